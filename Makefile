@@ -1,0 +1,40 @@
+# `make test` and `make train` need nothing but Python (>= 3.11) and make: they set up .venv themselves.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+MINUTES ?= 8
+
+.PHONY: help test lint train clean
+
+help:
+	@echo "make test    install into .venv, run the linters and all tests"
+	@echo "make train   install into .venv, watch masked-PPO self-play learn for $(MINUTES) minutes"
+	@echo "make lint    ruff and mypy only"
+	@echo "make clean   remove .venv and all caches"
+
+# The tested versions are in constraints.txt. torch comes first, so that nothing pulls another build of it.
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --constraint constraints.txt ".[dev]"
+	touch $@
+
+# The package itself is installed as a wheel, as users have it (type checkers need that, see README).
+.PHONY: install
+install: $(VENV)/installed
+	$(BIN)/pip install --quiet --no-deps --force-reinstall .
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	cd tests && ../$(BIN)/mypy --cache-dir ../.mypy_cache --config-file ../pyproject.toml -p gin_env
+
+test: lint
+	$(BIN)/python -m pytest
+
+train: install
+	$(BIN)/python examples/ppo_selfplay.py --minutes $(MINUTES)
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,63 @@
+"""``random``: uniform over the legal actions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
+from gin_env.cards import count_cards, lowest_card
+from gin_env.compilation import kernel
+from gin_env.engine import discards_allowed, knocks_allowed
+from gin_env.state import DISCARD, OFFER, STOCK_ONLY
+from gin_env.streams import below
+from gin_env.views import PlayerView
+
+
+class RandomBot:
+    """Chooses among all the legal actions with equal probability, knocks included."""
+
+    name = "random"
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        """See `Agent.act`."""
+        actions = np.empty(len(view), np.int64)
+        _act(view.records, actions)
+        return actions
+
+
+@kernel
+def nth_card(mask: int, number: int) -> int:
+    """Card number `number` (from 0, ascending) of a mask."""
+    for _ in range(number):
+        mask &= mask - 1
+    return lowest_card(mask)
+
+
+@kernel
+def pick_card(mask: int, random: int) -> int:
+    """One card of a non-empty mask, each with equal probability, by a uint64 random number."""
+    return nth_card(mask, below(random, count_cards(mask)))
+
+
+@kernel
+def random_action(public, private, random: int) -> int:
+    """A uniformly random legal action."""
+    if public.phase == OFFER:
+        return DRAW_UPCARD if below(random, 2) else PASS
+    if public.phase == STOCK_ONLY:
+        return DRAW_STOCK
+    if public.phase != DISCARD:
+        return DRAW_STOCK + below(random, 2)
+    discards = discards_allowed(public, private)
+    knocks = knocks_allowed(public, private)
+    number = below(random, count_cards(discards) + count_cards(knocks))
+    if number < count_cards(discards):
+        return nth_card(discards, number)
+    return KNOCK + nth_card(knocks, number - count_cards(discards))
+
+
+@kernel
+def _act(views, actions):
+    for index in range(len(views)):
+        view = views[index]
+        actions[index] = random_action(view.public, view.private, view.random)

@@ -1,0 +1,59 @@
+"""The 107 actions (design, section 4) and their words.
+
+==========  ==========================================================
+``0-51``    discard the card with this id
+``52-103``  knock, discarding the card with this id minus 52
+``104``     draw from the stock
+``105``     draw the upcard
+``106``     pass (opening offer only)
+==========  ==========================================================
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.cards import NUM_CARDS, card_text
+
+KNOCK = 52
+"""Added to a card id: knock, discarding that card."""
+DRAW_STOCK = 104
+DRAW_UPCARD = 105
+PASS = 106
+NUM_ACTIONS = 107
+
+
+class IllegalActionError(ValueError):
+    """An action that the rules do not allow now. The game is left as it was."""
+
+
+def describe(action: int) -> str:
+    """An action in words: ``"knock with 5H"``, ``"draw from the stock"``."""
+    if action == DRAW_STOCK:
+        return "draw from the stock"
+    if action == DRAW_UPCARD:
+        return "draw the upcard"
+    if action == PASS:
+        return "pass"
+    if KNOCK <= action < KNOCK + NUM_CARDS:
+        return f"knock with {card_text(action - KNOCK)}"
+    if 0 <= action < NUM_CARDS:
+        return f"discard {card_text(action)}"
+    raise IllegalActionError(f"{action} is not an action: actions run from 0 to {NUM_ACTIONS - 1}")
+
+
+def check_action(action: object) -> int:
+    """`action` as an int in 0..106.
+
+    Raises IllegalActionError (a ValueError) for an integer out of range and TypeError for anything that
+    is not an integer: floats, NaN, bools, arrays of several elements.
+    """
+    if isinstance(action, np.ndarray) and action.ndim == 0:
+        action = action[()]
+    if isinstance(action, bool | np.bool_) or not isinstance(action, int | np.integer):
+        raise TypeError(
+            f"an action is an integer from 0 to {NUM_ACTIONS - 1}, not {action!r} ({type(action).__name__})"
+        )
+    if not 0 <= action < NUM_ACTIONS:
+        raise IllegalActionError(f"{action} is not an action: actions run from 0 to {NUM_ACTIONS - 1}")
+    return int(action)

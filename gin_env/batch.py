@@ -1,0 +1,321 @@
+"""N games at once: `Games` owns the record array and loops the scalar rules over any part of it.
+
+Everything that plays (environments, matches, trainers) goes through this class; a single game is a batch
+of one. It knows both seats and no opponents: who sits where is the business of `gin_env.seat`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+import numpy as np
+
+from gin_env.actions import NUM_ACTIONS, IllegalActionError
+from gin_env.compilation import kernel
+from gin_env.deals import check_dealer, check_deck
+from gin_env.engine import (
+    deal,
+    game_is_over,
+    game_winner,
+    is_legal,
+    play,
+    start_episode,
+    start_next_hand,
+    write_mask,
+)
+from gin_env.observation import OBSERVATION_SIZE, write_observation
+from gin_env.rules import Rules
+from gin_env.state import OVER, STATE
+from gin_env.views import VIEW, PlayerView, explain_illegal, write_view
+
+EPISODES = ("hand", "game")
+REWARDS = ("points", "win")
+POINTS_SCALE = 100
+"""``reward="points"`` pays the points of a hand divided by this."""
+
+HAND_RESULT = np.dtype(
+    [
+        ("ended", np.bool_),
+        ("outcome", np.uint8),  # see `state.OUTCOME_NAMES`
+        ("winner", np.int8),  # -1: void
+        ("knocker", np.int8),  # -1: nobody
+        ("points", np.int16),  # to the winner
+        ("turns", np.uint8),  # of both players together
+        ("dealer", np.int8),
+    ],
+    align=True,
+)
+
+
+class Games:
+    """`num_games` games under the same rules.
+
+    Parameters
+    ----------
+    num_games : number of games, at least 1.
+    rules : default `Rules()`.
+    episode : ``"hand"`` ends an episode with each hand, ``"game"`` when a player reaches the target score.
+    reward : ``"points"`` pays each hand's points / 100; ``"win"`` pays 1 for the won episode (0 if void).
+
+    Attributes
+    ----------
+    state : record array (num_games,) of dtype `state.STATE`.
+    rewards : float32 (num_games,): what player 0 earned since the array was last cleared; player 1 earned
+        the opposite.
+    done : bool (num_games,): the episode is over.
+    results : record array (num_games,) of dtype `HAND_RESULT`: how each game's last ended hand ended; ``ended``
+        says whether that was in its last action.
+    """
+
+    def __init__(
+        self,
+        num_games: int = 1,
+        rules: Rules | None = None,
+        episode: str = "hand",
+        reward: str = "points",
+    ) -> None:
+        if isinstance(num_games, bool) or not isinstance(num_games, int | np.integer):
+            raise TypeError(f"the number of games is an integer, not {num_games!r}")
+        if num_games < 1:
+            raise ValueError(f"at least one game is needed, not {num_games}")
+        if rules is not None and not isinstance(rules, Rules):
+            raise TypeError(f"rules must be a gin_env.Rules, not {rules!r}")
+        if episode not in EPISODES:
+            raise ValueError(f"unknown episode {episode!r}; choose from {', '.join(EPISODES)}")
+        if reward not in REWARDS:
+            raise ValueError(f"unknown reward {reward!r}; choose from {', '.join(REWARDS)}")
+        self.rules = rules if rules is not None else Rules()
+        self.whole_game = episode == "game"
+        self.win_reward = reward == "win"
+        self.state = np.zeros(num_games, STATE)
+        self.state["public"]["rules"] = self.rules.record()
+        self.state["public"]["phase"] = OVER
+        self.rewards = np.zeros(num_games, np.float32)
+        self.done = np.ones(num_games, np.bool_)
+        self.results = np.zeros(num_games, HAND_RESULT)
+        self.everyone = np.arange(num_games)
+        self._fixed_decks: dict[int, list[np.ndarray]] = {}
+
+    def __len__(self) -> int:
+        return len(self.state)
+
+    def start(
+        self,
+        games: np.ndarray,
+        seeds: np.ndarray,
+        episodes: np.ndarray,
+        decision_seeds: np.ndarray | None = None,
+    ) -> None:
+        """Begin an episode in each of `games` (indices, any length k).
+
+        Seeds and episode numbers are uint64 (k,) and name the decks; `decision_seeds` (default: the seeds)
+        name the random numbers of the decisions.
+        """
+        _start(
+            self.state,
+            games,
+            seeds,
+            seeds if decision_seeds is None else decision_seeds,
+            episodes,
+            self.done,
+        )
+        for game in games.tolist() if self._fixed_decks else ():
+            self._fixed_decks.pop(game, None)
+
+    def set_deck(self, game: int, deck: Sequence[int] | np.ndarray, dealer: int | None = None) -> None:
+        """Deal the present hand of one game anew, from this deck (see `check_deck`), keeping the scores."""
+        cards = check_deck(deck, self.rules)
+        if dealer is not None:
+            self.state["public"]["dealer"][game] = check_dealer(dealer)
+        self.state["hidden"]["deck"][game, : len(cards)] = cards
+        _deal(self.state, game)
+
+    def fix_deals(self, game: int, decks: Sequence[np.ndarray], dealer: int | None = None) -> None:
+        """Deal the present hand of one game from the first of these decks, and its next hands from the others.
+
+        Call it after `start`, with what `deals.check_deal_options` returned. Void hands use a deck too; after
+        the last deck the shuffled ones go on. Without decks only the dealer changes.
+        """
+        self.set_deck(game, decks[0] if decks else self.deck(game), dealer)
+        self._fixed_decks[game] = list(decks[1:])
+
+    def deck(self, game: int) -> np.ndarray:
+        """int8 (deck_size,): the deck of the present hand in dealing order."""
+        return self.state["hidden"]["deck"][game, : self.rules.deck_size].copy()
+
+    def to_move(self) -> np.ndarray:
+        """int8 (num_games,): the player to move in each game."""
+        return self.state["public"]["to_move"]
+
+    def masks(self, games: np.ndarray, masks: np.ndarray | None = None) -> np.ndarray:
+        """int8 (k, 107): legal actions of the players to move; all zero where the hand is over."""
+        if masks is None:
+            masks = np.empty((len(games), NUM_ACTIONS), np.int8)
+        _write_masks(self.state, games, masks)
+        return masks
+
+    def observations(
+        self, games: np.ndarray, player: int, observations: np.ndarray | None = None
+    ) -> np.ndarray:
+        """float32 (k, OBSERVATION_SIZE): what `player` sees, see `gin_env.observation`."""
+        if observations is None:
+            observations = np.empty((len(games), OBSERVATION_SIZE), np.float32)
+        _write_observations(self.state, games, player, observations)
+        return observations
+
+    def views(self, games: np.ndarray, player: int | None = None) -> PlayerView:
+        """The views (k,) of the players to move, or of one player."""
+        records = np.empty(len(games), VIEW)
+        _write_views(self.state, games, -1 if player is None else player, records)
+        return PlayerView(records)
+
+    def find_illegal(self, games: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """bool (k,): which of the int64 (k,) actions are illegal."""
+        illegal = np.empty(len(games), np.bool_)
+        _find_illegal(self.state, games, actions, illegal)
+        return illegal
+
+    def explain(self, game: int, action: int) -> str:
+        """Why an illegal action is illegal."""
+        return explain_illegal(self.views(np.array([game])).records[0], action)
+
+    def play(self, games: np.ndarray, actions: np.ndarray) -> None:
+        """Carry out one *legal* action in each of `games`; adds to `rewards` and sets `done`.
+
+        In a game of several hands the next hand is dealt at once.
+        """
+        _play(
+            self.state,
+            games,
+            actions,
+            self.whole_game,
+            self.win_reward,
+            self.rewards,
+            self.done,
+            self.results,
+        )
+        if self._fixed_decks:
+            self._deal_fixed_decks(games)
+
+    def _deal_fixed_decks(self, games: np.ndarray) -> None:
+        """Where the last action ended a hand and began the next, deal from the decks of `fix_deals`."""
+        for game in games[self.results["ended"][games]].tolist():
+            decks = self._fixed_decks.get(game)
+            if decks and not self.done[game]:
+                self.set_deck(game, decks.pop(0))
+            else:
+                self._fixed_decks.pop(game, None)
+
+    def play_checked(self, games: np.ndarray, actions: np.ndarray) -> None:
+        """As `play`, for actions from outside: raises IllegalActionError and changes nothing if any is illegal."""
+        if len(games) != len(actions):
+            raise ValueError(f"expected {len(games)} actions, one for each game, not {len(actions)}")
+        illegal = self.find_illegal(games, actions)
+        if illegal.any():
+            self.refuse(games, actions, illegal)
+        self.play(games, actions)
+
+    def refuse(self, games: np.ndarray, actions: np.ndarray, illegal: np.ndarray, who: str = "") -> NoReturn:
+        """Raise the IllegalActionError for the first of the actions that `find_illegal` marked."""
+        first = int(np.argmax(illegal))
+        reason = self.explain(int(games[first]), int(actions[first]))
+        where = f" in game {games[first]}" if len(self) > 1 else ""
+        by = f" by {who}" if who else ""
+        raise IllegalActionError(f"illegal action{by}{where}: {reason}")
+
+
+def check_actions(actions: object, num_games: int) -> np.ndarray:
+    """A batch of actions as int64 (num_games,).
+
+    Raises TypeError for floats and the like, ValueError for a wrong shape. Numbers out of range are left to
+    the legality check.
+    """
+    array = np.asarray(actions)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"actions are integers from 0 to {NUM_ACTIONS - 1}, not {array.dtype} ({actions!r})")
+    if array.shape != (num_games,):
+        raise ValueError(f"expected one action for each of {num_games} games, not shape {array.shape}")
+    return array.astype(np.int64)
+
+
+# --- Batch kernels ------------------------------------------------------------------------------------
+
+
+@kernel
+def _start(state, games, seeds, decision_seeds, episodes, done):
+    for k in range(len(games)):
+        start_episode(state[games[k]], seeds[k], decision_seeds[k], episodes[k])
+        done[games[k]] = False
+
+
+@kernel
+def _deal(state, game):
+    deal(state[game])
+
+
+@kernel
+def _write_masks(state, games, masks):
+    for k in range(len(games)):
+        game = state[games[k]]
+        write_mask(game.public, game.private[game.public.to_move], masks[k])
+
+
+@kernel
+def _write_observations(state, games, player, observations):
+    for k in range(len(games)):
+        game = state[games[k]]
+        write_observation(game.public, game.private[player], player, observations[k])
+
+
+@kernel
+def _write_views(state, games, player, views):
+    for k in range(len(games)):
+        game = state[games[k]]
+        write_view(game, game.public.to_move if player < 0 else player, views[k])
+
+
+@kernel
+def _find_illegal(state, games, actions, illegal):
+    for k in range(len(games)):
+        game = state[games[k]]
+        illegal[k] = not is_legal(game.public, game.private[game.public.to_move], actions[k])
+
+
+@kernel
+def play_and_score(game, action: int, whole_game: bool, win_reward: bool, result):
+    """Play one legal action; return (player 0's reward, the episode is over).
+
+    Fills `result` (a `HAND_RESULT` record) and deals on within a game of several hands.
+    """
+    play(game, action)
+    public = game.public
+    result.ended = public.phase == OVER
+    if not result.ended:
+        return 0.0, False
+    result.outcome = public.outcome
+    result.winner = public.winner
+    result.knocker = public.knocker
+    result.points = public.points
+    result.turns = public.turn
+    result.dealer = public.dealer
+    over = not whole_game or game_is_over(public)
+    if win_reward:
+        winner = game_winner(public) if whole_game else public.winner
+        reward = 0.0 if winner < 0 or not over else 1.0 - 2.0 * winner
+    else:
+        reward = public.points / POINTS_SCALE
+        if public.winner == 1:
+            reward = -reward
+    if not over:
+        start_next_hand(game)
+    return reward, over
+
+
+@kernel
+def _play(state, games, actions, whole_game, win_reward, rewards, done, results):
+    for k in range(len(games)):
+        game = games[k]
+        reward, over = play_and_score(state[game], actions[k], whole_game, win_reward, results[game])
+        rewards[game] += reward
+        done[game] = over

@@ -1,0 +1,256 @@
+"""Gin Rummy as a PettingZoo AEC environment: ``gin_rummy_v0.env(**kwargs)`` and ``.raw_env(**kwargs)``.
+
+=================  ==============================================================================
+Agents             ``["player_0", "player_1"]``
+Action space       ``Discrete(107)``, see `gin_env.actions`
+Observation space  ``Dict(observation=Box(-1, 1, (OBSERVATION_SIZE,), float32),
+                   action_mask=Box(0, 1, (107,), int8))``, see `gin_env.observation`
+Rewards            zero-sum; ``"points"``: points of the hand / 100; ``"win"``: 1, -1, or 0 for a void hand
+=================  ==============================================================================
+
+>>> env = gin_rummy_v0.env()
+>>> env.reset(seed=1)
+>>> for agent in env.agent_iter():
+...     observation, reward, termination, truncation, info = env.last()
+...     env.step(None if termination else env.action_space(agent).sample(observation["action_mask"]))
+
+``raw_env`` is several times as fast as ``env`` and raises `IllegalActionError` for an illegal action, leaving
+the game as it was. ``env`` adds PettingZoo's usual wrappers: there an illegal action ends the episode and
+pays -1 to the offender and 0 to the other player, which is the one case where rewards are not zero-sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from gin_env.actions import NUM_ACTIONS, check_action
+from gin_env.batch import Games
+from gin_env.deals import check_deal_options
+from gin_env.estimators import check_name
+from gin_env.rules import Rules
+from gin_env.screen import RENDER_MODES, Screen, check_render_mode
+from gin_env.spaces import action_space, observation_space
+from gin_env.streams import check_seed, fresh_seed
+from gin_env.views import PlayerView
+
+PLAYERS = ("player_0", "player_1")
+REGISTERED_ID = "gin_env/gin_rummy-v0"
+
+
+def env(**kwargs: Any) -> AECEnv:
+    """`raw_env` in PettingZoo's usual wrappers; takes the same keywords."""
+    wrapped: AECEnv = raw_env(**kwargs)
+    wrapped = wrappers.TerminateIllegalWrapper(wrapped, illegal_reward=-1)
+    wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
+    return wrappers.OrderEnforcingWrapper(wrapped)
+
+
+def register() -> None:
+    """Make ``pettingzoo.make("aec", "gin_env/gin_rummy-v0")`` work; PettingZoo before 1.27 has no registry."""
+    try:
+        from pettingzoo import aec_registry
+        from pettingzoo import register as register_with_pettingzoo
+    except ImportError:
+        return
+    if REGISTERED_ID not in aec_registry:
+        register_with_pettingzoo("aec", REGISTERED_ID, entry_point="gin_env.gin_rummy_v0:env")
+
+
+class raw_env(AECEnv):
+    """Two players at one table.
+
+    Parameters
+    ----------
+    render_mode : None, ``"human"`` (a window), ``"ansi"`` (text) or ``"rgb_array"`` (uint8 (640, 960, 3)).
+        All show both hands: they are for whoever watches, not for a player.
+    rules : default `Rules()`.
+    episode : ``"hand"`` ends an episode with each hand, ``"game"`` when a player reaches the target score.
+    reward : ``"points"`` pays each hand's points / 100 at the end of that hand, inside a game too;
+        ``"win"`` pays 1 and -1 at the end of the episode, nothing if nobody won.
+    estimator : which `gin_env.estimators` fills the observation's estimate of the opponent's hand.
+
+    Raises TypeError or ValueError for parameters that do not exist.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 -- PettingZoo reads it from the class
+        "name": "gin_rummy_v0",
+        "render_modes": list(RENDER_MODES),
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        render_mode: str | None = None,
+        rules: Rules | None = None,
+        episode: str = "hand",
+        reward: str = "points",
+        estimator: str = "uniform",
+    ) -> None:
+        check_render_mode(render_mode)
+        self.render_mode = render_mode
+        self.games = Games(1, rules, episode, reward)
+        self.rules = self.games.rules
+        self.estimator = check_name(estimator)
+
+        self.possible_agents = list(PLAYERS)
+        self.agents: list[str] = []
+        self.observation_spaces = {agent: observation_space() for agent in PLAYERS}
+        self.action_spaces = {agent: action_space() for agent in PLAYERS}
+
+        self._seed: int | None = None
+        self._episode_number = 0
+        self._masks: dict[str, np.ndarray] = {}  # empty before the first reset
+        self._index = np.zeros(1, np.int64)  # the one game of the batch
+        self._action = np.zeros(1, np.int64)
+        self._last_hand: np.void | None = None  # `HAND_RESULT` of the hand before this one
+        self._screen = Screen(render_mode, self.metadata["render_fps"])
+
+    def observation_space(self, agent: str) -> spaces.Space:
+        """The same object at each call."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space:
+        """The same object at each call."""
+        return self.action_spaces[agent]
+
+    # --- Playing --------------------------------------------------------------------------------------
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Begin an episode.
+
+        Parameters
+        ----------
+        seed : begins episode 0 of this seed. Without a seed the next episode of the same seed begins (the
+            first time: of a seed from the operating system).
+        options : ``"deck"`` fixes the deal of the first hand: card ids in dealing order, two hands alternately
+            from player_0 on, the upcard, the stock in drawing order (the full deck: 20, 1, 31 cards). With
+            ``episode="game"`` it may be a list of such decks, one for each hand; void hands use one too, and
+            after the last one the decks come from the seed. ``"dealer"`` (0 or 1) fixes the first dealer.
+            Other options are ignored.
+
+        Raises TypeError or ValueError for a seed, deck or dealer that is none; nothing has changed then.
+        """
+        games = self.games
+        decks, dealer = check_deal_options(options, self.rules, games.whole_game)
+        if seed is not None:
+            self._seed, self._episode_number = check_seed(seed), 0
+        elif self._seed is None:
+            self._seed = fresh_seed()
+        else:
+            self._episode_number += 1
+        games.start(
+            self._index, np.array([self._seed], np.uint64), np.array([self._episode_number], np.uint64)
+        )
+        if decks or dealer is not None:
+            games.fix_deals(0, decks, dealer)
+        self._last_hand = None
+
+        self.agents = list(PLAYERS)
+        self.rewards = {"player_0": 0.0, "player_1": 0.0}
+        self._cumulative_rewards = {"player_0": 0.0, "player_1": 0.0}
+        self.terminations = {"player_0": False, "player_1": False}
+        self.truncations = {"player_0": False, "player_1": False}
+        self._pass_turn(games.to_move()[0])
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: int | None) -> None:
+        """Play an action of the agent whose turn it is; None once that agent is terminated.
+
+        Raises IllegalActionError (a ValueError) for an integer that is no legal action, with the reason, and
+        TypeError for anything that is no integer; the game has not changed then. Raises ValueError for an
+        action after the end, `gymnasium.error.ResetNeeded` before the first reset.
+        """
+        if not self.agents:
+            self._check_reset()
+            raise ValueError("the episode is over: call reset()")
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        games = self.games
+        self._action[0] = check_action(action)
+        games.play_checked(self._index, self._action)
+        self._cumulative_rewards[agent] = 0.0
+        self.rewards = {"player_0": 0.0, "player_1": 0.0}
+        if games.results["ended"][0]:
+            self._end_hand()
+        if games.done[0]:
+            self.terminations = {"player_0": True, "player_1": True}
+            self._pass_turn(1 - games.to_move()[0])  # the turn passes at the end too, as in classic games
+        else:
+            self._pass_turn(games.to_move()[0])
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """What `agent` may see, whether to move or not: a new float32 array (OBSERVATION_SIZE,) and the mask.
+
+        The mask, int8 (107,), is the array in ``infos[agent]``: all zeros unless the agent is to move.
+        """
+        player = self._player_number(agent)
+        return {
+            "observation": self.games.observations(self._index, player)[0],
+            "action_mask": self._masks[agent],
+        }
+
+    def player_view(self, agent: str) -> PlayerView:
+        """The view of `agent`, from which bots decide; `PlayerView.from_env` calls this."""
+        return self.games.views(self._index, self._player_number(agent))
+
+    # --- Showing --------------------------------------------------------------------------------------
+
+    def render(self) -> str | np.ndarray | None:
+        """Text, a picture, or None after drawing the window; see ``render_mode``."""
+        if self.render_mode is not None:
+            self._check_reset()
+        return self._screen.render(self.games.state[0], self._last_hand)
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._screen.close()
+
+    # --- Inside ---------------------------------------------------------------------------------------
+
+    def _check_reset(self) -> None:
+        if not self._masks:
+            raise ResetNeeded("call reset() first: no cards have been dealt yet")
+
+    def _player_number(self, agent: str) -> int:
+        if agent not in self._masks:
+            self._check_reset()
+            raise ValueError(f"no agent {agent!r}: the agents are {', '.join(PLAYERS)}")
+        return 0 if agent == "player_0" else 1
+
+    def _end_hand(self) -> None:
+        """Pay the rewards of the hand."""
+        games = self.games
+        # The batch keeps float32; rewards are whole hundredths.
+        reward = round(float(games.rewards[0]), 2)
+        games.rewards[0] = 0
+        self.rewards = {"player_0": reward, "player_1": -reward if reward else 0.0}
+        self._accumulate_rewards()
+        self._last_hand = games.results[0].copy()
+
+    def _pass_turn(self, player: int) -> None:
+        """Select a player and write both masks, new arrays each time, so that callers may keep them."""
+        mask = self.games.masks(self._index)[0]
+        no_mask = np.zeros(NUM_ACTIONS, np.int8)
+        self.agent_selection = PLAYERS[player]
+        first, second = (no_mask, mask) if player else (mask, no_mask)
+        self._masks = {"player_0": first, "player_1": second}
+        self.infos = {"player_0": {"action_mask": first}, "player_1": {"action_mask": second}}
+
+    def _deads_step_first(self) -> str:
+        """TerminateIllegalWrapper, having ended the episode, calls this: nobody may move any more."""
+        self._masks = {agent: np.zeros(NUM_ACTIONS, np.int8) for agent in PLAYERS}
+        self.infos = {agent: {"action_mask": self._masks[agent]} for agent in self.agents}
+        return super()._deads_step_first()

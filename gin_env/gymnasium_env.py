@@ -1,0 +1,248 @@
+"""Gymnasium environments: one seat against fixed opponents, single and batched.
+
+Both are thin faces of `gin_env.seat.LearnerSeat`. Observations are dicts as in the PettingZoo environment:
+``{"observation": float32 (OBSERVATION_SIZE,), "action_mask": int8 (107,)}``; the mask is also in the info.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from gin_env.actions import NUM_ACTIONS, check_action
+from gin_env.batch import check_actions
+from gin_env.deals import check_deal_options
+from gin_env.estimators import check_name
+from gin_env.rules import Rules
+from gin_env.screen import Screen, check_render_mode
+from gin_env.seat import LEARNER, LearnerSeat, Opponents, check_seeds
+from gin_env.spaces import action_space, observation_space
+from gin_env.state import OUTCOME_NAMES
+
+
+class GinRummyEnv(gymnasium.Env[dict[str, np.ndarray], int]):
+    """Gin Rummy against a fixed opponent: ``gymnasium.make("gin_env/GinRummy-v0", opponent="simple")``.
+
+    The agent is player 0; the first dealer is random. A step is one decision of hers (draw, discard, knock,
+    pass); the opponent's turns are played inside.
+
+    Parameters
+    ----------
+    opponent : a bot's name, the path of a trained policy, a bot object, or a list of these, from which one is
+        chosen at random for each hand.
+    rules : default `Rules()`.
+    episode : ``"hand"`` (default) or ``"game"`` (to the target score).
+    reward : ``"points"`` (default): points of a hand / 100 at its end, negative if the opponent scores them;
+        ``"win"``: +1 / -1 at the end of the episode, 0 for a void hand.
+    illegal_action : ``"raise"`` (default): IllegalActionError, nothing changes; ``"lose"``: the episode ends
+        with reward -1.
+    estimator : what fills the observation's estimate plane (``"uniform"``).
+    render_mode : None, ``"ansi"``, ``"human"`` or ``"rgb_array"``.
+    """
+
+    metadata = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
+
+    def __init__(
+        self,
+        opponent: Opponents = "simple",
+        rules: Rules | None = None,
+        episode: str = "hand",
+        reward: str = "points",
+        illegal_action: str = "raise",
+        estimator: str = "uniform",
+        render_mode: str | None = None,
+    ) -> None:
+        check_name(estimator)
+        check_render_mode(render_mode, self.metadata["render_modes"])
+        self.seat = LearnerSeat(1, opponent, rules, episode, reward, illegal_action)
+        self.render_mode = render_mode
+        self.observation_space = observation_space()
+        self.action_space = action_space()
+        self._screen = Screen(render_mode, self.metadata["render_fps"])
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Begin an episode: number 0 of `seed`, or without a seed the one after the last.
+
+        ``options={"deck": 52 card ids, "dealer": 0 or 1}`` fixes the deal as in `gin_rummy_v0.raw_env.reset`;
+        the agent is player 0.
+        """
+        super().reset(seed=seed)
+        games = self.seat.games
+        decks, dealer = check_deal_options(options, games.rules, games.whole_game)
+        self.seat.reseed(0, seed)
+        self.seat.begin(games.everyone, decks, dealer)
+        return self._observe()
+
+    def step(self, action: int) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
+        """Play one action. Raises RuntimeError when the episode is over or was never begun."""
+        if self.seat.done[0]:
+            raise RuntimeError("the episode is over (or not begun): call reset() before step()")
+        self.seat.step(np.array([check_action(action)], np.int64))
+        observation, info = self._observe()
+        over = bool(self.seat.done[0])
+        if over:
+            info |= {name: values[0].item() for name, values in hand_results(self.seat.games.results).items()}
+        return observation, float(self.seat.rewards[0]), over, False, info
+
+    def action_masks(self) -> np.ndarray:
+        """int8 (107,): 1 for each legal action (the name that sb3-contrib looks for)."""
+        return self.seat.masks()[0]
+
+    def render(self) -> Any:
+        """A text, an image (uint8 (height, width, 3)), or None after drawing in a window."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() was called without a render_mode; pass it to gymnasium.make()")
+            return None
+        return self._screen.render(self.seat.games.state[0])
+
+    def close(self) -> None:
+        """Close the window, if one was opened."""
+        self._screen.close()
+
+    def _observe(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        mask = self.action_masks()
+        return {"observation": self.seat.observations()[0], "action_mask": mask}, {"action_mask": mask}
+
+
+class GinRummyVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
+    """Thousands of games per step: ``gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=1024)``.
+
+    Parameters as for `GinRummyEnv`. Game i of ``reset(seed=s)`` is the single environment with seed s + i.
+
+    Autoreset is SAME_STEP: the returned observation of a game that ended is the first of its next episode
+    (so no mask is ever all zero), the last one is in ``infos["final_obs"]``, and ``infos["final_info"]``
+    says how the hand ended. Infos also hold ``"action_mask"`` (num_envs, 107).
+    """
+
+    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": ["rgb_array", "ansi"]}  # noqa: RUF012
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        opponent: Opponents = "simple",
+        rules: Rules | None = None,
+        episode: str = "hand",
+        reward: str = "points",
+        illegal_action: str = "raise",
+        estimator: str = "uniform",
+        render_mode: str | None = None,
+    ) -> None:
+        check_name(estimator)
+        check_render_mode(render_mode, self.metadata["render_modes"])
+        self.seat = LearnerSeat(num_envs, opponent, rules, episode, reward, illegal_action)
+        self.num_envs = num_envs
+        self.render_mode = render_mode
+        self.single_observation_space = observation_space()
+        self.single_action_space = action_space()
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._begun = False
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Begin an episode in every game, or in those of ``options["reset_mask"]`` (bool (num_envs,)).
+
+        ``options`` may also fix the deal of all these games (``"deck"``, ``"dealer"``).
+        """
+        options = dict(options or {})
+        games = self._games_to_reset(options.pop("reset_mask", None))
+        decks, dealer = check_deal_options(options, self.seat.games.rules, self.seat.games.whole_game)
+        seeds = check_seeds(seed, self.num_envs)
+        if isinstance(seed, int):
+            super().reset(seed=seed)
+        for game in games:
+            self.seat.reseed(game, seeds[game])
+        self.seat.begin(games, decks, dealer)
+        self._begun = True
+        return self._observe()
+
+    def step(
+        self, actions: np.ndarray
+    ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Play one action in each game: integers (num_envs,)."""
+        if not self._begun:
+            raise RuntimeError("call reset() before step()")
+        self.seat.step(check_actions(actions, self.num_envs))
+        over = self.seat.done.copy()
+        ended = np.flatnonzero(over)
+        if not len(ended):
+            observation, infos = self._observe()
+        else:
+            final = self._final_infos(ended, over)
+            self.seat.begin(ended)
+            observation, infos = self._observe()
+            infos |= final
+        return observation, self.seat.rewards, over, np.zeros(self.num_envs, np.bool_), infos
+
+    def action_masks(self) -> np.ndarray:
+        """int8 (num_envs, 107): 1 for each legal action."""
+        return self.seat.masks()
+
+    def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
+        """Change the opponents from the next hand of each game on; see `LearnerSeat.set_opponents`."""
+        self.seat.set_opponents(opponent, weights)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """One picture or text per game, by ``render_mode``."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() was called without a render_mode; pass it to make_vec()")
+            return None
+        screen = Screen(self.render_mode)
+        return tuple(screen.render(record) for record in self.seat.games.state)
+
+    def _games_to_reset(self, reset_mask: Any) -> np.ndarray:
+        if reset_mask is None:
+            return self.seat.games.everyone
+        mask = np.asarray(reset_mask)
+        if mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
+            raise ValueError(
+                f"options['reset_mask'] must be a bool array of shape ({self.num_envs},) with at least one True"
+            )
+        if not self._begun and not mask.all():
+            raise RuntimeError("the first reset() must reset all games")
+        return np.flatnonzero(mask)
+
+    def _observe(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        masks = self.seat.masks()
+        everyone = np.ones(self.num_envs, np.bool_)
+        infos = {"action_mask": masks, "_action_mask": everyone}
+        return {"observation": self.seat.observations(), "action_mask": masks}, infos
+
+    def _final_infos(self, ended: np.ndarray, over: np.ndarray) -> dict[str, Any]:
+        """The last observations and the results of the games that ended, in Gymnasium's form."""
+        observations = self.seat.observations(ended)
+        final_obs = np.full(self.num_envs, None, object)
+        no_mask = np.zeros(NUM_ACTIONS, np.int8)
+        for row, game in enumerate(ended):
+            final_obs[game] = {"observation": observations[row], "action_mask": no_mask.copy()}
+        final_info: dict[str, Any] = {}
+        for name, values in hand_results(self.seat.games.results[ended]).items():
+            final_info[name] = np.zeros(self.num_envs, values.dtype)
+            final_info[name][ended] = values
+            final_info[f"_{name}"] = over
+        return {"final_obs": final_obs, "_final_obs": over, "final_info": final_info, "_final_info": over}
+
+
+def hand_results(results: np.ndarray) -> dict[str, np.ndarray]:
+    """How hands ended (`HAND_RESULT` records (k,)), from the learner's side, as info entries (k,).
+
+    ``outcome`` is a text (see `OUTCOME_NAMES`; ``"illegal"`` where an illegal action ended the episode).
+    """
+    outcomes = np.array([*OUTCOME_NAMES, "illegal"])
+    return {
+        "outcome": outcomes[np.where(results["ended"], results["outcome"], len(OUTCOME_NAMES))],
+        "won": results["ended"] & (results["winner"] == LEARNER),
+        "points": np.where(results["ended"], results["points"], 0),
+        "turns": np.where(results["ended"], results["turns"], 0),
+    }

@@ -1,0 +1,212 @@
+"""The observation: one flat float32 vector whose parts have names (design, section 4).
+
+Ten planes with a value for each card, then single values for the table; all lie in [-1, 1]. `LAYOUT` says where each part lies, `planes`
+and `scalars` give zero-copy views. All parts are from the observer's side ("own", "opponent"), so the
+same policy plays both seats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, card_bit, lowest_card
+from gin_env.compilation import kernel
+from gin_env.estimators import write_uniform
+from gin_env.melds import deadwood_after_discards, min_deadwood
+from gin_env.state import DISCARD, DRAW, OFFER, STOCK_ONLY
+
+LAYOUT_VERSION = 0
+"""Raised whenever the layout changes; a saved policy carries the version it was trained with."""
+
+PLANES = {
+    "hand": "1 for each card in the own hand",
+    "upcard": "1 for the top card of the discard pile (none while the player who took it has not discarded)",
+    "taken": "1 for the card just taken from the pile: it may not be discarded in this turn",
+    "own_discards": "cards in the pile that the observer discarded: 1 / (1 + turns since then)",
+    "opponent_discards": "cards in the pile that the opponent discarded: 1 / (1 + turns since then)",
+    "opponent_declined": "1 for cards in the pile that the opponent could have taken and did not",
+    "own_shown": "1 for cards that the observer took from the pile and still holds",
+    "opponent_shown": "1 for cards that the opponent took from the pile and still holds",
+    "discard_quality": "for each card that may be discarded now: 1 / (1 + deadwood it leaves - least possible)",
+    "estimate": "the estimator's probability that the opponent holds the card",
+}
+"""Card planes in order, name -> meaning; each has one value per card id."""
+
+SCALARS = {
+    "to_move": "1 if the observer is to move",
+    "offer": "1 in the opening offer",
+    "stock_only": "1 if both have passed and the stock must be drawn",
+    "draw": "1 if the player to move draws",
+    "discard": "1 if the player to move discards",
+    "dealer": "1 if the observer is the dealer",
+    "stock": "cards left in the stock / cards in it after the deal",
+    "turn": "turns played / Rules.max_turns",
+    "deadwood": "least deadwood of the own hand (when discarding: after the best discard) / 100",
+    "upcard_gain": "if she may take the upcard: deadwood that it saves, after the best discard, / 30, within [-1, 1]",
+    "own_score": "own score / target score, at most 1",
+    "opponent_score": "opponent's score / target score, at most 1",
+}
+"""Single values in order, name -> meaning; they follow the planes."""
+
+NUM_PLANES = len(PLANES)
+OBSERVATION_SIZE = NUM_PLANES * NUM_CARDS + len(SCALARS)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Where one named part of the observation lies, its shape and its meaning."""
+
+    slice: slice
+    shape: tuple[int, ...]
+    meaning: str
+
+
+LAYOUT: dict[str, Part] = {
+    **{
+        name: Part(slice(i * NUM_CARDS, (i + 1) * NUM_CARDS), (NUM_SUITS, NUM_RANKS), meaning)
+        for i, (name, meaning) in enumerate(PLANES.items())
+    },
+    **{
+        name: Part(slice(NUM_PLANES * NUM_CARDS + i, NUM_PLANES * NUM_CARDS + i + 1), (), meaning)
+        for i, (name, meaning) in enumerate(SCALARS.items())
+    },
+}
+"""name -> `Part`: the whole vector in order, without gaps."""
+
+
+def planes(observation: np.ndarray) -> np.ndarray:
+    """Zero-copy view (..., NUM_PLANES, 4, 13) of observations (..., OBSERVATION_SIZE)."""
+    _check_shape(observation)
+    cards = observation[..., : NUM_PLANES * NUM_CARDS]
+    return cards.reshape(*observation.shape[:-1], NUM_PLANES, NUM_SUITS, NUM_RANKS)
+
+
+def scalars(observation: np.ndarray) -> np.ndarray:
+    """Zero-copy view (..., number of scalars) of observations (..., OBSERVATION_SIZE)."""
+    _check_shape(observation)
+    return observation[..., NUM_PLANES * NUM_CARDS :]
+
+
+def part(observation: np.ndarray, name: str) -> np.ndarray:
+    """Zero-copy view of one named part: (..., 4, 13) for a card plane, (...) for a single value."""
+    _check_shape(observation)
+    if name not in LAYOUT:
+        raise ValueError(f"no part {name!r} in the observation; the parts are {', '.join(LAYOUT)}")
+    where = LAYOUT[name]
+    return observation[..., where.slice].reshape(observation.shape[:-1] + where.shape)
+
+
+def layout_table() -> str:
+    """The layout as a Markdown table (the README's is this one)."""
+    lines = ["| part | where | shape | value |", "|---|---|---|---|"]
+    for name, where in LAYOUT.items():
+        place = f"{where.slice.start}:{where.slice.stop}" if where.shape else str(where.slice.start)
+        shape = "×".join(map(str, where.shape)) or "1"
+        lines.append(f"| `{name}` | {place} | {shape} | {where.meaning} |")
+    return "\n".join(lines)
+
+
+def _check_shape(observation: np.ndarray) -> None:
+    if observation.shape[-1:] != (OBSERVATION_SIZE,):
+        raise ValueError(f"an observation has {OBSERVATION_SIZE} values, not shape {observation.shape}")
+
+
+# --- Writing it ---------------------------------------------------------------------------------------
+
+_HAND, _UPCARD, _TAKEN = (LAYOUT[name].slice.start for name in ("hand", "upcard", "taken"))
+_OWN_DISCARDS = LAYOUT["own_discards"].slice.start
+_OPPONENT_DISCARDS = LAYOUT["opponent_discards"].slice.start
+_OPPONENT_DECLINED = LAYOUT["opponent_declined"].slice.start
+_OWN_SHOWN, _OPPONENT_SHOWN = (LAYOUT[name].slice.start for name in ("own_shown", "opponent_shown"))
+_QUALITY, _ESTIMATE = (LAYOUT[name].slice.start for name in ("discard_quality", "estimate"))
+_SCALARS = NUM_PLANES * NUM_CARDS
+_INVERSE = (1 / np.arange(1, 257)).astype(np.float32)
+"""float32 (256,): _INVERSE[n] = 1 / (1 + n)."""
+
+
+@kernel
+def write_observation(public, private, player: int, row: np.ndarray) -> None:
+    """Write the observation of `player` into float32 (OBSERVATION_SIZE,)."""
+    opponent = 1 - player
+    row[:_ESTIMATE] = 0.0
+    hand = np.int64(private.hand)
+    _write_ones(row, _HAND, hand)
+    if public.upcard >= 0:
+        row[_UPCARD + public.upcard] = 1.0
+    if public.taken >= 0:
+        row[_TAKEN + public.taken] = 1.0
+    _write_ages(row, _OWN_DISCARDS, np.int64(public.discarded[player]), public)
+    _write_ages(row, _OPPONENT_DISCARDS, np.int64(public.discarded[opponent]), public)
+    _write_ones(row, _OPPONENT_DECLINED, np.int64(public.declined[opponent]))
+    _write_ones(row, _OWN_SHOWN, np.int64(public.shown[player]))
+    _write_ones(row, _OPPONENT_SHOWN, np.int64(public.shown[opponent]))
+    write_uniform(public, private, player, row[_ESTIMATE : _ESTIMATE + NUM_CARDS])
+
+    deadwood, gain = _write_qualities(public, hand, player, row)
+    rules = public.rules
+    target = np.float32(rules.target_score)
+    row[_SCALARS] = public.to_move == player
+    row[_SCALARS + 1] = public.phase == OFFER
+    row[_SCALARS + 2] = public.phase == STOCK_ONLY
+    row[_SCALARS + 3] = public.phase == DRAW
+    row[_SCALARS + 4] = public.phase == DISCARD
+    row[_SCALARS + 5] = public.dealer == player
+    row[_SCALARS + 6] = public.stock_left / np.float32(rules.ranks * rules.suits - 2 * rules.hand_size - 1)
+    row[_SCALARS + 7] = public.turn / np.float32(rules.max_turns)
+    row[_SCALARS + 8] = deadwood / np.float32(100)
+    row[_SCALARS + 9] = min(max(gain / np.float32(30), np.float32(-1)), np.float32(1))
+    row[_SCALARS + 10] = min(public.scores[player] / target, np.float32(1))
+    row[_SCALARS + 11] = min(public.scores[opponent] / target, np.float32(1))
+
+
+@kernel
+def _write_ones(row, start: int, mask: int) -> None:
+    while mask:
+        row[start + lowest_card(mask)] = 1.0
+        mask &= mask - 1
+
+
+@kernel
+def _write_ages(row, start: int, mask: int, public) -> None:
+    while mask:
+        card = lowest_card(mask)
+        row[start + card] = _INVERSE[public.turn - public.discard_turn[card]]
+        mask &= mask - 1
+
+
+@kernel
+def _write_qualities(public, hand: int, player: int, row):
+    """Write the plane of discard qualities; return (deadwood, points that taking the upcard saves)."""
+    if public.phase == DISCARD and public.to_move == player:
+        allowed = hand if public.taken < 0 else hand & ~card_bit(public.taken)
+        return _write_discard_qualities(hand, allowed, row), np.int64(0)
+    deadwood = min_deadwood(hand)
+    if public.to_move != player or not (public.phase == OFFER or public.phase == DRAW):
+        return deadwood, np.int64(0)
+    with_upcard = np.int64(1000)
+    longer = hand | card_bit(public.upcard)
+    remaining = hand
+    while remaining:
+        bit = remaining & -remaining
+        with_upcard = min(with_upcard, min_deadwood(longer ^ bit))
+        remaining ^= bit
+    return deadwood, deadwood - with_upcard
+
+
+@kernel
+def _write_discard_qualities(hand: int, allowed: int, row) -> int:
+    after = np.empty(NUM_CARDS, np.uint8)
+    deadwood_after_discards(hand, after)
+    least = np.int64(255)
+    remaining = allowed
+    while remaining:
+        least = min(least, np.int64(after[lowest_card(remaining)]))
+        remaining &= remaining - 1
+    remaining = allowed
+    while remaining:
+        card = lowest_card(remaining)
+        row[_QUALITY + card] = _INVERSE[np.int64(after[card]) - least]
+        remaining &= remaining - 1
+    return least

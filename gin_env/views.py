@@ -1,0 +1,170 @@
+"""What a player may know, as records: the public part of a game and her own private part.
+
+Bots and estimators receive batches of `VIEW` records (wrapped in `PlayerView`), never the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gin_env import actions as act
+from gin_env.cards import NUM_CARDS, card_text, cards_of
+from gin_env.compilation import kernel
+from gin_env.engine import decision_random, write_mask
+from gin_env.melds import deadwood
+from gin_env.observation import OBSERVATION_SIZE, write_observation
+from gin_env.rules import Rules
+from gin_env.state import DISCARD, NO_CARD, OFFER, OVER, PHASE_NAMES, PRIVATE, PUBLIC, STOCK_ONLY
+
+if TYPE_CHECKING:
+    from gin_env.gin_rummy_v0 import raw_env
+
+VIEW = np.dtype(
+    [
+        ("public", PUBLIC),
+        ("private", PRIVATE),  # of the player whose view this is
+        ("player", np.int8),
+        ("random", np.uint64),  # a fresh number for this decision: bots break ties with it
+    ],
+    align=True,
+)
+
+
+class Event(NamedTuple):
+    """One public act of a hand."""
+
+    player: int
+    action: int
+    """The action id; see `gin_env.actions`."""
+    card: int
+    """The card that everybody saw move: discarded, taken from the pile, or passed over; -1 for a draw
+    from the stock."""
+
+
+class PlayerView:
+    """The views of n players, each at a table of her own: what a bot decides from.
+
+    ``records`` is a structured array (n,) of dtype `VIEW`; a single view is a batch of one.
+    """
+
+    def __init__(self, records: np.ndarray) -> None:
+        if records.dtype != VIEW or records.ndim != 1:
+            raise TypeError("PlayerView needs a one-dimensional array of dtype gin_env.views.VIEW")
+        self.records = records
+
+    @classmethod
+    def from_env(cls, env: Any, agent: str) -> PlayerView:
+        """The view of `agent` (``"player_0"`` or ``"player_1"``) in a PettingZoo environment of this package.
+
+        >>> action = bot.act(PlayerView.from_env(env, env.agent_selection))[0]
+        """
+        raw: raw_env = env.unwrapped
+        if agent not in raw.possible_agents:
+            raise ValueError(f"no agent {agent!r}: the agents are {', '.join(raw.possible_agents)}")
+        return raw.player_view(agent)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __getitem__(self, index: Any) -> PlayerView:
+        """A part of the batch: an index, a slice, or an array of indices."""
+        records = self.records[index]
+        return PlayerView(records.reshape(-1) if isinstance(records, np.ndarray) else np.array([records]))
+
+    def __iter__(self) -> Iterator[PlayerView]:
+        return (self[index] for index in range(len(self)))
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the (first) game."""
+        return Rules.from_record(self.records["public"]["rules"][0])
+
+    @property
+    def hands(self) -> np.ndarray:
+        """uint64 (n,): the players' own hands as masks."""
+        return self.records["private"]["hand"]
+
+    def masks(self) -> np.ndarray:
+        """int8 (n, 107): legal actions of the players to move, zeros for those who are not."""
+        masks = np.zeros((len(self), act.NUM_ACTIONS), np.int8)
+        _write_view_masks(self.records, masks)
+        return masks
+
+    def observations(self) -> np.ndarray:
+        """float32 (n, OBSERVATION_SIZE): the observation vectors, see `gin_env.observation`."""
+        observations = np.empty((len(self), OBSERVATION_SIZE), np.float32)
+        _write_view_observations(self.records, observations)
+        return observations
+
+    def history(self, index: int = 0) -> list[Event]:
+        """All public acts of the present hand in order, for one view of the batch."""
+        public = self.records["public"][index]
+        upcard = int(public["first_upcard"])
+        player = 1 - int(public["dealer"])
+        events = []
+        for action in public["history"][: public["history_length"]].tolist():
+            if action < act.DRAW_STOCK:
+                card = upcard = action % NUM_CARDS
+            else:
+                card = NO_CARD if action == act.DRAW_STOCK else upcard
+            events.append(Event(player, action, card))
+            if action < act.DRAW_STOCK or action == act.PASS:
+                player = 1 - player
+        return events
+
+    def stock_draws(self, index: int = 0) -> list[int]:
+        """The cards that this player drew from the stock, in order (her opponent does not know them)."""
+        private = self.records["private"][index]
+        return private["stock_draws"][: private["num_stock_draws"]].tolist()
+
+
+def explain_illegal(record: np.void, action: int) -> str:
+    """Why the player to move, whose `VIEW` record this is, may not take this action, in words."""
+    if not 0 <= action < act.NUM_ACTIONS:
+        return f"{action} is not an action: actions run from 0 to {act.NUM_ACTIONS - 1}"
+    public, hand = record["public"], int(record["private"]["hand"])
+    what = act.describe(action)
+    phase = int(public["phase"])
+    if phase == OVER:
+        return f"{what}: the hand is over, call reset()"
+    if phase != DISCARD:
+        choices = {OFFER: "draw the upcard or pass", STOCK_ONLY: "draw from the stock (both have passed)"}
+        may = choices.get(phase, "draw from the stock or draw the upcard")
+        return f"{what}: in the phase '{PHASE_NAMES[phase]}' a player may {may}"
+    if action >= act.DRAW_STOCK:
+        return f"{what}: the player has drawn already and must discard or knock"
+    card = action % NUM_CARDS
+    if not hand >> card & 1:
+        held = " ".join(card_text(held) for held in cards_of(hand))
+        return f"{what}: {card_text(card)} is not in the hand ({held})"
+    if card == public["taken"]:
+        return f"{what}: {card_text(card)} was just taken from the discard pile"
+    left, limit = deadwood(hand & ~(1 << card)), int(public["rules"]["knock_limit"])
+    return f"{what}: deadwood would be {left}, the limit is {limit}"
+
+
+@kernel
+def write_view(game, player: int, view) -> None:
+    """Copy what `player` may know of a game, and her random number, into a `VIEW` record."""
+    view.public = game.public
+    view.private = game.private[player]
+    view.player = player
+    view.random = decision_random(game, player)
+
+
+@kernel
+def _write_view_masks(views, masks) -> None:
+    for index in range(len(views)):
+        view = views[index]
+        if view.public.to_move == view.player:
+            write_mask(view.public, view.private, masks[index])
+
+
+@kernel
+def _write_view_observations(views, observations) -> None:
+    for index in range(len(views)):
+        view = views[index]
+        write_observation(view.public, view.private, view.player, observations[index])

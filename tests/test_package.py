@@ -1,0 +1,78 @@
+"""What is installed: one import name, every module, the type marker; and what importing costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import gin_env
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def wheel_files(tmp_path_factory) -> set[str]:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        str(ROOT),
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(folder),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = folder.glob("*.whl")
+    return set(zipfile.ZipFile(wheel).namelist())
+
+
+def test_wheel_holds_every_module_and_nothing_else_at_top_level(wheel_files):
+    modules = {f"gin_env/{file.name}" for file in (ROOT / "gin_env").glob("*.py")}
+    modules |= {
+        f"gin_env/agents/{file.relative_to(ROOT / 'agents')}" for file in (ROOT / "agents").rglob("*.py")
+    }
+    modules |= {f"gin_env/wrappers/{file.name}" for file in (ROOT / "wrappers").glob("*.py")}
+    assert modules <= wheel_files
+    assert "gin_env/py.typed" in wheel_files
+    top_level = {name.split("/")[0] for name in wheel_files}
+    assert top_level == {"gin_env", f"gin_env-{gin_env.__version__}.dist-info"}
+
+
+def test_importing_needs_no_framework_and_no_renderer():
+    """`import gin_env` needs numpy, numba, gymnasium and pettingzoo; everything else is loaded where it is used."""
+    code = (
+        "import sys, gin_env\n"
+        "heavy = {'torch', 'stable_baselines3', 'matplotlib', 'PIL', 'pygame', 'typer', 'tqdm'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
+
+
+def test_rules_import_no_framework():
+    code = (
+        "import sys\n"
+        "sys.modules['gymnasium'] = sys.modules['pettingzoo'] = None\n"  # importing them fails
+        "import importlib.util as util\n"
+        "package = util.module_from_spec(util.find_spec('gin_env'))\n"  # without running __init__.py
+        "sys.modules['gin_env'] = package\n"
+        "import gin_env.engine, gin_env.batch, gin_env.views, gin_env.observation\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_public_names():
+    for name in gin_env.__all__:
+        assert getattr(gin_env, name) is not None
+    assert gin_env.melds.deadwood(gin_env.cards.parse("AS 2S 3S TD")) == 10
+    assert gin_env.cards.format(gin_env.cards.parse("AS TD")) == "AS TD"

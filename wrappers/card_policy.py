@@ -1,0 +1,93 @@
+"""A policy network for MaskablePPO that treats all cards alike.
+
+A plain MLP has a separate output for each of the 104 discards and knocks, and must learn one by one that it
+is good to discard a useless 7♦, a useless 8♦ and so on. Here every card gets a short description by weights
+that all cards share (its own planes, those of its neighbours in the suit, those of its rank in the other
+suits), a trunk reads the whole observation and says what it is looking for, and the logit of a card is how
+well the two agree: the dot product of attention. Draws and passes are ordinary outputs of the trunk.
+
+>>> MaskablePPO(CardPolicy, GinRummyVecEnv(256), policy_kwargs={"net_arch": [256, 256]})
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.type_aliases import Schedule
+from torch import nn
+
+from gin_env.actions import NUM_ACTIONS
+from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from gin_env.observation import NUM_PLANES
+
+NUM_OTHER_ACTIONS = NUM_ACTIONS - 2 * NUM_CARDS
+
+
+class CardNetwork(nn.Module):
+    """Trunks for policy and value, and the shared description of cards.
+
+    ``forward_actor`` returns the logits themselves, float32 (n, 107); ``forward_critic`` the value trunk's last
+    layer, float32 (n, latent_dim_vf).
+    """
+
+    def __init__(self, num_inputs: int, hidden: list[int], card_features: int) -> None:
+        super().__init__()
+        self.card_features = card_features
+        # Each card sees two neighbours on either side in its suit, and the sum over its rank's cards.
+        self.neighbours = nn.Conv2d(NUM_PLANES, card_features, (1, 5), padding=(0, 2))
+        self.same_rank = nn.Conv2d(NUM_PLANES, card_features, 1)
+        self.trunk = _layers(num_inputs, hidden)
+        self.wanted = nn.Linear(hidden[-1], 2 * card_features)  # one query for discards, one for knocks
+        self.others = nn.Linear(hidden[-1], 2 + NUM_OTHER_ACTIONS)  # both queries' biases, draws, pass
+        self.value_trunk = _layers(num_inputs, hidden)
+        self.latent_dim_pi = NUM_ACTIONS
+        self.latent_dim_vf = hidden[-1]
+
+    def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.forward_actor(observations), self.forward_critic(observations)
+
+    def forward_actor(self, observations: torch.Tensor) -> torch.Tensor:
+        planes = observations[:, : NUM_PLANES * NUM_CARDS].view(-1, NUM_PLANES, NUM_SUITS, NUM_RANKS)
+        same_rank = self.same_rank(planes.sum(dim=2, keepdim=True))  # broadcast over the suits
+        cards = torch.relu(self.neighbours(planes) + same_rank).flatten(2)  # (n, features, 52)
+        trunk = self.trunk(observations)
+        wanted = self.wanted(trunk).view(-1, 2, self.card_features)
+        others = self.others(trunk)
+        agreement = torch.bmm(wanted, cards) * self.card_features**-0.5 + others[:, :2, None]
+        return torch.cat([agreement.flatten(1), others[:, 2:]], dim=1)
+
+    def forward_critic(self, observations: torch.Tensor) -> torch.Tensor:
+        return self.value_trunk(observations)
+
+
+class CardPolicy(MaskableActorCriticPolicy):
+    """`CardNetwork` as a policy of MaskablePPO; ``net_arch`` are the hidden layers of its trunks."""
+
+    def __init__(self, *args: Any, card_features: int = 32, **kwargs: Any) -> None:
+        self.card_features = card_features
+        super().__init__(*args, **kwargs)
+
+    def _build_mlp_extractor(self) -> None:
+        self.mlp_extractor = CardNetwork(  # type: ignore[assignment]
+            self.features_dim, list(self.net_arch), self.card_features
+        )
+
+    def _build(self, lr_schedule: Schedule) -> None:
+        super()._build(lr_schedule)
+        self.action_net = nn.Identity()  # the network gives logits already
+        nn.init.orthogonal_(self.mlp_extractor.wanted.weight, gain=0.1)
+        nn.init.orthogonal_(self.mlp_extractor.others.weight, gain=0.01)
+        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        return super()._get_constructor_parameters() | {"card_features": self.card_features}
+
+
+def _layers(num_inputs: int, hidden: list[int]) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    for size in hidden:
+        layers += [nn.Linear(num_inputs, size), nn.ReLU()]
+        num_inputs = size
+    return nn.Sequential(*layers)

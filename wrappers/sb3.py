@@ -1,0 +1,155 @@
+"""Stable-Baselines3: a `VecEnv` over the batch engine, for MaskablePPO (sb3-contrib).
+
+>>> from sb3_contrib import MaskablePPO
+>>> from gin_env.wrappers.sb3 import GinRummyVecEnv
+>>> model = MaskablePPO("MlpPolicy", GinRummyVecEnv(num_envs=256, opponent="simple"))
+>>> model.learn(1_000_000)
+
+The learner sees her own decisions only; the opponents play in between, inside. The reward of a step holds
+everything that happened until her next decision, so the end of a hand always reaches her, also when the
+opponent ends it. SB3 sees the flat observation; it asks for the masks by ``env_method("action_masks")``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gin_env.actions import NUM_ACTIONS
+from gin_env.batch import check_actions
+from gin_env.estimators import check_name
+from gin_env.gymnasium_env import hand_results
+from gin_env.rules import Rules
+from gin_env.seat import LearnerSeat, Opponents, check_seeds
+from gin_env.spaces import action_space, vector_space
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+    from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
+except ImportError as error:
+    raise ImportError('gin_env.wrappers.sb3 needs Stable-Baselines3: pip install "gin-env[train]"') from error
+
+
+class GinRummyVecEnv(VecEnv):
+    """`num_envs` games against bots, as one SB3 environment. Parameters as for `gin_env.gymnasium_env.GinRummyEnv`.
+
+    Infos of a game that ended hold ``terminal_observation``, ``episode`` (``r``: return, ``l``: the learner's
+    decisions, ``t``: seconds since the start) and how the hand ended (``outcome``, ``won``, ``points``,
+    ``turns``); other infos are empty.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 256,
+        opponent: Opponents = "simple",
+        rules: Rules | None = None,
+        episode: str = "hand",
+        reward: str = "points",
+        illegal_action: str = "raise",
+        estimator: str = "uniform",
+        seed: int | None = None,
+    ) -> None:
+        check_name(estimator)
+        self.seat = LearnerSeat(num_envs, opponent, rules, episode, reward, illegal_action)
+        self.render_mode = None
+        self._started = time.time()
+        self._returns = np.zeros(num_envs)
+        self._lengths = np.zeros(num_envs, np.int64)
+        self._actions: np.ndarray | None = None
+        self._masks = np.zeros((num_envs, NUM_ACTIONS), np.int8)
+        self._begun = False
+        super().__init__(
+            num_envs,
+            vector_space(),
+            action_space(),
+        )
+        if seed is not None:
+            self.seed(seed)
+
+    def reset(self) -> np.ndarray:
+        """Begin an episode in every game; float32 (num_envs, OBSERVATION_SIZE)."""
+        for game, seed in enumerate(check_seeds(self._seeds, self.num_envs)):
+            self.seat.reseed(game, seed)
+        self._reset_seeds()
+        self._returns[:] = 0
+        self._lengths[:] = 0
+        self.seat.begin(self.seat.games.everyone)
+        self._begun = True
+        return self._observe()
+
+    def step_async(self, actions: np.ndarray) -> None:
+        if not self._begun:
+            raise RuntimeError("call reset() before step()")
+        self._actions = check_actions(actions, self.num_envs)
+
+    def step_wait(self) -> VecEnvStepReturn:
+        if self._actions is None:
+            raise RuntimeError("call step_async() before step_wait()")
+        self.seat.step(self._actions)
+        self._actions = None
+        rewards, over = self.seat.rewards, self.seat.done.copy()
+        self._returns += rewards
+        self._lengths += 1
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        ended = np.flatnonzero(over)
+        if len(ended):
+            self._fill_infos(infos, ended)
+            self._returns[ended] = 0
+            self._lengths[ended] = 0
+            self.seat.begin(ended)
+        return self._observe(), rewards, over, infos
+
+    def _fill_infos(self, infos: list[dict[str, Any]], ended: np.ndarray) -> None:
+        observations = self.seat.observations(ended)
+        results = hand_results(self.seat.games.results[ended])
+        seconds = round(time.time() - self._started, 6)
+        for row, game in enumerate(ended):
+            infos[game] = {name: values[row].item() for name, values in results.items()}
+            infos[game]["terminal_observation"] = observations[row]
+            infos[game]["episode"] = {
+                "r": float(self._returns[game]),
+                "l": int(self._lengths[game]),
+                "t": seconds,
+            }
+
+    def _observe(self) -> np.ndarray:
+        self._masks = self.seat.masks()
+        return self.seat.observations()
+
+    def action_masks(self) -> np.ndarray:
+        """int8 (num_envs, 107): 1 for each legal action."""
+        return self._masks
+
+    def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
+        """Change the opponents from the next hand of each game on; see `LearnerSeat.set_opponents`."""
+        self.seat.set_opponents(opponent, weights)
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    # --- What SB3 asks of "each environment": here they are rows of one batch --------------------------
+
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
+    ) -> list[Any]:
+        rows = self._get_indices(indices)
+        if method_name == "action_masks":
+            return [self._masks[row] for row in rows]
+        raise AttributeError(f"a game of GinRummyVecEnv has no method {method_name!r}, only 'action_masks'")
+
+    def has_attr(self, attr_name: str) -> bool:
+        return hasattr(self, attr_name)
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        return [getattr(self, attr_name) for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        raise AttributeError(
+            f"{attr_name!r} cannot be set for single games; set_opponents() changes the opponents"
+        )
+
+    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
+        return [False for _ in self._get_indices(indices)]
