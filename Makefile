@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 MINUTES ?= 8
 
-.PHONY: help test lint train clean
+.PHONY: help test lint train bench clean
 
 help:
 	@echo "make test    install into .venv, run the linters and all tests"
 	@echo "make train   install into .venv, watch masked-PPO self-play learn for $(MINUTES) minutes"
+	@echo "make bench   measure every speed figure of the README"
 	@echo "make lint    ruff and mypy only"
 	@echo "make clean   remove .venv and all caches"
 
@@ -32,6 +33,9 @@ lint: install
 
 test: lint
 	$(BIN)/python -m pytest
+
+bench: install
+	$(BIN)/python benchmarks/speed.py
 
 train: install
 	$(BIN)/python examples/ppo_selfplay.py --minutes $(MINUTES)

@@ -19,6 +19,7 @@ from gin_env.rules import Rules
 from gin_env.views import PlayerView
 
 if TYPE_CHECKING:
+    import torch
     from sb3_contrib import MaskablePPO
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
@@ -120,9 +121,9 @@ class PolicyBot:
             chances = torch.softmax(logits, dim=1).numpy()
         return sample_actions(chances, view.records["random"])
 
-    def logits(self, observations: Any) -> Any:
-        """float32 (n, 107) before masking, from a float32 tensor (n, OBSERVATION_SIZE)."""
-        policy = self.policy
+    def logits(self, observations: torch.Tensor) -> torch.Tensor:
+        """float32 (n, 107) before masking, from float32 (n, OBSERVATION_SIZE)."""
+        policy: Any = self.policy
         features = policy.extract_features(observations, policy.pi_features_extractor)
         return policy.action_net(policy.mlp_extractor.forward_actor(features))
 

@@ -87,9 +87,10 @@ def kernel(function: Callable[..., Any]) -> Any:
 
     The annotations of kernels are for readers: ``int`` stands for any integer type of numba's.
     """
-    previous = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_folder())
+    settings: Any = numba.config
+    previous = settings.CACHE_DIR
+    settings.CACHE_DIR = str(cache_folder())
     try:
         return numba.njit(function, cache=True, nogil=True)
     finally:
-        numba.config.CACHE_DIR = previous
+        settings.CACHE_DIR = previous

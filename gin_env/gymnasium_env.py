@@ -25,7 +25,7 @@ from gin_env.spaces import action_space, observation_space
 from gin_env.state import OUTCOME_NAMES
 
 
-class GinRummyEnv(gymnasium.Env[dict[str, np.ndarray], int]):
+class GinRummyEnv(gymnasium.Env):
     """Gin Rummy against a fixed opponent: ``gymnasium.make("gin_env/GinRummy-v0", opponent="simple")``.
 
     The agent is player 0; the first dealer is random. A step is one decision of hers (draw, discard, knock,

@@ -198,8 +198,8 @@ def _play_batch(
             tally.add_hands(table.results[ended], seat_of_a[ended])
             over = ended[table.done[ended]]
             winner = _winners(table, over)
-            for bot in range(2):
-                tally.wins[bot] += (winner == bot ^ seat_of_a[over]).sum()
+            for number in range(2):
+                tally.wins[number] += (winner == number ^ seat_of_a[over]).sum()
             running = running[~table.done[running]]
             if progress is not None and len(over):
                 progress(len(over))

@@ -101,7 +101,7 @@ class Rules:
     def record(self) -> np.void:
         """The rules as one record of `RULES`, as they stand in every game's public part."""
         values = tuple(getattr(self, field.name) for field in fields(self))
-        return np.array(values, dtype=RULES)[()]
+        return np.array([values], dtype=RULES)[0]
 
     @classmethod
     def from_record(cls, record: np.void) -> Rules:

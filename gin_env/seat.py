@@ -75,8 +75,9 @@ class LearnerSeat:
         `weights` are relative frequencies (default: equal). Raises TypeError or ValueError for a pool or
         weights that make no sense.
         """
-        single = isinstance(opponent, str) or not isinstance(opponent, Sequence)
-        pool = [resolve(bot) for bot in ([opponent] if single else opponent)]  # type: ignore[list-item]
+        if isinstance(opponent, str) or not isinstance(opponent, Sequence):
+            opponent = [opponent]
+        pool = [resolve(bot) for bot in opponent]
         if not pool:
             raise ValueError("the pool of opponents is empty")
         shares = np.ones(len(pool)) if weights is None else np.asarray(weights, float)

@@ -38,6 +38,7 @@ class CardNetwork(nn.Module):
         # Each card sees two neighbours on either side in its suit, and the sum over its rank's cards.
         self.neighbours = nn.Conv2d(NUM_PLANES, card_features, (1, 5), padding=(0, 2))
         self.same_rank = nn.Conv2d(NUM_PLANES, card_features, 1)
+        self.combine = nn.Conv2d(card_features, card_features, 1)
         self.trunk = _layers(num_inputs, hidden)
         self.wanted = nn.Linear(hidden[-1], 2 * card_features)  # one query for discards, one for knocks
         self.others = nn.Linear(hidden[-1], 2 + NUM_OTHER_ACTIONS)  # both queries' biases, draws, pass
@@ -51,7 +52,8 @@ class CardNetwork(nn.Module):
     def forward_actor(self, observations: torch.Tensor) -> torch.Tensor:
         planes = observations[:, : NUM_PLANES * NUM_CARDS].view(-1, NUM_PLANES, NUM_SUITS, NUM_RANKS)
         same_rank = self.same_rank(planes.sum(dim=2, keepdim=True))  # broadcast over the suits
-        cards = torch.relu(self.neighbours(planes) + same_rank).flatten(2)  # (n, features, 52)
+        cards = torch.relu(self.neighbours(planes) + same_rank)
+        cards = torch.relu(self.combine(cards)).flatten(2)  # (n, features, 52)
         trunk = self.trunk(observations)
         wanted = self.wanted(trunk).view(-1, 2, self.card_features)
         others = self.others(trunk)
@@ -70,16 +72,17 @@ class CardPolicy(MaskableActorCriticPolicy):
         super().__init__(*args, **kwargs)
 
     def _build_mlp_extractor(self) -> None:
-        self.mlp_extractor = CardNetwork(  # type: ignore[assignment]
-            self.features_dim, list(self.net_arch), self.card_features
-        )
+        if not isinstance(self.net_arch, list) or not self.net_arch:
+            raise ValueError(f"net_arch is a list of layer sizes such as [256, 256], not {self.net_arch!r}")
+        self.mlp_extractor: Any = CardNetwork(self.features_dim, self.net_arch, self.card_features)
 
     def _build(self, lr_schedule: Schedule) -> None:
         super()._build(lr_schedule)
-        self.action_net = nn.Identity()  # the network gives logits already
+        self.action_net: Any = nn.Identity()  # the network gives logits already
         nn.init.orthogonal_(self.mlp_extractor.wanted.weight, gain=0.1)
         nn.init.orthogonal_(self.mlp_extractor.others.weight, gain=0.01)
-        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+        make_optimizer: Any = self.optimizer_class
+        self.optimizer = make_optimizer(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return super()._get_constructor_parameters() | {"card_features": self.card_features}
