@@ -13,9 +13,13 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+# Threads that wait must sleep: spinning ones ruin each other where the cores are shared. Read by torch at import.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import numpy as np
 import torch

@@ -7,7 +7,6 @@ of one. It knows both seats and no opponents: who sits where is the business of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn
 
 import numpy as np
 
@@ -148,6 +147,11 @@ class Games:
         """int8 (num_games,): the player to move in each game."""
         return self.state["public"]["to_move"]
 
+    def waiting_for(self, player: int, games: np.ndarray) -> np.ndarray:
+        """Those of `games` that are not over and in which `player` is to move."""
+        waiting = np.empty(len(games), np.int64)
+        return waiting[: _keep_waiting(self.state, self.done, games, player, waiting)]
+
     def masks(self, games: np.ndarray, masks: np.ndarray | None = None) -> np.ndarray:
         """int8 (k, 107): legal actions of the players to move; all zero where the hand is over."""
         if masks is None:
@@ -207,22 +211,20 @@ class Games:
             else:
                 self._fixed_decks.pop(game, None)
 
-    def play_checked(self, games: np.ndarray, actions: np.ndarray) -> None:
-        """As `play`, for actions from outside: raises IllegalActionError and changes nothing if any is illegal."""
+    def play_checked(self, games: np.ndarray, actions: np.ndarray, who: str = "") -> None:
+        """As `play`, for actions from outside: raises IllegalActionError and changes nothing if any is illegal.
+
+        `who` chose the actions, for the message.
+        """
         if len(games) != len(actions):
             raise ValueError(f"expected {len(games)} actions, one for each game, not {len(actions)}")
-        illegal = self.find_illegal(games, actions)
-        if illegal.any():
-            self.refuse(games, actions, illegal)
+        first = _first_illegal(self.state, games, actions)
+        if first >= 0:
+            reason = self.explain(int(games[first]), int(actions[first]))
+            where = f" in game {games[first]}" if len(self) > 1 else ""
+            by = f" by {who}" if who else ""
+            raise IllegalActionError(f"illegal action{by}{where}: {reason}")
         self.play(games, actions)
-
-    def refuse(self, games: np.ndarray, actions: np.ndarray, illegal: np.ndarray, who: str = "") -> NoReturn:
-        """Raise the IllegalActionError for the first of the actions that `find_illegal` marked."""
-        first = int(np.argmax(illegal))
-        reason = self.explain(int(games[first]), int(actions[first]))
-        where = f" in game {games[first]}" if len(self) > 1 else ""
-        by = f" by {who}" if who else ""
-        raise IllegalActionError(f"illegal action{by}{where}: {reason}")
 
 
 def check_actions(actions: object, num_games: int) -> np.ndarray:
@@ -280,6 +282,25 @@ def _find_illegal(state, games, actions, illegal):
     for k in range(len(games)):
         game = state[games[k]]
         illegal[k] = not is_legal(game.public, game.private[game.public.to_move], actions[k])
+
+
+@kernel
+def _first_illegal(state, games, actions):
+    for k in range(len(games)):
+        game = state[games[k]]
+        if not is_legal(game.public, game.private[game.public.to_move], actions[k]):
+            return k
+    return -1
+
+
+@kernel
+def _keep_waiting(state, done, games, player, waiting):
+    count = 0
+    for k in range(len(games)):
+        if state[games[k]].public.to_move == player and not done[games[k]]:
+            waiting[count] = games[k]
+            count += 1
+    return count
 
 
 @kernel

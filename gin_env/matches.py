@@ -127,10 +127,7 @@ def play_match(
         raise TypeError(f"the number of games is an integer, not {games!r}")
     if games < 2 or games % 2:
         raise ValueError(f"games = {games}: an even number is needed, each deal is played from both seats")
-    tally = _Tally()
-    for first in range(0, games, BATCH_SIZE):
-        numbers = np.arange(first, min(first + BATCH_SIZE, games))
-        _play_batch(bots, numbers, seed, Games(len(numbers), rules, episode), tally, progress)
+    tally = _play_all(bots, int(games), seed, Games(min(int(games), BATCH_SIZE), rules, episode), progress)
     return MatchResult(
         bots=(bots[0].name, bots[1].name),
         games=int(games),
@@ -158,6 +155,11 @@ class _Tally:
         self.points = np.zeros(2, np.int64)
         self.hands = self.voids = self.turns = 0
 
+    def add_games(self, winners: np.ndarray, seat_of_a: np.ndarray) -> None:
+        """Count games that have just ended: the seats that won (k,), -1 for none, and a's seats (k,)."""
+        for bot in range(2):
+            self.wins[bot] += (winners == bot ^ seat_of_a).sum()
+
     def add_hands(self, results: np.ndarray, seat_of_a: np.ndarray) -> None:
         """Count hands that have just ended: `HAND_RESULT` records (k,) and a's seats in them (k,)."""
         outcome = results["outcome"]
@@ -173,36 +175,50 @@ class _Tally:
             self.points[bot] += results["points"][winner == bot].sum(dtype=np.int64)
 
 
-def _play_batch(
+def _play_all(
     bots: tuple[Agent, Agent],
-    numbers: np.ndarray,
+    games: int,
     seed: int,
     table: Games,
-    tally: _Tally,
     progress: Callable[[int], object] | None,
-) -> None:
-    """Play the games with these numbers to their end."""
-    # Games 2k and 2k + 1 share dealer and decks, but the bots break their ties afresh.
-    seat_of_a = (numbers % 2).astype(np.int8)
-    seeds = np.full(len(numbers), seed, np.uint64)
-    tie_seeds = seeds ^ (seat_of_a.astype(np.uint64) << np.uint64(63))
-    table.start(table.everyone, seeds, (numbers // 2).astype(np.uint64), tie_seeds)
+) -> _Tally:
+    """Play games number 0 to games - 1; a place at the table that becomes free takes the next number."""
+    tally = _Tally()
+    seat_of_a = np.zeros(len(table), np.int8)
     running = table.everyone
+    _seat(table, running, 0, seed, seat_of_a)
+    begun = len(table)
     while len(running):
         a_moves = table.to_move()[running] == seat_of_a[running]
-        for bot, games in ((bots[0], running[a_moves]), (bots[1], running[~a_moves])):
-            if len(games):
-                play_bot(table, bot, games)
+        for bot, mine in ((bots[0], running[a_moves]), (bots[1], running[~a_moves])):
+            if len(mine):
+                play_bot(table, bot, mine)
         ended = running[table.results["ended"][running]]
-        if len(ended):
-            tally.add_hands(table.results[ended], seat_of_a[ended])
-            over = ended[table.done[ended]]
-            winner = _winners(table, over)
-            for number in range(2):
-                tally.wins[number] += (winner == number ^ seat_of_a[over]).sum()
+        if not len(ended):
+            continue
+        tally.add_hands(table.results[ended], seat_of_a[ended])
+        over = ended[table.done[ended]]
+        tally.add_games(_winners(table, over), seat_of_a[over])
+        if progress is not None and len(over):
+            progress(len(over))
+        free = over[: games - begun]
+        _seat(table, free, begun, seed, seat_of_a)
+        begun += len(free)
+        if len(free) < len(over):
             running = running[~table.done[running]]
-            if progress is not None and len(over):
-                progress(len(over))
+    return tally
+
+
+def _seat(table: Games, places: np.ndarray, first: int, seed: int, seat_of_a: np.ndarray) -> None:
+    """Begin games number first, first + 1, ... at these places.
+
+    Games 2k and 2k + 1 share dealer and decks with the seats swapped; the bots break their ties afresh.
+    """
+    numbers = np.arange(first, first + len(places), dtype=np.uint64)
+    seat_of_a[places] = numbers % 2
+    seeds = np.full(len(places), seed, np.uint64)
+    tie_seeds = seeds ^ (numbers % 2 << np.uint64(63))
+    table.start(places, seeds, numbers // 2, tie_seeds)
 
 
 def _winners(table: Games, games: np.ndarray) -> np.ndarray:
@@ -219,10 +235,7 @@ def play_bot(table: Games, bot: Agent, games: np.ndarray) -> None:
     Raises TypeError, ValueError or IllegalActionError, naming the bot, if what it returns cannot be played.
     """
     actions = check_bot_actions(bot, bot.act(table.views(games)), len(games))
-    illegal = table.find_illegal(games, actions)
-    if illegal.any():
-        table.refuse(games, actions, illegal, who=f"bot {bot.name!r}")
-    table.play(games, actions)
+    table.play_checked(games, actions, who=f"bot {bot.name!r}")
 
 
 def check_bot_actions(bot: Agent, actions: object, count: int) -> np.ndarray:

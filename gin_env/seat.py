@@ -162,15 +162,12 @@ class LearnerSeat:
 
     def _play_opponents(self, games: np.ndarray) -> None:
         """Let the bots play until each of these games is over or waits for the learner."""
-        table = self.games
-        waiting = games
-        while True:
-            waiting = waiting[(table.to_move()[waiting] == OPPONENT_SEAT) & ~table.done[waiting]]
-            if not len(waiting):
-                return
+        waiting = self.games.waiting_for(OPPONENT_SEAT, games)
+        while len(waiting):
             for bot, mine in self._by_bot(waiting):
-                play_bot(table, bot, mine)
+                play_bot(self.games, bot, mine)
             self._seat_opponents_of_new_hands(waiting)
+            waiting = self.games.waiting_for(OPPONENT_SEAT, waiting)
 
     def _by_bot(self, games: np.ndarray) -> Iterator[tuple[Agent, np.ndarray]]:
         """The games grouped by the bot that sits there."""

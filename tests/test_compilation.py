@@ -122,7 +122,7 @@ for module in (batch, views, random_bots, simple):
         "_write_masks",
         "_write_observations",
         "_write_views",
-        "_find_illegal",
+        "_first_illegal",
         "_play",
     )
     assert {name: batch_kernels[name] for name in called} == dict.fromkeys(called, 1)

@@ -38,7 +38,6 @@ class CardNetwork(nn.Module):
         # Each card sees two neighbours on either side in its suit, and the sum over its rank's cards.
         self.neighbours = nn.Conv2d(NUM_PLANES, card_features, (1, 5), padding=(0, 2))
         self.same_rank = nn.Conv2d(NUM_PLANES, card_features, 1)
-        self.combine = nn.Conv2d(card_features, card_features, 1)
         self.trunk = _layers(num_inputs, hidden)
         self.wanted = nn.Linear(hidden[-1], 2 * card_features)  # one query for discards, one for knocks
         self.others = nn.Linear(hidden[-1], 2 + NUM_OTHER_ACTIONS)  # both queries' biases, draws, pass
@@ -52,8 +51,7 @@ class CardNetwork(nn.Module):
     def forward_actor(self, observations: torch.Tensor) -> torch.Tensor:
         planes = observations[:, : NUM_PLANES * NUM_CARDS].view(-1, NUM_PLANES, NUM_SUITS, NUM_RANKS)
         same_rank = self.same_rank(planes.sum(dim=2, keepdim=True))  # broadcast over the suits
-        cards = torch.relu(self.neighbours(planes) + same_rank)
-        cards = torch.relu(self.combine(cards)).flatten(2)  # (n, features, 52)
+        cards = torch.relu(self.neighbours(planes) + same_rank).flatten(2)  # (n, features, 52)
         trunk = self.trunk(observations)
         wanted = self.wanted(trunk).view(-1, 2, self.card_features)
         others = self.others(trunk)
