@@ -54,9 +54,9 @@ class Settings:
     """Games played at once."""
     num_steps: int = 64
     """Decisions in each game between two updates."""
-    batch_size: int = 2048
+    batch_size: int = 1024
     """Decisions in a minibatch."""
-    num_epochs: int = 3
+    num_epochs: int = 2
     """Passes over the decisions of an update."""
     learning_rate: float = 5e-4
     """At the start; it falls linearly to a tenth over `minutes`."""
@@ -80,7 +80,7 @@ class Settings:
     simple_share: float = 0.2
     """Share of hands against the bot `simple`; the rest goes to older snapshots."""
 
-    evaluate_every: float = 2.5
+    evaluate_every: float = 5.0
     """Minutes between evaluations."""
     evaluation_games: int = 1000
     """Games to 100 points against each of `random` and `simple` (interval about +-3 points)."""
