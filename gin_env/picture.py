@@ -1,6 +1,6 @@
 """The picture of a table, drawn with Pillow: no picture or font files, suits are shapes.
 
-Only `gin_env.render` imports this module, when the first picture is asked for.
+It needs Pillow (``pip install "gin-env[play]"``); `gin_env.screen` imports it when the first picture is asked for.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from gin_env.cards import NUM_RANKS, SUITS
-from gin_env.render import SUIT_SYMBOLS, Hand, Table, card_symbol
+from gin_env.render import SUIT_SYMBOLS, Hand, Table, card_symbol, describe
 
 try:
     from PIL import Image, ImageDraw, ImageFont
@@ -32,8 +32,9 @@ BLACK_INK, RED_INK, RED_ON_FELT = (28, 32, 38), (200, 32, 46), (255, 144, 134)
 PAPER, PAPER_EDGE, BACK, BACK_LINES = (252, 251, 246), (150, 150, 142), (38, 66, 130), (120, 146, 206)
 
 
-def draw(table: Table) -> np.ndarray:
-    """The table as uint8 (HEIGHT, WIDTH, 3)."""
+def image(game: np.void, viewer: int | None = None, last_hand: np.void | None = None) -> np.ndarray:
+    """The table as uint8 (HEIGHT, WIDTH, 3); parameters as for `render.describe`."""
+    table = describe(game, viewer, last_hand)
     picture = _felt().copy()
     _write(picture, (MARGIN, 24), "Gin Rummy", 24, WHITE)
     _write(picture, (WIDTH - MARGIN, 24), table.title, 18, PALE, align="right")

@@ -1,14 +1,12 @@
-"""Showing one game: as text, as a picture, in a window.
+"""What there is to show of one game, and the game as text.
 
-`describe`, `text` and `image` are pure functions of a game's state record. The environments import this
-module when somebody first asks for a picture. `image` needs Pillow, `Window` pygame; both come with
-``pip install "gin-env[play]"`` and are imported on first use.
+`describe` and `text` are pure functions of a game's state record; `gin_env.picture` draws what `describe` says.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -221,58 +219,3 @@ def text(game: np.void, viewer: int | None = None, last_hand: np.void | None = N
     )
     lines += [f"  last: {table.last}", f"  now:  {table.now}"]
     return "\n".join(lines)
-
-
-# --- Picture and window -------------------------------------------------------------------------------
-
-
-def image(game: np.void, viewer: int | None = None, last_hand: np.void | None = None) -> np.ndarray:
-    """The table as a picture, uint8 (640, 960, 3); parameters as for `describe`.
-
-    Raises ImportError, with the cure, where Pillow is missing.
-    """
-    from gin_env import picture
-
-    return picture.draw(describe(game, viewer, last_hand))
-
-
-class Window:
-    """A window that shows pictures. Raises ImportError, with the cure, where pygame is missing."""
-
-    def __init__(self, pictures_per_second: float) -> None:
-        try:
-            import pygame
-        except ImportError as error:
-            raise ImportError('a window needs pygame: pip install "gin-env[play]"') from error
-        self._pygame = pygame
-        self._pictures_per_second = pictures_per_second
-        self._screen: Any = None
-        self._clock = pygame.time.Clock()
-        self._closed_by_user = False
-
-    def show(self, pixels: np.ndarray) -> None:
-        """Show uint8 (height, width, 3) and wait until the next picture is due.
-
-        Does nothing once the user has closed the window: the game goes on unseen.
-        """
-        if self._closed_by_user:
-            return
-        pygame = self._pygame
-        height, width, _ = pixels.shape
-        if self._screen is None:
-            pygame.display.init()
-            pygame.display.set_caption("Gin Rummy")
-            self._screen = pygame.display.set_mode((width, height))
-        self._screen.blit(pygame.image.frombuffer(pixels.tobytes(), (width, height), "RGB"), (0, 0))
-        pygame.display.flip()
-        if any(event.type == pygame.QUIT for event in pygame.event.get()):
-            self._closed_by_user = True
-            self.close()
-        else:
-            self._clock.tick(self._pictures_per_second)
-
-    def close(self) -> None:
-        """Close the window. Calling it again does no harm."""
-        if self._screen is not None:
-            self._screen = None
-            self._pygame.display.quit()

@@ -6,7 +6,7 @@ Bots and estimators receive batches of `VIEW` records (wrapped in `PlayerView`),
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from gin_env.melds import deadwood
 from gin_env.observation import OBSERVATION_SIZE, write_observation
 from gin_env.rules import Rules
 from gin_env.state import DISCARD, NO_CARD, OFFER, OVER, PHASE_NAMES, PRIVATE, PUBLIC, STOCK_ONLY
-
-if TYPE_CHECKING:
-    from gin_env.gin_rummy_v0 import raw_env
 
 VIEW = np.dtype(
     [
@@ -61,7 +58,7 @@ class PlayerView:
 
         >>> action = bot.act(PlayerView.from_env(env, env.agent_selection))[0]
         """
-        raw: raw_env = env.unwrapped
+        raw = env.unwrapped
         if agent not in raw.possible_agents:
             raise ValueError(f"no agent {agent!r}: the agents are {', '.join(raw.possible_agents)}")
         return raw.player_view(agent)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from helpers import Table, deck_of
 
-from gin_env import agents, gin_rummy_v0, render
+from gin_env import agents, gin_rummy_v0, render, screen
 from gin_env.cards import cards_of
 from gin_env.state import OUTCOME_NAMES
 from gin_env.views import PlayerView
@@ -44,7 +44,9 @@ def text_of(one: Table, viewer: int | None = None) -> list[str]:
 
 
 def picture_of(one: Table, viewer: int | None = None) -> np.ndarray:
-    return render.image(one.games.state[0], viewer)
+    from gin_env import picture  # here, since one test takes Pillow away
+
+    return picture.image(one.games.state[0], viewer)
 
 
 # --- Text ---------------------------------------------------------------------------------------------
@@ -223,10 +225,10 @@ def test_the_window_shows_each_step_and_close_closes_it(pygame_without_screen):
     env = gin_rummy_v0.raw_env(render_mode="human")
     env.reset(seed=1)
     shown = pygame_without_screen.surfarray.array3d(pygame_without_screen.display.get_surface())
-    np.testing.assert_array_equal(shown.swapaxes(0, 1), render.image(env.games.state[0]))
+    np.testing.assert_array_equal(shown.swapaxes(0, 1), picture_of(env))
     env.step(106)
     shown = pygame_without_screen.surfarray.array3d(pygame_without_screen.display.get_surface())
-    np.testing.assert_array_equal(shown.swapaxes(0, 1), render.image(env.games.state[0]))
+    np.testing.assert_array_equal(shown.swapaxes(0, 1), picture_of(env))
     env.close()
     assert not pygame_without_screen.display.get_init()
     env.close()
@@ -278,5 +280,5 @@ def test_a_missing_package_is_named_with_the_cure(monkeypatch):
         picture_of(table())
     monkeypatch.setitem(sys.modules, "pygame", None)
     with pytest.raises(ImportError, match='a window needs pygame: pip install "gin-env\\[play\\]"'):
-        render.Window(2)
+        screen.Window(2)
     assert text_of(table())[0].startswith("Gin Rummy")  # text needs neither
