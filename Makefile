@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 MINUTES ?= 8
 
-.PHONY: help test lint train bench clean
+.PHONY: help test lint compatibility train bench clean
 
 help:
 	@echo "make test    install into .venv, run the linters and all tests"
 	@echo "make train   install into .venv, watch masked-PPO self-play learn for $(MINUTES) minutes"
+	@echo "make compatibility   the tests of the environments with the oldest supported frameworks"
 	@echo "make bench   measure every speed figure of the README"
 	@echo "make lint    ruff and mypy only"
 	@echo "make clean   remove .venv and all caches"
@@ -32,13 +33,19 @@ lint: install
 	cd tests && ../$(BIN)/mypy --cache-dir ../.mypy_cache --config-file ../pyproject.toml -p gin_env
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/pytest
 
 bench: install
 	$(BIN)/python benchmarks/speed.py
+
+# The oldest Gymnasium and PettingZoo that are supported (RLlib and AgileRL pin these).
+compatibility:
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/pip install --quiet gymnasium==1.2.2 pettingzoo==1.26.1 pytest hypothesis ".[play]"
+	.venv-oldest/bin/pytest tests/test_aec.py tests/test_aec_errors.py tests/test_gymnasium.py tests/test_rules.py
 
 train: install
 	$(BIN)/python examples/ppo_selfplay.py --minutes $(MINUTES)
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -6,7 +6,14 @@
 >>> gin_env.play_match("simple", "random", games=1000)
 """
 
+from pathlib import Path
+
 import gymnasium
+
+# Python started in the folder of a checkout imports this folder, not the installed package. There the
+# sub-packages agents and wrappers lie beside it.
+if not Path(__file__).with_name("agents").is_dir():
+    __path__.append(str(Path(__file__).parent.parent))
 
 from gin_env import agents, cards, estimators, gin_rummy_v0, melds, observation
 from gin_env.actions import IllegalActionError

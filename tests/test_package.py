@@ -71,6 +71,13 @@ def test_rules_import_no_framework():
     assert done.returncode == 0, done.stderr
 
 
+def test_python_started_in_the_checkout_finds_all_of_it():
+    code = "import gin_env; from gin_env.agents import simple; print(gin_env.agents.names())"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "simple" in done.stdout
+
+
 def test_public_names():
     for name in gin_env.__all__:
         assert getattr(gin_env, name) is not None
