@@ -3,22 +3,36 @@
 >>> from gin_env import agents
 >>> agents.names()
 >>> bot = agents.make("simple", knock_at=4)
+>>> bot = agents.make("simple:knock_at=4")  # the same; see `gin_env.agents.bot_names`
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from gin_env.agents.base import Agent
+from gin_env.agents.bot_names import POLICY_ENDING, check_parameters, format_value, parse
+from gin_env.agents.bot_names import parameters as parameters_of
+from gin_env.agents.late_knock import LateKnockBot
+from gin_env.agents.medium import MediumBot
 from gin_env.agents.random_bots import RandomBot
+from gin_env.agents.random_discard import RandomDiscardBot
 from gin_env.agents.simple import SimpleBot
+from gin_env.agents.tonic import TonicBot
+from gin_env.agents.utility import UtilityBot
 
-__all__ = ["Agent", "make", "names", "resolve"]
+__all__ = ["Agent", "make", "names", "parameters", "resolve"]
 
 _BOTS: dict[str, Callable[..., Agent]] = {
     "random": RandomBot,
     "simple": SimpleBot,
+    "random-discard": RandomDiscardBot,
+    "medium": MediumBot,
+    "tonic": TonicBot,
+    "utility": UtilityBot,
+    "late-knock": LateKnockBot,
 }
 
 
@@ -27,27 +41,50 @@ def names() -> list[str]:
     return list(_BOTS)
 
 
+def parameters(name: str) -> dict[str, Any] | None:
+    """Names and defaults of a bot's parameters; None if it takes any. Raises ValueError for an unknown name."""
+    if name not in _BOTS:
+        raise ValueError(f"unknown bot {name!r}; choose from {', '.join(_BOTS)}")
+    return parameters_of(_BOTS[name])
+
+
 def make(name: str, **params: Any) -> Agent:
     """A bot by name, or the trained policy in a file (``.zip``, see `gin_env.agents.policy`).
 
-    Raises ValueError for an unknown name, TypeError for a parameter that the bot does not have.
+    The name may hold parameters, as in ``"simple:knock_at=4"`` (see `gin_env.agents.bot_names`). A bot
+    made with parameters is called by them in results: ``simple(knock_at=4)``.
+
+    Raises ValueError for an unknown name or parameters that cannot be read, TypeError for a parameter
+    that the bot does not have.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"a bot's name is a text, not {name!r}")
+    name, named = parse(name)
+    if twice := sorted(named.keys() & params.keys()):
+        raise ValueError(f"bot {name!r}: the parameter {twice[0]!r} is given twice")
+    params = named | params
     if name in _BOTS:
+        check_parameters(name, _BOTS[name], params)
         try:
-            return _BOTS[name](**params)
+            bot = _BOTS[name](**params)
         except TypeError as error:
             raise TypeError(f"bot {name!r}: {error}") from error
-    if isinstance(name, str) and name.endswith(".zip"):
+    elif name.endswith(POLICY_ENDING):
         from gin_env.agents.policy import PolicyBot
 
-        return PolicyBot.load(name, **params)
-    raise ValueError(
-        f"unknown bot {name!r}; choose from {', '.join(_BOTS)}, or give the path of a trained policy (.zip)"
-    )
+        check_parameters(name, partial(PolicyBot.load, name), params)
+        bot = PolicyBot.load(name, **params)
+    else:
+        raise ValueError(
+            f"unknown bot {name!r}; choose from {', '.join(_BOTS)}, or give the path of a trained policy (.zip)"
+        )
+    if params and "(" not in bot.name:
+        bot.name += f"({', '.join(f'{key}={format_value(value)}' for key, value in params.items())})"
+    return bot
 
 
 def resolve(bot: str | Agent) -> Agent:
-    """A bot from a name, a path or an object. Raises TypeError for an object that is no bot."""
+    """A bot from a name (with or without parameters), a path or an object. Raises TypeError for an object that is no bot."""
     if isinstance(bot, str):
         return make(bot)
     if isinstance(bot, type) or not isinstance(bot, Agent):

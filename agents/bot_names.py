@@ -1,0 +1,85 @@
+"""Bots' names with parameters: ``simple:knock_at=4``, ``tonic:increment=2,break_pairs=true``.
+
+The grammar, wherever a bot is named (command line, `play_match`, ``gymnasium.make(opponent=...)``)::
+
+    name                             a bot by its name, or the path of a trained policy (.zip)
+    name:key=value,key=value         with parameters
+    value                            an integer, a number, true, false, a word, or a list
+    list                             entries joined by +: 21+12+10; one entry: 21+; none: +
+
+No character needs quoting in a shell.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+POLICY_ENDING = ".zip"
+
+
+def parse(text: str) -> tuple[str, dict[str, Any]]:
+    """(name, parameters) of a bot written as above. Raises ValueError for parameters that cannot be read."""
+    head, ending, tail = text.partition(f"{POLICY_ENDING}:")  # a path may have colons of its own
+    if ending:
+        name, parameters = head + POLICY_ENDING, tail
+    elif text.endswith(POLICY_ENDING):
+        return text, {}
+    else:
+        name, colon, parameters = text.partition(":")
+        if not colon:
+            return text, {}
+    params: dict[str, Any] = {}
+    for item in parameters.split(","):
+        key, equals, value = (part.strip() for part in item.partition("="))
+        if not equals or not key.isidentifier() or not value:
+            raise ValueError(
+                f"bot {text!r}: {item!r} is no parameter; write {name}:key=value, or {name}:key=value,key=value"
+            )
+        if key in params:
+            raise ValueError(f"bot {text!r}: the parameter {key!r} is given twice")
+        params[key] = parse_value(value)
+    return name, params
+
+
+def parse_value(text: str) -> Any:
+    """A parameter's value from its text: int, float, bool, str, or a tuple of these."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    if "+" in text:
+        return tuple(parse_value(entry) for entry in text.split("+") if entry)
+    return text
+
+
+def format_value(value: object) -> str:
+    """The text that `parse_value` reads as `value`."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple | list):
+        return "+".join(map(format_value, value)) + ("+" if len(value) < 2 else "")
+    return str(value)
+
+
+def parameters(factory: Callable[..., object]) -> dict[str, Any] | None:
+    """Names and defaults of what `factory` takes; None if it does not say (``**params``)."""
+    found = inspect.signature(factory).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in found):
+        return None
+    return {parameter.name: parameter.default for parameter in found}
+
+
+def check_parameters(name: str, factory: Callable[..., object], params: dict[str, Any]) -> None:
+    """Raise TypeError, with the choices, if the bot has no parameter of some name."""
+    known = parameters(factory)
+    if known is None:
+        return
+    for key in params:
+        if key not in known:
+            choices = f"choose from {', '.join(known)}" if known else "it has none"
+            raise TypeError(f"bot {name!r}: unknown parameter {key!r}; {choices}")

@@ -1,0 +1,32 @@
+"""Checks of the bots' parameters, with errors that name the parameter."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def check_integer(name: str, value: object, least: int, most: int) -> int:
+    """`value` as an int. Raises TypeError or ValueError unless it is an integer from `least` to `most`."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} is an integer, not {value!r}")
+    if not least <= value <= most:
+        raise ValueError(f"{name} = {value} is out of range: {least} to {most} is possible")
+    return int(value)
+
+
+def check_number(name: str, value: object, least: float, most: float) -> float:
+    """`value` as a float. Raises TypeError or ValueError unless it is a number from `least` to `most`."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+        raise TypeError(f"{name} is a number, not {value!r}")
+    if math.isnan(value) or not least <= value <= most:
+        raise ValueError(f"{name} = {value} is out of range: {least} to {most} is possible")
+    return float(value)
+
+
+def check_switch(name: str, value: object) -> bool:
+    """`value` as a bool. Raises TypeError unless it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} is True or False, not {value!r}")
+    return bool(value)

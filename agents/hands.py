@@ -1,0 +1,112 @@
+"""What several bots ask about a hand: which cards are unmelded, what may still come, which cards pair.
+
+A *pair* is what paper 001 calls so: two cards that one more card makes a meld. It is *broad* if at least
+one such card may still come and *narrow* if two may (Table 1 of the paper is a test).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, SUIT_MASK, card_bit, count_cards
+from gin_env.compilation import kernel
+from gin_env.melds import best_set_cards, run_cards
+from gin_env.state import NO_CARD
+
+ACES = sum(1 << NUM_RANKS * suit for suit in range(NUM_SUITS))
+KINGS = ACES << (NUM_RANKS - 1)
+FACE_CARDS = (ACES << 10) | (ACES << 11) | (ACES << 12)
+"""Jacks, queens and kings."""
+
+BROAD = 1
+"""Cards that must be able to complete a broad pair."""
+NARROW = 2
+"""Cards that must be able to complete a narrow pair."""
+
+
+def _meld_mates(card: int) -> int:
+    """Mask of the cards that share a meld of three with the card: its rank, and its suit up to two ranks away."""
+    rank, suit = card % NUM_RANKS, card // NUM_RANKS
+    same_rank = ACES << rank
+    same_suit = sum(1 << suit * NUM_RANKS + other for other in range(NUM_RANKS) if abs(other - rank) <= 2)
+    return (same_rank | same_suit) & ~(1 << card)
+
+
+MELD_MATES = np.array([_meld_mates(card) for card in range(NUM_CARDS)], np.int64)
+"""int64 (52,): for each card, the cards that share some meld of three with it."""
+
+
+@kernel
+def own_turn(public) -> int:
+    """The number of the turn that the player to move is in, counting her own turns from 1."""
+    return public.turn // 2 + 1
+
+
+@kernel
+def available_cards(public, private) -> int:
+    """Cards of the deck that may still come to the player: neither in her hand nor in the discard pile.
+
+    What the opponent holds counts, since she may discard it (paper 001, "Pair Formation").
+    """
+    rules = public.rules
+    suit = np.int64(SUIT_MASK) >> (NUM_RANKS - rules.ranks)
+    deck = np.int64(0)
+    for number in range(rules.suits):
+        deck |= suit << NUM_RANKS * number
+    return deck & ~np.int64(private.hand) & ~np.int64(public.pile)
+
+
+@kernel
+def unmelded_cards(hand: int) -> int:
+    """Cards left over by the arrangement of least deadwood that the engine would lay."""
+    rest = hand & ~best_set_cards(hand)
+    return rest & ~run_cards(rest)
+
+
+@kernel
+def would_be_melded(hand: int, card: int) -> bool:
+    """Whether the arrangement of least deadwood of hand + card melds the card."""
+    return not unmelded_cards(hand | card_bit(card)) & card_bit(card)
+
+
+@kernel
+def cards_below(card: int, steps: int) -> int:
+    """Mask of the card `steps` ranks below in the same suit; 0 if there is none."""
+    return card_bit(card - steps) if card % NUM_RANKS >= steps else np.int64(0)
+
+
+@kernel
+def cards_above(card: int, steps: int) -> int:
+    """Mask of the card `steps` ranks above in the same suit; 0 if there is none."""
+    return card_bit(card + steps) if card % NUM_RANKS + steps < NUM_RANKS else np.int64(0)
+
+
+@kernel
+def pair_partners(card: int, others: int, available: int, needed: int) -> int:
+    """Those of `others` with which the card forms a pair that at least `needed` available cards complete."""
+    partners = np.int64(0)
+    same_rank = (np.int64(ACES) << (card % NUM_RANKS)) & ~card_bit(card)
+    if count_cards(same_rank & available) >= needed:
+        partners |= same_rank & others
+    below, above = cards_below(card, 1), cards_above(card, 1)
+    below_2, above_2 = cards_below(card, 2), cards_above(card, 2)
+    if count_cards((below_2 | above) & available) >= needed:
+        partners |= below & others
+    if count_cards((below | above_2) & available) >= needed:
+        partners |= above & others
+    if needed <= 1 and below & available:  # inner straits
+        partners |= below_2 & others
+    if needed <= 1 and above & available:
+        partners |= above_2 & others
+    return partners
+
+
+@kernel
+def opponents_last_discard(public) -> int:
+    """The card that the opponent discarded in her last turn, wherever it is now; `NO_CARD` if she has had none.
+
+    For the player to move: it is the upcard, or the card that she has just taken from there.
+    """
+    if public.turn == 0:
+        return NO_CARD
+    return public.upcard if public.taken == NO_CARD else public.taken

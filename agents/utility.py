@@ -1,0 +1,186 @@
+"""``utility``: the utility AI of paper 004, which scores every card on a whiteboard's worth of rules.
+
+Source: J. Keats, "Artificial Opponents - Gin Rummy - Code Report" (2017), paper 004, "Algorithms Used".
+
+Drawing, by the paper: the upcard scores 20 if it completes a meld, 9 if its rank is 6 to 9, minus its
+deadwood points, minus 1 in the late game, minus 1000 if the discard rule would throw it away at once.
+
+Discarding, by the paper: melds are removed from the hand; of the remaining cards the one with the highest
+score goes. A card of value v scores
+
+1. v,
+2. if it is in a pair of equal ranks: - v / 2 if both other cards of the rank might still come, - v divided by
+   half the number of cards in the deck if one might, + v / 2 if neither,
+3. if the card one rank higher or lower of its suit is held too: - v / 3 if either card that completes the run
+   might still come, + 3 v / 4 if neither,
+4. + 3 v / 4 if the opponent has just discarded a card of the same rank,
+5. + v if the opponent has just discarded a card one rank higher or lower *of a different suit* (so the paper;
+   perhaps it means the same suit, which would make more sense).
+
+Readings:
+
+- The upcard is taken when its score is above ``draw_above`` = 2 and the *late game* begins when at most
+  ``late_stock`` = 20 cards are left in the stock. So a six that completes nothing (score 3, late 2) is taken early
+  and no longer in the late game, which is what the paper says of its rules: "the AI only draws from the
+  discard pile when it would complete a meld, or if it sees a useful card within the first few turns". With
+  a limit of 0 it takes sevens and eights too, late in the game also, and wins 38.8 % against ``simple``.
+- A card "might be in the deck" if the bot has neither seen it discarded nor knows it in the opponent's hand
+  (the paper's FuzzyCardCollection removes a card from the deck's possible cards once its place is known).
+- The "number of cards in the deck" is the number of cards in the stock (1 if it is empty).
+- "In a pair": exactly one other card of the rank is held outside melds.
+- The opponent's last discard counts even if the bot has just taken it.
+- With both neighbours unmelded (the run's cards lie in sets), both sides are looked at.
+- Nothing is said about knocking: the bot knocks as soon as it may (``knock_at`` = 10).
+- Ties are broken at random. If all cards are melded, it discards as ``simple`` does.
+
+The paper gives no win rate, only "2-3 times the total end score" of a dummy. Measured: 45.30 % of 20,000 games against ``simple`` (95 %
+interval 44.62 to 46.00); ``gin_env.play_match("utility", "simple", games=20_000, seed=0)``. Its rules
+keep high pairs for ever and ignore what the opponent took.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
+from gin_env.agents.checks import check_integer
+from gin_env.agents.hands import (
+    ACES,
+    available_cards,
+    cards_above,
+    cards_below,
+    opponents_last_discard,
+    unmelded_cards,
+)
+from gin_env.agents.random_bots import pick_card
+from gin_env.agents.simple import least_deadwood_discards
+from gin_env.cards import CARD_VALUES, NUM_RANKS, card_bit, count_cards, lowest_card
+from gin_env.compilation import kernel
+from gin_env.engine import discards_allowed
+from gin_env.melds import completes_meld, min_deadwood
+from gin_env.state import DISCARD, NO_CARD, OFFER, STOCK_ONLY
+from gin_env.views import PlayerView
+
+
+class UtilityBot:
+    """The utility AI.
+
+    Parameters
+    ----------
+    draw_above : takes the upcard if its score is above this.
+    late_stock : the late game begins with so many cards in the stock.
+    knock_at : knocks with deadwood of at most this.
+    """
+
+    name = "utility"
+
+    def __init__(self, draw_above: int = 2, late_stock: int = 20, knock_at: int = 10) -> None:
+        self.draw_above = check_integer("draw_above", draw_above, -1000, 1000)
+        self.late_stock = check_integer("late_stock", late_stock, 0, 52)
+        self.knock_at = check_integer("knock_at", knock_at, 0, 100)
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        """See `Agent.act`."""
+        actions = np.empty(len(view), np.int64)
+        _act(view.records, self.draw_above, self.late_stock, self.knock_at, actions)
+        return actions
+
+
+@kernel
+def discard_score(card: int, loose: int, possible: int, stock_left: int, last_discard: int) -> float:
+    """The score of an unmelded card; the highest is discarded.
+
+    `loose` are the unmelded cards of the hand, `possible` the cards that might be in the deck.
+    """
+    value = np.float64(CARD_VALUES[card])
+    score = value
+    same_rank = (np.int64(ACES) << (card % NUM_RANKS)) & ~card_bit(card)
+    if count_cards(same_rank & loose) == 1:
+        missing = count_cards(same_rank & possible)
+        if missing == 2:
+            score -= value / 2
+        elif missing == 1:
+            score -= value / (max(stock_left, 1) / 2)
+        else:
+            score += value / 2
+    below, above = cards_below(card, 1), cards_above(card, 1)
+    completing = np.int64(0)
+    if loose & below:
+        completing |= cards_below(card, 2) | above
+    if loose & above:
+        completing |= cards_above(card, 2) | below
+    if loose & (below | above):
+        score += -value / 3 if possible & completing else 0.75 * value
+    if last_discard != NO_CARD and card_bit(last_discard) & ~card_bit(card):
+        distance = abs(last_discard % NUM_RANKS - card % NUM_RANKS)
+        if distance == 0:
+            score += 0.75 * value
+        elif distance == 1 and last_discard // NUM_RANKS != card // NUM_RANKS:
+            score += value
+    return score
+
+
+@kernel
+def best_discards(loose: int, allowed: int, possible: int, stock_left: int, last_discard: int) -> int:
+    """Mask of the allowed unmelded cards with the highest discard score."""
+    best, highest = np.int64(0), -1e9
+    remaining = loose & allowed
+    while remaining:
+        card = lowest_card(remaining)
+        score = discard_score(card, loose, possible, stock_left, last_discard)
+        if score > highest:
+            best, highest = np.int64(0), score
+        if score == highest:
+            best |= card_bit(card)
+        remaining &= remaining - 1
+    return best
+
+
+@kernel
+def draw_score(public, hand: int, possible: int, late_stock: int) -> int:
+    """The score of the upcard."""
+    upcard = np.int64(public.upcard)
+    score = -np.int64(CARD_VALUES[upcard])
+    if completes_meld(hand, upcard):
+        score += 20
+    if 5 <= upcard % NUM_RANKS <= 8:  # a 6, 7, 8 or 9
+        score += 9
+    if public.stock_left <= late_stock:
+        score -= 1
+    loose = unmelded_cards(hand | card_bit(upcard))
+    last_discard = opponents_last_discard(public)
+    thrown = best_discards(loose, loose, possible, np.int64(public.stock_left), last_discard)
+    return score - 1000 if thrown & card_bit(upcard) else score
+
+
+@kernel
+def utility_action(
+    public, private, player: int, random: int, draw_above: int, late_stock: int, knock_at: int
+) -> int:
+    """The utility AI's decision."""
+    if public.phase == STOCK_ONLY:
+        return DRAW_STOCK
+    hand = np.int64(private.hand)
+    possible = available_cards(public, private) & ~np.int64(public.shown[1 - player])
+    if public.phase != DISCARD:
+        if draw_score(public, hand, possible, late_stock) > draw_above:
+            return DRAW_UPCARD
+        return PASS if public.phase == OFFER else DRAW_STOCK
+    allowed = discards_allowed(public, private)
+    last_discard = opponents_last_discard(public)
+    stock_left = np.int64(public.stock_left)
+    choices = best_discards(unmelded_cards(hand), allowed, possible, stock_left, last_discard)
+    if not choices:
+        choices, _ = least_deadwood_discards(hand, allowed)
+    card = pick_card(choices, random)
+    knock = min_deadwood(hand & ~card_bit(card)) <= min(knock_at, public.rules.knock_limit)
+    return card + (KNOCK if knock else 0)
+
+
+@kernel
+def _act(views, draw_above, late_stock, knock_at, actions):
+    for index in range(len(views)):
+        view = views[index]
+        actions[index] = utility_action(
+            view.public, view.private, view.player, view.random, draw_above, late_stock, knock_at
+        )

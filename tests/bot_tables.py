@@ -1,0 +1,41 @@
+"""Positions for the tests of the bots, and what a bot does in them."""
+
+from __future__ import annotations
+
+import numpy as np
+from helpers import Table, action_text
+
+from gin_env import agents, cards
+
+
+def mask(text: str) -> int:
+    return cards.parse(text)
+
+
+def facing(hand: str, upcard: str, stock: str = "") -> Table:
+    """Player 0 holds the hand and is offered the upcard; her opponent holds some of the other cards."""
+    named = set(f"{hand} {upcard} {stock}".split())
+    others = [text for text in cards.format(cards.FULL_DECK).split() if text not in named]
+    return Table(hand, " ".join(others[::3][:10]), upcard, stock)
+
+
+def holding(hand: str, drawn: str, upcard: str) -> Table:
+    """Player 0 has drawn a card from the stock after two passes and must discard."""
+    return facing(hand, upcard, drawn).play("pass", "pass", "draw")
+
+
+def choices(table: Table, bot: str, count: int = 40, **params) -> set[str]:
+    """Everything that the bot does here, over many random numbers, in words."""
+    views = table.games.views(np.zeros(count, np.int64))
+    views.records["random"] = np.random.default_rng(3).integers(0, 2**64, count, dtype=np.uint64)
+    return {action_text(int(number)) for number in agents.make(bot, **params).act(views)}
+
+
+def view_of(table: Table):
+    return table.games.views(np.zeros(1, np.int64)).records[0]
+
+
+def later(table: Table, turns: int) -> Table:
+    """The same position as if so many turns of both players had been played before it."""
+    table.games.state["public"]["turn"][0] += 2 * turns
+    return table
