@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-MINUTES ?= 8
+MINUTES ?= 6
 
 .PHONY: help test lint compatibility train bench clean
 

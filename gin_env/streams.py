@@ -50,9 +50,9 @@ def check_seed(seed: object) -> int:
     """`seed` as a Python int. Raises TypeError or ValueError unless it is an integer >= 0."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
         raise TypeError(f"a seed is a non-negative integer, not {seed!r}")
-    if seed < 0:
-        raise ValueError(f"a seed is a non-negative integer, not {seed}")
-    return int(seed) & 0xFFFF_FFFF_FFFF_FFFF
+    if not 0 <= seed < 1 << 64:
+        raise ValueError(f"a seed is a non-negative integer below 2^64, not {seed}")
+    return int(seed)
 
 
 def fresh_seed() -> int:
