@@ -27,7 +27,7 @@ _SCORES = slice(LAYOUT["own_score"].slice.start, LAYOUT["opponent_score"].slice.
 
 
 def describe_training(rules: Rules | None = None, episode: str = "hand") -> dict[str, Any]:
-    """What a model must remember of its training: set it as ``model.gin_env`` before ``model.save``."""
+    """What a model must remember of its training; `GinRummyVecEnv.describe_training` calls this."""
     return {
         "layout_version": LAYOUT_VERSION,
         "estimator": "uniform",
@@ -91,7 +91,7 @@ class PolicyBot:
         training = getattr(model, "gin_env", None)
         if training is None:
             raise ValueError(
-                f"{path} does not say how it was trained; set model.gin_env = describe_training() before saving"
+                f"{path} does not say how it was trained; set model.gin_env = env.describe_training() before saving"
             )
         return cls(model.policy, training, deterministic, name=Path(path).stem)
 

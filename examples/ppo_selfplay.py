@@ -29,7 +29,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import FloatSchedule
 from tqdm import tqdm
 
-from gin_env.agents.policy import PolicyBot, describe_training
+from gin_env.agents.policy import PolicyBot
 from gin_env.matches import play_match
 from gin_env.wrappers.card_policy import CardPolicy
 from gin_env.wrappers.sb3 import GinRummyVecEnv
@@ -267,7 +267,7 @@ def main(settings: Settings) -> None:
             seed=settings.seed,
             device="cpu",
         )
-        model.gin_env = describe_training()
+        model.gin_env = games.describe_training()
     callback = SelfPlay(settings, minutes_before)
     model.learn(10**12, callback, reset_num_timesteps=False, tb_log_name="tensorboard")
     callback.progress.close()

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from gin_env.actions import NUM_ACTIONS
+from gin_env.agents.policy import describe_training
 from gin_env.batch import check_actions
 from gin_env.estimators import check_name
 from gin_env.gymnasium_env import hand_results
@@ -126,6 +127,11 @@ class GinRummyVecEnv(VecEnv):
     def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
         """Change the opponents from the next hand of each game on; see `LearnerSeat.set_opponents`."""
         self.seat.set_opponents(opponent, weights)
+
+    def describe_training(self) -> dict[str, Any]:
+        """What a model trained here must remember: ``model.gin_env = env.describe_training()`` before it is saved."""
+        games = self.seat.games
+        return describe_training(games.rules, "game" if games.whole_game else "hand")
 
     def close(self) -> None:
         """Nothing to release."""
