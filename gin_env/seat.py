@@ -103,10 +103,10 @@ class LearnerSeat:
     def begin(self, games: np.ndarray, decks: Sequence[np.ndarray] = (), dealer: int | None = None) -> None:
         """Begin the next episode in each of `games`, and play the opponents' turns before the learner's first.
 
-        An opponent may end a hand before the learner has had a turn (about one in 1,500 against `simple`).
+        An opponent may end a hand before the learner has had a turn (281 of 200,000 against `simple`).
         As an episode of one hand it would have no decision in it: it is skipped, the next one begins.
-        `decks` and `dealer` (see `deals.check_deal_options`) fix the deals; ValueError if the opponent ends
-        such a hand before the learner has had a turn.
+        `decks` and `dealer` (see `deals.check_deal_options`) fix the deals; ValueError if with such a deck the
+        opponent ends the hand before the learner has had a turn.
         """
         fixed = len(decks) > 0 or dealer is not None
         while len(games):
@@ -118,7 +118,7 @@ class LearnerSeat:
             self._seat_opponents(games)
             self._play_opponents(games)
             games = games[self.games.done[games]]
-            if fixed and len(games):
+            if len(decks) and len(games):
                 raise ValueError("with this deck the opponent ends the hand before the learner's first turn")
 
     def step(self, actions: np.ndarray) -> None:
