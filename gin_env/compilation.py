@@ -31,8 +31,9 @@ def kernel_sources() -> list[Path]:
     folders = []
     for package in ("gin_env", "gin_env.agents"):  # in a checkout the bots lie in a folder of their own
         spec = importlib.util.find_spec(package)
-        folders += list(spec.submodule_search_locations or ()) if spec else []
-    files = {file for folder in folders for file in Path(folder).rglob("*.py")}
+        if spec and spec.origin:  # the search path of an editable install has the whole checkout in it
+            folders.append(Path(spec.origin).parent)
+    files = {file for folder in folders for file in folder.rglob("*.py")}
     return sorted(file for file in files if file.name in _CONSTANTS or b"@kernel" in file.read_bytes())
 
 

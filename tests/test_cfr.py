@@ -1,0 +1,492 @@
+"""The CFR solvers, checked exactly: known values, OpenSpiel's figures, brute force, and the games' protocol."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gin_env import Rules, agents
+from gin_env.agents.cfr import (
+    CFR,
+    CHANCE,
+    TERMINAL,
+    CFRPlus,
+    ExternalSamplingCFR,
+    GameTree,
+    best_response,
+    expected_value,
+    exploitability,
+    regret_matching,
+)
+from gin_env.agents.cfr.game import children
+from gin_env.agents.cfr.kuhn import VALUE, KuhnPoker, equilibrium
+from gin_env.agents.cfr.leduc import LeducHoldem
+from gin_env.agents.cfr.small_gin import TINY, SmallGin, bot_strategy
+from gin_env.batch import Games
+
+LEDUC_VALUE = -0.0856
+"""To player 0: both OpenSpiel 2.0.2 and we come to -0.085605 after 3,000 iterations of CFR+, exploitability 4e-5."""
+
+# Exploitability after 1, 10, 100 iterations in OpenSpiel 2.0.2: CFRPlusSolver, and
+# cfr._CFRSolver(game, alternating_updates=False, linear_averaging=False, regret_matching_plus=False).
+OPEN_SPIEL = {
+    ("kuhn", CFR): (0.45833333333333326, 0.09620850020140503, 0.02567473584694785),
+    ("kuhn", CFRPlus): (0.45833333333333326, 0.032687090668344826, 0.0011944041011116846),
+    ("leduc", CFR): (2.373611111111111, 0.9270185719676691, 0.1730343119208263),
+    ("leduc", CFRPlus): (2.373611111111111, 0.6104389015904066, 0.013415994970897835),
+}
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return {"kuhn": GameTree(KuhnPoker()), "leduc": GameTree(LeducHoldem()), "gin": GameTree(SmallGin(TINY))}
+
+
+# --- Regret matching --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("regrets", "strategy"),
+    [
+        ([3.0, 1.0], [0.75, 0.25]),
+        ([3.0, -5.0, 1.0], [0.75, 0.0, 0.25]),
+        ([-1.0, -2.0, -3.0, 0.0], [0.25, 0.25, 0.25, 0.25]),
+        ([0.0], [1.0]),
+    ],
+)
+def test_regret_matching(regrets, strategy):
+    assert regret_matching(np.array(regrets)).tolist() == strategy
+
+
+def test_regret_matching_of_several_rows():
+    regrets = np.array([3.0, 1.0, -1.0, -2.0, 0.0, 5.0, 0.0])
+    expected = [0.75, 0.25, 1 / 3, 1 / 3, 1 / 3, 1.0, 0.0]
+    np.testing.assert_allclose(regret_matching(regrets, np.array([0, 2, 5])), expected)
+    assert regrets[2] == -1  # it changes nothing
+
+
+@pytest.mark.parametrize(("solver", "regrets"), [(CFR, [-0.5, 0.5]), (CFRPlus, [0.0, 0.5])])
+def test_first_iteration_of_kuhn_by_hand(trees, solver, regrets):
+    """With card 1 after a bet, against uniform play: fold -1, call 0, each with counterfactual reach 1/6 for two
+    opposing cards and 1/2 for the bet; the strategy is worth -1/2. Sum: (-1 + 1/2) and (0 + 1/2), times 1/6."""
+    tree = trees["kuhn"]
+    learner = solver(tree)
+    learner.run(1)
+    first = tree.first_sequence[tree.information_sets.index("1pb")]
+    # Player 0's own pass is not part of the counterfactual reach: 2 cards * 1/6 * 1/2 = 1/6.
+    np.testing.assert_allclose(learner.regrets[first : first + 2], np.array(regrets) / 6)
+
+
+# --- Known values -----------------------------------------------------------------------------------
+
+
+def test_sizes(trees):
+    assert (len(trees["kuhn"]), len(trees["kuhn"].information_sets)) == (55, 12)
+    assert len(trees["leduc"].information_sets) == 288
+    assert (len(trees["gin"]), len(trees["gin"].information_sets)) == (105_577, 13_720)
+
+
+@pytest.mark.parametrize("name_and_solver", OPEN_SPIEL, ids=lambda pair: f"{pair[0]}-{pair[1].name}")
+def test_exploitability_equals_that_of_openspiel(trees, name_and_solver):
+    name, solver = name_and_solver
+    learner = solver(trees[name])
+    measured = []
+    for iterations in (1, 9, 90):
+        learner.run(iterations)
+        measured.append(exploitability(trees[name], learner.average_strategy()))
+    assert learner.iterations == 100
+    np.testing.assert_allclose(measured, OPEN_SPIEL[name_and_solver], rtol=1e-6)
+
+
+def test_uniform_play_is_as_exploitable_as_published(trees):
+    """OpenSpiel's exploitability_test.py: NashConv 11/12 in Kuhn poker, 4.747222 in Leduc hold'em."""
+    assert exploitability(trees["kuhn"], {}) == pytest.approx(11 / 24)
+    assert exploitability(trees["leduc"], {}) == pytest.approx(4.747222222222222 / 2)
+
+
+@pytest.mark.parametrize("bluff", [0.0, 0.2, 1 / 3])
+def test_kuhn_equilibria_are_not_exploitable(trees, bluff):
+    strategy = equilibrium(bluff)
+    assert expected_value(trees["kuhn"], strategy) == pytest.approx(VALUE)
+    assert exploitability(trees["kuhn"], strategy) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize(("solver", "bound"), [(CFR, 0.01), (CFRPlus, 0.0002)])
+def test_kuhn_is_solved(trees, solver, bound):
+    learner = solver(trees["kuhn"])
+    learner.run(1000)
+    assert exploitability(trees["kuhn"], learner.average_strategy()) < bound
+    assert expected_value(trees["kuhn"], learner.average_strategy()) == pytest.approx(VALUE, abs=bound)
+
+
+def test_kuhn_is_solved_by_external_sampling(trees):
+    learner = ExternalSamplingCFR(KuhnPoker(), seed=1)
+    measured = []
+    for iterations in (200, 19_800):
+        learner.run(iterations)
+        measured.append(exploitability(trees["kuhn"], learner.average_strategy()))
+    assert measured[1] < 0.01
+    assert measured[1] < measured[0] / 4
+    assert expected_value(trees["kuhn"], learner.average_strategy()) == pytest.approx(VALUE, abs=0.01)
+    strategy = learner.average_strategy()
+    assert strategy["2pb"][1] == pytest.approx(1, abs=0.01)
+    assert strategy["0b"][1] == pytest.approx(0, abs=0.01)
+    assert strategy["1b"][1] == pytest.approx(1 / 3, abs=0.05)  # player 1's equilibrium is unique
+
+
+def test_leduc_falls_and_cfr_plus_falls_faster(trees):
+    tree = trees["leduc"]
+    cfr, plus = CFR(tree), CFRPlus(tree)
+    for learner in (cfr, plus):
+        learner.run(500)
+    assert exploitability(tree, plus.average_strategy()) < 0.001
+    assert 0.01 < exploitability(tree, cfr.average_strategy()) < 0.1
+    assert expected_value(tree, plus.average_strategy()) == pytest.approx(LEDUC_VALUE, abs=0.001)
+    sampled = ExternalSamplingCFR(LeducHoldem(), seed=1)
+    sampled.run(1500)
+    assert exploitability(tree, sampled.average_strategy()) < 0.8
+
+
+def test_small_gin_is_solved(trees):
+    tree = trees["gin"]
+    cfr, plus = CFR(tree), CFRPlus(tree)
+    measured = defaultdict(list)
+    for iterations in (1, 9, 40):
+        for learner in (cfr, plus):
+            learner.run(iterations)
+            measured[learner.name].append(exploitability(tree, learner.average_strategy()))
+    for name, (first, second, third) in measured.items():
+        assert first > 4 * second > 16 * third, name
+    assert measured[CFRPlus.name][2] < 0.01  # points; uniform play: 4.2
+    assert measured[CFRPlus.name][2] < measured[CFR.name][2] / 5
+    sampled = ExternalSamplingCFR(SmallGin(TINY), seed=1)
+    sampled.run(300)
+    assert exploitability(tree, sampled.average_strategy()) < exploitability(tree, {})
+
+
+# --- Best response ----------------------------------------------------------------------------------
+
+
+def pure_strategies(tree: GameTree, player: int):
+    """All pure strategies of one player."""
+    own = [number for number in range(len(tree.information_sets)) if tree.player[number] == player]
+    for choice in product(*(range(len(tree.actions[number])) for number in own)):
+        yield {
+            tree.information_sets[number]: np.eye(len(tree.actions[number]))[place]
+            for number, place in zip(own, choice, strict=True)
+        }
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_best_response_equals_the_best_of_all_pure_strategies(trees, player):
+    tree = trees["kuhn"]
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        strategy = {key: rng.dirichlet(np.ones(2)) for key in tree.information_sets}
+        sign = 1 - 2 * player
+        values = [sign * expected_value(tree, strategy | pure) for pure in pure_strategies(tree, player)]
+        value, response = best_response(tree, strategy, player)
+        assert value == pytest.approx(max(values))
+        assert sign * expected_value(tree, response) == pytest.approx(value)
+        for key, owner in zip(tree.information_sets, tree.player, strict=True):
+            if owner != player:
+                np.testing.assert_array_equal(response[key], strategy[key])
+
+
+@pytest.mark.parametrize("name", ["leduc", "gin"])
+def test_best_response_wins_its_value_and_at_least_as_much_as_anyone(trees, name):
+    tree = trees[name]
+    rng = np.random.default_rng(0)
+    strategy = tree.strategy(regret_matching(rng.random(tree.num_sequences), tree.first_sequence))
+    for player in (0, 1):
+        sign = 1 - 2 * player
+        value, response = best_response(tree, strategy, player)
+        assert sign * expected_value(tree, response) == pytest.approx(value)
+        assert value > sign * expected_value(tree, strategy)
+
+
+@pytest.fixture(scope="module")
+def solved_gin(trees):
+    learner = CFRPlus(trees["gin"])
+    learner.run(100)
+    return learner.average_strategy()
+
+
+def test_the_solution_of_small_gin_has_to_mix(trees, solved_gin):
+    """Otherwise it would be a poor check of the solvers: a pure strategy could be found without averaging."""
+    pure = {key: np.eye(len(row))[row.argmax()] for key, row in solved_gin.items()}
+    assert exploitability(trees["gin"], pure) > 0.02 > 10 * exploitability(trees["gin"], solved_gin)
+
+
+@pytest.mark.parametrize("bot", ["simple", "random"])
+def test_no_bot_beats_the_best_response_in_small_gin(trees, solved_gin, bot):
+    tree = trees["gin"]
+    bots = bot_strategy(tree.game, agents.make(bot))
+    assert bots.keys() == set(tree.information_sets)
+    for player in (0, 1):
+        seat = {key: bots[key] for key, owner in zip(bots, tree.player, strict=True) if owner == player}
+        won = (1 - 2 * player) * expected_value(tree, solved_gin | seat)
+        assert won <= best_response(tree, solved_gin, player)[0] + 1e-9
+    assert exploitability(tree, bots) > 100 * exploitability(tree, solved_gin)
+
+
+# --- Small Gin Rummy is the engine's game -----------------------------------------------------------
+
+
+def test_small_gin_is_worth_what_the_engine_plays(trees):
+    """Uniform play in the tree, and 100,000 hands between two random bots with the engine's own shuffles."""
+    number = 100_000
+    games = Games(number, TINY)
+    games.start(games.everyone, np.full(number, 5, np.uint64), np.arange(number, dtype=np.uint64))
+    bot = agents.make("random")
+    while not games.done.all():
+        waiting = np.flatnonzero(~games.done)
+        games.play(waiting, bot.act(games.views(waiting)))
+    to_player_0 = np.where(games.results["winner"] == 0, 1, -1) * games.results["points"].astype(float)
+    to_the_non_dealer = np.where(games.results["dealer"] == 1, to_player_0, -to_player_0)
+    error = to_the_non_dealer.std() / number**0.5
+    assert abs(to_the_non_dealer.mean() - expected_value(trees["gin"], {})) < 4 * error
+
+
+def everything_seen(view) -> bytes:
+    """All of a view but its random number, field by field (padding left out)."""
+    record = view.records[0]
+
+    def flatten(value) -> tuple:
+        if value.dtype.names:
+            return tuple(flatten(value[name]) for name in value.dtype.names)
+        return value.tobytes()
+
+    return repr((flatten(record["public"]), flatten(record["private"]), int(record["player"]))).encode()
+
+
+def test_information_sets_of_small_gin_are_what_the_player_may_know():
+    """Two states have the same key exactly if the player's views are the same, field by field. All deals with
+    the same upcard, so that most sets are met with several hidden hands; and payoffs are the engine's scores."""
+    game = SmallGin(TINY)
+    games = Games(1, TINY)
+    views, keys = defaultdict(set), defaultdict(set)
+    visited = 0
+
+    def walk(state) -> None:
+        nonlocal visited
+        if state.to_move == TERMINAL:
+            scores = state.record["public"]["scores"][0]
+            assert state.payoff() == scores[0] - scores[1]
+            return
+        if state.to_move != CHANCE:
+            games.state[:] = state.record
+            seen = everything_seen(games.views(games.everyone))
+            views[state.information_set()].add(seen)
+            keys[seen].add(state.information_set())
+            visited += 1
+        for child in children(state):
+            walk(child)
+
+    upcard = (14,)
+    for first, _ in game.root().chance_outcomes():
+        deal = game.root().child(first)
+        for second, _ in deal.chance_outcomes() if upcard[0] not in first else ():
+            if upcard[0] not in second:
+                walk(deal.child(second).child(upcard))
+    assert len(views) > 1000
+    assert visited > 1.5 * len(views)
+    assert all(len(seen) == 1 for seen in views.values())
+    assert all(len(key) == 1 for key in keys.values())
+
+
+def test_drawing_changes_no_other_state():
+    """Children share nothing with their parents: all stock cards can be drawn from the same state."""
+    rules = Rules(ranks=3, suits=3, hand_size=3, stock_floor=0, max_turns=2, opening_offer=False)
+    state = SmallGin(rules).root().child((0, 1, 2)).child((13, 14, 15)).child((26,))
+    before = state.record.tobytes()
+    drawing = state.child(104)
+    outcomes = drawing.chance_outcomes()
+    assert outcomes == [(27, 0.5), (28, 0.5)]
+    for card, _ in outcomes:
+        after = drawing.child(card)
+        assert int(after.record["private"]["hand"][0, 0]) == 0b111 | 1 << card
+        assert after.to_move == 0
+    assert state.record.tobytes() == before
+
+
+def test_payoffs_are_the_points_of_the_hand():
+    rules = Rules(ranks=3, suits=3, hand_size=3, stock_floor=0, max_turns=2, gin_bonus=5, opening_offer=False)
+    state = SmallGin(rules).root().child((0, 1, 13)).child((14, 26, 27)).child((2,))
+    state = state.child(105)  # takes 3C: A23 of clubs
+    gin = state.child(52 + 13)
+    assert gin.to_move == TERMINAL
+    assert gin.payoff() == 5 + (2 + 1 + 2)  # against 2D AH 2H
+    passed_on = state.child(13)
+    assert passed_on.to_move == 1
+    assert (
+        passed_on.child(105).child(52 + 26).payoff() > 0
+    )  # knocks with AD 2D 2H, deadwood 5 > 0: an undercut
+
+
+# --- The protocol -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Node:
+    """A hand-made state."""
+
+    to_move: int
+    key: str = ""
+    children: tuple[Node, ...] = ()
+    probabilities: tuple[float, ...] = ()
+    value: float = 0.0
+
+    def chance_outcomes(self):
+        return list(enumerate(self.probabilities))
+
+    def actions(self):
+        return range(len(self.children))
+
+    def information_set(self):
+        return self.key
+
+    def child(self, action):
+        return self.children[action]
+
+    def payoff(self):
+        return self.value
+
+
+@dataclass(frozen=True)
+class HandMade:
+    start: Node
+    name: str = "hand-made"
+
+    def root(self):
+        return self.start
+
+
+def end(value: float) -> Node:
+    return Node(TERMINAL, value=value)
+
+
+def decision(key: str, *children: Node, player: int = 0) -> Node:
+    return Node(player, key, children)
+
+
+def test_matching_pennies():
+    """Player 1 does not see the choice. Unequal stakes: both play the first action in 1/3 of the cases."""
+    guess = decision("guess", end(2), end(0), player=1), decision("guess", end(0), end(1), player=1)
+    tree = GameTree(HandMade(decision("choose", *guess)))
+    assert len(tree) == 7
+    learner = CFRPlus(tree)
+    learner.run(3000)
+    strategy = learner.average_strategy()
+    np.testing.assert_allclose(strategy["choose"], [1 / 3, 2 / 3], atol=0.01)
+    np.testing.assert_allclose(strategy["guess"], [1 / 3, 2 / 3], atol=0.01)
+    assert expected_value(tree, strategy) == pytest.approx(2 / 3, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        (Node(CHANCE, children=(end(1), end(0)), probabilities=(0.5, 0.4)), "sum to 1"),
+        (Node(CHANCE, children=(end(1), end(0)), probabilities=(1.5, -0.5)), "at least 0"),
+        (Node(7, "who?", (end(1),)), "to_move"),
+        (decision("nothing to do"), "no action"),
+        (decision("a", decision("b", end(0), player=1), decision("b", end(0), end(1), player=1)), "actions"),
+        (decision("a", decision("b", end(0), player=1), decision("b", end(0), player=0)), "player, depth"),
+        (decision("a", decision("a", end(0), end(1)), end(0)), "player, depth"),
+        (decision("a", decision("b", end(0), end(1)), decision("b", end(2), end(3))), "perfect recall"),
+    ],
+)
+def test_games_that_do_not_keep_the_protocol_are_refused(start, message):
+    with pytest.raises(ValueError, match=message):
+        GameTree(HandMade(start))
+
+
+def test_reach_probabilities_of_the_leaves_sum_to_one(trees):
+    for tree in trees.values():
+        vector = regret_matching(np.random.default_rng(1).random(tree.num_sequences), tree.first_sequence)
+        leaves = np.setdiff1d(np.arange(len(tree)), tree.parent)
+        assert tree.reach_probabilities(vector).prod(axis=0)[leaves].sum() == pytest.approx(1)
+
+
+def test_strategies_to_vectors_and_back(trees):
+    tree = trees["leduc"]
+    vector = regret_matching(np.random.default_rng(1).random(tree.num_sequences), tree.first_sequence)
+    np.testing.assert_array_equal(tree.vector(tree.strategy(vector)), vector)
+
+
+def test_runs_can_be_cut_into_pieces_and_repeated(trees):
+    def sampled(*pieces: int, seed: int = 4):
+        learner = ExternalSamplingCFR(LeducHoldem(), seed)
+        for piece in pieces:
+            learner.run(piece)
+        return learner.average_strategy()
+
+    first, again, other = sampled(60), sampled(20, 0, 40), sampled(60, seed=5)
+    assert first.keys() == again.keys()
+    assert all(np.array_equal(first[key], again[key]) for key in first)
+    assert any(not np.array_equal(first[key], other[key]) for key in first.keys() & other.keys())
+    for solver in (CFR, CFRPlus):
+        whole, pieces = solver(trees["leduc"]), solver(trees["leduc"])
+        whole.run(7)
+        pieces.run(3)
+        pieces.run(4)
+        np.testing.assert_array_equal(whole.regrets, pieces.regrets)
+        assert (whole.iterations, whole.nodes_touched) == (pieces.iterations, pieces.nodes_touched)
+
+
+def test_bad_arguments(trees):
+    tree = trees["kuhn"]
+    with pytest.raises(TypeError, match="GameTree"):
+        CFR(KuhnPoker())
+    with pytest.raises(TypeError, match="root"):
+        ExternalSamplingCFR(tree)
+    for learner in (CFR(tree), CFRPlus(tree), ExternalSamplingCFR(KuhnPoker())):
+        with pytest.raises(ValueError, match="at least 0"):
+            learner.run(-1)
+        with pytest.raises(TypeError, match="integer"):
+            learner.run(1.5)
+    with pytest.raises(ValueError, match="player"):
+        best_response(tree, {}, 2)
+    with pytest.raises(TypeError, match="dict"):
+        exploitability(tree, np.zeros(24))
+    with pytest.raises(ValueError, match="2 actions"):
+        exploitability(tree, {"0": np.ones(3) / 3})
+    for row in ([0.5, 0.6], [1.5, -0.5], [np.nan, 1.0]):
+        with pytest.raises(ValueError, match="probability distribution"):
+            exploitability(tree, {"0": np.array(row)})
+    with pytest.raises(ValueError, match="lacks"):
+        exploitability(tree, {"no such set": np.ones(2) / 2})
+    with pytest.raises(ValueError, match="max_nodes"):
+        GameTree(LeducHoldem(), max_nodes=100)
+    with pytest.raises(ValueError, match="1/3"):
+        equilibrium(0.5)
+    with pytest.raises(TypeError, match="Rules"):
+        SmallGin(7)
+
+
+# --- The example ------------------------------------------------------------------------------------
+
+
+def test_the_example_draws_and_reports(tmp_path, capsys):
+    path = Path(__file__).parent.parent / "examples" / "solve_small_games.py"
+    spec = importlib.util.spec_from_file_location("solve_small_games", path)
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    assert example.checkpoints(1) == [1]
+    assert example.checkpoints(60) == [1, 2, 5, 10, 20, 50, 60]
+    plot, figures = tmp_path / "new" / "plot.png", tmp_path / "figures.json"
+    example.main(["kuhn"], 50, 100, 1, plot, figures)
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    (report,) = json.loads(figures.read_text())["games"]
+    assert report["information_sets"] == 12
+    last = {row["solver"]: row["exploitability"] for row in report["rows"]}
+    assert last["CFR+"] < last["CFR"] < report["uniform"]
+    with pytest.raises(example.typer.BadParameter, match="choose from"):
+        example.main(["chess"], 1, 1, 1, plot, None)
