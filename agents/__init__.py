@@ -15,6 +15,8 @@ from typing import Any
 from gin_env.agents.base import Agent
 from gin_env.agents.bot_names import POLICY_ENDING, check_parameters, format_value, parse
 from gin_env.agents.bot_names import parameters as parameters_of
+from gin_env.agents.cfr_bot import CfrBot, CfrPlusBot
+from gin_env.agents.fitness import FitnessCfrBot, HeuristicsBot
 from gin_env.agents.late_knock import LateKnockBot
 from gin_env.agents.medium import MediumBot
 from gin_env.agents.random_bots import RandomBot
@@ -33,6 +35,10 @@ _BOTS: dict[str, Callable[..., Agent]] = {
     "tonic": TonicBot,
     "utility": UtilityBot,
     "late-knock": LateKnockBot,
+    "heuristics": HeuristicsBot,
+    "fitness-cfr": FitnessCfrBot,
+    "cfr": CfrBot,
+    "cfr-plus": CfrPlusBot,
 }
 
 

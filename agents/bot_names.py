@@ -4,7 +4,7 @@ The grammar, wherever a bot is named (command line, `play_match`, ``gymnasium.ma
 
     name                             a bot by its name, or the path of a trained policy (.zip)
     name:key=value,key=value         with parameters
-    value                            an integer, a number, true, false, a word, or a list
+    value                            an integer, a number, true, false, none, a word, or a list
     list                             entries joined by +: 21+12+10; one entry: 21+; none: +
 
 No character needs quoting in a shell.
@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 POLICY_ENDING = ".zip"
+_WORDS = {"true": True, "false": False, "none": None}
 
 
 def parse(text: str) -> tuple[str, dict[str, Any]]:
@@ -44,9 +45,9 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def parse_value(text: str) -> Any:
-    """A parameter's value from its text: int, float, bool, str, or a tuple of these."""
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
+    """A parameter's value from its text: int, float, bool, None, str, or a tuple of these."""
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
     for kind in (int, float):
         try:
             return kind(text)
@@ -59,7 +60,7 @@ def parse_value(text: str) -> Any:
 
 def format_value(value: object) -> str:
     """The text that `parse_value` reads as `value`."""
-    if isinstance(value, bool):
+    if value is None or isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple | list):
         return "+".join(map(format_value, value)) + ("+" if len(value) < 2 else "")

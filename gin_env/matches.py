@@ -57,6 +57,7 @@ class MatchResult:
 
     def confidence_interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Wilson interval of `win_rate` (Wilson, 1927). The pairing makes it slightly too wide."""
+        check_confidence(confidence)
         from scipy.stats import binomtest
 
         if not sum(self.wins):
@@ -74,29 +75,43 @@ class MatchResult:
         """Mean points scored by each in a hand, void hands included."""
         return self.points[0] / self.hands, self.points[1] / self.hands
 
-    def as_dict(self) -> dict[str, object]:
+    def as_dict(self, confidence: float = 0.95) -> dict[str, object]:
         """All figures, the derived ones too, for JSON."""
         return asdict(self) | {
             "win_rate": self.win_rate,
-            "interval": self.interval,
+            "confidence": confidence,
+            "interval": self.confidence_interval(confidence),
             "points_per_hand": self.points_per_hand,
         }
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, confidence: float = 0.95) -> None:
         """Write `as_dict` as JSON."""
-        Path(path).write_text(json.dumps(self.as_dict(), indent=2) + "\n")
+        Path(path).write_text(json.dumps(self.as_dict(confidence), indent=2) + "\n")
 
-    def __str__(self) -> str:
-        low, high = self.interval
+    def summary(self, confidence: float = 0.95) -> str:
+        """Two lines: win rate with its interval; hands, points and how they ended."""
+        low, high = self.confidence_interval(confidence)
         a, b = self.bots
         share = [100 * count / self.hands for count in (sum(self.gins), sum(self.undercuts), self.voids)]
         return (
             f"{a} won {100 * self.win_rate:.2f} % of {sum(self.wins):,} decided {self.episode}s against {b} "
-            f"(95 % interval {100 * low:.2f} to {100 * high:.2f})\n"
+            f"({100 * confidence:g} % interval {100 * low:.2f} to {100 * high:.2f})\n"
             f"{self.hands:,} hands, {self.turns / self.hands:.2f} turns each; points per hand "
             f"{self.points_per_hand[0]:.2f} : {self.points_per_hand[1]:.2f}; "
             f"gin {share[0]:.2f} %, undercut {share[1]:.2f} %, void {share[2]:.2f} %"
         )
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def check_confidence(confidence: float) -> float:
+    """`confidence`. Raises ValueError unless it lies between 0 and 1, TypeError unless it is a number."""
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float | np.floating):
+        raise TypeError(f"the confidence is a number, not {confidence!r}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence = {confidence}: a number between 0 and 1 is needed, such as 0.95")
+    return float(confidence)
 
 
 def play_match(

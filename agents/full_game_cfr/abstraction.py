@@ -1,0 +1,85 @@
+"""The information sets of the CFR strategies: what a player looks at when she draws, discards and knocks.
+
+Source: paper 000, "Ranking the Fitness of a Card in a Game State". The paper gives one abstraction, the discard's:
+for each card a decision to discard or to keep it, from the card, the stage of the game (20 to 30 cards dealt,
+31 to 40, 41 to 50) and the current deadwood. Its draw and knock strategies are "pre-trained Monte Carlo CFR
+strategies" without a description; about a knock it only says that an information set "may include factors such as
+the number of deadwood in a hand or the number of turns taken". Readings:
+
+- *Cards dealt* are those that have left the stock: 21 after the deal (the upcard counts), 50 when a hand becomes void.
+- *Current deadwood* is the least deadwood of the hand as it is: eleven cards before a discard, ten before a draw.
+- Draw (take the upcard or not): stage, the opening offer being a stage of its own; whether the best arrangement
+  with the upcard melds it; the deadwood that taking it saves after the best discard (negative, 0, ..., 20 or more);
+  current deadwood in steps of five.
+- Knock (or go on): deadwood after the discard (0 to 10) and cards dealt, which stand for the turn.
+
+All three lie in one array, discards first; an entry is the probability of acting (discard, take, knock).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.agents.hands import unmelded_cards
+from gin_env.agents.simple import least_deadwood_discards
+from gin_env.cards import card_bit
+from gin_env.compilation import kernel
+from gin_env.melds import min_deadwood
+from gin_env.state import OFFER
+
+STAGES = 3
+MOST_DEADWOOD = 100
+"""Deadwood above this counts as this."""
+MOST_SAVED = 20
+DEADWOOD_STEP = 5
+FIRST_DEALT = 20
+DEALT_COUNTS = 31
+KNOCK_DEADWOODS = 11
+
+DISCARD_SETS = 52 * STAGES * (MOST_DEADWOOD + 1)
+DRAW_SETS = (STAGES + 1) * 2 * (MOST_SAVED + 2) * (MOST_DEADWOOD // DEADWOOD_STEP + 1)
+KNOCK_SETS = KNOCK_DEADWOODS * DEALT_COUNTS
+FIRST_DRAW_SET = DISCARD_SETS
+FIRST_KNOCK_SET = DISCARD_SETS + DRAW_SETS
+NUM_SETS = DISCARD_SETS + DRAW_SETS + KNOCK_SETS
+
+
+@kernel
+def cards_dealt(public) -> int:
+    """Cards that have left the stock: 21 after the deal of the full game."""
+    return np.int64(public.rules.ranks) * public.rules.suits - public.stock_left
+
+
+@kernel
+def stage_of(public) -> int:
+    """0 early (up to 30 cards dealt), 1 middle (up to 40), 2 late."""
+    dealt = cards_dealt(public)
+    return 0 if dealt <= 30 else (1 if dealt <= 40 else 2)
+
+
+@kernel
+def discard_set(public, hand: int, card: int) -> int:
+    """Number of the information set in which the player decides whether to discard the card."""
+    deadwood = min(min_deadwood(hand), MOST_DEADWOOD)
+    return (card * STAGES + stage_of(public)) * (MOST_DEADWOOD + 1) + deadwood
+
+
+@kernel
+def draw_set(public, hand: int) -> int:
+    """Number of the information set in which the player decides whether to take the upcard."""
+    stage = STAGES if public.phase == OFFER else stage_of(public)
+    bit = card_bit(public.upcard)
+    deadwood = min_deadwood(hand)
+    _, least = least_deadwood_discards(hand | bit, hand)
+    saved = min(max(deadwood - least, -1), MOST_SAVED) + 1
+    melds = 0 if unmelded_cards(hand | bit) & bit else 1
+    steps = MOST_DEADWOOD // DEADWOOD_STEP + 1
+    number = ((stage * 2 + melds) * (MOST_SAVED + 2) + saved) * steps
+    return FIRST_DRAW_SET + number + min(deadwood, MOST_DEADWOOD) // DEADWOOD_STEP
+
+
+@kernel
+def knock_set(public, deadwood: int) -> int:
+    """Number of the information set in which the player, left with this deadwood, decides whether to knock."""
+    dealt = min(max(cards_dealt(public) - FIRST_DEALT, 0), DEALT_COUNTS - 1)
+    return FIRST_KNOCK_SET + min(deadwood, KNOCK_DEADWOODS - 1) * DEALT_COUNTS + dealt

@@ -1,0 +1,387 @@
+"""How fast the engine is: the workloads behind ``gin-rummy bench`` and ``benchmarks/`` of the repository.
+
+A workload is a function of a number of rounds that does the work and returns how much it did. Each is set
+up once and run again and again; all are run in alternation, so that a slow moment of the machine falls on
+all of them, and the median of the runs counts. Other libraries are measured in ``benchmarks/``, which is
+not installed, by loops that do the same work.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from gin_env.actions import NUM_ACTIONS
+from gin_env.agents.random_bots import random_action
+from gin_env.batch import Games, play_and_score
+from gin_env.compilation import kernel
+from gin_env.engine import decision_random, start_episode
+from gin_env.melds import min_deadwood
+from gin_env.observation import OBSERVATION_SIZE
+from gin_env.state import STATE
+from gin_env.streams import mix
+
+NUM_GAMES = 1024
+
+Work: TypeAlias = Callable[[int], dict[str, float]]
+"""Rounds -> how much was done, by unit. An entry ``"seconds"`` is the time to divide by, where a part of the
+work is somebody else's (choosing actions for a vector environment)."""
+
+
+# --- Kernels ------------------------------------------------------------------------------------------
+
+
+@kernel
+def deadwood_of_all(hands):
+    """Sum over many hands (masks), so that nothing is optimised away."""
+    total = 0
+    for hand in hands:
+        total += min_deadwood(hand)
+    return total
+
+
+@kernel
+def play_randomly(state, results, decisions):
+    """Each game plays so many random legal actions, one game after the other; hands follow each other.
+
+    Returns how many hands ended.
+    """
+    hands = 0
+    for index in range(len(state)):
+        game = state[index]
+        for _ in range(decisions):
+            player = game.public.to_move
+            # random_action computes the whole legal set, knocks included, and chooses from it
+            action = random_action(game.public, game.private[player], decision_random(game, player))
+            _, over = play_and_score(game, action, False, False, results[index])
+            if over:
+                hands += 1
+                hidden = game.hidden
+                start_episode(game, hidden.seed, hidden.decision_seed, hidden.episode + np.uint64(len(state)))
+    return hands
+
+
+@kernel
+def choose_legal(masks, number, actions):
+    """A random legal action from each byte mask (uniform: counts the ones, then walks to one of them)."""
+    for index in range(len(masks)):
+        mask = masks[index]
+        count = 0
+        for action in range(len(mask)):
+            count += mask[action]
+        skip = np.int64((mix(np.uint64(number), np.uint64(index)) >> np.uint64(33)) % np.uint64(count))
+        for action in range(len(mask)):
+            if mask[action]:
+                if skip == 0:
+                    actions[index] = action
+                    break
+                skip -= 1
+
+
+# --- Workloads ----------------------------------------------------------------------------------------
+
+
+def deadwood() -> Work:
+    """Minimum deadwood of random ten-card hands, inside a kernel; a round is 20,000 hands."""
+    rng = np.random.default_rng(0)
+    hands = np.array(
+        [sum(1 << int(card) for card in rng.choice(52, 10, replace=False)) for _ in range(20_000)]
+    )
+
+    def work(rounds: int) -> dict[str, float]:
+        for _ in range(rounds):
+            deadwood_of_all(hands)
+        return {"hands": rounds * len(hands)}
+
+    return work
+
+
+def started_games(num_games: int = NUM_GAMES, first: int = 0) -> Games:
+    """Games with their first hands dealt; the episodes are numbered from `first`."""
+    games = Games(num_games)
+    numbers = np.arange(first, first + num_games, dtype=np.uint64)
+    games.start(games.everyone, np.zeros(num_games, np.uint64), numbers)
+    return games
+
+
+def fused_play(num_games: int = NUM_GAMES, first: int = 0) -> Work:
+    """Random legal play in one kernel, the legal set computed at every decision; a round is 20 decisions a game."""
+    games = started_games(num_games, first)
+
+    def work(rounds: int) -> dict[str, float]:
+        hands = play_randomly(games.state, games.results, 20 * rounds)
+        return {"decisions": num_games * 20 * rounds, "hands": hands}
+
+    return work
+
+
+def stepped_play(with_observation: bool) -> Work:
+    """Random legal play step by step; a round is one decision in each of 1,024 games.
+
+    The byte mask is written (and the float32 observation of the player to move), an action chosen from the
+    mask and played; ended hands are followed by new ones.
+    """
+    games = started_games()
+    masks = np.empty((NUM_GAMES, NUM_ACTIONS), np.int8)
+    observations = np.empty((NUM_GAMES, OBSERVATION_SIZE), np.float32)
+    actions = np.empty(NUM_GAMES, np.int64)
+    seeds = np.zeros(NUM_GAMES, np.uint64)
+    episodes = NUM_GAMES
+
+    def work(rounds: int) -> dict[str, float]:
+        nonlocal episodes
+        before = episodes
+        for step in range(rounds):
+            games.masks(games.everyone, masks)
+            if with_observation:
+                for player in range(2):
+                    movers = np.flatnonzero(games.to_move() == player)
+                    rows = (
+                        observations[: len(movers)]
+                        if player == 0
+                        else observations[NUM_GAMES - len(movers) :]
+                    )
+                    games.observations(movers, player, rows)
+            choose_legal(masks, episodes + step, actions)
+            games.play(games.everyone, actions)
+            ended = np.flatnonzero(games.done)
+            if len(ended):
+                numbers = np.arange(episodes, episodes + len(ended), dtype=np.uint64)
+                games.start(ended, seeds[ended], numbers)
+                episodes += len(ended)
+        return {"decisions": rounds * NUM_GAMES, "hands": episodes - before}
+
+    return work
+
+
+def simple_match(games: int = 4000) -> Work:
+    """`simple` against itself through `play_match`; a round is so many games to 100 points.
+
+    Rounds are matches of their own: few games would not fill the batches that a match is played in.
+    """
+    from gin_env.matches import play_match
+
+    def work(rounds: int) -> dict[str, float]:
+        return {"hands": sum(play_match("simple", "simple", games, seed).hands for seed in range(rounds))}
+
+    return work
+
+
+def aec_last(wrapped: bool) -> Work:
+    """The PettingZoo loop as its documentation has it (`agent_iter`, `last`, `step`); a round is one hand."""
+    from gin_env import gin_rummy_v0
+
+    env = gin_rummy_v0.env() if wrapped else gin_rummy_v0.raw_env()
+    rng = np.random.default_rng(0)
+
+    def work(rounds: int) -> dict[str, float]:
+        steps = 0
+        for _ in range(rounds):
+            env.reset(seed=int(rng.integers(1 << 30)))
+            for _ in env.agent_iter():
+                observation, _, termination, truncation, _ = env.last()
+                if termination or truncation:
+                    env.step(None)
+                    continue
+                legal = observation["action_mask"].nonzero()[0]
+                env.step(legal[int(rng.random() * len(legal))])
+                steps += 1
+        return {"steps": steps}
+
+    return work
+
+
+def aec_observe(wrapped: bool) -> Work:
+    """The leanest loop: `observe` the actor, `step`, `reset` after the end; a round is 100 steps."""
+    from gin_env import gin_rummy_v0
+
+    env = gin_rummy_v0.env() if wrapped else gin_rummy_v0.raw_env()
+    rng = np.random.default_rng(0)
+    env.reset(seed=0)
+
+    def work(rounds: int) -> dict[str, float]:
+        for _ in range(100 * rounds):
+            if env.terminations[env.agent_selection]:
+                env.reset()
+            legal = env.observe(env.agent_selection)["action_mask"].nonzero()[0]
+            env.step(legal[int(rng.random() * len(legal))])
+        return {"steps": 100 * rounds}
+
+    return work
+
+
+def single_env(opponent: str) -> Work:
+    """The Gymnasium environment, random legal actions of the learner; a round is 100 of her steps."""
+    import gymnasium
+
+    env = gymnasium.make("gin_env/GinRummy-v0", opponent=opponent).unwrapped
+    rng = np.random.default_rng(0)
+    observation, _ = env.reset(seed=0)
+
+    def work(rounds: int) -> dict[str, float]:
+        nonlocal observation
+        for _ in range(100 * rounds):
+            legal = observation["action_mask"].nonzero()[0]
+            observation, _, over, _, _ = env.step(legal[int(rng.random() * len(legal))])
+            if over:
+                observation, _ = env.reset()
+        return {"steps": 100 * rounds}
+
+    return work
+
+
+def vector_env(num_games: int, opponent: str) -> Work:
+    """The batched VectorEnv, mask and observation written; the time of choosing actions is not counted.
+
+    A round is at least 1,024 steps of the learner's: so many `step` calls as that takes.
+    """
+    import gymnasium
+
+    env: Any = gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=num_games, opponent=opponent)
+    observation, _ = env.reset(seed=0)
+    actions = np.empty(num_games, np.int64)
+    calls = max(NUM_GAMES // num_games, 1)
+
+    def work(rounds: int) -> dict[str, float]:
+        nonlocal observation
+        seconds = 0.0
+        for call in range(rounds * calls):
+            choose_legal(observation["action_mask"], call, actions)
+            start = time.perf_counter()
+            observation, *_ = env.step(actions)
+            seconds += time.perf_counter() - start
+        return {"steps": rounds * calls * num_games, "seconds": seconds}
+
+    return work
+
+
+class Workload(NamedTuple):
+    """One line of the table."""
+
+    label: str
+    unit: str  # the unit that counts; a workload may report others
+    make: Callable[[], Work]
+    counted_rounds: int  # the fixed amount whose instructions are counted; 0: not counted
+    counted_make: Callable[[], Work] | None = None  # where `make` is too large for that
+
+
+WORKLOADS: dict[str, Workload] = {
+    "play": Workload("random play, one kernel, legal set computed", "decisions", fused_play, 2),
+    "play_mask": Workload(
+        "random play by steps, byte mask", "decisions", lambda: stepped_play(with_observation=False), 20
+    ),
+    "play_observation": Workload(
+        "random play by steps, byte mask and observation",
+        "decisions",
+        lambda: stepped_play(with_observation=True),
+        20,
+    ),
+    "deadwood": Workload("minimum deadwood of ten cards", "hands", deadwood, 2),
+    "simple": Workload(
+        "play_match, simple against simple", "hands", simple_match, 1, lambda: simple_match(100)
+    ),
+    "aec": Workload("PettingZoo env(), agent_iter and last", "steps", lambda: aec_last(True), 20),
+    "aec_observe": Workload("PettingZoo env(), observing the actor", "steps", lambda: aec_observe(True), 10),
+    "aec_raw": Workload("PettingZoo raw_env(), agent_iter and last", "steps", lambda: aec_last(False), 20),
+    "aec_raw_observe": Workload(
+        "PettingZoo raw_env(), observing the actor", "steps", lambda: aec_observe(False), 10
+    ),
+    "single": Workload("Gymnasium environment against random", "steps", lambda: single_env("random"), 10),
+    "single_simple": Workload(
+        "Gymnasium environment against simple", "steps", lambda: single_env("simple"), 10
+    ),
+    "vector_1": Workload("VectorEnv, 1 game against simple", "steps", lambda: vector_env(1, "simple"), 1),
+    "vector_64": Workload("VectorEnv, 64 games against simple", "steps", lambda: vector_env(64, "simple"), 2),
+    "vector_1024": Workload(
+        "VectorEnv, 1,024 games against simple", "steps", lambda: vector_env(1024, "simple"), 10
+    ),
+    "vector_16384": Workload(
+        "VectorEnv, 16,384 games against simple", "steps", lambda: vector_env(16384, "simple"), 0
+    ),
+    "vector_tonic": Workload(
+        "VectorEnv, 1,024 games against tonic", "steps", lambda: vector_env(1024, "tonic"), 10
+    ),
+}
+
+
+# --- Measuring ----------------------------------------------------------------------------------------
+
+
+def timed(work: Work, rounds: int) -> tuple[float, dict[str, float]]:
+    """(seconds, amounts by unit) of one run."""
+    start = time.perf_counter()
+    amounts = work(rounds)
+    seconds = time.perf_counter() - start
+    return amounts.pop("seconds", seconds), amounts
+
+
+def rounds_for(work: Work, seconds: float) -> int:
+    """How many rounds take about so long. The first, unmeasured one compiles."""
+    timed(work, 1)
+    rounds = 1
+    while (taken := timed(work, rounds)[0]) < seconds / 8:
+        rounds *= 4
+    return max(1, math.ceil(rounds * seconds / taken))
+
+
+def measure(
+    names: Sequence[str] = tuple(WORKLOADS),
+    repeats: int = 5,
+    seconds: float = 0.3,
+    progress: Callable[[int], object] | None = None,
+) -> dict[str, float]:
+    """Median rate of each workload in its unit per second.
+
+    `progress` is called with 1 after each of the ``len(names) * (repeats + 1)`` runs.
+    """
+    prepared = {}
+    for name in names:
+        work = WORKLOADS[name].make()
+        prepared[name] = work, rounds_for(work, seconds)
+        if progress is not None:
+            progress(1)
+    rates: dict[str, list[float]] = {name: [] for name in names}
+    for _ in range(repeats):
+        for name, (work, rounds) in prepared.items():
+            taken, amounts = timed(work, rounds)
+            rates[name].append(amounts[WORKLOADS[name].unit] / taken)
+            if progress is not None:
+                progress(1)
+    return {name: statistics.median(values) for name, values in rates.items()}
+
+
+def pin_to_core(core: int) -> None:
+    """Keep this process on one processor (negative: wherever the system likes), where the system can do that."""
+    if core < 0:
+        return
+    if not hasattr(os, "sched_setaffinity"):
+        raise ValueError("this system cannot pin a process to a core; use --core -1")
+    try:
+        os.sched_setaffinity(0, {core})
+    except OSError as error:
+        raise ValueError(f"core {core} cannot be used: {error.strerror}") from error
+
+
+def resident_bytes() -> int:
+    """Memory of this process that is really there (Linux)."""
+    pages = Path("/proc/self/statm").read_text().split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def memory_per_game(num_games: int = 20_000) -> dict[str, float]:
+    """Bytes: the record of one game, and what the process grew by for each of many games in play."""
+    fused_play(2)(1)  # compiled before the first look
+    before = resident_bytes()
+    games = started_games(num_games)
+    play_randomly(games.state, games.results, 15)
+    grown = resident_bytes() - before
+    if grown < games.state.nbytes:
+        raise RuntimeError("memory freed earlier was used again: measure this in a fresh process")
+    return {"state bytes": STATE.itemsize, "bytes": grown / num_games}

@@ -1,0 +1,342 @@
+"""The full game's CFR strategies, their training and tables, and the bots built on them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers import Table
+from typer.testing import CliRunner
+
+from gin_env import agents, cards, cli, play_match
+from gin_env.agents import fitness
+from gin_env.agents.cfr_bot import CfrBot, CfrPlusBot
+from gin_env.agents.full_game_cfr import sets as cfr_sets
+from gin_env.agents.full_game_cfr import table as cfr_table
+from gin_env.agents.full_game_cfr import training as cfr_training
+from gin_env.agents.full_game_cfr.strategy import decide
+from gin_env.agents.full_game_cfr.table import StrategyTable, TableError, packaged_table
+from gin_env.agents.full_game_cfr.training import Settings, Trainer
+from gin_env.batch import Games
+from gin_env.rules import Rules
+
+BOTS = ["cfr", "fitness-cfr", "heuristics", "cfr-plus"]
+ABSTRACTIONS = list(cfr_sets.KINDS)
+VARIANTS = {
+    "standard": Rules(),
+    "no offer": Rules(opening_offer=False),
+    "small deck": Rules(ranks=6, suits=4, hand_size=5),
+    "tiny deck": Rules(ranks=4, suits=3, hand_size=3, stock_floor=0),
+    "knock with anything": Rules(knock_limit=100, gin_bonus=0),
+    "long hands": Rules(knock_limit=0, stock_floor=0, max_turns=126),
+}
+
+
+# --- Every bot ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("name", BOTS)
+def test_every_bot_survives_200_hands(name, variant):
+    result = play_match(name, "simple", games=200, seed=4, episode="hand", rules=VARIANTS[variant])
+    assert result.hands == 200
+
+
+@pytest.mark.parametrize("name", BOTS)
+def test_seeds_reproduce(name):
+    first = play_match(name, name, games=20, seed=6)
+    assert first == play_match(name, name, games=20, seed=6)
+    assert first != play_match(name, name, games=20, seed=7)
+
+
+@pytest.mark.parametrize("name", BOTS)
+def test_no_decision_depends_on_hidden_cards(name):
+    """The stock and the opponent's hand dealt anew: the same views, hence the same decisions."""
+    games = Games(200)
+    games.start(games.everyone, np.full(200, 5, np.uint64), np.arange(200, dtype=np.uint64))
+    bot = agents.make(name)
+    for _ in range(5):
+        views = games.views(games.everyone)
+        actions = bot.act(views)
+        assert np.array_equal(actions, bot.act(views))
+        shuffled = games.state.copy()
+        for state in shuffled:
+            state["private"]["hand"][1 - state["public"]["to_move"]] = 0
+            state["hidden"]["deck"] = state["hidden"]["deck"][::-1].copy()
+        other = Games(200)
+        other.state[:] = shuffled
+        assert np.array_equal(actions, bot.act(other.views(other.everyone)))
+        games.play(games.everyone, actions)
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "error", "message"),
+    [
+        ("cfr", {"candidates": "best"}, ValueError, "candidates = 'best': choose from least"),
+        ("cfr", {"purified": 1}, TypeError, "purified is True or False"),
+        ("cfr", {"table": 7}, TypeError, "table is a path"),
+        ("cfr", {"table": "nowhere.npz"}, FileNotFoundError, "no strategy table nowhere.npz"),
+        ("fitness-cfr", {"factors": "deadwood"}, TypeError, "factors is a collection"),
+        (
+            "fitness-cfr",
+            {"factors": ("deadwod",)},
+            ValueError,
+            "unknown factor 'deadwod'; choose from deadwood",
+        ),
+        ("heuristics", {"reading": "backwards"}, ValueError, "reading = 'backwards': choose from"),
+    ],
+)
+def test_bad_parameters_are_errors_that_name_them(name, params, error, message):
+    with pytest.raises(error, match=message):
+        agents.make(name, **params)
+
+
+# --- The four characteristics (paper 000, "Ranking the Fitness of a Card in a Game State") -------------
+
+
+HAND = "AC 2C 3C 5H 5S 5D 8H 9H KS QC"
+OPPONENT = "2H 3H 4S 6S 7D 9C TC JD AD 4D"
+
+
+def at_discard(drawn: str = "JS") -> Table:
+    """Player 0 has drawn `drawn` from the stock after two passes; the upcard is the king of diamonds."""
+    return Table(HAND, OPPONENT, "KD", drawn).play("pass", "pass", "draw")
+
+
+def characteristics(table: Table, card: str, shown: str = "", discarded: str = "") -> set[str]:
+    """The names of the characteristics that the card has; `shown` and `discarded` are the opponent's."""
+    table.games.state["public"]["shown"][0, 1] = cards.parse(shown)
+    table.games.state["public"]["discarded"][0, 1] = cards.parse(discarded)
+    view = table.games.views(np.zeros(1, np.int64)).records[0]
+    candidates = int(view["private"]["hand"])
+    limit = fitness.deadwood_limit(view["public"], view["private"], 0, candidates, False)
+    bits = fitness.card_fitness(view["public"], view["private"], 0, cards.card_id(card), limit, 15)
+    return {name for index, name in enumerate(fitness.FACTORS) if bits >> index & 1}
+
+
+def gone(table: Table, text: str) -> Table:
+    """The same with more cards in the discard pile."""
+    table.games.state["public"]["pile"][0] |= np.uint64(cards.parse(text))
+    return table
+
+
+def test_a_card_is_unmeldable_if_every_meld_with_it_needs_a_card_that_is_gone():
+    # KS needs QS (with JS held, QS alone would do), or two of the other kings.
+    assert "unmeldable" not in characteristics(at_discard(), "KS")
+    assert "unmeldable" not in characteristics(gone(at_discard(), "QS"), "KS")  # KC KH may come
+    assert "unmeldable" in characteristics(gone(at_discard(), "QS KH"), "KS")
+    # Cards that the opponent took from the pile cannot come either.
+    assert "unmeldable" in characteristics(gone(at_discard(), "QS"), "KS", shown="KH")
+
+
+def test_a_card_is_useless_to_the_opponent_if_she_cannot_meld_it():
+    # QC: KC JC TC and the other queens; 0 holds none of them.
+    assert "useless" not in characteristics(at_discard(), "QC")
+    assert "useless" not in characteristics(gone(at_discard(), "QH QS"), "QC")  # a run with the jack
+    # KS: the queen is gone, the jack held by player 0, one other king left
+    assert "useless" not in characteristics(gone(at_discard(), "QS"), "KS")
+    assert "useless" in characteristics(gone(at_discard(), "QS KH"), "KS")
+    assert "useless" in characteristics(gone(at_discard(), "QH QS JC"), "QC")
+    # What she took from the pile is hers, not gone.
+    assert "useless" not in characteristics(gone(at_discard(), "QH QS KC"), "QC", shown="JC")
+
+
+def test_the_opponent_has_discarded_a_card_that_melds_with_it():
+    assert "discarded" not in characteristics(at_discard(), "QC", discarded="9C 4H")
+    for mate in ("QH", "JC", "TC", "KC"):
+        assert "discarded" in characteristics(at_discard(), "QC", discarded=mate)
+
+
+def test_the_average_deadwood_decreases_after_an_additional_draw():
+    """Hand after the discard plus an unseen card, on average, against the eleven cards now."""
+    table = at_discard()
+    view = table.games.views(np.zeros(1, np.int64)).records[0]
+    hand = int(view["private"]["hand"])
+    unseen = cards.FULL_DECK & ~hand & ~cards.parse("KD")
+    for card in cards.cards_of(hand):
+        rest = hand & ~(1 << card)
+        total = sum(int(fitness.min_deadwood(rest | 1 << other)) for other in cards.cards_of(unseen))
+        expected = total / unseen.bit_count() < fitness.min_deadwood(hand)
+        assert ("deadwood" in characteristics(table, cards.card_text(card))) == expected
+    assert "deadwood" in characteristics(table, "KS")
+    assert "deadwood" not in characteristics(table, "AC")  # breaks a meld
+
+
+def test_relative_deadwood_compares_the_candidates():
+    """Of two queens and a king the lone king goes: a pair has more outs."""
+    table = Table("AC 2C 3C 5H 5S 5D 8H 8C QS QC", OPPONENT, "KD", "KH").play("pass", "pass", "draw")
+    view = table.games.views(np.zeros(1, np.int64)).records[0]
+    candidates = cards.parse("QS QC KH")
+    limit = fitness.deadwood_limit(view["public"], view["private"], 0, candidates, True)
+    for text, has in (("QS", 0), ("QC", 0), ("KH", 1)):
+        card = cards.card_id(text)
+        assert fitness.card_fitness(view["public"], view["private"], 0, card, limit, 1) == has
+    assert fitness.fittest(view["public"], view["private"], 0, candidates, 1, True) == cards.parse("KH")
+
+
+def test_factors_can_be_switched_off():
+    view = at_discard().games.views(np.zeros(1, np.int64)).records[0]
+    card = cards.card_id("KS")
+    whole = fitness.card_fitness(view["public"], view["private"], 0, card, 1e9, 15)
+    for factors in range(16):
+        assert fitness.card_fitness(view["public"], view["private"], 0, card, 1e9, factors) == whole & factors
+    assert agents.make("fitness-cfr", factors=["useless", "deadwood"]).factors == ("deadwood", "useless")
+
+
+def test_only_least_deadwood_candidates_go_and_a_single_one_at_once():
+    table = Table("AC 2C 3C 5H 5S 5D 8H 9H 7S QC", OPPONENT, "KD", "4C").play("pass", "pass", "draw")
+    for name in ("cfr", "fitness-cfr", "heuristics"):
+        bot = agents.make(name)
+        assert bot.act(table.games.views(np.zeros(1, np.int64)))[0] == cards.card_id("QC")
+        assert bot.counts[0].sum() == 0  # no decision
+
+
+# --- Training -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("abstraction", ABSTRACTIONS)
+def test_training_is_deterministic_and_resumes_exactly(abstraction, tmp_path):
+    whole = Trainer(Settings(abstraction, seed=3))
+    whole.run(60)
+    part = Trainer(Settings(abstraction, seed=3))
+    part.run(25)
+    part.save(tmp_path / "checkpoint.npz")
+    resumed = Trainer.resume(tmp_path / "checkpoint.npz")
+    assert (resumed.iterations, resumed.settings) == (25, part.settings)
+    resumed.run(35)
+    for name in ("regrets", "sums"):
+        assert np.array_equal(getattr(whole, name), getattr(resumed, name))
+    assert (whole.regrets >= 0).all()
+    other = Trainer(Settings(abstraction, seed=4))
+    other.run(60)
+    assert not np.array_equal(whole.sums, other.sums)
+
+
+def test_settings_are_checked():
+    with pytest.raises(ValueError, match="abstraction = 'papers': choose from paper"):
+        Settings("papers")
+    with pytest.raises(ValueError, match="candidates = 'most': choose from least"):
+        Settings(candidates="most")
+    with pytest.raises(ValueError, match="exploration = 2 is out of range"):
+        Settings(exploration=2)
+    assert Settings("plus").candidates == "near"
+
+
+def test_the_command_line_trains_and_resumes(tmp_path):
+    run = CliRunner()
+    files = {name: str(tmp_path / f"{name}.npz") for name in ("checkpoint", "whole", "resumed")}
+    for arguments in (
+        [files["whole"], "--iterations", "40"],
+        [files["resumed"], "--iterations", "15", "--checkpoint", files["checkpoint"]],
+        [files["resumed"], "--iterations", "40", "--checkpoint", files["checkpoint"], "--resume"],
+    ):
+        done = run.invoke(cli.app, ["train", "cfr", *arguments])
+        assert done.exit_code == 0, done.output
+    tables = [StrategyTable.load(files[name]) for name in ("whole", "resumed")]
+    assert np.array_equal(tables[0].strategy, tables[1].strategy)
+    assert tables[0].metadata == tables[1].metadata
+    assert tables[0].metadata["iterations"] == 40
+    with pytest.raises(ValueError, match="name the checkpoint"):
+        cfr_training.train_table(10, resume=True)
+    with pytest.raises(FileNotFoundError, match="there is no checkpoint"):
+        cfr_training.train_table(10, resume=True, checkpoint=tmp_path / "nothing.npz")
+    with pytest.raises(ValueError, match="has done 40 iterations, more than 10"):
+        cfr_training.train_table(10, resume=True, checkpoint=tmp_path / "checkpoint.npz")
+    (tmp_path / "checkpoint.npz").write_bytes(b"PK not a checkpoint")
+    with pytest.raises(TableError, match="no checkpoint, or is damaged"):
+        Trainer.resume(tmp_path / "checkpoint.npz")
+
+
+# --- Tables -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("abstraction", ABSTRACTIONS)
+def test_the_packaged_table_says_where_it_comes_from(abstraction):
+    table = packaged_table(abstraction)
+    assert table.metadata["abstraction"] == abstraction
+    assert table.metadata["command"].startswith("gin-rummy train cfr")
+    assert {"seed", "iterations", "date", "version", "candidates", "exploration"} <= table.metadata.keys()
+    assert table.visited.mean() > 0.3
+    assert (table.strategy[table.visited] <= 1).all()
+    path = cfr_table.files("gin_env.agents") / "data" / f"cfr_{abstraction}.npz"
+    assert len(path.read_bytes()) < 2**20
+
+
+def test_a_table_survives_a_file(tmp_path):
+    table = packaged_table("paper")
+    table.save(tmp_path / "table.npz")
+    again = StrategyTable.load(tmp_path / "table.npz")
+    assert np.array_equal(again.strategy, table.strategy)
+    assert again.metadata == table.metadata
+
+
+def test_damaged_tables_are_clear_errors(tmp_path):
+    path = tmp_path / "table.npz"
+    packaged_table("paper").save(path)
+    whole = path.read_bytes()
+    for size in (0, 10, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:size])
+        with pytest.raises(TableError, match="is no strategy table, or is damaged"):
+            StrategyTable.load(path)
+    for place in range(50, len(whole), 997):
+        altered = bytearray(whole)
+        altered[place] ^= 1
+        path.write_bytes(altered)
+        try:
+            again = StrategyTable.load(path)
+        except TableError:
+            continue
+        assert np.array_equal(again.strategy, packaged_table("paper").strategy)  # a byte that holds nothing
+    arrays = dict(np.load(cfr_table.files("gin_env.agents") / "data" / "cfr_paper.npz"))
+    arrays["strategy"] = arrays["strategy"].copy()
+    arrays["strategy"][7] ^= 1
+    np.savez(path, **arrays)
+    with pytest.raises(TableError, match="its checksum does not fit"):
+        StrategyTable.load(path)
+
+
+def test_tables_of_other_versions_and_abstractions_are_refused(tmp_path, monkeypatch):
+    path = tmp_path / "table.npz"
+    table = packaged_table("paper")
+    monkeypatch.setattr(cfr_table, "TABLE_VERSION", 99)
+    table.save(path)
+    monkeypatch.undo()
+    with pytest.raises(TableError, match="has table version 99, this release reads 1; train it again"):
+        StrategyTable.load(path)
+    StrategyTable(table.strategy, table.metadata | {"abstraction": "paper 000"}).save(path)
+    with pytest.raises(TableError, match="an abstraction that this release does not have"):
+        StrategyTable.load(path)
+    StrategyTable(table.strategy[1:], table.metadata).save(path)
+    with pytest.raises(TableError, match="an abstraction that this release does not have"):
+        StrategyTable.load(path)
+    with pytest.raises(TableError, match="this table's abstraction is 'paper'; the bot needs 'plus'"):
+        CfrPlusBot(table)
+    np.savez(path, strategy=np.array([{}], object), metadata=np.zeros(1), checksum=np.zeros(1))
+    with pytest.raises(TableError, match="is no strategy table"):
+        StrategyTable.load(path)
+
+
+# --- Strength -----------------------------------------------------------------------------------------
+
+
+def test_the_trained_table_beats_a_shuffled_one_and_the_random_fallback():
+    table = packaged_table("paper")
+    shuffled = CfrBot(table.shuffled(1))
+    untrained = CfrBot(StrategyTable(np.full(len(table.strategy), -1.0), table.metadata))
+    trained = CfrBot(table)
+    assert play_match(trained, shuffled, games=1000, seed=1).interval[0] > 0.55
+    assert play_match(trained, untrained, games=1000, seed=1).interval[0] > 0.55
+    assert untrained.hit_rate == 0
+    assert trained.hit_rate > 0.999
+    assert np.array_equal(np.sort(shuffled.table.strategy), np.sort(table.strategy))
+
+
+@pytest.mark.parametrize("name", ["cfr", "fitness-cfr"])
+def test_win_rates_against_simple_are_those_of_the_docstrings(name):
+    assert 66 < 100 * play_match(name, "simple", games=4000, seed=1).win_rate < 73
+
+
+def test_unknown_sets_are_decided_by_a_coin():
+    randoms = np.random.default_rng(1).integers(0, 2**64, 400, dtype=np.uint64)
+    assert 120 < sum(bool(decide(-1.0, random, True)) for random in randoms) < 280
+    assert 20 < sum(bool(decide(0.1, random, False)) for random in randoms) < 70
+    assert not any(decide(0.1, random, True) for random in randoms)

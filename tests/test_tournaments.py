@@ -1,0 +1,364 @@
+"""Tournaments, ratings, bots' names with parameters, and the example that reproduces the papers' claims."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import re
+import sys
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+from test_matches import gin_rummy
+
+from gin_env import agents, play_match
+from gin_env.agents import bot_names
+from gin_env.ratings import rate
+from gin_env.tournaments import CSV_COLUMNS, draw_heat_map, play_tournament
+
+ROOT = Path(__file__).parent.parent
+BOTS = ("simple", "random", "simple:knock_at=4")
+LABELS = ("simple", "random", "simple(knock_at=4)")
+
+
+@pytest.fixture(scope="module")
+def tournament():
+    return play_tournament(BOTS, 60, seed=3)
+
+
+# --- Names with parameters ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "params"),
+    [
+        ("simple", "simple", {}),
+        ("simple:knock_at=4", "simple", {"knock_at": 4}),
+        ("simple:knock_at=variable", "simple", {"knock_at": "variable"}),
+        ("tonic: increment = 2.5 , break_pairs=True", "tonic", {"increment": 2.5, "break_pairs": True}),
+        ("tonic:keep_pairs_below=21+12+0", "tonic", {"keep_pairs_below": (21, 12, 0)}),
+        ("bot:factors=meld+,none=+,rate=1e+3,low=-1", "bot",
+         {"factors": ("meld",), "none": (), "rate": 1000.0, "low": -1}),
+        ("runs/a.zip", "runs/a.zip", {}),
+        ("C:\\runs\\a.zip", "C:\\runs\\a.zip", {}),
+        ("C:\\runs\\a.zip:deterministic=false", "C:\\runs\\a.zip", {"deterministic": False}),
+    ],
+)  # fmt: skip
+def test_names_with_parameters_are_read(text, name, params):
+    assert bot_names.parse(text) == (name, params)
+
+
+@pytest.mark.parametrize("value", [4, 2.5, True, "variable", None, (21, 12), (1,), (), -3])
+def test_values_can_be_written_and_read_back(value):
+    assert bot_names.parse_value(bot_names.format_value(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("simple:", ValueError, r"bot 'simple:': '' is no parameter; write simple:key=value"),
+        ("simple:4", ValueError, "'4' is no parameter"),
+        ("simple:knock_at=", ValueError, "'knock_at=' is no parameter"),
+        ("simple:knock_at=4,", ValueError, "'' is no parameter"),
+        ("simple:knock_at=4,knock_at=6", ValueError, "'knock_at' is given twice"),
+        ("simple:knock=4", TypeError, "bot 'simple': unknown parameter 'knock'; choose from knock_at"),
+        ("random:knock_at=4", TypeError, "bot 'random': unknown parameter 'knock_at'; it has none"),
+        ("simple:knock_at=soon", TypeError, "bot 'simple': knock_at is an integer or 'variable'"),
+        ("simple:knock_at=-4", ValueError, "knock_at = -4"),
+        ("smiple:knock_at=4", ValueError, "unknown bot 'smiple'; choose from"),
+        ("gone.zip:deterministic=false", FileNotFoundError, "no trained policy at gone.zip"),
+        ("gone.zip:colour=red", TypeError, "unknown parameter 'colour'; choose from deterministic"),
+    ],
+)
+def test_mistakes_in_names_are_clear_errors(text, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        agents.resolve(text)
+
+
+def test_a_parameter_is_given_once():
+    with pytest.raises(ValueError, match="'knock_at' is given twice"):
+        agents.make("simple:knock_at=4", knock_at=6)
+    with pytest.raises(TypeError, match="a bot's name is a text"):
+        agents.make(4)
+
+
+def test_results_name_the_parameters():
+    assert agents.make("simple:knock_at=4").name == "simple(knock_at=4)"
+    assert agents.make("tonic:break_pairs=true,held=0.9").name == "tonic(break_pairs=true, held=0.9)"
+    assert agents.make("tonic", keep_pairs_below=[21, 0]).name == "tonic(keep_pairs_below=21+0)"
+    assert agents.make("tonic").name == "tonic"
+
+
+@pytest.mark.parametrize("name", agents.names())
+def test_default_parameters_can_be_written_in_the_name(name):
+    defaults = agents.parameters(name)
+    if not defaults:
+        return
+    text = ",".join(f"{key}={bot_names.format_value(value)}" for key, value in defaults.items())
+    spelled_out = play_match(f"{name}:{text}", "simple", 4, seed=5)
+    assert spelled_out.points == play_match(name, "simple", 4, seed=5).points
+
+
+def test_parameters_work_wherever_a_bot_is_named():
+    by_object = play_match(agents.make("simple", knock_at=0), "simple", 20, seed=1)
+    assert play_match("simple:knock_at=0", "simple", 20, seed=1) == by_object
+    assert by_object.knocks[0] == by_object.gins[0]
+    env = gymnasium.make("gin_env/GinRummy-v0", opponent="simple:knock_at=0")
+    assert env.unwrapped.seat._bots[0].name == "simple(knock_at=0)"
+    with pytest.raises(TypeError, match="unknown parameter 'knock'"):
+        gymnasium.make("gin_env/GinRummy-v0", opponent=["random", "simple:knock=0"])
+
+
+# --- Tournaments --------------------------------------------------------------------------------------
+
+
+def test_each_pair_plays_one_match_which_is_play_match(tournament):
+    assert tournament.bots == LABELS
+    assert [match.bots for match in tournament.matches] == [
+        (LABELS[0], LABELS[1]),
+        (LABELS[0], LABELS[2]),
+        (LABELS[1], LABELS[2]),
+    ]
+    assert tournament.matches[1] == play_match("simple", agents.make("simple", knock_at=4), 60, seed=3)
+    assert tournament.match("random", "simple") is tournament.matches[0]
+    with pytest.raises(ValueError, match="no match between"):
+        tournament.match("simple", "tonic")
+
+
+def test_a_result_does_not_depend_on_who_else_plays(tournament):
+    alone = play_tournament(BOTS[1:], 60, seed=3)
+    assert alone.matches == tournament.matches[2:]
+
+
+def test_seeds_reproduce_and_differ(tournament):
+    assert play_tournament(BOTS, 60, seed=3) == tournament
+    assert play_tournament(BOTS, 60, seed=4).matches != tournament.matches
+
+
+def test_matrices_agree_with_the_matches(tournament):
+    rates = tournament.win_rates
+    assert np.isnan(rates.diagonal()).all()
+    others = ~np.eye(3, dtype=bool)
+    np.testing.assert_allclose((rates + rates.T)[others], 1)
+    lows, highs = tournament.intervals
+    np.testing.assert_allclose((lows + highs.T)[others], 1)
+    assert ((lows <= rates) & (rates <= highs))[others].all()
+    match = tournament.match("simple", "simple(knock_at=4)")
+    assert rates[0, 2] == match.win_rate
+    assert (lows[0, 2], highs[0, 2]) == match.interval
+    assert tuple(tournament.points_per_hand[[0, 2], [2, 0]]) == match.points_per_hand
+    assert tournament.mean_win_rates[1] == pytest.approx(np.nanmean(rates[1]))
+
+
+def test_the_confidence_is_used_everywhere(tournament):
+    narrow = play_tournament(BOTS, 60, seed=3, confidence=0.5)
+    assert narrow.matches == tournament.matches
+    assert narrow.intervals[0][0, 2] == narrow.matches[1].confidence_interval(0.5)[0]
+    assert narrow.intervals[0][0, 2] > tournament.intervals[0][0, 2]
+    assert "50 % Wilson interval" in str(narrow)
+    assert "(50 % interval" in narrow.matches[1].summary(0.5)
+
+
+def test_standings_begin_with_the_strongest_and_show_every_figure(tournament):
+    assert tournament.standings()[-1] == 1  # random
+    lines = str(tournament).splitlines()
+    for line in (lines[3], lines[8]):
+        assert LABELS[tournament.standings()[0]] in line
+    assert f"{100 * tournament.win_rates[0, 2]:.2f}±" in str(tournament)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((["simple"],), ValueError, "at least two bots"),
+        ((["simple", "random", "simple"],), ValueError, "'simple' is there twice"),
+        ((["simple", "nobody"],), ValueError, "unknown bot 'nobody'"),
+        ((["simple", "random"], 3), ValueError, "even number"),
+        ((["simple", "random"], 2, -1), ValueError, "non-negative"),
+    ],
+)
+def test_bad_tournaments_are_clear_errors(arguments, error, message):
+    with pytest.raises(error, match=message):
+        play_tournament(*arguments)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 95, -0.5, float("nan")])
+def test_a_confidence_lies_between_0_and_1(confidence):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        play_tournament(BOTS, 2, confidence=confidence)
+
+
+def test_own_bots_take_part():
+    class FirstLegal:
+        name = "first-legal"
+
+        def act(self, view):
+            return view.masks().argmax(axis=1)
+
+    assert play_tournament([FirstLegal(), "random"], 2).bots == ("first-legal", "random")
+
+
+# --- Ratings ------------------------------------------------------------------------------------------
+
+
+def test_two_players_are_as_far_apart_as_elo_says():
+    """76 % is 200 points, 50 % none; the deviation is 400 / ln 10 / sqrt(n p q)."""
+    first, second = rate(2, [(0, 1, 7597, 2403)])
+    assert first.value - second.value == pytest.approx(200, abs=12)
+    assert first.value + second.value == pytest.approx(3000)
+    assert first.deviation == pytest.approx(400 / np.log(10) / np.sqrt(10_000 * 0.76 * 0.24), rel=0.05)
+    first, second = rate(2, [(0, 1, 500, 500)])
+    assert first.value - second.value == pytest.approx(0, abs=20)
+
+
+def test_ratings_hardly_depend_on_the_order_of_the_games():
+    wins = [(0, 1, 600, 400), (0, 2, 800, 200), (1, 2, 700, 300)]
+    shuffled = np.array([[rating.value for rating in rate(3, wins, seed)] for seed in range(4)])
+    assert shuffled.std(axis=0).max() < 8
+    assert (np.diff(shuffled) < -50).all()
+    assert rate(3, wins, 1) == rate(3, wins, 1)
+
+
+def test_without_openskill_there_are_no_ratings_but_all_the_rest(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "openskill.models", None)
+    with pytest.raises(ImportError, match=r"gin-env\[plots\]"):
+        rate(2, [(0, 1, 1, 0)])
+    result = play_tournament(["random", "simple"], 2)
+    assert result.ratings is None
+    assert result.standings() == [1, 0]
+    assert "they need openskill" in str(result)
+    assert result.as_dict()["ratings"] is None
+    draw_heat_map(result, tmp_path / "table.png")
+
+
+# --- Files --------------------------------------------------------------------------------------------
+
+
+def test_the_command_line_writes_json_csv_and_a_picture(tmp_path, tournament):
+    files = [tmp_path / name for name in ("table.json", "table.csv", "table.png")]
+    options = [
+        text
+        for option, file in zip(("json", "csv", "plot"), files, strict=True)
+        for text in (f"--{option}", file)
+    ]
+    done = gin_rummy("tournament", *BOTS, "--games", "60", "--seed", "3", *map(str, options))
+    assert done.returncode == 0, done.stderr
+    assert str(tournament) in done.stdout
+    assert "180/180" in done.stderr
+    saved = json.loads(files[0].read_text())
+    assert saved == json.loads(json.dumps(tournament.as_dict()))
+    assert saved["win_rates"][0][0] is None
+    rows = list(csv.DictReader(files[1].read_text().splitlines()))
+    assert tuple(rows[0]) == CSV_COLUMNS
+    assert [(row["a"], row["b"]) for row in rows] == [match.bots for match in tournament.matches]
+    assert float(rows[1]["win_rate"]) == tournament.matches[1].win_rate
+    assert files[2].read_bytes().startswith(b"\x89PNG")
+
+
+def test_command_line_mistakes_are_one_clear_line(tmp_path):
+    nowhere = str(tmp_path / "nowhere" / "table.csv")
+    for arguments, message in (
+        (("tournament", "simple"), "at least two bots"),
+        (("tournament", "simple", "simple:knock=4"), "unknown parameter 'knock'; choose from knock_at"),
+        (("tournament", "--csv", nowhere), "there is no folder"),
+        (("match", "simple", "random", "--confidence", "95"), "between 0 and 1"),
+    ):
+        done = gin_rummy(*arguments)
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_match_takes_parameters_and_a_confidence(tmp_path):
+    path = tmp_path / "result.json"
+    done = gin_rummy(
+        "match", "simple:knock_at=4", "simple", "--games", "20", "--confidence", "0.9", "--json", str(path)
+    )
+    assert done.returncode == 0, done.stderr
+    assert "simple(knock_at=4) won" in done.stdout
+    assert "(90 % interval" in done.stdout
+    saved = json.loads(path.read_text())
+    assert saved["interval"] == list(play_match("simple:knock_at=4", "simple", 20).confidence_interval(0.9))
+    assert "knock_at=10" in gin_rummy("bots").stdout
+
+
+# --- The papers' claims -------------------------------------------------------------------------------
+
+
+def load_example(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look there
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def example():
+    return load_example("reproduce_bots")
+
+
+def test_the_papers_claims_are_reproduced_at_the_smallest_size(example, tmp_path, capsys):
+    table, report = tmp_path / "table.md", tmp_path / "report.json"
+    example.reproduce(
+        games=2, seed=1, confidence=0.9, json=report, markdown=table, figures=tmp_path / "pictures"
+    )
+    printed = capsys.readouterr().out
+    saved = json.loads(report.read_text())
+    assert len(saved["claims"]) + len(saved["skipped"]) == len(example.CLAIMS)
+    for claim in saved["claims"]:
+        assert claim["claim"] in table.read_text()
+    for claim in saved["skipped"]:
+        assert re.search(rf"skipped, no bot .*{re.escape(claim)}", printed)
+    assert sum(saved["turns"]) == 10
+    for name in ("figure_2.png", *example.FIGURES):
+        assert (tmp_path / "pictures" / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_claim_about_a_bot_that_does_not_exist_is_skipped_by_name(example):
+    claim = example.Claim("000", "", ("nobody:strength=9", "simple"), "", 0, 1, minus=("simple", "no-one"))
+    assert claim.missing() == ["no-one", "nobody"]
+
+
+def test_verdicts(example):
+    def verdict(low, high, measured_low, measured_high):
+        claim = example.Claim("", "", ("a", "b"), "", low, high)
+        return example.Row(claim, 2, (measured_low + measured_high) / 2, measured_low, measured_high).verdict
+
+    infinity = float("inf")
+    assert verdict(67.5, 68.5, 68.2, 69.4) == "agrees"
+    assert verdict(67.5, 68.5, 68.6, 69.4) == "differs"
+    assert verdict(68, infinity, 68.1, 69.4) == "agrees"
+    assert verdict(68, infinity, 67.9, 69.4) == "undecided"
+    assert verdict(68, infinity, 66.9, 67.9) == "differs"
+
+
+def test_a_difference_of_win_rates_has_newcombes_interval(example):
+    """Newcombe (1998), table II, method 10: 56/70 - 48/80 has the interval 0.0524 to 0.3339."""
+    counts = {"games": 2, "seed": 0, "episode": "hand", "hands": 1, "voids": 0, "turns": 1}
+    counts |= dict.fromkeys(("knocks", "gins", "undercuts", "points"), (0, 0))
+    first = example.MatchResult(bots=("a", "c"), wins=(56, 14), **counts)
+    second = example.MatchResult(bots=("b", "c"), wins=(48, 32), **counts)
+    claim = example.Claim("", "", ("a", "c"), "", 0, 1, minus=("b", "c"))
+    row = example.measure(claim, {("a", "c"): first, ("b", "c"): second}, 0.95)
+    assert (row.value, row.low, row.high) == pytest.approx((20, 5.24, 33.39), abs=0.01)
+
+
+@pytest.mark.skipif("fitness-cfr" not in agents.names(), reason="there is no bot fitness-cfr")
+def test_shapley_values_add_up_to_the_whole():
+    example = load_example("shapley_fitness")
+    rates = np.random.default_rng(0).integers(30, 70, len(example.SUBSETS))
+    counts = {"games": 2, "seed": 0, "episode": "hand", "hands": 1, "voids": 0, "turns": 1}
+    counts |= dict.fromkeys(("knocks", "gins", "undercuts", "points"), (0, 0))
+    matches = {
+        subset: example.MatchResult(bots=("a", "b"), wins=(int(rate), 100 - int(rate)), **counts)
+        for subset, rate in zip(example.SUBSETS, rates, strict=True)
+    }
+    values = [example.shapley_value(factor, matches, 0.95) for factor in example.FACTORS]
+    assert sum(value for value, _, _ in values) == pytest.approx(rates[-1] - rates[0])
+    assert all(low < value < high for value, low, high in values)
+    for subset in example.SUBSETS:
+        assert set(agents.make(example.bot_with(subset)).factors) == subset
