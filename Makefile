@@ -36,7 +36,7 @@ test: lint
 	$(BIN)/pytest
 
 bench: install
-	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/run.py --json benchmarks/results/latest.json --plot benchmarks/results/latest.png
 
 # The oldest Gymnasium and PettingZoo that are supported (RLlib and AgileRL pin these).
 compatibility:

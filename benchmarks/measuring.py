@@ -1,0 +1,177 @@
+"""Measured processes, one for each library, all on one core, of which one at a time works: alternation."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+    "JAX_PLATFORMS": "cpu",
+    "PYTHONHASHSEED": "0",
+    "PYTHONWARNINGS": "ignore",
+    "SDL_VIDEODRIVER": "dummy",
+    "PYGAME_HIDE_SUPPORT_PROMPT": "1",
+}
+
+
+class ProcessFailedError(Exception):
+    """A measured process ended, or said what went wrong."""
+
+
+class Process:
+    """One library's worker process; see `peers/worker.py` for what it understands."""
+
+    def __init__(self, name: str, python: Path | str, script: Path, core: int, seconds: float) -> None:
+        self.name = name
+        self.command = [str(python), str(script), "--core", str(core), "--seconds", str(seconds)]
+        self.environment = {**os.environ, **ONE_THREAD}
+        self.environment.pop("PYTHONPATH", None)
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 - as long as the process
+        self._process = subprocess.Popen(
+            [*self.command, "--serve"],
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+        )
+        try:
+            announced = self._answer()
+        except ProcessFailedError:
+            self.close()
+            raise
+        self.rates: list[str] = announced["rates"]
+        self.once: list[str] = announced["once"]
+
+    def _answer(self) -> dict[str, Any]:
+        line = self._process.stdout.readline()
+        if not line:
+            self._process.wait()
+            raise ProcessFailedError(self._last_error())
+        return json.loads(line)
+
+    def _last_error(self) -> str:
+        self._errors.seek(0)
+        lines = self._errors.read().strip().splitlines()
+        return lines[-1] if lines else f"the process ended with status {self._process.returncode}"
+
+    def ask(self, command: str, workload: str) -> dict[str, Any]:
+        """Raises ProcessFailedError if the workload failed."""
+        try:
+            self._process.stdin.write(f"{command} {workload}\n")
+            self._process.stdin.flush()
+        except BrokenPipeError as error:
+            raise ProcessFailedError(self._last_error()) from error
+        answer = self._answer()
+        if "error" in answer:
+            raise ProcessFailedError(answer["error"])
+        return answer
+
+    def measure_once(self, figure: str) -> dict[str, float]:
+        """One of the figures that need a process of their own."""
+        done = subprocess.run(
+            [*self.command, "--once", figure],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise ProcessFailedError((done.stderr.strip().splitlines() or ["no message"])[-1])
+        return json.loads(done.stdout)
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process.stdin:
+            self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+        self._errors.close()
+
+
+Runs = dict[str, dict[str, list[float]]]
+"""process -> figure (``"play decisions/s"``) -> one value for each repeat"""
+
+
+def alternate(
+    processes: list[Process],
+    chosen: Callable[[str, str], bool],
+    repeats: int,
+    once_repeats: int,
+    progress: Callable[[str], object],
+) -> tuple[Runs, dict[str, str]]:
+    """Every chosen workload of every process in turn, `repeats` times over; what failed is named with its reason.
+
+    `chosen(process, workload)` says what to measure; `progress` is called before each of the steps (`count_steps`).
+    """
+    runs: Runs = {process.name: {} for process in processes}
+    failed: dict[str, str] = {}
+
+    def record(process: Process, workload: str, figures: dict[str, float]) -> None:
+        for figure, value in figures.items():
+            runs[process.name].setdefault(f"{workload} {figure}", []).append(value)
+
+    def attempt(process: Process, workload: str, action: Callable[[], None]) -> None:
+        key = f"{process.name} {workload}"
+        progress(key)
+        if key not in failed:
+            try:
+                action()
+            except ProcessFailedError as error:
+                failed[key] = str(error)
+
+    def run(process: Process, workload: str) -> None:
+        answer = process.ask("run", workload)
+        record(
+            process, workload, {f"{unit}/s": n / answer["seconds"] for unit, n in answer["amounts"].items()}
+        )
+
+    # The same workload of all libraries one after the other: neighbours in time are what is compared.
+    rates = [
+        (process, name)
+        for name in dict.fromkeys(name for process in processes for name in process.rates)
+        for process in processes
+        if name in process.rates and chosen(process.name, name)
+    ]
+    once = [(process, name) for process in processes for name in process.once if chosen(process.name, name)]
+    for process, name in rates:
+        attempt(process, name, lambda process=process, name=name: process.ask("prepare", name))
+    for _ in range(repeats):
+        for process, name in rates:
+            attempt(process, name, lambda process=process, name=name: run(process, name))
+    for _ in range(once_repeats):
+        for process, name in once:
+            attempt(
+                process,
+                name,
+                lambda process=process, name=name: record(process, name, process.measure_once(name)),
+            )
+    return runs, failed
+
+
+def count_steps(
+    processes: list[Process], chosen: Callable[[str, str], bool], repeats: int, once_repeats: int
+) -> int:
+    """How often `alternate` calls `progress`."""
+    rates = sum(chosen(process.name, name) for process in processes for name in process.rates)
+    once = sum(chosen(process.name, name) for process in processes for name in process.once)
+    return rates * (repeats + 1) + once * once_repeats
+
+
+def medians(runs: Runs) -> dict[str, dict[str, float]]:
+    """process -> figure -> median."""
+    return {
+        name: {figure: statistics.median(values) for figure, values in figures.items()}
+        for name, figures in runs.items()
+    }

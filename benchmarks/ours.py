@@ -1,0 +1,141 @@
+"""Our side of the benchmark: the workloads of `gin_env.bench`, training, first use, memory, and scaling over cores.
+
+Obeys the same protocol as the peers (`peers/worker.py`) and runs in the Python in which gin-env is installed.
+"""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "peers"))
+
+from worker import main
+
+CORES_AT_START = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+"""Before this process is pinned to one of them."""
+
+FIRST_STEP = """
+import time; start = time.perf_counter()
+import gin_env; imported = time.perf_counter() - start
+import gymnasium
+env = gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=8, opponent="simple")
+_, infos = env.reset(seed=0)
+env.step(infos["action_mask"].argmax(axis=1))
+print(imported, time.perf_counter() - start - imported)
+"""
+
+
+def first_step(cache: str) -> tuple[float, float]:
+    """Seconds (to import, from there to the first step of make_vec) in a fresh process with this cache folder."""
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_STEP],
+        env={**os.environ, "GIN_ENV_CACHE": cache},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported, first = map(float, done.stdout.split())
+    return imported, first
+
+
+def first() -> dict[str, float]:
+    """First use with a cache that an uncounted process has filled if it was not."""
+    cache = os.environ.get("GIN_ENV_CACHE", "")
+    first_step(cache)
+    imported, seconds = first_step(cache)
+    return {"import seconds": imported, "first step seconds": seconds}
+
+
+def cold() -> dict[str, float]:
+    """First use with an empty cache: everything that a first step needs is compiled."""
+    with tempfile.TemporaryDirectory() as folder:
+        return {"first step, cold cache seconds": first_step(folder)[1]}
+
+
+def scaling(seconds: float = 1.0) -> dict[str, float]:
+    """How much more two threads do than one (and all cores, if there are more), each on 1,024 games of its own."""
+    from gin_env.bench import fused_play, rounds_for
+
+    if len(CORES_AT_START) < 2:
+        raise RuntimeError("one core only")
+    os.sched_setaffinity(0, CORES_AT_START)  # threads inherit it
+    works = [fused_play(first=index << 32) for index in range(len(CORES_AT_START))]
+    rounds = rounds_for(works[0], seconds)
+
+    def rate(threads: int) -> float:
+        running = [threading.Thread(target=work, args=(rounds,)) for work in works[:threads]]
+        start = time.perf_counter()
+        for thread in running:
+            thread.start()
+        for thread in running:
+            thread.join()
+        return threads * rounds / (time.perf_counter() - start)
+
+    counts = sorted({2, len(CORES_AT_START)})
+    one = rate(1)
+    return {f"{threads} cores over one": rate(threads) / one for threads in counts}
+
+
+def training(free: bool):
+    """MaskablePPO on GinRummyVecEnv, or on one that costs nothing; a round is one rollout and its epochs."""
+    import numpy as np
+    import torch
+    from sb3_contrib import MaskablePPO
+
+    from gin_env.wrappers.sb3 import GinRummyVecEnv
+
+    class FreeEnv(GinRummyVecEnv):
+        """Costs nothing: the same observation and mask for ever, an episode ends every 13 steps."""
+
+        count = 0
+
+        def reset(self):
+            self.first = super().reset()
+            return self.first
+
+        def step_async(self, actions):
+            pass
+
+        def step_wait(self):
+            self.count += 1
+            over = np.full(self.num_envs, self.count % 13 == 0)
+            return self.first, np.zeros(self.num_envs, np.float32), over, [{} for _ in over]
+
+    torch.set_num_threads(1)
+    num_games, steps = 256, 64
+    model = MaskablePPO(
+        "MlpPolicy",
+        (FreeEnv if free else GinRummyVecEnv)(num_games, "simple", seed=1),
+        n_steps=steps,
+        batch_size=2048,
+        n_epochs=4,
+        policy_kwargs={"net_arch": [64, 64]},
+        device="cpu",
+        seed=1,
+    )
+
+    def work(rounds: int) -> dict[str, float]:
+        model.learn(rounds * num_games * steps)
+        return {"steps": rounds * num_games * steps}
+
+    return work
+
+
+def load():
+    """See `worker`."""
+    from gin_env.bench import WORKLOADS, memory_per_game
+
+    rates = {name: workload.make for name, workload in WORKLOADS.items()}
+    if importlib.util.find_spec("sb3_contrib"):
+        rates["training"] = lambda: training(free=False)
+        rates["training_free"] = lambda: training(free=True)
+    return rates, {"first": first, "cold": cold, "memory": memory_per_game, "scaling": scaling}
+
+
+if __name__ == "__main__":
+    main(load)

@@ -1,0 +1,206 @@
+"""What the benchmark prints, writes and draws: ratios first, then every figure."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from peer_environments import PEERS
+
+from gin_env.bench import WORKLOADS
+
+OURS = "gin-env"
+LABELS = {
+    **{name: workload.label for name, workload in WORKLOADS.items()},
+    "training": "MaskablePPO training",
+    "training_free": "MaskablePPO training, environment that costs nothing",
+    "memory": "memory of one game",
+    "first": "first use, warm cache",
+    "cold": "first use",
+    "scaling": "scaling of random play in one kernel",
+    "leduc_holdem_1024": "another game: Leduc hold'em, 1,024 games",
+    "leduc_holdem_16384": "another game: Leduc hold'em, 16,384 games",
+    "kuhn_poker_1024": "another game: Kuhn poker, 1,024 games",
+    "kuhn_poker_16384": "another game: Kuhn poker, 16,384 games",
+}
+"""What each workload is called."""
+
+NOT_THE_SAME = {
+    ("simple", "rlcard"): "its novice player, who draws at random",
+    ("training", "pettingzoo"): "one game in the tutorial's wrapper",
+    ("first", "openspiel"): "its first hand, ours is a batch's first step",
+    ("first", "rlcard"): "its first hand, ours is a batch's first step",
+    ("first", "pettingzoo"): "its first hand, ours is a batch's first step",
+    ("first", "pgx"): "first 50 steps of Leduc, compiled",
+}
+"""Where a library has no equal work, what was measured instead."""
+
+QUIET = 0.5
+"""Load average up to which a machine counts as quiet."""
+
+SMALL_IS_GOOD = ("memory", "first", "cold")
+
+Figures = dict[str, dict[str, float]]
+"""library -> figure (``"play decisions/s"``) -> median"""
+
+
+def ratios(figures: Figures) -> Iterator[tuple[str, str, float]]:
+    """(figure, library, how many times better ours is) for each figure that both have."""
+    ours = figures.get(OURS, {})
+    for figure, value in ours.items():
+        for library, theirs in figures.items():
+            if library != OURS and theirs.get(figure):
+                better = (
+                    theirs[figure] / value if figure.split()[0] in SMALL_IS_GOOD else value / theirs[figure]
+                )
+                yield figure, library, better
+
+
+def share_of_free_training(figures: Figures) -> float | None:
+    """Our training's speed as a share of that on an environment that costs nothing."""
+    ours = figures.get(OURS, {})
+    if "training steps/s" not in ours or "training_free steps/s" not in ours:
+        return None
+    return ours["training steps/s"] / ours["training_free steps/s"]
+
+
+def label(figure: str) -> str:
+    """``"play decisions/s"`` in words."""
+    name, unit = figure.split(" ", 1)
+    return f"{LABELS.get(name, name)} [{unit}]"
+
+
+def remark(figure: str, library: str) -> str:
+    """A reservation in brackets, if there is one."""
+    instead = NOT_THE_SAME.get((figure.split()[0], library))
+    return f" ({instead})" if instead else ""
+
+
+def shown(value: float) -> str:
+    """A number with about four digits that matter."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.4g}"
+
+
+def text(result: dict[str, Any]) -> str:
+    """The whole result for a terminal."""
+    figures = result["figures"]
+    lines = []
+    if (result["machine"]["load"] or 0) > QUIET:
+        lines.append(
+            f"The machine was busy (load {result['machine']['load']:.1f}): these figures are too low.\n"
+        )
+    compared = [
+        f"  {label(figure):68} {shown(better):>9} x {PEERS[library].title}{remark(figure, library)}"
+        for figure, library, better in ratios(figures)
+    ]
+    lines += ["How many times better gin-env is at the same work:"]
+    lines += compared or ["  (nothing to compare with was measured)"]
+    share = share_of_free_training(figures)
+    if share is not None:
+        lines.append(
+            f"  SB3 training at {100 * share:.1f} % of the speed of an environment that costs nothing"
+        )
+    for library, mine in figures.items():
+        spread = result["spread"][library]
+        lines += ["", PEERS[library].title if library in PEERS else library]
+        lines += [
+            f"  {label(figure):68} {shown(value):>14}   ± {100 * spread[figure]:.0f} %"
+            for figure, value in mine.items()
+        ]
+    if result["skipped"]:
+        lines += ["", "Skipped:", *(f"  {what}: {why}" for what, why in result["skipped"].items())]
+    return "\n".join(lines)
+
+
+def spread(values: list[float]) -> float:
+    """Half the distance between the extremes, as a share of their mean."""
+    low, high = min(values), max(values)
+    return (high - low) / (high + low) if high + low else 0.0
+
+
+def machine() -> dict[str, Any]:
+    """The machine, as far as it says what it is, and how busy it was at the start."""
+    model = platform.processor() or platform.machine()
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        names = [line for line in information.read_text().splitlines() if line.startswith("model name")]
+        model = names[0].split(":", 1)[1].strip() if names else model
+    return {
+        "processor": model,
+        "cores": os.cpu_count(),
+        "system": platform.platform(),
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+    }
+
+
+def write_json(result: dict[str, Any], path: Path) -> None:
+    """All of it, ratios included."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result, indent=2) + "\n")
+
+
+CHART = (
+    ("play", "decisions/s"),
+    ("play_mask", "decisions/s"),
+    ("play_observation", "decisions/s"),
+    ("deadwood", "hands/s"),
+    ("simple", "hands/s"),
+    ("aec", "steps/s"),
+    ("aec_raw", "steps/s"),
+    ("single", "steps/s"),
+    ("vector_1024", "steps/s"),
+    ("training", "steps/s"),
+)
+"""The figures of the picture, from top to bottom."""
+
+
+def draw(result: dict[str, Any], path: Path) -> None:
+    """A bar chart on a logarithmic scale: one group of bars for each kind of work, one bar for each library."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figures = result["figures"]
+    groups = [
+        (work, unit) for work, unit in CHART if any(f"{work} {unit}" in mine for mine in figures.values())
+    ]
+    colours = dict(zip((OURS, *PEERS), ("#1b6e3c", "#3b6fb6", "#c9742c", "#8a5aa8", "#888888"), strict=True))
+    picture, axes = pyplot.subplots(figsize=(9, 1.2 + 0.62 * max(len(groups), 1)), layout="constrained")
+    named = set()
+    for place, (work, unit) in enumerate(groups):
+        having = [library for library in figures if f"{work} {unit}" in figures[library]]
+        height = 0.8 / len(having)
+        for index, library in enumerate(having):
+            value = figures[library][f"{work} {unit}"]
+            title = PEERS[library].title if library in PEERS else library
+            axes.barh(
+                place + (index - (len(having) - 1) / 2) * height,
+                value,
+                0.92 * height,
+                color=colours[library],
+                label=None if library in named else title,
+            )
+            named.add(library)
+            axes.annotate(
+                f" {value:,.0f}",
+                (value, place + (index - (len(having) - 1) / 2) * height),
+                va="center",
+                fontsize=8,
+            )
+    axes.set_yticks(range(len(groups)), [f"{LABELS[work]}\n[{unit}]" for work, unit in groups], fontsize=8)
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.margins(x=0.15)
+    axes.set_xlabel("per second on one core (logarithmic)")
+    axes.grid(axis="x", alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    if named:
+        axes.legend(loc="lower right", fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    picture.savefig(path, dpi=150)
+    pyplot.close(picture)
