@@ -40,8 +40,9 @@ def kernel_sources() -> list[Path]:
 def fingerprint(sources: list[Path]) -> str:
     """Twelve hex digits that change with any byte of any of the files."""
     digest = hashlib.sha256()
-    for source in sources:
-        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    # Sorted by name and content: the folders lie differently in a checkout and where it is installed.
+    for name, code in sorted((source.name.encode(), source.read_bytes()) for source in sources):
+        digest.update(name + b"\0" + code + b"\0")
     return digest.hexdigest()[:12]
 
 

@@ -50,8 +50,10 @@ def check_seed(seed: object) -> int:
     """`seed` as a Python int. Raises TypeError or ValueError unless it is an integer >= 0."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
         raise TypeError(f"a seed is a non-negative integer, not {seed!r}")
-    if not 0 <= seed < 1 << 64:
-        raise ValueError(f"a seed is a non-negative integer below 2^64, not {seed}")
+    if seed < 0:
+        raise ValueError(f"a seed is a non-negative integer, not {seed}")
+    if seed >= 1 << 64:
+        raise ValueError(f"a seed has at most 64 bits, not {int(seed).bit_length()}")
     return int(seed)
 
 

@@ -166,6 +166,10 @@ def test_seeds(env, seed, error):
     expect_unchanged(env, error, "a seed is a non-negative integer, not", env.reset, seed=seed)
 
 
+def test_seeds_beyond_64_bits(env):
+    expect_unchanged(env, ValueError, "a seed has at most 64 bits, not 65", env.reset, seed=1 << 64)
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
