@@ -77,15 +77,14 @@ from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.agents.cfr_bot import CfrBot
 from gin_env.agents.checks import check_switch
 from gin_env.agents.full_game_cfr.sets import PAPER
-from gin_env.agents.full_game_cfr.strategy import choose_discard, choose_draw, choose_knock, decline
+from gin_env.agents.full_game_cfr.strategy import choose_discard, choose_draw, choose_knock
 from gin_env.agents.full_game_cfr.table import StrategyTable
-from gin_env.agents.hands import MELD_MATES, available_cards, would_be_melded
+from gin_env.agents.hands import MELD_MATES, decline, unseen_cards, would_be_melded
 from gin_env.agents.random_bots import pick_card
-from gin_env.agents.simple import least_deadwood_discards
 from gin_env.cards import card_bit, count_cards, lowest_card
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
-from gin_env.melds import completes_meld, min_deadwood
+from gin_env.melds import completes_meld, least_deadwood_discards, min_deadwood
 from gin_env.state import DISCARD, STOCK_ONLY
 from gin_env.streams import mix
 from gin_env.views import PlayerView
@@ -187,12 +186,6 @@ def deadwood_after_draw(hand: int, unseen: int) -> int:
         total += min_deadwood(hand | bit)
         remaining ^= bit
     return total
-
-
-@kernel
-def unseen_cards(public, private, player: int) -> int:
-    """Cards that may still come: neither in hand nor in the pile, nor taken from there by the opponent."""
-    return available_cards(public, private) & ~np.int64(public.shown[1 - player])
 
 
 @kernel

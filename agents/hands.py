@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, SUIT_MASK, card_bit, count_cards
+from gin_env.actions import DRAW_STOCK, PASS
+from gin_env.cards import ACES, NUM_CARDS, NUM_RANKS, card_bit, count_cards, deck_cards
 from gin_env.compilation import kernel
 from gin_env.melds import best_set_cards, run_cards
-from gin_env.state import NO_CARD
+from gin_env.state import NO_CARD, OFFER
 
-ACES = sum(1 << NUM_RANKS * suit for suit in range(NUM_SUITS))
-KINGS = ACES << (NUM_RANKS - 1)
 FACE_CARDS = (ACES << 10) | (ACES << 11) | (ACES << 12)
 """Jacks, queens and kings."""
 
@@ -49,11 +48,19 @@ def available_cards(public, private) -> int:
     What the opponent holds counts, since she may discard it (paper 001, "Pair Formation").
     """
     rules = public.rules
-    suit = np.int64(SUIT_MASK) >> (NUM_RANKS - rules.ranks)
-    deck = np.int64(0)
-    for number in range(rules.suits):
-        deck |= suit << NUM_RANKS * number
-    return deck & ~np.int64(private.hand) & ~np.int64(public.pile)
+    return deck_cards(rules.ranks, rules.suits) & ~np.int64(private.hand) & ~np.int64(public.pile)
+
+
+@kernel
+def unseen_cards(public, private, player: int) -> int:
+    """Cards that may still come: neither in hand nor in the pile, nor taken from there by the opponent."""
+    return available_cards(public, private) & ~np.int64(public.shown[1 - player])
+
+
+@kernel
+def decline(public) -> int:
+    """The action of not taking the upcard."""
+    return PASS if public.phase == OFFER else DRAW_STOCK
 
 
 @kernel

@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS
+from gin_env.actions import DRAW_UPCARD
 from gin_env.agents.checks import check_switch
-from gin_env.agents.hands import would_be_melded
+from gin_env.agents.hands import decline, would_be_melded
 from gin_env.agents.simple import simple_action, simple_draw
 from gin_env.compilation import kernel
-from gin_env.state import DISCARD, OFFER, STOCK_ONLY
+from gin_env.state import DISCARD, STOCK_ONLY
 from gin_env.views import PlayerView
 
 
@@ -52,7 +52,7 @@ def useful_draw(public, private) -> int:
     """Take the upcard if the arrangement of least deadwood melds it."""
     if public.phase != STOCK_ONLY and would_be_melded(np.int64(private.hand), public.upcard):
         return DRAW_UPCARD
-    return PASS if public.phase == OFFER else DRAW_STOCK
+    return decline(public)
 
 
 @kernel

@@ -31,16 +31,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.agents.checks import check_integer
-from gin_env.agents.hands import MELD_MATES, available_cards
+from gin_env.agents.hands import MELD_MATES, available_cards, decline
 from gin_env.agents.random_bots import pick_card
-from gin_env.agents.simple import least_deadwood_discards
 from gin_env.cards import CARD_VALUES, card_bit, count_cards, lowest_card
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
-from gin_env.melds import completes_meld, min_deadwood
-from gin_env.state import DISCARD, OFFER, STOCK_ONLY
+from gin_env.melds import completes_meld, least_deadwood_discards, min_deadwood
+from gin_env.state import DISCARD, STOCK_ONLY
 from gin_env.views import PlayerView
 
 
@@ -77,7 +76,7 @@ def medium_draw(public, private, minimum_drop: int) -> int:
     _, least = least_deadwood_discards(hand | card_bit(public.upcard), hand)
     if min_deadwood(hand) - least >= minimum_drop:
         return DRAW_UPCARD
-    return PASS if public.phase == OFFER else DRAW_STOCK
+    return decline(public)
 
 
 @kernel

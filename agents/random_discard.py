@@ -21,11 +21,11 @@ import numpy as np
 from gin_env.actions import KNOCK
 from gin_env.agents.hands import unmelded_cards
 from gin_env.agents.random_bots import pick_card
-from gin_env.agents.simple import least_deadwood_discards, repeated_discards, simple_draw
+from gin_env.agents.simple import repeated_discards, simple_draw
 from gin_env.cards import card_bit
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
-from gin_env.melds import min_deadwood
+from gin_env.melds import least_deadwood_discards, min_deadwood
 from gin_env.state import DISCARD
 from gin_env.views import PlayerView
 

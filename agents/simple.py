@@ -34,14 +34,14 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
-from gin_env.agents.hands import own_turn
+from gin_env.agents.hands import decline, own_turn
 from gin_env.agents.random_bots import pick_card
-from gin_env.cards import CARD_VALUES, NUM_CARDS, card_bit, lowest_card, total_value
+from gin_env.cards import NUM_CARDS, card_bit
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
-from gin_env.melds import completes_meld, min_deadwood, ranks_held_thrice, run_cards
+from gin_env.melds import completes_meld, least_deadwood_discards
 from gin_env.rules import MAX_TURNS
-from gin_env.state import DISCARD, OFFER, STOCK_ONLY
+from gin_env.state import DISCARD, STOCK_ONLY
 from gin_env.views import PlayerView
 
 VARIABLE_KNOCK = (10, 10, 10, 10, 8, 6, 4, 3)
@@ -89,30 +89,7 @@ def simple_draw(public, private) -> int:
     """Take the upcard if it completes or extends a meld."""
     if public.phase != STOCK_ONLY and completes_meld(np.int64(private.hand), public.upcard):
         return DRAW_UPCARD
-    return PASS if public.phase == OFFER else DRAW_STOCK
-
-
-@kernel
-def least_deadwood_discards(hand: int, allowed: int):
-    """(mask of the allowed discards that leave the least deadwood, that deadwood)."""
-    best, least = np.int64(0), np.int64(1 << 30)
-    # Where no set is possible, a card outside all runs saves its own points and changes nothing else.
-    no_sets = ranks_held_thrice(hand) == 0
-    runs = run_cards(hand)
-    value = total_value(hand & ~runs)
-    remaining = allowed
-    while remaining:
-        bit = remaining & -remaining
-        if no_sets and not bit & runs:
-            left = value - np.int64(CARD_VALUES[lowest_card(bit)])
-        else:
-            left = min_deadwood(hand ^ bit)
-        if left < least:
-            best, least = np.int64(0), left
-        if left == least:
-            best |= bit
-        remaining ^= bit
-    return best, least
+    return decline(public)
 
 
 @kernel

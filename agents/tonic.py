@@ -58,29 +58,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.agents.checks import check_integer, check_number, check_switch
 from gin_env.agents.hands import (
-    ACES,
     BROAD,
     FACE_CARDS,
-    KINGS,
     NARROW,
     available_cards,
+    decline,
     own_turn,
     pair_partners,
     unmelded_cards,
     would_be_melded,
 )
 from gin_env.agents.random_bots import pick_card
-from gin_env.agents.simple import knock_limits, least_deadwood_discards
+from gin_env.agents.simple import knock_limits
 from gin_env.agents.tonic_estimator import cards_held
-from gin_env.cards import CARD_VALUES, NUM_CARDS, NUM_RANKS, card_bit, count_cards, lowest_card
+from gin_env.cards import ACES, CARD_VALUES, KINGS, NUM_CARDS, NUM_RANKS, card_bit, count_cards, lowest_card
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
-from gin_env.melds import best_set_cards, completes_meld, min_deadwood, run_cards
+from gin_env.melds import best_set_cards, completes_meld, least_deadwood_discards, min_deadwood, run_cards
 from gin_env.rules import MAX_TURNS
-from gin_env.state import DISCARD, OFFER, STOCK_ONLY
+from gin_env.state import DISCARD, STOCK_ONLY
 from gin_env.views import PlayerView
 
 ALL_PAIRS = 21
@@ -227,7 +226,7 @@ def tonic_draw(public, private, parameters) -> int:
     _, least = least_deadwood_discards(hand | card_bit(public.upcard), hand)
     if least <= knock_limit(public, parameters):
         return DRAW_UPCARD
-    return PASS if public.phase == OFFER else DRAW_STOCK
+    return decline(public)
 
 
 # --- Discarding ---------------------------------------------------------------------------------------

@@ -42,23 +42,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.agents.checks import check_integer
 from gin_env.agents.hands import (
-    ACES,
     available_cards,
     cards_above,
     cards_below,
+    decline,
     opponents_last_discard,
     unmelded_cards,
 )
 from gin_env.agents.random_bots import pick_card
-from gin_env.agents.simple import least_deadwood_discards
-from gin_env.cards import CARD_VALUES, NUM_RANKS, card_bit, count_cards, lowest_card
+from gin_env.cards import ACES, CARD_VALUES, NUM_RANKS, card_bit, count_cards, lowest_card
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
-from gin_env.melds import completes_meld, min_deadwood
-from gin_env.state import DISCARD, NO_CARD, OFFER, STOCK_ONLY
+from gin_env.melds import completes_meld, least_deadwood_discards, min_deadwood
+from gin_env.state import DISCARD, NO_CARD, STOCK_ONLY
 from gin_env.views import PlayerView
 
 
@@ -165,7 +164,7 @@ def utility_action(
     if public.phase != DISCARD:
         if draw_score(public, hand, possible, late_stock) > draw_above:
             return DRAW_UPCARD
-        return PASS if public.phase == OFFER else DRAW_STOCK
+        return decline(public)
     allowed = discards_allowed(public, private)
     last_discard = opponents_last_discard(public)
     stock_left = np.int64(public.stock_left)

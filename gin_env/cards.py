@@ -22,6 +22,9 @@ FULL_DECK = (1 << NUM_CARDS) - 1
 SUIT_MASK = (1 << NUM_RANKS) - 1
 """The 13 cards of the first suit; shift right by 13 to bring the next suit under it."""
 
+ACES = sum(1 << NUM_RANKS * suit for suit in range(NUM_SUITS))
+KINGS = ACES << (NUM_RANKS - 1)
+
 CARD_VALUES = np.array([min(rank + 1, 10) for rank in range(NUM_RANKS)] * NUM_SUITS, np.uint8)
 """uint8 (52,): deadwood points of each card: ace 1, number cards their number, T J Q K 10."""
 
@@ -35,6 +38,16 @@ _SUIT_VALUES = (
 def card_bit(card: int) -> int:
     """Mask of one card."""
     return np.int64(1) << np.int64(card)
+
+
+@kernel
+def deck_cards(ranks: int, suits: int) -> int:
+    """Mask of the deck that has the first so many ranks and suits."""
+    suit = np.int64(SUIT_MASK) >> (NUM_RANKS - ranks)
+    deck = np.int64(0)
+    for number in range(suits):
+        deck |= suit << NUM_RANKS * number
+    return deck
 
 
 @kernel

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.cards import NUM_CARDS, NUM_RANKS, SUIT_MASK, count_cards
+from gin_env.cards import NUM_CARDS, count_cards, deck_cards
 from gin_env.compilation import kernel
 from gin_env.state import DISCARD
 
@@ -18,10 +18,7 @@ from gin_env.state import DISCARD
 def write_uniform(public, private, player: int, row: np.ndarray) -> None:
     """Write the uniform estimate of `player` about her opponent's hand into float32 (52,)."""
     rules = public.rules
-    suit = SUIT_MASK >> (NUM_RANKS - rules.ranks)
-    deck = np.int64(0)
-    for number in range(rules.suits):
-        deck |= suit << NUM_RANKS * number
+    deck = deck_cards(rules.ranks, rules.suits)
     opponent = 1 - player
     known = np.int64(public.shown[opponent])
     unseen = deck & ~(np.int64(private.hand) | np.int64(public.pile) | known)

@@ -18,7 +18,10 @@ import numpy as np
 
 from gin_env import cards
 from gin_env.cards import (
+    ACES,
+    CARD_VALUES,
     FULL_DECK,
+    KINGS,
     NUM_RANKS,
     NUM_SUITS,
     SUIT_MASK,
@@ -32,8 +35,6 @@ from gin_env.compilation import kernel
 # Cards that can begin a run of three: A to J of each suit (bits 0-10 of each 13), so that no run
 # crosses from the king of one suit to the ace of the next.
 _RUN_STARTS = sum(0b0011111111111 << NUM_RANKS * suit for suit in range(NUM_SUITS))
-_ACES = sum(1 << NUM_RANKS * suit for suit in range(NUM_SUITS))
-_KINGS = _ACES << (NUM_RANKS - 1)
 
 
 @kernel
@@ -54,7 +55,7 @@ def ranks_held_thrice(hand: int) -> int:
 @kernel
 def _rank_cards(hand: int, rank: int) -> int:
     """The cards of one rank that the hand holds."""
-    return hand & (np.int64(_ACES) << rank)
+    return hand & (np.int64(ACES) << rank)
 
 
 @kernel
@@ -137,12 +138,35 @@ def deadwood_after_discards(hand: int, deadwood: np.ndarray) -> int:
 
 
 @kernel
+def least_deadwood_discards(hand: int, allowed: int):
+    """(mask of the allowed discards that leave the least deadwood, that deadwood)."""
+    best, least = np.int64(0), np.int64(1 << 30)
+    # Where no set is possible, a card outside all runs saves its own points and changes nothing else.
+    no_sets = ranks_held_thrice(hand) == 0
+    runs = run_cards(hand)
+    value = total_value(hand & ~runs)
+    remaining = allowed
+    while remaining:
+        bit = remaining & -remaining
+        if no_sets and not bit & runs:
+            left = value - np.int64(CARD_VALUES[lowest_card(bit)])
+        else:
+            left = min_deadwood(hand ^ bit)
+        if left < least:
+            best, least = np.int64(0), left
+        if left == least:
+            best |= bit
+        remaining ^= bit
+    return best, least
+
+
+@kernel
 def grow_runs(runs: int, hand: int) -> int:
     """Cards of `hand` that can be laid off on `runs`, chains included: grow both ends until nothing fits."""
     grown = runs
     while True:
-        upward = (grown & ~_KINGS) << 1
-        downward = (grown & ~_ACES) >> 1
+        upward = (grown & ~KINGS) << 1
+        downward = (grown & ~ACES) >> 1
         more = grown | ((upward | downward) & hand)
         if more == grown:
             return grown & ~runs & hand
@@ -155,7 +179,7 @@ def fourth_cards(set_cards: int) -> int:
     a, b = set_cards & SUIT_MASK, set_cards >> 13 & SUIT_MASK
     c, d = set_cards >> 26 & SUIT_MASK, set_cards >> 39 & SUIT_MASK
     ranks = a | b | c | d
-    return (ranks * _ACES) & ~set_cards  # times _ACES: the ranks in every suit
+    return (ranks * ACES) & ~set_cards  # times ACES: the ranks in every suit
 
 
 @kernel

@@ -14,7 +14,7 @@ import numpy as np
 from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, card_bit, lowest_card
 from gin_env.compilation import kernel
 from gin_env.estimators import write_uniform
-from gin_env.melds import deadwood_after_discards, min_deadwood
+from gin_env.melds import deadwood_after_discards, least_deadwood_discards, min_deadwood
 from gin_env.state import DISCARD, DRAW, OFFER, STOCK_ONLY
 
 LAYOUT_VERSION = 0
@@ -185,13 +185,7 @@ def _write_qualities(public, hand: int, player: int, row):
     deadwood = min_deadwood(hand)
     if public.to_move != player or not (public.phase == OFFER or public.phase == DRAW):
         return deadwood, np.int64(0)
-    with_upcard = np.int64(1000)
-    longer = hand | card_bit(public.upcard)
-    remaining = hand
-    while remaining:
-        bit = remaining & -remaining
-        with_upcard = min(with_upcard, min_deadwood(longer ^ bit))
-        remaining ^= bit
+    _, with_upcard = least_deadwood_discards(hand | card_bit(public.upcard), hand)
     return deadwood, deadwood - with_upcard
 
 

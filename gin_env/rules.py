@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from gin_env.cards import NUM_RANKS, NUM_SUITS
+from gin_env.cards import NUM_RANKS, NUM_SUITS, deck_cards
 
 MAX_TURNS = 126
 """Most turns that the history of one hand has room for (two acts a turn, two passes before them)."""
@@ -95,8 +95,7 @@ class Rules:
     @property
     def deck_mask(self) -> int:
         """Mask of the cards in the deck."""
-        suit = (1 << self.ranks) - 1
-        return sum(suit << NUM_RANKS * number for number in range(self.suits))
+        return int(deck_cards(self.ranks, self.suits))
 
     def record(self) -> np.void:
         """The rules as one record of `RULES`, as they stand in every game's public part."""

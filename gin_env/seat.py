@@ -18,7 +18,7 @@ from gin_env.batch import Games
 from gin_env.compilation import kernel
 from gin_env.matches import play_bot
 from gin_env.rules import Rules
-from gin_env.streams import OPPONENT, check_seed, mix, stream
+from gin_env.streams import OPPONENT, check_seed, mix, stream, unit
 
 LEARNER, OPPONENT_SEAT = 0, 1
 ILLEGAL_ACTION = ("raise", "lose")
@@ -211,4 +211,4 @@ def _opponent_numbers(state, games, numbers):
         game = state[games[k]]
         hidden = game.hidden
         key = stream(hidden.seed, hidden.episode, game.public.hand_number, OPPONENT)
-        numbers[k] = np.float64(mix(key, 0) >> np.uint64(11)) / 9007199254740992.0  # 2^53
+        numbers[k] = unit(mix(key, 0))

@@ -46,6 +46,12 @@ def below(number: int, limit: int) -> int:
     return np.int64(((np.uint64(number) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
+@kernel
+def unit(number: int) -> float:
+    """A uint64 random number scaled to [0, 1): its upper 53 bits."""
+    return np.float64(np.uint64(number) >> np.uint64(11)) / 9007199254740992.0  # 2^53
+
+
 def check_seed(seed: object) -> int:
     """`seed` as a Python int. Raises TypeError or ValueError unless it is an integer >= 0."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer):

@@ -21,10 +21,9 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.agents.hands import unmelded_cards
-from gin_env.agents.simple import least_deadwood_discards
 from gin_env.cards import card_bit
 from gin_env.compilation import kernel
-from gin_env.melds import min_deadwood
+from gin_env.melds import least_deadwood_discards, min_deadwood
 from gin_env.state import OFFER
 
 STAGES = 3

@@ -30,18 +30,17 @@ from gin_env.agents.full_game_cfr.strategy import (
     choose_discard,
     choose_draw,
     choose_knock,
-    decline,
     discard_or_knock,
     strategy_action,
-    unit,
 )
+from gin_env.agents.hands import decline
 from gin_env.agents.random_bots import pick_card
 from gin_env.cards import card_bit, count_cards, lowest_card
 from gin_env.compilation import kernel
 from gin_env.engine import decision_random, play, start_episode
 from gin_env.melds import min_deadwood
 from gin_env.state import DISCARD, OVER, STOCK_ONLY
-from gin_env.streams import below, mix
+from gin_env.streams import below, mix, unit
 
 
 @kernel

@@ -6,10 +6,9 @@ import numpy as np
 
 from gin_env.agents.full_game_cfr import abstraction, plus
 from gin_env.agents.hands import unmelded_cards
-from gin_env.agents.simple import least_deadwood_discards
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
-from gin_env.melds import min_deadwood
+from gin_env.melds import least_deadwood_discards, min_deadwood
 
 PAPER = 0
 PLUS = 1

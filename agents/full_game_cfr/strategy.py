@@ -15,23 +15,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.agents.full_game_cfr.sets import discard_candidates, discard_set_of, draw_set_of, knock_set_of
+from gin_env.agents.hands import decline
 from gin_env.agents.random_bots import pick_card
 from gin_env.cards import card_bit, lowest_card
 from gin_env.compilation import kernel
 from gin_env.melds import min_deadwood
-from gin_env.state import DISCARD, OFFER, STOCK_ONLY
-from gin_env.streams import mix
+from gin_env.state import DISCARD, STOCK_ONLY
+from gin_env.streams import mix, unit
 
 DISCARDS, DRAWS, KNOCKS = 0, 1, 2
 """Rows of ``counts``."""
-
-
-@kernel
-def unit(random: int) -> float:
-    """A uint64 random number as a float in [0, 1)."""
-    return np.float64(np.uint64(random) >> np.uint64(11)) / 9007199254740992.0
 
 
 @kernel
@@ -91,12 +86,6 @@ def choose_knock(public, private, player, rest: int, random, strategy, kind, pur
     probability = strategy[knock_set_of(kind, public, private, player, rest)]
     counts[KNOCKS, 1 if probability < 0 else 0] += 1
     return decide(probability, random, purified)
-
-
-@kernel
-def decline(public) -> int:
-    """The action of not taking the upcard."""
-    return PASS if public.phase == OFFER else DRAW_STOCK
 
 
 @kernel
