@@ -1,0 +1,48 @@
+"""The command that measures speed: bench."""
+
+from __future__ import annotations
+
+from json import dumps
+from typing import Annotated
+
+import typer
+from tqdm import tqdm
+
+from gin_env.commands.options import Json, check_outputs
+
+app = typer.Typer()
+
+
+@app.command(
+    epilog="Examples:  \n`gin-rummy bench`  \n`gin-rummy bench --only play,vector_1024 --repeats 9 --json speed.json`"
+)
+def bench(
+    only: Annotated[str, typer.Option(help="Measure these only, by the names in the first column.")] = "",
+    repeats: Annotated[int, typer.Option(min=1, help="Runs of each measurement; the median counts.")] = 5,
+    seconds: Annotated[float, typer.Option(min=0.0, help="About how long one run takes.")] = 0.2,
+    core: Annotated[int, typer.Option(help="Processor to run on; -1 for any.")] = -1,
+    json: Json = None,
+) -> None:
+    """Measure how fast gin-env is here, in half a minute.
+
+    The comparison with other libraries is in the repository: `make bench`.
+    """
+    from gin_env import bench as benchmark
+
+    names = [name.strip() for name in only.split(",") if name.strip()] or list(benchmark.WORKLOADS)
+    unknown = [name for name in names if name not in benchmark.WORKLOADS]
+    if unknown:
+        raise ValueError(f"unknown measurement {unknown[0]!r}; choose from {', '.join(benchmark.WORKLOADS)}")
+    if json is not None:
+        check_outputs(json)
+    benchmark.pin_to_core(core)
+    with tqdm(total=len(names) * (repeats + 1), unit="run", smoothing=0.1) as progress:
+        rates = benchmark.measure(names, repeats, seconds, progress.update)
+    for name, rate in rates.items():
+        label, unit = benchmark.WORKLOADS[name][:2]
+        typer.echo(f"{name:18} {label:50} {rate:>14,.0f} {unit}/s")
+    typer.echo(f"{'':18} {'state of one game':50} {benchmark.STATE.itemsize:>14,} bytes")
+    if json is not None:
+        figures = {f"{name} {benchmark.WORKLOADS[name].unit}/s": rate for name, rate in rates.items()}
+        json.write_text(dumps(figures | {"state bytes": benchmark.STATE.itemsize}, indent=2) + "\n")
+        typer.echo(f"written to {json}")

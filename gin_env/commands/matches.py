@@ -1,0 +1,99 @@
+"""Commands that play: bots, match, tournament."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from tqdm import tqdm
+
+from gin_env.commands.options import BOT_HELP, Confidence, Hands, Json, Seed, check_outputs
+
+app = typer.Typer()
+
+
+@app.command()
+def bots() -> None:
+    """List the bots with their parameters; `name:key=value,key=value` sets some, a list is `1+2+3`."""
+    from gin_env import agents
+    from gin_env.agents.bot_names import format_value
+
+    width = max(map(len, agents.names()))
+    for name in agents.names():
+        defaults = agents.parameters(name) or {}
+        settings = "  ".join(f"{key}={format_value(value)}" for key, value in defaults.items())
+        typer.echo(f"{name:{width}}  {settings}".rstrip())
+
+
+@app.command(
+    epilog="Examples:  \n`gin-rummy match simple random`  \n"
+    "`gin-rummy match simple simple --games 20000 --seed 7 --json result.json`  \n"
+    "`gin-rummy match simple:knock_at=4 simple --confidence 0.9`  \n"
+    "`gin-rummy match runs/ppo_selfplay/model.zip simple`"
+)
+def match(
+    a: Annotated[str, typer.Argument(help=BOT_HELP)],
+    b: Annotated[str, typer.Argument(help="Its opponent.")],
+    games: Annotated[
+        int, typer.Option(help="Number of games, even: each deal is played from both seats.")
+    ] = 10_000,
+    seed: Seed = 0,
+    hands: Hands = False,
+    confidence: Confidence = 0.95,
+    json: Json = None,
+) -> None:
+    """Play bot A against bot B: win rate with a Wilson interval, seats and dealers balanced."""
+    from gin_env.matches import check_confidence, play_match
+
+    check_confidence(confidence)
+    check_outputs(json)
+    unit = "hand" if hands else "game"
+    with tqdm(total=games, unit=unit, smoothing=0.1) as progress:
+        result = play_match(a, b, games, seed, episode=unit, progress=progress.update)
+    typer.echo(result.summary(confidence))
+    if json is not None:
+        result.save(json, confidence)
+        typer.echo(f"written to {json}")
+
+
+@app.command(
+    epilog="Examples:  \n`gin-rummy tournament`  \n"
+    "`gin-rummy tournament simple simple:knock_at=4 tonic --games 20000 --confidence 0.9`  \n"
+    "`gin-rummy tournament --seed 7 --json table.json --csv table.csv --plot table.png`"
+)
+def tournament(
+    bots: Annotated[
+        list[str] | None, typer.Argument(help="The bots, as in `gin-rummy match`; default: every bot.")
+    ] = None,
+    games: Annotated[int, typer.Option(help="Number of games for each pair, even.")] = 2000,
+    seed: Seed = 0,
+    hands: Hands = False,
+    confidence: Confidence = 0.95,
+    json: Json = None,
+    csv: Annotated[Path | None, typer.Option(help="Write a line for each pair to this file as CSV.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the win rates as a heat map (.png).")] = None,
+) -> None:
+    """Play all pairs of bots: win-rate matrix with Wilson intervals, points per hand, ratings on Elo's scale."""
+    from gin_env import agents
+    from gin_env.tournaments import draw_heat_map, import_matplotlib, play_tournament
+
+    check_outputs(json, csv, plot)
+    if plot is not None:
+        import_matplotlib()
+    entrants = bots or agents.names()
+    unit = "hand" if hands else "game"
+    total = games * len(entrants) * (len(entrants) - 1) // 2
+    with tqdm(total=total, unit=unit, smoothing=0.1) as progress:
+        result = play_tournament(
+            entrants, games, seed, episode=unit, confidence=confidence, progress=progress.update
+        )
+    typer.echo(result)
+    for path, write in (
+        (json, result.save),
+        (csv, result.save_csv),
+        (plot, lambda file: draw_heat_map(result, file)),
+    ):
+        if path is not None:
+            write(path)
+            typer.echo(f"written to {path}")
