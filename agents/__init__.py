@@ -13,19 +13,36 @@ from functools import partial
 from typing import Any
 
 from gin_env.agents.base import Agent
-from gin_env.agents.bot_names import POLICY_ENDING, check_parameters, format_value, parse
+from gin_env.agents.bot_names import POLICY_ENDINGS, check_parameters, format_value, parse
 from gin_env.agents.bot_names import parameters as parameters_of
 from gin_env.agents.cfr_bot import CfrBot, CfrPlusBot
 from gin_env.agents.fitness import FitnessCfrBot, HeuristicsBot
+from gin_env.agents.hand_strength.bots import BalancedBot, DefensiveBot, OffensiveBot
 from gin_env.agents.late_knock import LateKnockBot
 from gin_env.agents.medium import MediumBot
 from gin_env.agents.random_bots import RandomBot
 from gin_env.agents.random_discard import RandomDiscardBot
+from gin_env.agents.safe_discard import SafeDiscardBot
 from gin_env.agents.simple import SimpleBot
 from gin_env.agents.tonic import TonicBot
 from gin_env.agents.utility import UtilityBot
 
 __all__ = ["Agent", "make", "names", "parameters", "resolve"]
+
+
+def _policy(path: str, deterministic: bool = True) -> Agent:
+    """A policy that MaskablePPO saved."""
+    from gin_env.agents.policy import PolicyBot
+
+    return PolicyBot.load(path, deterministic)
+
+
+def _generation(weights: str | None = None, knock: str = "value") -> Agent:
+    """A player of the generational loop; imported when it is asked for, since it needs torch."""
+    from gin_env.agents.generations.bot import GenerationBot
+
+    return GenerationBot(weights, knock)
+
 
 _BOTS: dict[str, Callable[..., Agent]] = {
     "random": RandomBot,
@@ -35,10 +52,15 @@ _BOTS: dict[str, Callable[..., Agent]] = {
     "tonic": TonicBot,
     "utility": UtilityBot,
     "late-knock": LateKnockBot,
+    "safe-discard": SafeDiscardBot,
     "heuristics": HeuristicsBot,
     "fitness-cfr": FitnessCfrBot,
     "cfr": CfrBot,
     "cfr-plus": CfrPlusBot,
+    "offensive": OffensiveBot,
+    "defensive": DefensiveBot,
+    "balanced": BalancedBot,
+    "generation": _generation,
 }
 
 
@@ -55,7 +77,7 @@ def parameters(name: str) -> dict[str, Any] | None:
 
 
 def make(name: str, **params: Any) -> Agent:
-    """A bot by name, or the trained policy in a file (``.zip``, see `gin_env.agents.policy`).
+    """A bot by name, or the trained policy in a file (``.zip``: `gin_env.agents.policy`, ``.safetensors``: `gin_env.agents.generations`).
 
     The name may hold parameters, as in ``"simple:knock_at=4"`` (see `gin_env.agents.bot_names`). A bot
     made with parameters is called by them in results: ``simple(knock_at=4)``.
@@ -75,14 +97,13 @@ def make(name: str, **params: Any) -> Agent:
             bot = _BOTS[name](**params)
         except TypeError as error:
             raise TypeError(f"bot {name!r}: {error}") from error
-    elif name.endswith(POLICY_ENDING):
-        from gin_env.agents.policy import PolicyBot
-
-        check_parameters(name, partial(PolicyBot.load, name), params)
-        bot = PolicyBot.load(name, **params)
+    elif name.endswith(POLICY_ENDINGS):
+        load = partial(_generation if name.endswith(".safetensors") else _policy, name)
+        check_parameters(name, load, params)
+        bot = load(**params)
     else:
         raise ValueError(
-            f"unknown bot {name!r}; choose from {', '.join(_BOTS)}, or give the path of a trained policy (.zip)"
+            f"unknown bot {name!r}; choose from {', '.join(_BOTS)}, or give the path of a trained policy (.zip, .safetensors)"
         )
     if params and "(" not in bot.name:
         bot.name += f"({', '.join(f'{key}={format_value(value)}' for key, value in params.items())})"

@@ -2,7 +2,7 @@
 
 The grammar, wherever a bot is named (command line, `play_match`, ``gymnasium.make(opponent=...)``)::
 
-    name                             a bot by its name, or the path of a trained policy (.zip)
+    name                             a bot by its name, or the path of a trained policy (.zip, .safetensors)
     name:key=value,key=value         with parameters
     value                            an integer, a number, true, false, none, a word, or a list
     list                             entries joined by +: 21+12+10; one entry: 21+; none: +
@@ -13,20 +13,28 @@ No character needs quoting in a shell.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
-POLICY_ENDING = ".zip"
+POLICY_ENDINGS = (".zip", ".safetensors")
+"""Of the files that hold a policy: what `MaskablePPO.save` writes, and a generation's network."""
+_NAME_WITH_PARAMETERS = re.compile(r"[\w-]+:\w+=")
 _WORDS = {"true": True, "false": False, "none": None}
 
 
-def parse(text: str) -> tuple[str, dict[str, Any]]:
-    """(name, parameters) of a bot written as above. Raises ValueError for parameters that cannot be read."""
-    head, ending, tail = text.partition(f"{POLICY_ENDING}:")  # a path may have colons of its own
-    if ending:
-        name, parameters = head + POLICY_ENDING, tail
-    elif text.endswith(POLICY_ENDING):
+def parse(text: str, kind: str = "bot") -> tuple[str, dict[str, Any]]:
+    """(name, parameters) of a bot written as above. Raises ValueError for parameters that cannot be read.
+
+    `kind` is what errors call it: estimators are named in the same way.
+    """
+    if text.endswith(POLICY_ENDINGS) and not _NAME_WITH_PARAMETERS.match(text):
         return text, {}
+    for ending in POLICY_ENDINGS:  # a path may have colons of its own
+        head, found, parameters = text.partition(f"{ending}:")
+        if found:
+            name = head + ending
+            break
     else:
         name, colon, parameters = text.partition(":")
         if not colon:
@@ -36,10 +44,10 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
         key, equals, value = (part.strip() for part in item.partition("="))
         if not equals or not key.isidentifier() or not value:
             raise ValueError(
-                f"bot {text!r}: {item!r} is no parameter; write {name}:key=value, or {name}:key=value,key=value"
+                f"{kind} {text!r}: {item!r} is no parameter; write {name}:key=value, or {name}:key=value,key=value"
             )
         if key in params:
-            raise ValueError(f"bot {text!r}: the parameter {key!r} is given twice")
+            raise ValueError(f"{kind} {text!r}: the parameter {key!r} is given twice")
         params[key] = parse_value(value)
     return name, params
 
@@ -75,12 +83,14 @@ def parameters(factory: Callable[..., object]) -> dict[str, Any] | None:
     return {parameter.name: parameter.default for parameter in found}
 
 
-def check_parameters(name: str, factory: Callable[..., object], params: dict[str, Any]) -> None:
-    """Raise TypeError, with the choices, if the bot has no parameter of some name."""
+def check_parameters(
+    name: str, factory: Callable[..., object], params: dict[str, Any], kind: str = "bot"
+) -> None:
+    """Raise TypeError, with the choices, if the bot (or whatever `kind` says) has no parameter of some name."""
     known = parameters(factory)
     if known is None:
         return
     for key in params:
         if key not in known:
             choices = f"choose from {', '.join(known)}" if known else "it has none"
-            raise TypeError(f"bot {name!r}: unknown parameter {key!r}; {choices}")
+            raise TypeError(f"{kind} {name!r}: unknown parameter {key!r}; {choices}")

@@ -32,6 +32,9 @@ Training: after 3,000, 30,000, 150,000, 500,000 and 1,000,000 iterations ``cfr``
 against ``simple``. Of the 19,793 information sets 43 % are visited; in play 99.999 % of the decisions find
 theirs (99.2 % after 3,000 iterations).
 
+With ``stages="linear"`` or ``"harmonic"`` (`full_game_cfr.stages`) one decision in a hundred differs, and the bot wins 49.9 and 50.0 % against
+itself without, 69.1 and 69.2 % against ``simple`` (20,000 games each, ± 0.7; 69.2 without): the hard stages lose nothing.
+
 ``cfr-plus`` after 20,000, 60,000, 120,000 and 220,000 iterations (``gin-rummy train cfr plus.npz --abstraction plus --iterations
 220000``) wins 44.9, 52.6, 54.7 and 56.9 % against ``fitness-cfr`` (the first two: 4,000 games) and 54.3, 63.8, 67.6 and 69.4 %
 against ``simple``: it is still learning. The packaged table, 20,000 games with ``seed=0``, ± 0.7: 56.9 % against ``fitness-cfr``, 54.4 %
@@ -46,6 +49,7 @@ import numpy as np
 
 from gin_env.agents.checks import check_switch
 from gin_env.agents.full_game_cfr.sets import CANDIDATES, DEFAULT_CANDIDATES, KINDS
+from gin_env.agents.full_game_cfr.stages import interpolate
 from gin_env.agents.full_game_cfr.strategy import strategy_action
 from gin_env.agents.full_game_cfr.table import StrategyTable, find_table
 from gin_env.compilation import kernel
@@ -61,6 +65,7 @@ class CfrBot:
     candidates : between which cards discards are chosen, see `full_game_cfr.sets.CANDIDATES`; by default those of the
         training.
     purified : takes the likeliest alternative instead of one by chance.
+    stages : how positions between the stages are mapped, one of `full_game_cfr.stages.MAPPINGS`.
 
     Attributes
     ----------
@@ -68,19 +73,24 @@ class CfrBot:
     """
 
     name = "cfr"
-    abstraction = "paper"
+    abstractions: tuple[str, ...] = ("paper", "dealt")
+    """Of which its table may be; the packaged one is of the first."""
 
     def __init__(
         self,
         table: str | Path | StrategyTable | None = None,
         candidates: str | None = None,
         purified: bool = True,
+        stages: str = "hard",
     ) -> None:
         if candidates is None:
-            candidates = DEFAULT_CANDIDATES[self.abstraction]
+            candidates = DEFAULT_CANDIDATES[self.abstractions[0]]
         if candidates not in CANDIDATES:
             raise ValueError(f"candidates = {candidates!r}: choose from {', '.join(CANDIDATES)}")
-        self.table = find_table(table, self.abstraction)
+        self.table = find_table(table, self.abstractions)
+        if stages != "hard":
+            self.table = interpolate(self.table, stages)
+        self._kind = KINDS[self.table.metadata["abstraction"]]
         self.candidates = candidates
         self.purified = check_switch("purified", purified)
         self.counts = np.zeros((3, 2), np.int64)
@@ -96,7 +106,7 @@ class CfrBot:
         _act(
             view.records,
             self.table.strategy,
-            KINDS[self.abstraction],
+            self._kind,
             CANDIDATES[self.candidates],
             self.purified,
             self.counts,
@@ -126,4 +136,12 @@ class CfrPlusBot(CfrBot):
     """Follows a table trained on the abstraction of `full_game_cfr.plus`; parameters as for `CfrBot`."""
 
     name = "cfr-plus"
-    abstraction = "plus"
+    abstractions = ("plus",)
+
+    def __init__(
+        self,
+        table: str | Path | StrategyTable | None = None,
+        candidates: str | None = None,
+        purified: bool = True,
+    ) -> None:
+        super().__init__(table, candidates, purified)

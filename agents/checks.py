@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -30,3 +31,10 @@ def check_switch(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} is True or False, not {value!r}")
     return bool(value)
+
+
+def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
+    """`value`. Raises ValueError unless it is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"unknown {name} {value!r}; choose from {', '.join(choices)}")
+    return value

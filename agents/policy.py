@@ -1,6 +1,6 @@
 """A policy trained with MaskablePPO (sb3-contrib), as a bot.
 
-The file remembers which observation layout, estimator, rules and kind of episode it was trained with (see
+The file remembers which observation layout, estimator (by name, with its parameters), rules and kind of episode it was trained with (see
 `describe_training`), and the bot encodes its own observation from the `PlayerView` accordingly: no option
 of the environment that it plays in can feed it other numbers.
 """
@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gin_env import estimators
+from gin_env.estimators.base import Estimator
+from gin_env.estimators.omniscient import OmniscientEstimator
 from gin_env.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
 from gin_env.rules import Rules
 from gin_env.views import PlayerView
@@ -23,14 +26,20 @@ if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
+_ESTIMATE = LAYOUT["estimate"].slice
 _SCORES = slice(LAYOUT["own_score"].slice.start, LAYOUT["opponent_score"].slice.stop)
 
 
-def describe_training(rules: Rules | None = None, episode: str = "hand") -> dict[str, Any]:
-    """What a model must remember of its training; `GinRummyVecEnv.describe_training` calls this."""
+def describe_training(
+    rules: Rules | None = None, episode: str = "hand", estimator: str | Estimator = "uniform"
+) -> dict[str, Any]:
+    """What a model must remember of its training; `GinRummyVecEnv.describe_training` calls this.
+
+    Raises ValueError for an estimator that cannot be made again by its name.
+    """
     return {
         "layout_version": LAYOUT_VERSION,
-        "estimator": "uniform",
+        "estimator": estimators.make(estimators.resolve(estimator).name).name,
         "rules": asdict(rules or Rules()),
         "episode": episode,
     }
@@ -64,6 +73,11 @@ class PolicyBot:
                 f"{name} takes observations of shape {policy.observation_space.shape}, not ({OBSERVATION_SIZE},)"
             )
         self.policy = policy
+        self.estimator = estimators.make(training["estimator"])
+        if isinstance(self.estimator, OmniscientEstimator):
+            raise ValueError(
+                f"{name} was trained with the estimator 'omniscient': it cannot play without seeing all cards"
+            )
         self.rules = Rules(**training["rules"])
         self.sees_scores = training["episode"] == "game"
         self.deterministic = deterministic
@@ -111,6 +125,8 @@ class PolicyBot:
         import torch
 
         observations = view.observations()
+        if self.estimator.name != "uniform":
+            observations[:, _ESTIMATE] = self.estimator.estimate(view)
         if not self.sees_scores:
             observations[:, _SCORES] = 0.0
         illegal = torch.from_numpy(view.masks() == 0)

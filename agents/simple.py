@@ -9,11 +9,12 @@ easy to get wrong", 8), and the sections on the Simple player in papers 000 to 0
 - Knock: at once, as soon as its deadwood allows; ``knock_at`` lowers the threshold (the papers' 8, 6, 4;
   0 waits for gin).
 
-``knock_at="variable"`` uses Tonic's thresholds (paper 001, "Approach to Knocking"). The paper does not give
+``knock_at="variable"`` uses the paper's Tonic's thresholds (paper 001, "Approach to Knocking"). The paper does not give
 them, only that they begin at 10, that they fall "gradually" "as we approach and exceed the estimated average
 game length of six turns", and four win rates. Reading: `VARIABLE_KNOCK`, 10 up to the bot's fourth turn, then
 two less in each turn down to 3. Of some eighty schedules "10 up to turn a, then b less a turn, not below c"
-it comes nearest to the paper's figures for Tonic (games won in per cent, 20,000 games with ``seed=0``, ± 0.7):
+it comes nearest to the paper's figures for Tonic (games won in per cent, 20,000 games with ``seed=0``, ± 0.7; ``tonic`` with
+these thresholds and the increments of `tonic`'s "nearest to the paper"; its defaults are stronger):
 
 =====================================  =====  ========
 match                                  paper  measured
@@ -31,9 +32,13 @@ equal within 1.5, but then ``tonic`` wins only 67 to 68 %.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
+from gin_env.agents.bot_names import format_value
+from gin_env.agents.checks import check_integer
 from gin_env.agents.hands import decline, own_turn
 from gin_env.agents.random_bots import pick_card
 from gin_env.cards import NUM_CARDS, card_bit
@@ -44,6 +49,8 @@ from gin_env.rules import MAX_TURNS
 from gin_env.state import DISCARD, STOCK_ONLY
 from gin_env.views import PlayerView
 
+MOST_POINTS = 100
+"""No hand has more deadwood."""
 VARIABLE_KNOCK = (10, 10, 10, 10, 8, 6, 4, 3)
 """Tonic's knock thresholds in its first, second, ... turn; the last one for all later turns."""
 
@@ -53,35 +60,49 @@ class SimpleBot:
 
     Parameters
     ----------
-    knock_at : knocks with deadwood of at most this (0 to 10; the rules' knock limit also holds);
-        ``"variable"`` for Tonic's thresholds by turn.
+    knock_at : knocks with deadwood of at most this (0 to 10; the rules' knock limit also holds); a sequence of
+        thresholds by turn; or ``"variable"`` for `VARIABLE_KNOCK`.
     """
 
-    def __init__(self, knock_at: int | str = 10) -> None:
+    def __init__(self, knock_at: int | str | Sequence[int] = 10) -> None:
         self.knock_at = knock_at
-        self.name = "simple" if knock_at == 10 else f"simple(knock_at={knock_at})"
-        self._limits = knock_limits(knock_at)
+        self.name = "simple" if knock_at == 10 else f"simple(knock_at={format_value(knock_at)})"
+        self.knock_limits = knock_limits(knock_at)
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
-        _act(view.records, self._limits, actions)
+        _act(view.records, self.knock_limits, actions)
         return actions
 
 
-def knock_limits(knock_at: int | str) -> np.ndarray:
+def knock_limits(knock_at: int | str | Sequence[int]) -> np.ndarray:
     """int64 (MAX_TURNS,): the knock threshold in each turn of the player, counted from 1; entry 0 is not used.
 
-    Raises TypeError or ValueError unless `knock_at` is an integer >= 0 or ``"variable"``.
+    Raises TypeError or ValueError unless `knock_at` is an integer >= 0, a sequence of them, or ``"variable"``.
     """
     if isinstance(knock_at, str) and knock_at == "variable":
-        later = MAX_TURNS - 1 - len(VARIABLE_KNOCK)
-        return np.array((0, *VARIABLE_KNOCK, *VARIABLE_KNOCK[-1:] * later))
+        return points_by_turn("knock_at", VARIABLE_KNOCK, MOST_POINTS)
+    if isinstance(knock_at, Sequence) and not isinstance(knock_at, str):
+        return points_by_turn("knock_at", knock_at, MOST_POINTS)
     if isinstance(knock_at, bool) or not isinstance(knock_at, int | np.integer):
-        raise TypeError(f"knock_at is an integer or 'variable', not {knock_at!r}")
+        raise TypeError(
+            f"knock_at is an integer or 'variable' or a list of integers by turn, not {knock_at!r}"
+        )
     if knock_at < 0:
         raise ValueError(f"knock_at = {knock_at}: deadwood is never negative")
     return np.full(MAX_TURNS, knock_at, np.int64)
+
+
+def points_by_turn(name: str, points: Sequence[int], most: int) -> np.ndarray:
+    """int64 (MAX_TURNS,): `points` for the turns from 1 on, the last entry repeated; entry 0 is not used.
+
+    Raises TypeError or ValueError, naming the parameter, unless they are integers from 0 to `most`.
+    """
+    if isinstance(points, str) or not isinstance(points, Sequence) or not 0 < len(points) < MAX_TURNS:
+        raise TypeError(f"{name} is a sequence of integers, one a turn, not {points!r}")
+    checked = [check_integer(name, entry, 0, most) for entry in points]
+    return np.array([0, *checked, *checked[-1:] * (MAX_TURNS - 1 - len(checked))])
 
 
 @kernel

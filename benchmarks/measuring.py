@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import statistics
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,11 +31,28 @@ class ProcessFailedError(Exception):
     """A measured process ended, or said what went wrong."""
 
 
-class Process:
-    """One library's worker process; see `peers/worker.py` for what it understands."""
+TIMEOUT = 600.0
+"""Seconds after which a process that does not answer is ended (training, the slowest answer, takes a minute)."""
 
-    def __init__(self, name: str, python: Path | str, script: Path, core: int, seconds: float) -> None:
+
+class Process:
+    """One library's worker process; see `peers/worker.py` for what it understands.
+
+    One that does not answer within `timeout` seconds is ended; all that is asked of it afterwards fails too.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        python: Path | str,
+        script: Path,
+        core: int,
+        seconds: float,
+        timeout: float = TIMEOUT,
+    ) -> None:
         self.name = name
+        self.timeout = timeout
+        self._ended = ""  # why, once it has
         self.command = [str(python), str(script), "--core", str(core), "--seconds", str(seconds)]
         self.environment = {**os.environ, **ONE_THREAD}
         self.environment.pop("PYTHONPATH", None)
@@ -55,10 +74,15 @@ class Process:
         self.once: list[str] = announced["once"]
 
     def _answer(self) -> dict[str, Any]:
+        alarm = threading.Timer(self.timeout, self._process.kill)
+        alarm.start()
         line = self._process.stdout.readline()
+        too_late = not alarm.is_alive()
+        alarm.cancel()
         if not line:
             self._process.wait()
-            raise ProcessFailedError(self._last_error())
+            self._ended = f"no answer within {self.timeout:g} seconds" if too_late else self._last_error()
+            raise ProcessFailedError(self._ended)
         return json.loads(line)
 
     def _last_error(self) -> str:
@@ -67,7 +91,9 @@ class Process:
         return lines[-1] if lines else f"the process ended with status {self._process.returncode}"
 
     def ask(self, command: str, workload: str) -> dict[str, Any]:
-        """Raises ProcessFailedError if the workload failed."""
+        """Raises ProcessFailedError if the workload failed, or the process has ended."""
+        if self._ended:
+            raise ProcessFailedError(self._ended)
         try:
             self._process.stdin.write(f"{command} {workload}\n")
             self._process.stdin.flush()
@@ -80,20 +106,24 @@ class Process:
 
     def measure_once(self, figure: str) -> dict[str, float]:
         """One of the figures that need a process of their own."""
-        done = subprocess.run(
-            [*self.command, "--once", figure],
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                [*self.command, "--once", figure],
+                env=self.environment,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=self.timeout,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise ProcessFailedError(f"no answer within {self.timeout:g} seconds") from error
         if done.returncode:
             raise ProcessFailedError((done.stderr.strip().splitlines() or ["no message"])[-1])
         return json.loads(done.stdout)
 
     def close(self) -> None:
         """End the process."""
-        if self._process.stdin:
+        with contextlib.suppress(BrokenPipeError):  # it may have ended already
             self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()

@@ -57,28 +57,72 @@ def cold() -> dict[str, float]:
         return {"first step, cold cache seconds": first_step(folder)[1]}
 
 
+PLAYER = """
+import sys
+from gin_env.bench import simple_match
+work = simple_match()
+work(1)
+print("ready", flush=True)
+rounds = int(sys.stdin.readline())
+work(rounds)
+print("done", flush=True)
+"""
+
+
+def seconds_of_threads(works: list, rounds: int) -> float:
+    """Until all have done their work, each in a thread of its own."""
+    running = [threading.Thread(target=work, args=(rounds,)) for work in works]
+    start = time.perf_counter()
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    return time.perf_counter() - start
+
+
+def seconds_of_processes(number: int, rounds: int) -> float:
+    """Until so many processes, which have started and compiled before, have all played the same matches."""
+    command = [sys.executable, "-c", PLAYER]
+    players = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(number)
+    ]
+    try:
+        for player in players:
+            if player.stdout.readline() != "ready\n":
+                raise RuntimeError("a process that should play has ended")
+        start = time.perf_counter()
+        for player in players:
+            print(rounds, file=player.stdin, flush=True)
+        for player in players:
+            if player.stdout.readline() != "done\n":
+                raise RuntimeError("a process that should play has ended")
+        return time.perf_counter() - start
+    finally:
+        for player in players:
+            player.communicate()
+
+
 def scaling(seconds: float = 1.0) -> dict[str, float]:
-    """How much more two threads do than one (and all cores, if there are more), each on 1,024 games of its own."""
-    from gin_env.bench import fused_play, rounds_for
+    """How much more two do than one (and as many as there are cores), each with work of its own.
+
+    Threads play randomly in one kernel; processes, the usual way to use several cores, play matches with the Python
+    part and the memory traffic that belong to them.
+    """
+    from gin_env.bench import fused_play, rounds_for, simple_match
 
     if len(CORES_AT_START) < 2:
         raise RuntimeError("one core only")
-    os.sched_setaffinity(0, CORES_AT_START)  # threads inherit it
+    os.sched_setaffinity(0, CORES_AT_START)  # threads and processes inherit it
     works = [fused_play(first=index << 32) for index in range(len(CORES_AT_START))]
-    rounds = rounds_for(works[0], seconds)
-
-    def rate(threads: int) -> float:
-        running = [threading.Thread(target=work, args=(rounds,)) for work in works[:threads]]
-        start = time.perf_counter()
-        for thread in running:
-            thread.start()
-        for thread in running:
-            thread.join()
-        return threads * rounds / (time.perf_counter() - start)
-
+    rounds, matches = rounds_for(works[0], seconds), rounds_for(simple_match(), seconds)
     counts = sorted({2, len(CORES_AT_START)})
-    one = rate(1)
-    return {f"{threads} cores over one": rate(threads) / one for threads in counts}
+    one_thread, one_process = seconds_of_threads(works[:1], rounds), seconds_of_processes(1, matches)
+    figures = {}
+    for count in counts:
+        figures[f"{count} threads over one"] = count * one_thread / seconds_of_threads(works[:count], rounds)
+        figures[f"{count} processes over one"] = count * one_process / seconds_of_processes(count, matches)
+    return figures
 
 
 def training(free: bool):

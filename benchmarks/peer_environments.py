@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,9 @@ from typing import NamedTuple
 
 HERE = Path(__file__).parent
 ENVIRONMENTS = HERE / ".venvs"
+QUIETLY = ("--quiet", "--disable-pip-version-check")
+PATIENCE = 3600
+"""Seconds that one step of an installation may take."""
 
 
 class Peer(NamedTuple):
@@ -21,10 +25,15 @@ class Peer(NamedTuple):
     requirements: tuple[str, ...]
     training_requirements: tuple[str, ...] = ()
     """Only for measuring SB3 training; torch is large."""
+    compiled: str = ""
+    """Folder in `peers` with a CMake project that is built from the sources of the first requirement."""
 
 
 PEERS = {
     "openspiel": Peer("OpenSpiel", "openspiel_games.py", ("open_spiel==2.0.2", "numpy")),
+    "openspiel_cpp": Peer(
+        "OpenSpiel in C++", "openspiel_cpp_games.py", ("open_spiel==2.0.2",), compiled="openspiel_cpp"
+    ),
     "rlcard": Peer("RLCard", "rlcard_games.py", ("rlcard==1.2.0",)),
     "pettingzoo": Peer(
         "PettingZoo 1.26",
@@ -60,13 +69,36 @@ def ensure(
     if not set(installed) <= set(wanted) or not installed:
         shutil.rmtree(folder, ignore_errors=True)
         _run([sys.executable, "-m", "venv", str(folder)])
-    _run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted])
+    if peer.compiled:
+        _compile(peer, python, folder)
+    else:
+        _run([str(python), "-m", "pip", "install", *QUIETLY, *wanted])
     mark.write_text("\n".join(wanted) + "\n")
     return python
 
 
+def _compile(peer: Peer, python: Path, folder: Path) -> None:
+    """Fetch the source distribution, which holds all that it needs, and build the peer's CMake project with it."""
+    for tool in ("cmake", "c++"):
+        if shutil.which(tool) is None:
+            raise PeerUnavailableError(f"could not be compiled: there is no {tool}")
+    archives, source, build = folder / "archives", folder / "source", folder / "build"
+    # Preparing its metadata needs nothing but setuptools; nothing is built by pip.
+    _run([str(python), "-m", "pip", "install", *QUIETLY, "setuptools", "wheel"])
+    fetch = ["download", *QUIETLY, "--no-deps", "--no-binary", ":all:", "--no-build-isolation"]
+    _run([str(python), "-m", "pip", *fetch, "--dest", str(archives), peer.requirements[0]])
+    source.mkdir()
+    _run(["tar", "-xzf", str(next(archives.iterdir())), "-C", str(source), "--strip-components", "1"])
+    project = HERE / "peers" / peer.compiled
+    _run(["cmake", "-S", str(project), "-B", str(build), f"-DSOURCE={source.resolve()}"])
+    _run(["cmake", "--build", str(build), "--parallel", str(os.cpu_count() or 1)])
+
+
 def _run(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    except subprocess.TimeoutExpired as error:
+        raise PeerUnavailableError(f"could not be installed: {command[0]} took over {PATIENCE} s") from error
     if done.returncode:
         lines = (done.stderr or done.stdout).strip().splitlines() or [f"exit status {done.returncode}"]
         errors = [line for line in lines if "error" in line.lower()] or lines

@@ -21,7 +21,7 @@ LABELS = {
     "memory": "memory of one game",
     "first": "first use, warm cache",
     "cold": "first use",
-    "scaling": "scaling of random play in one kernel",
+    "scaling": "scaling: threads with random play in one kernel, processes with simple against simple",
     "leduc_holdem_1024": "another game: Leduc hold'em, 1,024 games",
     "leduc_holdem_16384": "another game: Leduc hold'em, 16,384 games",
     "kuhn_poker_1024": "another game: Kuhn poker, 1,024 games",
@@ -33,6 +33,7 @@ NOT_THE_SAME = {
     ("simple", "rlcard"): "its novice player, who draws at random",
     ("training", "pettingzoo"): "one game in the tutorial's wrapper",
     ("first", "openspiel"): "its first hand, ours is a batch's first step",
+    ("first", "openspiel_cpp"): "its first hand in a compiled program, ours is a batch's first step",
     ("first", "rlcard"): "its first hand, ours is a batch's first step",
     ("first", "pettingzoo"): "its first hand, ours is a batch's first step",
     ("first", "pgx"): "first 50 steps of Leduc, compiled",
@@ -147,6 +148,7 @@ CHART = (
     ("play", "decisions/s"),
     ("play_mask", "decisions/s"),
     ("play_observation", "decisions/s"),
+    ("play_compact", "decisions/s"),
     ("deadwood", "hands/s"),
     ("simple", "hands/s"),
     ("aec", "steps/s"),
@@ -169,7 +171,9 @@ def draw(result: dict[str, Any], path: Path) -> None:
     groups = [
         (work, unit) for work, unit in CHART if any(f"{work} {unit}" in mine for mine in figures.values())
     ]
-    colours = dict(zip((OURS, *PEERS), ("#1b6e3c", "#3b6fb6", "#c9742c", "#8a5aa8", "#888888"), strict=True))
+    colours = dict(
+        zip((OURS, *PEERS), ("#1b6e3c", "#3b6fb6", "#16325c", "#c9742c", "#8a5aa8", "#888888"), strict=True)
+    )
     picture, axes = pyplot.subplots(figsize=(9, 1.2 + 0.62 * max(len(groups), 1)), layout="constrained")
     named = set()
     for place, (work, unit) in enumerate(groups):

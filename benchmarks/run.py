@@ -39,7 +39,13 @@ def comma_separated(text: str, choices: list[str], what: str) -> list[str]:
 
 
 def start_peers(
-    names: list[str], environments: Path, training: bool, core: int, seconds: float, skipped: dict[str, str]
+    names: list[str],
+    environments: Path,
+    training: bool,
+    core: int,
+    seconds: float,
+    timeout: float,
+    skipped: dict[str, str],
 ) -> list[measuring.Process]:
     """A process for each peer that can be had; the reason for each that cannot goes into `skipped`."""
     started = []
@@ -47,7 +53,7 @@ def start_peers(
         try:
             python = peer_environments.ensure(name, training, typer.echo, environments)
             script = HERE / "peers" / PEERS[name].script
-            started.append(measuring.Process(name, python, script, core, seconds))
+            started.append(measuring.Process(name, python, script, core, seconds, timeout))
         except (peer_environments.PeerUnavailableError, measuring.ProcessFailedError, OSError) as error:
             skipped[name] = str(error)
             typer.echo(f"skipping {name}: {error}")
@@ -74,6 +80,9 @@ def run(
     ] = False,
     training: Annotated[bool, typer.Option(help="Measure SB3 training (needs torch, minutes).")] = True,
     core: Annotated[int, typer.Option(help="Processor to run on; -1 for any.")] = 0,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds after which a library that does not answer is skipped.")
+    ] = measuring.TIMEOUT,
     json: Annotated[Path | None, typer.Option(help="Write everything to this file as JSON.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw a bar chart into this PNG.")] = None,
 ) -> None:
@@ -95,9 +104,9 @@ def run(
         return name not in left_out and (not workloads or name in workloads)
 
     machine = report.machine()
-    processes = [measuring.Process(report.OURS, sys.executable, HERE / "ours.py", core, seconds)]
+    processes = [measuring.Process(report.OURS, sys.executable, HERE / "ours.py", core, seconds, timeout)]
     try:
-        processes += start_peers(chosen_peers, environments, training, core, seconds, skipped)
+        processes += start_peers(chosen_peers, environments, training, core, seconds, timeout, skipped)
         once_repeats = 1 if quick else repeats
         steps = measuring.count_steps(processes, chosen, repeats, once_repeats)
         with tqdm(total=steps, unit="run", smoothing=0.05) as bar:

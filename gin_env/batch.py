@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gin_env.actions import NUM_ACTIONS, IllegalActionError
+from gin_env.compact_observation import COMPACT, write_compact
 from gin_env.compilation import kernel
 from gin_env.deals import check_dealer, check_deck
 from gin_env.engine import (
@@ -168,6 +169,15 @@ class Games:
         _write_observations(self.state, games, player, observations)
         return observations
 
+    def compact_observations(
+        self, games: np.ndarray, player: int | None = None, records: np.ndarray | None = None
+    ) -> np.ndarray:
+        """`COMPACT` records (k,): what the players to move, or one player, see; see `gin_env.compact_observation`."""
+        if records is None:
+            records = np.empty(len(games), COMPACT)
+        _write_compact(self.state, games, -1 if player is None else player, records)
+        return records
+
     def views(self, games: np.ndarray, player: int | None = None) -> PlayerView:
         """The views (k,) of the players to move, or of one player."""
         records = np.empty(len(games), VIEW)
@@ -199,12 +209,11 @@ class Games:
             self.done,
             self.results,
         )
-        if self._fixed_decks:
-            self._deal_fixed_decks(games)
+        self.deal_fixed_decks(games)
 
-    def _deal_fixed_decks(self, games: np.ndarray) -> None:
+    def deal_fixed_decks(self, games: np.ndarray) -> None:
         """Where the last action ended a hand and began the next, deal from the decks of `fix_deals`."""
-        for game in games[self.results["ended"][games]].tolist():
+        for game in games[self.results["ended"][games]].tolist() if self._fixed_decks else ():
             decks = self._fixed_decks.get(game)
             if decks and not self.done[game]:
                 self.set_deck(game, decks.pop(0))
@@ -268,6 +277,14 @@ def _write_observations(state, games, player, observations):
     for k in range(len(games)):
         game = state[games[k]]
         write_observation(game.public, game.private[player], player, observations[k])
+
+
+@kernel
+def _write_compact(state, games, player, records):
+    for k in range(len(games)):
+        game = state[games[k]]
+        observer = game.public.to_move if player < 0 else player
+        write_compact(game.public, game.private[observer], observer, records[k])
 
 
 @kernel

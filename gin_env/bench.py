@@ -21,6 +21,7 @@ import numpy as np
 from gin_env.actions import NUM_ACTIONS
 from gin_env.agents.random_bots import random_action
 from gin_env.batch import Games, play_and_score
+from gin_env.compact_observation import COMPACT
 from gin_env.compilation import kernel
 from gin_env.engine import decision_random, start_episode
 from gin_env.melds import min_deadwood
@@ -122,15 +123,14 @@ def fused_play(num_games: int = NUM_GAMES, first: int = 0) -> Work:
     return work
 
 
-def stepped_play(with_observation: bool) -> Work:
+def stepped_play(observe: Callable[[Games], object] | None = None) -> Work:
     """Random legal play step by step; a round is one decision in each of 1,024 games.
 
-    The byte mask is written (and the float32 observation of the player to move), an action chosen from the
-    mask and played; ended hands are followed by new ones.
+    The byte mask is written, and what `observe` writes, an action chosen from the mask and played; ended hands
+    are followed by new ones.
     """
     games = started_games()
     masks = np.empty((NUM_GAMES, NUM_ACTIONS), np.int8)
-    observations = np.empty((NUM_GAMES, OBSERVATION_SIZE), np.float32)
     actions = np.empty(NUM_GAMES, np.int64)
     seeds = np.zeros(NUM_GAMES, np.uint64)
     episodes = NUM_GAMES
@@ -140,15 +140,8 @@ def stepped_play(with_observation: bool) -> Work:
         before = episodes
         for step in range(rounds):
             games.masks(games.everyone, masks)
-            if with_observation:
-                for player in range(2):
-                    movers = np.flatnonzero(games.to_move() == player)
-                    rows = (
-                        observations[: len(movers)]
-                        if player == 0
-                        else observations[NUM_GAMES - len(movers) :]
-                    )
-                    games.observations(movers, player, rows)
+            if observe is not None:
+                observe(games)
             choose_legal(masks, episodes + step, actions)
             games.play(games.everyone, actions)
             ended = np.flatnonzero(games.done)
@@ -159,6 +152,25 @@ def stepped_play(with_observation: bool) -> Work:
         return {"decisions": rounds * NUM_GAMES, "hands": episodes - before}
 
     return work
+
+
+def observed_play() -> Work:
+    """`stepped_play` with the float32 observations of the players to move."""
+    observations = np.empty((NUM_GAMES, OBSERVATION_SIZE), np.float32)
+
+    def observe(games: Games) -> None:
+        first = np.flatnonzero(games.to_move() == 0)
+        second = np.flatnonzero(games.to_move() == 1)
+        games.observations(first, 0, observations[: len(first)])
+        games.observations(second, 1, observations[len(first) :])
+
+    return stepped_play(observe)
+
+
+def compactly_observed_play() -> Work:
+    """`stepped_play` with the compact observations of the players to move."""
+    records = np.empty(NUM_GAMES, COMPACT)
+    return stepped_play(lambda games: games.compact_observations(games.everyone, records=records))
 
 
 def simple_match(games: int = 4000) -> Work:
@@ -274,13 +286,17 @@ class Workload(NamedTuple):
 
 WORKLOADS: dict[str, Workload] = {
     "play": Workload("random play, one kernel, legal set computed", "decisions", fused_play, 2),
-    "play_mask": Workload(
-        "random play by steps, byte mask", "decisions", lambda: stepped_play(with_observation=False), 20
-    ),
+    "play_mask": Workload("random play by steps, byte mask", "decisions", stepped_play, 20),
     "play_observation": Workload(
         "random play by steps, byte mask and observation",
         "decisions",
-        lambda: stepped_play(with_observation=True),
+        observed_play,
+        20,
+    ),
+    "play_compact": Workload(
+        "random play by steps, byte mask and compact observation",
+        "decisions",
+        compactly_observed_play,
         20,
     ),
     "deadwood": Workload("minimum deadwood of ten cards", "hands", deadwood, 2),

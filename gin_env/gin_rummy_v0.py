@@ -33,7 +33,8 @@ from pettingzoo.utils import wrappers
 from gin_env.actions import NUM_ACTIONS, check_action
 from gin_env.batch import Games
 from gin_env.deals import check_deal_options
-from gin_env.estimators import check_name
+from gin_env.estimators.base import Estimator
+from gin_env.estimators.plane import EstimatePlane
 from gin_env.rules import Rules
 from gin_env.screen import RENDER_MODES, Screen, check_render_mode
 from gin_env.spaces import action_space, observation_space
@@ -74,7 +75,8 @@ class raw_env(AECEnv):
     episode : ``"hand"`` ends an episode with each hand, ``"game"`` when a player reaches the target score.
     reward : ``"points"`` pays each hand's points / 100 at the end of that hand, inside a game too;
         ``"win"`` pays 1 and -1 at the end of the episode, nothing if nobody won.
-    estimator : which `gin_env.estimators` fills the observation's estimate of the opponent's hand.
+    estimator : what fills the observation's estimate of the opponent's hand: a name from `gin_env.estimators`, with
+        parameters or without, or an object with the `Estimator` interface.
 
     Raises TypeError or ValueError for parameters that do not exist.
     """
@@ -92,13 +94,14 @@ class raw_env(AECEnv):
         rules: Rules | None = None,
         episode: str = "hand",
         reward: str = "points",
-        estimator: str = "uniform",
+        estimator: str | Estimator = "uniform",
     ) -> None:
         check_render_mode(render_mode)
         self.render_mode = render_mode
         self.games = Games(1, rules, episode, reward)
         self.rules = self.games.rules
-        self.estimator = check_name(estimator)
+        self._estimates = EstimatePlane(estimator, 1)
+        self.estimator = self._estimates.estimator
 
         self.possible_agents = list(PLAYERS)
         self.agents: list[str] = []
@@ -198,7 +201,7 @@ class raw_env(AECEnv):
         """
         player = self._player_number(agent)
         return {
-            "observation": self.games.observations(self._index, player)[0],
+            "observation": self._estimates.observe(self.games, self._index, player)[0],
             "action_mask": self._masks[agent],
         }
 

@@ -17,7 +17,7 @@ from gymnasium.vector.utils import batch_space
 from gin_env.actions import NUM_ACTIONS, check_action
 from gin_env.batch import check_actions
 from gin_env.deals import check_deal_options
-from gin_env.estimators import check_name
+from gin_env.estimators.base import Estimator
 from gin_env.rules import Rules
 from gin_env.screen import Screen, check_render_mode
 from gin_env.seat import LEARNER, LearnerSeat, Opponents, check_seeds
@@ -41,7 +41,8 @@ class GinRummyEnv(gymnasium.Env):
         ``"win"``: +1 / -1 at the end of the episode, 0 for a void hand.
     illegal_action : ``"raise"`` (default): IllegalActionError, nothing changes; ``"lose"``: the episode ends
         with reward -1.
-    estimator : what fills the observation's estimate plane (``"uniform"``).
+    estimator : what fills the observation's estimate plane: a name from `gin_env.estimators`, with parameters or
+        without, or an object.
     render_mode : None, ``"ansi"``, ``"human"`` or ``"rgb_array"``.
     """
 
@@ -54,12 +55,11 @@ class GinRummyEnv(gymnasium.Env):
         episode: str = "hand",
         reward: str = "points",
         illegal_action: str = "raise",
-        estimator: str = "uniform",
+        estimator: str | Estimator = "uniform",
         render_mode: str | None = None,
     ) -> None:
-        check_name(estimator)
         check_render_mode(render_mode, self.metadata["render_modes"])
-        self.seat = LearnerSeat(1, opponent, rules, episode, reward, illegal_action)
+        self.seat = LearnerSeat(1, opponent, rules, episode, reward, illegal_action, estimator)
         self.render_mode = render_mode
         self.observation_space = observation_space()
         self.action_space = action_space()
@@ -131,12 +131,11 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.nda
         episode: str = "hand",
         reward: str = "points",
         illegal_action: str = "raise",
-        estimator: str = "uniform",
+        estimator: str | Estimator = "uniform",
         render_mode: str | None = None,
     ) -> None:
-        check_name(estimator)
         check_render_mode(render_mode, self.metadata["render_modes"])
-        self.seat = LearnerSeat(num_envs, opponent, rules, episode, reward, illegal_action)
+        self.seat = LearnerSeat(num_envs, opponent, rules, episode, reward, illegal_action, estimator)
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.single_observation_space = observation_space()

@@ -18,6 +18,7 @@ from gin_env.batch import Games
 from gin_env.rules import Rules
 from gin_env.state import GIN, UNDERCUT, VOID
 from gin_env.streams import check_seed
+from gin_env.turns import play_on
 
 BATCH_SIZE = 2048
 """Games played at once; the result does not depend on it."""
@@ -136,7 +137,8 @@ def play_match(
 
     Raises ValueError for unknown bots or an odd number of games, IllegalActionError if a bot plays illegally.
     """
-    bots = resolve(a), resolve(b)
+    first = resolve(a)
+    bots = first, first if b == a else resolve(b)
     seed = check_seed(seed)
     if isinstance(games, bool) or not isinstance(games, int | np.integer):
         raise TypeError(f"the number of games is an integer, not {games!r}")
@@ -204,10 +206,13 @@ def _play_all(
     _seat(table, running, 0, seed, seat_of_a)
     begun = len(table)
     while len(running):
-        a_moves = table.to_move()[running] == seat_of_a[running]
-        for bot, mine in ((bots[0], running[a_moves]), (bots[1], running[~a_moves])):
-            if len(mine):
-                play_bot(table, bot, mine)
+        if bots[0] is bots[1]:
+            play_on(table, bots[0], running, both_seats=True)
+        else:
+            a_moves = table.to_move()[running] == seat_of_a[running]
+            for bot, mine in ((bots[0], running[a_moves]), (bots[1], running[~a_moves])):
+                if len(mine):
+                    play_on(table, bot, mine)
         ended = running[table.results["ended"][running]]
         if not len(ended):
             continue
@@ -242,22 +247,3 @@ def _winners(table: Games, games: np.ndarray) -> np.ndarray:
         return table.results["winner"][games]
     reached = table.state["public"]["scores"][games] >= table.rules.target_score
     return np.where(reached.any(axis=1), reached.argmax(axis=1), -1)
-
-
-def play_bot(table: Games, bot: Agent, games: np.ndarray) -> None:
-    """Let a bot decide and play one action in each of `games`, where it is to move.
-
-    Raises TypeError, ValueError or IllegalActionError, naming the bot, if what it returns cannot be played.
-    """
-    actions = check_bot_actions(bot, bot.act(table.views(games)), len(games))
-    table.play_checked(games, actions, who=f"bot {bot.name!r}")
-
-
-def check_bot_actions(bot: Agent, actions: object, count: int) -> np.ndarray:
-    """What a bot returned, as int64 (count,). Raises TypeError or ValueError that names the bot."""
-    array = np.asarray(actions)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"bot {bot.name!r} returned {array.dtype} instead of integer actions")
-    if array.shape != (count,):
-        raise ValueError(f"bot {bot.name!r} returned shape {array.shape} for {count} views")
-    return array.astype(np.int64, copy=False)

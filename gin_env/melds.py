@@ -129,7 +129,7 @@ def deadwood_after_discards(hand: int, deadwood: np.ndarray) -> int:
             bit = remaining & -remaining
             card = lowest_card(bit)
             # Discarding an unmelded card saves its points; one from a run may break the run.
-            left = value - total_value(bit) if bit & ~runs else unmelded_value(rest ^ bit)
+            left = unmelded_value(rest ^ bit) if bit & runs else value - np.int64(CARD_VALUES[card])
             if left < deadwood[card]:
                 deadwood[card] = left
                 least = min(least, left)
@@ -141,22 +141,21 @@ def deadwood_after_discards(hand: int, deadwood: np.ndarray) -> int:
 def least_deadwood_discards(hand: int, allowed: int):
     """(mask of the allowed discards that leave the least deadwood, that deadwood)."""
     best, least = np.int64(0), np.int64(1 << 30)
-    # Where no set is possible, a card outside all runs saves its own points and changes nothing else.
-    no_sets = ranks_held_thrice(hand) == 0
-    runs = run_cards(hand)
-    value = total_value(hand & ~runs)
-    remaining = allowed
-    while remaining:
-        bit = remaining & -remaining
-        if no_sets and not bit & runs:
-            left = value - np.int64(CARD_VALUES[lowest_card(bit)])
-        else:
-            left = min_deadwood(hand ^ bit)
-        if left < least:
-            best, least = np.int64(0), left
-        if left == least:
-            best |= bit
-        remaining ^= bit
+    for choice in range(count_set_choices(hand)):
+        rest = hand & ~set_choice(hand, choice)
+        runs = run_cards(rest)
+        value = total_value(rest & ~runs)
+        remaining = rest & allowed  # a card laid in a set is not discarded in this way, but in another one
+        while remaining:
+            bit = remaining & -remaining
+            # Discarding an unmelded card saves its points; one from a run may break the run.
+            saved = np.int64(CARD_VALUES[lowest_card(bit)])
+            left = unmelded_value(rest ^ bit) if bit & runs else value - saved
+            if left < least:
+                best, least = np.int64(0), left
+            if left == least:
+                best |= bit
+            remaining ^= bit
     return best, least
 
 

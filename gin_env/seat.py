@@ -16,9 +16,11 @@ import numpy as np
 from gin_env.agents import Agent, resolve
 from gin_env.batch import Games
 from gin_env.compilation import kernel
-from gin_env.matches import play_bot
+from gin_env.estimators.base import Estimator
+from gin_env.estimators.plane import EstimatePlane
 from gin_env.rules import Rules
 from gin_env.streams import OPPONENT, check_seed, mix, stream, unit
+from gin_env.turns import play_on
 
 LEARNER, OPPONENT_SEAT = 0, 1
 ILLEGAL_ACTION = ("raise", "lose")
@@ -36,6 +38,7 @@ class LearnerSeat:
     opponent : one bot, or a list to choose from with equal probability for each hand.
     illegal_action : ``"raise"`` refuses an illegal action and changes nothing; ``"lose"`` ends the episode
         with reward -1.
+    estimator : what fills the observations' estimate plane, see `gin_env.estimators.resolve`.
     """
 
     def __init__(
@@ -46,12 +49,14 @@ class LearnerSeat:
         episode: str = "hand",
         reward: str = "points",
         illegal_action: str = "raise",
+        estimator: str | Estimator = "uniform",
     ) -> None:
         if illegal_action not in ILLEGAL_ACTION:
             raise ValueError(
                 f"unknown illegal_action {illegal_action!r}; choose from {', '.join(ILLEGAL_ACTION)}"
             )
         self.games = Games(num_games, rules, episode, reward)
+        self._estimates = EstimatePlane(estimator, num_games)
         self.lose_on_illegal = illegal_action == "lose"
         self.rewards = np.zeros(num_games, np.float32)
         """float32 (num_games,): the learner's rewards of the last step."""
@@ -68,6 +73,11 @@ class LearnerSeat:
     def done(self) -> np.ndarray:
         """bool (num_games,): the episode ended in the last step."""
         return self.games.done
+
+    @property
+    def estimator(self) -> Estimator:
+        """What fills the estimate plane."""
+        return self._estimates.estimator
 
     def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
         """Choose opponents from this pool from the next hand of each game on; present hands are played out.
@@ -145,7 +155,7 @@ class LearnerSeat:
 
     def observations(self, games: np.ndarray | None = None) -> np.ndarray:
         """float32 (k, OBSERVATION_SIZE): what the learner sees."""
-        return self.games.observations(self.games.everyone if games is None else games, LEARNER)
+        return self._estimates.observe(self.games, self.games.everyone if games is None else games, LEARNER)
 
     def masks(self) -> np.ndarray:
         """int8 (num_games, 107): the learner's legal actions (all zero in a game that is over)."""
@@ -165,7 +175,7 @@ class LearnerSeat:
         waiting = self.games.waiting_for(OPPONENT_SEAT, games)
         while len(waiting):
             for bot, mine in self._by_bot(waiting):
-                play_bot(self.games, bot, mine)
+                play_on(self.games, bot, mine)
             self._seat_opponents_of_new_hands(waiting)
             waiting = self.games.waiting_for(OPPONENT_SEAT, waiting)
 

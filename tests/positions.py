@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from gin_env import agents, melds
+from gin_env import agents, cards, melds
 from gin_env.actions import KNOCK
 from gin_env.batch import Games
 from gin_env.rules import Rules
@@ -106,3 +106,21 @@ def reached(ends: np.ndarray) -> dict[str, int]:
         for name, outcome in (("gins", GIN), ("undercuts", UNDERCUT), ("voids", VOID)):
             count[name] += int(public["outcome"] == outcome)
     return count
+
+
+def redealt(states: np.ndarray, rules: Rules, player: int, seed: int) -> np.ndarray:
+    """Copies in which all that `player` cannot see is dealt anew: the opponent's unknown cards and the stock."""
+    rng = np.random.default_rng(seed)
+    copies = states.copy()
+    opponent, size = 1 - player, rules.deck_size
+    for state in copies:
+        public, private, deck = state["public"], state["private"][opponent], state["hidden"]["deck"]
+        shown = int(public["shown"][opponent])
+        held = cards.cards_of(int(private["hand"]) & ~shown)
+        first = size - int(public["stock_left"])
+        hidden = rng.permutation(held + deck[first:size].tolist())
+        private["hand"] = shown | cards.mask_of(hidden[: len(held)].tolist())
+        private["stock_draws"] = rng.integers(0, 52, private["stock_draws"].shape)
+        deck[first:size] = hidden[len(held) :]
+        deck[:first] = rng.permutation(deck[:first])
+    return copies

@@ -139,6 +139,32 @@ def test_the_shared_part_of_the_peers_reports_a_failing_workload(tmp_path):
     assert second["amounts"]["steps"] / second["seconds"] == 2
 
 
+def test_a_process_that_hangs_is_ended_and_named(tmp_path, monkeypatch):
+    """Whether it says nothing from the start, or stops answering later."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    measuring = importlib.import_module("measuring")
+    silent = tmp_path / "silent.py"
+    silent.write_text("import time; time.sleep(600)")
+    with pytest.raises(measuring.ProcessFailedError, match=r"no answer within 0\.5 seconds"):
+        measuring.Process("silent", sys.executable, silent, -1, 0.01, timeout=0.5)
+
+    hanging = tmp_path / "hanging.py"
+    hanging.write_text(
+        "import sys, time\n"
+        'if \'--once\' not in sys.argv: print(\'{"rates": ["play", "simple"], "once": ["first"]}\', flush=True)\n'
+        "time.sleep(600)"
+    )
+    process = measuring.Process("hanging", sys.executable, hanging, -1, 0.01, timeout=2)
+    try:
+        runs, failed = measuring.alternate([process], lambda *_: True, 2, 1, lambda _: None)
+    finally:
+        process.close()
+    assert runs == {"hanging": {}}
+    assert failed == dict.fromkeys(
+        ("hanging play", "hanging simple", "hanging first"), "no answer within 2 seconds"
+    )
+
+
 @pytest.mark.parametrize("option", [("--peers", "chess"), ("--only", "chess")])
 def test_unknown_names_are_refused_with_the_choices(option):
     done = run_benchmark(*option)

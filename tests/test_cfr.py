@@ -1,22 +1,18 @@
-"""The CFR solvers, checked exactly: known values, OpenSpiel's figures, brute force, and the games' protocol."""
+"""The CFR solvers, checked exactly: known values, OpenSpiel's figures, brute force."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
 from collections import defaultdict
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gin_env import Rules, agents
 from gin_env.agents.cfr import (
     CFR,
-    CHANCE,
-    TERMINAL,
     CFRPlus,
     ExternalSamplingCFR,
     GameTree,
@@ -25,11 +21,9 @@ from gin_env.agents.cfr import (
     exploitability,
     regret_matching,
 )
-from gin_env.agents.cfr.game import children
 from gin_env.agents.cfr.kuhn import VALUE, KuhnPoker, equilibrium
 from gin_env.agents.cfr.leduc import LeducHoldem
-from gin_env.agents.cfr.small_gin import TINY, SmallGin, bot_strategy
-from gin_env.batch import Games
+from gin_env.agents.cfr.small_gin import TINY, SmallGin
 
 LEDUC_VALUE = -0.0856
 """To player 0: both OpenSpiel 2.0.2 and we come to -0.085605 after 3,000 iterations of CFR+, exploitability 4e-5."""
@@ -42,11 +36,6 @@ OPEN_SPIEL = {
     ("leduc", CFR): (2.373611111111111, 0.9270185719676691, 0.1730343119208263),
     ("leduc", CFRPlus): (2.373611111111111, 0.6104389015904066, 0.013415994970897835),
 }
-
-
-@pytest.fixture(scope="module")
-def trees():
-    return {"kuhn": GameTree(KuhnPoker()), "leduc": GameTree(LeducHoldem()), "gin": GameTree(SmallGin(TINY))}
 
 
 # --- Regret matching --------------------------------------------------------------------------------
@@ -212,200 +201,7 @@ def test_best_response_wins_its_value_and_at_least_as_much_as_anyone(trees, name
         assert value > sign * expected_value(tree, strategy)
 
 
-@pytest.fixture(scope="module")
-def solved_gin(trees):
-    learner = CFRPlus(trees["gin"])
-    learner.run(100)
-    return learner.average_strategy()
-
-
-def test_the_solution_of_small_gin_has_to_mix(trees, solved_gin):
-    """Otherwise it would be a poor check of the solvers: a pure strategy could be found without averaging."""
-    pure = {key: np.eye(len(row))[row.argmax()] for key, row in solved_gin.items()}
-    assert exploitability(trees["gin"], pure) > 0.02 > 10 * exploitability(trees["gin"], solved_gin)
-
-
-@pytest.mark.parametrize("bot", ["simple", "random"])
-def test_no_bot_beats_the_best_response_in_small_gin(trees, solved_gin, bot):
-    tree = trees["gin"]
-    bots = bot_strategy(tree.game, agents.make(bot))
-    assert bots.keys() == set(tree.information_sets)
-    for player in (0, 1):
-        seat = {key: bots[key] for key, owner in zip(bots, tree.player, strict=True) if owner == player}
-        won = (1 - 2 * player) * expected_value(tree, solved_gin | seat)
-        assert won <= best_response(tree, solved_gin, player)[0] + 1e-9
-    assert exploitability(tree, bots) > 100 * exploitability(tree, solved_gin)
-
-
-# --- Small Gin Rummy is the engine's game -----------------------------------------------------------
-
-
-def test_small_gin_is_worth_what_the_engine_plays(trees):
-    """Uniform play in the tree, and 100,000 hands between two random bots with the engine's own shuffles."""
-    number = 100_000
-    games = Games(number, TINY)
-    games.start(games.everyone, np.full(number, 5, np.uint64), np.arange(number, dtype=np.uint64))
-    bot = agents.make("random")
-    while not games.done.all():
-        waiting = np.flatnonzero(~games.done)
-        games.play(waiting, bot.act(games.views(waiting)))
-    to_player_0 = np.where(games.results["winner"] == 0, 1, -1) * games.results["points"].astype(float)
-    to_the_non_dealer = np.where(games.results["dealer"] == 1, to_player_0, -to_player_0)
-    error = to_the_non_dealer.std() / number**0.5
-    assert abs(to_the_non_dealer.mean() - expected_value(trees["gin"], {})) < 4 * error
-
-
-def everything_seen(view) -> bytes:
-    """All of a view but its random number, field by field (padding left out)."""
-    record = view.records[0]
-
-    def flatten(value) -> tuple:
-        if value.dtype.names:
-            return tuple(flatten(value[name]) for name in value.dtype.names)
-        return value.tobytes()
-
-    return repr((flatten(record["public"]), flatten(record["private"]), int(record["player"]))).encode()
-
-
-def test_information_sets_of_small_gin_are_what_the_player_may_know():
-    """Two states have the same key exactly if the player's views are the same, field by field. All deals with
-    the same upcard, so that most sets are met with several hidden hands; and payoffs are the engine's scores."""
-    game = SmallGin(TINY)
-    games = Games(1, TINY)
-    views, keys = defaultdict(set), defaultdict(set)
-    visited = 0
-
-    def walk(state) -> None:
-        nonlocal visited
-        if state.to_move == TERMINAL:
-            scores = state.record["public"]["scores"][0]
-            assert state.payoff() == scores[0] - scores[1]
-            return
-        if state.to_move != CHANCE:
-            games.state[:] = state.record
-            seen = everything_seen(games.views(games.everyone))
-            views[state.information_set()].add(seen)
-            keys[seen].add(state.information_set())
-            visited += 1
-        for child in children(state):
-            walk(child)
-
-    upcard = (14,)
-    for first, _ in game.root().chance_outcomes():
-        deal = game.root().child(first)
-        for second, _ in deal.chance_outcomes() if upcard[0] not in first else ():
-            if upcard[0] not in second:
-                walk(deal.child(second).child(upcard))
-    assert len(views) > 1000
-    assert visited > 1.5 * len(views)
-    assert all(len(seen) == 1 for seen in views.values())
-    assert all(len(key) == 1 for key in keys.values())
-
-
-def test_drawing_changes_no_other_state():
-    """Children share nothing with their parents: all stock cards can be drawn from the same state."""
-    rules = Rules(ranks=3, suits=3, hand_size=3, stock_floor=0, max_turns=2, opening_offer=False)
-    state = SmallGin(rules).root().child((0, 1, 2)).child((13, 14, 15)).child((26,))
-    before = state.record.tobytes()
-    drawing = state.child(104)
-    outcomes = drawing.chance_outcomes()
-    assert outcomes == [(27, 0.5), (28, 0.5)]
-    for card, _ in outcomes:
-        after = drawing.child(card)
-        assert int(after.record["private"]["hand"][0, 0]) == 0b111 | 1 << card
-        assert after.to_move == 0
-    assert state.record.tobytes() == before
-
-
-def test_payoffs_are_the_points_of_the_hand():
-    rules = Rules(ranks=3, suits=3, hand_size=3, stock_floor=0, max_turns=2, gin_bonus=5, opening_offer=False)
-    state = SmallGin(rules).root().child((0, 1, 13)).child((14, 26, 27)).child((2,))
-    state = state.child(105)  # takes 3C: A23 of clubs
-    gin = state.child(52 + 13)
-    assert gin.to_move == TERMINAL
-    assert gin.payoff() == 5 + (2 + 1 + 2)  # against 2D AH 2H
-    passed_on = state.child(13)
-    assert passed_on.to_move == 1
-    assert (
-        passed_on.child(105).child(52 + 26).payoff() > 0
-    )  # knocks with AD 2D 2H, deadwood 5 > 0: an undercut
-
-
-# --- The protocol -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Node:
-    """A hand-made state."""
-
-    to_move: int
-    key: str = ""
-    children: tuple[Node, ...] = ()
-    probabilities: tuple[float, ...] = ()
-    value: float = 0.0
-
-    def chance_outcomes(self):
-        return list(enumerate(self.probabilities))
-
-    def actions(self):
-        return range(len(self.children))
-
-    def information_set(self):
-        return self.key
-
-    def child(self, action):
-        return self.children[action]
-
-    def payoff(self):
-        return self.value
-
-
-@dataclass(frozen=True)
-class HandMade:
-    start: Node
-    name: str = "hand-made"
-
-    def root(self):
-        return self.start
-
-
-def end(value: float) -> Node:
-    return Node(TERMINAL, value=value)
-
-
-def decision(key: str, *children: Node, player: int = 0) -> Node:
-    return Node(player, key, children)
-
-
-def test_matching_pennies():
-    """Player 1 does not see the choice. Unequal stakes: both play the first action in 1/3 of the cases."""
-    guess = decision("guess", end(2), end(0), player=1), decision("guess", end(0), end(1), player=1)
-    tree = GameTree(HandMade(decision("choose", *guess)))
-    assert len(tree) == 7
-    learner = CFRPlus(tree)
-    learner.run(3000)
-    strategy = learner.average_strategy()
-    np.testing.assert_allclose(strategy["choose"], [1 / 3, 2 / 3], atol=0.01)
-    np.testing.assert_allclose(strategy["guess"], [1 / 3, 2 / 3], atol=0.01)
-    assert expected_value(tree, strategy) == pytest.approx(2 / 3, abs=0.01)
-
-
-@pytest.mark.parametrize(
-    ("start", "message"),
-    [
-        (Node(CHANCE, children=(end(1), end(0)), probabilities=(0.5, 0.4)), "sum to 1"),
-        (Node(CHANCE, children=(end(1), end(0)), probabilities=(1.5, -0.5)), "at least 0"),
-        (Node(7, "who?", (end(1),)), "to_move"),
-        (decision("nothing to do"), "no action"),
-        (decision("a", decision("b", end(0), player=1), decision("b", end(0), end(1), player=1)), "actions"),
-        (decision("a", decision("b", end(0), player=1), decision("b", end(0), player=0)), "player, depth"),
-        (decision("a", decision("a", end(0), end(1)), end(0)), "player, depth"),
-        (decision("a", decision("b", end(0), end(1)), decision("b", end(2), end(3))), "perfect recall"),
-    ],
-)
-def test_games_that_do_not_keep_the_protocol_are_refused(start, message):
-    with pytest.raises(ValueError, match=message):
-        GameTree(HandMade(start))
+# --- Trees and runs ---------------------------------------------------------------------------------
 
 
 def test_reach_probabilities_of_the_leaves_sum_to_one(trees):

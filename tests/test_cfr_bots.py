@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from gin_env import agents, cards, cli, play_match
 from gin_env.agents import fitness
 from gin_env.agents.cfr_bot import CfrBot, CfrPlusBot
+from gin_env.agents.full_game_cfr import abstraction, dealt, stages
 from gin_env.agents.full_game_cfr import sets as cfr_sets
 from gin_env.agents.full_game_cfr import table as cfr_table
 from gin_env.agents.full_game_cfr import training as cfr_training
@@ -20,6 +21,7 @@ from gin_env.batch import Games
 
 BOTS = ["cfr", "fitness-cfr", "heuristics", "cfr-plus"]
 ABSTRACTIONS = list(cfr_sets.KINDS)
+PACKAGED = ["paper", "plus"]
 
 
 # --- Every bot ----------------------------------------------------------------------------------------
@@ -60,6 +62,9 @@ def test_no_decision_depends_on_hidden_cards(name):
             "unknown factor 'deadwod'; choose from deadwood",
         ),
         ("heuristics", {"reading": "backwards"}, ValueError, "reading = 'backwards': choose from"),
+        ("cfr", {"stages": "soft"}, ValueError, "stages = 'soft': choose from hard, linear, harmonic"),
+        ("fitness-cfr", {"early_knock": -1}, ValueError, "early_knock = -1 is out of range"),
+        ("cfr-plus", {"stages": "linear"}, TypeError, "unknown parameter 'stages'"),
     ],
 )
 def test_bad_parameters_are_errors_that_name_them(name, params, error, message):
@@ -167,6 +172,61 @@ def test_only_least_deadwood_candidates_go_and_a_single_one_at_once():
         assert bot.counts[0].sum() == 0  # no decision
 
 
+def test_an_early_knock_overrules_the_table():
+    never = packaged_table("paper").strategy.copy()
+    never[cfr_sets.decision_slices(cfr_sets.PAPER)[2]] = 0
+    table = StrategyTable(never, packaged_table("paper").metadata)
+    hand = "AC 2C 3C 5H 5S 5D 8H 9H TH 4D"
+    others = "KC KH QD QS JC JS 9C 8C 7D 6S"
+    view = Table(hand, others, "KD", "QC").play("pass", "pass", "draw").games.views(np.zeros(1, np.int64))
+    queen = cards.card_id("QC")  # 4 points are left without it
+    for early_knock, action in ((0, queen), (3, queen), (4, 52 + queen), (10, 52 + queen)):
+        assert agents.make("fitness-cfr", early_knock=early_knock, table=table).act(view)[0] == action
+
+
+# --- Between the stages -------------------------------------------------------------------------------
+
+
+def test_stages_are_weighted_by_the_cards_dealt():
+    hard = stages.stage_weights("hard")
+    assert [int(row.argmax()) for row in hard] == [0] * 11 + [1] * 10 + [
+        2
+    ] * 10  # 20 to 30, 31 to 40, 41 to 50
+    for mapping in stages.MAPPINGS:
+        weights = stages.stage_weights(mapping)
+        np.testing.assert_allclose(weights.sum(axis=1), 1)
+        assert (weights >= 0).all()
+        assert weights[[0, 5, 30]].tolist() == [[1, 0, 0], [1, 0, 0], [0, 0, 1]]
+    linear, harmonic = stages.stage_weights("linear"), stages.stage_weights("harmonic")
+    assert linear[30 - 20] == pytest.approx([5.5 / 10.5, 5 / 10.5, 0])
+    assert harmonic[30 - 20][0] == pytest.approx(5.5 * 26 / (10.5 * 31))  # (B - x)(1 + A) / ((B - A)(1 + x))
+    assert linear[40 - 20] == pytest.approx([0, 0.55, 0.45])
+
+
+def test_hard_stages_are_the_papers_bot_and_others_are_not():
+    def match(**params):
+        result = play_match(CfrBot(**params), "random", games=100, seed=2)
+        return result.points, result.turns
+
+    hard = stages.interpolate(packaged_table("paper"), "hard")
+    assert match(table=hard) == match()
+    assert match(stages="linear") != match()
+
+
+def test_a_stage_that_was_never_visited_leaves_the_decision_to_the_other():
+    strategy = packaged_table("paper").strategy.copy()
+    discards = strategy[: abstraction.FIRST_DRAW_SET].reshape(52, 3, 101)
+    discards[7, :, 40] = 0.2, -1.0, 0.6
+    discards[7, :, 41] = 0.2, 0.6, -1.0
+    discards[7, :, 42] = -1.0
+    table = StrategyTable(strategy, packaged_table("paper").metadata)
+    mapped = stages.interpolate(table, "linear").strategy[: dealt.FIRST_DRAW_SET].reshape(52, 31, 101)
+    assert mapped[7, 10, 40:43] == pytest.approx([0.2, 0.2 * 5.5 / 10.5 + 0.6 * 5 / 10.5, -1])
+    assert mapped[7, 20, 40:43] == pytest.approx([0.6, 0.6, -1])
+    with pytest.raises(ValueError, match="only a table of the abstraction 'paper' has stages"):
+        stages.interpolate(packaged_table("plus"), "linear")
+
+
 # --- Training -----------------------------------------------------------------------------------------
 
 
@@ -226,7 +286,7 @@ def test_the_command_line_trains_and_resumes(tmp_path):
 # --- Tables -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("abstraction", ABSTRACTIONS)
+@pytest.mark.parametrize("abstraction", PACKAGED)
 def test_the_packaged_table_says_where_it_comes_from(abstraction):
     table = packaged_table(abstraction)
     assert table.metadata["abstraction"] == abstraction

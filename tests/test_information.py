@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from helpers import same_records
-from positions import POLICIES, as_games, played
+from positions import POLICIES, as_games, played, redealt
 from reconstruction import expected_observation, reconstruct
 
 from gin_env import agents, cards
@@ -14,24 +14,6 @@ from gin_env.state import DISCARD, DRAW, OFFER, OVER, STOCK_ONLY
 
 every_policy = pytest.mark.parametrize("name", list(POLICIES))
 both_seats = pytest.mark.parametrize("player", [0, 1])
-
-
-def redealt(states: np.ndarray, rules, player: int, seed: int) -> np.ndarray:
-    """Copies in which all that `player` cannot see is dealt anew: the opponent's unknown cards and the stock."""
-    rng = np.random.default_rng(seed)
-    copies = states.copy()
-    opponent, size = 1 - player, rules.deck_size
-    for state in copies:
-        public, private, deck = state["public"], state["private"][opponent], state["hidden"]["deck"]
-        shown = int(public["shown"][opponent])
-        held = cards.cards_of(int(private["hand"]) & ~shown)
-        first = size - int(public["stock_left"])
-        hidden = rng.permutation(held + deck[first:size].tolist())
-        private["hand"] = shown | cards.mask_of(hidden[: len(held)].tolist())
-        private["stock_draws"] = rng.integers(0, 52, private["stock_draws"].shape)
-        deck[first:size] = hidden[len(held) :]
-        deck[:first] = rng.permutation(deck[:first])
-    return copies
 
 
 @both_seats

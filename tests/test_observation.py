@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers import Table
 
-from gin_env import cards, estimators, observation
+from gin_env import cards, observation
 from gin_env.observation import LAYOUT, NUM_PLANES, OBSERVATION_SIZE, PLANES, SCALARS
 
 HAND_0 = "KC QH JS 9D 8H 7S 6C 5H 4D 3H"
@@ -128,14 +128,6 @@ def test_cards_outside_a_small_deck_are_impossible():
         "5S",
     }
     assert probabilities["4C"] == pytest.approx(3 / 11)
-
-
-def test_an_unknown_estimator_is_an_error_that_lists_the_choices():
-    assert "uniform" in estimators.names()
-    assert estimators.check_name("uniform") == "uniform"
-    for name in ("psychic", None, 3):
-        with pytest.raises(ValueError, match=r"unknown estimator .*choose from uniform"):
-            estimators.check_name(name)
 
 
 # --- Values that are easy to get wrong ----------------------------------------------------------------

@@ -35,12 +35,14 @@ def wheel_files(tmp_path_factory) -> set[str]:
 
 
 def test_wheel_holds_every_module_and_nothing_else_at_top_level(wheel_files):
-    modules = {f"gin_env/{file.name}" for file in (ROOT / "gin_env").glob("*.py")}
+    modules = {f"gin_env/{file.relative_to(ROOT / 'gin_env')}" for file in (ROOT / "gin_env").rglob("*.py")}
     modules |= {
         f"gin_env/agents/{file.relative_to(ROOT / 'agents')}" for file in (ROOT / "agents").rglob("*.py")
     }
     modules |= {f"gin_env/wrappers/{file.name}" for file in (ROOT / "wrappers").glob("*.py")}
     assert modules <= wheel_files
+    data = (ROOT / "gin_env" / "estimators" / "data").iterdir()
+    assert {f"gin_env/estimators/data/{file.name}" for file in data} <= wheel_files
     assert "gin_env/py.typed" in wheel_files
     top_level = {name.split("/")[0] for name in wheel_files}
     assert top_level == {"gin_env", f"gin_env-{gin_env.__version__}.dist-info"}

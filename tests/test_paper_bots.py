@@ -27,6 +27,8 @@ NAMES = ["random-discard", "medium", "tonic", "utility", "late-knock"]
         ("late-knock", {"useful_draws": 1}, TypeError, "useful_draws is True or False"),
         ("random-discard", {"knock_at": 4}, TypeError, "bot 'random-discard'.*"),
         ("simple", {"knock_at": "varying"}, TypeError, "knock_at is an integer or 'variable'"),
+        ("simple", {"knock_at": ()}, TypeError, "knock_at is a sequence of integers"),
+        ("tonic", {"knock_at": (10, -1)}, ValueError, "knock_at = -1 is out of range"),
         ("tonic", {"increment": float("nan")}, ValueError, "increment = nan is out of range"),
         ("tonic", {"increment": -1}, ValueError, "increment = -1 is out of range"),
         ("tonic", {"held": 1}, ValueError, "held = 1 is out of range"),
@@ -44,7 +46,7 @@ def test_bad_parameters_are_errors_that_name_them(name, params, error, message):
 
 @pytest.mark.parametrize(
     ("name", "low", "high"),
-    [("random-discard", 2, 6), ("medium", 49, 55), ("tonic", 66, 72), ("late-knock", 67, 73)],
+    [("random-discard", 2, 6), ("medium", 49, 55), ("tonic", 71, 78), ("late-knock", 67, 73)],
 )
 def test_win_rates_against_simple_are_those_of_the_docstrings(name, low, high):
     assert low < 100 * play_match(name, "simple", games=4000, seed=1).win_rate < high
@@ -129,6 +131,15 @@ def test_variable_knock_thresholds_fall_with_the_turn():
             table = holding("5C 5H 5S 7D 8D 9D TC JC QC 7H", drawn="KS", upcard="6C")  # 7 without the king
             expected = {"knock KS" if knocks else "KS"}
             assert choices(later(table, turns), name, knock_at="variable") == expected
+
+
+def test_knock_thresholds_by_turn_can_be_written_out():
+    assert simple.knock_limits((10, 7, 2))[1:6].tolist() == [10, 7, 2, 2, 2]
+    assert agents.make("simple:knock_at=10+7+2").name == "simple(knock_at=10+7+2)"
+    table = holding("5C 5H 5S 7D 8D 9D TC JC QC 7H", drawn="KS", upcard="6C")  # 7 without the king
+    for threshold, choice in ((10, "knock KS"), (7, "knock KS"), (2, "KS"), (2, "KS")):
+        assert choices(table, "simple", knock_at=(10, 7, 2)) == {choice}, threshold
+        later(table, 1)
 
 
 # --- late-knock (paper 002) ---------------------------------------------------------------------------

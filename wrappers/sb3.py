@@ -21,7 +21,7 @@ import numpy as np
 from gin_env.actions import NUM_ACTIONS
 from gin_env.agents.policy import describe_training
 from gin_env.batch import check_actions
-from gin_env.estimators import check_name
+from gin_env.estimators.base import Estimator
 from gin_env.gymnasium_env import hand_results
 from gin_env.rules import Rules
 from gin_env.seat import LearnerSeat, Opponents, check_seeds
@@ -50,11 +50,10 @@ class GinRummyVecEnv(VecEnv):
         episode: str = "hand",
         reward: str = "points",
         illegal_action: str = "raise",
-        estimator: str = "uniform",
+        estimator: str | Estimator = "uniform",
         seed: int | None = None,
     ) -> None:
-        check_name(estimator)
-        self.seat = LearnerSeat(num_envs, opponent, rules, episode, reward, illegal_action)
+        self.seat = LearnerSeat(num_envs, opponent, rules, episode, reward, illegal_action, estimator)
         self.render_mode = None
         self._started = time.time()
         self._returns = np.zeros(num_envs)
@@ -131,7 +130,7 @@ class GinRummyVecEnv(VecEnv):
     def describe_training(self) -> dict[str, Any]:
         """What a model trained here must remember: ``model.gin_env = env.describe_training()`` before it is saved."""
         games = self.seat.games
-        return describe_training(games.rules, "game" if games.whole_game else "hand")
+        return describe_training(games.rules, "game" if games.whole_game else "hand", self.seat.estimator)
 
     def close(self) -> None:
         """Nothing to release."""

@@ -35,9 +35,12 @@ FIRST_DEALT = 20
 DEALT_COUNTS = 31
 KNOCK_DEADWOODS = 11
 
-DISCARD_SETS = 52 * STAGES * (MOST_DEADWOOD + 1)
-DRAW_SETS = (STAGES + 1) * 2 * (MOST_SAVED + 2) * (MOST_DEADWOOD // DEADWOOD_STEP + 1)
+DISCARD_SETS_A_STAGE = 52 * (MOST_DEADWOOD + 1)
+DRAW_SETS_A_STAGE = 2 * (MOST_SAVED + 2) * (MOST_DEADWOOD // DEADWOOD_STEP + 1)
 KNOCK_SETS = KNOCK_DEADWOODS * DEALT_COUNTS
+
+DISCARD_SETS = DISCARD_SETS_A_STAGE * STAGES
+DRAW_SETS = DRAW_SETS_A_STAGE * (STAGES + 1)
 FIRST_DRAW_SET = DISCARD_SETS
 FIRST_KNOCK_SET = DISCARD_SETS + DRAW_SETS
 NUM_SETS = DISCARD_SETS + DRAW_SETS + KNOCK_SETS
@@ -50,6 +53,12 @@ def cards_dealt(public) -> int:
 
 
 @kernel
+def dealt_step(public) -> int:
+    """Cards dealt as a step: 0 to `DEALT_COUNTS` - 1."""
+    return min(max(cards_dealt(public) - FIRST_DEALT, 0), DEALT_COUNTS - 1)
+
+
+@kernel
 def stage_of(public) -> int:
     """0 early (up to 30 cards dealt), 1 middle (up to 40), 2 late."""
     dealt = cards_dealt(public)
@@ -57,16 +66,17 @@ def stage_of(public) -> int:
 
 
 @kernel
-def discard_set(public, hand: int, card: int) -> int:
-    """Number of the information set in which the player decides whether to discard the card."""
+def discard_number(hand: int, card: int, stage: int, stages: int) -> int:
+    """Place of card, stage (of so many) and the hand's deadwood among the discard sets."""
     deadwood = min(min_deadwood(hand), MOST_DEADWOOD)
-    return (card * STAGES + stage_of(public)) * (MOST_DEADWOOD + 1) + deadwood
+    return (card * stages + stage) * (MOST_DEADWOOD + 1) + deadwood
 
 
 @kernel
-def draw_set(public, hand: int) -> int:
-    """Number of the information set in which the player decides whether to take the upcard."""
-    stage = STAGES if public.phase == OFFER else stage_of(public)
+def draw_number(public, hand: int, stage: int, stages: int) -> int:
+    """Place of a draw in this stage (of so many) among the draw sets."""
+    if public.phase == OFFER:
+        stage = stages
     bit = card_bit(public.upcard)
     deadwood = min_deadwood(hand)
     _, least = least_deadwood_discards(hand | bit, hand)
@@ -74,11 +84,28 @@ def draw_set(public, hand: int) -> int:
     melds = 0 if unmelded_cards(hand | bit) & bit else 1
     steps = MOST_DEADWOOD // DEADWOOD_STEP + 1
     number = ((stage * 2 + melds) * (MOST_SAVED + 2) + saved) * steps
-    return FIRST_DRAW_SET + number + min(deadwood, MOST_DEADWOOD) // DEADWOOD_STEP
+    return number + min(deadwood, MOST_DEADWOOD) // DEADWOOD_STEP
+
+
+@kernel
+def knock_number(public, deadwood: int) -> int:
+    """Place of deadwood and cards dealt among the knock sets."""
+    return min(deadwood, KNOCK_DEADWOODS - 1) * DEALT_COUNTS + dealt_step(public)
+
+
+@kernel
+def discard_set(public, hand: int, card: int) -> int:
+    """Number of the information set in which the player decides whether to discard the card."""
+    return discard_number(hand, card, stage_of(public), STAGES)
+
+
+@kernel
+def draw_set(public, hand: int) -> int:
+    """Number of the information set in which the player decides whether to take the upcard."""
+    return FIRST_DRAW_SET + draw_number(public, hand, stage_of(public), STAGES)
 
 
 @kernel
 def knock_set(public, deadwood: int) -> int:
     """Number of the information set in which the player, left with this deadwood, decides whether to knock."""
-    dealt = min(max(cards_dealt(public) - FIRST_DEALT, 0), DEALT_COUNTS - 1)
-    return FIRST_KNOCK_SET + min(deadwood, KNOCK_DEADWOODS - 1) * DEALT_COUNTS + dealt
+    return FIRST_KNOCK_SET + knock_number(public, deadwood)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.full_game_cfr import abstraction, plus
+from gin_env.agents.full_game_cfr import abstraction, dealt, plus
 from gin_env.agents.hands import unmelded_cards
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
@@ -12,11 +12,12 @@ from gin_env.melds import least_deadwood_discards, min_deadwood
 
 PAPER = 0
 PLUS = 1
-KINDS = {"paper": PAPER, "plus": PLUS}
-"""``"paper"``: `full_game_cfr.abstraction`; ``"plus"``: `full_game_cfr.plus`."""
-DEFAULT_CANDIDATES = {"paper": "least", "plus": "near"}
+DEALT = 2
+KINDS = {"paper": PAPER, "plus": PLUS, "dealt": DEALT}
+"""``"paper"``: `full_game_cfr.abstraction`; ``"plus"``: `full_game_cfr.plus`; ``"dealt"``: `full_game_cfr.dealt`."""
+DEFAULT_CANDIDATES = {"paper": "least", "plus": "near", "dealt": "least"}
 """For each abstraction, between which cards its discards are chosen (`CANDIDATES`)."""
-_MODULES = (abstraction, plus)
+_MODULES = (abstraction, plus, dealt)
 
 # Between which cards a discard is chosen.
 LEAST_DEADWOOD, NEAR_LEAST, UNMELDED, ALL_CARDS = 0, 1, 2, 3
@@ -43,6 +44,8 @@ def discard_set_of(kind: int, public, private, player: int, card: int) -> int:
     """Number of the information set of discarding this card."""
     if kind == PLUS:
         return plus.discard_set(public, private, player, card)
+    if kind == DEALT:
+        return dealt.discard_set(public, np.int64(private.hand), card)
     return abstraction.discard_set(public, np.int64(private.hand), card)
 
 
@@ -51,6 +54,8 @@ def draw_set_of(kind: int, public, private, player: int) -> int:
     """Number of the information set of taking the upcard."""
     if kind == PLUS:
         return plus.draw_set(public, private, player)
+    if kind == DEALT:
+        return dealt.draw_set(public, np.int64(private.hand))
     return abstraction.draw_set(public, np.int64(private.hand))
 
 
@@ -59,6 +64,8 @@ def knock_set_of(kind: int, public, private, player: int, rest: int) -> int:
     """Number of the information set of knocking with these cards left."""
     if kind == PLUS:
         return plus.knock_set(public, private, player, rest)
+    if kind == DEALT:
+        return dealt.knock_set(public, min_deadwood(rest))
     return abstraction.knock_set(public, min_deadwood(rest))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -111,21 +112,22 @@ def packaged_table(abstraction: str) -> StrategyTable:
         return StrategyTable.load(path)
 
 
-def find_table(table: str | Path | StrategyTable | None, abstraction: str) -> StrategyTable:
-    """What a bot's `table` parameter stands for: a table, a file, or (None) the packaged one.
+def find_table(table: str | Path | StrategyTable | None, abstractions: Sequence[str]) -> StrategyTable:
+    """What a bot's `table` parameter stands for: a table, a file, or (None) the packaged one of the first abstraction.
 
     Raises TableError for a table of another abstraction than the bot's.
     """
     if table is None:
-        found = packaged_table(abstraction)
+        found = packaged_table(abstractions[0])
     elif isinstance(table, StrategyTable):
         found = table
     elif isinstance(table, str | Path):
         found = StrategyTable.load(table)
     else:
         raise TypeError(f"table is a path, a StrategyTable or None, not {table!r}")
-    if found.metadata["abstraction"] != abstraction:
+    if found.metadata["abstraction"] not in abstractions:
+        needed = " or ".join(map(repr, abstractions))
         raise TableError(
-            f"this table's abstraction is {found.metadata['abstraction']!r}; the bot needs {abstraction!r}"
+            f"this table's abstraction is {found.metadata['abstraction']!r}; the bot needs {needed}"
         )
     return found

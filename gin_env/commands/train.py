@@ -25,7 +25,9 @@ def train_cfr(
     output: Annotated[Path, typer.Argument(help="The strategy table to write (.npz).")],
     iterations: Annotated[int, typer.Option(help="Hands to learn from, with --resume in all.")] = 1_000_000,
     seed: Annotated[int, typer.Option(help="Names all the deals and choices.")] = 1,
-    abstraction: Annotated[str, typer.Option(help="`paper` (bots cfr and fitness-cfr) or `plus`.")] = "paper",
+    abstraction: Annotated[
+        str, typer.Option(help="`paper` or `dealt` (bots cfr and fitness-cfr), or `plus`.")
+    ] = "paper",
     candidates: Annotated[
         str | None, typer.Option(help="Choose discards from `least` deadwood, `unmelded` or `all` cards.")
     ] = None,
@@ -54,3 +56,29 @@ def train_cfr(
         )
     table.save(output)
     typer.echo(f"{table}\nwritten to {output}")
+
+
+@app.command(
+    "estimator",
+    epilog="Examples:  \n`gin-rummy train estimator bayes table.npz`  \n"
+    "`gin-rummy train estimator bayes table.npz --games 20000 --opponents simple+tonic --seed 7`  \n"
+    "`gin-rummy match safe-discard:estimator=bayes:table=table.npz simple`",
+)
+def train_estimator(
+    name: Annotated[str, typer.Argument(help="An estimator that learns.")],
+    output: Annotated[Path, typer.Argument(help="The file to write.")],
+    games: Annotated[int | None, typer.Option(help="Games to watch; default: as the packaged one.")] = None,
+    seed: Annotated[int, typer.Option(help="Names all the deals and choices.")] = 1,
+    opponents: Annotated[
+        str, typer.Option(help="Who plays whom: a bot's name, or several joined by +.")
+    ] = "simple",
+) -> None:
+    """Train an opponent-hand estimator on games between bots."""
+    from gin_env.estimators import trainers
+
+    check_outputs(output)
+    total = games or trainers.default_games(name)
+    with tqdm(total=total, unit="game", smoothing=0.1) as progress:
+        trained = trainers.train_estimator(name, games, seed, opponents.split("+"), progress.update)
+    trained.save(output)
+    typer.echo(f"{trained}\nwritten to {output}")

@@ -1,0 +1,79 @@
+"""``generation``: plays what a generation's network values most, draws, discards and knocks alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from gin_env.agents.checks import check_choice
+from gin_env.agents.generations.candidates import NO_ACTION, are_discarding, describe
+from gin_env.agents.generations.network import CandidateNetwork, load_network, observe
+from gin_env.views import PlayerView
+
+KNOCKS = ("value", "simple")
+IMPOSSIBLE = np.float32(-1e9)
+SHIPPED = Path(__file__).parent / "data" / "generation.safetensors"
+
+
+class GenerationBot:
+    """The greedy player of a value network.
+
+    Parameters
+    ----------
+    weights : file of the network; default: the one that the package ships.
+    knock : ``"value"`` knocks when the network values it most; ``"simple"`` as soon as it may, with the discard
+        of the highest value (the ablation that shows what the evaluation of hands alone brings).
+    """
+
+    name = "generation"
+
+    def __init__(self, weights: str | Path | None = None, knock: str = "value") -> None:
+        network, _ = load_network(SHIPPED if weights is None else weights)
+        self._set(network, knock, torch.float32)
+        if weights is not None:
+            self.name = Path(weights).stem
+
+    @classmethod
+    def of(
+        cls, network: CandidateNetwork, name: str, knock: str = "value", dtype: torch.dtype = torch.float32
+    ) -> GenerationBot:
+        """A bot that plays with a copy of a network in this precision."""
+        bot = cls.__new__(cls)
+        bot._set(network, knock, dtype)
+        bot.name = name
+        return bot
+
+    def _set(self, network: CandidateNetwork, knock: str, dtype: torch.dtype) -> None:
+        self.knock = check_choice("knock", knock, KNOCKS)
+        self.dtype = dtype
+        self.network = CandidateNetwork(*network.sizes).to(dtype).eval()
+        self.network.load_state_dict(network.state_dict())
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        """See `Agent.act`."""
+        actions = np.empty(len(view), np.int64)
+        discarding = are_discarding(view.records)
+        for phase in (False, True):
+            mine = np.flatnonzero(discarding == phase)
+            if len(mine):
+                values, choices = self.values(view[mine], phase)
+                best = values.reshape(len(mine), -1).argmax(axis=1)
+                actions[mine] = choices.reshape(len(mine), -1)[np.arange(len(mine)), best]
+        return actions
+
+    def values(self, view: PlayerView, discarding: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Values float32 (n, rows, 2) of the candidates in points / 100, and their actions int64 (n, rows, 2).
+
+        `view` holds only players who all discard, or all draw. What cannot be played has `IMPOSSIBLE` value.
+        """
+        rows, actions = describe(view.records, discarding)
+        with torch.inference_mode():
+            observations = torch.from_numpy(observe(view)).to(self.dtype)
+            values = self.network(observations, torch.from_numpy(rows).to(self.dtype)).float().numpy()
+        values[actions == NO_ACTION] = IMPOSSIBLE
+        if self.knock == "simple" and discarding:
+            may_knock = (actions[:, :, 1] != NO_ACTION).any(axis=1)
+            values[may_knock, :, 0] = IMPOSSIBLE
+        return values, actions

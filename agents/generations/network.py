@@ -1,0 +1,110 @@
+"""The value network: expected points of each candidate decision, and its files.
+
+A trunk reads the observation (`gin_env.observation`, without the scores: hands are valued, not games); a smaller
+network, the same for every row, reads a candidate (`gin_env.agents.generations.candidates`) beside what the
+trunk made of the table, and gives two values: for the plain decision and for knocking with it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gin_env.agents.generations.candidates import NUM_FEATURES
+from gin_env.agents.generations.candidates import VERSION as CANDIDATES_VERSION
+from gin_env.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
+from gin_env.views import PlayerView
+
+try:
+    import torch
+    from torch import nn
+except ImportError as error:  # pragma: no cover
+    raise ImportError('the generations\' networks need torch: pip install "gin-env[train]"') from error
+
+_KIND = "gin-env generation"
+_SCORES = slice(LAYOUT["own_score"].slice.start, LAYOUT["opponent_score"].slice.stop)
+
+
+class CandidateNetwork(nn.Module):
+    """Values of candidates, in points / 100.
+
+    Parameters
+    ----------
+    table_size : width of the trunk's two layers.
+    row_size : width of a row's first layer; its second is half as wide.
+    """
+
+    def __init__(self, table_size: int = 256, row_size: int = 128) -> None:
+        super().__init__()
+        self.sizes = (table_size, row_size)
+        self.trunk = nn.Sequential(
+            nn.Linear(OBSERVATION_SIZE, table_size), nn.ReLU(), nn.Linear(table_size, table_size), nn.ReLU()
+        )
+        self.table_value = nn.Linear(table_size, 1)
+        self.table_context = nn.Linear(table_size, row_size)
+        self.row_first = nn.Linear(NUM_FEATURES, row_size, bias=False)
+        self.row_second = nn.Linear(row_size, row_size // 2)
+        self.row_values = nn.Linear(row_size // 2, 2)
+
+    def forward(self, observations: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        """(n, rows, 2) from observations (n, OBSERVATION_SIZE) and rows (n, rows, NUM_FEATURES)."""
+        table = self.trunk(observations)
+        hidden = torch.relu(self.row_first(rows) + self.table_context(table)[:, None])
+        hidden = torch.relu(self.row_second(hidden))
+        return self.row_values(hidden) + self.table_value(table)[:, None]
+
+
+def observe(view: PlayerView) -> np.ndarray:
+    """float32 (n, OBSERVATION_SIZE): the observations, with both scores 0."""
+    observations = view.observations()
+    observations[:, _SCORES] = 0.0
+    return observations
+
+
+def save_network(network: CandidateNetwork, path: str | Path, provenance: dict[str, Any]) -> None:
+    """Write weights and how they came about (JSON-able) to a ``.safetensors`` file."""
+    from safetensors.torch import save_file
+
+    described = {
+        "kind": _KIND,
+        "observation": LAYOUT_VERSION,
+        "candidates": CANDIDATES_VERSION,
+        "sizes": network.sizes,
+        "provenance": provenance,
+    }
+    tensors = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
+    save_file(tensors, path, {"gin_env": json.dumps(described)})
+
+
+def load_network(path: str | Path) -> tuple[CandidateNetwork, dict[str, Any]]:
+    """(network, provenance) from a file that `save_network` wrote.
+
+    Raises FileNotFoundError, or ValueError that names the file if it is broken or of another version.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"no network at {path}")
+    try:
+        with safe_open(path, "pt") as file:
+            described = json.loads((file.metadata() or {}).get("gin_env", "{}"))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
+    except (SafetensorError, json.JSONDecodeError, OSError) as error:
+        raise ValueError(f"{path} is no readable .safetensors file: {error}") from error
+    if described.get("kind") != _KIND:
+        raise ValueError(f"{path} holds no network of a generation")
+    versions = described.get("observation"), described.get("candidates")
+    if versions != (LAYOUT_VERSION, CANDIDATES_VERSION):
+        raise ValueError(
+            f"{path} was trained on observation and candidate versions {versions}, "
+            f"these are {(LAYOUT_VERSION, CANDIDATES_VERSION)}: train it again"
+        )
+    try:
+        network = CandidateNetwork(*described["sizes"])
+        network.load_state_dict(tensors)
+    except (RuntimeError, TypeError, KeyError) as error:
+        raise ValueError(f"{path}: its weights do not fit the network: {error}") from error
+    return network.eval(), described["provenance"]

@@ -1,0 +1,223 @@
+"""``offensive``, ``defensive`` and ``balanced``: discards by hand strength, by discard risk, and by both.
+
+Source: paper 002, "Offensive Score" and "Defensive Score". "The trained network was used solely to decide which card to discard.
+Specifically, among 11 cards, we discard the one that leaves a hand with the highest offensive score." The defensive score of a card is its discard
+risk, equation 5 (`gin_env.estimators.risk`). "Thirdly, a player that can jointly optimize both offensive and defensive scores should be
+developed": that is ``balanced``, which rates a discard by the value of the hand that it leaves less `risk_weight` points for each
+unit of risk.
+
+Readings:
+
+- Draws are the Simple player's, and so is the knock: at once if the chosen discard allows it.
+- ``offensive`` and ``balanced`` choose among all cards that may be discarded, ``defensive`` among the unmelded ones ("the defensive score of each
+  unmelded card"), or among all if every card is melded: melds would otherwise be broken for safety.
+- Equal values (to 1/1000) are decided at random. The Simple player's rule against repeating a {drawn, discarded} pair does not apply.
+
+What the paper and we measured is in `gin_env.agents.hand_strength`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gin_env import estimators
+from gin_env.actions import KNOCK
+from gin_env.agents.checks import check_number, check_switch
+from gin_env.agents.hand_strength.features import hand_features
+from gin_env.agents.hand_strength.weights import find_network
+from gin_env.agents.hands import unmelded_cards
+from gin_env.agents.random_bots import pick_card
+from gin_env.agents.simple import simple_draw
+from gin_env.cards import card_bit, lowest_card
+from gin_env.compilation import kernel
+from gin_env.engine import discards_allowed
+from gin_env.estimators.risk import discard_risks
+from gin_env.melds import min_deadwood
+from gin_env.state import DISCARD
+from gin_env.views import PlayerView
+
+Rate = Callable[[PlayerView, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+DEFAULT_NETWORK = "dual-inception-random-16"
+"""The strongest of the paper's networks here, see `gin_env.agents.hand_strength`."""
+VIEWS_AT_ONCE = 512
+"""Views of one forward pass; more do not fit the processor's cache."""
+_STEPS = 1000
+"""Values that agree to 1/1000 of a point are equal: a batch may be added up in another order than a single view."""
+
+
+class OffensiveBot:
+    """Discards the card that leaves the hand of highest value.
+
+    Parameters
+    ----------
+    network : a packaged network (`hand_strength.weights.packaged_names`) or the path of a ``.safetensors`` file.
+    estimator : what estimates the opponent's hand; by default the one that the network was trained with.
+    average_suits : takes the mean value over all 24 orders of the suits.
+    """
+
+    name = "offensive"
+
+    def __init__(
+        self, network: str = DEFAULT_NETWORK, estimator: str | None = None, average_suits: bool = False
+    ) -> None:
+        self.network, self.training = find_network(network)
+        self.average_suits = check_switch("average_suits", average_suits)
+        self._estimator = estimators.resolve(estimator or self.training["data"]["estimator"])
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        """See `Agent.act`."""
+        actions = np.empty(len(view), np.int64)
+        for first in range(0, len(view), VIEWS_AT_ONCE):
+            part = view[first : first + VIEWS_AT_ONCE]
+            actions[first : first + len(part)] = choose_actions(part, self.values, unmelded_only=False)
+        return actions
+
+    def values(
+        self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray
+    ) -> np.ndarray:
+        """float32 (k,): the value of each hand that a discard leaves; see `choose_actions`."""
+        return self.hand_values(self._estimator.estimate(view), owners, hands)
+
+    def hand_values(self, estimates: np.ndarray, owners: np.ndarray, hands: np.ndarray) -> np.ndarray:
+        import torch
+
+        from gin_env.agents.hand_strength.networks import value_averaged_over_suits
+
+        x, macro = hand_features(hands)
+        inputs = [torch.from_numpy(array) for array in (x, macro, estimates, owners)]
+        with torch.inference_mode():
+            if self.average_suits:
+                return value_averaged_over_suits(self.network, *inputs).numpy()
+            return self.network(*inputs).numpy()
+
+
+class DefensiveBot:
+    """Discards the unmelded card of least risk.
+
+    Parameters
+    ----------
+    estimator : what estimates the opponent's hand.
+    """
+
+    name = "defensive"
+
+    def __init__(self, estimator: str = "bayes-isru") -> None:
+        self._estimator = estimators.resolve(estimator)
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        """See `Agent.act`."""
+        return choose_actions(view, self.values, unmelded_only=True)
+
+    def values(
+        self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray
+    ) -> np.ndarray:
+        """float32 (k,): less the risk of each discard; see `choose_actions`."""
+        return -discard_risks(self._estimator.estimate(view))[owners, cards]
+
+
+class BalancedBot(OffensiveBot):
+    """Discards by the value of the hand that is left, less the risk of the discard.
+
+    Parameters
+    ----------
+    network, estimator, average_suits : as for `OffensiveBot`.
+    risk_weight : points that a discard risk of 1 costs.
+    """
+
+    name = "balanced"
+
+    def __init__(
+        self,
+        network: str = DEFAULT_NETWORK,
+        estimator: str | None = None,
+        risk_weight: float = 2.0,
+        average_suits: bool = False,
+    ) -> None:
+        super().__init__(network, estimator, average_suits)
+        self.risk_weight = check_number("risk_weight", risk_weight, 0.0, 1000.0)
+
+    def values(
+        self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray
+    ) -> np.ndarray:
+        """float32 (k,): value less weighted risk of each discard; see `choose_actions`."""
+        estimates = self._estimator.estimate(view)
+        risks = discard_risks(estimates)[owners, cards]
+        return self.hand_values(estimates, owners, hands) - np.float32(self.risk_weight) * risks
+
+
+def choose_actions(view: PlayerView, values_of: Rate, unmelded_only: bool) -> np.ndarray:
+    """int64 (n,): the Simple player's draws, and the discards of highest value, with a knock where it is possible.
+
+    ``values_of(view, owners, cards, hands)`` rates all discards of all views that face one: discarding `cards[k]` leaves the player of view `owners[k]`
+    with the mask `hands[k]`.
+    """
+    actions = np.empty(len(view), np.int64)
+    most = _write_draws(view.records, actions)
+    deciding = np.flatnonzero(actions < 0)
+    if not len(deciding):
+        return actions
+    view = view[deciding]
+    owners, cards = np.empty(most, np.int64), np.empty(most, np.int64)
+    hands = np.empty(most, np.uint64)
+    count = _write_candidates(view.records, unmelded_only, owners, cards, hands)
+    owners, cards, hands = owners[:count], cards[:count], hands[:count]
+    values = np.rint(values_of(view, owners, cards, hands) * np.float64(_STEPS)).astype(np.int64)
+    chosen = np.empty(len(view), np.int64)
+    _write_best(view.records, owners, cards, hands, values, chosen)
+    actions[deciding] = chosen
+    return actions
+
+
+@kernel
+def _write_draws(views, actions):
+    """Draws, -1 where a discard is to be chosen; return how many discards there may be in all."""
+    most = 0
+    for index in range(len(views)):
+        view = views[index]
+        if view.public.phase == DISCARD:
+            actions[index] = -1
+            most += view.public.rules.hand_size + 1
+        else:
+            actions[index] = simple_draw(view.public, view.private)
+    return most
+
+
+@kernel
+def _write_candidates(views, unmelded_only, owners, cards, hands):
+    """Write owner, card and hand left for each discard to compare; return their number."""
+    row = 0
+    for index in range(len(views)):
+        view = views[index]
+        hand = np.int64(view.private.hand)
+        allowed = discards_allowed(view.public, view.private)
+        unmelded = unmelded_cards(hand) & allowed
+        remaining = unmelded if unmelded_only and unmelded else allowed
+        while remaining:
+            card = lowest_card(remaining)
+            remaining &= remaining - 1
+            owners[row] = index
+            cards[row] = card
+            hands[row] = hand & ~card_bit(card)
+            row += 1
+    return row
+
+
+@kernel
+def _write_best(views, owners, cards, hands, values, chosen):
+    """For each view the discard of highest value, equal ones at random, as an action."""
+    row = 0
+    for index in range(len(views)):
+        view = views[index]
+        best, best_value = np.int64(0), np.int64(0)
+        while row < len(owners) and owners[row] == index:
+            if best == 0 or values[row] > best_value:
+                best, best_value = np.int64(0), values[row]
+            if values[row] == best_value:
+                best |= card_bit(cards[row])
+            row += 1
+        card = pick_card(best, view.random)
+        left = min_deadwood(np.int64(view.private.hand) & ~card_bit(card))
+        chosen[index] = card + (KNOCK if left <= view.public.rules.knock_limit else 0)

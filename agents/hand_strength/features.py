@@ -1,0 +1,90 @@
+"""What the networks of paper 002 see of a hand: its cards, macro-features, interaction terms; orders of suits.
+
+Source: "Scoring Metrics". Macro-features are "deadwood points, number of sets, number of runs, and hit count", the last
+"the number of cards that, if drawn, will either complete or extend any meld". Interaction terms are products of
+neighbouring cards; "four neighbours of A♥ are A♣, A♦, A♠, and 2♥".
+
+Readings:
+
+- Sets and runs are counted in the arrangement of least deadwood that the engine lays; a run of six is one run.
+- The hit count looks at the hand alone (m is "generated from x"): cards already seen in the pile count too.
+- Interactions are the 48 pairs of neighbouring ranks of a suit and the 78 pairs of a rank: 126 terms, the number that gives
+  MLP-i its 2,945 parameters. (A "2×1 filter" over the matrix would see only 39 of the 78.)
+- The rows of the matrix are clubs, hearts, spades, diamonds, as in the paper's Figures 6 and 7 (Figure 1 has another order).
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+
+import numpy as np
+
+from gin_env.cards import ACES, KINGS, NUM_CARDS, NUM_RANKS, NUM_SUITS, SUIT_MASK, count_cards
+from gin_env.compilation import kernel
+from gin_env.melds import best_set_cards, run_cards, unmelded_value
+
+MACRO_FEATURES = ("deadwood", "sets", "runs", "hits")
+
+
+def _interacting_cards() -> np.ndarray:
+    """int64 (126, 2): the pairs of cards whose product is an interaction term."""
+    neighbours = [(card, card + 1) for card in range(NUM_CARDS) if card % NUM_RANKS < NUM_RANKS - 1]
+    same_rank = [
+        (first * NUM_RANKS + rank, second * NUM_RANKS + rank)
+        for rank in range(NUM_RANKS)
+        for first, second in combinations(range(NUM_SUITS), 2)
+    ]
+    return np.array(neighbours + same_rank)
+
+
+INTERACTIONS = _interacting_cards()
+SUIT_ORDERS = np.array(list(permutations(range(NUM_SUITS))))
+"""int64 (24, 4): all orders of the suits; the first leaves them as they are."""
+CARD_ORDERS = (SUIT_ORDERS[:, :, None] * NUM_RANKS + np.arange(NUM_RANKS)).reshape(
+    len(SUIT_ORDERS), NUM_CARDS
+)
+"""int64 (24, 52): the same for cards: ``x[:, CARD_ORDERS[k]]`` is x with its rows in order k."""
+
+
+@kernel
+def hit_count(hand: int) -> int:
+    """Number of cards outside the hand that would complete or extend a meld with it."""
+    above = (hand & ~np.int64(KINGS)) << 1  # cards whose lower neighbour is held
+    above_2 = (above & ~np.int64(KINGS)) << 1
+    below = (hand & ~np.int64(ACES)) >> 1
+    below_2 = (below & ~np.int64(ACES)) >> 1
+    runs = (above & above_2) | (above & below) | (below & below_2)
+    a, b = hand & SUIT_MASK, hand >> 13 & SUIT_MASK
+    c, d = hand >> 26 & SUIT_MASK, hand >> 39 & SUIT_MASK
+    held_twice = (a & b) | (c & d) | ((a | b) & (c | d))
+    return count_cards((runs | (held_twice * ACES)) & ~hand)  # times ACES: the ranks in every suit
+
+
+@kernel
+def write_macro_features(hand: int, row: np.ndarray) -> None:
+    """Write deadwood, number of sets, number of runs and hit count of a hand into (4,)."""
+    sets = best_set_cards(hand)
+    runs = run_cards(hand & ~sets)
+    a, b = sets & SUIT_MASK, sets >> 13 & SUIT_MASK
+    c, d = sets >> 26 & SUIT_MASK, sets >> 39 & SUIT_MASK
+    row[0] = unmelded_value(hand & ~sets)
+    row[1] = count_cards(a | b | c | d)
+    row[2] = count_cards(runs & ~((runs & ~np.int64(KINGS)) << 1))  # each run has one lowest card
+    row[3] = hit_count(hand)
+
+
+def hand_features(hands: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """x, float32 (n, 52), 1 for each card held, and m, float32 (n, 4), the `MACRO_FEATURES`, of masks uint64 (n,)."""
+    x = np.empty((len(hands), NUM_CARDS), np.float32)
+    macro = np.empty((len(hands), len(MACRO_FEATURES)), np.float32)
+    _write_features(hands, x, macro)
+    return x, macro
+
+
+@kernel
+def _write_features(hands, x, macro):
+    for index in range(len(hands)):
+        hand = np.int64(hands[index])
+        for card in range(NUM_CARDS):
+            x[index, card] = hand >> card & 1
+        write_macro_features(hand, macro[index])

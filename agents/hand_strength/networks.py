@@ -1,0 +1,179 @@
+"""The networks of paper 002 in torch: MLP, MLP-i, Dual Inception; and one that knows no order of suits.
+
+Source: "Offensive Score", Figure 3 and Table 1. Each takes the player's hand x (n, 52), the opponent estimate o (n, 52)
+and the macro-features m (n, 4), and gives the hand's value in points (n,): features, 16 hidden units with ReLU, one linear output.
+
+===================== ================================== =============== ==========
+name                  features                           inputs of 16    parameters
+===================== ================================== =============== ==========
+mlp                   x, m, o                            52 + 4 + 52     1,761
+mlp-i                 interactions, m, o (not x)         126 + 4 + 52    2,945
+dual-inception        4 filters 2×2, 3×3, 4×4 of x; of o 272 + 4 + 272   9,057
+dual-inception-16     16 filters of each size            1,088+4+1,088   35,937
+card-messages         see `CardMessages`                 104 + 4 + 104   4,321
+===================== ================================== =============== ==========
+
+Readings:
+
+- Figure 3 writes 182 inputs for both MLPs; 1,761 parameters need 108 and 2,945 need 182 (MLP-i then has no x).
+- Macro-features and scores enter as they are, in points and counts: the paper mentions no scales. It matters: what a network makes of
+  hands with more deadwood than its data has depends on them. With deadwood / 10 the same network wins 9 % instead of 45 %.
+- Weights begin as Keras draws them (Glorot's uniform distribution, no bias), since "other training parameters were set as default".
+
+The hidden layer's weights are kept in two matrices, for the hand and for the opponent's, so that the opponent's half is computed once for
+all the discards that are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from gin_env.agents.hand_strength.features import CARD_ORDERS, INTERACTIONS, MACRO_FEATURES
+from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+
+HIDDEN = 16
+
+
+class Features(nn.Module):
+    """What a network makes of 52 numbers, one for each card: (n, 52) to (n, `size`)."""
+
+    size: int
+
+
+class Cards(Features):
+    """The 52 numbers as they are."""
+
+    size = NUM_CARDS
+
+    def forward(self, cards: torch.Tensor) -> torch.Tensor:
+        return cards
+
+
+class Interactions(Features):
+    """Products of neighbouring cards (n, 126), see `features.INTERACTIONS`."""
+
+    size = len(INTERACTIONS)
+    first: torch.Tensor
+    second: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("first", torch.from_numpy(INTERACTIONS[:, 0].copy()), persistent=False)
+        self.register_buffer("second", torch.from_numpy(INTERACTIONS[:, 1].copy()), persistent=False)
+
+    def forward(self, cards: torch.Tensor) -> torch.Tensor:
+        return cards[:, self.first] * cards[:, self.second]
+
+
+class Inception(Features):
+    """Square filters of 2, 3 and 4 cards over the 4×13 matrix, side by side, without padding, with ReLU."""
+
+    def __init__(self, filters: int) -> None:
+        super().__init__()
+        self.filters = nn.ModuleList([nn.Conv2d(1, filters, width) for width in (2, 3, 4)])
+        self.size = filters * sum((NUM_SUITS + 1 - width) * (NUM_RANKS + 1 - width) for width in (2, 3, 4))
+
+    def forward(self, cards: torch.Tensor) -> torch.Tensor:
+        matrix = cards.view(-1, 1, NUM_SUITS, NUM_RANKS)
+        return torch.cat([torch.relu(convolve(matrix)).flatten(1) for convolve in self.filters], dim=1)
+
+
+class CardMessages(Features):
+    """Message passing between cards, for which the order of the suits does not exist ("Conclusions and Future Work").
+
+    Twice, every card hears from its own suit (two ranks to either side, weights shared by all cards) and from the cards of its rank in all
+    suits together. Then the cards of each rank are added up: (n, channels × 13).
+    """
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.suit = nn.ModuleList(
+            [nn.Conv2d(before, channels, (1, 5), padding=(0, 2)) for before in (1, channels)]
+        )
+        self.rank = nn.ModuleList([nn.Conv2d(before, channels, 1, bias=False) for before in (1, channels)])
+        self.size = channels * NUM_RANKS
+
+    def forward(self, cards: torch.Tensor) -> torch.Tensor:
+        planes = cards.view(-1, 1, NUM_SUITS, NUM_RANKS)
+        for from_suit, from_rank in zip(self.suit, self.rank, strict=True):
+            planes = torch.relu(from_suit(planes) + from_rank(planes.sum(dim=2, keepdim=True)))
+        return planes.sum(dim=2).flatten(1)
+
+
+class HandStrength(nn.Module):
+    """Value of a hand in points: features of both hands and macro-features, one hidden layer, one output."""
+
+    def __init__(self, hand: Features, opponent: Features) -> None:
+        super().__init__()
+        self.hand, self.opponent = hand, opponent
+        inputs = hand.size + len(MACRO_FEATURES) + opponent.size
+        whole = nn.Linear(inputs, HIDDEN)  # initialised as one layer, then cut in two
+        split = hand.size + len(MACRO_FEATURES)
+        self.from_hand = nn.Linear(split, HIDDEN)
+        self.from_opponent = nn.Linear(opponent.size, HIDDEN, bias=False)
+        self.output = nn.Linear(HIDDEN, 1)
+        for layer in (whole, *self.modules()):
+            if isinstance(layer, nn.Linear | nn.Conv2d):
+                nn.init.xavier_uniform_(layer.weight)
+                if layer.bias is not None:
+                    nn.init.zeros_(layer.bias)
+        with torch.no_grad():
+            self.from_hand.weight.copy_(whole.weight[:, :split])
+            self.from_opponent.weight.copy_(whole.weight[:, split:])
+
+    def forward(
+        self, x: torch.Tensor, macro: torch.Tensor, o: torch.Tensor, owner: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """float32 (n,) from x (n, 52), m (n, 4) and o (n, 52), or with `owner`, int64 (n,): hand k faces opponent o[owner[k]]."""
+        hand = self.from_hand(torch.cat([self.hand(x), macro], dim=1))
+        opponent = self.from_opponent(self.opponent(o))
+        if owner is not None:
+            opponent = opponent[owner]
+        return self.output(functional.relu(hand + opponent))[:, 0]
+
+    @property
+    def parameter_count(self) -> int:
+        """Number of trainable parameters."""
+        return sum(parameter.numel() for parameter in self.parameters())
+
+
+ARCHITECTURES: dict[str, Callable[[], HandStrength]] = {
+    "mlp": lambda: HandStrength(Cards(), Cards()),
+    "mlp-i": lambda: HandStrength(Interactions(), Cards()),
+    "dual-inception": lambda: HandStrength(Inception(4), Inception(4)),
+    "dual-inception-16": lambda: HandStrength(Inception(16), Inception(16)),
+    "card-messages": lambda: HandStrength(CardMessages(8), CardMessages(8)),
+}
+
+
+def build(architecture: str, seed: int = 0) -> HandStrength:
+    """A network with random weights. Raises ValueError, with the choices, for an unknown architecture."""
+    if architecture not in ARCHITECTURES:
+        raise ValueError(f"unknown architecture {architecture!r}; choose from {', '.join(ARCHITECTURES)}")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return ARCHITECTURES[architecture]()
+
+
+def permuted_suits(cards: torch.Tensor, order: int) -> torch.Tensor:
+    """(n, 52) with the suits in order number `order` of `features.SUIT_ORDERS`."""
+    return cards[:, torch.from_numpy(CARD_ORDERS[order])]
+
+
+def value_averaged_over_suits(
+    network: HandStrength,
+    x: torch.Tensor,
+    macro: torch.Tensor,
+    o: torch.Tensor,
+    owner: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """The mean of the network's values over all 24 orders of the suits: what `HandStrength.forward` takes and gives, but invariant."""
+    values = [
+        network(permuted_suits(x, order), macro, permuted_suits(o, order), owner)
+        for order in range(len(CARD_ORDERS))
+    ]
+    return torch.stack(values).mean(dim=0)

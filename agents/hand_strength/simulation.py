@@ -1,0 +1,230 @@
+"""Hands played in bulk for the data sets of paper 002, by compiled functions: explorers against the Simple player.
+
+An *explorer* looks for lines of play that beat the Simple player:
+
+- ``simple``: none; two Simple players, one of whom is observed.
+- ``random``: the paper's. The same two hands are played by the random-discard player N times against the Simple player, each time
+  with another stock, and only the sample with the best score for her is kept ("Monte Carlo simulation"; Random-16, Random-256).
+- ``flat-monte-carlo``: the paper's open wish ("other state space exploration methods (e.g. flat MC tree search)"). The deal is played
+  once; at each discard every unmelded card is tried in N / 32 simulations, in which the cards she cannot see are dealt anew
+  and both sides go on as Simple players, and the best mean score is chosen. So she never profits from unseen cards.
+
+An observation is the player's view when she discards, the hand that the discard leaves, and her score.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.actions import KNOCK
+from gin_env.agents.hands import unmelded_cards, unseen_cards
+from gin_env.agents.random_discard import random_discard_action
+from gin_env.agents.simple import simple_action
+from gin_env.cards import NUM_CARDS, card_bit, count_cards, lowest_card
+from gin_env.compilation import kernel
+from gin_env.engine import decision_random, discards_allowed, play, start_episode
+from gin_env.melds import min_deadwood
+from gin_env.state import DISCARD, OVER
+from gin_env.streams import OPPONENT, below, mix, stream
+from gin_env.views import write_view
+
+SIMPLE, RANDOM, FLAT_MONTE_CARLO = 0, 1, 2
+EXPLORERS = ("simple", "random", "flat-monte-carlo")
+MOST_OBSERVATIONS = 128
+"""Room that one player's discards in a hand need at most (`MAX_TURNS` is the limit of both players' turns)."""
+
+
+@kernel
+def reference_action(game, player: int) -> int:
+    """What the Simple player does."""
+    random = decision_random(game, player)
+    return simple_action(game.public, game.private[player], player, random, 10)
+
+
+@kernel
+def score_of(public, player: int) -> int:
+    """The points of a finished hand from this player's side; 0 if it is void."""
+    if public.winner < 0:
+        return 0
+    return np.int64(public.points) if public.winner == player else -np.int64(public.points)
+
+
+@kernel
+def redeal_unseen(game, player: int, key: int) -> None:
+    """Deal the cards that this player cannot see anew: the opponent's unknown cards and the stock."""
+    public, private = game.public, game.private[player]
+    opponent = game.private[1 - player]
+    pool = np.empty(NUM_CARDS, np.int64)
+    size = 0
+    remaining = unseen_cards(public, private, player)
+    while remaining:
+        pool[size] = lowest_card(remaining)
+        size += 1
+        remaining &= remaining - 1
+    for index in range(size - 1, 0, -1):
+        other = below(mix(key, index), index + 1)
+        pool[index], pool[other] = pool[other], pool[index]
+    unknown = count_cards(np.int64(opponent.hand)) - count_cards(np.int64(public.shown[1 - player]))
+    hand = np.int64(public.shown[1 - player])
+    for index in range(unknown):
+        hand |= card_bit(pool[index])
+    opponent.hand = np.uint64(hand)
+    deck_size = public.rules.ranks * public.rules.suits
+    for index in range(public.stock_left):
+        game.hidden.deck[deck_size - public.stock_left + index] = pool[unknown + index]
+
+
+@kernel
+def flat_monte_carlo_action(tables, player: int, simulations: int):
+    """(the discard of best mean score over so many simulations each, actions simulated) in game 0 of `tables`.
+
+    Games 1 and 2 are scratch space. All cards are tried on the same redealt hands.
+    """
+    game, dealt, scratch = tables[0], tables[1], tables[2]
+    hand = np.int64(game.private[player].hand)
+    allowed = discards_allowed(game.public, game.private[player])
+    choices = unmelded_cards(hand) & allowed
+    if not choices:
+        return reference_action(game, player), 0
+    totals = np.zeros(NUM_CARDS, np.int64)
+    simulated = np.int64(0)
+    key = stream(game.hidden.decision_seed, game.hidden.episode, game.hidden.decisions, OPPONENT)
+    for number in range(simulations):
+        tables[1] = tables[0]
+        redeal_unseen(dealt, player, mix(key, number))
+        dealt.hidden.decision_seed = mix(key, number)
+        remaining = choices
+        while remaining:
+            card = lowest_card(remaining)
+            remaining &= remaining - 1
+            tables[2] = tables[1]
+            play(scratch, discard_or_knock(scratch, player, card))
+            while scratch.public.phase != OVER:
+                play(scratch, reference_action(scratch, scratch.public.to_move))
+            totals[card] += score_of(scratch.public, player)
+            simulated += scratch.hidden.decisions - game.hidden.decisions
+    best = lowest_card(choices)
+    remaining = choices
+    while remaining:
+        card = lowest_card(remaining)
+        remaining &= remaining - 1
+        if totals[card] > totals[best]:
+            best = card
+    return discard_or_knock(game, player, best), simulated
+
+
+@kernel
+def discard_or_knock(game, player: int, card: int) -> int:
+    """The action that discards this card, with a knock if the rules allow it (as the Simple player: at once)."""
+    left = min_deadwood(np.int64(game.private[player].hand) & ~card_bit(card))
+    return card + (KNOCK if left <= game.public.rules.knock_limit else 0)
+
+
+@kernel
+def explorer_action(tables, player: int, explorer: int, samples: int):
+    """(the explorer's action in game 0 of `tables`, actions simulated for it)."""
+    game = tables[0]
+    if explorer == SIMPLE or game.public.phase != DISCARD:
+        return reference_action(game, player), 0
+    if explorer == RANDOM:
+        random = decision_random(game, player)
+        return random_discard_action(game.public, game.private[player], player, random), 0
+    return flat_monte_carlo_action(tables, player, max(samples // 32, 1))
+
+
+@kernel
+def play_hand(tables, explorer: int, samples: int, record: bool, views, hands, first: int):
+    """Play game 0 of `tables` to its end, player 0 exploring; return (row after the last one written, actions simulated).
+
+    With `record`, player 0's discards are written into `views` (`VIEW` records) and `hands` (the masks that they leave)
+    from row `first` on.
+    """
+    game = tables[0]
+    row = first
+    simulated = np.int64(0)
+    while game.public.phase != OVER:
+        player = game.public.to_move
+        if player == 0:
+            action, more = explorer_action(tables, player, explorer, samples)
+            simulated += more
+            if record and game.public.phase == DISCARD:
+                write_view(game, player, views[row])
+                hands[row] = game.private[player].hand & ~np.uint64(card_bit(action % NUM_CARDS))
+                row += 1
+        else:
+            action = reference_action(game, player)
+        play(game, action)
+    return row, simulated + game.hidden.decisions
+
+
+@kernel
+def start_sample(game, seed: int, deal: int, sample: int) -> None:
+    """Prepare a dealt game for one sample: the hands and the upcard stay, stock and random numbers are its own."""
+    game.hidden.decision_seed = mix(seed, sample)
+    key = stream(game.hidden.decision_seed, deal, 0, OPPONENT)
+    deck, rules = game.hidden.deck, game.public.rules
+    first = rules.ranks * rules.suits - game.public.stock_left
+    for index in range(game.public.stock_left - 1, 0, -1):
+        other = below(mix(key, index), index + 1)
+        deck[first + index], deck[first + other] = deck[first + other], deck[first + index]
+
+
+@kernel
+def explore_deal(tables, seed: int, deal: int, explorer: int, samples: int, views, hands, first: int):
+    """Play one deal and record what the explorer keeps of it: (row after the last one, score, actions simulated).
+
+    The random explorer plays all the samples, then the best one (the first of equals) once more, recording it: a decision depends on
+    nothing but its seed. Nothing is recorded of a hand that is void or in which she never discarded.
+    """
+    game = tables[0]
+    tries = samples if explorer == RANDOM else 1
+    best_sample, best_score = -1, -(1 << 30)
+    simulated = np.int64(0)
+    start_episode(game, seed, seed, deal)
+    tables[3] = tables[0]
+    for sample in range(tries if tries > 1 else 0):
+        tables[0] = tables[3]
+        start_sample(game, seed, deal, sample)
+        _, actions = play_hand(tables, explorer, samples, False, views, hands, first)
+        simulated += actions
+        score = score_of(game.public, 0)
+        if game.public.winner >= 0 and score > best_score:
+            best_sample, best_score = sample, score
+    tables[0] = tables[3]
+    if tries > 1:
+        start_sample(game, seed, deal, max(best_sample, 0))
+    row, actions = play_hand(tables, explorer, samples, True, views, hands, first)
+    if tries == 1:
+        simulated += actions
+    if game.public.winner < 0:
+        row = first
+    return row, score_of(game.public, 0), simulated
+
+
+@kernel
+def explore_deals(
+    tables, seed, first_deal, deals, explorer, samples, all_stages, views, hands, scores, stages
+):
+    """Explore deals from `first_deal` on until they are done or the arrays might overflow.
+
+    Returns (deals done, rows written, actions simulated). ``scores`` are undiscounted; ``stages`` count down to 0, the last discard.
+    Without `all_stages` only the last discard of a hand stays.
+    """
+    rows = 0
+    simulated = np.int64(0)
+    for index in range(deals):
+        if rows + MOST_OBSERVATIONS > len(hands):
+            return index, rows, simulated
+        end, score, actions = explore_deal(
+            tables, seed, first_deal + index, explorer, samples, views, hands, rows
+        )
+        simulated += actions
+        if end > rows and not all_stages:
+            views[rows] = views[end - 1]
+            hands[rows] = hands[end - 1]
+            end = rows + 1
+        for row in range(rows, end):
+            scores[row] = score
+            stages[row] = end - 1 - row
+        rows = end
+    return deals, rows, simulated

@@ -1,0 +1,104 @@
+"""The generational loop: every generation learns from where its decisions led, and must beat the last one.
+
+Paper 002 trained one generation and wrote: "the training cycle could be repeated". This script repeats it::
+
+    python examples/generational_retraining.py                                # the shipped bot `generation`
+    python examples/generational_retraining.py --folder runs/quick --generations 2 --settings.hands 16384 --settings.games 2000
+    python examples/generational_retraining.py --folder runs/quick --generations 4   # goes on from there
+    python examples/generational_retraining.py --folder runs/frozen --settings.knock simple   # ablation: Simple's knock
+    gin-rummy match runs/generations/generation-6.safetensors tonic
+
+It writes the networks of all generations, ``history.json`` and ``win_rates.png`` to the folder. The loop itself is
+`gin_env.agents.generations`; this file runs and draws it.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import tyro
+from tqdm import tqdm
+
+from gin_env.agents.generations.loop import PREVIOUS, Generation, Settings, champion, read_history, run
+
+
+@dataclass
+class Options:
+    """Climb from the Simple player, one generation after the other."""
+
+    folder: Path = Path("runs/generations")
+    """Where everything goes. A folder with a run is resumed, with its settings."""
+    generations: int = 8
+    """How many generations there are to be in the end."""
+    workers: int | None = None
+    """Processes that play; default: one for each core. The result does not depend on it."""
+    settings: Settings = field(default_factory=Settings)
+    """What a new run does."""
+
+
+def main(options: Options) -> None:
+    """Run, print and draw."""
+    fresh = not (options.folder / "settings.json").is_file()
+    if not fresh and options.settings != Settings():
+        sys.exit(
+            f"{options.folder} holds a run already; give another --folder, or resume it without --settings"
+        )
+    print("generation  kept  seconds  win rate, 95 % interval", flush=True)
+    for generation in read_history(options.folder):
+        print(line_of(generation), flush=True)
+    with tqdm(unit="step", smoothing=0.1, leave=False) as bar:
+
+        def show(what: str, done: int, total: int) -> None:
+            if bar.desc != f"{what}: " or bar.total != total:
+                bar.reset(total)
+                bar.set_description(what)
+            bar.update(done - bar.n)
+
+        settings = options.settings if fresh else None
+        for generation in run(options.folder, options.generations, settings, options.workers, show):
+            tqdm.write(line_of(generation))
+            draw(read_history(options.folder), options.folder / "win_rates.png")
+    print(f"champion: {champion(options.folder)}, picture: {options.folder / 'win_rates.png'}")
+
+
+def line_of(generation: Generation) -> str:
+    """A line of the table."""
+    rates = [
+        f"{bot} {100 * rate:.1f} ({100 * generation.intervals[bot][0]:.1f}-{100 * generation.intervals[bot][1]:.1f})"
+        for bot, rate in generation.win_rates.items()
+    ]
+    kept = "yes" if generation.kept else "no"
+    return f"{generation.number:10}  {kept:4}  {generation.seconds:7.0f}  {', '.join(rates)}"
+
+
+def draw(history: list[Generation], path: Path) -> None:
+    """Win rates by generation, with their intervals; hollow points were not kept."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(8, 5), layout="constrained")
+    for bot in history[-1].win_rates:
+        measured = [each for each in history if bot in each.win_rates]
+        numbers = [each.number for each in measured]
+        rates = [100 * each.win_rates[bot] for each in measured]
+        lows = [100 * (each.win_rates[bot] - each.intervals[bot][0]) for each in measured]
+        highs = [100 * (each.intervals[bot][1] - each.win_rates[bot]) for each in measured]
+        label = "the champion before" if bot == PREVIOUS else bot
+        bars = axes.errorbar(numbers, rates, yerr=[lows, highs], marker="o", capsize=3, label=label)
+        hollow = [(each.number, 100 * each.win_rates[bot]) for each in measured if not each.kept]
+        if hollow:
+            axes.plot(*zip(*hollow, strict=True), "o", mfc="white", color=bars[0].get_color(), zorder=3)
+    axes.axhline(50, color="grey", linewidth=0.8)
+    axes.set(xlabel="generation", ylabel="games won, %", title="Generational retraining (95 % intervals)")
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.legend()
+    figure.savefig(path, dpi=120)
+    pyplot.close(figure)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Options, description=__doc__))

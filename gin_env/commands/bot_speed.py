@@ -1,0 +1,45 @@
+"""The command that measures how fast bots decide: bot-speed."""
+
+from __future__ import annotations
+
+from json import dumps
+from typing import Annotated
+
+import typer
+from tqdm import tqdm
+
+from gin_env.commands.options import BOT_HELP, Json, Seed, check_outputs
+
+app = typer.Typer()
+
+
+@app.command(
+    "bot-speed",
+    epilog="Examples:  \n`gin-rummy bot-speed`  \n`gin-rummy bot-speed tonic simple --repeats 9 --json speed.json`",
+)
+def bot_speed(
+    bots: Annotated[
+        list[str] | None, typer.Argument(help=f"{BOT_HELP} Default: every bot without a network.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Runs of each bot; the median counts.")] = 5,
+    steps: Annotated[int, typer.Option(min=1, help="Calls in a run.")] = 200,
+    tables: Annotated[int, typer.Option(min=1, help="Decisions in a call.")] = 2048,
+    core: Annotated[int, typer.Option(help="Processor to run on; -1 for any.")] = -1,
+    seed: Seed = 0,
+    json: Json = None,
+) -> None:
+    """Measure decisions a second of bots, in a batch on one core, against themselves."""
+    from gin_env.bench import pin_to_core
+    from gin_env.bot_speed import RULE_BOTS, measure_bots
+
+    check_outputs(json)
+    pin_to_core(core)
+    names = bots or list(RULE_BOTS)
+    with tqdm(total=len(names) * (repeats + 1), unit="run", smoothing=0.1) as progress:
+        speeds = measure_bots(names, repeats, steps, tables=tables, seed=seed, progress=progress.update)
+    typer.echo("| bot | decisions/s | slowest and fastest run |\n|---|---:|---|")
+    for speed in speeds:
+        typer.echo(f"| `{speed.bot}` | {speed.median:,.0f} | {speed.slowest:,.0f} to {speed.fastest:,.0f} |")
+    if json is not None:
+        json.write_text(dumps([speed._asdict() for speed in speeds], indent=2) + "\n")
+        typer.echo(f"written to {json}")

@@ -1,0 +1,63 @@
+"""The command that measures estimators: evaluate-estimators."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from tqdm import tqdm
+
+from gin_env.commands.options import BOT_HELP, Seed, check_outputs
+
+app = typer.Typer()
+
+ENSEMBLES = ("ensemble:switching=paper", "ensemble:switching=fitted", "ensemble:switching=adaptive")
+
+
+@app.command(
+    "evaluate-estimators",
+    epilog="Examples:  \n`gin-rummy evaluate-estimators`  \n"
+    "`gin-rummy evaluate-estimators uniform bayes shankar-cnn --games 10000 --opponent tonic`  \n"
+    "`gin-rummy evaluate-estimators --seed 7 --csv estimators.csv --plot-folder figures`",
+)
+def evaluate(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Estimators, with parameters as in `nn:weights=simple`; default: every one."),
+    ] = None,
+    games: Annotated[int, typer.Option(min=1, help="Hands to play.")] = 50_000,
+    seed: Seed = 0,
+    opponent: Annotated[str, typer.Option(help=f"The bot that plays against itself. {BOT_HELP}")] = "simple",
+    csv: Annotated[
+        Path | None, typer.Option(help="Write a line for each estimator and turn to this file.")
+    ] = None,
+    plot_folder: Annotated[
+        Path | None, typer.Option(help="Draw paper 003's figures, the log loss and the calibration in it.")
+    ] = None,
+) -> None:
+    """Compare estimators by paper 003's metrics, log loss and calibration, turn by turn."""
+    from gin_env.estimators.evaluation import evaluate_estimators
+    from gin_env.estimators.figures import draw_all
+    from gin_env.tournaments import import_matplotlib
+
+    check_outputs(csv, plot_folder)
+    if plot_folder is not None:
+        import_matplotlib()
+    with tqdm(total=games, unit="hand", smoothing=0.1) as progress:
+        result = evaluate_estimators(names or default_names(), games, seed, opponent, progress.update)
+    typer.echo(result.summary())
+    if csv is not None:
+        result.save_csv(csv)
+        typer.echo(f"written to {csv}")
+    if plot_folder is not None:
+        for path in draw_all(result, plot_folder):
+            typer.echo(f"written to {path}")
+
+
+def default_names() -> list[str]:
+    """Every estimator; the ensemble in its three kinds."""
+    from gin_env import estimators
+
+    names = [name for name in estimators.names() if name != "ensemble"]
+    return [*names, *ENSEMBLES]

@@ -1,0 +1,69 @@
+"""Commands that search a bot's numbers: ``gin-rummy tune ...``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from tqdm import tqdm
+
+from gin_env.commands.options import Json, check_outputs
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+
+
+@app.command(
+    "tonic",
+    epilog="Examples:  \n`gin-rummy tune tonic --csv trials.csv --json tonic.json --plot trials.png`  \n"
+    "`gin-rummy tune tonic --opponent simple --trials 40 --seed 7`",
+)
+def tune_tonic(
+    trials: Annotated[int, typer.Option(help="Combinations to try, today's bot among them.")] = 100,
+    games: Annotated[int, typer.Option(help="Games in a match, even; a trial plays one to nine.")] = 2000,
+    final_games: Annotated[int, typer.Option(help="Games in each match of the best ones.")] = 20_000,
+    finalists: Annotated[int, typer.Option(help="Best trials that play on fresh decks.")] = 5,
+    seed: Annotated[int, typer.Option(help="Names the combinations and all the decks.")] = 1,
+    opponent: Annotated[
+        list[str] | None,
+        typer.Option(help="Opponent, several times for several; default: the three of paper 001."),
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option(help="Write a line for each trial to this file as it goes (CSV).")
+    ] = None,
+    json: Json = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the trials (.png).")] = None,
+) -> None:
+    """Search the increments of Tonic's estimator and its knock thresholds by turn."""
+    from gin_env import tuning
+
+    check_outputs(csv, json, plot)
+    if plot is not None:
+        tuning.import_matplotlib()
+    opponents = tuple(opponent or tuning.OPPONENTS)
+    with tqdm(total=trials + finalists + 1, unit="trial", smoothing=0.1) as progress:
+        result = tuning.tune_tonic(
+            trials,
+            games,
+            seed,
+            opponents=opponents,
+            finalists=finalists,
+            final_games=final_games,
+            trials_csv=csv,
+            progress=progress.update,
+        )
+    for title, candidates in (("Finalists", result.finalists), ("Verdict, on other decks", result.verdict)):
+        typer.echo(f"\n{title}: games won in per cent, {final_games:,} against each opponent\n")
+        typer.echo("   mean " + " ".join(f"{one:>24}" for one in opponents))
+        for candidate in candidates:
+            rates = " ".join(f"{100 * candidate.win_rate(one):24.2f}" for one in opponents)
+            typer.echo(f"{100 * candidate.mean_win_rate:7.2f} {rates}  {candidate.bot}")
+    if result.head_to_head is not None:
+        typer.echo(f"\n{result.head_to_head}")
+    if json is not None:
+        result.save(json)
+    if plot is not None:
+        tuning.draw_trials(result, plot)
+    for path in (csv, json, plot):
+        if path is not None:
+            typer.echo(f"written to {path}")

@@ -1,0 +1,93 @@
+"""Opponent-hand estimators: for each card, the probability that the opponent holds it.
+
+>>> from gin_env import estimators
+>>> estimators.names()
+>>> estimator = estimators.make("bayes")
+>>> estimator = estimators.make("bayes:least_observations=100")  # parameters as in bots' names
+>>> estimator.estimate(PlayerView.from_env(env, agent))          # float32 (1, 52)
+
+They fill the observation's estimate plane (``estimator=`` of every environment), serve bots, and are compared by
+``gin-rummy evaluate-estimators``. What they have in common is in `gin_env.estimators.base`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gin_env.estimators.base import Estimator
+
+__all__ = ["make", "names", "parameters", "resolve"]
+
+# Modules are imported when their estimator is made: the observation needs `uniform`, and nobody torch unasked.
+_ESTIMATORS = {
+    "uniform": "uniform:UniformEstimator",
+    "omniscient": "omniscient:OmniscientEstimator",
+    "logistic": "logistic:LogisticEstimator",
+    "bayes": "bayes:BayesEstimator",
+    "bayes-isru": "bayes_isru:BayesIsruEstimator",
+    "nn": "neural:NnEstimator",
+    "shankar-cnn": "neural:ShankarCnnEstimator",
+    "ensemble": "ensemble:EnsembleEstimator",
+    "suit-equivariant": "neural:SuitEquivariantEstimator",
+}
+
+
+def names() -> list[str]:
+    """The names of all estimators."""
+    return list(_ESTIMATORS)
+
+
+def parameters(name: str) -> dict[str, Any] | None:
+    """Names and defaults of an estimator's parameters. Raises ValueError for an unknown name."""
+    from gin_env.agents.bot_names import parameters as parameters_of
+
+    return parameters_of(_factory(name))
+
+
+def make(name: str, **params: Any) -> Estimator:
+    """An estimator by name. The name may hold parameters, as in ``"nn:weights=simple"`` (see `gin_env.agents.bot_names`).
+
+    An estimator made with parameters is called by the text that makes it again: ``"nn:weights=simple"``.
+
+    Raises ValueError for an unknown name or parameters that cannot be read, TypeError for a parameter that the
+    estimator does not have.
+    """
+    from gin_env.agents.bot_names import check_parameters, format_value, parse
+
+    if not isinstance(name, str):
+        raise TypeError(f"an estimator's name is a text, not {name!r}")
+    name, named = parse(name, kind="estimator")
+    if twice := sorted(named.keys() & params.keys()):
+        raise ValueError(f"estimator {name!r}: the parameter {twice[0]!r} is given twice")
+    params = named | params
+    factory = _factory(name)
+    check_parameters(name, factory, params, kind="estimator")
+    estimator = factory(**params)
+    if params:
+        estimator.name = f"{name}:{','.join(f'{key}={format_value(value)}' for key, value in params.items())}"
+    return estimator
+
+
+def resolve(estimator: str | Estimator) -> Estimator:
+    """An estimator from a name (with or without parameters) or an object. Raises TypeError for an object that is none."""
+    from gin_env.estimators.base import Estimator
+
+    if isinstance(estimator, str):
+        return make(estimator)
+    if isinstance(estimator, type) or not isinstance(estimator, Estimator):
+        raise TypeError(
+            "an estimator is a name or an object with `name`, `estimate(view)`, `new_memory(count)` and "
+            f"`advance(view, memory)`, not {estimator!r}"
+        )
+    return estimator
+
+
+def _factory(name: str) -> Callable[..., Estimator]:
+    if name not in _ESTIMATORS:
+        raise ValueError(f"unknown estimator {name!r}; choose from {', '.join(_ESTIMATORS)}")
+    module, class_name = _ESTIMATORS[name].split(":")
+    return getattr(import_module(f"gin_env.estimators.{module}"), class_name)

@@ -1,0 +1,48 @@
+"""What an estimator is, and what all of them know for certain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from gin_env.views import PlayerView
+
+
+@runtime_checkable
+class Estimator(Protocol):
+    """For each player's view and each of the 52 cards: the probability that her opponent holds the card.
+
+    Cards whose place the player knows are exactly 0 or 1: those in her hand and in the discard pile are 0, those
+    that she saw the opponent take and keep are 1. Cards that the deck lacks are 0. What the probabilities of the
+    others sum to, each estimator says.
+
+    An estimator sees views only, never a state (``omniscient``, which cheats, must be given the hands).
+
+    *Memory* saves work in play: whoever estimates again and again along a hand keeps a record for each view and
+    has it advanced, instead of going through the whole hand each time. A memory that was left at another hand, at
+    another table or further on is noticed and begun anew, so that for every memory ``advance(view, memory)`` equals
+    ``estimate(view)``. (The one exception, ``ensemble:switching=adaptive``, learns from hand to hand.) A copy of the
+    array is a copy of the memory.
+    """
+
+    name: str
+    """How `gin_env.estimators.make` makes it."""
+
+    def estimate(self, view: PlayerView) -> np.ndarray:
+        """float32 (n, 52): the probabilities, from the views alone."""
+        ...
+
+    def new_memory(self, count: int) -> np.ndarray:
+        """Memory for so many views: an array whose first axis has length `count`."""
+        ...
+
+    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
+        """float32 (n, 52): the probabilities; `memory` (n, ...) is brought up to the views, in place."""
+        ...
+
+
+def no_memory(count: int) -> np.ndarray:
+    """The memory of an estimator that needs none: records (count,) without fields."""
+    return np.zeros(count, np.dtype([]))

@@ -1,0 +1,112 @@
+"""``bayes``: paper 003's Bayesian estimator, frequencies of draw and discard events given that a card is held.
+
+Source: paper 003, "Bayesian Estimation from Abstracted Play Data". After each turn of the opponent the
+estimate of each card of unknown place is multiplied by P(B | A), the frequency of such a turn B while such a
+card A is held; then all are renormalised so that they sum to the number of unknown cards in her hand, "and
+then fit through a logistic curve to ensure they are no more than 1". A turn is: was a card drawn face up,
+rank of the face-up card, rank of the discard; a card is its rank (stated for A by "that of drawing Q♥,
+discarding K♦, and holding K♥") and whether it is suited with the face-up card and/or the discard. 10,000
+games of two Simple players; with fewer than 50 observations no update; the prior is 10/42.
+
+Readings:
+
+- Games go to 100 points. An observation is a card of unknown place after a turn, held or not (`Frequencies`).
+- The likelihood of a bucket is the odds that such a card is held after such a turn, divided by the odds that
+  a card of its rank was held before it. With the odds before as the prior this is Bayes' rule, and it holds
+  for cards that the turn itself brought into the hand or took from it. Measured (mean log loss of cards of
+  unknown place, some 3,000 hands of ``simple``; ``uniform`` 0.589): this 0.557; P(B | A) relative to all turns
+  with a card of the rank 0.573, since it never learns that high cards are held less; the odds after the turn
+  relative to those of all cards 0.591, since it learns that again in each turn.
+- Half an observation is added to each count; no factor lies beyond 1/100 to 100.
+- The logistic curve and the sum in one: a card's probability is w λ / (1 + w λ), where w is the product of
+  its factors (the odds) and λ makes the sum the number of unknown cards in the opponent's hand. So the sum is
+  exact, nothing exceeds 1, and the order of the turns does not matter. (The paper's own curve is not given;
+  its sums are off by what its Figure 3 shows.)
+- Passes in the opening offer are no turns: they change nothing.
+
+Cost on one busy core of an Intel Xeon: 0.4 µs for each view with a memory, 0.5 µs from scratch.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gin_env.agents.checks import check_integer
+from gin_env.cards import NUM_CARDS
+from gin_env.compilation import kernel
+from gin_env.estimators.buckets import (
+    NEITHER_SUITED,
+    NEITHER_UNSUITED,
+    PRODUCT_MEMORY,
+    advance_products,
+)
+from gin_env.estimators.frequencies import Frequencies, find_table
+from gin_env.estimators.odds import write_odds_with_sum
+from gin_env.estimators.uniform import cards_missing, cards_unseen
+
+if TYPE_CHECKING:
+    from gin_env.views import PlayerView
+
+LEAST_OBSERVATIONS = 50
+_MOST = 100.0
+"""No turn makes a card more than so many times likelier, or less likely."""
+
+
+class BayesEstimator:
+    """Paper 003's Bayesian estimator; the probabilities sum to the number of cards in the opponent's hand.
+
+    Parameters
+    ----------
+    table : whom it has watched: the name of a packaged table, or a file of ``gin-rummy train estimator bayes``.
+    least_observations : buckets with fewer observations change nothing.
+    """
+
+    name = "bayes"
+
+    def __init__(self, table: str | Path = "simple", least_observations: int = LEAST_OBSERVATIONS) -> None:
+        least = check_integer("least_observations", least_observations, 1, 1 << 31)
+        self._factors = likelihood_ratios(find_table(table), least)
+
+    def estimate(self, view: PlayerView) -> np.ndarray:
+        """float32 (n, 52), see `Estimator.estimate`."""
+        return self.advance(view, self.new_memory(len(view)))
+
+    def new_memory(self, count: int) -> np.ndarray:
+        """`PRODUCT_MEMORY` records (count,)."""
+        return np.zeros(count, PRODUCT_MEMORY)
+
+    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
+        """float32 (n, 52), see `Estimator.advance`."""
+        estimates = np.empty((len(view), NUM_CARDS), np.float32)
+        _advance(view.records, self._factors, memory, estimates)
+        return estimates
+
+
+def likelihood_ratios(frequencies: Frequencies, least_observations: int) -> np.ndarray:
+    """float64 `BUCKETS`: the odds after a turn / the odds before it; 1 where there are too few observations."""
+    seen, held = frequencies.seen.copy(), frequencies.held.copy()
+    neither = [NEITHER_SUITED, NEITHER_UNSUITED]  # the paper does not tell them apart
+    for counts in (seen, held):
+        counts[..., neither] = counts[..., neither].sum(axis=-1, keepdims=True)
+    ratios = (held + 0.5) / (seen - held + 0.5) / frequencies.odds_before()
+    return np.where(seen >= least_observations, np.clip(ratios, 1 / _MOST, _MOST), 1.0)
+
+
+@kernel
+def _advance(views, factors, memory, estimates):
+    buffer = np.empty(NUM_CARDS)
+    for index in range(len(views)):
+        view = views[index]
+        public = view.public
+        advance_products(public, view.player, factors, memory[index])
+        write_odds_with_sum(
+            memory[index].products,
+            cards_unseen(public, view.private, view.player),
+            np.int64(public.shown[1 - view.player]),
+            cards_missing(public, view.player),
+            buffer,
+            estimates[index],
+        )

@@ -1,0 +1,106 @@
+"""``bayes-isru``: paper 002's relative likelihoods, bounded by an inverse-square-root unit.
+
+Source: paper 002, "Defensive Score" (both sections). The relative likelihood of each card starts at 10/42 and
+is updated by P(B | A), estimated from 10,000 games of two Simple players in buckets of six properties: the
+ranks of the card, the discard and the face-up card; whether the discard is suited with the face-up card;
+whether the card is suited with neither, with the face-up card, or with the discard; whether she drew face up.
+"Recorded instances are averaged and transformed" by g(o) = o / sqrt(α + o²), α = 1, "to bound relative
+likelihoods between 0 and 1"; it "leaves the initial uniformly distributed relative likelihood (10/42)
+little-changed" (0.238 becomes 0.232).
+
+Readings:
+
+- The same table as for ``bayes``, with all six properties; a card of the suit of both counts as suited with
+  both.
+- The average of a bucket is the share of its cards that are held after the turn; as a *relative* likelihood
+  it is divided by the share of the cards of the rank that were held before it. Buckets never seen change
+  nothing.
+- o is 10/42 (as the hand goes on: the cards that the opponent holds unknown / cards of unknown place) times
+  the product over her turns, and g is applied to it once, at the end: applied again at each turn it would
+  pull all cards towards 0.
+- The likelihoods are not normalised, as in the paper: their sum is not the number of cards in her hand.
+- Known cards are 0 and 1.
+
+The discard risk score that paper 002 builds on them (equation 5) is `gin_env.estimators.risk.discard_risks`.
+
+Cost on one busy core of an Intel Xeon: 0.25 µs for each view with a memory, 0.3 µs from scratch.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gin_env.agents.checks import check_number
+from gin_env.cards import NUM_CARDS, count_cards
+from gin_env.compilation import kernel
+from gin_env.estimators.buckets import PRODUCT_MEMORY, advance_products
+from gin_env.estimators.frequencies import Frequencies, find_table
+from gin_env.estimators.uniform import cards_missing, cards_unseen
+
+if TYPE_CHECKING:
+    from gin_env.views import PlayerView
+
+
+class BayesIsruEstimator:
+    """Paper 002's estimator; nothing is promised of the sum.
+
+    Parameters
+    ----------
+    table : whom it has watched: the name of a packaged table, or a file of ``gin-rummy train estimator bayes-isru``.
+    alpha : α of the inverse-square-root unit.
+    """
+
+    name = "bayes-isru"
+
+    def __init__(self, table: str | Path = "simple", alpha: float = 1.0) -> None:
+        self._alpha = check_number("alpha", alpha, 1e-6, 1e6)
+        self._factors = relative_likelihoods(find_table(table))
+
+    def estimate(self, view: PlayerView) -> np.ndarray:
+        """float32 (n, 52), see `Estimator.estimate`."""
+        return self.advance(view, self.new_memory(len(view)))
+
+    def new_memory(self, count: int) -> np.ndarray:
+        """`PRODUCT_MEMORY` records (count,)."""
+        return np.zeros(count, PRODUCT_MEMORY)
+
+    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
+        """float32 (n, 52), see `Estimator.advance`."""
+        estimates = np.empty((len(view), NUM_CARDS), np.float32)
+        _advance(view.records, self._factors, self._alpha, memory, estimates)
+        return estimates
+
+
+def relative_likelihoods(frequencies: Frequencies) -> np.ndarray:
+    """float64 `BUCKETS`: how often the card is held after the turn, relative to how often one of its rank was before."""
+    seen, held = frequencies.seen, frequencies.held
+    before = (frequencies.held_before / frequencies.seen_before)[:, None]
+    return np.divide(held, seen, out=np.ones(seen.shape) * before, where=seen > 0) / before
+
+
+@kernel
+def write_bounded(products, unseen: int, known: int, missing: int, alpha: float, row) -> None:
+    """Write g(share * product) into float32 (52,) for the unseen cards, 1 for the known ones, 0 for the others."""
+    share = missing / max(count_cards(unseen), 1)
+    for card in range(NUM_CARDS):
+        likelihood = share * products[card]
+        row[card] = (known >> card & 1) + (unseen >> card & 1) * likelihood / np.sqrt(alpha + likelihood**2)
+
+
+@kernel
+def _advance(views, factors, alpha, memory, estimates):
+    for index in range(len(views)):
+        view = views[index]
+        public = view.public
+        advance_products(public, view.player, factors, memory[index])
+        write_bounded(
+            memory[index].products,
+            cards_unseen(public, view.private, view.player),
+            np.int64(public.shown[1 - view.player]),
+            cards_missing(public, view.player),
+            alpha,
+            estimates[index],
+        )

@@ -1,0 +1,115 @@
+"""What one turn of the opponent says about each card: the buckets of papers 002 and 003, and products over a hand.
+
+A turn of the opponent is what everybody saw of it: whether she took the upcard or drew from the stock, which
+upcard she could take, and what she discarded. For a card that she may hold, it falls into one of the buckets
+``[took, rank of the upcard, rank of the discard, rank of the card, suit relation]``; the suit relations are
+`BOTH` to `NEITHER_UNSUITED`.
+
+``bayes`` and ``bayes-isru`` have a factor for each bucket and multiply, for each card, those of all turns:
+`advance_products`. The product depends on what everybody saw alone, not on the player's own hand, and not on
+the order of the turns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS
+from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from gin_env.compilation import kernel
+from gin_env.streams import mix
+
+# Suit relations of a card to the upcard and the discard of a turn.
+BOTH = 0  # of the suit of both
+UPCARD_ONLY = 1
+DISCARD_ONLY = 2
+NEITHER_SUITED = 3  # of neither suit; upcard and discard share one
+NEITHER_UNSUITED = 4  # of neither suit; upcard and discard differ in theirs
+NUM_RELATIONS = 5
+
+BUCKETS = (2, NUM_RANKS, NUM_RANKS, NUM_RANKS, NUM_RELATIONS)
+"""Shape of a table with an entry for each bucket."""
+
+PRODUCT_MEMORY = np.dtype(
+    [
+        ("events", np.int64),  # entries of the history that the products know of
+        ("history", np.uint64),  # a hash of these
+        ("mover", np.int64),  # who acts after them
+        ("products", np.float64, (NUM_CARDS,)),
+    ],
+    align=True,
+)
+"""The memory of an estimator that multiplies factors. A new one has events = 0, and no products yet."""
+
+
+@kernel
+def suit_relation(suit: int, upcard: int, discard: int) -> int:
+    """How a card of this suit relates to the two cards."""
+    with_upcard = suit == upcard // NUM_RANKS
+    with_discard = suit == discard // NUM_RANKS
+    if with_upcard:
+        return BOTH if with_discard else UPCARD_ONLY
+    if with_discard:
+        return DISCARD_ONLY
+    return NEITHER_SUITED if upcard // NUM_RANKS == discard // NUM_RANKS else NEITHER_UNSUITED
+
+
+@kernel
+def is_discard(action: int) -> bool:
+    """Whether an action discards a card, with a knock or without."""
+    return action < DRAW_STOCK
+
+
+@kernel
+def offered_upcard(public, discard: int) -> int:
+    """The card that lay on the pile when the turn began that ended with the history's entry number `discard`."""
+    before = discard - 2  # the entry in between is the draw
+    if before >= 0 and is_discard(public.history[before]):
+        return np.int64(public.history[before]) % NUM_CARDS
+    return np.int64(public.first_upcard)
+
+
+@kernel
+def _hash_history(public, player: int, events: int) -> int:
+    """uint64: names the first so many entries of the history, as seen by `player`."""
+    key = mix(np.uint64(public.first_upcard), np.uint64(2 * public.dealer + player))
+    for index in range(events):
+        key = mix(key, np.uint64(public.history[index]))
+    return key
+
+
+@kernel
+def _multiply_turn(public, discard: int, factors, products) -> None:
+    """Multiply `products` (52,) by the factors of the turn that ended with the history's entry number `discard`."""
+    upcard = offered_upcard(public, discard)
+    card = np.int64(public.history[discard]) % NUM_CARDS
+    took = 1 if public.history[discard - 1] == DRAW_UPCARD else 0
+    row = factors[took, upcard % NUM_RANKS, card % NUM_RANKS]
+    for suit in range(NUM_SUITS):
+        relation = suit_relation(suit, upcard, card)
+        for rank in range(NUM_RANKS):
+            products[suit * NUM_RANKS + rank] *= row[rank, relation]
+
+
+@kernel
+def advance_products(public, player: int, factors, memory) -> None:
+    """Bring the products of the opponent's turns, a `PRODUCT_MEMORY` record, up to the present.
+
+    `factors` is float64 of shape `BUCKETS`. A memory of something else than the beginning of this hand is begun anew.
+    """
+    known = memory.events
+    if known == 0 or known > public.history_length or memory.history != _hash_history(public, player, known):
+        known = 0
+        memory.mover = 1 - public.dealer
+        memory.products[:] = 1.0
+    for index in range(known, public.history_length):
+        action = public.history[index]
+        if is_discard(action):
+            if memory.mover != player:
+                _multiply_turn(public, index, factors, memory.products)
+            memory.mover = 1 - memory.mover
+        elif action == PASS:
+            memory.mover = 1 - memory.mover
+    if memory.events != public.history_length or known == 0:
+        memory.events = public.history_length
+        memory.history = _hash_history(public, player, memory.events)

@@ -1,0 +1,187 @@
+"""The networks of the estimators, and how they are stored: small safetensors files in half precision.
+
+Needs torch (the extra ``train``); everything else imports this module only when a network is asked for.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gin_env.cards import NUM_CARDS, NUM_RANKS
+from gin_env.estimators.public_history import CARD_FEATURES, TABLE_FEATURES
+
+try:
+    import safetensors.torch
+    import torch
+    from torch import nn
+    from torch.nn import functional
+except ImportError as error:
+    raise ImportError(
+        'estimators that are networks need torch and safetensors: pip install "gin-env[train]"'
+    ) from error
+
+WEIGHTS_VERSION = 1
+"""Changes when a network or its inputs change; weights of other versions are refused."""
+FORWARD_BATCH = 512
+"""Views in one forward pass; more are cut into parts, which fit into the processor's cache."""
+
+
+class DenseNetwork(nn.Module):
+    """Paper 003's simple neural network: dense layers of 100, 85, 60 and 52, all sigmoid; returns logits.
+
+    Inputs float32 (n, 157): upcard and discard of the opponent's last turn one-hot (52 each), whether she took
+    the upcard (1), the probabilities before that turn (52).
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        sizes = (3 * NUM_CARDS + 1, 100, 85, 60, NUM_CARDS)
+        self.layers = nn.ModuleList(nn.Linear(*pair) for pair in itertools.pairwise(sizes))
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        for layer in self.layers[:-1]:
+            inputs = torch.sigmoid(layer(inputs))
+        return self.layers[-1](inputs)
+
+
+class ShankarNetwork(nn.Module):
+    """Paper 003's CNN over Shankar images (n, 1, 17, 13): three times convolution, ReLU, pooling; returns logits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.convolutions = nn.ModuleList(
+            nn.Conv2d(*pair, kernel_size=3, padding="same") for pair in ((1, 16), (16, 32), (32, 64))
+        )
+        self.output = nn.Linear(64 * 2 * 1, NUM_CARDS)  # 17x13 -> 8x6 -> 4x3 -> 2x1
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        for convolution in self.convolutions:
+            images = functional.max_pool2d(functional.relu(convolution(images)), 2)
+        return self.output(images.flatten(1))
+
+
+class SuitEquivariantNetwork(nn.Module):
+    """A residual network over the 4x13 cards whose weights all suits share; returns logits (n, 52).
+
+    Inputs are `public_history.card_features`. In each block a card hears from two neighbours on either side in its
+    suit (convolution), from its rank in all suits (their mean) and from the whole table (mean and maximum over all
+    cards). Permuting the suits permutes the output; ranks differ by a learned bias.
+    """
+
+    def __init__(self, channels: int = 32, blocks: int = 3) -> None:
+        super().__init__()
+        self.cards = nn.Conv2d(len(CARD_FEATURES), channels, (1, 5), padding=(0, 2))
+        self.table = nn.Linear(len(TABLE_FEATURES), channels)
+        self.rank = nn.Parameter(torch.zeros(channels, 1, NUM_RANKS))
+        self.neighbours = nn.ModuleList(
+            nn.Conv2d(channels, channels, (1, 5), padding=(0, 2)) for _ in range(blocks)
+        )
+        self.same_rank = nn.ModuleList(nn.Conv1d(channels, channels, 1, bias=False) for _ in range(blocks))
+        self.everything = nn.ModuleList(nn.Linear(2 * channels, channels, bias=False) for _ in range(blocks))
+        self.output = nn.Conv2d(channels, 1, 1)
+
+    def forward(self, cards: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+        x = functional.relu(self.cards(cards) + self.table(table)[:, :, None, None] + self.rank)
+        for neighbours, same_rank, everything in zip(
+            self.neighbours, self.same_rank, self.everything, strict=True
+        ):
+            whole = everything(torch.cat([x.mean((2, 3)), x.amax((2, 3))], dim=1))
+            x = x + functional.relu(
+                neighbours(x) + same_rank(x.mean(2))[:, :, None] + whole[:, :, None, None]
+            )
+        return self.output(x).flatten(1)
+
+
+NETWORKS: dict[str, Callable[[], nn.Module]] = {
+    "nn": DenseNetwork,
+    "shankar-cnn": ShankarNetwork,
+    "suit-equivariant": SuitEquivariantNetwork,
+}
+"""Architecture by the estimator's name."""
+
+
+def with_expected_sum(logits: torch.Tensor, unseen: torch.Tensor, missing: torch.Tensor) -> torch.Tensor:
+    """The logits (n, 52) shifted so that the probabilities of the unseen cards sum to `missing` (n,).
+
+    One shift for each row, found by Newton's method; a last step is differentiable, which gives the exact gradient
+    of the shift (implicit function theorem). Rows in which all or none of the unseen cards are missing have no
+    finite shift; they come out close to 1 or 0.
+    """
+    with torch.no_grad():
+        count = unseen.sum(1).clamp(min=1)
+        share = (missing / count).clamp(1e-6, 1 - 1e-6)
+        missing = share * count
+        low = torch.where(unseen, -logits, torch.inf).amin(1) + torch.logit(share)
+        high = torch.where(unseen, -logits, -torch.inf).amax(1) + torch.logit(share)
+        shift = (low + high) / 2
+        for _ in range(24):
+            p = torch.sigmoid(logits + shift[:, None]) * unseen
+            excess = p.sum(1) - missing
+            low, high = torch.where(excess < 0, shift, low), torch.where(excess < 0, high, shift)
+            newton = shift - excess / (p * (1 - p)).sum(1).clamp(min=1e-9)
+            shift = torch.where((newton > low) & (newton < high), newton, (low + high) / 2)
+        shift = torch.where(unseen.any(1), shift, 0.0)
+    p = torch.sigmoid(logits + shift[:, None]) * unseen
+    slope = (p * (1 - p)).sum(1).detach().clamp(min=1e-9)
+    return logits + (shift - (p.sum(1) - missing) / slope)[:, None]
+
+
+def predict(function: Callable[..., torch.Tensor], *inputs: np.ndarray) -> np.ndarray:
+    """float32 (n, ...): what `function` returns for arrays (n, ...), in batches of `FORWARD_BATCH`, without gradients."""
+    with torch.inference_mode():
+        parts = [
+            function(*(torch.from_numpy(array[start : start + FORWARD_BATCH]) for array in inputs)).numpy()
+            for start in range(0, len(inputs[0]), FORWARD_BATCH)
+        ]
+    return np.concatenate(parts) if parts else np.zeros((0, NUM_CARDS), np.float32)
+
+
+def round_to_half_precision(network: nn.Module) -> None:
+    """Round the weights as `save` does, so that a network is measured as it will be loaded."""
+    with torch.no_grad():
+        for weights in network.parameters():
+            weights.copy_(weights.half().float())
+
+
+def save(network: nn.Module, path: str | Path, metadata: dict[str, Any]) -> None:
+    """Write the weights in half precision, with where they come from as JSON in the file's metadata."""
+    tensors = {name: tensor.half().contiguous() for name, tensor in network.state_dict().items()}
+    text = json.dumps(metadata | {"weights_version": WEIGHTS_VERSION}, sort_keys=True)
+    Path(path).write_bytes(safetensors.torch.save(tensors, metadata={"provenance": text}))
+
+
+def load(name: str, path: str | Path) -> tuple[nn.Module, dict[str, Any]]:
+    """(the network of estimator `name`, its metadata) from a file of `save`.
+
+    Raises FileNotFoundError, or ValueError that names the file for one that is damaged, or of another network or version.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"there are no weights {path}")
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            metadata = json.loads((file.metadata() or {})["provenance"])
+            tensors = {key: file.get_tensor(key).float() for key in file.keys()}  # noqa: SIM118 (not a dict)
+    except (safetensors.SafetensorError, KeyError, json.JSONDecodeError, OSError) as error:
+        raise ValueError(f"{path} holds no estimator's weights, or is damaged ({error})") from error
+    if metadata.get("weights_version") != WEIGHTS_VERSION:
+        raise ValueError(
+            f"{path} has weights of version {metadata.get('weights_version')}, this release reads "
+            f"{WEIGHTS_VERSION}; train them again with `gin-rummy train estimator {name}`"
+        )
+    if metadata.get("estimator") != name:
+        raise ValueError(f"{path} holds weights of the estimator {metadata.get('estimator')!r}, not {name!r}")
+    network: Any = NETWORKS[name]()
+    try:
+        network.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise ValueError(f"{path} does not fit the network of {name!r}: {error}") from error
+    if not all(torch.isfinite(tensor).all() for tensor in tensors.values()):
+        raise ValueError(f"{path} is damaged: some weights are no numbers")
+    return network.eval().to(memory_format=torch.channels_last), metadata  # a third faster

@@ -1,0 +1,243 @@
+"""``nn``, ``shankar-cnn`` and ``suit-equivariant``: the estimators that are networks.
+
+Source of the first two: paper 003, "Simple Neural Network" and "Shankar CNN"; the third is ours.
+
+``nn``: dense sigmoid layers of 100, 85, 60 and 52 on "a few features of the current game state", trained in
+generations, "since this network is trained on the current probability distribution". Figure 1, which shows the inputs, is
+missing from the text. Reconstruction: what the paper's Bayesian estimator looks at, as the one-hot encoding that the
+caption mentions: the face-up card of the opponent's last turn (52), whether she took it (1), her discard (52), and the
+present probabilities (52), in which known cards are 0 or 1. One update for each turn that she completes; before the
+first, the uniform estimate. The paper gives no training data size, loss, epochs, or number of generations: see
+`gin_env.estimators.training`.
+
+``shankar-cnn``: `gin_env.estimators.shankar` makes the image; 16, 32 and 64 filters of 3x3 with ReLU and 2x2 pooling
+(same padding: without padding a 17x13 image is used up after two of them), then one sigmoid for each card. The paper does not give the output layer.
+
+Both give each card its own probability, as in the paper: their sum need not be the number of cards (that is what the
+Probabilistic Integrity Loss measures). Cards whose place is known are set to 0 or 1.
+
+``suit-equivariant``: a residual network that reads the whole public history card by card (`CARD_FEATURES` in
+`gin_env.estimators.public_history`), with weights that all suits share, and whose probabilities sum to exactly the number of
+unknown cards in the opponent's hand (one shift of all logits).
+
+=====================  ==========  =============  ==========================  ===========
+16,000 hands of        weights     log loss for   its part of uniform's       µs a view
+simple, seed 0                     each card      log loss that it saves
+=====================  ==========  =============  ==========================  ===========
+``nn``                 32,717      0.536           9.5 %                       5
+``shankar-cnn``        30,004      0.528          10.9 %                      33
+``suit-equivariant``   28,417      0.516          12.9 %                      74
+=====================  ==========  =============  ==========================  ===========
+
+The last column is processor time for each view in one forward pass over a batch of hundreds, one core, features included.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gin_env.cards import NUM_CARDS
+from gin_env.estimators.base import no_memory
+from gin_env.estimators.public_history import (
+    card_features,
+    first_hands,
+    known_cards,
+    opponent_turns,
+)
+from gin_env.estimators.shankar import shankar_images
+from gin_env.views import PlayerView
+
+WEIGHTS_ENDING = ".safetensors"
+
+
+class _NetworkEstimator:
+    """What the networks without memory share.
+
+    Parameters
+    ----------
+    weights : whom the network has watched: the name of a packaged set (see `packaged_weights`), or a file of
+        ``gin-rummy train estimator``.
+    """
+
+    name = ""
+
+    def __init__(self, weights: str = "simple") -> None:
+        self.network, self.provenance = find_weights(self.name, weights)
+
+    def estimate(self, view: PlayerView) -> np.ndarray:
+        """float32 (n, 52), see `Estimator.estimate`."""
+        raise NotImplementedError
+
+    def new_memory(self, count: int) -> np.ndarray:
+        """None is needed: everything is in the view."""
+        return no_memory(count)
+
+    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
+        """The same as `estimate`."""
+        return self.estimate(view)
+
+
+class ShankarCnnEstimator(_NetworkEstimator):
+    """Paper 003's CNN over the Shankar array."""
+
+    name = "shankar-cnn"
+
+    def estimate(self, view: PlayerView) -> np.ndarray:
+        """float32 (n, 52), see `Estimator.estimate`."""
+        from gin_env.estimators.networks import predict
+
+        probabilities = predict(lambda images: self.network(images).sigmoid(), shankar_images(view))
+        return with_known_cards(probabilities, view)
+
+
+class SuitEquivariantEstimator(_NetworkEstimator):
+    """A network over the public history with weights shared by the suits."""
+
+    name = "suit-equivariant"
+
+    def estimate(self, view: PlayerView) -> np.ndarray:
+        """float32 (n, 52), see `Estimator.estimate`; sums to the number of cards in the opponent's hand."""
+        from gin_env.estimators.networks import predict, with_expected_sum
+
+        held, unseen, missing = known_cards(view)
+
+        def probabilities(cards: Any, table: Any, unseen: Any, missing: Any) -> Any:
+            return with_expected_sum(self.network(cards, table), unseen, missing).sigmoid()
+
+        return np.where(unseen, predict(probabilities, *card_features(view), unseen, missing), held)
+
+
+# --- nn -------------------------------------------------------------------------------------------------
+
+NN_MEMORY = np.dtype(
+    [
+        (
+            "first_hand",
+            np.uint64,
+        ),  # the hand that the player was dealt: tells one hand of a game from the next
+        ("turns", np.int64),  # turns of the opponent that the estimate knows of
+        ("estimate", np.float32, (NUM_CARDS,)),  # after them, as the network gave it
+    ],
+    align=True,
+)
+
+
+class NnEstimator(_NetworkEstimator):
+    """Paper 003's simple neural network, which builds on its own estimate of the turn before.
+
+    Without memory it goes through all the turns of the hand, with memory through the new ones, to the same end.
+    """
+
+    name = "nn"
+
+    def estimate(self, view: PlayerView) -> np.ndarray:
+        """float32 (n, 52), see `Estimator.estimate`."""
+        return self.advance(view, self.new_memory(len(view)))
+
+    def new_memory(self, count: int) -> np.ndarray:
+        """`NN_MEMORY` records (count,)."""
+        return np.zeros(count, NN_MEMORY)
+
+    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
+        """float32 (n, 52), see `Estimator.advance`."""
+        hands = first_hands(view)
+        turns, counts = opponent_turns(view)
+        done = np.where((memory["first_hand"] == hands) & (memory["turns"] <= counts), memory["turns"], 0)
+        estimate = memory["estimate"].copy()
+        for step in range(turns.shape[1]):
+            now = np.flatnonzero((done <= step) & (step < counts))
+            if len(now):
+                inputs = turn_inputs(turns[now, step], estimate[now] if step else None, view)
+                estimate[now] = self.predict(inputs)
+        memory["first_hand"], memory["turns"], memory["estimate"] = hands, counts, estimate
+        held, unseen, missing = known_cards(view)
+        share = missing / np.maximum(unseen.sum(axis=1), 1)
+        return np.where(unseen, np.where(counts[:, None] > 0, estimate, share[:, None]), held).astype(
+            np.float32
+        )
+
+    def predict(self, inputs: np.ndarray) -> np.ndarray:
+        """float32 (n, 52): the network's probabilities from `turn_inputs`."""
+        from gin_env.estimators.networks import predict
+
+        return predict(lambda batch: self.network(batch).sigmoid(), inputs)
+
+
+def turn_inputs(turns: np.ndarray, before: np.ndarray | None, view: PlayerView) -> np.ndarray:
+    """float32 (n, 157): the inputs of ``nn`` for `OPPONENT_TURN` records (n,).
+
+    `before` are the estimates (n, 52) before the turn; None for the uniform estimate, before the first one.
+    """
+    cards = np.arange(NUM_CARDS)
+    held = (turns["held"][:, None] >> cards.astype(np.uint64) & np.uint64(1)).astype(bool)
+    out = (turns["out"][:, None] >> cards.astype(np.uint64) & np.uint64(1)).astype(bool)
+    if before is None:
+        missing = view.records["public"]["rules"]["hand_size"][0] - held.sum(axis=1, keepdims=True)
+        before = missing / np.maximum((~held & ~out).sum(axis=1, keepdims=True), 1)
+    return np.concatenate(
+        [
+            turns["upcard"][:, None] == cards,
+            turns["took"][:, None],
+            turns["discard"][:, None] == cards,
+            np.where(held, 1, np.where(out, 0, before)),
+        ],
+        axis=1,
+        dtype=np.float32,
+    )
+
+
+# --- What they share --------------------------------------------------------------------------------------
+
+
+def with_known_cards(probabilities: np.ndarray, view: PlayerView) -> np.ndarray:
+    """The probabilities (n, 52), but 0 or 1 for the cards whose place the player knows."""
+    held, unseen, _ = known_cards(view)
+    return np.where(unseen, probabilities, held).astype(np.float32)
+
+
+def weights_path(name: str, opponents: str) -> str:
+    """The file name of a packaged set of weights."""
+    return f"{name.replace('-', '_')}_{opponents}{WEIGHTS_ENDING}"
+
+
+def packaged_weights(name: str) -> list[str]:
+    """The sets of weights that come with the package for this estimator, by whom they have watched."""
+    start = weights_path(name, "").removesuffix(WEIGHTS_ENDING)
+    found = (file.name for file in (files("gin_env") / "estimators" / "data").iterdir())
+    return sorted(
+        file.removeprefix(start).removesuffix(WEIGHTS_ENDING)
+        for file in found
+        if file.startswith(start) and file.endswith(WEIGHTS_ENDING)
+    )
+
+
+def find_weights(name: str, weights: str) -> tuple[Any, dict[str, Any]]:
+    """(network, provenance) for the `weights` parameter of an estimator; read once for each packaged set.
+
+    Raises ImportError without torch, FileNotFoundError or ValueError for a file that is not there or cannot be used.
+    """
+    if not isinstance(weights, str | Path):
+        raise TypeError(f"weights is a name or a path, not {weights!r}")
+    if str(weights).endswith(WEIGHTS_ENDING):
+        from gin_env.estimators.networks import load
+
+        return load(name, weights)
+    if weights not in packaged_weights(name):
+        raise ValueError(
+            f"{name!r} has no weights {str(weights)!r}; choose from {', '.join(packaged_weights(name))}, "
+            f"or give a file ({WEIGHTS_ENDING}) of `gin-rummy train estimator {name}`"
+        )
+    return _packaged(name, str(weights))
+
+
+@cache
+def _packaged(name: str, opponents: str) -> tuple[Any, dict[str, Any]]:
+    from gin_env.estimators.networks import load
+
+    with as_file(files("gin_env") / "estimators" / "data" / weights_path(name, opponents)) as path:
+        return load(name, path)

@@ -1,0 +1,45 @@
+"""From the odds of each card to probabilities with the right sum: what ``bayes`` and ``logistic`` share."""
+
+from __future__ import annotations
+
+from gin_env.cards import NUM_CARDS, lowest_card
+from gin_env.compilation import kernel
+
+_PRECISION = 1e-5
+"""By which share of itself the sum may be too small."""
+
+
+@kernel
+def write_odds_with_sum(odds, unseen: int, known: int, total: int, buffer, row) -> None:
+    """Write odds λ / (1 + odds λ) into float32 (52,) for the unseen cards, 1 for the known ones, 0 for the others.
+
+    λ makes the unseen cards' probabilities sum to `total`. It is found by Newton's method from below: the sum is concave in λ, and
+    at the first guess it is at most `total`, so each step stays below the solution. `buffer` is any float64 (52,).
+    """
+    count = 0
+    scale = 0.0
+    for card in range(NUM_CARDS):
+        row[card] = known >> card & 1
+    remaining = unseen
+    while remaining:
+        buffer[count] = odds[lowest_card(remaining)]
+        scale += buffer[count]
+        count += 1
+        remaining &= remaining - 1
+    scale = total / scale if total < count else 1e300  # she holds all of them: λ is infinite
+    if 0 < total < count:
+        for _ in range(100):
+            reached = 0.0
+            slope = 0.0
+            for index in range(count):
+                share = 1.0 / (1.0 + buffer[index] * scale)
+                reached += 1.0 - share
+                slope += buffer[index] * share * share
+            scale += (total - reached) / slope
+            if total - reached < _PRECISION * total:
+                break
+    remaining = unseen
+    while remaining:
+        card = lowest_card(remaining)
+        row[card] = 1.0 - 1.0 / (1.0 + odds[card] * scale)
+        remaining &= remaining - 1

@@ -1,0 +1,43 @@
+"""``omniscient``: the estimator that cheats (paper 003, "Future Work"), the extreme opposite to ``uniform``.
+
+It reports the opponent's true hand, which no view holds: whoever owns the games must hand it over by
+`OmniscientEstimator.estimate_hands`. Environments do so when they are asked for ``estimator="omniscient"``, the
+evaluation of estimators does; nothing else. `estimate` and `advance` refuse.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gin_env.cards import NUM_CARDS
+from gin_env.estimators.base import no_memory
+
+if TYPE_CHECKING:
+    from gin_env.views import PlayerView
+
+
+class OmniscientEstimator:
+    """Knows the opponent's hand, if it is given it."""
+
+    name = "omniscient"
+
+    def estimate_hands(self, hands: np.ndarray) -> np.ndarray:
+        """float32 (n, 52): 1 for each card in the opponents' hands, given as masks: uint64 (n,)."""
+        return (hands[:, None] >> np.arange(NUM_CARDS, dtype=np.uint64) & np.uint64(1)).astype(np.float32)
+
+    def estimate(self, view: PlayerView) -> np.ndarray:
+        """Raises ValueError: a view does not hold the opponent's hand."""
+        raise ValueError(
+            "the omniscient estimator needs the opponents' hands, which are in no view: "
+            "it works in environments (estimator='omniscient') and in `gin-rummy evaluate-estimators`"
+        )
+
+    def new_memory(self, count: int) -> np.ndarray:
+        """None is needed."""
+        return no_memory(count)
+
+    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
+        """Raises ValueError, as `estimate`."""
+        return self.estimate(view)

@@ -1,0 +1,306 @@
+"""What a view tells of the opponent, turn by turn and card by card, as arrays for networks.
+
+Everything is computed from the view alone, so that an estimator without memory can go through the whole hand.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS
+from gin_env.cards import CARD_VALUES, FULL_DECK, NUM_CARDS, card_bit, count_cards, deck_cards
+from gin_env.compilation import kernel
+from gin_env.estimators.uniform import cards_missing, cards_unseen
+from gin_env.state import DISCARD, OFFER
+from gin_env.views import PlayerView
+
+OPPONENT_TURN = np.dtype(
+    [
+        ("upcard", np.int8),  # the card that she could take
+        ("took", np.bool_),  # whether she did
+        ("discard", np.int8),
+        ("held", np.uint64),  # cards that she holds for certain, after the turn
+        ("out", np.uint64),  # cards that she does not hold for certain, after the turn
+    ],
+    align=True,
+)
+"""One completed turn of the opponent as the player saw it."""
+
+
+def opponent_turns(view: PlayerView) -> tuple[np.ndarray, np.ndarray]:
+    """(turns, counts): `OPPONENT_TURN` records (n, most) of the present hand in order, and int64 (n,) how many."""
+    counts = np.empty(len(view), np.int64)
+    _count_opponent_turns(view.records, counts)
+    turns = np.zeros((len(view), counts.max(initial=0)), OPPONENT_TURN)
+    _write_opponent_turns(view.records, turns)
+    return turns, counts
+
+
+def first_hands(view: PlayerView) -> np.ndarray:
+    """uint64 (n,): the hands that the players were dealt."""
+    hands = np.empty(len(view), np.uint64)
+    _write_first_hands(view.records, hands)
+    return hands
+
+
+def known_cards(view: PlayerView) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(held, unseen, missing): what the players know of the opponents' hands now.
+
+    held, unseen : bool (n, 52), cards that the opponent holds for certain, and those whose place is unknown.
+    missing : float32 (n,), how many of the unseen cards the opponent holds.
+    """
+    held = np.empty((len(view), NUM_CARDS), np.bool_)
+    unseen = np.empty((len(view), NUM_CARDS), np.bool_)
+    missing = np.empty(len(view), np.float32)
+    _write_known_cards(view.records, held, unseen, missing)
+    return held, unseen, missing
+
+
+CARD_FEATURES = (
+    "in the own hand",
+    "in the discard pile",
+    "the upcard",
+    "taken by the opponent and still held",
+    "taken by the player and still held",
+    "unseen",
+    "discarded by the opponent in this hand",
+    "the same: 1 / (1 + turns since)",
+    "the same: turn / 30",
+    "the same: in a turn in which she took the upcard",
+    "declined by the opponent in this hand",
+    "the same: 1 / (1 + turns since)",
+    "the same: turn / 30",
+    "taken by the opponent in this hand",
+    "the same: 1 / (1 + turns since)",
+    "the same: turn / 30",
+    "deadwood points minus those of her last discard, / 10 (0 before it)",
+    "deadwood points minus those of her cheapest discard, / 10 (0 before it)",
+)
+"""What `card_features` writes for each card."""
+
+TABLE_FEATURES = (
+    "turn / 30",
+    "cards left in the stock / 31",
+    "the opponent is the dealer",
+    "the opponent has drawn and not discarded",
+    "unseen cards that she holds / 10",
+    "unseen cards / 42",
+    "upcards she took / 5",
+    "deadwood points of her last discard / 10",
+    "deadwood points of her cheapest discard / 10",
+    "opening offer",
+    "the player is to move",
+)
+"""What `card_features` writes for the whole table."""
+
+
+def card_features(view: PlayerView) -> tuple[np.ndarray, np.ndarray]:
+    """(cards, table): float32 (n, len(CARD_FEATURES), 4, 13) and (n, len(TABLE_FEATURES))."""
+    cards = np.empty((len(view), len(CARD_FEATURES), NUM_CARDS), np.float32)
+    table = np.empty((len(view), len(TABLE_FEATURES)), np.float32)
+    _write_card_features(view.records, cards, table)
+    return cards.reshape(len(view), len(CARD_FEATURES), 4, 13), table
+
+
+# --- Kernels --------------------------------------------------------------------------------------------
+
+
+@kernel
+def is_discard(action: int) -> bool:
+    """Whether an action discards a card, with a knock or without."""
+    return action != DRAW_STOCK and action != DRAW_UPCARD and action != PASS
+
+
+@kernel
+def first_hand(public, private, player: int) -> int:
+    """Mask of the cards that the player was dealt: her draws and discards undone, the last one first."""
+    upcards = np.empty(len(public.history), np.int8)
+    movers = np.empty(len(public.history), np.int8)
+    upcard, mover = public.first_upcard, 1 - public.dealer
+    for index in range(public.history_length):
+        action = np.int64(public.history[index])
+        upcards[index], movers[index] = upcard, mover
+        if is_discard(action):
+            upcard = action % NUM_CARDS
+            mover = 1 - mover
+        elif action == PASS:
+            mover = 1 - mover
+    hand = np.int64(private.hand)
+    draws = np.int64(private.num_stock_draws)
+    for index in range(public.history_length - 1, -1, -1):
+        action = np.int64(public.history[index])
+        if movers[index] != player:
+            continue
+        if action == DRAW_STOCK:
+            draws -= 1
+            hand &= ~card_bit(private.stock_draws[draws])
+        elif action == DRAW_UPCARD:
+            hand &= ~card_bit(upcards[index])
+        elif action != PASS:
+            hand |= card_bit(action % NUM_CARDS)
+    return hand
+
+
+@kernel
+def count_opponent_turns(public, player: int) -> int:
+    """How many turns the opponent has completed in this hand."""
+    count = 0
+    mover = 1 - public.dealer
+    for index in range(public.history_length):
+        action = np.int64(public.history[index])
+        if is_discard(action):
+            count += mover != player
+            mover = 1 - mover
+        elif action == PASS:
+            mover = 1 - mover
+    return count
+
+
+@kernel
+def write_opponent_turns(public, private, player: int, turns) -> None:
+    """Write the opponent's turns into `OPPONENT_TURN` records (at least so many)."""
+    absent = FULL_DECK & ~deck_cards(public.rules.ranks, public.rules.suits)
+    hand = first_hand(public, private, player)
+    upcard, mover = np.int64(public.first_upcard), 1 - public.dealer
+    offered = upcard  # what the mover could take in this turn
+    pile, held = card_bit(upcard), np.int64(0)
+    took = False
+    draws = 0
+    turn = 0
+    for index in range(public.history_length):
+        action = np.int64(public.history[index])
+        if action == PASS:
+            mover = 1 - mover
+        elif action == DRAW_STOCK:
+            offered, took = upcard, False
+            if mover == player:
+                hand |= card_bit(private.stock_draws[draws])
+                draws += 1
+        elif action == DRAW_UPCARD:
+            offered, took = upcard, True
+            pile &= ~card_bit(upcard)
+            if mover == player:
+                hand |= card_bit(upcard)
+            else:
+                held |= card_bit(upcard)
+        else:
+            upcard = action % NUM_CARDS
+            bit = card_bit(upcard)
+            pile |= bit
+            if mover == player:
+                hand &= ~bit
+            else:
+                held &= ~bit
+                turns[turn].upcard = offered
+                turns[turn].took = took
+                turns[turn].discard = upcard
+                turns[turn].held = held
+                turns[turn].out = hand | pile | absent
+                turn += 1
+            mover = 1 - mover
+
+
+@kernel
+def _count_opponent_turns(views, counts):
+    for index in range(len(views)):
+        counts[index] = count_opponent_turns(views[index].public, views[index].player)
+
+
+@kernel
+def _write_opponent_turns(views, turns):
+    for index in range(len(views)):
+        view = views[index]
+        write_opponent_turns(view.public, view.private, view.player, turns[index])
+
+
+@kernel
+def _write_first_hands(views, hands):
+    for index in range(len(views)):
+        view = views[index]
+        hands[index] = first_hand(view.public, view.private, view.player)
+
+
+@kernel
+def _write_known_cards(views, held, unseen, missing):
+    for index in range(len(views)):
+        view = views[index]
+        shown = np.int64(view.public.shown[1 - view.player])
+        unknown = cards_unseen(view.public, view.private, view.player)
+        missing[index] = cards_missing(view.public, view.player)
+        for card in range(NUM_CARDS):
+            held[index, card] = shown >> card & 1
+            unseen[index, card] = unknown >> card & 1
+
+
+@kernel
+def _mark(cards, first: int, card: int, turn: int, now: int) -> None:
+    """Write an event of a card: that it was, how long ago, and when."""
+    cards[first, card] = 1.0
+    cards[first + 1, card] = 1.0 / (1.0 + now - turn)
+    cards[first + 2, card] = turn / 30.0
+
+
+@kernel
+def write_card_features(public, private, player: int, cards, table) -> None:
+    """Write `CARD_FEATURES` into float32 (18, 52) and `TABLE_FEATURES` into float32 (11,)."""
+    opponent = 1 - player
+    hand, pile = np.int64(private.hand), np.int64(public.pile)
+    unseen = cards_unseen(public, private, player)
+    now = np.int64(public.turn)
+    cards[:] = 0.0
+    for card in range(NUM_CARDS):
+        cards[0, card] = hand >> card & 1
+        cards[1, card] = pile >> card & 1
+        cards[3, card] = np.int64(public.shown[opponent]) >> card & 1
+        cards[4, card] = np.int64(public.shown[player]) >> card & 1
+        cards[5, card] = unseen >> card & 1
+    if public.upcard >= 0:
+        cards[2, public.upcard] = 1.0
+    upcard, mover = np.int64(public.first_upcard), 1 - public.dealer
+    turn = takes = 0
+    last = cheapest = np.int64(0)
+    took = False
+    for index in range(public.history_length):
+        action = np.int64(public.history[index])
+        if is_discard(action):
+            upcard = action % NUM_CARDS
+            turn += 1
+            if mover == opponent:
+                _mark(cards, 6, upcard, turn, now)
+                cards[9, upcard] = took
+                last = np.int64(CARD_VALUES[upcard])
+                cheapest = min(cheapest, last) if cheapest else last
+            mover = 1 - mover
+            took = False
+        elif action == DRAW_UPCARD:
+            took = True
+            if mover == opponent:
+                takes += 1
+                _mark(cards, 13, upcard, turn, now)
+        else:
+            if mover == opponent:
+                _mark(cards, 10, upcard, turn, now)
+            if action == PASS:
+                mover = 1 - mover
+    if last:
+        for card in range(NUM_CARDS):
+            cards[16, card] = (np.int64(CARD_VALUES[card]) - last) / 10.0
+            cards[17, card] = (np.int64(CARD_VALUES[card]) - cheapest) / 10.0
+    table[0] = now / 30.0
+    table[1] = public.stock_left / 31.0
+    table[2] = public.dealer == opponent
+    table[3] = public.phase == DISCARD and public.to_move == opponent
+    table[4] = cards_missing(public, player) / 10.0
+    table[5] = count_cards(unseen) / 42.0
+    table[6] = takes / 5.0
+    table[7] = last / 10.0
+    table[8] = cheapest / 10.0
+    table[9] = public.phase == OFFER
+    table[10] = public.to_move == player
+
+
+@kernel
+def _write_card_features(views, cards, table):
+    for index in range(len(views)):
+        view = views[index]
+        write_card_features(view.public, view.private, view.player, cards[index], table[index])

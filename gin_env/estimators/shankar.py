@@ -1,0 +1,140 @@
+"""The Shankar array: what Shankar's Plug Rule says of each card, and its image for a convolutional network.
+
+Source: Pramod Shankar's "Figuring the Opponent's Hand" (1994) as paper 003 uses it, section "Shankar CNN".
+Each card has one value:
+
+- `OWN` (-2): in the player's own hand;
+- `OUT` (-1): not in the opponent's hand, or a safe discard;
+- `HELD` (1): in the opponent's hand, or in a meld that she must have;
+- `UNKNOWN` (0).
+
+A card is a *safe discard* if the opponent has discarded a card of its rank or two others of its rank are
+certainly not hers, and if in each run of three with it another card is certainly not hers. A card that she took from
+the pile is taken to be part of a meld; what every meld that she may still have it in contains, she holds.
+
+Readings, where the text is silent (its worked example fixes the first two, and is a test):
+
+- The upcard is not in the opponent's hand (-1), but while she may still take it, it makes no other card safe: K♣ and K♦
+  of the example are 0 before K♥ is declined and -1 after, "however, now the Plug Rule comes to play".
+- "{A, B, C} is a run and at least one of B or C is known not to be in the opponent's hand" must hold for *all* runs
+  of three that contain A, as its example 6♣ says.
+- If both sets and runs are possible, or several runs, only the cards that all of them contain count as held: the rule
+  is about cards "certain to be in the opponent's hand". Where no meld is possible (she bluffed), none is.
+- A card that the opponent took and discarded again is out; what she ever discarded counts as a discard of its rank, also
+  when the player has taken it since.
+
+The image has 17 rows: the four suits in the order of `AMBI_SUPERPERMUTATION`, in which every order of four
+suits is found forwards or backwards, so that a set looks like a column of neighbours whatever its suits.
+17 is the least possible (paper 003, Theorem 3; tests/test_estimator_networks.py searches all shorter ones).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS
+from gin_env.cards import ACES, NUM_CARDS, NUM_RANKS, card_bit, count_cards, deck_cards, lowest_card
+from gin_env.compilation import kernel
+from gin_env.views import PlayerView
+
+OWN, OUT, UNKNOWN, HELD = -2, -1, 0, 1
+
+AMBI_SUPERPERMUTATION = tuple(int(symbol) - 1 for symbol in "12341231423124312")
+"""Suits in the order of the image's rows; the text is the paper's."""
+
+
+def shankar_arrays(view: PlayerView) -> np.ndarray:
+    """int8 (n, 52): the Shankar array of each view, by card id (reshape to (n, 4, 13) for suit and rank)."""
+    arrays = np.empty((len(view), NUM_CARDS), np.int8)
+    _write_shankar_arrays(view.records, arrays)
+    return arrays
+
+
+def shankar_images(view: PlayerView) -> np.ndarray:
+    """float32 (n, 1, 17, 13): the rows of the Shankar arrays in the order of the ambi-superpermutation."""
+    suits = shankar_arrays(view).reshape(-1, 4, NUM_RANKS)
+    return suits[:, None, AMBI_SUPERPERMUTATION].astype(np.float32)
+
+
+@kernel
+def cards_ever_discarded(public, player: int) -> int:
+    """Mask of all the cards that this player has discarded in this hand, wherever they are now."""
+    cards = np.int64(0)
+    mover = 1 - public.dealer
+    for index in range(public.history_length):
+        action = np.int64(public.history[index])
+        if action != DRAW_STOCK and action != DRAW_UPCARD and action != PASS:
+            if mover == player:
+                cards |= card_bit(action % NUM_CARDS)
+            mover = 1 - mover
+        elif action == PASS:
+            mover = 1 - mover
+    return cards
+
+
+@kernel
+def is_safe_discard(card: int, gone: int, discarded: int) -> bool:
+    """The Plug Rule for discards: `gone` are cards the opponent does not hold, `discarded` those she discarded."""
+    rank = card % NUM_RANKS
+    others = (np.int64(ACES) << rank) & ~card_bit(card)
+    if not others & discarded and count_cards(others & gone) < 2:
+        return False
+    for lowest in range(max(rank - 2, 0), min(rank, NUM_RANKS - 3) + 1):
+        run = np.int64(7) << (card - rank + lowest)
+        if not run & ~card_bit(card) & gone:
+            return False
+    return True
+
+
+@kernel
+def certain_mates(card: int, available: int) -> int:
+    """The Plug Rule for a card the opponent took: what all melds of it with `available` cards have in common."""
+    rank = card % NUM_RANKS
+    common = np.int64(-1)
+    others = (np.int64(ACES) << rank) & ~card_bit(card) & available
+    if count_cards(others) == 2:
+        common &= others
+    elif count_cards(others) == 3:
+        common = np.int64(0)
+    for lowest in range(max(rank - 2, 0), min(rank, NUM_RANKS - 3) + 1):
+        mates = (np.int64(7) << (card - rank + lowest)) & ~card_bit(card)
+        if not mates & ~available:
+            common &= mates
+    return common if common != -1 else np.int64(0)
+
+
+@kernel
+def write_shankar_array(public, private, player: int, row) -> None:
+    """Write the Shankar array of `player` into int8 (52,)."""
+    opponent = 1 - player
+    hand, pile = np.int64(private.hand), np.int64(public.pile)
+    held = np.int64(public.shown[opponent])
+    deck = deck_cards(public.rules.ranks, public.rules.suits)
+    gone = hand | pile | ~deck
+    if public.upcard >= 0:  # she may still take it, unless she declined or discarded it herself
+        refused = np.int64(public.declined[opponent]) | np.int64(public.discarded[opponent])
+        gone &= ~(card_bit(public.upcard) & ~refused)
+    discarded = cards_ever_discarded(public, opponent)
+    unknown = deck & ~(hand | pile | held)
+    mates = np.int64(0)
+    remaining = held
+    while remaining:
+        mates |= certain_mates(lowest_card(remaining), unknown | held)
+        remaining &= remaining - 1
+    for card in range(NUM_CARDS):
+        bit = card_bit(card)
+        if bit & hand:
+            row[card] = OWN
+        elif bit & (held | mates):
+            row[card] = HELD
+        elif not bit & unknown or is_safe_discard(card, gone, discarded):
+            row[card] = OUT
+        else:
+            row[card] = UNKNOWN
+
+
+@kernel
+def _write_shankar_arrays(views, arrays):
+    for index in range(len(views)):
+        view = views[index]
+        write_shankar_array(view.public, view.private, view.player, arrays[index])

@@ -1,0 +1,54 @@
+"""The measurement of the bots' speed: it counts the right things, and says how fast they were."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import numpy as np
+from typer.testing import CliRunner
+
+from gin_env import agents, bot_speed, cli
+
+
+class Slow:
+    """Plays as `simple` and works for five milliseconds of processor time a call."""
+
+    name = "slow"
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.simple = agents.make("simple")
+
+    def act(self, view) -> np.ndarray:
+        self.calls += 1
+        end = time.thread_time() + 0.005
+        while time.thread_time() < end:
+            pass
+        return self.simple.act(view)
+
+
+def test_only_the_bots_own_processor_time_counts():
+    bot = Slow()
+    (speed,) = bot_speed.measure_bots([bot], repeats=2, steps=3, tables=10)
+    assert bot.calls == 9  # one run to compile, two that count
+    assert speed.bot == "slow"
+    assert 0 < speed.slowest <= speed.median <= speed.fastest <= 10 / 0.005
+
+
+def test_games_follow_each_other():
+    """Random hands end within a hundred decisions, games of them later; nothing stops."""
+    play = bot_speed._Play(agents.make("simple"), 4, 0)
+    for _ in range(2000):
+        assert play.step() >= 0
+    assert play.begun > 8
+
+
+def test_every_rule_bot_exists_and_the_command_prints_a_table(tmp_path):
+    assert set(bot_speed.RULE_BOTS) <= set(agents.names())
+    path = tmp_path / "speed.json"
+    arguments = ["simple", "simple:knock_at=4", "--repeats", "1", "--steps", "2", "--tables", "8"]
+    done = CliRunner().invoke(cli.app, ["bot-speed", *arguments, "--json", str(path)])
+    assert done.exit_code == 0, done.output
+    assert "| `simple(knock_at=4)` |" in done.output
+    assert [row["bot"] for row in json.loads(path.read_text())] == ["simple", "simple(knock_at=4)"]

@@ -1,0 +1,135 @@
+"""Small-deck Gin Rummy for CFR: it is the engine's game, and its solution is worth having."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from gin_env import Rules, agents
+from gin_env.agents.cfr import CHANCE, TERMINAL, CFRPlus, best_response, expected_value, exploitability
+from gin_env.agents.cfr.game import children
+from gin_env.agents.cfr.small_gin import TINY, SmallGin, bot_strategy
+from gin_env.batch import Games
+
+# --- The solution -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def solved_gin(trees):
+    learner = CFRPlus(trees["gin"])
+    learner.run(100)
+    return learner.average_strategy()
+
+
+def test_the_solution_of_small_gin_has_to_mix(trees, solved_gin):
+    """Otherwise it would be a poor check of the solvers: a pure strategy could be found without averaging."""
+    pure = {key: np.eye(len(row))[row.argmax()] for key, row in solved_gin.items()}
+    assert exploitability(trees["gin"], pure) > 0.02 > 10 * exploitability(trees["gin"], solved_gin)
+
+
+@pytest.mark.parametrize("bot", ["simple", "random"])
+def test_no_bot_beats_the_best_response_in_small_gin(trees, solved_gin, bot):
+    tree = trees["gin"]
+    bots = bot_strategy(tree.game, agents.make(bot))
+    assert bots.keys() == set(tree.information_sets)
+    for player in (0, 1):
+        seat = {key: bots[key] for key, owner in zip(bots, tree.player, strict=True) if owner == player}
+        won = (1 - 2 * player) * expected_value(tree, solved_gin | seat)
+        assert won <= best_response(tree, solved_gin, player)[0] + 1e-9
+    assert exploitability(tree, bots) > 100 * exploitability(tree, solved_gin)
+
+
+# --- Small Gin Rummy is the engine's game -----------------------------------------------------------
+
+
+def test_small_gin_is_worth_what_the_engine_plays(trees):
+    """Uniform play in the tree, and 100,000 hands between two random bots with the engine's own shuffles."""
+    number = 100_000
+    games = Games(number, TINY)
+    games.start(games.everyone, np.full(number, 5, np.uint64), np.arange(number, dtype=np.uint64))
+    bot = agents.make("random")
+    while not games.done.all():
+        waiting = np.flatnonzero(~games.done)
+        games.play(waiting, bot.act(games.views(waiting)))
+    to_player_0 = np.where(games.results["winner"] == 0, 1, -1) * games.results["points"].astype(float)
+    to_the_non_dealer = np.where(games.results["dealer"] == 1, to_player_0, -to_player_0)
+    error = to_the_non_dealer.std() / number**0.5
+    assert abs(to_the_non_dealer.mean() - expected_value(trees["gin"], {})) < 4 * error
+
+
+def everything_seen(view) -> bytes:
+    """All of a view but its random number, field by field (padding left out)."""
+    record = view.records[0]
+
+    def flatten(value) -> tuple:
+        if value.dtype.names:
+            return tuple(flatten(value[name]) for name in value.dtype.names)
+        return value.tobytes()
+
+    return repr((flatten(record["public"]), flatten(record["private"]), int(record["player"]))).encode()
+
+
+def test_information_sets_of_small_gin_are_what_the_player_may_know():
+    """Two states have the same key exactly if the player's views are the same, field by field. All deals with
+    the same upcard, so that most sets are met with several hidden hands; and payoffs are the engine's scores."""
+    game = SmallGin(TINY)
+    games = Games(1, TINY)
+    views, keys = defaultdict(set), defaultdict(set)
+    visited = 0
+
+    def walk(state) -> None:
+        nonlocal visited
+        if state.to_move == TERMINAL:
+            scores = state.record["public"]["scores"][0]
+            assert state.payoff() == scores[0] - scores[1]
+            return
+        if state.to_move != CHANCE:
+            games.state[:] = state.record
+            seen = everything_seen(games.views(games.everyone))
+            views[state.information_set()].add(seen)
+            keys[seen].add(state.information_set())
+            visited += 1
+        for child in children(state):
+            walk(child)
+
+    upcard = (14,)
+    for first, _ in game.root().chance_outcomes():
+        deal = game.root().child(first)
+        for second, _ in deal.chance_outcomes() if upcard[0] not in first else ():
+            if upcard[0] not in second:
+                walk(deal.child(second).child(upcard))
+    assert len(views) > 1000
+    assert visited > 1.5 * len(views)
+    assert all(len(seen) == 1 for seen in views.values())
+    assert all(len(key) == 1 for key in keys.values())
+
+
+def test_drawing_changes_no_other_state():
+    """Children share nothing with their parents: all stock cards can be drawn from the same state."""
+    rules = Rules(ranks=3, suits=3, hand_size=3, stock_floor=0, max_turns=2, opening_offer=False)
+    state = SmallGin(rules).root().child((0, 1, 2)).child((13, 14, 15)).child((26,))
+    before = state.record.tobytes()
+    drawing = state.child(104)
+    outcomes = drawing.chance_outcomes()
+    assert outcomes == [(27, 0.5), (28, 0.5)]
+    for card, _ in outcomes:
+        after = drawing.child(card)
+        assert int(after.record["private"]["hand"][0, 0]) == 0b111 | 1 << card
+        assert after.to_move == 0
+    assert state.record.tobytes() == before
+
+
+def test_payoffs_are_the_points_of_the_hand():
+    rules = Rules(ranks=3, suits=3, hand_size=3, stock_floor=0, max_turns=2, gin_bonus=5, opening_offer=False)
+    state = SmallGin(rules).root().child((0, 1, 13)).child((14, 26, 27)).child((2,))
+    state = state.child(105)  # takes 3C: A23 of clubs
+    gin = state.child(52 + 13)
+    assert gin.to_move == TERMINAL
+    assert gin.payoff() == 5 + (2 + 1 + 2)  # against 2D AH 2H
+    passed_on = state.child(13)
+    assert passed_on.to_move == 1
+    assert (
+        passed_on.child(105).child(52 + 26).payoff() > 0
+    )  # knocks with AD 2D 2H, deadwood 5 > 0: an undercut

@@ -1,0 +1,104 @@
+"""The search for Tonic's numbers: what it tries, what it leaves, and that its seed names all of it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from gin_env import agents, cli, tuning
+
+NUMBERS = {"increment": 1.5, "decrement": 0.75, "decline": 0.4, "full_turns": 2, "fall": 4, "last": 1}
+
+
+@pytest.mark.parametrize(
+    ("numbers", "thresholds"),
+    [((1, 1, 10), (10,)), ((4, 2, 3), (10, 10, 10, 10, 8, 6, 4, 3)), ((2, 5, 0), (10, 10, 5, 0))],
+)
+def test_thresholds_fall_to_the_last(numbers, thresholds):
+    assert tuning.falling(*numbers) == thresholds
+
+
+def test_numbers_become_a_bot():
+    name = tuning.bot_name(NUMBERS)
+    assert name == "tonic:increment=1.5,decrement=0.75,decline=0.4,knock_at=10+10+6+2+1"
+    assert agents.make(name)._parameters["knock_limits"][1:7].tolist() == [10, 10, 6, 2, 1, 1]
+
+
+def search(seed: int) -> tuning.TuningResult:
+    return tuning.tune_tonic(5, 4, seed, opponents=["simple", "random"], finalists=2, final_games=4)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return search(1)
+
+
+def test_a_seed_names_the_whole_search(result):
+    again, other = search(1), search(2)
+    assert (again.trials, again.finalists, again.verdict) == (result.trials, result.finalists, result.verdict)
+    assert [trial.bot for trial in other.trials] != [trial.bot for trial in result.trials]
+
+
+def test_trials_begin_with_the_bot_as_it_is_and_some_stop_early(result):
+    assert result.trials[0].bot == "tonic"
+    assert len(result.trials) == 5
+    games = [trial.decided["simple"] for trial in result.trials]
+    assert games[0] == 9 * 4  # the bot as it is plays every match
+    assert {4, 12, 36} >= set(games) != {36}
+    for trial in result.trials[1:]:
+        for name, (least, most) in tuning.RANGES.items():
+            assert least <= trial.numbers[name] <= most
+
+
+def test_finalists_are_the_best_trials_and_the_bot_as_it_is(result):
+    assert "tonic" in [one.bot for one in result.finalists]
+    rates = [one.mean_win_rate for one in result.finalists]
+    assert rates == sorted(rates, reverse=True)
+    assert [one.bot for one in result.verdict] == list(dict.fromkeys(["tonic", result.best]))
+    assert (result.head_to_head is None) == (result.best == "tonic")
+
+
+def test_the_command_prints_and_writes(tmp_path):
+    table, report, picture = (tmp_path / name for name in ("trials.csv", "tuning.json", "trials.png"))
+    arguments = [
+        "--trials",
+        "3",
+        "--games",
+        "2",
+        "--final-games",
+        "2",
+        "--finalists",
+        "1",
+        "--opponent",
+        "simple",
+    ]
+    files = ["--csv", str(table), "--json", str(report), "--plot", str(picture)]
+    done = CliRunner().invoke(cli.app, ["tune", "tonic", *arguments, *files])
+    assert done.exit_code == 0, done.output
+    assert "Verdict, on other decks" in done.output
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert [row["trial"] for row in rows] == ["0", "1", "2"]
+    saved = json.loads(report.read_text())
+    assert saved["settings"]["opponents"] == ["simple"]
+    assert [trial["bot"] for trial in saved["trials"]] == [row["bot"] for row in rows]
+    assert saved["best"] in [one["bot"] for one in saved["finalists"]]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_optuna_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(ImportError, match=r"gin-env\[tune\]"):
+        tuning.tune_tonic(2, 2)
+
+
+def test_bad_arguments_are_clear_errors():
+    with pytest.raises(ValueError, match="trials = 0 is out of range"):
+        tuning.tune_tonic(0)
+    with pytest.raises(ValueError, match="at least one opponent"):
+        tuning.tune_tonic(2, 2, opponents=[])
+    with pytest.raises(ValueError, match="unknown bot 'nobody'"):
+        tuning.tune_tonic(2, 2, opponents=["nobody"])
