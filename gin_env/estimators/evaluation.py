@@ -7,7 +7,7 @@ read as single hands, since each begins anew.
 
 Sums are kept, not samples: memory does not grow with the number of hands.
 
-What the paper concludes of its three estimators, beside ``gin-rummy evaluate-estimators --games 16000`` (seed 0; the files
+What the paper concludes of its three estimators, beside ``gin-rummy evaluate-estimators`` (50,000 hands, seed 0; the files
 of the run are in examples/figures/estimators, standard errors in the CSV):
 
 - Mean squared difference: "the Simple Neural Network and Bayesian estimators are nearly evenly matched in the early game" (here
@@ -20,9 +20,9 @@ of the run are in examples/figures/estimators, standard errors in the CSV):
 - Top n cards and drift area: the network early, then the CNN to the end. Here the CNN leads in both, the network is
   level with it in the first six turns.
 - "No one estimator consistently dominant, an ensemble is recommended": here the CNN is the best of the three nearly everywhere.
-  Log loss: ``shankar-cnn`` 0.5277, the paper's choice by turn 0.5285, the fitted one 0.5274, the adaptive mixture 0.5258;
-  ``suit-equivariant`` 0.5159, ahead of all in log loss and squared difference after every turn of 1,000 samples.
-- Every trained estimator has a lower log loss than ``uniform`` (0.5921) after each turn of 1,000 samples (1 to 20). ``logistic``,
+  Log loss: ``shankar-cnn`` 0.5276, the paper's choice by turn 0.5284, the fitted one 0.5273, the adaptive mixture 0.5265;
+  ``suit-equivariant`` 0.5158, ahead of all in log loss and squared difference after every turn of 1,000 samples.
+- Every trained estimator has a lower log loss than ``uniform`` (0.5921) after each turn of 1,000 samples (1 to 24). ``logistic``,
   which is not trained, has not up to turn 8: its probabilities begin at one half.
 """
 

@@ -21,12 +21,12 @@ Probabilistic Integrity Loss measures). Cards whose place is known are set to 0 
 unknown cards in the opponent's hand (one shift of all logits).
 
 =====================  ==========  =============  ==========================  ===========
-16,000 hands of        weights     log loss for   its part of uniform's       µs a view
+50,000 hands of        weights     log loss for   its part of uniform's       µs a view
 simple, seed 0                     each card      log loss that it saves
 =====================  ==========  =============  ==========================  ===========
 ``nn``                 32,717      0.536           9.5 %                       5
-``shankar-cnn``        30,004      0.528          10.9 %                      33
-``suit-equivariant``   28,417      0.516          12.9 %                      74
+``shankar-cnn``        30,004      0.528          10.9 %                      29
+``suit-equivariant``   28,417      0.516          12.9 %                      64
 =====================  ==========  =============  ==========================  ===========
 
 The last column is processor time for each view in one forward pass over a batch of hundreds, one core, features included.
