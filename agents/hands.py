@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.actions import DRAW_STOCK, PASS
-from gin_env.cards import ACES, NUM_CARDS, NUM_RANKS, card_bit, count_cards, deck_cards
+from gin_env.cards import ACES, KINGS, NUM_CARDS, NUM_RANKS, SUIT_MASK, card_bit, count_cards, deck_cards
 from gin_env.compilation import kernel
 from gin_env.melds import best_set_cards, run_cards
 from gin_env.state import NO_CARD, OFFER
@@ -74,6 +74,19 @@ def unmelded_cards(hand: int) -> int:
 def would_be_melded(hand: int, card: int) -> bool:
     """Whether the arrangement of least deadwood of hand + card melds the card."""
     return not unmelded_cards(hand | card_bit(card)) & card_bit(card)
+
+
+@kernel
+def meld_completions(hand: int) -> int:
+    """Mask of the cards outside the hand that form a meld with two cards of it: its hits (paper 002)."""
+    a, b = hand & SUIT_MASK, hand >> 13 & SUIT_MASK
+    c, d = hand >> 26 & SUIT_MASK, hand >> 39 & SUIT_MASK
+    held_twice = (a & b) | (c & d) | ((a | b) & (c | d))
+    one_above = (hand & ~KINGS) << 1  # cards whose lower neighbour is held
+    two_above = ((one_above & ~KINGS) << 1) & one_above
+    one_below = (hand & ~ACES) >> 1
+    two_below = ((one_below & ~ACES) >> 1) & one_below
+    return (held_twice * ACES | two_above | two_below | (one_above & one_below)) & ~hand
 
 
 @kernel

@@ -21,6 +21,7 @@ from gin_env.agents.generations.experience import Experience, load_experiences, 
 from gin_env.agents.generations.network import CandidateNetwork, load_network, observe, save_network
 from gin_env.agents.generations.rollouts import Players, Search, gather, try_candidates
 from gin_env.agents.generations.training import fit, permute_suits
+from gin_env.agents.hands import meld_completions
 from gin_env.views import PlayerView
 
 TINY = loop.Settings(
@@ -51,7 +52,7 @@ def test_meld_completions_are_the_cards_that_make_a_meld_with_two_cards_of_the_h
             for pair in itertools.combinations(held, 2)
             if melds.deadwood(cards.mask_of((card, *pair))) == 0
         }
-        assert set(cards.cards_of(int(candidates.meld_completions(hand)))) == expected
+        assert set(cards.cards_of(int(meld_completions(hand)))) == expected
 
 
 def row_of(hand: str, unseen: str, least: int = 0) -> np.ndarray:

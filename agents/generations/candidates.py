@@ -18,14 +18,20 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
-from gin_env.agents.hands import MELD_MATES, cards_above, cards_below, decline, unmelded_cards, unseen_cards
+from gin_env.agents.hands import (
+    MELD_MATES,
+    cards_above,
+    cards_below,
+    decline,
+    meld_completions,
+    unmelded_cards,
+    unseen_cards,
+)
 from gin_env.cards import (
     ACES,
     CARD_VALUES,
-    KINGS,
     NUM_RANKS,
     NUM_SUITS,
-    SUIT_MASK,
     card_bit,
     count_cards,
     lowest_card,
@@ -54,19 +60,6 @@ _CARDS_UP_TO = np.array(
     [sum(1 << card for card in range(52) if CARD_VALUES[card] <= value) for value in range(11)], np.int64
 )
 """int64 (11,): mask of the cards that count at most so many points."""
-
-
-@kernel
-def meld_completions(hand: int) -> int:
-    """Mask of the cards outside the hand that form a meld with two cards of it (paper 002's hit count)."""
-    a, b = hand & SUIT_MASK, hand >> 13 & SUIT_MASK
-    c, d = hand >> 26 & SUIT_MASK, hand >> 39 & SUIT_MASK
-    held_twice = (a & b) | (c & d) | ((a | b) & (c | d))
-    one_above = (hand & ~KINGS) << 1  # cards whose lower neighbour is held
-    two_above = ((one_above & ~KINGS) << 1) & one_above
-    one_below = (hand & ~ACES) >> 1
-    two_below = ((one_below & ~ACES) >> 1) & one_below
-    return (held_twice * ACES | two_above | two_below | (one_above & one_below)) & ~hand
 
 
 @kernel

@@ -19,7 +19,8 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from gin_env.cards import ACES, KINGS, NUM_CARDS, NUM_RANKS, NUM_SUITS, SUIT_MASK, count_cards
+from gin_env.agents.hands import meld_completions
+from gin_env.cards import KINGS, NUM_CARDS, NUM_RANKS, NUM_SUITS, SUIT_MASK, count_cards
 from gin_env.compilation import kernel
 from gin_env.melds import best_set_cards, run_cards, unmelded_value
 
@@ -49,15 +50,7 @@ CARD_ORDERS = (SUIT_ORDERS[:, :, None] * NUM_RANKS + np.arange(NUM_RANKS)).resha
 @kernel
 def hit_count(hand: int) -> int:
     """Number of cards outside the hand that would complete or extend a meld with it."""
-    above = (hand & ~np.int64(KINGS)) << 1  # cards whose lower neighbour is held
-    above_2 = (above & ~np.int64(KINGS)) << 1
-    below = (hand & ~np.int64(ACES)) >> 1
-    below_2 = (below & ~np.int64(ACES)) >> 1
-    runs = (above & above_2) | (above & below) | (below & below_2)
-    a, b = hand & SUIT_MASK, hand >> 13 & SUIT_MASK
-    c, d = hand >> 26 & SUIT_MASK, hand >> 39 & SUIT_MASK
-    held_twice = (a & b) | (c & d) | ((a | b) & (c | d))
-    return count_cards((runs | (held_twice * ACES)) & ~hand)  # times ACES: the ranks in every suit
+    return count_cards(meld_completions(hand))
 
 
 @kernel
