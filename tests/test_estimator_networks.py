@@ -292,14 +292,8 @@ def test_weights_are_kept_with_their_provenance(weights):
     assert isinstance(NnEstimator(weights=str(weights)), NnEstimator)
 
 
-def test_damaged_or_foreign_weights(weights, tmp_path):
-    whole = weights.read_bytes()
-    damaged = tmp_path / "damaged.safetensors"
-    for content in (whole[:-100], b"", b"no weights", whole[:8] + b"x" + whole[9:]):
-        damaged.write_bytes(content)
-        with pytest.raises(ValueError, match=r"damaged\.safetensors"):
-            networks.load("nn", damaged)
-    with pytest.raises(ValueError, match=r"nn\.safetensors.*not 'shankar-cnn'"):
+def test_foreign_weights(weights, tmp_path):
+    with pytest.raises(ValueError, match=r"nn\.safetensors.*not a network of shankar-cnn"):
         networks.load("shankar-cnn", weights)
     with pytest.raises(FileNotFoundError, match="missing"):
         networks.load("nn", tmp_path / "missing.safetensors")
@@ -314,7 +308,7 @@ def test_weights_of_another_version_or_broken_numbers(weights, tmp_path, monkeyp
     networks.save(network, tmp_path / "nan.safetensors", metadata)
     with pytest.raises(ValueError, match=r"nan\.safetensors.*no numbers"):
         networks.load("nn", tmp_path / "nan.safetensors")
-    monkeypatch.setattr(networks, "WEIGHTS_VERSION", 99)
+    monkeypatch.setattr(networks, "WEIGHTS_VERSION", "99")
     with pytest.raises(ValueError, match=r"nn\.safetensors.*version 1, this release reads 99"):
         networks.load("nn", weights)
 

@@ -17,9 +17,13 @@ from gin_env.agents.hand_strength.data_sets import (
 )
 from gin_env.agents.hand_strength.features import CARD_ORDERS, INTERACTIONS, SUIT_ORDERS, hand_features
 from gin_env.agents.hand_strength.networks import ARCHITECTURES, build, value_averaged_over_suits
+from gin_env.agents.hand_strength.simulation import start_sample
 from gin_env.agents.hand_strength.training import SCHEDULES, Schedule, Settings, Trainer, find_schedule, train
-from gin_env.agents.hand_strength.weights import NetworkFileError
+from gin_env.engine import start_episode
 from gin_env.melds import completes_meld
+from gin_env.rules import Rules
+from gin_env.state import STATE
+from gin_env.tensor_files import TensorFileError
 
 FIGURE_1 = "5S QS 3H 6H QH 6D 7D JC AC 3C"
 
@@ -67,7 +71,8 @@ def test_features_of_figure_1():
         ("5H 5S 5D", [0, 1, 0, 1]),
         ("5H 5S 5D 5C", [0, 1, 0, 0]),
         ("5H 5S 5D AC 2C 3C 9D TD JD QD", [0, 1, 2, 4]),
-        ("AH 2H 3H AC AD", [2, 0, 1, 2]),  # the run (A 2 3, least deadwood 2); A♠ and 4♥ hit
+        ("AH 2H 3H AC AD", [2, 1, 1, 2]),  # the ace is in a set and in a run, deadwood 2; A♠ and 4♥ hit
+        ("5H 5S 5D 5C AC 2C 3C 4C TD JD", [20, 1, 1, 3]),  # A 2 3 4 5 is one run; 6♣, 9♦, Q♦ hit
         ("QH KH AH", [21, 0, 0, 1]),  # only J♥: runs do not go round
     ],
 )
@@ -135,6 +140,24 @@ def test_data_do_not_depend_on_workers():
     assert np.array_equal(first.scores, second.scores)
     assert first.metadata == second.metadata
     assert not np.array_equal(first.hands, generate("random-16", 1500, estimator="uniform", seed=4).hands)
+
+
+def test_samples_of_a_deal_keep_both_hands_and_shuffle_the_rest():
+    tables = np.zeros(1, STATE)
+    tables["public"]["rules"] = Rules().record()
+    start_episode(tables[0], 3, 3, 7)
+    hands = tables["private"]["hand"][0].tolist()
+    decks, upcards = set(), set()
+    for sample in range(40):
+        start_sample(tables[0], 3, 7, sample)
+        assert tables["private"]["hand"][0].tolist() == hands
+        deck = tables["hidden"]["deck"][0]
+        assert sorted(deck) == list(range(52))
+        assert tables["public"]["upcard"][0] == deck[20]
+        decks.add(tuple(deck))
+        upcards.add(int(deck[20]))
+    assert len(decks) == 40
+    assert len(upcards) > 15
 
 
 def test_best_samples_score_higher():
@@ -216,6 +239,21 @@ def test_inception_is_a_convolution_over_suits_and_ranks():
     assert squares.sum() == 4 + 4 * 2 - 2 + 2 * 1  # one square with four, three with two, two corners
 
 
+def test_inception_is_its_convolutions_side_by_side():
+    features = networks.Inception(4)
+    cards_in = torch.rand(10, 52, generator=torch.Generator().manual_seed(1))
+    apart = [torch.relu(convolve(cards_in.view(-1, 1, 4, 13))).flatten(1) for convolve in features.filters]
+    whole = features(cards_in)
+    assert torch.allclose(whole, torch.cat(apart, dim=1), atol=1e-6)
+    weights = [convolve.weight for convolve in features.filters]
+    for ours, theirs in zip(
+        torch.autograd.grad(whole.square().sum(), weights, retain_graph=True),
+        torch.autograd.grad(torch.cat(apart, dim=1).square().sum(), weights),
+        strict=True,
+    ):
+        assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
 def batch(count: int = 16) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     x, macro = hand_features(random_hands(count))
     o = np.random.default_rng(7).random((count, 52), np.float32)
@@ -292,10 +330,12 @@ def test_a_checkpoint_belongs_to_its_run(tmp_path):
     path = tmp_path / "run.safetensors"
     Trainer(data, settings).save_checkpoint(path)
     with pytest.raises(
-        NetworkFileError, match=r"run\.safetensors is a checkpoint of another run: its seed differs"
+        TensorFileError, match=r"run\.safetensors is a checkpoint of another run: its seed differs"
     ):
         Trainer.resume(path, data, Settings("mlp", settings.schedule, seed=1))
-    with pytest.raises(NetworkFileError, match="holds a checkpoint, not a finished network"):
+    with pytest.raises(
+        TensorFileError, match="holds a hand-strength checkpoint, not a hand-strength network"
+    ):
         weights.load_network(path)
     with pytest.raises(ValueError, match="to resume, name the checkpoint"):
         train(data, settings, resume=True)
@@ -325,39 +365,17 @@ def test_networks_survive_a_file(tmp_path):
     assert metadata["data"] == {"estimator": "uniform"}
 
 
-def test_bad_network_files_give_clear_errors(tmp_path):
-    from safetensors.torch import save_file
-
+def test_bad_network_files_give_clear_errors(tmp_path, monkeypatch):
     path = tmp_path / "network.safetensors"
     with pytest.raises(FileNotFoundError, match="there is no hand-strength network"):
         weights.load_network(path)
-    weights.save_network(path, build("mlp"), {"architecture": "mlp"})
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-20])
-    with pytest.raises(NetworkFileError, match=r"network\.safetensors is no safetensors file, or is damaged"):
+    weights.save_network(path, build("mlp"), {"architecture": "dual-inception"})
+    with pytest.raises(TensorFileError, match="does not fit its own architecture"):
         weights.load_network(path)
-    path.write_bytes(whole[:-3] + b"\1\2\3")
-    with pytest.raises(NetworkFileError, match="its checksum does not fit"):
-        weights.load_network(path)
-    path.write_bytes(b"no tensors at all")
-    with pytest.raises(NetworkFileError, match="is no safetensors file"):
-        weights.load_network(path)
-    save_file({"weight": torch.zeros(2)}, path)
-    with pytest.raises(NetworkFileError, match="was not written by gin-env"):
-        weights.load_network(path)
-    weights.write_tensors(
-        path, build("mlp").state_dict(), {"kind": "network", "architecture": "dual-inception"}
-    )
-    with pytest.raises(NetworkFileError, match="does not fit its own architecture"):
-        weights.load_network(path)
-
-
-def test_another_file_version_is_refused(tmp_path, monkeypatch):
-    path = tmp_path / "network.safetensors"
-    monkeypatch.setattr(weights, "FILE_VERSION", 0)
+    monkeypatch.setattr(weights, "FILE_VERSION", "0")
     weights.save_network(path, build("mlp"), {"architecture": "mlp"})
     monkeypatch.undo()
-    with pytest.raises(NetworkFileError, match="has file version 0, this release reads 1; train it again"):
+    with pytest.raises(TensorFileError, match=r"has version 0, this release reads 2; make it anew with"):
         weights.load_network(path)
 
 

@@ -7,7 +7,6 @@ trunk made of the table, and gives two values: for the plain decision and for kn
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from gin_env.agents.generations.candidates import NUM_FEATURES
 from gin_env.agents.generations.candidates import VERSION as CANDIDATES_VERSION
 from gin_env.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
+from gin_env.tensor_files import TensorFileError, read_tensors, write_tensors
 from gin_env.views import PlayerView
 
 try:
@@ -24,7 +24,8 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError('the generations\' networks need torch: pip install "gin-env[train]"') from error
 
-_KIND = "gin-env generation"
+KIND = "generation network"
+_VERSION = f"observation {LAYOUT_VERSION}, candidates {CANDIDATES_VERSION}"
 _SCORES = slice(LAYOUT["own_score"].slice.start, LAYOUT["opponent_score"].slice.stop)
 
 
@@ -66,45 +67,16 @@ def observe(view: PlayerView) -> np.ndarray:
 
 def save_network(network: CandidateNetwork, path: str | Path, provenance: dict[str, Any]) -> None:
     """Write weights and how they came about (JSON-able) to a ``.safetensors`` file."""
-    from safetensors.torch import save_file
-
-    described = {
-        "kind": _KIND,
-        "observation": LAYOUT_VERSION,
-        "candidates": CANDIDATES_VERSION,
-        "sizes": network.sizes,
-        "provenance": provenance,
-    }
-    tensors = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
-    save_file(tensors, path, {"gin_env": json.dumps(described)})
+    described = {"sizes": network.sizes, "provenance": provenance}
+    write_tensors(path, KIND, _VERSION, network.state_dict(), described)
 
 
 def load_network(path: str | Path) -> tuple[CandidateNetwork, dict[str, Any]]:
-    """(network, provenance) from a file that `save_network` wrote.
-
-    Raises FileNotFoundError, or ValueError that names the file if it is broken or of another version.
-    """
-    from safetensors import SafetensorError, safe_open
-
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"no network at {path}")
-    try:
-        with safe_open(path, "pt") as file:
-            described = json.loads((file.metadata() or {}).get("gin_env", "{}"))
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
-    except (SafetensorError, json.JSONDecodeError, OSError) as error:
-        raise ValueError(f"{path} is no readable .safetensors file: {error}") from error
-    if described.get("kind") != _KIND:
-        raise ValueError(f"{path} holds no network of a generation")
-    versions = described.get("observation"), described.get("candidates")
-    if versions != (LAYOUT_VERSION, CANDIDATES_VERSION):
-        raise ValueError(
-            f"{path} was trained on observation and candidate versions {versions}, "
-            f"these are {(LAYOUT_VERSION, CANDIDATES_VERSION)}: train it again"
-        )
+    """(network, provenance) from a file that `save_network` wrote. Raises as `gin_env.tensor_files.read_tensors` does."""
+    tensors, described = read_tensors(path, KIND, _VERSION, "python examples/generational_retraining.py")
     try:
         network = CandidateNetwork(*described["sizes"])
         network.load_state_dict(tensors)
     except (RuntimeError, TypeError, KeyError) as error:
-        raise ValueError(f"{path}: its weights do not fit the network: {error}") from error
+        raise TensorFileError(f"{path}: its weights do not fit the network: {error}") from error
     return network.eval(), described["provenance"]

@@ -6,7 +6,7 @@ neighbouring cards; "four neighbours of A♥ are A♣, A♦, A♠, and 2♥".
 
 Readings:
 
-- Sets and runs are counted in the arrangement of least deadwood that the engine lays; a run of six is one run.
+- Sets and runs are counted each by themselves, as the authors' release does: a card may be in one of both; a run of six is one run.
 - The hit count looks at the hand alone (m is "generated from x"): cards already seen in the pile count too.
 - Interactions are the 48 pairs of neighbouring ranks of a suit and the 78 pairs of a rank: 126 terms, the number that gives
   MLP-i its 2,945 parameters. (A "2×1 filter" over the matrix would see only 39 of the 78.)
@@ -22,7 +22,7 @@ import numpy as np
 from gin_env.agents.hands import meld_completions
 from gin_env.cards import KINGS, NUM_CARDS, NUM_RANKS, NUM_SUITS, SUIT_MASK, count_cards
 from gin_env.compilation import kernel
-from gin_env.melds import best_set_cards, run_cards, unmelded_value
+from gin_env.melds import min_deadwood, run_cards
 
 MACRO_FEATURES = ("deadwood", "sets", "runs", "hits")
 
@@ -56,12 +56,11 @@ def hit_count(hand: int) -> int:
 @kernel
 def write_macro_features(hand: int, row: np.ndarray) -> None:
     """Write deadwood, number of sets, number of runs and hit count of a hand into (4,)."""
-    sets = best_set_cards(hand)
-    runs = run_cards(hand & ~sets)
-    a, b = sets & SUIT_MASK, sets >> 13 & SUIT_MASK
-    c, d = sets >> 26 & SUIT_MASK, sets >> 39 & SUIT_MASK
-    row[0] = unmelded_value(hand & ~sets)
-    row[1] = count_cards(a | b | c | d)
+    a, b = hand & SUIT_MASK, hand >> 13 & SUIT_MASK
+    c, d = hand >> 26 & SUIT_MASK, hand >> 39 & SUIT_MASK
+    runs = run_cards(hand)
+    row[0] = min_deadwood(hand)
+    row[1] = count_cards(a & b & (c | d) | c & d & (a | b))  # ranks of three or four cards
     row[2] = count_cards(runs & ~((runs & ~np.int64(KINGS)) << 1))  # each run has one lowest card
     row[3] = hit_count(hand)
 

@@ -27,7 +27,9 @@ all the discards that are compared.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
@@ -36,6 +38,7 @@ from gin_env.agents.hand_strength.features import CARD_ORDERS, INTERACTIONS, MAC
 from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 
 HIDDEN = 16
+FILTER_WIDTHS = (2, 3, 4)
 
 
 class Features(nn.Module):
@@ -70,16 +73,51 @@ class Interactions(Features):
 
 
 class Inception(Features):
-    """Square filters of 2, 3 and 4 cards over the 4×13 matrix, side by side, without padding, with ReLU."""
+    """Square filters of 2, 3 and 4 cards over the 4×13 matrix, side by side, without padding, with ReLU.
+
+    All filters in all places are one linear map of 52 cards, with few weights different from zero and those shared: a multiplication by
+    that matrix takes a third of the time of three small convolutions and their gradients.
+    """
+
+    entries: torch.Tensor
+    sources: torch.Tensor
+    filter_of: torch.Tensor
 
     def __init__(self, filters: int) -> None:
         super().__init__()
-        self.filters = nn.ModuleList([nn.Conv2d(1, filters, width) for width in (2, 3, 4)])
-        self.size = filters * sum((NUM_SUITS + 1 - width) * (NUM_RANKS + 1 - width) for width in (2, 3, 4))
+        self.filters = nn.ModuleList([nn.Conv2d(1, filters, width) for width in FILTER_WIDTHS])
+        entries, sources, filter_of = _filter_places(filters)
+        self.size = len(filter_of)
+        self.register_buffer("entries", torch.from_numpy(entries), persistent=False)
+        self.register_buffer("sources", torch.from_numpy(sources), persistent=False)
+        self.register_buffer("filter_of", torch.from_numpy(filter_of), persistent=False)
 
     def forward(self, cards: torch.Tensor) -> torch.Tensor:
-        matrix = cards.view(-1, 1, NUM_SUITS, NUM_RANKS)
-        return torch.cat([torch.relu(convolve(matrix)).flatten(1) for convolve in self.filters], dim=1)
+        weights = torch.cat([convolve.weight.flatten() for convolve in self.filters])
+        biases = torch.cat([convolve.bias for convolve in self.filters])
+        matrix = weights.new_zeros(self.size * NUM_CARDS)
+        matrix = matrix.index_copy(0, self.entries, weights.index_select(0, self.sources)).view(
+            self.size, NUM_CARDS
+        )
+        return torch.relu(functional.linear(cards, matrix, biases.index_select(0, self.filter_of)))
+
+
+def _filter_places(filters: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where the filters' weights go in the (size, 52) matrix of `Inception`: positions in the flattened matrix, the weight for
+    each of them, and the filter of each row. Rows are ordered as the flattened results of the convolutions side by side would be.
+    """
+    entries, sources, filter_of = [], [], []
+    first_weight = 0
+    for number, width in enumerate(FILTER_WIDTHS):
+        for each in range(filters):
+            for suit, rank in product(range(NUM_SUITS + 1 - width), range(NUM_RANKS + 1 - width)):
+                row = len(filter_of)
+                filter_of.append(number * filters + each)
+                for weight, (down, right) in enumerate(product(range(width), repeat=2)):
+                    entries.append(row * NUM_CARDS + (suit + down) * NUM_RANKS + rank + right)
+                    sources.append(first_weight + each * width**2 + weight)
+        first_weight += filters * width**2
+    return np.array(entries), np.array(sources), np.array(filter_of)
 
 
 class CardMessages(Features):

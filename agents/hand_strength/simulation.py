@@ -3,8 +3,8 @@
 An *explorer* looks for lines of play that beat the Simple player:
 
 - ``simple``: none; two Simple players, one of whom is observed.
-- ``random``: the paper's. The same two hands are played by the random-discard player N times against the Simple player, each time
-  with another stock, and only the sample with the best score for her is kept ("Monte Carlo simulation"; Random-16, Random-256).
+- ``random``: the paper's. The same two hands are played by the random-discard player N times against the Simple player, the
+  other 32 cards shuffled each time, and only the sample with the best score for her is kept ("Monte Carlo simulation"; Random-16, Random-256).
 - ``flat-monte-carlo``: the paper's open wish ("other state space exploration methods (e.g. flat MC tree search)"). The deal is played
   once; at each discard every unmelded card is tried in N / 32 simulations, in which the cards she cannot see are dealt anew
   and both sides go on as Simple players, and the best mean score is chosen. So she never profits from unseen cards.
@@ -22,7 +22,7 @@ from gin_env.agents.random_discard import random_discard_action
 from gin_env.agents.simple import simple_action
 from gin_env.cards import NUM_CARDS, card_bit, count_cards, lowest_card
 from gin_env.compilation import kernel
-from gin_env.engine import decision_random, discards_allowed, play, start_episode
+from gin_env.engine import deal, decision_random, discards_allowed, play, start_episode
 from gin_env.melds import min_deadwood
 from gin_env.state import DISCARD, OVER
 from gin_env.streams import OPPONENT, below, mix, stream
@@ -158,19 +158,20 @@ def play_hand(tables, explorer: int, samples: int, record: bool, views, hands, f
 
 
 @kernel
-def start_sample(game, seed: int, deal: int, sample: int) -> None:
-    """Prepare a dealt game for one sample: the hands and the upcard stay, stock and random numbers are its own."""
+def start_sample(game, seed: int, deal_number: int, sample: int) -> None:
+    """Prepare a dealt game for one sample: the pair of hands stays; upcard, stock and random numbers are its own."""
     game.hidden.decision_seed = mix(seed, sample)
-    key = stream(game.hidden.decision_seed, deal, 0, OPPONENT)
+    key = stream(game.hidden.decision_seed, deal_number, 0, OPPONENT)
     deck, rules = game.hidden.deck, game.public.rules
-    first = rules.ranks * rules.suits - game.public.stock_left
-    for index in range(game.public.stock_left - 1, 0, -1):
+    first = 2 * rules.hand_size
+    for index in range(rules.ranks * rules.suits - first - 1, 0, -1):
         other = below(mix(key, index), index + 1)
         deck[first + index], deck[first + other] = deck[first + other], deck[first + index]
+    deal(game)
 
 
 @kernel
-def explore_deal(tables, seed: int, deal: int, explorer: int, samples: int, views, hands, first: int):
+def explore_deal(tables, seed: int, deal_number: int, explorer: int, samples: int, views, hands, first: int):
     """Play one deal and record what the explorer keeps of it: (row after the last one, score, actions simulated).
 
     The random explorer plays all the samples, then the best one (the first of equals) once more, recording it: a decision depends on
@@ -180,11 +181,11 @@ def explore_deal(tables, seed: int, deal: int, explorer: int, samples: int, view
     tries = samples if explorer == RANDOM else 1
     best_sample, best_score = -1, -(1 << 30)
     simulated = np.int64(0)
-    start_episode(game, seed, seed, deal)
+    start_episode(game, seed, seed, deal_number)
     tables[3] = tables[0]
     for sample in range(tries if tries > 1 else 0):
         tables[0] = tables[3]
-        start_sample(game, seed, deal, sample)
+        start_sample(game, seed, deal_number, sample)
         _, actions = play_hand(tables, explorer, samples, False, views, hands, first)
         simulated += actions
         score = score_of(game.public, 0)
@@ -192,7 +193,7 @@ def explore_deal(tables, seed: int, deal: int, explorer: int, samples: int, view
             best_sample, best_score = sample, score
     tables[0] = tables[3]
     if tries > 1:
-        start_sample(game, seed, deal, max(best_sample, 0))
+        start_sample(game, seed, deal_number, max(best_sample, 0))
     row, actions = play_hand(tables, explorer, samples, True, views, hands, first)
     if tries == 1:
         simulated += actions

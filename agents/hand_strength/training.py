@@ -27,11 +27,13 @@ from gin_env.agents.checks import check_integer
 from gin_env.agents.hand_strength.data_sets import DataSet
 from gin_env.agents.hand_strength.features import CARD_ORDERS, hand_features
 from gin_env.agents.hand_strength.networks import HandStrength, build
-from gin_env.agents.hand_strength.weights import NetworkFileError, read_tensors, write_tensors
+from gin_env.agents.hand_strength.weights import COMMAND, FILE_VERSION
 from gin_env.streams import check_seed
+from gin_env.tensor_files import TensorFileError, read_tensors, write_tensors
 
 VALIDATION_SHARE = 0.2
 _EVALUATION_BATCH = 4096
+_CHECKPOINT = "hand-strength checkpoint"
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class Trainer:
         self.data, self.settings = data, settings
         self.network: HandStrength = build(settings.architecture, settings.seed)
         self.optimizer = torch.optim.Adam(
-            self.network.parameters(), lr=settings.schedule.learning_rate, eps=1e-7, foreach=True
+            self.network.parameters(), lr=settings.schedule.learning_rate, eps=1e-7, fused=True
         )
         order = np.random.default_rng([settings.seed, 0]).permutation(len(data))
         validation = max(int(len(data) * VALIDATION_SHARE), 1)
@@ -156,19 +158,17 @@ class Trainer:
         tensors = {f"network.{name}": value for name, value in self.network.state_dict().items()}
         for number, state in self.optimizer.state_dict()["state"].items():
             tensors |= {f"adam.{number}.{name}": value for name, value in state.items()}
-        write_tensors(path, tensors, {"kind": "checkpoint"} | self.describe())
+        write_tensors(path, _CHECKPOINT, FILE_VERSION, tensors, self.describe())
 
     @classmethod
     def resume(cls, path: str | Path, data: DataSet, settings: Settings) -> Trainer:
-        """The run of a checkpoint. Raises FileNotFoundError, or NetworkFileError if it is damaged or of another run."""
-        tensors, metadata = read_tensors(path)
+        """The run of a checkpoint. Raises FileNotFoundError, or TensorFileError if it is damaged or of another run."""
+        tensors, metadata = read_tensors(path, _CHECKPOINT, FILE_VERSION, COMMAND)
         trainer = cls(data, settings)
         expected = trainer.describe()
-        if metadata.get("kind") != "checkpoint":
-            raise NetworkFileError(f"{path} is no checkpoint of a training run")
         for key in ("architecture", "augmented", "seed", "schedule", "data"):
             if metadata.get(key) != json.loads(json.dumps(expected[key])):
-                raise NetworkFileError(f"{path} is a checkpoint of another run: its {key} differs")
+                raise TensorFileError(f"{path} is a checkpoint of another run: its {key} differs")
         network = {key[8:]: value for key, value in tensors.items() if key.startswith("network.")}
         adam: dict[int, dict[str, torch.Tensor]] = {}
         for key, value in tensors.items():
@@ -180,7 +180,7 @@ class Trainer:
             groups = trainer.optimizer.state_dict()["param_groups"]
             trainer.optimizer.load_state_dict({"state": adam, "param_groups": groups})
         except (RuntimeError, ValueError) as error:
-            raise NetworkFileError(f"{path} does not fit its own architecture ({error})") from error
+            raise TensorFileError(f"{path} does not fit its own architecture ({error})") from error
         trainer.train_losses = list(metadata["train_losses"])
         trainer.validation_losses = list(metadata["validation_losses"])
         return trainer

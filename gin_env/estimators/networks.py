@@ -6,7 +6,6 @@ Needs torch (the extra ``train``); everything else imports this module only when
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,18 +14,16 @@ import numpy as np
 
 from gin_env.cards import NUM_CARDS, NUM_RANKS
 from gin_env.estimators.public_history import CARD_FEATURES, TABLE_FEATURES
+from gin_env.tensor_files import TensorFileError, read_tensors, write_tensors
 
 try:
-    import safetensors.torch
     import torch
     from torch import nn
     from torch.nn import functional
 except ImportError as error:
-    raise ImportError(
-        'estimators that are networks need torch and safetensors: pip install "gin-env[train]"'
-    ) from error
+    raise ImportError('estimators that are networks need torch: pip install "gin-env[train]"') from error
 
-WEIGHTS_VERSION = 1
+WEIGHTS_VERSION = "1"
 """Changes when a network or its inputs change; weights of other versions are refused."""
 FORWARD_BATCH = 512
 """Views in one forward pass; more are cut into parts, which fit into the processor's cache."""
@@ -150,38 +147,20 @@ def round_to_half_precision(network: nn.Module) -> None:
 
 
 def save(network: nn.Module, path: str | Path, metadata: dict[str, Any]) -> None:
-    """Write the weights in half precision, with where they come from as JSON in the file's metadata."""
-    tensors = {name: tensor.half().contiguous() for name, tensor in network.state_dict().items()}
-    text = json.dumps(metadata | {"weights_version": WEIGHTS_VERSION}, sort_keys=True)
-    Path(path).write_bytes(safetensors.torch.save(tensors, metadata={"provenance": text}))
+    """Write the weights in half precision, with where they come from; ``metadata["estimator"]`` must name the estimator."""
+    tensors = {name: tensor.half() for name, tensor in network.state_dict().items()}
+    write_tensors(path, f"network of {metadata['estimator']}", WEIGHTS_VERSION, tensors, metadata)
 
 
 def load(name: str, path: str | Path) -> tuple[nn.Module, dict[str, Any]]:
-    """(the network of estimator `name`, its metadata) from a file of `save`.
-
-    Raises FileNotFoundError, or ValueError that names the file for one that is damaged, or of another network or version.
-    """
-    path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"there are no weights {path}")
-    try:
-        with safetensors.safe_open(path, framework="pt") as file:
-            metadata = json.loads((file.metadata() or {})["provenance"])
-            tensors = {key: file.get_tensor(key).float() for key in file.keys()}  # noqa: SIM118 (not a dict)
-    except (safetensors.SafetensorError, KeyError, json.JSONDecodeError, OSError) as error:
-        raise ValueError(f"{path} holds no estimator's weights, or is damaged ({error})") from error
-    if metadata.get("weights_version") != WEIGHTS_VERSION:
-        raise ValueError(
-            f"{path} has weights of version {metadata.get('weights_version')}, this release reads "
-            f"{WEIGHTS_VERSION}; train them again with `gin-rummy train estimator {name}`"
-        )
-    if metadata.get("estimator") != name:
-        raise ValueError(f"{path} holds weights of the estimator {metadata.get('estimator')!r}, not {name!r}")
+    """(the network of estimator `name`, its metadata) from a file of `save`. Raises as `gin_env.tensor_files.read_tensors` does."""
+    command = f"gin-rummy train estimator {name}"
+    tensors, metadata = read_tensors(path, f"network of {name}", WEIGHTS_VERSION, command)
     network: Any = NETWORKS[name]()
     try:
-        network.load_state_dict(tensors)
+        network.load_state_dict({key: tensor.float() for key, tensor in tensors.items()})
     except RuntimeError as error:
-        raise ValueError(f"{path} does not fit the network of {name!r}: {error}") from error
+        raise TensorFileError(f"{path} does not fit the network of {name!r}: {error}") from error
     if not all(torch.isfinite(tensor).all() for tensor in tensors.values()):
-        raise ValueError(f"{path} is damaged: some weights are no numbers")
+        raise TensorFileError(f"{path} is damaged: some weights are no numbers")
     return network.eval().to(memory_format=torch.channels_last), metadata  # a third faster
