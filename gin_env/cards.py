@@ -67,6 +67,14 @@ def lowest_card(mask: int) -> int:
 
 
 @kernel
+def write_ones(row: np.ndarray, start: int, mask: int) -> None:
+    """Write a 1 at `start` + id of each card of the mask."""
+    while mask:
+        row[start + lowest_card(mask)] = 1
+        mask &= mask - 1
+
+
+@kernel
 def total_value(mask: int) -> int:
     """Deadwood points of all the cards of a mask, melded or not: one look-up per suit."""
     return (

@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, NUM_ACTIONS, PASS
-from gin_env.cards import NUM_CARDS, NUM_RANKS, card_bit
+from gin_env.cards import NUM_CARDS, NUM_RANKS, card_bit, write_ones
 from gin_env.compilation import kernel
 from gin_env.melds import best_set_cards, defender_deadwood, min_deadwood, run_cards, unmelded_value
 from gin_env.state import (
@@ -180,17 +180,14 @@ def is_legal(public, private, action: int) -> bool:
 @kernel
 def write_mask(public, private, mask: np.ndarray) -> None:
     """Write the action mask of the player to move into int8 (107,)."""
-    discards = knocks = np.int64(0)
+    mask[:] = 0
     if public.phase == DISCARD:
-        discards = discards_allowed(public, private)
-        knocks = knocks_allowed(public, private)
-    for card in range(NUM_CARDS):
-        mask[card] = discards >> card & 1
-    for card in range(NUM_CARDS):
-        mask[KNOCK + card] = knocks >> card & 1
-    mask[DRAW_STOCK] = may_draw_stock(public)
-    mask[DRAW_UPCARD] = may_draw_upcard(public)
-    mask[PASS] = public.phase == OFFER
+        write_ones(mask, 0, discards_allowed(public, private))
+        write_ones(mask, KNOCK, knocks_allowed(public, private))
+    else:
+        mask[DRAW_STOCK] = may_draw_stock(public)
+        mask[DRAW_UPCARD] = may_draw_upcard(public)
+        mask[PASS] = public.phase == OFFER
 
 
 @kernel

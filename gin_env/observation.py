@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, card_bit, lowest_card
+from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, card_bit, lowest_card, write_ones
 from gin_env.compilation import kernel
 from gin_env.estimators.uniform import write_uniform
 from gin_env.melds import deadwood_after_discards, least_deadwood_discards, min_deadwood
@@ -132,16 +132,16 @@ def write_observation(public, private, player: int, row: np.ndarray) -> None:
     opponent = 1 - player
     row[:_ESTIMATE] = 0.0
     hand = np.int64(private.hand)
-    _write_ones(row, _HAND, hand)
+    write_ones(row, _HAND, hand)
     if public.upcard >= 0:
         row[_UPCARD + public.upcard] = 1.0
     if public.taken >= 0:
         row[_TAKEN + public.taken] = 1.0
     _write_ages(row, _OWN_DISCARDS, np.int64(public.discarded[player]), public)
     _write_ages(row, _OPPONENT_DISCARDS, np.int64(public.discarded[opponent]), public)
-    _write_ones(row, _OPPONENT_DECLINED, np.int64(public.declined[opponent]))
-    _write_ones(row, _OWN_SHOWN, np.int64(public.shown[player]))
-    _write_ones(row, _OPPONENT_SHOWN, np.int64(public.shown[opponent]))
+    write_ones(row, _OPPONENT_DECLINED, np.int64(public.declined[opponent]))
+    write_ones(row, _OWN_SHOWN, np.int64(public.shown[player]))
+    write_ones(row, _OPPONENT_SHOWN, np.int64(public.shown[opponent]))
     write_uniform(public, private, player, row[_ESTIMATE : _ESTIMATE + NUM_CARDS])
 
     deadwood, gain = _write_qualities(public, hand, player, row)
@@ -159,13 +159,6 @@ def write_observation(public, private, player: int, row: np.ndarray) -> None:
     row[_SCALARS + 9] = min(max(gain / np.float32(30), np.float32(-1)), np.float32(1))
     row[_SCALARS + 10] = min(public.scores[player] / target, np.float32(1))
     row[_SCALARS + 11] = min(public.scores[opponent] / target, np.float32(1))
-
-
-@kernel
-def _write_ones(row, start: int, mask: int) -> None:
-    while mask:
-        row[start + lowest_card(mask)] = 1.0
-        mask &= mask - 1
 
 
 @kernel
@@ -191,16 +184,18 @@ def _write_qualities(public, hand: int, player: int, row):
 
 @kernel
 def _write_discard_qualities(hand: int, allowed: int, row) -> int:
-    after = np.empty(NUM_CARDS, np.uint8)
-    deadwood_after_discards(hand, after)
+    qualities = row[_QUALITY : _QUALITY + NUM_CARDS]
+    deadwood_after_discards(hand, qualities)  # the plane first holds these points, then what they are worth
     least = np.int64(255)
     remaining = allowed
     while remaining:
-        least = min(least, np.int64(after[lowest_card(remaining)]))
+        least = min(least, np.int64(qualities[lowest_card(remaining)]))
         remaining &= remaining - 1
-    remaining = allowed
+    remaining = hand
     while remaining:
         card = lowest_card(remaining)
-        row[_QUALITY + card] = _INVERSE[np.int64(after[card]) - least]
         remaining &= remaining - 1
+        qualities[card] = (
+            _INVERSE[np.int64(qualities[card]) - least] if allowed >> card & 1 else np.float32(0)
+        )
     return least

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from gin_env import bench
 from gin_env.state import STATE
+from gin_env.workloads import WORKLOADS
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
@@ -44,7 +44,7 @@ def alone(tmp_path_factory) -> tuple[str, dict, Path]:
 def test_every_workload_is_in_the_json_with_its_unit(alone):
     printed, result, _ = alone
     ours = result["figures"]["gin-env"]
-    for name, workload in bench.WORKLOADS.items():
+    for name, workload in WORKLOADS.items():
         assert ours[f"{name} {workload.unit}/s"] > 0
         assert workload.label in printed
     assert {"first import seconds", "first first step seconds", "memory bytes"} <= set(ours)
@@ -209,7 +209,7 @@ def test_compare_names_other_versions_and_new_workloads(tmp_path):
 
 def test_the_committed_baseline_covers_what_is_counted():
     baseline = json.loads((BENCHMARKS / "baseline.json").read_text())
-    counted = {name for name, workload in bench.WORKLOADS.items() if workload.counted_rounds}
+    counted = {name for name, workload in WORKLOADS.items() if workload.counted_rounds}
     assert set(baseline["instructions"]) == counted
 
 

@@ -142,22 +142,24 @@ def test_data_do_not_depend_on_workers():
     assert not np.array_equal(first.hands, generate("random-16", 1500, estimator="uniform", seed=4).hands)
 
 
-def test_samples_of_a_deal_keep_both_hands_and_shuffle_the_rest():
+def test_samples_of_a_deal_keep_the_players_hand_and_deal_the_rest_anew():
     tables = np.zeros(1, STATE)
     tables["public"]["rules"] = Rules().record()
     start_episode(tables[0], 3, 3, 7)
-    hands = tables["private"]["hand"][0].tolist()
-    decks, upcards = set(), set()
-    for sample in range(40):
+    own = int(tables["private"]["hand"][0, 0])
+    held = np.zeros(52, np.int64)
+    for sample in range(840):
         start_sample(tables[0], 3, 7, sample)
-        assert tables["private"]["hand"][0].tolist() == hands
+        mine, hers = (int(hand) for hand in tables["private"]["hand"][0])
         deck = tables["hidden"]["deck"][0]
+        assert mine == own
         assert sorted(deck) == list(range(52))
         assert tables["public"]["upcard"][0] == deck[20]
-        decks.add(tuple(deck))
-        upcards.add(int(deck[20]))
-    assert len(decks) == 40
-    assert len(upcards) > 15
+        assert not hers & own
+        held += [hers >> card & 1 for card in range(52)]
+    others = held[[card for card in range(52) if not own >> card & 1]]
+    assert others.sum() == 8400
+    assert (abs(others - 200) < 60).all()  # each of the 42 cards in about 10 of 42 samples
 
 
 def test_best_samples_score_higher():

@@ -6,16 +6,18 @@ The rows of paper 002's Table 1, and three networks past its end: message passin
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gin_env.agents.hand_strength.data_sets import DataSet, generate
 
 if TYPE_CHECKING:
+    from gin_env.agents.hand_strength.selection import Candidate
     from gin_env.agents.hand_strength.training import Trainer
 
-OBSERVATIONS = 1_000_000
+OBSERVATIONS = 200_000
+"""Enough for the fast schedule, which sees each state three times; the paper's has a million."""
 ESTIMATOR = "bayes-isru"
 
 
@@ -91,13 +93,17 @@ def load_or_generate(
     return data
 
 
-def provenance(name: str, trainer: Trainer, schedule: str, epochs: int | None) -> dict[str, Any]:
-    """The metadata of a finished network, with the command that makes it anew."""
+def provenance(
+    name: str, trainer: Trainer, schedule: str, epochs: int | None, candidates: list[Candidate]
+) -> dict[str, Any]:
+    """The metadata of a finished network, the best of `candidates`, with the command that makes it anew."""
     data = trainer.data.metadata
     command = (
         f"gin-rummy train hand-strength {name} {name}.safetensors --observations {data['observations']} "
-        f"--estimator {data['estimator']} --data-seed {data['seed']} --schedule {schedule} --seed {trainer.settings.seed}"
+        f"--estimator {data['estimator']} --data-seed {data['seed']} --schedule {schedule} --seed {candidates[0].seed} "
+        f"--candidates {len(candidates)}"
     )
     if epochs is not None:
         command += f" --epochs {epochs}"
-    return trainer.describe() | {"name": name, "command": command}
+    compared = [asdict(candidate) for candidate in candidates]
+    return trainer.describe() | {"name": name, "command": command, "candidates": compared}

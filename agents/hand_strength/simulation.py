@@ -3,8 +3,8 @@
 An *explorer* looks for lines of play that beat the Simple player:
 
 - ``simple``: none; two Simple players, one of whom is observed.
-- ``random``: the paper's. The same two hands are played by the random-discard player N times against the Simple player, the
-  other 32 cards shuffled each time, and only the sample with the best score for her is kept ("Monte Carlo simulation"; Random-16, Random-256).
+- ``random``: the paper's. The same hand is played by the random-discard player N times against the Simple player, all other cards
+  dealt anew each time, and only the sample with the best score for her is kept ("Monte Carlo simulation"; Random-16, Random-256).
 - ``flat-monte-carlo``: the paper's open wish ("other state space exploration methods (e.g. flat MC tree search)"). The deal is played
   once; at each discard every unmelded card is tried in N / 32 simulations, in which the cards she cannot see are dealt anew
   and both sides go on as Simple players, and the best mean score is chosen. So she never profits from unseen cards.
@@ -159,15 +159,24 @@ def play_hand(tables, explorer: int, samples: int, record: bool, views, hands, f
 
 @kernel
 def start_sample(game, seed: int, deal_number: int, sample: int) -> None:
-    """Prepare a dealt game for one sample: the pair of hands stays; upcard, stock and random numbers are its own."""
+    """Prepare a dealt game for one sample: player 0 keeps her hand, the other 42 cards and the random numbers are its own."""
     game.hidden.decision_seed = mix(seed, sample)
     key = stream(game.hidden.decision_seed, deal_number, 0, OPPONENT)
     deck, rules = game.hidden.deck, game.public.rules
-    first = 2 * rules.hand_size
-    for index in range(rules.ranks * rules.suits - first - 1, 0, -1):
-        other = below(mix(key, index), index + 1)
-        deck[first + index], deck[first + other] = deck[first + other], deck[first + index]
+    others = rules.ranks * rules.suits - rules.hand_size
+    for index in range(others - 1, 0, -1):
+        first, second = (
+            _place_of_other(rules, index),
+            _place_of_other(rules, below(mix(key, index), index + 1)),
+        )
+        deck[first], deck[second] = deck[second], deck[first]
     deal(game)
+
+
+@kernel
+def _place_of_other(rules, index: int) -> int:
+    """Where in the deck the card number `index` lies, not counting those dealt to player 0: every second one of the first twenty."""
+    return 2 * index + 1 if index < rules.hand_size else rules.hand_size + index
 
 
 @kernel

@@ -27,22 +27,24 @@ def bench(
 
     The comparison with other libraries is in the repository: `make bench`.
     """
-    from gin_env import bench as benchmark
+    from gin_env.bench import measure, pin_to_core
+    from gin_env.state import STATE
+    from gin_env.workloads import WORKLOADS
 
-    names = [name.strip() for name in only.split(",") if name.strip()] or list(benchmark.WORKLOADS)
-    unknown = [name for name in names if name not in benchmark.WORKLOADS]
+    names = [name.strip() for name in only.split(",") if name.strip()] or list(WORKLOADS)
+    unknown = [name for name in names if name not in WORKLOADS]
     if unknown:
-        raise ValueError(f"unknown measurement {unknown[0]!r}; choose from {', '.join(benchmark.WORKLOADS)}")
+        raise ValueError(f"unknown measurement {unknown[0]!r}; choose from {', '.join(WORKLOADS)}")
     if json is not None:
         check_outputs(json)
-    benchmark.pin_to_core(core)
+    pin_to_core(core)
     with tqdm(total=len(names) * (repeats + 1), unit="run", smoothing=0.1) as progress:
-        rates = benchmark.measure(names, repeats, seconds, progress.update)
+        rates = measure(names, repeats, seconds, progress.update)
     for name, rate in rates.items():
-        label, unit = benchmark.WORKLOADS[name][:2]
+        label, unit = WORKLOADS[name][:2]
         typer.echo(f"{name:18} {label:50} {rate:>14,.0f} {unit}/s")
-    typer.echo(f"{'':18} {'state of one game':50} {benchmark.STATE.itemsize:>14,} bytes")
+    typer.echo(f"{'':18} {'state of one game':50} {STATE.itemsize:>14,} bytes")
     if json is not None:
-        figures = {f"{name} {benchmark.WORKLOADS[name].unit}/s": rate for name, rate in rates.items()}
-        json.write_text(dumps(figures | {"state bytes": benchmark.STATE.itemsize}, indent=2) + "\n")
+        figures = {f"{name} {WORKLOADS[name].unit}/s": rate for name, rate in rates.items()}
+        json.write_text(dumps(figures | {"state bytes": STATE.itemsize}, indent=2) + "\n")
         typer.echo(f"written to {json}")
