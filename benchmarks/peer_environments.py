@@ -83,8 +83,8 @@ def _compile(peer: Peer, python: Path, folder: Path) -> None:
         if shutil.which(tool) is None:
             raise PeerUnavailableError(f"could not be compiled: there is no {tool}")
     archives, source, build = folder / "archives", folder / "source", folder / "build"
-    # Preparing its metadata needs nothing but setuptools; nothing is built by pip.
-    _run([str(python), "-m", "pip", "install", *QUIETLY, "setuptools", "wheel"])
+    # Preparing its metadata needs nothing but setuptools, newer than what comes with Python; nothing is built by pip.
+    _run([str(python), "-m", "pip", "install", *QUIETLY, "--upgrade", "setuptools", "wheel"])
     fetch = ["download", *QUIETLY, "--no-deps", "--no-binary", ":all:", "--no-build-isolation"]
     _run([str(python), "-m", "pip", *fetch, "--dest", str(archives), peer.requirements[0]])
     source.mkdir()

@@ -68,6 +68,8 @@ def draw(rows: list[dict[str, object]], path: Path) -> None:
     panels[0].set(xscale="log", xlabel="states seen", ylabel="mean squared error of validation")
     panels[1].set(xscale="log", xlabel="states seen", ylabel="games won against simple, %")
     panels[1].axhline(50, color="grey", linewidth=0.8)
+    for panel in panels:
+        panel.tick_params(axis="x", which="minor", labelbottom=False)
     panels[0].legend()
     figure.savefig(path, dpi=120)
 

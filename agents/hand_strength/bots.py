@@ -40,7 +40,7 @@ from gin_env.views import PlayerView
 
 Rate = Callable[[PlayerView, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
-DEFAULT_NETWORK = "dual-inception-random-16"
+DEFAULT_NETWORK = "dual-inception-random-256"
 """The strongest of the paper's networks here, see `gin_env.agents.hand_strength`."""
 VIEWS_AT_ONCE = 512
 """Views of one forward pass; more do not fit the processor's cache."""
