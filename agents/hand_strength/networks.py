@@ -93,8 +93,9 @@ class Inception(Features):
         self.register_buffer("filter_of", torch.from_numpy(filter_of), persistent=False)
 
     def forward(self, cards: torch.Tensor) -> torch.Tensor:
-        weights = torch.cat([convolve.weight.flatten() for convolve in self.filters])
-        biases = torch.cat([convolve.bias for convolve in self.filters])
+        parameters = list(self.filters.parameters())  # weights and biases in turn
+        weights = torch.cat([weight.flatten() for weight in parameters[::2]])
+        biases = torch.cat(parameters[1::2])
         matrix = weights.new_zeros(self.size * NUM_CARDS)
         matrix = matrix.index_copy(0, self.entries, weights.index_select(0, self.sources)).view(
             self.size, NUM_CARDS
@@ -106,7 +107,9 @@ def _filter_places(filters: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where the filters' weights go in the (size, 52) matrix of `Inception`: positions in the flattened matrix, the weight for
     each of them, and the filter of each row. Rows are ordered as the flattened results of the convolutions side by side would be.
     """
-    entries, sources, filter_of = [], [], []
+    entries: list[int] = []
+    sources: list[int] = []
+    filter_of: list[int] = []
     first_weight = 0
     for number, width in enumerate(FILTER_WIDTHS):
         for each in range(filters):
