@@ -93,7 +93,7 @@ class Inception(Features):
         self.register_buffer("filter_of", torch.from_numpy(filter_of), persistent=False)
 
     def forward(self, cards: torch.Tensor) -> torch.Tensor:
-        parameters = list(self.filters.parameters())  # weights and biases in turn
+        parameters: list[torch.Tensor] = list(self.filters.parameters())  # weights and biases in turn
         weights = torch.cat([weight.flatten() for weight in parameters[::2]])
         biases = torch.cat(parameters[1::2])
         matrix = weights.new_zeros(self.size * NUM_CARDS)
