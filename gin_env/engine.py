@@ -38,7 +38,7 @@ from gin_env.state import (
     UNDERCUT,
     VOID,
 )
-from gin_env.streams import DEALER, DECISION, DECK, below, mix, stream
+from gin_env.streams import DEALER, DECISION, DECK, below, mix, shuffle_cards, stream
 
 # --- Dealing -----------------------------------------------------------------------------------------
 
@@ -72,16 +72,13 @@ def start_next_hand(game) -> None:
 
 @kernel
 def shuffle(game) -> None:
-    """Fisher-Yates shuffle of the deck of this hand, from the hand's own stream."""
+    """Shuffle the deck of this hand, from the hand's own stream."""
     rules = game.public.rules
     deck = game.hidden.deck
     size = rules.ranks * rules.suits
     for index in range(size):
         deck[index] = index // rules.ranks * NUM_RANKS + index % rules.ranks
-    key = stream(game.hidden.seed, game.hidden.episode, game.public.hand_number, DECK)
-    for index in range(size - 1, 0, -1):
-        other = below(mix(key, index), index + 1)
-        deck[index], deck[other] = deck[other], deck[index]
+    shuffle_cards(deck, size, stream(game.hidden.seed, game.hidden.episode, game.public.hand_number, DECK))
 
 
 @kernel

@@ -47,6 +47,14 @@ def below(number: int, limit: int) -> int:
 
 
 @kernel
+def shuffle_cards(cards: np.ndarray, size: int, key: int) -> None:
+    """Fisher-Yates shuffle of the first `size` cards in place, with the numbers of one stream."""
+    for index in range(size - 1, 0, -1):
+        other = below(mix(key, index), index + 1)
+        cards[index], cards[other] = cards[other], cards[index]
+
+
+@kernel
 def unit(number: int) -> float:
     """A uint64 random number scaled to [0, 1): its upper 53 bits."""
     return np.float64(np.uint64(number) >> np.uint64(11)) / 9007199254740992.0  # 2^53

@@ -115,8 +115,10 @@ def run(
     count = workers or os.cpu_count() or 1
     with ProcessPoolExecutor(count, get_context("spawn"), torch.set_num_threads, (1,)) as executor:
         while len(history) <= generations:
-            step = _advance if history else _begin
-            generation = step(folder, settings, history, executor, progress)
+            if history:
+                generation = _advance(folder, settings, history, executor, progress)
+            else:
+                generation = _begin(settings, executor, progress)
             history.append(generation)
             _write_json(folder / "history.json", [asdict(each) for each in history])
             yield generation
@@ -158,13 +160,7 @@ def _open(folder: Path, settings: Settings | None) -> tuple[Settings, list[Gener
     return before, read_history(folder)
 
 
-def _begin(
-    folder: Path,
-    settings: Settings,
-    history: Sequence[Generation],
-    executor: ProcessPoolExecutor,
-    progress: Progress,
-) -> Generation:
+def _begin(settings: Settings, executor: ProcessPoolExecutor, progress: Progress) -> Generation:
     """Generation 0: measured, not trained."""
     start = monotonic()
     results = _evaluate(settings.ancestor, {}, settings, executor, progress)

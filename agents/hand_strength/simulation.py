@@ -25,7 +25,7 @@ from gin_env.compilation import kernel
 from gin_env.engine import deal, decision_random, discards_allowed, play, start_episode
 from gin_env.melds import min_deadwood
 from gin_env.state import DISCARD, OVER
-from gin_env.streams import OPPONENT, below, mix, stream
+from gin_env.streams import OPPONENT, mix, shuffle_cards, stream
 from gin_env.views import write_view
 
 SIMPLE, RANDOM, FLAT_MONTE_CARLO = 0, 1, 2
@@ -61,9 +61,7 @@ def redeal_unseen(game, player: int, key: int) -> None:
         pool[size] = lowest_card(remaining)
         size += 1
         remaining &= remaining - 1
-    for index in range(size - 1, 0, -1):
-        other = below(mix(key, index), index + 1)
-        pool[index], pool[other] = pool[other], pool[index]
+    shuffle_cards(pool, size, key)
     unknown = count_cards(np.int64(opponent.hand)) - count_cards(np.int64(public.shown[1 - player]))
     hand = np.int64(public.shown[1 - player])
     for index in range(unknown):
@@ -163,20 +161,13 @@ def start_sample(game, seed: int, deal_number: int, sample: int) -> None:
     game.hidden.decision_seed = mix(seed, sample)
     key = stream(game.hidden.decision_seed, deal_number, 0, OPPONENT)
     deck, rules = game.hidden.deck, game.public.rules
-    others = rules.ranks * rules.suits - rules.hand_size
-    for index in range(others - 1, 0, -1):
-        first, second = (
-            _place_of_other(rules, index),
-            _place_of_other(rules, below(mix(key, index), index + 1)),
-        )
-        deck[first], deck[second] = deck[second], deck[first]
+    dealt, size = 2 * rules.hand_size, rules.ranks * rules.suits
+    # Player 0 is dealt every second card of the first twenty.
+    others = np.concatenate((deck[1:dealt:2], deck[dealt:size]))
+    shuffle_cards(others, len(others), key)
+    deck[1:dealt:2] = others[: rules.hand_size]
+    deck[dealt:size] = others[rules.hand_size :]
     deal(game)
-
-
-@kernel
-def _place_of_other(rules, index: int) -> int:
-    """Where in the deck the card number `index` lies, not counting those dealt to player 0: every second one of the first twenty."""
-    return 2 * index + 1 if index < rules.hand_size else rules.hand_size + index
 
 
 @kernel

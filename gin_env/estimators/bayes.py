@@ -30,7 +30,6 @@ Cost on one busy core of an Intel Xeon: 0.4 µs for each view with a memory, 0.5
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,22 +39,19 @@ from gin_env.compilation import kernel
 from gin_env.estimators.buckets import (
     NEITHER_SUITED,
     NEITHER_UNSUITED,
-    PRODUCT_MEMORY,
+    ProductEstimator,
     advance_products,
 )
 from gin_env.estimators.frequencies import Frequencies, find_table
 from gin_env.estimators.odds import write_odds_with_sum
 from gin_env.estimators.uniform import cards_missing, cards_unseen
 
-if TYPE_CHECKING:
-    from gin_env.views import PlayerView
-
 LEAST_OBSERVATIONS = 50
 _MOST = 100.0
 """No turn makes a card more than so many times likelier, or less likely."""
 
 
-class BayesEstimator:
+class BayesEstimator(ProductEstimator):
     """Paper 003's Bayesian estimator; the probabilities sum to the number of cards in the opponent's hand.
 
     Parameters
@@ -70,19 +66,8 @@ class BayesEstimator:
         least = check_integer("least_observations", least_observations, 1, 1 << 31)
         self._factors = likelihood_ratios(find_table(table), least)
 
-    def estimate(self, view: PlayerView) -> np.ndarray:
-        """float32 (n, 52), see `Estimator.estimate`."""
-        return self.advance(view, self.new_memory(len(view)))
-
-    def new_memory(self, count: int) -> np.ndarray:
-        """`PRODUCT_MEMORY` records (count,)."""
-        return np.zeros(count, PRODUCT_MEMORY)
-
-    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """float32 (n, 52), see `Estimator.advance`."""
-        estimates = np.empty((len(view), NUM_CARDS), np.float32)
-        _advance(view.records, self._factors, memory, estimates)
-        return estimates
+    def _write(self, views: np.ndarray, memory: np.ndarray, estimates: np.ndarray) -> None:
+        _advance(views, self._factors, memory, estimates)
 
 
 def likelihood_ratios(frequencies: Frequencies, least_observations: int) -> np.ndarray:

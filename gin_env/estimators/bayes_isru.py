@@ -29,22 +29,18 @@ Cost on one busy core of an Intel Xeon: 0.25 µs for each view with a memory, 0.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gin_env.agents.checks import check_number
 from gin_env.cards import NUM_CARDS, count_cards
 from gin_env.compilation import kernel
-from gin_env.estimators.buckets import PRODUCT_MEMORY, advance_products
+from gin_env.estimators.buckets import ProductEstimator, advance_products
 from gin_env.estimators.frequencies import Frequencies, find_table
 from gin_env.estimators.uniform import cards_missing, cards_unseen
 
-if TYPE_CHECKING:
-    from gin_env.views import PlayerView
 
-
-class BayesIsruEstimator:
+class BayesIsruEstimator(ProductEstimator):
     """Paper 002's estimator; nothing is promised of the sum.
 
     Parameters
@@ -59,19 +55,8 @@ class BayesIsruEstimator:
         self._alpha = check_number("alpha", alpha, 1e-6, 1e6)
         self._factors = relative_likelihoods(find_table(table))
 
-    def estimate(self, view: PlayerView) -> np.ndarray:
-        """float32 (n, 52), see `Estimator.estimate`."""
-        return self.advance(view, self.new_memory(len(view)))
-
-    def new_memory(self, count: int) -> np.ndarray:
-        """`PRODUCT_MEMORY` records (count,)."""
-        return np.zeros(count, PRODUCT_MEMORY)
-
-    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """float32 (n, 52), see `Estimator.advance`."""
-        estimates = np.empty((len(view), NUM_CARDS), np.float32)
-        _advance(view.records, self._factors, self._alpha, memory, estimates)
-        return estimates
+    def _write(self, views: np.ndarray, memory: np.ndarray, estimates: np.ndarray) -> None:
+        _advance(views, self._factors, self._alpha, memory, estimates)
 
 
 def relative_likelihoods(frequencies: Frequencies) -> np.ndarray:

@@ -12,12 +12,17 @@ the order of the turns.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS
 from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from gin_env.compilation import kernel
 from gin_env.streams import mix
+
+if TYPE_CHECKING:
+    from gin_env.views import PlayerView
 
 # Suit relations of a card to the upcard and the discard of a turn.
 BOTH = 0  # of the suit of both
@@ -40,6 +45,28 @@ PRODUCT_MEMORY = np.dtype(
     align=True,
 )
 """The memory of an estimator that multiplies factors. A new one has events = 0, and no products yet."""
+
+
+class ProductEstimator:
+    """What ``bayes`` and ``bayes-isru`` share: the memory, and that an estimate is one with a new memory."""
+
+    def estimate(self, view: PlayerView) -> np.ndarray:
+        """float32 (n, 52), see `Estimator.estimate`."""
+        return self.advance(view, self.new_memory(len(view)))
+
+    def new_memory(self, count: int) -> np.ndarray:
+        """`PRODUCT_MEMORY` records (count,)."""
+        return np.zeros(count, PRODUCT_MEMORY)
+
+    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
+        """float32 (n, 52), see `Estimator.advance`."""
+        estimates = np.empty((len(view), NUM_CARDS), np.float32)
+        self._write(view.records, memory, estimates)
+        return estimates
+
+    def _write(self, views: np.ndarray, memory: np.ndarray, estimates: np.ndarray) -> None:
+        """Bring the memory up to the views and write what the products mean to this estimator."""
+        raise NotImplementedError
 
 
 @kernel
