@@ -19,17 +19,18 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet --constraint constraints.txt torch
-	$(BIN)/pip install --quiet --constraint constraints.txt ".[dev]"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	touch $@
 
-# The package itself is installed as a wheel, as users have it (type checkers need that, see README).
+# The editable install is a tree of links, one for each file: it is laid anew because files come and go.
 .PHONY: install
 install: $(VENV)/installed
-	$(BIN)/pip install --quiet --no-deps --force-reinstall .
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 	cd tests && ../$(BIN)/mypy --cache-dir ../.mypy_cache --config-file ../pyproject.toml -p gin_env
 
 test: lint

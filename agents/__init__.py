@@ -3,7 +3,7 @@
 >>> from gin_env import agents
 >>> agents.names()
 >>> bot = agents.make("simple", knock_at=4)
->>> bot = agents.make("simple:knock_at=4")  # the same; see `gin_env.agents.bot_names`
+>>> bot = agents.make("simple:knock_at=4")  # the same; see `gin_env.support.specs`
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from functools import partial
 from typing import Any
 
 from gin_env.agents.base import Agent
-from gin_env.agents.bot_names import POLICY_ENDINGS, check_parameters, format_value, parse
-from gin_env.agents.bot_names import parameters as parameters_of
-from gin_env.agents.cfr_bot import CfrBot, CfrPlusBot
+from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot
 from gin_env.agents.fitness import FitnessCfrBot, HeuristicsBot
 from gin_env.agents.hand_strength.bots import BalancedBot, DefensiveBot, OffensiveBot
 from gin_env.agents.late_knock import LateKnockBot
@@ -26,6 +24,8 @@ from gin_env.agents.safe_discard import SafeDiscardBot
 from gin_env.agents.simple import SimpleBot
 from gin_env.agents.tonic import TonicBot
 from gin_env.agents.utility import UtilityBot
+from gin_env.support.specs import POLICY_ENDINGS, check_parameters, format_value, parse
+from gin_env.support.specs import parameters as parameters_of
 
 __all__ = ["Agent", "make", "names", "parameters", "resolve"]
 
@@ -79,7 +79,7 @@ def parameters(name: str) -> dict[str, Any] | None:
 def make(name: str, **params: Any) -> Agent:
     """A bot by name, or the trained policy in a file (``.zip``: `gin_env.agents.policy`, ``.safetensors``: `gin_env.agents.generations`).
 
-    The name may hold parameters, as in ``"simple:knock_at=4"`` (see `gin_env.agents.bot_names`). A bot
+    The name may hold parameters, as in ``"simple:knock_at=4"`` (see `gin_env.support.specs`). A bot
     made with parameters is called by them in results: ``simple(knock_at=4)``.
 
     Raises ValueError for an unknown name or parameters that cannot be read, TypeError for a parameter

@@ -97,10 +97,9 @@ from pathlib import Path
 import numpy as np
 
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
-from gin_env.agents.cfr_bot import CfrBot
-from gin_env.agents.checks import check_integer, check_switch
-from gin_env.agents.full_game_cfr.strategy import choose_discard, choose_draw, choose_knock
-from gin_env.agents.full_game_cfr.table import StrategyTable
+from gin_env.agents.cfr.bot import CfrBot
+from gin_env.agents.cfr.strategy import choose_discard, choose_draw, choose_knock
+from gin_env.agents.cfr.table import StrategyTable
 from gin_env.agents.hands import MELD_MATES, decline, unseen_cards, would_be_melded
 from gin_env.agents.random_bots import pick_card
 from gin_env.cards import card_bit, count_cards, lowest_card
@@ -109,6 +108,7 @@ from gin_env.engine import discards_allowed
 from gin_env.melds import completes_meld, least_deadwood_discards, min_deadwood
 from gin_env.state import DISCARD, STOCK_ONLY
 from gin_env.streams import mix
+from gin_env.support.checks import check_integer, check_switch
 from gin_env.views import PlayerView
 
 FACTORS = ("deadwood", "unmeldable", "useless", "discarded")

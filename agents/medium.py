@@ -32,7 +32,6 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
-from gin_env.agents.checks import check_integer
 from gin_env.agents.hands import MELD_MATES, available_cards, decline
 from gin_env.agents.random_bots import pick_card
 from gin_env.cards import CARD_VALUES, card_bit, count_cards, lowest_card
@@ -40,6 +39,7 @@ from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
 from gin_env.melds import completes_meld, least_deadwood_discards, min_deadwood
 from gin_env.state import DISCARD, STOCK_ONLY
+from gin_env.support.checks import check_integer
 from gin_env.views import PlayerView
 
 

@@ -55,7 +55,6 @@ import numpy as np
 
 from gin_env import estimators
 from gin_env.actions import DRAW_UPCARD, KNOCK
-from gin_env.agents.checks import check_number, check_switch
 from gin_env.agents.random_bots import pick_card
 from gin_env.agents.simple import repeated_discards, simple_draw
 from gin_env.cards import NUM_CARDS, card_bit, lowest_card
@@ -63,7 +62,7 @@ from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
 from gin_env.estimators.omniscient import OmniscientEstimator
 from gin_env.estimators.risk import discard_risk
-from gin_env.estimators.uniform import cards_missing, cards_unseen
+from gin_env.knowledge import cards_missing, cards_unseen
 from gin_env.melds import (
     best_set_cards,
     deadwood_after_discards,
@@ -73,6 +72,7 @@ from gin_env.melds import (
 )
 from gin_env.state import DISCARD, STOCK_ONLY
 from gin_env.streams import mix, unit
+from gin_env.support.checks import check_number, check_switch
 from gin_env.views import PlayerView
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class SafeDiscardBot:
 class ClairvoyantSafeDiscardBot(SafeDiscardBot):
     """The same with the ``omniscient`` estimator: it sees the opponent's cards. Parameters as of `SafeDiscardBot`.
 
-    It is no bot by name. Whoever plays games (`gin_env.turns.play_bot`) hands the opponents' hands to a bot that has the method
+    It is no bot by name. Whoever plays games (`gin_env.play.turns.play_bot`) hands the opponents' hands to a bot that has the method
     `act_clairvoyantly`, and there is no other::
 
         gin_env.play_match(ClairvoyantSafeDiscardBot(), "simple", games=20_000)

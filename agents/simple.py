@@ -37,16 +37,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
-from gin_env.agents.bot_names import format_value
-from gin_env.agents.checks import check_integer
 from gin_env.agents.hands import decline, own_turn
 from gin_env.agents.random_bots import pick_card
+from gin_env.batch import Games, play_and_score
 from gin_env.cards import NUM_CARDS, card_bit
 from gin_env.compilation import kernel
-from gin_env.engine import discards_allowed
+from gin_env.engine import decision_random, discards_allowed
 from gin_env.melds import completes_meld, least_deadwood_discards
 from gin_env.rules import MAX_TURNS
 from gin_env.state import DISCARD, STOCK_ONLY
+from gin_env.support.checks import check_integer
+from gin_env.support.specs import format_value
 from gin_env.views import PlayerView
 
 MOST_POINTS = 100
@@ -74,6 +75,20 @@ class SimpleBot:
         actions = np.empty(len(view), np.int64)
         _act(view.records, self.knock_limits, actions)
         return actions
+
+    def play_turns(self, table: Games, games: np.ndarray, both_seats: bool) -> None:
+        """Play the rest of the turn in each of `games`, with `both_seats` the rest of the hand, as `act` would."""
+        _play_turns(
+            table.state,
+            games,
+            both_seats,
+            self.knock_limits,
+            table.whole_game,
+            table.win_reward,
+            table.rewards,
+            table.done,
+            table.results,
+        )
 
 
 def knock_limits(knock_at: int | str | Sequence[int]) -> np.ndarray:
@@ -166,3 +181,22 @@ def _act(views, limits, actions):
         view = views[index]
         knock_at = limits[own_turn(view.public)]
         actions[index] = simple_action(view.public, view.private, view.player, view.random, knock_at)
+
+
+@kernel
+def _play_turns(state, games, both_seats, knock_limits, whole_game, win_reward, rewards, done, results):
+    for k in range(len(games)):
+        index = games[k]
+        game = state[index]
+        public = game.public
+        mover = public.to_move
+        while True:
+            player = public.to_move
+            limit = knock_limits[own_turn(public)]
+            random = decision_random(game, player)
+            action = simple_action(public, game.private[player], player, random, limit)
+            reward, over = play_and_score(game, action, whole_game, win_reward, results[index])
+            rewards[index] += reward
+            done[index] = over
+            if results[index].ended or (public.to_move != mover and not both_seats):
+                break

@@ -34,7 +34,7 @@ Readings where the paper is silent:
   - *Nearest to the paper's figures*: ``tonic:increment=1.5,decrement=0.75,decline=0.4,knock_at=variable`` (`simple.VARIABLE_KNOCK`;
     with it a grid of 24 increments, 1 to 2.5, decrements and declines spans one percentage point against ``simple``).
   - *The best*, which are the defaults: 10 in four turns, then 5, then gin only; increment 0.1, decrement 0.2, decline 0.5. Found by
-    ``gin-rummy tune tonic`` (`gin_env.tuning`; 100 trials, seed 1) against the three opponents of the paper. With such
+    ``gin-rummy tune tonic`` (`gin_env.training.tonic`; 100 trials, seed 1) against the three opponents of the paper. With such
     small changes no likelihood reaches 0.86, so that only cards seen to be taken count as the opponent's: keeping back what she
     might desire costs more than it brings. All five finalists say so, and that the increment must exceed the decrement
     is not confirmed.
@@ -78,7 +78,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
-from gin_env.agents.checks import check_integer, check_number, check_switch
 from gin_env.agents.hands import (
     BROAD,
     FACE_CARDS,
@@ -99,6 +98,7 @@ from gin_env.estimators.logistic import cards_held
 from gin_env.melds import best_set_cards, completes_meld, least_deadwood_discards, min_deadwood, run_cards
 from gin_env.rules import MAX_TURNS
 from gin_env.state import DISCARD, STOCK_ONLY
+from gin_env.support.checks import check_integer, check_number, check_switch
 from gin_env.views import PlayerView
 
 TUNED_KNOCK = (10, 10, 10, 10, 5, 0)

@@ -1,6 +1,6 @@
 """How many machine instructions fixed amounts of work take: the same number on a noisy machine as on a quiet one.
 
-callgrind (of valgrind) runs one process for each of the `gin_env.workloads`, which does it once to load its
+callgrind (of valgrind) runs one process for each of the `gin_env.speed.workloads`, which does it once to load its
 kernels and once for the count (in one process for all, the count of the Python-heavy ones changed by up to 2 % with
 what had run before them). `os.getppid`, which nothing else calls, marks where each count begins and ends: callgrind
 writes its counts and begins anew whenever the C library's function of that name is called (``--dump-before``).
@@ -34,7 +34,7 @@ TOLERANCE = 0.02
 
 COUNTED = """
 import os, sys
-from gin_env.workloads import WORKLOADS
+from gin_env.speed.workloads import WORKLOADS
 for name in sys.argv[1:]:
     workload = WORKLOADS[name]
     work = (workload.counted_make or workload.make)()
@@ -52,7 +52,7 @@ class CannotCountError(Exception):
 
 def names() -> list[str]:
     """The workloads that are counted."""
-    from gin_env.workloads import WORKLOADS
+    from gin_env.speed.workloads import WORKLOADS
 
     return [name for name, workload in WORKLOADS.items() if workload.counted_rounds]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from peer_environments import PEERS
 
-from gin_env.workloads import WORKLOADS
+from gin_env.speed.workloads import WORKLOADS
 
 OURS = "gin-env"
 LABELS = {

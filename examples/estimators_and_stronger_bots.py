@@ -23,8 +23,8 @@ import numpy as np
 import typer
 from tqdm import tqdm
 
-from gin_env.estimators.evaluation import Evaluation, evaluate_estimators
-from gin_env.tournaments import import_matplotlib
+from gin_env.support.plots import import_matplotlib
+from gin_env.training.estimators.evaluation import Evaluation, evaluate_estimators
 
 BOTS = ("simple", "tonic")
 NETWORKS = ("nn", "shankar-cnn")

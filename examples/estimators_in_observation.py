@@ -21,7 +21,7 @@ from sb3_contrib import MaskablePPO
 from tqdm import tqdm
 
 from gin_env.agents.policy import PolicyBot
-from gin_env.matches import play_match
+from gin_env.play.matches import play_match
 from gin_env.wrappers.card_policy import CardPolicy
 from gin_env.wrappers.sb3 import GinRummyVecEnv
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import tyro
 from tqdm import tqdm
 
-from gin_env.agents.generations.loop import PREVIOUS, Generation, Settings, champion, read_history, run
+from gin_env.training.generations.loop import PREVIOUS, Generation, Settings, champion, read_history, run
 
 
 @dataclass

@@ -16,10 +16,10 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from gin_env.agents.hand_strength import recipes
-from gin_env.agents.hand_strength.selection import validation_win_rate
-from gin_env.agents.hand_strength.training import Schedule, Settings, Trainer
-from gin_env.tournaments import import_matplotlib
+from gin_env.support.plots import import_matplotlib
+from gin_env.training.hand_strength import recipes
+from gin_env.training.hand_strength.selection import validation_win_rate
+from gin_env.training.hand_strength.trainer import Schedule, Settings, Trainer
 
 CONSTANT_RATE = Schedule(epochs=1000, batch_size=64, learning_rate=1e-3, decay=1.0, decay_every=1000)
 

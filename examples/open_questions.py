@@ -25,14 +25,14 @@ from tqdm import tqdm
 
 from gin_env import PlayerView
 from gin_env.agents import Agent, resolve
-from gin_env.agents.cfr_bot import CfrBot, CfrPlusBot
+from gin_env.agents.cfr.abstractions import KINDS, decision_slices
+from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot
+from gin_env.agents.cfr.stages import MAPPINGS
+from gin_env.agents.cfr.table import StrategyTable, packaged_table
 from gin_env.agents.fitness import FitnessCfrBot
-from gin_env.agents.full_game_cfr.sets import KINDS, decision_slices
-from gin_env.agents.full_game_cfr.stages import MAPPINGS
-from gin_env.agents.full_game_cfr.table import StrategyTable, packaged_table
-from gin_env.agents.full_game_cfr.training import Settings, Trainer
-from gin_env.matches import play_match
-from gin_env.tournaments import import_matplotlib
+from gin_env.play.matches import play_match
+from gin_env.support.plots import import_matplotlib
+from gin_env.training.cfr.trainer import Settings, Trainer
 
 FIGURES = Path(__file__).parent / "figures"
 Folder = Annotated[Path, typer.Option(help="Folder for the CSV file and the picture.")]

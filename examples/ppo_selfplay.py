@@ -30,7 +30,7 @@ from stable_baselines3.common.utils import FloatSchedule
 from tqdm import tqdm
 
 from gin_env.agents.policy import PolicyBot
-from gin_env.matches import play_match
+from gin_env.play.matches import play_match
 from gin_env.wrappers.card_policy import CardPolicy
 from gin_env.wrappers.sb3 import GinRummyVecEnv
 

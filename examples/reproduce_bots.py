@@ -25,11 +25,11 @@ import typer
 from tqdm import tqdm
 
 from gin_env import agents
-from gin_env.agents.bot_names import parse
 from gin_env.batch import Games
-from gin_env.matches import MatchResult, check_confidence, play_match
-from gin_env.tournaments import import_matplotlib
-from gin_env.turns import play_bot
+from gin_env.play.matches import MatchResult, check_confidence, play_match
+from gin_env.play.turns import play_bot
+from gin_env.support.plots import import_matplotlib
+from gin_env.support.specs import parse
 
 Pair = tuple[str, str]
 VARIABLE = "simple:knock_at=variable"

@@ -26,16 +26,16 @@ from tqdm import tqdm
 from gin_env import cards, estimators
 from gin_env.actions import DRAW_STOCK, PASS
 from gin_env.agents import Agent
-from gin_env.agents.hand_strength import recipes
 from gin_env.agents.hand_strength.bots import DEFAULT_NETWORK, BalancedBot, DefensiveBot, OffensiveBot
-from gin_env.agents.hand_strength.data_sets import DataSet
-from gin_env.agents.hand_strength.selection import train_best
-from gin_env.agents.hand_strength.training import Settings, Trainer, find_schedule, predict
 from gin_env.agents.hand_strength.weights import load_network, save_network
 from gin_env.batch import Games
 from gin_env.estimators.risk import discard_risks
-from gin_env.matches import MatchResult, play_match
-from gin_env.tournaments import import_matplotlib
+from gin_env.play.matches import MatchResult, play_match
+from gin_env.support.plots import import_matplotlib
+from gin_env.training.hand_strength import recipes
+from gin_env.training.hand_strength.data_sets import DataSet
+from gin_env.training.hand_strength.selection import train_best
+from gin_env.training.hand_strength.trainer import Settings, Trainer, find_schedule, predict
 from gin_env.views import PlayerView
 
 CONFIDENCE = 0.9

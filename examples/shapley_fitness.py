@@ -22,7 +22,7 @@ import typer
 from tqdm import tqdm
 
 from gin_env.agents.fitness import FACTORS
-from gin_env.matches import MatchResult, check_confidence, play_match
+from gin_env.play.matches import MatchResult, check_confidence, play_match
 
 Subset = frozenset[str]
 SUBSETS = [

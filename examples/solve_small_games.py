@@ -20,10 +20,10 @@ import typer
 from tqdm import tqdm
 
 from gin_env import agents
-from gin_env.agents.cfr import CFR, CFRPlus, ExternalSamplingCFR, GameTree, expected_value, exploitability
-from gin_env.agents.cfr.kuhn import KuhnPoker
-from gin_env.agents.cfr.leduc import LeducHoldem
-from gin_env.agents.cfr.small_gin import SMALL, TINY, SmallGin, bot_strategy
+from gin_env.solvers import CFR, CFRPlus, ExternalSamplingCFR, GameTree, expected_value, exploitability
+from gin_env.solvers.kuhn import KuhnPoker
+from gin_env.solvers.leduc import LeducHoldem
+from gin_env.solvers.small_gin import SMALL, TINY, SmallGin, bot_strategy
 
 GAMES = {
     "kuhn": KuhnPoker,

@@ -6,19 +6,13 @@
 >>> gin_env.play_match("simple", "random", games=1000)
 """
 
-from pathlib import Path
-
 import gymnasium
-
-# Python started in the folder of a checkout imports this folder, not the installed package. There the
-# sub-packages agents and wrappers lie beside it.
-if not Path(__file__).with_name("agents").is_dir():
-    __path__.append(str(Path(__file__).parent.parent))
 
 from gin_env import agents, cards, estimators, gin_rummy_v0, melds, observation
 from gin_env.actions import IllegalActionError
-from gin_env.matches import MatchResult, play_match
+from gin_env.play.matches import MatchResult, play_match
 from gin_env.rules import Rules
+from gin_env.support.version import __version__
 from gin_env.views import PlayerView
 
 __all__ = [
@@ -26,6 +20,7 @@ __all__ = [
     "MatchResult",
     "PlayerView",
     "Rules",
+    "__version__",
     "agents",
     "cards",
     "estimators",
@@ -34,7 +29,6 @@ __all__ = [
     "observation",
     "play_match",
 ]
-__version__ = "0.1.0"
 
 gin_rummy_v0.register()
 gymnasium.register(

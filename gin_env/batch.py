@@ -1,7 +1,7 @@
 """N games at once: `Games` owns the record array and loops the scalar rules over any part of it.
 
 Everything that plays (environments, matches, trainers) goes through this class; a single game is a batch
-of one. It knows both seats and no opponents: who sits where is the business of `gin_env.seat`.
+of one. It knows both seats and no opponents: who sits where is the business of `gin_env.play.learner_seat`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ The folder is ``~/.cache/gin-env`` (``$XDG_CACHE_HOME`` is respected); ``GIN_ENV
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
 import sys
 import tempfile
@@ -27,13 +26,14 @@ _CONSTANTS = ("actions.py", "rules.py", "state.py")
 
 
 def kernel_sources() -> list[Path]:
-    """Every installed file of the package that defines a kernel or a constant of one, in a fixed order."""
-    folders = []
-    for package in ("gin_env", "gin_env.agents"):  # in a checkout the bots lie in a folder of their own
-        spec = importlib.util.find_spec(package)
-        if spec and spec.origin:  # the search path of an editable install has the whole checkout in it
-            folders.append(Path(spec.origin).parent)
-    files = {file for folder in folders for file in folder.rglob("*.py")}
+    """Every file of the package that defines a kernel or a constant of one, in a fixed order."""
+    package = Path(__file__).parent
+    files = [
+        Path(folder, name)
+        for folder, _, names in os.walk(package, followlinks=True)  # in a checkout gin_env/agents is a link
+        for name in names
+        if name.endswith(".py")
+    ]
     return sorted(file for file in files if file.name in _CONSTANTS or b"@kernel" in file.read_bytes())
 
 

@@ -34,9 +34,9 @@ from gin_env.actions import NUM_ACTIONS, check_action
 from gin_env.batch import Games
 from gin_env.deals import check_deal_options
 from gin_env.estimators.base import Estimator
-from gin_env.estimators.plane import EstimatePlane
+from gin_env.play.estimate_plane import EstimatePlane
 from gin_env.rules import Rules
-from gin_env.screen import RENDER_MODES, Screen, check_render_mode
+from gin_env.show.screen import RENDER_MODES, Screen, check_render_mode
 from gin_env.spaces import action_space, observation_space
 from gin_env.streams import check_seed, fresh_seed
 from gin_env.views import PlayerView

@@ -1,6 +1,6 @@
 """Gymnasium environments: one seat against fixed opponents, single and batched.
 
-Both are thin faces of `gin_env.seat.LearnerSeat`. Observations are dicts as in the PettingZoo environment:
+Both are thin faces of `gin_env.play.learner_seat.LearnerSeat`. Observations are dicts as in the PettingZoo environment:
 ``{"observation": float32 (OBSERVATION_SIZE,), "action_mask": int8 (107,)}``; the mask is also in the info.
 """
 
@@ -18,9 +18,9 @@ from gin_env.actions import NUM_ACTIONS, check_action
 from gin_env.batch import check_actions
 from gin_env.deals import check_deal_options
 from gin_env.estimators.base import Estimator
+from gin_env.play.learner_seat import LEARNER, LearnerSeat, Opponents, check_seeds
 from gin_env.rules import Rules
-from gin_env.screen import Screen, check_render_mode
-from gin_env.seat import LEARNER, LearnerSeat, Opponents, check_seeds
+from gin_env.show.screen import Screen, check_render_mode
 from gin_env.spaces import action_space, observation_space
 from gin_env.state import OUTCOME_NAMES
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, card_bit, lowest_card, write_ones
 from gin_env.compilation import kernel
-from gin_env.estimators.uniform import write_uniform
+from gin_env.knowledge import write_uniform
 from gin_env.melds import deadwood_after_discards, least_deadwood_discards, min_deadwood
 from gin_env.state import DISCARD, DRAW, OFFER, STOCK_ONLY
 

@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import settings
 
-from gin_env.agents.cfr import GameTree
-from gin_env.agents.cfr.kuhn import KuhnPoker
-from gin_env.agents.cfr.leduc import LeducHoldem
-from gin_env.agents.cfr.small_gin import TINY, SmallGin
+from gin_env.solvers import GameTree
+from gin_env.solvers.kuhn import KuhnPoker
+from gin_env.solvers.leduc import LeducHoldem
+from gin_env.solvers.small_gin import TINY, SmallGin
 
 # No deadlines: the first call of a kernel may compile it. The same examples in each run: a failure can be repeated.
 settings.register_profile("gin-env", deadline=None, derandomize=True, database=None)

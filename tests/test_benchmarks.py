@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from gin_env.speed.workloads import WORKLOADS
 from gin_env.state import STATE
-from gin_env.workloads import WORKLOADS
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 

@@ -8,7 +8,8 @@ import time
 import numpy as np
 from typer.testing import CliRunner
 
-from gin_env import agents, bot_speed, cli
+from gin_env import agents, cli
+from gin_env.speed import bot_speed
 
 
 class Slow:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gin_env.agents.cfr import (
+from gin_env.solvers import (
     CFR,
     CFRPlus,
     ExternalSamplingCFR,
@@ -21,9 +21,9 @@ from gin_env.agents.cfr import (
     exploitability,
     regret_matching,
 )
-from gin_env.agents.cfr.kuhn import VALUE, KuhnPoker, equilibrium
-from gin_env.agents.cfr.leduc import LeducHoldem
-from gin_env.agents.cfr.small_gin import TINY, SmallGin
+from gin_env.solvers.kuhn import VALUE, KuhnPoker, equilibrium
+from gin_env.solvers.leduc import LeducHoldem
+from gin_env.solvers.small_gin import TINY, SmallGin
 
 LEDUC_VALUE = -0.0856
 """To player 0: both OpenSpiel 2.0.2 and we come to -0.085605 after 3,000 iterations of CFR+, exploitability 4e-5."""

@@ -9,15 +9,15 @@ from typer.testing import CliRunner
 
 from gin_env import agents, cards, cli, play_match
 from gin_env.agents import fitness
-from gin_env.agents.cfr_bot import CfrBot, CfrPlusBot
-from gin_env.agents.full_game_cfr import abstraction, dealt, stages
-from gin_env.agents.full_game_cfr import sets as cfr_sets
-from gin_env.agents.full_game_cfr import table as cfr_table
-from gin_env.agents.full_game_cfr import training as cfr_training
-from gin_env.agents.full_game_cfr.strategy import decide
-from gin_env.agents.full_game_cfr.table import StrategyTable, TableError, packaged_table
-from gin_env.agents.full_game_cfr.training import Settings, Trainer
+from gin_env.agents.cfr import abstractions as cfr_sets
+from gin_env.agents.cfr import dealt_sets, paper_sets, stages
+from gin_env.agents.cfr import table as cfr_table
+from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot
+from gin_env.agents.cfr.strategy import decide
+from gin_env.agents.cfr.table import StrategyTable, TableError, packaged_table
 from gin_env.batch import Games
+from gin_env.training.cfr import trainer as cfr_training
+from gin_env.training.cfr.trainer import Settings, Trainer
 
 BOTS = ["cfr", "fitness-cfr", "heuristics", "cfr-plus"]
 ABSTRACTIONS = list(cfr_sets.KINDS)
@@ -215,12 +215,12 @@ def test_hard_stages_are_the_papers_bot_and_others_are_not():
 
 def test_a_stage_that_was_never_visited_leaves_the_decision_to_the_other():
     strategy = packaged_table("paper").strategy.copy()
-    discards = strategy[: abstraction.FIRST_DRAW_SET].reshape(52, 3, 101)
+    discards = strategy[: paper_sets.FIRST_DRAW_SET].reshape(52, 3, 101)
     discards[7, :, 40] = 0.2, -1.0, 0.6
     discards[7, :, 41] = 0.2, 0.6, -1.0
     discards[7, :, 42] = -1.0
     table = StrategyTable(strategy, packaged_table("paper").metadata)
-    mapped = stages.interpolate(table, "linear").strategy[: dealt.FIRST_DRAW_SET].reshape(52, 31, 101)
+    mapped = stages.interpolate(table, "linear").strategy[: dealt_sets.FIRST_DRAW_SET].reshape(52, 31, 101)
     assert mapped[7, 10, 40:43] == pytest.approx([0.2, 0.2 * 5.5 / 10.5 + 0.6 * 5 / 10.5, -1])
     assert mapped[7, 20, 40:43] == pytest.approx([0.6, 0.6, -1])
     with pytest.raises(ValueError, match="only a table of the abstraction 'paper' has stages"):
@@ -294,7 +294,7 @@ def test_the_packaged_table_says_where_it_comes_from(abstraction):
     assert {"seed", "iterations", "date", "version", "candidates", "exploration"} <= table.metadata.keys()
     assert table.visited.mean() > 0.3
     assert (table.strategy[table.visited] <= 1).all()
-    path = cfr_table.files("gin_env.agents") / "data" / f"cfr_{abstraction}.npz"
+    path = cfr_table.files("gin_env.agents.cfr") / "data" / f"cfr_{abstraction}.npz"
     assert len(path.read_bytes()) < 2**20
 
 
@@ -323,7 +323,7 @@ def test_damaged_tables_are_clear_errors(tmp_path):
         except TableError:
             continue
         assert np.array_equal(again.strategy, packaged_table("paper").strategy)  # a byte that holds nothing
-    arrays = dict(np.load(cfr_table.files("gin_env.agents") / "data" / "cfr_paper.npz"))
+    arrays = dict(np.load(cfr_table.files("gin_env.agents.cfr") / "data" / "cfr_paper.npz"))
     arrays["strategy"] = arrays["strategy"].copy()
     arrays["strategy"][7] ^= 1
     np.savez(path, **arrays)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from gin_env.agents.cfr import CHANCE, TERMINAL, CFRPlus, GameTree, expected_value
+from gin_env.solvers import CHANCE, TERMINAL, CFRPlus, GameTree, expected_value
 
 
 @dataclass(frozen=True)

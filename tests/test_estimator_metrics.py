@@ -10,11 +10,11 @@ import pytest
 from helpers import ONE_GAME, Table
 
 from gin_env import cards, cli, estimators
-from gin_env.estimators import evaluation
-from gin_env.estimators.evaluation import evaluate_estimators
-from gin_env.estimators.figures import FIGURES, draw_all
-from gin_env.estimators.metrics import METRICS, held_ranks, measure
-from gin_env.estimators.positions import Positions, collect_positions
+from gin_env.training.estimators import evaluation
+from gin_env.training.estimators.evaluation import evaluate_estimators
+from gin_env.training.estimators.figures import FIGURES, draw_all
+from gin_env.training.estimators.metrics import METRICS, held_ranks, measure
+from gin_env.training.estimators.positions import Positions, collect_positions
 
 HAND = "AH 2H 3H 4H 5H 6H 7H 8H 9H TH"
 
@@ -124,7 +124,7 @@ def test_the_result_does_not_depend_on_how_hands_are_batched(result, monkeypatch
     names = ["uniform", "nn"]
     whole = evaluate_estimators(names, hands=50, seed=2)
     seen: list[int] = []
-    monkeypatch.setattr("gin_env.estimators.positions.HANDS_AT_ONCE", 20)
+    monkeypatch.setattr("gin_env.training.estimators.positions.HANDS_AT_ONCE", 20)
     parts = evaluate_estimators(names, hands=50, seed=2, progress=seen.append)
     assert sum(seen) == 50
     assert np.array_equal(whole.counts, parts.counts)

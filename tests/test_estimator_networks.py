@@ -13,9 +13,8 @@ from test_information import redealt
 
 from gin_env import cards, estimators
 from gin_env.estimators import shankar
-from gin_env.estimators.ensemble import EnsembleEstimator, _fit, load_table, save_table
+from gin_env.estimators.ensemble import EnsembleEstimator, load_table, save_table
 from gin_env.estimators.neural import NnEstimator, SuitEquivariantEstimator, find_weights, packaged_weights
-from gin_env.estimators.positions import Positions, collect_positions, play_hands
 from gin_env.estimators.public_history import (
     CARD_FEATURES,
     TABLE_FEATURES,
@@ -24,16 +23,19 @@ from gin_env.estimators.public_history import (
     known_cards,
     opponent_turns,
 )
+from gin_env.training.estimators.ensemble import _fit
+from gin_env.training.estimators.positions import Positions, collect_positions, play_hands
 
 torch = pytest.importorskip("torch")
-from gin_env.estimators import networks, training  # noqa: E402 (they need torch)
+from gin_env.estimators import networks  # noqa: E402 (they need torch)
+from gin_env.training.estimators import network_trainer  # noqa: E402
 
 NETWORK_NAMES = ("nn", "shankar-cnn", "suit-equivariant")
 ESTIMATORS = [
     *((name, weights) for name in NETWORK_NAMES for weights in packaged_weights(name)),
     *(("ensemble", switching) for switching in ("paper", "fitted", "adaptive")),
 ]
-TINY = training.Course(rounds=2, hands=60, validation_hands=40, generations=2)
+TINY = network_trainer.Course(rounds=2, hands=60, validation_hands=40, generations=2)
 
 
 def make(name: str, setting: str):
@@ -245,19 +247,19 @@ def test_a_network_learns_a_few_positions_by_heart(name):
     positions = Positions(everything.view[:24], everything.hands[:24])
     torch.manual_seed(0)
     network = networks.NETWORKS[name]()
-    data = training.prepare(name, positions, None)
-    at_first = training.evaluate(network, data)
+    data = network_trainer.prepare(name, positions, None)
+    at_first = network_trainer.evaluate(network, data)
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-2)
     for _ in range(400 if name == "nn" else 120):
-        loss = training.cross_entropy(network, data)
+        loss = network_trainer.cross_entropy(network, data)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    assert training.evaluate(network, data) < 0.3 * at_first
+    assert network_trainer.evaluate(network, data) < 0.3 * at_first
 
 
 def test_training_again_gives_the_same_weights(tmp_path):
-    runs = [training.train_network("nn", ["simple"], seed, TINY) for seed in (4, 4, 5)]
+    runs = [network_trainer.train_network("nn", ["simple"], seed, TINY) for seed in (4, 4, 5)]
     first, second, other = ([*run.network.state_dict().values()] for run in runs)
     assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
     assert not all(torch.equal(a, b) for a, b in zip(first, other, strict=True))
@@ -279,13 +281,13 @@ def test_positions_of_other_rounds_are_other_positions():
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory):
     path = tmp_path_factory.mktemp("weights") / "nn.safetensors"
-    training.train_network("nn", ["simple"], 4, TINY).save(path)
+    network_trainer.train_network("nn", ["simple"], 4, TINY).save(path)
     return path
 
 
 def test_weights_are_kept_with_their_provenance(weights):
     network, metadata = networks.load("nn", weights)
-    trained = training.train_network("nn", ["simple"], 4, TINY).network
+    trained = network_trainer.train_network("nn", ["simple"], 4, TINY).network
     for name, tensor in trained.state_dict().items():
         assert torch.equal(tensor, network.state_dict()[name]), "as measured, so loaded"
     assert (metadata["seed"], metadata["opponents"]) == (4, ["simple"])

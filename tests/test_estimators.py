@@ -19,10 +19,13 @@ from gin_env import PlayerView, Rules, agents, cards, estimators, gin_rummy_v0
 from gin_env.agents.policy import PolicyBot, describe_training
 from gin_env.batch import Games
 from gin_env.cli import app
-from gin_env.estimators import frequencies, trainers
+from gin_env.estimators import frequencies
 from gin_env.estimators.bayes import likelihood_ratios
 from gin_env.estimators.bayes_isru import relative_likelihoods
-from gin_env.estimators.buckets import (
+from gin_env.estimators.frequencies import Frequencies, find_table
+from gin_env.estimators.public_history import known_cards
+from gin_env.estimators.risk import discard_risks
+from gin_env.estimators.turn_buckets import (
     BOTH,
     DISCARD_ONLY,
     NEITHER_SUITED,
@@ -30,11 +33,10 @@ from gin_env.estimators.buckets import (
     UPCARD_ONLY,
     suit_relation,
 )
-from gin_env.estimators.frequencies import Frequencies, count_frequencies, find_table
-from gin_env.estimators.plane import ESTIMATE
-from gin_env.estimators.public_history import known_cards
-from gin_env.estimators.risk import discard_risks
 from gin_env.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.play.estimate_plane import ESTIMATE
+from gin_env.training.estimators import by_name, counting
+from gin_env.training.estimators.counting import count_frequencies
 from gin_env.wrappers.sb3 import GinRummyVecEnv
 
 with warnings.catch_warnings():
@@ -307,21 +309,21 @@ def test_frequencies_count_what_a_slow_reading_counts():
 
 def test_training_depends_on_the_seed_alone_and_reports_progress(monkeypatch):
     done = []
-    first = trainers.train_estimator("bayes", 12, seed=3, progress=done.append)
+    first = by_name.train_estimator("bayes", 12, seed=3, progress=done.append)
     assert sum(done) == 12
-    monkeypatch.setattr(frequencies, "GAMES_AT_ONCE", 5)
-    second = trainers.train_estimator("bayes-isru", 12, seed=3)
+    monkeypatch.setattr(counting, "GAMES_AT_ONCE", 5)
+    second = by_name.train_estimator("bayes-isru", 12, seed=3)
     assert np.array_equal(first.seen, second.seen)
     assert np.array_equal(first.held, second.held)
-    assert not np.array_equal(first.seen, trainers.train_estimator("bayes", 12, seed=4).seen)
-    mixed = trainers.train_estimator("bayes", 12, seed=3, opponents=("simple", "random"))
+    assert not np.array_equal(first.seen, by_name.train_estimator("bayes", 12, seed=4).seen)
+    mixed = by_name.train_estimator("bayes", 12, seed=3, opponents=("simple", "random"))
     assert mixed.metadata["opponents"] == ["simple", "random"]
     with pytest.raises(ValueError, match="a positive number of games"):
         count_frequencies(0)
     with pytest.raises(ValueError, match=r"no training for an estimator 'uniform'; choose from bayes"):
-        trainers.train_estimator("uniform")
-    assert trainers.default_games("bayes") == 10_000
-    assert "bayes-isru" in trainers.trainable()
+        by_name.train_estimator("uniform")
+    assert by_name.default_games("bayes") == 10_000
+    assert "bayes-isru" in by_name.trainable()
 
 
 def test_the_packaged_table_says_where_it_comes_from():

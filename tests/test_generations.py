@@ -15,13 +15,14 @@ from positions import played
 
 from gin_env import agents, cards, melds, play_match
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
-from gin_env.agents.generations import candidates, loop
+from gin_env.agents.generations import candidates
 from gin_env.agents.generations.bot import GenerationBot
-from gin_env.agents.generations.experience import Experience, load_experiences, save_experiences
 from gin_env.agents.generations.network import CandidateNetwork, load_network, observe, save_network
-from gin_env.agents.generations.rollouts import Players, Search, gather, try_candidates
-from gin_env.agents.generations.training import fit, permute_suits
 from gin_env.agents.hands import meld_completions
+from gin_env.training.generations import loop
+from gin_env.training.generations.experience import Experience, load_experiences, save_experiences
+from gin_env.training.generations.fit import fit, permute_suits
+from gin_env.training.generations.rollouts import Players, Search, gather, try_candidates
 from gin_env.views import PlayerView
 
 TINY = loop.Settings(

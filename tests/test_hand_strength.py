@@ -7,23 +7,31 @@ import pytest
 import torch
 
 from gin_env import cards
-from gin_env.agents.hand_strength import data_sets, networks, recipes, training, weights
-from gin_env.agents.hand_strength.data_sets import (
+from gin_env.agents.hand_strength import networks, weights
+from gin_env.agents.hand_strength.features import CARD_ORDERS, INTERACTIONS, SUIT_ORDERS, hand_features
+from gin_env.agents.hand_strength.networks import ARCHITECTURES, build, value_averaged_over_suits
+from gin_env.engine import start_episode
+from gin_env.melds import completes_meld
+from gin_env.rules import Rules
+from gin_env.state import STATE
+from gin_env.support.tensor_files import TensorFileError
+from gin_env.training.hand_strength import data_sets, recipes, trainer
+from gin_env.training.hand_strength.data_sets import (
     DataSet,
     DataSetError,
     average_identical,
     discounted_scores,
     generate,
 )
-from gin_env.agents.hand_strength.features import CARD_ORDERS, INTERACTIONS, SUIT_ORDERS, hand_features
-from gin_env.agents.hand_strength.networks import ARCHITECTURES, build, value_averaged_over_suits
-from gin_env.agents.hand_strength.simulation import start_sample
-from gin_env.agents.hand_strength.training import SCHEDULES, Schedule, Settings, Trainer, find_schedule, train
-from gin_env.engine import start_episode
-from gin_env.melds import completes_meld
-from gin_env.rules import Rules
-from gin_env.state import STATE
-from gin_env.tensor_files import TensorFileError
+from gin_env.training.hand_strength.simulation import start_sample
+from gin_env.training.hand_strength.trainer import (
+    SCHEDULES,
+    Schedule,
+    Settings,
+    Trainer,
+    find_schedule,
+    train,
+)
 
 FIGURE_1 = "5S QS 3H 6H QH 6D 7D JC AC 3C"
 
@@ -302,11 +310,11 @@ def test_schedule_of_the_paper():
 @pytest.mark.parametrize("architecture", ["mlp", "dual-inception"])
 def test_a_network_overfits_a_tiny_data_set(architecture):
     data = tiny_data(40)
-    trainer = train(data, Settings(architecture, Schedule(500, 8, 3e-3, 0.3, 200)))
-    assert len(trainer.training) == 32
-    residuals = data.scores[trainer.training] - training.predict(trainer.network, data, trainer.training)
+    run = train(data, Settings(architecture, Schedule(500, 8, 3e-3, 0.3, 200)))
+    assert len(run.training) == 32
+    residuals = data.scores[run.training] - trainer.predict(run.network, data, run.training)
     assert np.abs(residuals).mean() < 1.5
-    assert trainer.train_losses[-1] < 10 < 50 < trainer.train_losses[0]
+    assert run.train_losses[-1] < 10 < 50 < run.train_losses[0]
 
 
 @pytest.mark.parametrize("augmented", [False, True])
@@ -346,8 +354,8 @@ def test_a_checkpoint_belongs_to_its_run(tmp_path):
 def test_augmentation_changes_the_order_of_suits_of_both_hands_together():
     data = tiny_data(24)
     rows = np.arange(24)
-    x, _, o, y = training.batch_of(data, rows)
-    moved_x, _, moved_o, moved_y = training.batch_of(data, rows, np.arange(24))
+    x, _, o, y = trainer.batch_of(data, rows)
+    moved_x, _, moved_o, moved_y = trainer.batch_of(data, rows, np.arange(24))
     assert torch.equal(moved_y, y)
     for k in range(24):
         assert torch.equal(moved_x[k], x[k][torch.from_numpy(CARD_ORDERS[k])])

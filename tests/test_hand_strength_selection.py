@@ -11,12 +11,12 @@ pytest.importorskip("torch")
 
 from typer.testing import CliRunner
 
-from gin_env.agents.hand_strength import selection
-from gin_env.agents.hand_strength.data_sets import generate
-from gin_env.agents.hand_strength.selection import train_best, validation_win_rate
-from gin_env.agents.hand_strength.training import Schedule, Settings, train
 from gin_env.agents.hand_strength.weights import load_network
 from gin_env.cli import app
+from gin_env.training.hand_strength import selection
+from gin_env.training.hand_strength.data_sets import generate
+from gin_env.training.hand_strength.selection import train_best, validation_win_rate
+from gin_env.training.hand_strength.trainer import Schedule, Settings, train
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
 import hand_strength_training_length

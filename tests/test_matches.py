@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import gin_env
-from gin_env import IllegalActionError, agents, matches, play_match
+from gin_env import IllegalActionError, agents, play_match
+from gin_env.play import matches
 
 
 def gin_rummy(*arguments: str) -> subprocess.CompletedProcess[str]:

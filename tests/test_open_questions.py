@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from gin_env import agents
-from gin_env.agents.full_game_cfr.sets import PAPER, decision_slices
-from gin_env.agents.full_game_cfr.table import packaged_table
+from gin_env.agents.cfr.abstractions import PAPER, decision_slices
+from gin_env.agents.cfr.table import packaged_table
 
 
 @pytest.fixture(scope="module")

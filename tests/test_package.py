@@ -7,6 +7,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import grimp
 import pytest
 
 import gin_env
@@ -71,6 +72,29 @@ def test_rules_import_no_framework():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_imports_point_downwards_only():
+    """The order of the rooms is the contract in pyproject.toml; no module imports the package that holds it."""
+    done = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    graph = grimp.build_graph("gin_env", cache_dir=None)
+    assert len(graph.modules) > 130
+    assert graph.find_modules_that_directly_import("gin_env") == set()
+
+
+def test_the_package_has_one_copy_of_itself():
+    for name in ("gin_env.gin_env", "gin_env.examples", "agents", "wrappers"):
+        code = f"import gin_env, importlib; importlib.import_module({name!r})"
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT / "tests", capture_output=True, text=True
+        )
+        assert "ModuleNotFoundError" in done.stderr
 
 
 def test_python_started_in_the_checkout_finds_all_of_it():

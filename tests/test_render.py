@@ -1,4 +1,4 @@
-"""Text, picture and window: `gin_env.render`, and the render modes of the PettingZoo environment."""
+"""Text, picture and window: `gin_env.show.text`, and the render modes of the PettingZoo environment."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from helpers import Table, deck_of
 
-from gin_env import agents, gin_rummy_v0, render, screen
+from gin_env import agents, gin_rummy_v0
 from gin_env.cards import cards_of
+from gin_env.show import screen, text
 from gin_env.state import OUTCOME_NAMES
 from gin_env.views import PlayerView
 
@@ -40,11 +41,11 @@ def table(upcard: str = "KS", stock: str = "9D 8C", **options) -> Table:
 
 
 def text_of(one: Table, viewer: int | None = None) -> list[str]:
-    return render.text(one.games.state[0], viewer).split("\n")
+    return text.text(one.games.state[0], viewer).split("\n")
 
 
 def picture_of(one: Table, viewer: int | None = None) -> np.ndarray:
-    from gin_env import picture  # here, since one test takes Pillow away
+    from gin_env.show import picture
 
     return picture.image(one.games.state[0], viewer)
 
@@ -128,7 +129,7 @@ def test_the_cards_shown_as_deadwood_are_those_that_were_counted():
             env.step(bot.act(PlayerView.from_env(env, env.agent_selection))[0])
         game = env.games.state[0]
         endings.add(OUTCOME_NAMES[game["public"]["outcome"]])
-        for player, hand in enumerate(render.describe(game).hands):
+        for player, hand in enumerate(text.describe(game).hands):
             captions = [caption for _, caption in hand.groups if caption.startswith("deadwood")]
             left = int(game["public"]["deadwood"][player])
             assert captions == ([f"deadwood {left}"] if left else [])
@@ -190,7 +191,7 @@ def test_the_picture_is_a_function_of_the_state():
 
 
 def test_every_card_looks_different():
-    from gin_env import picture
+    from gin_env.show import picture
 
     faces = {picture._card_face(card).tobytes() for card in range(52)}
     assert len(faces) == 52
@@ -199,7 +200,7 @@ def test_every_card_looks_different():
 
 @pytest.mark.parametrize("moves", [[], ["take"], ["take", "knock KD"]])
 def test_nothing_is_drawn_over_the_right_edge(moves):
-    from gin_env import picture
+    from gin_env.show import picture
 
     margin = picture_of(table().play(*moves))[:, -14:]
     np.testing.assert_array_equal(margin, np.asarray(picture._felt())[:, -14:])
@@ -266,15 +267,15 @@ def test_playing_imports_no_renderer():
         "env = gin_rummy_v0.env(render_mode='rgb_array')\n"
         "env.reset(seed=1)\n"
         "env.step(106)\n"
-        "print({'PIL', 'pygame', 'gin_env.render', 'gin_env.picture'} & set(sys.modules))\n"
+        "print({'PIL', 'pygame', 'gin_env.show.text', 'gin_env.show.picture'} & set(sys.modules))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
 
 def test_a_missing_package_is_named_with_the_cure(monkeypatch):
-    monkeypatch.delitem(sys.modules, "gin_env.picture", raising=False)
-    monkeypatch.delattr("gin_env.picture", raising=False)
+    monkeypatch.delitem(sys.modules, "gin_env.show.picture", raising=False)
+    monkeypatch.delattr("gin_env.show.picture", raising=False)
     monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(ImportError, match='a picture needs Pillow: pip install "gin-env\\[play\\]"'):
         picture_of(table())

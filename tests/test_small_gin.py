@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from gin_env import Rules, agents
-from gin_env.agents.cfr import CHANCE, TERMINAL, CFRPlus, best_response, expected_value, exploitability
-from gin_env.agents.cfr.game import children
-from gin_env.agents.cfr.small_gin import TINY, SmallGin, bot_strategy
 from gin_env.batch import Games
+from gin_env.solvers import CHANCE, TERMINAL, CFRPlus, best_response, expected_value, exploitability
+from gin_env.solvers.game import children
+from gin_env.solvers.small_gin import TINY, SmallGin, bot_strategy
 
 # --- The solution -----------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch")
 
 from safetensors.torch import save_file  # noqa: E402
 
-from gin_env.tensor_files import TensorFileError, read_tensors, write_tensors  # noqa: E402
+from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors  # noqa: E402
 
 TENSORS = {"weight": torch.arange(12.0).view(3, 4), "bias": torch.ones(3, dtype=torch.float16)}
 

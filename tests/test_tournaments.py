@@ -15,9 +15,9 @@ import pytest
 from test_matches import gin_rummy
 
 from gin_env import agents, play_match
-from gin_env.agents import bot_names
-from gin_env.ratings import rate
-from gin_env.tournaments import CSV_COLUMNS, draw_heat_map, play_tournament
+from gin_env.play.ratings import rate
+from gin_env.play.tournaments import CSV_COLUMNS, draw_heat_map, play_tournament
+from gin_env.support import specs
 
 ROOT = Path(__file__).parent.parent
 BOTS = ("simple", "random", "simple:knock_at=4")
@@ -48,12 +48,12 @@ def tournament():
     ],
 )  # fmt: skip
 def test_names_with_parameters_are_read(text, name, params):
-    assert bot_names.parse(text) == (name, params)
+    assert specs.parse(text) == (name, params)
 
 
 @pytest.mark.parametrize("value", [4, 2.5, True, "variable", None, (21, 12), (1,), (), -3])
 def test_values_can_be_written_and_read_back(value):
-    assert bot_names.parse_value(bot_names.format_value(value)) == value
+    assert specs.parse_value(specs.format_value(value)) == value
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_default_parameters_can_be_written_in_the_name(name):
     defaults = agents.parameters(name)
     if not defaults:
         return
-    text = ",".join(f"{key}={bot_names.format_value(value)}" for key, value in defaults.items())
+    text = ",".join(f"{key}={specs.format_value(value)}" for key, value in defaults.items())
     spelled_out = play_match(f"{name}:{text}", "simple", 4, seed=5)
     assert spelled_out.points == play_match(name, "simple", 4, seed=5).points
 

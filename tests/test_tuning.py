@@ -9,7 +9,8 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from gin_env import agents, cli, tuning
+from gin_env import agents, cli
+from gin_env.training import tonic
 
 NUMBERS = {"increment": 1.5, "decrement": 0.75, "decline": 0.4, "full_turns": 2, "fall": 4, "last": 1}
 
@@ -19,17 +20,17 @@ NUMBERS = {"increment": 1.5, "decrement": 0.75, "decline": 0.4, "full_turns": 2,
     [((1, 1, 10), (10,)), ((4, 2, 3), (10, 10, 10, 10, 8, 6, 4, 3)), ((2, 5, 0), (10, 10, 5, 0))],
 )
 def test_thresholds_fall_to_the_last(numbers, thresholds):
-    assert tuning.falling(*numbers) == thresholds
+    assert tonic.falling(*numbers) == thresholds
 
 
 def test_numbers_become_a_bot():
-    name = tuning.bot_name(NUMBERS)
+    name = tonic.bot_name(NUMBERS)
     assert name == "tonic:increment=1.5,decrement=0.75,decline=0.4,knock_at=10+10+6+2+1"
     assert agents.make(name)._parameters["knock_limits"][1:7].tolist() == [10, 10, 6, 2, 1, 1]
 
 
-def search(seed: int) -> tuning.TuningResult:
-    return tuning.tune_tonic(5, 4, seed, opponents=["simple", "random"], finalists=2, final_games=4)
+def search(seed: int) -> tonic.TuningResult:
+    return tonic.tune_tonic(5, 4, seed, opponents=["simple", "random"], finalists=2, final_games=4)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def test_trials_begin_with_the_bot_as_it_is_and_some_stop_early(result):
     assert games[0] == 9 * 4  # the bot as it is plays every match
     assert {4, 12, 36} >= set(games) != {36}
     for trial in result.trials[1:]:
-        for name, (least, most) in tuning.RANGES.items():
+        for name, (least, most) in tonic.RANGES.items():
             assert least <= trial.numbers[name] <= most
 
 
@@ -92,13 +93,13 @@ def test_the_command_prints_and_writes(tmp_path):
 def test_without_optuna_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(ImportError, match=r"gin-env\[tune\]"):
-        tuning.tune_tonic(2, 2)
+        tonic.tune_tonic(2, 2)
 
 
 def test_bad_arguments_are_clear_errors():
     with pytest.raises(ValueError, match="trials = 0 is out of range"):
-        tuning.tune_tonic(0)
+        tonic.tune_tonic(0)
     with pytest.raises(ValueError, match="at least one opponent"):
-        tuning.tune_tonic(2, 2, opponents=[])
+        tonic.tune_tonic(2, 2, opponents=[])
     with pytest.raises(ValueError, match="unknown bot 'nobody'"):
-        tuning.tune_tonic(2, 2, opponents=["nobody"])
+        tonic.tune_tonic(2, 2, opponents=["nobody"])

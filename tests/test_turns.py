@@ -9,9 +9,9 @@ from helpers import same_records
 from gin_env import agents, play_match
 from gin_env.agents.simple import SimpleBot
 from gin_env.batch import Games
+from gin_env.play.turns import play_bot, play_on
 from gin_env.rules import Rules
 from gin_env.state import OVER
-from gin_env.turns import play_bot, play_on
 
 SMALL = Rules(ranks=6, suits=3, hand_size=4, knock_limit=6, opening_offer=False)
 

@@ -23,8 +23,8 @@ from gin_env.agents.policy import describe_training
 from gin_env.batch import check_actions
 from gin_env.estimators.base import Estimator
 from gin_env.gymnasium_env import hand_results
+from gin_env.play.learner_seat import LearnerSeat, Opponents, check_seeds
 from gin_env.rules import Rules
-from gin_env.seat import LearnerSeat, Opponents, check_seeds
 from gin_env.spaces import action_space, vector_space
 
 try:

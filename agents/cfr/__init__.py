@@ -1,35 +1,5 @@
-"""Counterfactual regret minimization on games small enough to be solved and checked exactly.
+"""Bots that play strategies of Monte Carlo CFR+ (paper 000, and beyond).
 
->>> from gin_env.agents.cfr import CFRPlus, GameTree, exploitability
->>> from gin_env.agents.cfr.kuhn import KuhnPoker
->>> tree = GameTree(KuhnPoker())
->>> solver = CFRPlus(tree)
->>> solver.run(1000)
->>> exploitability(tree, solver.average_strategy())
-
-- `game`: the protocol of a game; `kuhn`, `leduc`, `small_gin`: the games
-- `tree`: a game unrolled into arrays, which also checks that it keeps the protocol
-- `solvers`: CFR, CFR+, and Monte Carlo CFR by external sampling
-- `best_response`: expected value, exact best response, exploitability
+`paper_sets`, `plus_sets` and `dealt_sets` say which situations count as the same information set (their numbers:
+`abstractions`), `table` is the file that the training (`gin_env.training.cfr`) leaves, `strategy` reads it, `bot` plays it.
 """
-
-from gin_env.agents.cfr.best_response import best_response, expected_value, exploitability
-from gin_env.agents.cfr.game import CHANCE, TERMINAL, Game, State, Strategy
-from gin_env.agents.cfr.solvers import CFR, CFRPlus, ExternalSamplingCFR, regret_matching
-from gin_env.agents.cfr.tree import GameTree
-
-__all__ = [
-    "CFR",
-    "CHANCE",
-    "TERMINAL",
-    "CFRPlus",
-    "ExternalSamplingCFR",
-    "Game",
-    "GameTree",
-    "State",
-    "Strategy",
-    "best_response",
-    "expected_value",
-    "exploitability",
-    "regret_matching",
-]

@@ -15,7 +15,7 @@ import numpy as np
 from gin_env.agents.generations.candidates import NUM_FEATURES
 from gin_env.agents.generations.candidates import VERSION as CANDIDATES_VERSION
 from gin_env.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
-from gin_env.tensor_files import TensorFileError, read_tensors, write_tensors
+from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors
 from gin_env.views import PlayerView
 
 try:
@@ -72,7 +72,7 @@ def save_network(network: CandidateNetwork, path: str | Path, provenance: dict[s
 
 
 def load_network(path: str | Path) -> tuple[CandidateNetwork, dict[str, Any]]:
-    """(network, provenance) from a file that `save_network` wrote. Raises as `gin_env.tensor_files.read_tensors` does."""
+    """(network, provenance) from a file that `save_network` wrote. Raises as `gin_env.support.tensor_files.read_tensors` does."""
     tensors, described = read_tensors(path, KIND, _VERSION, "python examples/generational_retraining.py")
     try:
         network = CandidateNetwork(*described["sizes"])

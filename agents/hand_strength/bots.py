@@ -24,7 +24,6 @@ import numpy as np
 
 from gin_env import estimators
 from gin_env.actions import KNOCK
-from gin_env.agents.checks import check_number, check_switch
 from gin_env.agents.hand_strength.features import hand_features
 from gin_env.agents.hand_strength.weights import find_network
 from gin_env.agents.hands import unmelded_cards
@@ -36,6 +35,7 @@ from gin_env.engine import discards_allowed
 from gin_env.estimators.risk import discard_risks
 from gin_env.melds import min_deadwood
 from gin_env.state import DISCARD
+from gin_env.support.checks import check_number, check_switch
 from gin_env.views import PlayerView
 
 Rate = Callable[[PlayerView, np.ndarray, np.ndarray, np.ndarray], np.ndarray]

@@ -7,7 +7,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gin_env.tensor_files import TensorFileError, read_tensors, write_tensors
+from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors
 
 if TYPE_CHECKING:
     from gin_env.agents.hand_strength.networks import HandStrength
@@ -24,7 +24,7 @@ def save_network(path: str | Path, network: HandStrength, metadata: dict[str, An
 
 
 def load_network(path: str | Path) -> tuple[HandStrength, dict[str, Any]]:
-    """(network, metadata) of a file. Raises as `gin_env.tensor_files.read_tensors` does."""
+    """(network, metadata) of a file. Raises as `gin_env.support.tensor_files.read_tensors` does."""
     tensors, metadata = read_tensors(path, "hand-strength network", FILE_VERSION, COMMAND)
     from gin_env.agents.hand_strength.networks import build
 

@@ -29,8 +29,8 @@ def bot_speed(
     json: Json = None,
 ) -> None:
     """Measure decisions a second of bots, in a batch on one core, against themselves."""
-    from gin_env.bench import pin_to_core
-    from gin_env.bot_speed import RULE_BOTS, measure_bots
+    from gin_env.speed.bot_speed import RULE_BOTS, measure_bots
+    from gin_env.speed.timing import pin_to_core
 
     check_outputs(json)
     pin_to_core(core)

@@ -37,9 +37,9 @@ def evaluate(
     ] = None,
 ) -> None:
     """Compare estimators by paper 003's metrics, log loss and calibration, turn by turn."""
-    from gin_env.estimators.evaluation import evaluate_estimators
-    from gin_env.estimators.figures import draw_all
-    from gin_env.tournaments import import_matplotlib
+    from gin_env.support.plots import import_matplotlib
+    from gin_env.training.estimators.evaluation import evaluate_estimators
+    from gin_env.training.estimators.figures import draw_all
 
     check_outputs(csv, plot_folder)
     if plot_folder is not None:

@@ -42,7 +42,7 @@ def data(
     workers: Workers = 1,
 ) -> None:
     """Play a data set of hands, opponent estimates and scores."""
-    from gin_env.agents.hand_strength.data_sets import generate
+    from gin_env.training.hand_strength.data_sets import generate
 
     check_outputs(output)
     with tqdm(total=observations, unit="state", smoothing=0.1) as progress:
@@ -92,10 +92,10 @@ def train_hand_strength(
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")] = False,
 ) -> None:
     """Train a hand-strength network, the data included."""
-    from gin_env.agents.hand_strength import recipes
-    from gin_env.agents.hand_strength.selection import Candidate, train_best, validation_win_rate
-    from gin_env.agents.hand_strength.training import Settings, find_schedule, train
     from gin_env.agents.hand_strength.weights import save_network
+    from gin_env.training.hand_strength import recipes
+    from gin_env.training.hand_strength.selection import Candidate, train_best, validation_win_rate
+    from gin_env.training.hand_strength.trainer import Settings, find_schedule, train
 
     check_outputs(output, checkpoint)
     if candidates > 1 and checkpoint is not None:

@@ -17,7 +17,7 @@ app = typer.Typer()
 def bots() -> None:
     """List the bots with their parameters; `name:key=value,key=value` sets some, a list is `1+2+3`."""
     from gin_env import agents
-    from gin_env.agents.bot_names import format_value
+    from gin_env.support.specs import format_value
 
     width = max(map(len, agents.names()))
     for name in agents.names():
@@ -44,7 +44,7 @@ def match(
     json: Json = None,
 ) -> None:
     """Play bot A against bot B: win rate with a Wilson interval, seats and dealers balanced."""
-    from gin_env.matches import check_confidence, play_match
+    from gin_env.play.matches import check_confidence, play_match
 
     check_confidence(confidence)
     check_outputs(json)
@@ -76,7 +76,8 @@ def tournament(
 ) -> None:
     """Play all pairs of bots: win-rate matrix with Wilson intervals, points per hand, ratings on Elo's scale."""
     from gin_env import agents
-    from gin_env.tournaments import draw_heat_map, import_matplotlib, play_tournament
+    from gin_env.play.tournaments import draw_heat_map, play_tournament
+    from gin_env.support.plots import import_matplotlib
 
     check_outputs(json, csv, plot)
     if plot is not None:

@@ -40,7 +40,7 @@ def train_cfr(
     ] = False,
 ) -> None:
     """Train strategies for the full game by Monte Carlo CFR+."""
-    from gin_env.agents.full_game_cfr.training import train_table
+    from gin_env.training.cfr.trainer import train_table
 
     check_outputs(output, checkpoint)
     with tqdm(total=iterations, unit="hand", smoothing=0.1) as progress:
@@ -74,11 +74,11 @@ def train_estimator(
     ] = "simple",
 ) -> None:
     """Train an opponent-hand estimator on games between bots."""
-    from gin_env.estimators import trainers
+    from gin_env.training.estimators import by_name
 
     check_outputs(output)
-    total = games or trainers.default_games(name)
+    total = games or by_name.default_games(name)
     with tqdm(total=total, unit="game", smoothing=0.1) as progress:
-        trained = trainers.train_estimator(name, games, seed, opponents.split("+"), progress.update)
+        trained = by_name.train_estimator(name, games, seed, opponents.split("+"), progress.update)
     trained.save(output)
     typer.echo(f"{trained}\nwritten to {output}")

@@ -35,14 +35,14 @@ def tune_tonic(
     plot: Annotated[Path | None, typer.Option(help="Draw the trials (.png).")] = None,
 ) -> None:
     """Search the increments of Tonic's estimator and its knock thresholds by turn."""
-    from gin_env import tuning
+    from gin_env.training import tonic
 
     check_outputs(csv, json, plot)
     if plot is not None:
-        tuning.import_matplotlib()
-    opponents = tuple(opponent or tuning.OPPONENTS)
+        tonic.import_matplotlib()
+    opponents = tuple(opponent or tonic.OPPONENTS)
     with tqdm(total=trials + finalists + 1, unit="trial", smoothing=0.1) as progress:
-        result = tuning.tune_tonic(
+        result = tonic.tune_tonic(
             trials,
             games,
             seed,
@@ -63,7 +63,7 @@ def tune_tonic(
     if json is not None:
         result.save(json)
     if plot is not None:
-        tuning.draw_trials(result, plot)
+        tonic.draw_trials(result, plot)
     for path in (csv, json, plot):
         if path is not None:
             typer.echo(f"written to {path}")

@@ -12,17 +12,17 @@ They fill the observation's estimate plane (``estimator=`` of every environment)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from gin_env.estimators.base import Estimator
+from gin_env.estimators.base import Estimator
+from gin_env.support.specs import check_parameters, format_value, parse
+from gin_env.support.specs import parameters as parameters_of
 
 __all__ = ["make", "names", "parameters", "resolve"]
 
-# Modules are imported when their estimator is made: the observation needs `uniform`, and nobody torch unasked.
+# Modules are imported when their estimator is made, so that nobody needs torch unasked.
 _ESTIMATORS = {
     "uniform": "uniform:UniformEstimator",
     "omniscient": "omniscient:OmniscientEstimator",
@@ -43,21 +43,17 @@ def names() -> list[str]:
 
 def parameters(name: str) -> dict[str, Any] | None:
     """Names and defaults of an estimator's parameters. Raises ValueError for an unknown name."""
-    from gin_env.agents.bot_names import parameters as parameters_of
-
     return parameters_of(_factory(name))
 
 
 def make(name: str, **params: Any) -> Estimator:
-    """An estimator by name. The name may hold parameters, as in ``"nn:weights=simple"`` (see `gin_env.agents.bot_names`).
+    """An estimator by name. The name may hold parameters, as in ``"nn:weights=simple"`` (see `gin_env.support.specs`).
 
     An estimator made with parameters is called by the text that makes it again: ``"nn:weights=simple"``.
 
     Raises ValueError for an unknown name or parameters that cannot be read, TypeError for a parameter that the
     estimator does not have.
     """
-    from gin_env.agents.bot_names import check_parameters, format_value, parse
-
     if not isinstance(name, str):
         raise TypeError(f"an estimator's name is a text, not {name!r}")
     name, named = parse(name, kind="estimator")
@@ -74,8 +70,6 @@ def make(name: str, **params: Any) -> Estimator:
 
 def resolve(estimator: str | Estimator) -> Estimator:
     """An estimator from a name (with or without parameters) or an object. Raises TypeError for an object that is none."""
-    from gin_env.estimators.base import Estimator
-
     if isinstance(estimator, str):
         return make(estimator)
     if isinstance(estimator, type) or not isinstance(estimator, Estimator):

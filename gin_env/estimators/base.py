@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from gin_env.views import PlayerView
+from gin_env.views import PlayerView
 
 
 @runtime_checkable

@@ -33,18 +33,18 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env.agents.checks import check_integer
 from gin_env.cards import NUM_CARDS
 from gin_env.compilation import kernel
-from gin_env.estimators.buckets import (
+from gin_env.estimators.frequencies import Frequencies, find_table
+from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
+from gin_env.estimators.turn_buckets import (
     NEITHER_SUITED,
     NEITHER_UNSUITED,
     ProductEstimator,
     advance_products,
 )
-from gin_env.estimators.frequencies import Frequencies, find_table
-from gin_env.estimators.odds import write_odds_with_sum
-from gin_env.estimators.uniform import cards_missing, cards_unseen
+from gin_env.knowledge import cards_missing, cards_unseen
+from gin_env.support.checks import check_integer
 
 LEAST_OBSERVATIONS = 50
 _MOST = 100.0

@@ -32,12 +32,12 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env.agents.checks import check_number
 from gin_env.cards import NUM_CARDS, count_cards
 from gin_env.compilation import kernel
-from gin_env.estimators.buckets import ProductEstimator, advance_products
 from gin_env.estimators.frequencies import Frequencies, find_table
-from gin_env.estimators.uniform import cards_missing, cards_unseen
+from gin_env.estimators.turn_buckets import ProductEstimator, advance_products
+from gin_env.knowledge import cards_missing, cards_unseen
+from gin_env.support.checks import check_number
 
 
 class BayesIsruEstimator(ProductEstimator):

@@ -42,12 +42,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS
-from gin_env.agents.checks import check_number, check_switch
 from gin_env.cards import NUM_CARDS, NUM_RANKS, card_bit, lowest_card
 from gin_env.compilation import kernel
 from gin_env.estimators.base import no_memory
-from gin_env.estimators.odds import write_odds_with_sum
-from gin_env.estimators.uniform import cards_missing, cards_unseen
+from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
+from gin_env.knowledge import cards_missing, cards_unseen
+from gin_env.support.checks import check_number, check_switch
 
 if TYPE_CHECKING:
     from gin_env.views import PlayerView

@@ -14,7 +14,7 @@ import numpy as np
 
 from gin_env.cards import NUM_CARDS, NUM_RANKS
 from gin_env.estimators.public_history import CARD_FEATURES, TABLE_FEATURES
-from gin_env.tensor_files import TensorFileError, read_tensors, write_tensors
+from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors
 
 try:
     import torch
@@ -153,7 +153,7 @@ def save(network: nn.Module, path: str | Path, metadata: dict[str, Any]) -> None
 
 
 def load(name: str, path: str | Path) -> tuple[nn.Module, dict[str, Any]]:
-    """(the network of estimator `name`, its metadata) from a file of `save`. Raises as `gin_env.tensor_files.read_tensors` does."""
+    """(the network of estimator `name`, its metadata) from a file of `save`. Raises as `gin_env.support.tensor_files.read_tensors` does."""
     command = f"gin-rummy train estimator {name}"
     tensors, metadata = read_tensors(path, f"network of {name}", WEIGHTS_VERSION, command)
     network: Any = NETWORKS[name]()

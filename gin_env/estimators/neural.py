@@ -8,7 +8,7 @@ missing from the text. Reconstruction: what the paper's Bayesian estimator looks
 caption mentions: the face-up card of the opponent's last turn (52), whether she took it (1), her discard (52), and the
 present probabilities (52), in which known cards are 0 or 1. One update for each turn that she completes; before the
 first, the uniform estimate. The paper gives no training data size, loss, epochs, or number of generations: see
-`gin_env.estimators.training`.
+`gin_env.training.estimators.network_trainer`.
 
 ``shankar-cnn``: `gin_env.estimators.shankar` makes the image; 16, 32 and 64 filters of 3x3 with ReLU and 2x2 pooling
 (same padding: without padding a 17x13 image is used up after two of them), then one sigmoid for each card. The paper does not give the output layer.

@@ -10,7 +10,7 @@ import numpy as np
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS
 from gin_env.cards import CARD_VALUES, FULL_DECK, NUM_CARDS, card_bit, count_cards, deck_cards
 from gin_env.compilation import kernel
-from gin_env.estimators.uniform import cards_missing, cards_unseen
+from gin_env.knowledge import cards_missing, cards_unseen
 from gin_env.state import DISCARD, OFFER
 from gin_env.views import PlayerView
 

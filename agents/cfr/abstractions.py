@@ -1,0 +1,91 @@
+"""The abstractions by number, so that one set of kernels trains and plays all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.agents.cfr import dealt_sets, paper_sets, plus_sets
+from gin_env.agents.hands import unmelded_cards
+from gin_env.compilation import kernel
+from gin_env.engine import discards_allowed
+from gin_env.melds import least_deadwood_discards, min_deadwood
+
+PAPER = 0
+PLUS = 1
+DEALT = 2
+KINDS = {"paper": PAPER, "plus": PLUS, "dealt": DEALT}
+"""``"paper"``: `full_game_cfr.abstraction`; ``"plus"``: `full_game_cfr.plus`; ``"dealt"``: `full_game_cfr.dealt`."""
+DEFAULT_CANDIDATES = {"paper": "least", "plus": "near", "dealt": "least"}
+"""For each abstraction, between which cards its discards are chosen (`CANDIDATES`)."""
+_MODULES = (paper_sets, plus_sets, dealt_sets)
+
+# Between which cards a discard is chosen.
+LEAST_DEADWOOD, NEAR_LEAST, UNMELDED, ALL_CARDS = 0, 1, 2, 3
+NEAR = 4
+"""Points of deadwood that a discard may give away with `NEAR_LEAST`."""
+CANDIDATES = {"least": LEAST_DEADWOOD, "near": NEAR_LEAST, "unmelded": UNMELDED, "all": ALL_CARDS}
+"""``"least"``: cards whose discard leaves the least deadwood; ``"near"``: also unmelded ones that leave at most `NEAR`
+points more; ``"unmelded"``: cards outside the best melds; ``"all"``: all that may be discarded."""
+
+
+def number_of_sets(kind: int) -> int:
+    """How many information sets an abstraction has."""
+    return _MODULES[kind].NUM_SETS
+
+
+def decision_slices(kind: int) -> tuple[slice, slice, slice]:
+    """Where the sets of discards, draws and knocks lie."""
+    first_draw, first_knock = _MODULES[kind].FIRST_DRAW_SET, _MODULES[kind].FIRST_KNOCK_SET
+    return slice(0, first_draw), slice(first_draw, first_knock), slice(first_knock, number_of_sets(kind))
+
+
+@kernel
+def discard_set_of(kind: int, public, private, player: int, card: int) -> int:
+    """Number of the information set of discarding this card."""
+    if kind == PLUS:
+        return plus_sets.discard_set(public, private, player, card)
+    if kind == DEALT:
+        return dealt_sets.discard_set(public, np.int64(private.hand), card)
+    return paper_sets.discard_set(public, np.int64(private.hand), card)
+
+
+@kernel
+def draw_set_of(kind: int, public, private, player: int) -> int:
+    """Number of the information set of taking the upcard."""
+    if kind == PLUS:
+        return plus_sets.draw_set(public, private, player)
+    if kind == DEALT:
+        return dealt_sets.draw_set(public, np.int64(private.hand))
+    return paper_sets.draw_set(public, np.int64(private.hand))
+
+
+@kernel
+def knock_set_of(kind: int, public, private, player: int, rest: int) -> int:
+    """Number of the information set of knocking with these cards left."""
+    if kind == PLUS:
+        return plus_sets.knock_set(public, private, player, rest)
+    if kind == DEALT:
+        return dealt_sets.knock_set(public, min_deadwood(rest))
+    return paper_sets.knock_set(public, min_deadwood(rest))
+
+
+@kernel
+def discard_candidates(public, private, which: int) -> int:
+    """Mask of the cards between which the discard is chosen; never empty. `which`: see `CANDIDATES`."""
+    hand = np.int64(private.hand)
+    allowed = discards_allowed(public, private)
+    if which == ALL_CARDS:
+        return allowed
+    if which == UNMELDED:
+        loose = unmelded_cards(hand) & allowed
+        if loose:
+            return loose
+    best, least = least_deadwood_discards(hand, allowed)
+    if which != LEAST_DEADWOOD:
+        remaining = unmelded_cards(hand) & allowed & ~best
+        while remaining:
+            bit = remaining & -remaining
+            if min_deadwood(hand ^ bit) <= least + NEAR:
+                best |= bit
+            remaining ^= bit
+    return best

@@ -1,0 +1,42 @@
+"""The paper's abstraction by the number of cards dealt instead of the three stages.
+
+Ten times as many sets for discards and draws as `abstraction` has, and otherwise the same ones. A table of it is made from
+one of stages by `stages.interpolate`, which answers paper 000's question after "cases that fall between known
+abstraction points", or trained, which shows what the stages give away.
+"""
+
+from __future__ import annotations
+
+from gin_env.agents.cfr.paper_sets import (
+    DEALT_COUNTS,
+    DISCARD_SETS_A_STAGE,
+    DRAW_SETS_A_STAGE,
+    KNOCK_SETS,
+    dealt_step,
+    discard_number,
+    draw_number,
+    knock_number,
+)
+from gin_env.compilation import kernel
+
+FIRST_DRAW_SET = DISCARD_SETS_A_STAGE * DEALT_COUNTS
+FIRST_KNOCK_SET = FIRST_DRAW_SET + DRAW_SETS_A_STAGE * (DEALT_COUNTS + 1)
+NUM_SETS = FIRST_KNOCK_SET + KNOCK_SETS
+
+
+@kernel
+def discard_set(public, hand: int, card: int) -> int:
+    """Number of the information set in which the player decides whether to discard the card."""
+    return discard_number(hand, card, dealt_step(public), DEALT_COUNTS)
+
+
+@kernel
+def draw_set(public, hand: int) -> int:
+    """Number of the information set in which the player decides whether to take the upcard."""
+    return FIRST_DRAW_SET + draw_number(public, hand, dealt_step(public), DEALT_COUNTS)
+
+
+@kernel
+def knock_set(public, deadwood: int) -> int:
+    """Number of the information set in which the player, left with this deadwood, decides whether to knock."""
+    return FIRST_KNOCK_SET + knock_number(public, deadwood)

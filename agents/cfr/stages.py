@@ -1,0 +1,81 @@
+"""A mapping for positions between the early, middle and late stages: paper 000's open question.
+
+The paper calls its three stages a weakness and points to Sandholm ("Abstraction for solving large incomplete-information
+games", AAAI 2015) for "a function that could be used to deal with cases that fall between known abstraction points". There
+an opponent's bet between two bets of the abstraction is mapped to each of them with a probability. Here the number of
+cards dealt lies between the middles of two stages; its strategy is the mean of theirs, weighted by
+
+- ``"hard"``: 1 for the stage it belongs to (the paper's bot);
+- ``"linear"``: the distances, (B - x) / (B - A) for the lower stage A;
+- ``"harmonic"``: the pseudo-harmonic mapping of Ganzfried and Sandholm ("Action translation in extensive-form games with
+  large action spaces", IJCAI 2013), (B - x) (1 + A) / ((B - A) (1 + x)).
+
+Before the first and after the last middle there is nothing to mix. Where training has visited only some of the stages
+that have a weight, these decide. Nothing is trained anew.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.agents.cfr import paper_sets
+from gin_env.agents.cfr.paper_sets import DEALT_COUNTS, FIRST_DEALT, STAGES
+from gin_env.agents.cfr.table import StrategyTable
+
+MAPPINGS = ("hard", "linear", "harmonic")
+MIDDLES = (25.0, 35.5, 45.5)
+"""Cards dealt in the middle of each stage: 20 to 30, 31 to 40, 41 to 50."""
+LAST_DEALT = (30, 40)
+"""Most cards dealt in the early and in the middle stage."""
+
+
+def stage_weights(mapping: str) -> np.ndarray:
+    """float64 (DEALT_COUNTS, STAGES): what each stage counts when so many cards (from 20 on) have been dealt."""
+    if mapping not in MAPPINGS:
+        raise ValueError(f"stages = {mapping!r}: choose from {', '.join(MAPPINGS)}")
+    cards = np.arange(FIRST_DEALT, FIRST_DEALT + DEALT_COUNTS)
+    weights = np.zeros((DEALT_COUNTS, STAGES))
+    if mapping == "hard":
+        weights[np.arange(DEALT_COUNTS), np.searchsorted(LAST_DEALT, cards)] = 1
+        return weights
+    between = np.clip(cards, MIDDLES[0], MIDDLES[-1])
+    lower = np.minimum(np.searchsorted(MIDDLES, between, side="right") - 1, STAGES - 2)
+    a, b = np.take(MIDDLES, lower), np.take(MIDDLES, lower + 1)
+    share = (b - between) / (b - a)
+    if mapping == "harmonic":
+        share *= (1 + a) / (1 + between)
+    weights[np.arange(DEALT_COUNTS), lower] = share
+    weights[np.arange(DEALT_COUNTS), lower + 1] = 1 - share
+    return weights
+
+
+def interpolate(table: StrategyTable, mapping: str) -> StrategyTable:
+    """A table of the abstraction ``"dealt"`` from one of ``"paper"``, by one of `MAPPINGS`.
+
+    Raises ValueError for a table of another abstraction and for an unknown mapping.
+    """
+    if table.metadata["abstraction"] != "paper":
+        raise ValueError(
+            f"only a table of the abstraction 'paper' has stages to map, not {table.metadata['abstraction']!r}"
+        )
+    weights = stage_weights(mapping)
+    first_draw, first_knock = paper_sets.FIRST_DRAW_SET, paper_sets.FIRST_KNOCK_SET
+    discards = table.strategy[:first_draw].reshape(52, STAGES, -1)
+    draws = table.strategy[first_draw:first_knock].reshape(STAGES + 1, -1)
+    mapped = np.concatenate(
+        [
+            _weighted(discards, weights).ravel(),
+            _weighted(draws[:STAGES], weights).ravel(),
+            draws[STAGES],  # the opening offer
+            table.strategy[first_knock:],  # which has the number of cards dealt already
+        ]
+    )
+    return StrategyTable(mapped, table.metadata | {"abstraction": "dealt", "stages": mapping})
+
+
+def _weighted(strategy: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The stages (last axis but one) of a strategy, mixed: (..., STAGES, k) -> (..., DEALT_COUNTS, k)."""
+    visited = strategy >= 0
+    mixed = weights @ np.where(visited, strategy, 0.0)
+    total = weights @ visited
+    return np.divide(mixed, total, out=np.full(mixed.shape, -1.0), where=total > 0)

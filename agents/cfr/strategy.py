@@ -1,0 +1,113 @@
+"""Decisions by a table of probabilities: the same kernels in training, in its rollouts and in play.
+
+``strategy`` is float64 (number of information sets,): the probability of discarding, taking or knocking; negative
+in a set that the training has not visited. There the paper falls back on chance ("a discard would be chosen at random").
+
+Discards: the paper decides for each card whether to discard or to keep it, and leaves open how eleven such answers
+become one discard. Reading: cards are drawn from the candidates at random, with replacement, until one is to be
+discarded; so a card is discarded with a probability proportional to its own. Cards without a strategy are left
+aside if another has one; if none has, one of them is chosen at random.
+
+``counts`` is int64 (3, 2): decisions (discard, draw, knock) found in the table and not found.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
+from gin_env.agents.cfr.abstractions import discard_candidates, discard_set_of, draw_set_of, knock_set_of
+from gin_env.agents.hands import decline
+from gin_env.agents.random_bots import pick_card
+from gin_env.cards import card_bit, lowest_card
+from gin_env.compilation import kernel
+from gin_env.melds import min_deadwood
+from gin_env.state import DISCARD, STOCK_ONLY
+from gin_env.streams import mix, unit
+
+DISCARDS, DRAWS, KNOCKS = 0, 1, 2
+"""Rows of ``counts``."""
+
+
+@kernel
+def decide(probability: float, random: int, purified: bool) -> bool:
+    """Whether to act, by a probability (negative: unknown, so a coin). Purified: the likelier of the two."""
+    if probability < 0 or (purified and probability == 0.5):
+        return unit(random) < 0.5
+    return probability > 0.5 if purified else unit(random) < probability
+
+
+@kernel
+def choose_discard(public, private, player, candidates: int, random, strategy, kind, purified, counts) -> int:
+    """One of the candidates, by the strategy."""
+    if not candidates & (candidates - 1):
+        return lowest_card(candidates)
+    known, best, highest, total = np.int64(0), np.int64(0), -1.0, 0.0
+    remaining = candidates
+    while remaining:
+        card = lowest_card(remaining)
+        probability = strategy[discard_set_of(kind, public, private, player, card)]
+        if probability >= 0:
+            known |= card_bit(card)
+            total += probability
+            if probability > highest:
+                best, highest = np.int64(0), probability
+            if probability == highest:
+                best |= card_bit(card)
+        remaining &= remaining - 1
+    counts[DISCARDS, 0 if known else 1] += 1
+    if not known:
+        return pick_card(candidates, random)
+    if purified or total <= 0:
+        return pick_card(best, random)
+    threshold = unit(random) * total
+    remaining = known
+    card = lowest_card(known)
+    while remaining:
+        card = lowest_card(remaining)
+        threshold -= strategy[discard_set_of(kind, public, private, player, card)]
+        if threshold < 0:
+            break
+        remaining &= remaining - 1
+    return card
+
+
+@kernel
+def choose_draw(public, private, player, random, strategy, kind, purified, counts) -> bool:
+    """Whether to take the upcard, by the strategy."""
+    probability = strategy[draw_set_of(kind, public, private, player)]
+    counts[DRAWS, 1 if probability < 0 else 0] += 1
+    return decide(probability, random, purified)
+
+
+@kernel
+def choose_knock(public, private, player, rest: int, random, strategy, kind, purified, counts) -> bool:
+    """Whether to knock with these cards left, whose deadwood must be within the limit, by the strategy."""
+    probability = strategy[knock_set_of(kind, public, private, player, rest)]
+    counts[KNOCKS, 1 if probability < 0 else 0] += 1
+    return decide(probability, random, purified)
+
+
+@kernel
+def discard_or_knock(public, private, player, card, random, strategy, kind, purified, counts) -> int:
+    """The action that discards this card, knocking by the strategy if the rules allow it."""
+    rest = np.int64(private.hand) & ~card_bit(card)
+    if min_deadwood(rest) > public.rules.knock_limit:
+        return card
+    knock = choose_knock(public, private, player, rest, random, strategy, kind, purified, counts)
+    return card + (KNOCK if knock else 0)
+
+
+@kernel
+def strategy_action(public, private, player, random, strategy, kind, which, purified, counts) -> int:
+    """The decision of a player who follows the strategy in everything; `which`: see `discard_candidates`."""
+    if public.phase == STOCK_ONLY:
+        return DRAW_STOCK
+    if public.phase != DISCARD:
+        take = choose_draw(public, private, player, random, strategy, kind, purified, counts)
+        return DRAW_UPCARD if take else decline(public)
+    candidates = discard_candidates(public, private, which)
+    card = choose_discard(
+        public, private, player, candidates, mix(random, 1), strategy, kind, purified, counts
+    )
+    return discard_or_knock(public, private, player, card, mix(random, 2), strategy, kind, purified, counts)

@@ -1,0 +1,1 @@
+"""Bots at tables: matches, tournaments with ratings, and the seat of a learner."""

@@ -1,0 +1,224 @@
+"""One seat for a learner, bots in the other: the core of the Gymnasium, vector and SB3 environments.
+
+The learner is player 0 at every table (the first dealer is random and the deal alternates, so both seats
+are worth the same). She sees her own turns only: after each of her actions the opponents play inside until
+every unfinished game waits for her again. Rewards, hers and the opponents', add up in between, so she
+always sees how a hand ended, no matter who ended it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from gin_env.agents import Agent, resolve
+from gin_env.batch import Games
+from gin_env.compilation import kernel
+from gin_env.estimators.base import Estimator
+from gin_env.play.estimate_plane import EstimatePlane
+from gin_env.play.turns import play_on
+from gin_env.rules import Rules
+from gin_env.streams import OPPONENT, check_seed, mix, stream, unit
+
+LEARNER, OPPONENT_SEAT = 0, 1
+ILLEGAL_ACTION = ("raise", "lose")
+
+Opponents: TypeAlias = str | Agent | Sequence[str | Agent]
+"""One bot (name, path of a trained policy, or object), or several to choose from for each hand."""
+
+
+class LearnerSeat:
+    """`num_games` tables with a learner at one side.
+
+    Parameters
+    ----------
+    num_games, rules, episode, reward : see `gin_env.batch.Games`.
+    opponent : one bot, or a list to choose from with equal probability for each hand.
+    illegal_action : ``"raise"`` refuses an illegal action and changes nothing; ``"lose"`` ends the episode
+        with reward -1.
+    estimator : what fills the observations' estimate plane, see `gin_env.estimators.resolve`.
+    """
+
+    def __init__(
+        self,
+        num_games: int,
+        opponent: Opponents = "simple",
+        rules: Rules | None = None,
+        episode: str = "hand",
+        reward: str = "points",
+        illegal_action: str = "raise",
+        estimator: str | Estimator = "uniform",
+    ) -> None:
+        if illegal_action not in ILLEGAL_ACTION:
+            raise ValueError(
+                f"unknown illegal_action {illegal_action!r}; choose from {', '.join(ILLEGAL_ACTION)}"
+            )
+        self.games = Games(num_games, rules, episode, reward)
+        self._estimates = EstimatePlane(estimator, num_games)
+        self.lose_on_illegal = illegal_action == "lose"
+        self.rewards = np.zeros(num_games, np.float32)
+        """float32 (num_games,): the learner's rewards of the last step."""
+        self.seeds = np.random.SeedSequence().generate_state(num_games, np.uint64)
+        self.episodes = np.zeros(num_games, np.uint64)
+        self._bots: list[Agent] = []
+        self._bot_of_game = np.zeros(num_games, np.intp)
+        self.set_opponents(opponent)
+
+    def __len__(self) -> int:
+        return len(self.games)
+
+    @property
+    def done(self) -> np.ndarray:
+        """bool (num_games,): the episode ended in the last step."""
+        return self.games.done
+
+    @property
+    def estimator(self) -> Estimator:
+        """What fills the estimate plane."""
+        return self._estimates.estimator
+
+    def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
+        """Choose opponents from this pool from the next hand of each game on; present hands are played out.
+
+        `weights` are relative frequencies (default: equal). Raises TypeError or ValueError for a pool or
+        weights that make no sense.
+        """
+        if isinstance(opponent, str) or not isinstance(opponent, Sequence):
+            opponent = [opponent]
+        pool = [resolve(bot) for bot in opponent]
+        if not pool:
+            raise ValueError("the pool of opponents is empty")
+        shares = np.ones(len(pool)) if weights is None else np.asarray(weights, float)
+        if (
+            shares.shape != (len(pool),)
+            or not np.isfinite(shares).all()
+            or (shares < 0).any()
+            or not shares.any()
+        ):
+            raise ValueError(f"expected {len(pool)} weights >= 0, not all of them 0, got {weights!r}")
+        seated = np.unique(self._bot_of_game) if self._bots else np.empty(0, np.intp)
+        self._bots = [self._bots[index] for index in seated] + pool
+        self._bot_of_game = np.searchsorted(seated, self._bot_of_game)
+        self._pool_start = len(seated)
+        self._pool_shares = np.cumsum(shares) / shares.sum()
+
+    def reseed(self, game: int, seed: int | None) -> None:
+        """The next episode of `game` is number 0 of this seed (None: the episode after the last one)."""
+        if seed is not None:
+            self.seeds[game] = check_seed(seed)
+            self.episodes[game] = 0
+
+    def begin(self, games: np.ndarray, decks: Sequence[np.ndarray] = (), dealer: int | None = None) -> None:
+        """Begin the next episode in each of `games`, and play the opponents' turns before the learner's first.
+
+        An opponent may end a hand before the learner has had a turn (281 of 200,000 against `simple`).
+        As an episode of one hand it would have no decision in it: it is skipped, the next one begins.
+        `decks` and `dealer` (see `deals.check_deal_options`) fix the deals; ValueError if with such a deck the
+        opponent ends the hand before the learner has had a turn.
+        """
+        fixed = len(decks) > 0 or dealer is not None
+        while len(games):
+            self.games.start(games, self.seeds[games], self.episodes[games])
+            self.episodes[games] += np.uint64(1)
+            self.games.rewards[games] = 0
+            for game in games if fixed else ():
+                self.games.fix_deals(game, decks, dealer)
+            self._seat_opponents(games)
+            self._play_opponents(games)
+            games = games[self.games.done[games]]
+            if len(decks) and len(games):
+                raise ValueError("with this deck the opponent ends the hand before the learner's first turn")
+
+    def step(self, actions: np.ndarray) -> None:
+        """Play the learner's int64 (num_games,) actions and the opponents' answers; sets `rewards` and `done`.
+
+        No game may be over (`begin` starts them). With ``illegal_action="raise"`` an IllegalActionError
+        leaves everything as it was.
+        """
+        table = self.games
+        if self.lose_on_illegal:
+            illegal = table.find_illegal(table.everyone, actions)
+            playing = np.flatnonzero(~illegal)
+            table.play(playing, actions[playing])
+            table.rewards[illegal] = -1
+            table.done[illegal] = True
+            table.results["ended"][illegal] = False
+        else:
+            playing = table.everyone
+            table.play_checked(playing, actions)
+        self._seat_opponents_of_new_hands(playing)
+        self._play_opponents(playing)
+        self.rewards = table.rewards.copy()
+        table.rewards[:] = 0
+
+    def observations(self, games: np.ndarray | None = None) -> np.ndarray:
+        """float32 (k, OBSERVATION_SIZE): what the learner sees."""
+        return self._estimates.observe(self.games, self.games.everyone if games is None else games, LEARNER)
+
+    def masks(self) -> np.ndarray:
+        """int8 (num_games, 107): the learner's legal actions (all zero in a game that is over)."""
+        masks = self.games.masks(self.games.everyone)
+        if self.lose_on_illegal:
+            masks[self.done] = 0
+        return masks
+
+    def _seat_opponents_of_new_hands(self, games: np.ndarray) -> None:
+        """Where the last action ended one hand of a longer game, choose the opponent of the next."""
+        table = self.games
+        if table.whole_game:
+            self._seat_opponents(games[table.results["ended"][games] & ~table.done[games]])
+
+    def _play_opponents(self, games: np.ndarray) -> None:
+        """Let the bots play until each of these games is over or waits for the learner."""
+        waiting = self.games.waiting_for(OPPONENT_SEAT, games)
+        while len(waiting):
+            for bot, mine in self._by_bot(waiting):
+                play_on(self.games, bot, mine)
+            self._seat_opponents_of_new_hands(waiting)
+            waiting = self.games.waiting_for(OPPONENT_SEAT, waiting)
+
+    def _by_bot(self, games: np.ndarray) -> Iterator[tuple[Agent, np.ndarray]]:
+        """The games grouped by the bot that sits there."""
+        if len(self._bots) == 1:
+            yield self._bots[0], games
+            return
+        bots = self._bot_of_game[games]
+        for index in np.unique(bots):
+            yield self._bots[index], games[bots == index]
+
+    def _seat_opponents(self, games: np.ndarray) -> None:
+        """Choose the opponent of each game's present hand from the pool, by the hand's own random number."""
+        if len(self._bots) == 1 or not len(games):
+            return
+        numbers = np.empty(len(games))
+        _opponent_numbers(self.games.state, games, numbers)
+        self._bot_of_game[games] = self._pool_start + np.searchsorted(
+            self._pool_shares[:-1], numbers, side="right"
+        )
+
+
+def check_seeds(seed: int | Sequence[int | None] | None, num_games: int) -> list[int | None]:
+    """One seed for each game, as Gymnasium's vector environments read the argument: n means n, n+1, ...
+
+    Raises TypeError or ValueError for what is no seed or a list of the wrong length.
+    """
+    if seed is None:
+        return [None] * num_games
+    if isinstance(seed, int | np.integer):
+        first = check_seed(seed)
+        return [first + index for index in range(num_games)]
+    if len(seed) != num_games:
+        raise ValueError(f"expected {num_games} seeds, got {len(seed)}")
+    return [None if one is None else check_seed(one) for one in seed]
+
+
+@kernel
+def _opponent_numbers(state, games, numbers):
+    """Random numbers in [0, 1), one for each game's present hand."""
+    for k in range(len(games)):
+        game = state[games[k]]
+        hidden = game.hidden
+        key = stream(hidden.seed, hidden.episode, game.public.hand_number, OPPONENT)
+        numbers[k] = unit(mix(key, 0))

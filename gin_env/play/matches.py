@@ -1,0 +1,249 @@
+"""Matches between two bots: thousands of games at once, seats and dealers balanced, the result with an interval.
+
+Games come in pairs that share their decks and their first dealer, with the seats swapped: each bot holds
+each hand once. The result depends on the seed alone, not on how the games are batched.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gin_env.agents import Agent, resolve
+from gin_env.batch import Games
+from gin_env.play.turns import play_on
+from gin_env.rules import Rules
+from gin_env.state import GIN, UNDERCUT, VOID
+from gin_env.streams import check_seed
+
+BATCH_SIZE = 2048
+"""Games played at once; the result does not depend on it."""
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """Result of a match between bots a and b. Pairs are (a's, b's)."""
+
+    bots: tuple[str, str]
+    games: int
+    seed: int
+    episode: str
+    """``"game"``: games to the target score; ``"hand"``: every game was a single hand."""
+    wins: tuple[int, int]
+    """Games won; what is missing to `games` was undecided (void hands, or `Rules.max_hands`)."""
+    hands: int
+    """Hands played, void ones included."""
+    knocks: tuple[int, int]
+    """Knocks by each, gins and undercut knocks included."""
+    gins: tuple[int, int]
+    """Gins by each."""
+    undercuts: tuple[int, int]
+    """Undercuts by each as the defender."""
+    voids: int
+    """Hands that nobody won."""
+    points: tuple[int, int]
+    """Points scored by each in all hands."""
+    turns: int
+    """Turns of both players in all hands."""
+
+    @property
+    def win_rate(self) -> float:
+        """a's share of the decided games (0.5 if none was decided)."""
+        decided = sum(self.wins)
+        return self.wins[0] / decided if decided else 0.5
+
+    def confidence_interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Wilson interval of `win_rate` (Wilson, 1927). The pairing makes it slightly too wide."""
+        check_confidence(confidence)
+        from scipy.stats import binomtest
+
+        if not sum(self.wins):
+            return 0.0, 1.0
+        interval = binomtest(self.wins[0], sum(self.wins)).proportion_ci(confidence, "wilson")
+        return float(interval.low), float(interval.high)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % Wilson interval of `win_rate`."""
+        return self.confidence_interval()
+
+    @property
+    def points_per_hand(self) -> tuple[float, float]:
+        """Mean points scored by each in a hand, void hands included."""
+        return self.points[0] / self.hands, self.points[1] / self.hands
+
+    def as_dict(self, confidence: float = 0.95) -> dict[str, object]:
+        """All figures, the derived ones too, for JSON."""
+        return asdict(self) | {
+            "win_rate": self.win_rate,
+            "confidence": confidence,
+            "interval": self.confidence_interval(confidence),
+            "points_per_hand": self.points_per_hand,
+        }
+
+    def save(self, path: str | Path, confidence: float = 0.95) -> None:
+        """Write `as_dict` as JSON."""
+        Path(path).write_text(json.dumps(self.as_dict(confidence), indent=2) + "\n")
+
+    def summary(self, confidence: float = 0.95) -> str:
+        """Two lines: win rate with its interval; hands, points and how they ended."""
+        low, high = self.confidence_interval(confidence)
+        a, b = self.bots
+        share = [100 * count / self.hands for count in (sum(self.gins), sum(self.undercuts), self.voids)]
+        return (
+            f"{a} won {100 * self.win_rate:.2f} % of {sum(self.wins):,} decided {self.episode}s against {b} "
+            f"({100 * confidence:g} % interval {100 * low:.2f} to {100 * high:.2f})\n"
+            f"{self.hands:,} hands, {self.turns / self.hands:.2f} turns each; points per hand "
+            f"{self.points_per_hand[0]:.2f} : {self.points_per_hand[1]:.2f}; "
+            f"gin {share[0]:.2f} %, undercut {share[1]:.2f} %, void {share[2]:.2f} %"
+        )
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def check_confidence(confidence: float) -> float:
+    """`confidence`. Raises ValueError unless it lies between 0 and 1, TypeError unless it is a number."""
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float | np.floating):
+        raise TypeError(f"the confidence is a number, not {confidence!r}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence = {confidence}: a number between 0 and 1 is needed, such as 0.95")
+    return float(confidence)
+
+
+def play_match(
+    a: str | Agent,
+    b: str | Agent,
+    games: int = 1000,
+    seed: int = 0,
+    *,
+    episode: str = "game",
+    rules: Rules | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> MatchResult:
+    """Play `games` games (an even number) of bot a against bot b.
+
+    Parameters
+    ----------
+    a, b : names, paths of trained policies (``.zip``), or objects with the `Agent` interface.
+    games : half of them with each bot as player_0, the other half with the same decks and seats swapped.
+    seed : names all the decks and ties.
+    episode : ``"game"`` plays to the target score, ``"hand"`` single hands.
+    progress : called now and then with the number of games that have ended since the last call.
+
+    Raises ValueError for unknown bots or an odd number of games, IllegalActionError if a bot plays illegally.
+    """
+    first = resolve(a)
+    bots = first, first if b == a else resolve(b)
+    seed = check_seed(seed)
+    if isinstance(games, bool) or not isinstance(games, int | np.integer):
+        raise TypeError(f"the number of games is an integer, not {games!r}")
+    if games < 2 or games % 2:
+        raise ValueError(f"games = {games}: an even number is needed, each deal is played from both seats")
+    tally = _play_all(bots, int(games), seed, Games(min(int(games), BATCH_SIZE), rules, episode), progress)
+    return MatchResult(
+        bots=(bots[0].name, bots[1].name),
+        games=int(games),
+        seed=seed,
+        episode=episode,
+        wins=(int(tally.wins[0]), int(tally.wins[1])),
+        hands=tally.hands,
+        knocks=(int(tally.knocks[0]), int(tally.knocks[1])),
+        gins=(int(tally.gins[0]), int(tally.gins[1])),
+        undercuts=(int(tally.undercuts[0]), int(tally.undercuts[1])),
+        voids=tally.voids,
+        points=(int(tally.points[0]), int(tally.points[1])),
+        turns=tally.turns,
+    )
+
+
+class _Tally:
+    """Running sums over hands; index 0 is bot a, 1 is bot b."""
+
+    def __init__(self) -> None:
+        self.wins = np.zeros(2, np.int64)
+        self.knocks = np.zeros(2, np.int64)
+        self.gins = np.zeros(2, np.int64)
+        self.undercuts = np.zeros(2, np.int64)
+        self.points = np.zeros(2, np.int64)
+        self.hands = self.voids = self.turns = 0
+
+    def add_games(self, winners: np.ndarray, seat_of_a: np.ndarray) -> None:
+        """Count games that have just ended: the seats that won (k,), -1 for none, and a's seats (k,)."""
+        for bot in range(2):
+            self.wins[bot] += (winners == bot ^ seat_of_a).sum()
+
+    def add_hands(self, results: np.ndarray, seat_of_a: np.ndarray) -> None:
+        """Count hands that have just ended: `HAND_RESULT` records (k,) and a's seats in them (k,)."""
+        outcome = results["outcome"]
+        winner = np.where(outcome == VOID, -1, results["winner"] ^ seat_of_a)  # now 0 is bot a
+        knocker = np.where(outcome == VOID, -1, results["knocker"] ^ seat_of_a)
+        self.hands += len(results)
+        self.voids += int((outcome == VOID).sum())
+        self.turns += int(results["turns"].sum(dtype=np.int64))
+        for bot in range(2):
+            self.knocks[bot] += (knocker == bot).sum()
+            self.gins[bot] += ((knocker == bot) & (outcome == GIN)).sum()
+            self.undercuts[bot] += ((winner == bot) & (outcome == UNDERCUT)).sum()
+            self.points[bot] += results["points"][winner == bot].sum(dtype=np.int64)
+
+
+def _play_all(
+    bots: tuple[Agent, Agent],
+    games: int,
+    seed: int,
+    table: Games,
+    progress: Callable[[int], object] | None,
+) -> _Tally:
+    """Play games number 0 to games - 1; a place at the table that becomes free takes the next number."""
+    tally = _Tally()
+    seat_of_a = np.zeros(len(table), np.int8)
+    running = table.everyone
+    _seat(table, running, 0, seed, seat_of_a)
+    begun = len(table)
+    while len(running):
+        if bots[0] is bots[1]:
+            play_on(table, bots[0], running, both_seats=True)
+        else:
+            a_moves = table.to_move()[running] == seat_of_a[running]
+            for bot, mine in ((bots[0], running[a_moves]), (bots[1], running[~a_moves])):
+                if len(mine):
+                    play_on(table, bot, mine)
+        ended = running[table.results["ended"][running]]
+        if not len(ended):
+            continue
+        tally.add_hands(table.results[ended], seat_of_a[ended])
+        over = ended[table.done[ended]]
+        tally.add_games(_winners(table, over), seat_of_a[over])
+        if progress is not None and len(over):
+            progress(len(over))
+        free = over[: games - begun]
+        _seat(table, free, begun, seed, seat_of_a)
+        begun += len(free)
+        if len(free) < len(over):
+            running = running[~table.done[running]]
+    return tally
+
+
+def _seat(table: Games, places: np.ndarray, first: int, seed: int, seat_of_a: np.ndarray) -> None:
+    """Begin games number first, first + 1, ... at these places.
+
+    Games 2k and 2k + 1 share dealer and decks with the seats swapped; the bots break their ties afresh.
+    """
+    numbers = np.arange(first, first + len(places), dtype=np.uint64)
+    seat_of_a[places] = numbers % 2
+    seeds = np.full(len(places), seed, np.uint64)
+    tie_seeds = seeds ^ (numbers % 2 << np.uint64(63))
+    table.start(places, seeds, numbers // 2, tie_seeds)
+
+
+def _winners(table: Games, games: np.ndarray) -> np.ndarray:
+    """int8 (k,): the seat that won each ended episode, -1 if undecided."""
+    if not table.whole_game:
+        return table.results["winner"][games]
+    reached = table.state["public"]["scores"][games] >= table.rules.target_score
+    return np.where(reached.any(axis=1), reached.argmax(axis=1), -1)

@@ -1,0 +1,242 @@
+"""Tournaments: every bot plays a match against every other one, and the tables that come of it.
+
+All pairs play the same deals, so the result of a pair depends on these two bots and the seed, not on who
+else takes part. Seats and dealers are balanced in each match, see `gin_env.play.matches`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from gin_env import agents
+from gin_env.agents import Agent
+from gin_env.play.matches import MatchResult, check_confidence, play_match
+from gin_env.play.ratings import Rating, rate
+from gin_env.rules import Rules
+from gin_env.support.plots import import_matplotlib
+
+CSV_COLUMNS = (
+    "a", "b", "games", "seed", "wins_a", "wins_b", "win_rate", "low", "high", "confidence", "hands",
+    "points_per_hand_a", "points_per_hand_b", "gins_a", "gins_b", "undercuts_a", "undercuts_b", "voids",
+)  # fmt: skip
+"""One line for each pair; figures with `_a` and `_b` are the two bots' own."""
+
+
+@dataclass(frozen=True)
+class TournamentResult:
+    """Result of a tournament of n bots. Matrices are (n, n), the row's bot against the column's."""
+
+    bots: tuple[str, ...]
+    matches: tuple[MatchResult, ...]
+    """One for each pair, in the order of ``itertools.combinations(bots, 2)``."""
+    ratings: tuple[Rating, ...] | None
+    """One for each bot; None where openskill is not installed."""
+    games: int
+    """Games in each match."""
+    seed: int
+    confidence: float
+
+    def match(self, a: str, b: str) -> MatchResult:
+        """The match of these two bots; `MatchResult.bots` says which of them is its bot a."""
+        for result in self.matches:
+            if set(result.bots) == {a, b}:
+                return result
+        raise ValueError(f"no match between {a!r} and {b!r}; the bots are {', '.join(self.bots)}")
+
+    @property
+    def win_rates(self) -> np.ndarray:
+        """float64 (n, n): share of the decided games that the row won; NaN on the diagonal."""
+        return self._matrix(lambda match: (match.win_rate, 1 - match.win_rate))
+
+    @property
+    def intervals(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends, float64 (n, n) each, of the Wilson intervals of `win_rates`."""
+
+        def ends(match: MatchResult) -> tuple[float, float]:
+            return match.confidence_interval(self.confidence)
+
+        lows = self._matrix(lambda match: (ends(match)[0], 1 - ends(match)[1]))
+        highs = self._matrix(lambda match: (ends(match)[1], 1 - ends(match)[0]))
+        return lows, highs
+
+    @property
+    def points_per_hand(self) -> np.ndarray:
+        """float64 (n, n): points that the row scored in a hand, on average; NaN on the diagonal."""
+        return self._matrix(lambda match: match.points_per_hand)
+
+    @property
+    def mean_win_rates(self) -> np.ndarray:
+        """float64 (n,): each bot's mean win rate over its opponents."""
+        return np.nanmean(self.win_rates, axis=1)
+
+    def standings(self) -> list[int]:
+        """The bots' indices, the highest rating first (without ratings: the highest mean win rate)."""
+        strengths = [rating.value for rating in self.ratings] if self.ratings else self.mean_win_rates
+        return np.argsort(-np.asarray(strengths), kind="stable").tolist()
+
+    def _matrix(self, entries: Callable[[MatchResult], tuple[float, float]]) -> np.ndarray:
+        """A matrix from the two entries, (a, b) and (b, a), of each match."""
+        matrix = np.full((len(self.bots), len(self.bots)), np.nan)
+        for (a, b), match in zip(combinations(range(len(self.bots)), 2), self.matches, strict=True):
+            matrix[a, b], matrix[b, a] = entries(match)
+        return matrix
+
+    # --- Output ---------------------------------------------------------------------------------------
+
+    def as_dict(self) -> dict[str, object]:
+        """All figures, for JSON; what the diagonals hold is None."""
+        lows, highs = self.intervals
+        return {
+            "bots": self.bots,
+            "games": self.games,
+            "seed": self.seed,
+            "confidence": self.confidence,
+            "win_rates": _without_nan(self.win_rates),
+            "interval_lows": _without_nan(lows),
+            "interval_highs": _without_nan(highs),
+            "points_per_hand": _without_nan(self.points_per_hand),
+            "mean_win_rates": self.mean_win_rates.tolist(),
+            "ratings": [asdict(rating) for rating in self.ratings] if self.ratings else None,
+            "matches": [match.as_dict(self.confidence) for match in self.matches],
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write `as_dict` as JSON."""
+        Path(path).write_text(json.dumps(self.as_dict(), indent=2) + "\n")
+
+    def save_csv(self, path: str | Path) -> None:
+        """Write one line for each pair, see `CSV_COLUMNS`."""
+        with open(path, "w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(CSV_COLUMNS)
+            for match in self.matches:
+                low, high = match.confidence_interval(self.confidence)
+                figures = (match.win_rate, low, high, self.confidence, match.hands, *match.points_per_hand)
+                rest = (*match.gins, *match.undercuts, match.voids)
+                writer.writerow((*match.bots, match.games, match.seed, *match.wins, *figures, *rest))
+
+    def __str__(self) -> str:
+        """The standings and the win-rate matrix, strongest bot first."""
+        order = self.standings()
+        width = max(len(name) for name in self.bots)
+        points = self.points_per_hand
+        lines = [
+            f"{self.games:,} games for each pair, seed {self.seed}. Wins in per cent, row against column, ± half of "
+            f"the {100 * self.confidence:g} % Wilson interval.",
+            "",
+            f"{'':{width + 4}}{'rating':>10}  mean win   points per hand",
+        ]
+        for place, bot in enumerate(order, 1):
+            rating = (
+                f"{self.ratings[bot].value:6.0f} ±{self.ratings[bot].deviation:2.0f}" if self.ratings else "-"
+            )
+            lines.append(
+                f"{place:2}  {self.bots[bot]:{width}}{rating:>10}  {100 * self.mean_win_rates[bot]:6.2f} %   "
+                f"{np.nanmean(points[bot]):5.2f} : {np.nanmean(points[:, bot]):5.2f}"
+            )
+        lines += ["", " " * (width + 4) + " ".join(f"{place:>10}" for place in range(1, len(order) + 1))]
+        lows, highs = self.intervals
+        for place, row in enumerate(order, 1):
+            cells = [
+                f"{100 * self.win_rates[row, column]:6.2f}±{50 * (highs - lows)[row, column]:.1f}"
+                if row != column
+                else ""
+                for column in order
+            ]
+            lines.append(
+                f"{place:2}  {self.bots[row]:{width}}" + " ".join(f"{cell:>10}" for cell in cells).rstrip()
+            )
+        if self.ratings is None:
+            lines += ["", 'No ratings: they need openskill, pip install "gin-env[plots]".']
+        return "\n".join(lines)
+
+
+def play_tournament(
+    bots: Sequence[str | Agent] | None = None,
+    games: int = 2000,
+    seed: int = 0,
+    *,
+    episode: str = "game",
+    rules: Rules | None = None,
+    confidence: float = 0.95,
+    progress: Callable[[int], object] | None = None,
+) -> TournamentResult:
+    """Play `games` games (an even number) between every two of the bots.
+
+    Parameters
+    ----------
+    bots : names (parameters allowed, as in ``"simple:knock_at=4"``), paths or objects; default: every bot.
+    games, seed, episode, rules : of each match, see `play_match`.
+    confidence : of the intervals.
+    progress : called now and then with the number of games that have ended since the last call.
+
+    Raises ValueError unless there are at least two bots, all of different names; and what `play_match` raises.
+    """
+    check_confidence(confidence)
+    entrants = [agents.resolve(bot) for bot in (agents.names() if bots is None else bots)]
+    names = [bot.name for bot in entrants]
+    if len(entrants) < 2:
+        raise ValueError("a tournament needs at least two bots")
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"the bots need different names, {twice[0]!r} is there twice")
+    pairs = list(combinations(range(len(entrants)), 2))
+    matches = tuple(
+        play_match(entrants[a], entrants[b], games, seed, episode=episode, rules=rules, progress=progress)
+        for a, b in pairs
+    )
+    wins = [(a, b, *match.wins) for (a, b), match in zip(pairs, matches, strict=True)]
+    try:
+        ratings = tuple(rate(len(entrants), wins, seed))
+    except ImportError:
+        ratings = None
+    return TournamentResult(tuple(names), matches, ratings, int(games), seed, float(confidence))
+
+
+def draw_heat_map(result: TournamentResult, path: str | Path) -> None:
+    """Draw the win-rate matrix, strongest bot first, as a picture (PNG by the path's ending).
+
+    Raises ImportError without matplotlib.
+    """
+    figure_class, color_map = import_matplotlib()
+    order = result.standings()
+    names = [result.bots[bot] for bot in order]
+    rates = 100 * result.win_rates[np.ix_(order, order)]
+    half_widths = 50 * (result.intervals[1] - result.intervals[0])[np.ix_(order, order)]
+    size = 0.75 * len(order)
+    figure = figure_class(figsize=(size + 3.2, size + 2.2), layout="constrained")
+    axes = figure.subplots()
+    image = axes.imshow(rates, cmap=color_map["RdBu"], vmin=20, vmax=80)  # beyond it hardly matters
+    for (row, column), value in np.ndenumerate(rates):
+        if row == column:
+            continue
+        colour = "white" if abs(value - 50) > 17 else "black"
+        axes.text(column, row - 0.08, f"{value:.1f}", ha="center", va="center", color=colour, fontsize=10)
+        interval = f"±{half_widths[row, column]:.1f}"
+        axes.text(column, row + 0.25, interval, ha="center", va="center", color=colour, fontsize=7)
+    if result.ratings:
+        labels = [f"{name}  {result.ratings[bot].value:.0f}" for name, bot in zip(names, order, strict=True)]
+    else:
+        labels = names
+    axes.set_yticks(range(len(order)), labels)
+    axes.set_xticks(range(len(order)), names, rotation=45, ha="left", rotation_mode="anchor")
+    axes.tick_params(top=True, bottom=False, labeltop=True, labelbottom=False, length=0)
+    axes.spines[:].set_visible(False)
+    ratings = "; ratings beside the names" if result.ratings else ""
+    axes.set_xlabel(
+        f"{result.games:,} games a pair, ± half the {100 * result.confidence:g} % interval{ratings}",
+        fontsize=9,
+    )
+    figure.colorbar(image, ax=axes, shrink=0.7, extend="both", label="games won by the row's bot (%)")
+    figure.savefig(path, dpi=150)
+
+
+def _without_nan(matrix: np.ndarray) -> list[list[float | None]]:
+    """Nested lists with None for NaN, which JSON does not know."""
+    return [[None if np.isnan(value) else float(value) for value in row] for row in matrix]

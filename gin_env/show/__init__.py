@@ -1,0 +1,1 @@
+"""Showing a game: as text, as a picture, in a window."""

@@ -1,0 +1,35 @@
+"""Counterfactual regret minimization on games small enough to be solved and checked exactly.
+
+>>> from gin_env.solvers import CFRPlus, GameTree, exploitability
+>>> from gin_env.solvers.kuhn import KuhnPoker
+>>> tree = GameTree(KuhnPoker())
+>>> solver = CFRPlus(tree)
+>>> solver.run(1000)
+>>> exploitability(tree, solver.average_strategy())
+
+- `game`: the protocol of a game; `kuhn`, `leduc`, `small_gin`: the games
+- `tree`: a game unrolled into arrays, which also checks that it keeps the protocol
+- `solvers`: CFR, CFR+, and Monte Carlo CFR by external sampling
+- `best_response`: expected value, exact best response, exploitability
+"""
+
+from gin_env.solvers.best_response import best_response, expected_value, exploitability
+from gin_env.solvers.cfr import CFR, CFRPlus, ExternalSamplingCFR, regret_matching
+from gin_env.solvers.game import CHANCE, TERMINAL, Game, State, Strategy
+from gin_env.solvers.tree import GameTree
+
+__all__ = [
+    "CFR",
+    "CHANCE",
+    "TERMINAL",
+    "CFRPlus",
+    "ExternalSamplingCFR",
+    "Game",
+    "GameTree",
+    "State",
+    "Strategy",
+    "best_response",
+    "expected_value",
+    "exploitability",
+    "regret_matching",
+]

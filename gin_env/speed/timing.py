@@ -1,0 +1,89 @@
+"""How fast the engine is here: times the `gin_env.speed.workloads`, for ``gin-rummy bench``.
+
+All are run in alternation, so that a slow moment of the machine falls on all of them, and the median of the runs counts.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from gin_env.speed.workloads import WORKLOADS, Work, fused_play, play_randomly, started_games
+from gin_env.state import STATE
+
+
+def timed(work: Work, rounds: int) -> tuple[float, dict[str, float]]:
+    """(seconds, amounts by unit) of one run."""
+    start = time.perf_counter()
+    amounts = work(rounds)
+    seconds = time.perf_counter() - start
+    return amounts.pop("seconds", seconds), amounts
+
+
+def rounds_for(work: Work, seconds: float) -> int:
+    """How many rounds take about so long. The first, unmeasured one compiles."""
+    timed(work, 1)
+    rounds = 1
+    while (taken := timed(work, rounds)[0]) < seconds / 8:
+        rounds *= 4
+    return max(1, math.ceil(rounds * seconds / taken))
+
+
+def measure(
+    names: Sequence[str] = tuple(WORKLOADS),
+    repeats: int = 5,
+    seconds: float = 0.3,
+    progress: Callable[[int], object] | None = None,
+) -> dict[str, float]:
+    """Median rate of each workload in its unit per second.
+
+    `progress` is called with 1 after each of the ``len(names) * (repeats + 1)`` runs.
+    """
+    prepared = {}
+    for name in names:
+        work = WORKLOADS[name].make()
+        prepared[name] = work, rounds_for(work, seconds)
+        if progress is not None:
+            progress(1)
+    rates: dict[str, list[float]] = {name: [] for name in names}
+    for _ in range(repeats):
+        for name, (work, rounds) in prepared.items():
+            taken, amounts = timed(work, rounds)
+            rates[name].append(amounts[WORKLOADS[name].unit] / taken)
+            if progress is not None:
+                progress(1)
+    return {name: statistics.median(values) for name, values in rates.items()}
+
+
+def pin_to_core(core: int) -> None:
+    """Keep this process on one processor (negative: wherever the system likes), where the system can do that."""
+    if core < 0:
+        return
+    if not hasattr(os, "sched_setaffinity"):
+        raise ValueError("this system cannot pin a process to a core; use --core -1")
+    try:
+        os.sched_setaffinity(0, {core})
+    except OSError as error:
+        raise ValueError(f"core {core} cannot be used: {error.strerror}") from error
+
+
+def resident_bytes() -> int:
+    """Memory of this process that is really there (Linux)."""
+    pages = Path("/proc/self/statm").read_text().split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def memory_per_game(num_games: int = 20_000) -> dict[str, float]:
+    """Bytes: the record of one game, and what the process grew by for each of many games in play."""
+    fused_play(2)(1)  # compiled before the first look
+    before = resident_bytes()
+    games = started_games(num_games)
+    play_randomly(games.state, games.results, 15)
+    grown = resident_bytes() - before
+    if grown < games.state.nbytes:
+        raise RuntimeError("memory freed earlier was used again: measure this in a fresh process")
+    return {"state bytes": STATE.itemsize, "bytes": grown / num_games}

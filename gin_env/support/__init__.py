@@ -1,0 +1,1 @@
+"""What is not about Gin Rummy: checks of parameters, names with parameters, files, plots, the release."""

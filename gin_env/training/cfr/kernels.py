@@ -1,0 +1,198 @@
+"""Monte Carlo CFR+ on the full game, one hand per iteration, in compiled code.
+
+*Sampling.* One hand is sampled from the start to its end (outcome sampling, Lanctot et al. 2009), and at each
+decision of the traversing player every alternative is *probed* by one sampled play-out of the present strategies
+(Gibson et al., "Generalized sampling and variance in counterfactual regret minimization", AAAI 2012). External
+sampling, which follows all the traverser's alternatives to the end, is out of reach: a hand has about seven turns
+with a draw, up to eleven discards and a knock in each. Plain outcome sampling learns from one alternative a
+decision, and divides its value by the probability of everything the traverser did before, whose variance grows with
+every turn. Probes of one decision share their deck and their random numbers, so much of what chance does cancels in a
+regret. The sampled hand is not weighted by the traverser's own probability of getting there: regrets are those met
+in play. (With perfect recall that changes only how much an iteration counts in an information set; this abstraction
+forgets, and has no guarantee either way.)
+
+*CFR+.* Cumulative regrets are cut off at zero (Tammelin 2014), players traverse in turn. The last strategy of sampled
+CFR+ does not settle, so the average strategy is what is kept: iteration t counts t times, at the decisions of the player
+who does not traverse and so plays without exploration.
+
+*Discards.* With p(c) the probability to discard c when asked, c goes with probability proportional to p(c). Keeping c
+means to be asked about another card, so its value is V, the mean of the v(c) by those probabilities; discarding
+has the value v(c). The two regrets are (1 - p) (v - V) and p (V - v).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
+from gin_env.agents.cfr.abstractions import discard_candidates, discard_set_of, draw_set_of, knock_set_of
+from gin_env.agents.cfr.strategy import (
+    choose_discard,
+    choose_draw,
+    choose_knock,
+    discard_or_knock,
+    strategy_action,
+)
+from gin_env.agents.hands import decline
+from gin_env.agents.random_bots import pick_card
+from gin_env.cards import card_bit, count_cards, lowest_card
+from gin_env.compilation import kernel
+from gin_env.engine import decision_random, play, start_episode
+from gin_env.melds import min_deadwood
+from gin_env.state import DISCARD, OVER, STOCK_ONLY
+from gin_env.streams import below, mix, unit
+
+
+@kernel
+def hand_value(public, player: int) -> float:
+    """Points of an ended hand, / 100, for the player: hers, or minus the opponent's."""
+    value = public.points / 100.0
+    return value if public.winner == player else (-value if public.winner >= 0 else 0.0)
+
+
+@kernel
+def probe(states, action: int, traverser: int, strategy, kind, which, counts) -> float:
+    """The traverser's value of an action in states[0], by one play-out in states[1]."""
+    states[1] = states[0]
+    game = states[1]
+    play(game, action)
+    public = game.public
+    while public.phase != OVER:
+        player = public.to_move
+        random = decision_random(game, player)
+        play(
+            game,
+            strategy_action(
+                public, game.private[player], player, random, strategy, kind, which, False, counts
+            ),
+        )
+    return hand_value(public, traverser)
+
+
+@kernel
+def add_regret(regrets, strategy, number: int, regret_of_acting: float, regret_of_not: float) -> None:
+    """Add to the regrets of one information set, cut off at zero, and match the strategy to them."""
+    acting = max(regrets[number, 0] + regret_of_acting, 0.0)
+    not_acting = max(regrets[number, 1] + regret_of_not, 0.0)
+    regrets[number, 0] = acting
+    regrets[number, 1] = not_acting
+    total = acting + not_acting
+    strategy[number] = acting / total if total > 0 else 0.5
+
+
+@kernel
+def learn_binary(regrets, strategy, number: int, value: float, other_value: float) -> None:
+    """Regrets of a decision between acting, with this value, and not acting, with the other."""
+    p = strategy[number]
+    gain = value - other_value
+    add_regret(regrets, strategy, number, (1 - p) * gain, -p * gain)
+
+
+@kernel
+def learn_discard(states, player, candidates, random, strategy, regrets, kind, which, counts) -> None:
+    """Probe every candidate and add the regrets of discarding and keeping it."""
+    game = states[0]
+    public, private = game.public, game.private[player]
+    numbers = np.empty(11, np.int64)
+    values = np.empty(11, np.float64)
+    before = np.empty(11, np.float64)
+    count, total, mean = 0, 0.0, 0.0
+    remaining = candidates
+    while remaining:
+        card = lowest_card(remaining)
+        remaining &= remaining - 1
+        numbers[count] = discard_set_of(kind, public, private, player, card)
+        before[count] = strategy[numbers[count]]
+        action = discard_or_knock(public, private, player, card, random, strategy, kind, False, counts)
+        values[count] = probe(states, action, player, strategy, kind, which, counts)
+        total += before[count]
+        mean += before[count] * values[count]
+        count += 1
+    if total > 0:
+        mean /= total
+    else:
+        mean = values[:count].mean()
+    for index in range(count):
+        gain, p = values[index] - mean, before[index]
+        add_regret(regrets, strategy, numbers[index], (1 - p) * gain, -p * gain)
+
+
+@kernel
+def add_average(sums, number: int, weight: float, probability: float) -> None:
+    """Add one iteration's strategy in an information set to the average."""
+    sums[number, 0] += weight * probability
+    sums[number, 1] += weight
+
+
+@kernel
+def iterate(states, iteration, seed, exploration, strategy, regrets, sums, kind, which, counts) -> None:
+    """One iteration: one hand, at whose decisions the traverser learns and her opponent's average grows."""
+    game = states[0]
+    start_episode(game, seed, seed, iteration)
+    public = game.public
+    traverser = iteration % 2
+    weight = iteration + 1.0
+    while public.phase != OVER:
+        player = public.to_move
+        private = game.private[player]
+        random = decision_random(game, player)
+        learns = player == traverser
+        explores = learns and unit(mix(random, 3)) < exploration
+        if public.phase == STOCK_ONLY:
+            play(game, DRAW_STOCK)
+            continue
+        if public.phase != DISCARD:
+            number = draw_set_of(kind, public, private, player)
+            take = choose_draw(public, private, player, random, strategy, kind, False, counts)
+            if explores:
+                take = below(random, 2) == 1
+            if learns:
+                value = probe(states, DRAW_UPCARD, traverser, strategy, kind, which, counts)
+                other = probe(states, decline(public), traverser, strategy, kind, which, counts)
+                learn_binary(regrets, strategy, number, value, other)
+            else:
+                add_average(sums, number, weight, strategy[number])
+            play(game, DRAW_UPCARD if take else decline(public))
+            continue
+
+        candidates = discard_candidates(public, private, which)
+        card = choose_discard(
+            public, private, player, candidates, mix(random, 1), strategy, kind, False, counts
+        )
+        if explores:
+            card = pick_card(candidates, mix(random, 4))
+        if count_cards(candidates) > 1:
+            if learns:
+                learn_discard(
+                    states, player, candidates, mix(random, 2), strategy, regrets, kind, which, counts
+                )
+            else:
+                remaining = candidates
+                while remaining:
+                    number = discard_set_of(kind, public, private, player, lowest_card(remaining))
+                    add_average(sums, number, weight, strategy[number])
+                    remaining &= remaining - 1
+
+        knock = False
+        rest = np.int64(private.hand) & ~card_bit(card)
+        if min_deadwood(rest) <= public.rules.knock_limit:
+            number = knock_set_of(kind, public, private, player, rest)
+            knock = choose_knock(public, private, player, rest, mix(random, 2), strategy, kind, False, counts)
+            if explores:
+                knock = below(mix(random, 5), 2) == 1
+            if learns:
+                value = probe(states, card + KNOCK, traverser, strategy, kind, which, counts)
+                other = probe(states, card, traverser, strategy, kind, which, counts)
+                learn_binary(regrets, strategy, number, value, other)
+            else:
+                add_average(sums, number, weight, strategy[number])
+        play(game, card + (KNOCK if knock else 0))
+
+
+@kernel
+def iterate_many(
+    states, first, last, seed, exploration, strategy, regrets, sums, kind, which, counts
+) -> None:
+    """Iterations number first to last - 1."""
+    for iteration in range(first, last):
+        iterate(states, iteration, seed, exploration, strategy, regrets, sums, kind, which, counts)

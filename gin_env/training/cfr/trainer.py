@@ -1,0 +1,191 @@
+"""Training of the full game's CFR strategies: ``gin-rummy train cfr``. The algorithm is in `full_game_cfr.kernels`.
+
+Everything random is a hash of the seed and the iteration's number, so a run depends on its settings alone, and a
+resumed run equals an uninterrupted one.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+
+from gin_env.agents.cfr.abstractions import CANDIDATES, DEFAULT_CANDIDATES, KINDS, number_of_sets
+from gin_env.agents.cfr.table import StrategyTable, TableError
+from gin_env.rules import Rules
+from gin_env.state import STATE
+from gin_env.streams import check_seed
+from gin_env.support.checks import check_integer, check_number
+from gin_env.support.version import __version__
+from gin_env.training.cfr.kernels import iterate_many
+
+_STEP = 200
+"""Iterations between two reports of progress; the result does not depend on it."""
+_SECONDS_BETWEEN_CHECKPOINTS = 60
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a training run depends on, beside the number of iterations."""
+
+    abstraction: str = "paper"
+    """One of `full_game_cfr.sets.KINDS`."""
+    candidates: str | None = None
+    """Between which cards discards are chosen, one of `full_game_cfr.sets.CANDIDATES`; None: `DEFAULT_CANDIDATES`."""
+    seed: int = 1
+    """Names all the deals and choices."""
+    exploration: float = 0.1
+    """Probability with which the traverser's decision in the sampled hand is random."""
+
+    def __post_init__(self) -> None:
+        if self.candidates is None:
+            object.__setattr__(self, "candidates", DEFAULT_CANDIDATES.get(self.abstraction, "least"))
+        for name, choices in (("abstraction", KINDS), ("candidates", CANDIDATES)):
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name} = {getattr(self, name)!r}: choose from {', '.join(choices)}")
+        check_seed(self.seed)
+        check_number("exploration", self.exploration, 0, 1)
+
+    @property
+    def which(self) -> int:
+        """`candidates` as the kernels have it."""
+        return CANDIDATES[self.candidates or DEFAULT_CANDIDATES[self.abstraction]]
+
+
+class Trainer:
+    """A training run: regrets, the average strategy so far, and how to go on.
+
+    Attributes
+    ----------
+    iterations : done so far.
+    regrets : float64 (sets, 2): cumulative regrets of acting and of not acting, never negative.
+    sums : float64 (sets, 2): weighted probabilities of acting, and the weights; their quotient is the average.
+    """
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings if settings is not None else Settings()
+        self.iterations = 0
+        self._kind = KINDS[self.settings.abstraction]
+        size = number_of_sets(self._kind)
+        self.regrets = np.zeros((size, 2))
+        self.sums = np.zeros((size, 2))
+
+    def run(self, iterations: int, progress: Callable[[int], object] | None = None) -> None:
+        """Do so many more iterations; `progress` is called with the numbers of iterations done."""
+        last = self.iterations + check_integer("iterations", iterations, 1, 10**12)
+        states = np.zeros(2, STATE)
+        states["public"]["rules"] = Rules().record()
+        total = self.regrets.sum(axis=1)
+        strategy = np.divide(self.regrets[:, 0], total, out=np.full(len(total), 0.5), where=total > 0)
+        while self.iterations < last:
+            stop = min(self.iterations + _STEP, last)
+            iterate_many(
+                states,
+                self.iterations,
+                stop,
+                self.settings.seed,
+                float(self.settings.exploration),
+                strategy,
+                self.regrets,
+                self.sums,
+                self._kind,
+                self.settings.which,
+                np.zeros((3, 2), np.int64),
+            )
+            done, self.iterations = stop - self.iterations, stop
+            if progress is not None:
+                progress(done)
+
+    def table(self, command: str = "") -> StrategyTable:
+        """The average strategy, with its provenance."""
+        weights = self.sums[:, 1]
+        strategy = np.divide(self.sums[:, 0], weights, out=np.full(len(weights), -1.0), where=weights > 0)
+        metadata = asdict(self.settings) | {
+            "iterations": self.iterations,
+            "command": command,
+            "date": date.today().isoformat(),
+            "version": __version__,
+        }
+        return StrategyTable(strategy, metadata)
+
+    def save(self, path: str | Path) -> None:
+        """Write a checkpoint, at once or not at all."""
+        path = Path(path)
+        settings = json.dumps(asdict(self.settings) | {"iterations": self.iterations})
+        partial = path.with_name(path.name + ".partial")
+        with partial.open("wb") as file:
+            np.savez_compressed(file, settings=np.array(settings), regrets=self.regrets, sums=self.sums)
+        partial.replace(path)
+
+    @classmethod
+    def resume(cls, path: str | Path) -> Trainer:
+        """The training run of a checkpoint. Raises FileNotFoundError, or TableError for a damaged file."""
+        path = Path(path)
+        if not path.exists():
+            raise FileNotFoundError(f"there is no checkpoint {path}")
+        try:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
+                settings = json.loads(str(arrays["settings"]))
+                iterations = settings.pop("iterations")
+                trainer = cls(Settings(**settings))
+                regrets, sums = arrays["regrets"], arrays["sums"]
+        except Exception as error:  # numpy and zipfile raise nearly anything for a damaged file
+            raise TableError(f"{path} is no checkpoint, or is damaged ({error})") from error
+        if regrets.shape != trainer.regrets.shape or sums.shape != trainer.sums.shape:
+            raise TableError(f"{path} is a checkpoint of another abstraction")
+        trainer.iterations, trainer.regrets, trainer.sums = iterations, regrets, sums
+        return trainer
+
+
+def train_table(
+    iterations: int,
+    *,
+    abstraction: str = "paper",
+    candidates: str | None = None,
+    seed: int = 1,
+    exploration: float = 0.1,
+    checkpoint: Path | None = None,
+    resume: bool = False,
+    progress: Callable[[int], object] | None = None,
+) -> StrategyTable:
+    """What ``gin-rummy train cfr`` does: train up to so many iterations, with checkpoints.
+
+    With `resume` the settings are those of the checkpoint; the iterations it has done count.
+    """
+    if resume:
+        if checkpoint is None:
+            raise ValueError("to resume, name the checkpoint")
+        trainer = Trainer.resume(checkpoint)
+        if trainer.iterations > iterations:
+            raise ValueError(f"{checkpoint} has done {trainer.iterations} iterations, more than {iterations}")
+        if progress is not None:
+            progress(trainer.iterations)
+    else:
+        trainer = Trainer(Settings(abstraction, candidates, seed, exploration))
+    saved = time.monotonic()
+
+    def report(done: int) -> None:
+        nonlocal saved
+        if progress is not None:
+            progress(done)
+        if checkpoint is not None and time.monotonic() - saved > _SECONDS_BETWEEN_CHECKPOINTS:
+            trainer.save(checkpoint)
+            saved = time.monotonic()
+
+    if iterations > trainer.iterations:
+        trainer.run(iterations - trainer.iterations, report)
+    if checkpoint is not None:
+        trainer.save(checkpoint)
+    settings = trainer.settings
+    command = (
+        f"gin-rummy train cfr {settings.abstraction}.npz --iterations {iterations} --seed {settings.seed} "
+        f"--abstraction {settings.abstraction} --candidates {settings.candidates} "
+        f"--exploration {settings.exploration}"
+    )
+    return trainer.table(command)

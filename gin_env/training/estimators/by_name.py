@@ -1,0 +1,60 @@
+"""What ``gin-rummy train estimator NAME`` calls, for every estimator that learns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+_MODULES = {
+    "bayes": "counting",
+    "bayes-isru": "counting",
+    "nn": "network_trainer",
+    "shankar-cnn": "network_trainer",
+    "suit-equivariant": "network_trainer",
+    "ensemble": "ensemble",
+}
+"""Where the trainer of each estimator is: modules of `gin_env.training.estimators` with two functions,
+``default_games(name)`` and ``train(name, games, seed, opponents, progress)``, which returns a `Trained`."""
+
+
+class Trained(Protocol):
+    """What came out of a training; its text says how it went."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the file that the estimator's parameter (``table=``, ``weights=``) reads."""
+        ...
+
+
+def trainable() -> list[str]:
+    """The names of the estimators that learn."""
+    return list(_MODULES)
+
+
+def default_games(name: str) -> int:
+    """How many games the packaged file of this estimator was trained on. Raises ValueError for an unknown name."""
+    return _trainer(name).default_games(name)
+
+
+def train_estimator(
+    name: str,
+    games: int | None = None,
+    seed: int = 1,
+    opponents: Sequence[str] = ("simple",),
+    progress: Callable[[int], object] | None = None,
+) -> Trained:
+    """Train an estimator on so many games (None: as many as the packaged one) of `opponents` against each other.
+
+    `progress` is called with the number of games played since the last call. Raises ValueError for unknown names.
+    """
+    trainer = _trainer(name)
+    return trainer.train(
+        name, trainer.default_games(name) if games is None else games, seed, opponents, progress
+    )
+
+
+def _trainer(name: str) -> Any:
+    if name not in _MODULES:
+        raise ValueError(f"there is no training for an estimator {name!r}; choose from {', '.join(_MODULES)}")
+    return import_module(f"gin_env.training.estimators.{_MODULES[name]}")

@@ -1,0 +1,104 @@
+"""Fits the table of `gin_env.estimators.ensemble`: what ``gin-rummy train estimator ensemble`` runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gin_env import agents, estimators
+from gin_env.estimators.ensemble import MEMBERS, PACKAGED_TABLE, save_table
+from gin_env.estimators.public_history import known_cards
+from gin_env.rules import MAX_TURNS
+from gin_env.support.version import __version__
+from gin_env.training.estimators.evaluation import estimate_along
+
+
+@dataclass(frozen=True)
+class FittedTable:
+    """A table of `fit_table`, and where it comes from."""
+
+    table: dict[str, Any]
+    metadata: dict[str, Any]
+
+    def __str__(self) -> str:
+        turns = range(1, 31)
+        return "the choice after turns 1 to 30: " + " ".join(
+            MEMBERS[self.table["choice"][turn]] for turn in turns
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the table as npz."""
+        save_table(self.table, path, self.metadata)
+
+
+def default_games(name: str) -> int:
+    """How many hands the packaged table was fitted on."""
+    return 5000
+
+
+def train(
+    name: str,
+    games: int,
+    seed: int,
+    opponents: Sequence[str],
+    progress: Callable[[int], object] | None = None,
+) -> FittedTable:
+    """What ``gin-rummy train estimator ensemble`` calls; `opponents` is one bot."""
+    if len(opponents) != 1:
+        raise ValueError(f"the ensemble is fitted to one bot, not {', '.join(opponents)}")
+    metadata = {
+        "command": f"gin-rummy train estimator ensemble {PACKAGED_TABLE} --games {games} --seed {seed} "
+        f"--opponents {opponents[0]}",
+        "games": games,
+        "seed": seed,
+        "opponents": list(opponents),
+        "date": date.today().isoformat(),
+        "version": __version__,
+    }
+    return FittedTable(fit_table(games, seed, opponents[0], progress), metadata)
+
+
+def fit_table(
+    hands: int, seed: int, opponent: str = "simple", progress: Callable[[int], object] | None = None
+) -> dict[str, Any]:
+    """Fit the choice and the weights by turn on hands of a bot against itself: what `save_table` writes.
+
+    The choice has the least log loss; the weights are those of the linear pool with the greatest likelihood (EM). A turn
+    with fewer than 1,000 samples takes those of the last turn with as many.
+    """
+    members = [estimators.make(member) for member in MEMBERS]
+    held_out = int(
+        np.random.SeedSequence([seed, len(MEMBERS)]).generate_state(1, np.uint64)[0]
+    )  # nobody trains on it
+    turns, given = [], []
+    for positions, estimates, _ in estimate_along(members, agents.make(opponent), hands, held_out, progress):
+        _, unseen, _ = known_cards(positions.view)
+        held = positions.truth()[unseen].astype(bool)
+        right = [np.where(held, estimate[unseen], 1 - estimate[unseen]) for estimate in estimates]
+        given.append(np.clip(np.stack(right, axis=1), 1e-7, 1).astype(np.float32))
+        turns.append(np.repeat(positions.view.records["public"]["turn"], unseen.sum(axis=1)))
+    return _fit(np.concatenate(turns), np.concatenate(given))
+
+
+def _fit(turns: np.ndarray, given: np.ndarray) -> dict[str, Any]:
+    """`fit_table` from the turn of each card (m,) and the probabilities that the members gave to what is true (m, members)."""
+    choice = np.zeros(MAX_TURNS + 1, np.int64)
+    weights = np.full((MAX_TURNS + 1, given.shape[1]), 1 / given.shape[1])
+    for turn in range(1, MAX_TURNS + 1):
+        now = given[turns == turn]
+        if len(now) < 1000 * 20:  # some twenty cards of unknown place in each late sample
+            choice[turn], weights[turn] = choice[turn - 1], weights[turn - 1]
+            continue
+        choice[turn] = np.log(now).mean(axis=0).argmax()
+        share = weights[turn]
+        for _ in range(40):
+            responsible = now * share
+            share = (responsible / responsible.sum(axis=1, keepdims=True)).mean(axis=0)
+        weights[turn] = share
+    choice[0], weights[0] = choice[1], weights[1]
+    return {"choice": choice, "weights": weights}

@@ -1,0 +1,252 @@
+"""All estimators side by side over the same hands: metrics by turn, calibration, the check against ``uniform``.
+
+As in paper 003, "Experimental Results": the estimators are used "independently, but simultaneously" on hands between two
+players of one kind; a sample is the estimate of the player whose opponent has just completed a turn, once in each turn.
+Turns of both players count together (the paper's figures reach past turn 29, ours 31 or so). The paper's "games" are
+read as single hands, since each begins anew.
+
+Sums are kept, not samples: memory does not grow with the number of hands.
+
+What the paper concludes of its three estimators, beside ``gin-rummy evaluate-estimators`` (50,000 hands, seed 0; the files
+of the run are in examples/figures/estimators, standard errors in the CSV):
+
+- Mean squared difference: "the Simple Neural Network and Bayesian estimators are nearly evenly matched in the early game" (here
+  too, 0.139 and 0.139 after turn 1), "Shankar CNN pulls ahead in mid game" (here from turn 1 on), "by late game, Bayesian
+  narrowly beats the other two" (not here: 0.072 to 0.081 after turn 20, 0.042 to 0.051 after turn 27).
+- Integrity loss: the network best up to turn 10, then Bayes, then the network and the CNN alike. Here ``bayes`` sums exactly to the
+  cards in the hand, so it is always best; the CNN is 3 to 5 % off, the network 5 to 8 %.
+- Minimum top largest: the network and Bayes better than the CNN early, the network "significantly worse ... after turn 10". Here the
+  network is ahead up to turn 6, the CNN after turn 8; later Bayes and the network are alike (16.4 after turn 20, the CNN 15.8).
+- Top n cards and drift area: the network early, then the CNN to the end. Here the CNN leads in both, the network is
+  level with it in the first six turns.
+- "No one estimator consistently dominant, an ensemble is recommended": here the CNN is the best of the three nearly everywhere.
+  Log loss: ``shankar-cnn`` 0.5276, the paper's choice by turn 0.5284, the fitted one 0.5273, the adaptive mixture 0.5265;
+  ``suit-equivariant`` 0.5158, ahead of all in log loss and squared difference after every turn of 1,000 samples.
+- Every trained estimator has a lower log loss than ``uniform`` (0.5921) after each turn of 1,000 samples (1 to 24). ``logistic``,
+  which is not trained, has not up to turn 8: its probabilities begin at one half.
+"""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gin_env import agents, estimators
+from gin_env.agents import Agent
+from gin_env.estimators.base import Estimator
+from gin_env.estimators.omniscient import OmniscientEstimator
+from gin_env.estimators.public_history import known_cards
+from gin_env.rules import MAX_TURNS
+from gin_env.state import DRAW
+from gin_env.training.estimators.metrics import METRICS, measure
+from gin_env.training.estimators.positions import HANDS_AT_ONCE, Positions, play_hands
+
+BINS = 20
+ENOUGH = 1000
+"""Samples of a turn from which an estimator has to beat ``uniform`` in it."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Sums over the samples of each turn; see `mean`, `standard_error` and `calibration`."""
+
+    names: tuple[str, ...]
+    opponent: str
+    hands: int
+    seed: int
+    counts: np.ndarray
+    """int64 (turns,): samples after each turn; index 0 is turn 0, which has none."""
+    sums: np.ndarray
+    """float64 (estimators, turns, metrics)."""
+    squares: np.ndarray
+    """float64 (estimators, turns, metrics): sums of squares."""
+    bins: np.ndarray
+    """float64 (estimators, BINS, 3): for cards of unknown place whose probability lies in each twentieth of [0, 1],
+    how many, the sum of the probabilities, and how many of them the opponent held."""
+    seconds: np.ndarray
+    """float64 (estimators,): processor time that the estimates took; the one thing that differs from run to run."""
+
+    def mean(self, metric: str) -> np.ndarray:
+        """float64 (estimators, turns): the metric's mean after each turn, NaN without samples."""
+        with np.errstate(invalid="ignore"):
+            return self.sums[:, :, list(METRICS).index(metric)] / self.counts
+
+    def standard_error(self, metric: str) -> np.ndarray:
+        """float64 (estimators, turns): the standard error of `mean`, NaN for fewer than two samples."""
+        column = list(METRICS).index(metric)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = self.sums[:, :, column] / self.counts
+            variance = (self.squares[:, :, column] / self.counts - mean**2) * self.counts / (self.counts - 1)
+            return np.sqrt(np.maximum(variance, 0) / self.counts)
+
+    def overall(self, metric: str) -> np.ndarray:
+        """float64 (estimators,): the mean over all samples."""
+        return self.sums[:, :, list(METRICS).index(metric)].sum(axis=1) / self.counts.sum()
+
+    def calibration_error(self) -> np.ndarray:
+        """float64 (estimators,): mean distance between probability and frequency, over bins weighted by their cards."""
+        number, predicted, held = np.moveaxis(self.bins, 2, 0)
+        return np.abs(predicted - held).sum(axis=1) / number.sum(axis=1)
+
+    def against_uniform(self) -> dict[str, list[tuple[int, float]]]:
+        """For each other estimator: (turn, log loss of ``uniform`` minus its own) in turns of at least `ENOUGH` samples.
+
+        Raises ValueError if ``uniform`` was not evaluated.
+        """
+        if "uniform" not in self.names:
+            raise ValueError("uniform was not evaluated: name it too")
+        loss = self.mean("log_loss")
+        turns = np.flatnonzero(self.counts >= ENOUGH).tolist()
+        base = loss[self.names.index("uniform")]
+        return {
+            name: [(turn, float(base[turn] - loss[number, turn])) for turn in turns]
+            for number, name in enumerate(self.names)
+            if name != "uniform"
+        }
+
+    def summary(self) -> str:
+        """A table: the mean of each metric over all samples, calibration error, time, and whether uniform is beaten."""
+        short = ("squared", "integrity %", "min. top", "top n", "drift", "log loss", "calibration")
+        lines = [f"{'':30}" + "".join(f"{title:>12}" for title in (*short, "µs a view"))]
+        cost = 1e6 * self.seconds / self.counts.sum()
+        columns = [*(self.overall(metric) for metric in METRICS), self.calibration_error(), cost]
+        for number, name in enumerate(self.names):
+            lines.append(f"{name:30}" + "".join(f"{column[number]:12.4f}" for column in columns))
+        lines.append(
+            f"{self.counts.sum():,} samples of {self.hands:,} hands, {self.opponent} against itself, seed {self.seed}"
+        )
+        if "uniform" in self.names:
+            lines.append(f"log loss below uniform's in each turn of at least {ENOUGH:,} samples:")
+            for name, gains in self.against_uniform().items():
+                lines.append(f"  {name:28} {_verdict(gains)}")
+        return "\n".join(lines)
+
+    def save_csv(self, path: str | Path) -> None:
+        """Write a line for each estimator and turn: samples, then mean and standard error of each metric."""
+        means = {metric: (self.mean(metric), self.standard_error(metric)) for metric in METRICS}
+        with Path(path).open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            header = [f"{metric}{part}" for metric in METRICS for part in ("", "_error")]
+            writer.writerow(["opponent", "hands", "seed", "estimator", "turn", "samples", *header])
+            for number, name in enumerate(self.names):
+                for turn in np.flatnonzero(self.counts).tolist():
+                    values = [f"{part[number, turn]:.6g}" for metric in METRICS for part in means[metric]]
+                    row = [self.opponent, self.hands, self.seed, name, turn, int(self.counts[turn])]
+                    writer.writerow(row + values)
+
+
+def _verdict(gains: list[tuple[int, float]]) -> str:
+    """What `Evaluation.against_uniform` found, in words."""
+    if not gains:
+        return "no turn has so many samples"
+    if lost := [turn for turn, gain in gains if gain <= 0]:
+        return f"not after turn {', '.join(map(str, lost))}"
+    turn, least = min(gains, key=lambda item: item[1])
+    return f"yes, after {len(gains)} turns; by {least:.4f} at least (turn {turn})"
+
+
+def evaluate_estimators(
+    members: Sequence[str | Estimator],
+    hands: int = 50_000,
+    seed: int = 0,
+    opponent: str | Agent = "simple",
+    progress: Callable[[int], object] | None = None,
+) -> Evaluation:
+    """Measure estimators (names, with parameters or without, or objects) on hands of `opponent` against itself.
+
+    ``omniscient`` is given the truth. `progress` is called with the number of hands that have ended since the last call.
+    Raises ValueError for unknown names.
+    """
+    resolved = [estimators.resolve(member) for member in members]
+    if not resolved:
+        raise ValueError("at least one estimator is needed")
+    if len({member.name for member in resolved}) < len(resolved):
+        raise ValueError(f"the estimators need different names: {', '.join(m.name for m in resolved)}")
+    bot = agents.resolve(opponent)
+    counts = np.zeros(MAX_TURNS + 1, np.int64)
+    sums = np.zeros((len(resolved), len(counts), len(METRICS)))
+    squares = np.zeros_like(sums)
+    bins = np.zeros((len(resolved), BINS, 3))
+    seconds = np.zeros(len(resolved))
+    for positions, every_estimate, times in estimate_along(resolved, bot, hands, seed, progress):
+        seconds += times
+        turns = positions.view.records["public"]["turn"]
+        np.add.at(counts, turns, 1)
+        for number, estimates in enumerate(every_estimate):
+            values = measure(estimates, positions)
+            np.add.at(sums[number], turns, values)
+            np.add.at(squares[number], turns, values**2)
+            _add_to_bins(bins[number], estimates, positions)
+    reached = np.flatnonzero(counts).max(initial=0) + 1
+    names = tuple(member.name for member in resolved)
+    return Evaluation(
+        names,
+        bot.name,
+        hands,
+        seed,
+        counts[:reached],
+        sums[:, :reached],
+        squares[:, :reached],
+        bins,
+        seconds,
+    )
+
+
+def estimate_along(
+    members: Sequence[Estimator],
+    bot: Agent,
+    hands: int,
+    seed: int,
+    progress: Callable[[int], object] | None = None,
+) -> Iterator[tuple[Positions, list[np.ndarray], list[float]]]:
+    """Play hands of `bot` against itself; after each turn yields the positions of those who have seen it, and all estimates.
+
+    The estimates are float32 (n, 52), one array for each of `members`, whose memories run along and go on
+    from hand to hand at the same place, as in a game (what ``ensemble:switching=adaptive`` learns from). Last comes the processor time that each took, in seconds.
+    """
+    memories = [member.new_memory(2 * HANDS_AT_ONCE) for member in members]
+    table, begun, ended = None, 0, 0
+    for games, waiting in play_hands([bot], hands, seed):
+        if games is not table:  # the next hands
+            table, begun = games, begun + len(games)
+        public = games.state["public"][waiting]
+        now = waiting[(public["phase"] == DRAW) & (public["turn"] > 0)]
+        if len(now):
+            observers = games.to_move()[now].astype(np.int64)
+            positions = Positions(games.views(now), games.state["private"]["hand"][now, 1 - observers])
+            slots = 2 * now + observers
+            estimates, times = [], []
+            for member, memory in zip(members, memories, strict=True):
+                start = time.process_time()
+                estimates.append(_advance(member, positions, memory, slots))
+                times.append(time.process_time() - start)
+            yield positions, estimates, times
+        if progress is not None and begun - len(waiting) > ended:
+            progress(begun - len(waiting) - ended)
+            ended = begun - len(waiting)
+    if progress is not None:
+        progress(hands - ended)
+
+
+def _advance(member: Estimator, positions: Positions, memory: np.ndarray, slots: np.ndarray) -> np.ndarray:
+    """float32 (n, 52): the estimates, with the memory of these slots brought up to date."""
+    if isinstance(member, OmniscientEstimator):
+        return member.estimate_hands(positions.hands)
+    own = memory[slots]
+    estimates = member.advance(positions.view, own)
+    memory[slots] = own
+    return estimates
+
+
+def _add_to_bins(bins: np.ndarray, estimates: np.ndarray, positions: Positions) -> None:
+    """Count the cards of unknown place into `Evaluation.bins` of one estimator."""
+    _, unseen, _ = known_cards(positions.view)
+    predicted, held = estimates[unseen].astype(np.float64), positions.truth()[unseen]
+    where = np.minimum((predicted * BINS).astype(np.int64), BINS - 1)
+    for column, weights in enumerate((None, predicted, held)):
+        bins[:, column] += np.bincount(where, weights, BINS)

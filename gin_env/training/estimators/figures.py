@@ -1,0 +1,138 @@
+"""Pictures of an evaluation: paper 003's Figures 2 to 6 drawn again, the log loss, the calibration curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gin_env.support.plots import import_matplotlib
+from gin_env.training.estimators.evaluation import Evaluation
+from gin_env.training.estimators.metrics import METRICS
+
+FIGURES = {
+    "squared_difference": "figure_2_squared_difference.png",
+    "integrity_loss": "figure_3_integrity_loss.png",
+    "minimum_top_largest": "figure_4_minimum_top_largest.png",
+    "top_cards": "figure_5_top_cards.png",
+    "drift_area": "figure_6_drift_area.png",
+    "log_loss": "log_loss.png",
+}
+"""metric -> file name; the numbers are those of the paper's figures."""
+
+COLOURS = {
+    "nn": "tab:red",
+    "bayes": "tab:blue",
+    "shankar-cnn": "tab:green",
+    "uniform": "0.5",
+    "omniscient": "0.75",
+}
+"""As in the paper; the other estimators take what is left."""
+_OTHERS = ("tab:purple", "tab:orange", "tab:brown", "black", "tab:pink", "tab:olive", "tab:cyan")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One line of the validation curve."""
+
+    round: int
+    positions: int
+    """Learned from so far."""
+    loss: float
+    """Mean cross-entropy in this round's positions, in nats for each unknown card."""
+    validation: float
+    """The same in the held-out positions, after the round."""
+
+
+def draw_all(evaluation: Evaluation, folder: str | Path) -> list[Path]:
+    """Draw every figure into the folder (made if it is not there); returns the files."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    for metric, name in FIGURES.items():
+        draw_metric(evaluation, metric, folder / name)
+        files.append(folder / name)
+    draw_calibration(evaluation, folder / "calibration.png")
+    return [*files, folder / "calibration.png"]
+
+
+def draw_metric(evaluation: Evaluation, metric: str, path: str | Path) -> None:
+    """Draw one metric by turn: mean, standard error shaded, the number of samples under each turn."""
+    figure_class, _ = import_matplotlib()
+    figure = figure_class(figsize=(10, 5.5), layout="constrained")
+    axes = figure.subplots()
+    turns = np.flatnonzero(evaluation.counts >= 2)
+    mean, error = evaluation.mean(metric), evaluation.standard_error(metric)
+    for number, (name, style) in enumerate(_styles(evaluation).items()):
+        values, half = mean[number, turns], error[number, turns]
+        axes.plot(turns, values, label=name, **style)
+        axes.fill_between(turns, values - half, values + half, color=style["color"], alpha=0.25, linewidth=0)
+    labels = [f"{turn}\n" + "\n" * (turn % 2) + f"{evaluation.counts[turn]:,}" for turn in turns]
+    axes.set_xticks(turns, labels, fontsize=6)  # in two rows: neighbours would touch
+    axes.set_xlabel("turns completed (both players); below: samples")
+    axes.set_ylabel(METRICS[metric])
+    axes.set_title(
+        f"{evaluation.hands:,} hands, {evaluation.opponent} against itself; shaded: standard error",
+        fontsize=9,
+    )
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    figure.savefig(path, dpi=120)
+
+
+def draw_calibration(evaluation: Evaluation, path: str | Path) -> None:
+    """Draw how often cards of unknown place were held, against the probability that they were given."""
+    figure_class, _ = import_matplotlib()
+    figure = figure_class(figsize=(6.5, 6), layout="constrained")
+    axes = figure.subplots()
+    axes.plot([0, 1], [0, 1], color="0.8", linewidth=1)
+    for number, (name, style) in enumerate(_styles(evaluation).items()):
+        cards, predicted, held = evaluation.bins[number].T
+        enough = cards >= 100
+        if name != "omniscient" and enough.any():
+            axes.plot(
+                predicted[enough] / cards[enough],
+                held[enough] / cards[enough],
+                marker=".",
+                label=name,
+                **style,
+            )
+    axes.set_xlabel("mean probability given to cards of unknown place, in bins of 0.05")
+    axes.set_ylabel("share of them that the opponent held")
+    axes.set_title(f"{evaluation.hands:,} hands, {evaluation.opponent} against itself", fontsize=9)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    figure.savefig(path, dpi=120)
+
+
+def draw_curve(curve: Sequence[Progress], title: str, path: str | Path) -> None:
+    """Draw the loss of a training run and of the held-out positions by the positions that it has learned from."""
+    figure_class, _ = import_matplotlib()
+    figure = figure_class(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    positions = [line.positions for line in curve]
+    axes.plot(positions, [line.loss for line in curve], label="this round's positions", color="0.6")
+    axes.plot(positions, [line.validation for line in curve], label="held-out positions", color="tab:blue")
+    axes.set_xlabel("positions learned from")
+    axes.set_ylabel("cross-entropy (nats for each unknown card)")
+    axes.set_title(title, fontsize=9)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    figure.savefig(path, dpi=120)
+
+
+def _styles(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
+    """How each estimator's line is drawn, in the evaluation's order."""
+    free = [name for name in evaluation.names if name not in COLOURS]
+    colours = COLOURS | {name: _OTHERS[number % len(_OTHERS)] for number, name in enumerate(free)}
+    return {
+        name: {
+            "color": colours[name],
+            "linewidth": 1.4,
+            "linestyle": "--" if name in ("uniform", "omniscient") else "-",
+        }
+        for name in evaluation.names
+    }

@@ -1,0 +1,100 @@
+"""How good an estimate is: paper 003's five metrics, and the log loss.
+
+Source: paper 003, "Metric Design". Estimates p are compared with the hand that the opponent holds (n cards, 10 after a
+completed turn).
+
+- ``squared_difference``: mean over the 52 cards of (p - held)².
+- ``integrity_loss``: how far the sum of p is from n, in per cent of n.
+- ``minimum_top_largest``: how many of the cards with the largest p it takes to include the whole hand (least: n).
+- ``top_cards``: how many of the n cards with the largest p she holds ("Top n Cards", most: n).
+- ``drift_area``: for each k up to n, if it takes the i cards with the largest p to include k held ones, (n + 1 - k)(i - k).
+- ``log_loss`` (ours): mean over the cards of unknown place of -ln(the probability given to what is true), in nats.
+
+Readings: the paper prints the drift area's weight as (11 - i), which becomes negative beyond the eleventh card and would
+reward the worst estimates; (11 - k) penalises "errors in predicting one of the best guesses more than ... the lesser
+certain", as its text says. Cards with equal p are ordered at random (afresh for each view). Log loss takes p from 1e-7 to 1 - 1e-7.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.cards import NUM_CARDS, count_cards
+from gin_env.compilation import kernel
+from gin_env.estimators.public_history import known_cards
+from gin_env.streams import mix
+from gin_env.training.estimators.positions import Positions
+
+METRICS = {
+    "squared_difference": "mean squared difference",
+    "integrity_loss": "probabilistic integrity loss (%)",
+    "minimum_top_largest": "minimum top largest",
+    "top_cards": "top n cards",
+    "drift_area": "drift area",
+    "log_loss": "log loss (nats for each unknown card)",
+}
+"""name -> what a plot's axis says."""
+
+_SMALLEST = 1e-7
+
+
+def measure(estimates: np.ndarray, positions: Positions) -> np.ndarray:
+    """float64 (n, len(METRICS)): the metrics of estimates (n, 52)."""
+    if estimates.shape != (len(positions), NUM_CARDS):
+        raise ValueError(f"expected estimates of shape {(len(positions), NUM_CARDS)}, not {estimates.shape}")
+    values = np.empty((len(positions), len(METRICS)))
+    _, unseen, _ = known_cards(positions.view)
+    keys = positions.view.records["random"]
+    _measure(estimates.astype(np.float64), positions.hands, unseen, keys, values)
+    return values
+
+
+@kernel
+def held_ranks(estimate, hand: int, key: int, ranks) -> None:
+    """Write the places (from 1) of the held cards in the order of falling probability, ascending; equals at random."""
+    found = 0
+    for card in range(NUM_CARDS):
+        if not hand >> card & 1:
+            continue
+        rank = 1
+        for other in range(NUM_CARDS):
+            if estimate[other] > estimate[card]:
+                rank += 1
+            elif other != card and estimate[other] == estimate[card]:
+                rank += mix(key, other) > mix(key, card)
+        ranks[found] = rank
+        found += 1
+    ranks[:found].sort()
+
+
+@kernel
+def write_metrics(estimate, hand: int, unseen, key: int, values) -> None:
+    """Write `METRICS` of one estimate float64 (52,) into float64 (6,)."""
+    size = count_cards(hand)
+    squared = loss = 0.0
+    unknown = 0
+    for card in range(NUM_CARDS):
+        held = hand >> card & 1
+        squared += (estimate[card] - held) ** 2
+        if unseen[card]:
+            right = estimate[card] if held else 1.0 - estimate[card]
+            loss -= np.log(min(max(right, _SMALLEST), 1.0 - _SMALLEST))
+            unknown += 1
+    ranks = np.empty(NUM_CARDS, np.int64)
+    held_ranks(estimate, hand, key, ranks)
+    top = drift = 0
+    for k in range(size):
+        top += ranks[k] <= size
+        drift += (size - k) * (ranks[k] - (k + 1))
+    values[0] = squared / NUM_CARDS
+    values[1] = 100.0 * abs(estimate.sum() - size) / size
+    values[2] = ranks[size - 1]
+    values[3] = top
+    values[4] = drift
+    values[5] = loss / max(unknown, 1)
+
+
+@kernel
+def _measure(estimates, hands, unseen, keys, values):
+    for index in range(len(estimates)):
+        write_metrics(estimates[index], np.int64(hands[index]), unseen[index], keys[index], values[index])

@@ -1,0 +1,251 @@
+"""How the networks learn: rounds of fresh positions from bots that play each other, Adam, a held-out set.
+
+Paper 003 trains on games of two Simple players, "batch sizes and epochs were hand-tuned" (no figures). Reading: the loss is
+the cross-entropy over the cards whose place the player does not know (the others are set to 0 or 1 anyway); no
+position is seen twice, so that there is nothing to overfit; the learning rate falls to 0 along a cosine.
+
+``nn`` takes its own earlier estimates as inputs: they come from the network as it was at the end of the previous
+generation (the uniform estimate in the first one).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gin_env.estimators.networks import (
+    FORWARD_BATCH,
+    NETWORKS,
+    predict,
+    round_to_half_precision,
+    save,
+    with_expected_sum,
+)
+from gin_env.estimators.neural import turn_inputs, weights_path
+from gin_env.estimators.public_history import card_features, known_cards, opponent_turns
+from gin_env.estimators.shankar import shankar_images
+from gin_env.streams import check_seed
+from gin_env.support.version import __version__
+from gin_env.training.estimators.figures import Progress, draw_curve
+from gin_env.training.estimators.positions import Positions, collect_positions
+
+import torch  # isort: skip (networks.py says what to install if it is missing)
+from torch.nn import functional  # isort: skip
+
+
+@dataclass(frozen=True)
+class Course:
+    """The numbers of one training run."""
+
+    rounds: int
+    """Each collects fresh positions and goes through them once."""
+    hands: int = 10_000
+    """Hands played in a round; a tenth of their positions are used, some five for each hand."""
+    batch_size: int = 256
+    learning_rate: float = 2e-3
+    generations: int = 1
+    """Of estimates that the network takes as its inputs (``nn`` only); the rounds are divided among them."""
+    validation_hands: int = 4000
+
+
+COURSES = {
+    "nn": Course(rounds=200, hands=10_000, learning_rate=5e-3, generations=5),
+    "shankar-cnn": Course(rounds=100, hands=10_000),
+    "suit-equivariant": Course(rounds=24, hands=4000, learning_rate=3e-3),
+}
+"""The courses of the packaged weights ``simple``; other sets may be shorter, their metadata say."""
+
+MIXED = "mixed"
+"""What a set of weights is called that has watched several bots."""
+SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained network, its curve, and where it comes from."""
+
+    name: str
+    network: Any
+    curve: tuple[Progress, ...]
+    metadata: dict[str, Any]
+
+    def __str__(self) -> str:
+        last = self.curve[-1]
+        return (
+            f"{self.name}: {last.positions:,} positions of {' and '.join(self.metadata['opponents'])}; log loss "
+            f"{last.validation:.4f} for each unknown card in {self.metadata['validation_positions']:,} held-out positions"
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the weights as safetensors; beside them the validation curve (``.curve.csv``, with matplotlib ``.curve.png``)."""
+        path = Path(path)
+        save(self.network, path, self.metadata)
+        lines = ["round,positions,loss,validation"]
+        lines += [f"{p.round},{p.positions},{p.loss:.6f},{p.validation:.6f}" for p in self.curve]
+        path.with_suffix(".curve.csv").write_text("\n".join(lines) + "\n")
+        with contextlib.suppress(ImportError):
+            draw_curve(self.curve, str(self), path.with_suffix(".curve.png"))
+
+
+def default_games(name: str) -> int:
+    """How many hands the packaged weights of this network have watched."""
+    return COURSES[name].rounds * COURSES[name].hands
+
+
+def train(
+    name: str,
+    games: int,
+    seed: int,
+    opponents: Sequence[str],
+    progress: Callable[[int], object] | None = None,
+) -> Trained:
+    """What ``gin-rummy train estimator`` calls: train on (about) so many hands, on one thread."""
+    course = COURSES[name]
+    hands = max(1, min(course.hands, games))
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        rounds = max(1, round(games / hands))
+        return train_network(name, opponents, seed, replace(course, rounds=rounds, hands=hands), progress)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def train_network(
+    name: str,
+    bots: Sequence[str] = ("simple",),
+    seed: int = 1,
+    course: Course | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Trained:
+    """Train the network of the estimator `name` on hands of `bots` against each other.
+
+    `progress` is called after each round with the number of hands played in it. Uses torch's present number of threads; the result
+    depends on the arguments alone (on one machine). Raises ValueError for an unknown network or bot.
+    """
+    if name not in NETWORKS:
+        raise ValueError(f"{name!r} is no network; choose from {', '.join(NETWORKS)}")
+    course = course or COURSES[name]
+    seed = check_seed(seed)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        network: Any = NETWORKS[name]()
+    network = network.to(memory_format=torch.channels_last)
+    held_out = collect_positions(bots, course.validation_hands, _round_seed(seed, 0), SHARE)
+    optimizer = torch.optim.Adam(network.parameters(), lr=course.learning_rate)
+    curve: list[Progress] = []
+    seen, before, validation = 0, None, prepare(name, held_out, None)
+    for number in range(course.rounds):
+        if number and number * course.generations % course.rounds < course.generations:
+            before = copy.deepcopy(network)  # a new generation
+            validation = prepare(name, held_out, before)
+        positions = collect_positions(bots, course.hands, _round_seed(seed, number + 1), SHARE)
+        batches = prepare(name, positions, before)
+        loss = learn(network, batches, course, optimizer, number)
+        seen += len(batches[-1])
+        if number == course.rounds - 1:
+            round_to_half_precision(network)
+        curve.append(Progress(number + 1, seen, loss, evaluate(network, validation)))
+        if progress is not None:
+            progress(course.hands)
+    metadata = asdict(course) | {
+        "estimator": name,
+        "opponents": list(bots),
+        "seed": seed,
+        "positions": seen,
+        "validation_log_loss": round(curve[-1].validation, 6),
+        "validation_positions": len(validation[-1]),
+        "command": f"gin-rummy train estimator {name} {weights_path(name, bots[0] if len(bots) == 1 else MIXED)} "
+        f"--games {course.rounds * course.hands} --seed {seed} "
+        f"--opponents {'+'.join(bots)}",
+        "date": date.today().isoformat(),
+        "versions": {"gin_env": __version__, "torch": torch.__version__},
+    }
+    return Trained(name, network.eval(), tuple(curve), metadata)
+
+
+def prepare(name: str, positions: Positions, before: Any) -> tuple[torch.Tensor, ...]:
+    """(inputs of the network..., unseen, missing, truth) of the positions; `before` is ``nn``'s last generation."""
+    view = positions.view
+    if name == "nn":
+        _turns, counts = opponent_turns(view)
+        begun = np.flatnonzero(counts)
+        positions = Positions(view[begun], positions.hands[begun])
+        inputs: tuple[np.ndarray, ...] = (_last_turn_inputs(positions, before),)
+    elif name == "shankar-cnn":
+        inputs = (shankar_images(view),)
+    else:
+        inputs = card_features(view)
+    _, unseen, missing = known_cards(positions.view)
+    return tuple(map(torch.from_numpy, (*inputs, unseen, missing, positions.truth())))
+
+
+def _last_turn_inputs(positions: Positions, before: Any) -> np.ndarray:
+    """The inputs of ``nn`` for the last turn of the opponent, her earlier turns estimated by the network `before`."""
+    view = positions.view
+    turns, counts = opponent_turns(view)
+    inputs = np.empty((len(view), before.layers[0].in_features if before else 157), np.float32)
+    estimate = np.empty((len(view), 52), np.float32)
+    for step in range(turns.shape[1]):
+        now = np.flatnonzero(step < counts)
+        rows = turn_inputs(turns[now, step], estimate[now] if step and before else None, view)
+        inputs[now] = rows
+        if before is not None:
+            estimate[now] = predict(lambda batch: before(batch).sigmoid(), rows)
+    return inputs
+
+
+def learn(network: Any, data: tuple[torch.Tensor, ...], course: Course, optimizer: Any, number: int) -> float:
+    """Go through the data once, in their order; returns the mean loss."""
+    network.train()
+    total, size = 0.0, len(data[-1])
+    steps = math.ceil(size / course.batch_size)
+    for step in range(steps):
+        part = slice(step * course.batch_size, (step + 1) * course.batch_size)
+        done = (number + step / steps) / course.rounds
+        warm_up = min(1.0, (number * steps + step + 1) / 200)
+        for group in optimizer.param_groups:
+            group["lr"] = course.learning_rate * warm_up * (1 + math.cos(math.pi * done)) / 2
+        loss = cross_entropy(network, tuple(tensor[part] for tensor in data))
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
+        total += loss.item() * len(data[-1][part])
+    network.eval()
+    return total / max(size, 1)
+
+
+def cross_entropy(network: Any, data: tuple[torch.Tensor, ...]) -> torch.Tensor:
+    """Mean cross-entropy over the cards of unknown place, of `prepare`'s data."""
+    *inputs, unseen, missing, truth = data
+    logits = network(*inputs)
+    if len(inputs) > 1:  # the suit-equivariant network
+        logits = with_expected_sum(logits, unseen, missing)
+    every_card = functional.binary_cross_entropy_with_logits(logits, truth, reduction="none")
+    return (every_card * unseen).sum() / unseen.sum()
+
+
+def evaluate(network: Any, data: tuple[torch.Tensor, ...]) -> float:
+    """`cross_entropy` over all the data, without gradients."""
+    total = weight = 0.0
+    with torch.inference_mode():
+        for start in range(0, len(data[-1]), FORWARD_BATCH):
+            part = tuple(tensor[start : start + FORWARD_BATCH] for tensor in data)
+            cards = float(part[-3].sum())
+            total += float(cross_entropy(network, part)) * cards
+            weight += cards
+    return total / max(weight, 1)
+
+
+def _round_seed(seed: int, number: int) -> int:
+    """Seed of a round's hands; 0 is the held-out set."""
+    return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0])

@@ -1,0 +1,84 @@
+"""Positions with the truth beside them, from bots that play each other: what estimators learn from and are measured by.
+
+Only training and evaluation may use this module: the opponents' hands are read from the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gin_env import agents
+from gin_env.agents import Agent
+from gin_env.batch import Games
+from gin_env.cards import NUM_CARDS
+from gin_env.play.turns import play_bot
+from gin_env.streams import check_seed
+from gin_env.views import PlayerView
+
+HANDS_AT_ONCE = 2048
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Views of n players, and what their opponents really held."""
+
+    view: PlayerView
+    hands: np.ndarray
+    """uint64 (n,): the opponents' hands."""
+
+    def __len__(self) -> int:
+        return len(self.view)
+
+    def truth(self) -> np.ndarray:
+        """float32 (n, 52): 1 for the cards that the opponents hold."""
+        return (self.hands[:, None] >> np.arange(NUM_CARDS, dtype=np.uint64) & np.uint64(1)).astype(
+            np.float32
+        )
+
+
+def collect_positions(bots: Sequence[str | Agent], hands: int, seed: int, share: float = 0.25) -> Positions:
+    """Positions of both players from so many hands, a random `share` of all, in random order.
+
+    Every seat of every hand is taken by a bot drawn from `bots`. The result depends on the arguments alone.
+    """
+    if not 0 < share <= 1:
+        raise ValueError(f"share = {share}: a number above 0 and at most 1 is needed")
+    rng = np.random.default_rng(check_seed(seed))
+    kept_views, kept_hands = [], []
+    for games, waiting in play_hands(bots, hands, seed):
+        for player in range(2):
+            kept = waiting[rng.random(len(waiting)) < share]
+            kept_views.append(games.views(kept, player).records)
+            kept_hands.append(games.state["private"]["hand"][kept, 1 - player])
+    views, truth = np.concatenate(kept_views), np.concatenate(kept_hands)
+    order = rng.permutation(len(views))
+    return Positions(PlayerView(views[order]), truth[order])
+
+
+def play_hands(bots: Sequence[str | Agent], hands: int, seed: int) -> Iterator[tuple[Games, np.ndarray]]:
+    """Play so many hands; yields the games and the indices of those that are not over, after the deal and each action.
+
+    Every `HANDS_AT_ONCE` hands are a new `Games`. Every seat of every hand is taken by a bot drawn from `bots`.
+    """
+    players = [agents.resolve(bot) for bot in bots]
+    if not players:
+        raise ValueError("at least one bot is needed")
+    if isinstance(hands, bool) or not isinstance(hands, int | np.integer) or hands < 1:
+        raise ValueError(f"a positive number of hands is needed, not {hands!r}")
+    rng = np.random.default_rng([check_seed(seed), 1])
+    for first in range(0, hands, HANDS_AT_ONCE):
+        numbers = np.arange(first, min(first + HANDS_AT_ONCE, hands), dtype=np.uint64)
+        games = Games(len(numbers))
+        games.start(games.everyone, np.full(len(numbers), seed, np.uint64), numbers)
+        seats = rng.integers(0, len(players), (len(numbers), 2))
+        waiting = games.everyone
+        while len(waiting):
+            yield games, waiting
+            sitting = seats[waiting, games.to_move()[waiting]]
+            for number, bot in enumerate(players):
+                if (sitting == number).any():
+                    play_bot(games, bot, waiting[sitting == number])
+            waiting = waiting[~games.done[waiting]]

@@ -1,0 +1,1 @@
+"""The retraining loop: rollouts, experience, fit, gate."""

@@ -1,0 +1,326 @@
+"""The generational loop: gather, fit, evaluate, keep or reject; checkpointed after each generation.
+
+Generation 0 is a bot by name (`simple`, as in paper 002) with random decisions strewn in. Generation k plays
+against a pool of bots and of the generations kept before it, tries decisions in the positions that it meets,
+fits its successor's network to what they led to, and lets it play against everybody. The *gate*: a successor
+replaces the champion only if, over the whole pool and the champion, weighted by their shares, it wins at least
+as many games on the same decks as the champion did (who wins half against itself). A rejected one is forgotten;
+the next attempt gathers other hands.
+
+Everything in the folder of a run: ``settings.json``, ``generation-K.safetensors``, ``history.json`` with a
+`Generation` for each, and ``experience-K.npz`` of the last few. A run that is resumed from there goes on as if it had never stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from multiprocessing import get_context
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+import torch
+
+from gin_env import agents
+from gin_env.agents.base import Agent
+from gin_env.agents.generations.bot import GenerationBot
+from gin_env.agents.generations.network import CandidateNetwork, load_network, save_network
+from gin_env.play.matches import MatchResult, play_match
+from gin_env.training.generations.experience import Experience, load_experiences, save_experiences
+from gin_env.training.generations.fit import fit
+from gin_env.training.generations.rollouts import Search, gather
+
+PREVIOUS = "previous"
+"""What the champion before a generation is called in its results."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A run of the loop."""
+
+    ancestor: str = "simple"
+    """Generation 0: a bot by name, or the file of a generation of another run, whose network is trained on."""
+    pool: dict[str, float] = field(
+        default_factory=lambda: {"simple": 8.0, "simple:knock_at=0": 1.0, "tonic": 2.0}
+    )
+    """The bots that every generation plays against and is measured by, each with its share."""
+    past: int = 2
+    """How many of the generations kept last, the present one included, are opponents too ..."""
+    past_share: float = 0.5
+    """... and the share of each."""
+    hands: int = 98_304
+    """Hands played by each generation; a hand gives about two positions, a position about four returns."""
+    hands_per_part: int = 8192
+    """Hands played at once; parts are shared out to the workers."""
+    memory: int = 3
+    """Generations whose experience the fit joins: the older ones come from somewhat weaker play."""
+    epochs: int = 4
+    """Passes over these positions."""
+    knock: str = "value"
+    """``"simple"`` freezes the knock to the Simple player's (ablation)."""
+    games: int = 10_000
+    """Games of each match that measures a generation."""
+    seed: int = 1
+    """Names everything that is random."""
+    search: Search = field(default_factory=Search)
+    """How positions are found and decisions tried."""
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What became of one generation."""
+
+    number: int
+    kept: bool
+    """It became the champion."""
+    win_rates: dict[str, float]
+    """Against each bot of the pool, and against the champion before it (`PREVIOUS`)."""
+    intervals: dict[str, tuple[float, float]]
+    """Wilson, 95 %."""
+    losses: dict[str, float]
+    """Held-out losses of the fit, see `training.fit`."""
+    positions: int
+    returns: int
+    seconds: float
+
+
+Progress = Callable[[str, int, int], object]
+"""Called with what is being done, how much of it is done, and of how much."""
+
+
+def run(
+    folder: str | Path,
+    generations: int,
+    settings: Settings | None = None,
+    workers: int | None = None,
+    progress: Progress = lambda *_: None,
+) -> Iterator[Generation]:
+    """Run the loop in `folder` until there are so many generations; yields each as it ends.
+
+    A folder with a run is resumed: `settings` must be None or the same as before. The result does not depend
+    on the number of `workers` (processes; default: one for each core).
+
+    Raises ValueError for other settings than those of the run in the folder, or a broken history.
+    """
+    folder = Path(folder)
+    settings, history = _open(folder, settings)
+    for bot in (settings.ancestor, *settings.pool):
+        agents.make(bot)  # a mistake in a name shows now, not after an hour
+    count = workers or os.cpu_count() or 1
+    with ProcessPoolExecutor(count, get_context("spawn"), torch.set_num_threads, (1,)) as executor:
+        while len(history) <= generations:
+            if history:
+                generation = _advance(folder, settings, history, executor, progress)
+            else:
+                generation = _begin(settings, executor, progress)
+            history.append(generation)
+            _write_json(folder / "history.json", [asdict(each) for each in history])
+            yield generation
+
+
+def champion(folder: str | Path) -> Path:
+    """The network of the last generation that was kept. Raises FileNotFoundError if there is none yet."""
+    kept = [each.number for each in read_history(folder) if each.kept and each.number > 0]
+    if not kept:
+        raise FileNotFoundError(f"no generation has been kept in {folder}")
+    return Path(folder) / f"generation-{kept[-1]}.safetensors"
+
+
+def read_history(folder: str | Path) -> list[Generation]:
+    """The generations of a run so far. Raises ValueError for a broken file."""
+    path = Path(folder) / "history.json"
+    if not path.is_file():
+        return []
+    try:
+        return [Generation(**entry) for entry in json.loads(path.read_text())]
+    except (json.JSONDecodeError, TypeError) as error:
+        raise ValueError(f"{path} is no history of generations: {error}") from error
+
+
+def _open(folder: Path, settings: Settings | None) -> tuple[Settings, list[Generation]]:
+    path = folder / "settings.json"
+    if not path.is_file():
+        settings = settings or Settings()
+        folder.mkdir(parents=True, exist_ok=True)
+        _write_json(path, asdict(settings))
+        return settings, []
+    try:
+        stored = json.loads(path.read_text())
+        before = Settings(**stored | {"search": Search(**stored["search"])})
+    except (json.JSONDecodeError, TypeError, KeyError) as error:
+        raise ValueError(f"{path} holds no settings of this loop: {error}") from error
+    if settings is not None and settings != before:
+        raise ValueError(f"{folder} holds a run with other settings; give another folder, or those of {path}")
+    return before, read_history(folder)
+
+
+def _begin(settings: Settings, executor: ProcessPoolExecutor, progress: Progress) -> Generation:
+    """Generation 0: measured, not trained."""
+    start = monotonic()
+    results = _evaluate(settings.ancestor, {}, settings, executor, progress)
+    return _summary(0, True, results, monotonic() - start)
+
+
+def _advance(
+    folder: Path,
+    settings: Settings,
+    history: Sequence[Generation],
+    executor: ProcessPoolExecutor,
+    progress: Progress,
+) -> Generation:
+    """One generation, from the last one kept."""
+    start = monotonic()
+    number = len(history)
+    kept = [each for each in history if each.kept]
+    players = [_player_of(folder, settings, each.number) for each in kept]
+    experiences = _gather(players, settings, number, executor, progress)
+    positions = sum(map(len, experiences))
+    returns = sum(int(np.isfinite(experience.returns).sum()) for experience in experiences)
+    experiences = _remember(folder, settings, number, experiences)
+    torch.manual_seed(settings.seed)
+    network = load_network(players[-1])[0] if players[-1].endswith(".safetensors") else CandidateNetwork()
+    total, seen = settings.epochs * sum(map(len, experiences)), 0
+
+    def count(positions: int) -> None:
+        nonlocal seen
+        seen += positions
+        progress("fitting", seen, total)
+
+    losses = fit(network, experiences, settings.epochs, seed=settings.seed + number, progress=count)
+    provenance = {
+        "command": "python examples/generational_retraining.py",
+        "settings": asdict(settings),
+        "generation": number,
+        "knock": settings.knock,
+        "torch": torch.__version__,
+    }
+    path = _player_of(folder, settings, number)
+    save_network(network, path, provenance)
+    results = _evaluate(path, {PREVIOUS: players[-1]}, settings, executor, progress)
+    rates = {bot: result.win_rate for bot, result in results.items()}
+    passes = passes_gate(kept[-1].win_rates, rates, settings.pool | {PREVIOUS: settings.past_share})
+    return _summary(number, passes, results, monotonic() - start, losses, positions, returns)
+
+
+def _remember(
+    folder: Path, settings: Settings, number: int, experiences: tuple[Experience, Experience]
+) -> tuple[Experience, Experience]:
+    """Store a generation's experience, forget what is too old, and join what is left."""
+    newest = folder / f"experience-{number}.npz"
+    save_experiences(experiences, newest)
+    (folder / f"experience-{number - settings.memory}.npz").unlink(missing_ok=True)
+    first = max(number - settings.memory + 1, 1)
+    parts = [load_experiences(folder / f"experience-{older}.npz") for older in range(first, number)]
+    draws, discards = zip(*parts, experiences, strict=True)
+    return Experience.join(draws), Experience.join(discards)
+
+
+def passes_gate(champion: dict[str, float], successor: dict[str, float], shares: dict[str, float]) -> bool:
+    """Whether a successor with these win rates replaces a champion with those (who wins half against itself)."""
+    before = champion | {PREVIOUS: 0.5}
+    return sum(shares[bot] * (rate - before[bot]) for bot, rate in successor.items()) >= 0
+
+
+def _player_of(folder: Path, settings: Settings, number: int) -> str:
+    """Who plays as a generation: the ancestor's name, or a file."""
+    return str(folder / f"generation-{number}.safetensors") if number else settings.ancestor
+
+
+def _gather(
+    players: Sequence[str], settings: Settings, number: int, executor: ProcessPoolExecutor, progress: Progress
+) -> tuple[Experience, Experience]:
+    """Experience of the last of these generations against the pool and those before it, itself included."""
+    opponents = settings.pool | dict.fromkeys(
+        players[max(len(players) - settings.past, 1) :], settings.past_share
+    )
+    seed = settings.seed * 1_000_003 + number
+    tasks = [
+        executor.submit(_gather_part, players[-1], opponents, settings, seed, part)
+        for part in range(max(settings.hands // settings.hands_per_part, 1))
+    ]
+    parts = list(_results(tasks, "gathering", progress))
+    return Experience.join([draws for draws, _ in parts]), Experience.join(
+        [discards for _, discards in parts]
+    )
+
+
+def _evaluate(
+    bot: str, others: dict[str, str], settings: Settings, executor: ProcessPoolExecutor, progress: Progress
+) -> dict[str, MatchResult]:
+    """Matches against the evaluation bots and others, each under the name by which it is reported."""
+    opponents = {name: name for name in settings.pool} | others
+    tasks = [
+        executor.submit(_play, bot, opponent, settings.games, settings.seed, settings.knock)
+        for opponent in opponents.values()
+    ]
+    return dict(zip(opponents, _results(tasks, "evaluating", progress), strict=True))
+
+
+def _summary(
+    number: int,
+    kept: bool,
+    results: dict[str, MatchResult],
+    seconds: float,
+    losses: dict[str, float] | None = None,
+    positions: int = 0,
+    returns: int = 0,
+) -> Generation:
+    return Generation(
+        number=number,
+        kept=kept,
+        win_rates={bot: result.win_rate for bot, result in results.items()},
+        intervals={bot: result.interval for bot, result in results.items()},
+        losses=losses or {},
+        positions=positions,
+        returns=returns,
+        seconds=seconds,
+    )
+
+
+def _results(tasks: list[Future], what: str, progress: Progress) -> Iterator[Any]:
+    for done, task in enumerate(tasks):
+        progress(what, done, len(tasks))
+        yield task.result()
+    progress(what, len(tasks), len(tasks))
+
+
+# --- In the workers -----------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=16)
+def _player(bot: str, knock: str) -> Agent:
+    """A bot by name, or a generation by its file, in the precision in which this machine is fast."""
+    if not bot.endswith(".safetensors"):
+        return agents.make(bot)
+    return GenerationBot.of(load_network(bot)[0], Path(bot).stem, knock, _fast_dtype())
+
+
+def _fast_dtype() -> torch.dtype:
+    """bfloat16 where the processor computes with it; the values are rough anyhow."""
+    return torch.bfloat16 if torch.ops.mkldnn._is_mkldnn_bf16_supported() else torch.float32
+
+
+def _gather_part(
+    parent: str, opponents: dict[str, float], settings: Settings, seed: int, part: int
+) -> tuple[Experience, Experience]:
+    pool = [_player(bot, settings.knock) for bot in opponents]
+    learner = _player(parent, settings.knock)
+    shares = list(opponents.values())
+    return gather(learner, pool, shares, settings.hands_per_part, seed, part, settings.search)
+
+
+def _play(bot: str, opponent: str, games: int, seed: int, knock: str) -> MatchResult:
+    return play_match(_player(bot, knock), _player(opponent, knock), games, seed)
+
+
+def _write_json(path: Path, content: object) -> None:
+    """Write a whole file or nothing: a stop in the middle leaves the old one."""
+    fresh = path.with_suffix(".new")
+    fresh.write_text(json.dumps(content, indent=2) + "\n")
+    fresh.replace(path)

@@ -1,0 +1,185 @@
+"""The labels: positions from play, and what each of several decisions in them led to.
+
+The learner plays hands against a pool and sometimes stops (`Positions`). Each stopped position is copied once
+for every candidate decision to be tried; the copies take their decisions and are played to the end of the hand
+by the same players. All copies share the deck and the players' random numbers, so that they differ by what the
+decision did and by nothing else (common random numbers), and the hidden cards are the ones that this opponent
+held in this play: a fair sample of what the learner could not see, which no belief has to approximate.
+
+One future for each position: positions are as cheap as futures, and the network averages over both; a second
+future of the same position says less than a new position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gin_env.actions import KNOCK
+from gin_env.agents.base import Agent
+from gin_env.agents.generations.bot import GenerationBot
+from gin_env.agents.generations.candidates import NO_ACTION, describe
+from gin_env.batch import Games
+from gin_env.cards import NUM_CARDS
+from gin_env.state import DISCARD, STOCK_ONLY
+from gin_env.training.generations.experience import UNTRIED, Experience
+
+_KNOCKS = slice(KNOCK, KNOCK + NUM_CARDS)
+
+
+@dataclass(frozen=True)
+class Search:
+    """How positions are found and decisions tried."""
+
+    stop_share: float = 0.15
+    """Share of the learner's decisions that become positions."""
+    exploration: float = 0.1
+    """Share of the learner's decisions that are random on the way to the positions."""
+    best_tried: int = 4
+    """Discards tried in a position: so many that the learner values most ..."""
+    others_tried: int = 2
+    """... and so many others."""
+    knocks_tried: int = 2
+    """Knocks tried in a position (they end the hand: cheap)."""
+
+
+def gather(
+    learner: Agent,
+    pool: Sequence[Agent],
+    weights: Sequence[float],
+    hands: int,
+    seed: int,
+    part: int,
+    search: Search,
+) -> tuple[Experience, Experience]:
+    """Positions, and the returns of their candidates, from `hands` hands of the learner against the pool.
+
+    Each hand's opponent is drawn from the pool with these weights. `seed` and `part` name the hands; parts
+    are independent of each other, so that they can be played anywhere in any order. Returns the positions to
+    draw in, and those to discard in.
+    """
+    random = np.random.default_rng([seed, part])
+    table = Games(hands)
+    first = np.uint64(part) * np.uint64(hands)
+    table.start(table.everyone, np.full(hands, seed, np.uint64), first + np.arange(hands, dtype=np.uint64))
+    seats = (np.arange(hands) % 2).astype(np.int8)
+    opponents = random.choice(len(pool), size=hands, p=np.asarray(weights) / np.sum(weights))
+    players = Players(learner, pool, seats, opponents)
+    states, games = [], []
+    running = table.everyone
+    while len(running):
+        mine = running[table.to_move()[running] == seats[running]]
+        stopped = mine[random.random(len(mine)) < search.stop_share]
+        stopped = stopped[table.state["public"]["phase"][stopped] != STOCK_ONLY]  # nothing to decide
+        states.append(table.state[stopped])
+        games.append(stopped)
+        running = players.act(table, running, random, search.exploration)
+    state, game = np.concatenate(states), np.concatenate(games)
+    discarding = state["public"]["phase"] == DISCARD
+    experiences = [
+        try_candidates(
+            state[group], Players(learner, pool, seats[game[group]], opponents[game[group]]), random, search
+        )
+        for group in (~discarding, discarding)
+    ]
+    return experiences[0], experiences[1]
+
+
+def try_candidates(
+    state: np.ndarray, players: Players, random: np.random.Generator, search: Search
+) -> Experience:
+    """Try decisions in each of these positions (`STATE` records (n,)), where the learners all discard or all draw."""
+    table = Games(len(state))
+    table.state[:] = state
+    view = table.views(table.everyone)
+    discarding = bool(len(state)) and bool(state["public"]["phase"][0] == DISCARD)
+    if isinstance(players.learner, GenerationBot):
+        values, actions = players.learner.values(view, discarding)
+    else:
+        actions = describe(view.records, discarding)[1]
+        values = (actions == players.learner.act(view)[:, None, None]).astype(np.float32)
+    tried = np.stack(
+        [
+            _choose(values[:, :, 0], actions[:, :, 0], search.best_tried, search.others_tried, random),
+            _choose(values[:, :, 1], actions[:, :, 1], search.knocks_tried, 0, random),
+        ],
+        axis=2,
+    )
+    position, row, knock = np.nonzero(tried)
+    copies = Games(max(len(position), 1))
+    copies.state[: len(position)] = state[position]
+    copies.done[: len(position)] = False
+    running = copies.everyone[: len(position)]
+    copies.play(running, actions[position, row, knock])
+    running = running[~copies.done[running]]
+    copied = players.copied(position)
+    while len(running):
+        running = copied.act(copies, running)
+    returns = np.full(tried.shape, UNTRIED, np.float32)
+    earned = copies.rewards[: len(position)] * (1 - 2 * copied.seats)
+    returns[position, row, knock] = earned
+    return Experience(view.records, returns)
+
+
+def _choose(
+    values: np.ndarray, actions: np.ndarray, best: int, others: int, random: np.random.Generator
+) -> np.ndarray:
+    """bool (n, rows): the `best` possible candidates of the highest values (n, rows), and some others by lot."""
+    possible = actions != NO_ACTION
+    ranks = np.where(possible, values + 1e-6 * random.random(values.shape), -np.inf)
+    order = np.argsort(-ranks, axis=1)
+    lots = random.random(values.shape)
+    np.put_along_axis(lots, order[:, :best], 2.0, axis=1)  # the best come first, then the lots
+    chosen = np.zeros(values.shape, np.bool_)
+    np.put_along_axis(
+        chosen, np.argsort(-np.where(possible, lots, -1.0), axis=1)[:, : best + others], True, axis=1
+    )
+    return chosen & possible
+
+
+@dataclass(frozen=True)
+class Players:
+    """The learner and her opponents at many tables."""
+
+    learner: Agent
+    pool: Sequence[Agent]
+    seats: np.ndarray
+    """int8 (n,): the learner's seat."""
+    opponents: np.ndarray
+    """int64 (n,): who of the pool sits opposite."""
+
+    def copied(self, tables: np.ndarray) -> Players:
+        """The same players at copies of these tables."""
+        return Players(self.learner, self.pool, self.seats[tables], self.opponents[tables])
+
+    def act(
+        self,
+        table: Games,
+        running: np.ndarray,
+        random: np.random.Generator | None = None,
+        exploration: float = 0.0,
+    ) -> np.ndarray:
+        """One action in each running game; returns those that still run."""
+        mine = table.to_move()[running] == self.seats[running]
+        games = running[mine]
+        if len(games):
+            actions = self.learner.act(table.views(games))
+            if random is not None:
+                astray = np.flatnonzero(random.random(len(games)) < exploration)
+                actions[astray] = _random_actions(table.masks(games[astray]), random)
+            table.play(games, actions)
+        theirs = running[~mine]
+        for number, opponent in enumerate(self.pool):
+            games = theirs[self.opponents[theirs] == number]
+            if len(games):
+                table.play(games, opponent.act(table.views(games)))
+        return running[~table.done[running]]
+
+
+def _random_actions(masks: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """int64 (k,): a legal action at random for each mask (k, 107); a knock only if there is nothing else."""
+    lots = random.random(masks.shape) * (masks != 0)
+    lots[:, _KNOCKS] *= 1e-9
+    return lots.argmax(axis=1)

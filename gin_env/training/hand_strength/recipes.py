@@ -1,0 +1,109 @@
+"""Networks by name: which architecture learned from which data. ``gin-rummy train hand-strength NAME`` makes each anew.
+
+The rows of paper 002's Table 1, and three networks past its end: message passing between cards, and flat Monte Carlo as the explorer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gin_env.training.hand_strength.data_sets import DataSet, generate
+
+if TYPE_CHECKING:
+    from gin_env.training.hand_strength.selection import Candidate
+    from gin_env.training.hand_strength.trainer import Trainer
+
+OBSERVATIONS = 200_000
+"""Enough for the fast schedule, which sees each state three times; the paper's has a million."""
+ESTIMATOR = "bayes-isru"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a network is and what it learns from."""
+
+    architecture: str
+    """One of `networks.ARCHITECTURES`."""
+    data_set: str
+    """One of `data_sets.DATA_SETS`."""
+    stages: str = "last"
+    augmented: bool = False
+
+
+_PAPER = ("mlp", "mlp-i", "dual-inception")
+RECIPES: dict[str, Recipe] = {
+    **{
+        f"{architecture}-{data_set}": Recipe(architecture, data_set)
+        for data_set in ("simple", "random-16", "random-256")
+        for architecture in _PAPER
+    },
+    **{
+        f"{architecture}-simple-all-stages": Recipe(architecture, "simple", stages="all")
+        for architecture in _PAPER
+    },
+    "dual-inception-random-16-augmented": Recipe("dual-inception", "random-16", augmented=True),
+    "dual-inception-16-random-16-augmented": Recipe("dual-inception-16", "random-16", augmented=True),
+    "card-messages-random-16": Recipe("card-messages", "random-16"),
+    "card-messages-random-256": Recipe("card-messages", "random-256"),
+    "dual-inception-flat-monte-carlo-256": Recipe("dual-inception", "flat-monte-carlo-256"),
+}
+
+
+def find_recipe(name: str) -> Recipe:
+    """A recipe by name. Raises ValueError with the choices."""
+    if name not in RECIPES:
+        raise ValueError(f"unknown network {name!r}; choose from {', '.join(RECIPES)}")
+    return RECIPES[name]
+
+
+def data_file(folder: Path, data_set: str, stages: str, estimator: str, observations: int, seed: int) -> Path:
+    """Where a data set is kept."""
+    return folder / f"{data_set}_{stages}_{estimator}_{observations}_{seed}.npz"
+
+
+def load_or_generate(
+    folder: Path,
+    data_set: str,
+    stages: str = "last",
+    *,
+    estimator: str = ESTIMATOR,
+    observations: int = OBSERVATIONS,
+    seed: int = 0,
+    workers: int = 1,
+    progress: Callable[[int], object] | None = None,
+) -> DataSet:
+    """The data set of these settings: from its file, or generated and kept there."""
+    path = data_file(folder, data_set, stages, estimator, observations, seed)
+    if path.exists():
+        return DataSet.load(path)
+    data = generate(
+        data_set,
+        observations,
+        stages=stages,
+        estimator=estimator,
+        seed=seed,
+        workers=workers,
+        progress=progress,
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    data.save(path)
+    return data
+
+
+def provenance(
+    name: str, trainer: Trainer, schedule: str, epochs: int | None, candidates: list[Candidate]
+) -> dict[str, Any]:
+    """The metadata of a finished network, the best of `candidates`, with the command that makes it anew."""
+    data = trainer.data.metadata
+    command = (
+        f"gin-rummy train hand-strength {name} {name}.safetensors --observations {data['observations']} "
+        f"--estimator {data['estimator']} --data-seed {data['seed']} --schedule {schedule} --seed {candidates[0].seed} "
+        f"--candidates {len(candidates)}"
+    )
+    if epochs is not None:
+        command += f" --epochs {epochs}"
+    compared = [asdict(candidate) for candidate in candidates]
+    return trainer.describe() | {"name": name, "command": command, "candidates": compared}

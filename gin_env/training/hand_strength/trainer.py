@@ -1,0 +1,239 @@
+"""Training of the hand-strength networks: mean squared error on a data set, with a schedule by name.
+
+Source: paper 002, "Offensive Score": "batch size of 64. The training-validation ratio was 80:20. The initial learning rate was 10^-3 and was
+scheduled to decay by a factor of 0.1 every 32 epochs. All models were trained over 96 epochs. Other training parameters were set as
+default" (Adam with Keras's epsilon of 1e-7 is the reading). That is `SCHEDULES["paper"]`: half an hour for Dual Inception with a million
+observations on one core. `SCHEDULES["fast"]`, the default, has three epochs: seconds with 200,000 observations. It is not only
+faster, the players are better (see `gin_env.agents.hand_strength`).
+
+Augmentation (Table 1c: "for every matrix hand representation given to a model, we also gave the model 4! = 24 row-permutations"): in each epoch each
+state is seen in one order of suits, drawn at random, x and o permuted together. In the long run that is the same, and an
+epoch takes as long as without (24 times as many examples an epoch would be).
+
+Epoch e of a run shuffles with its own generator, so that a resumed run equals an uninterrupted one, bit by bit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from gin_env.agents.hand_strength.features import CARD_ORDERS, hand_features
+from gin_env.agents.hand_strength.networks import HandStrength, build
+from gin_env.agents.hand_strength.weights import COMMAND, FILE_VERSION
+from gin_env.streams import check_seed
+from gin_env.support.checks import check_integer
+from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors
+from gin_env.training.hand_strength.data_sets import DataSet
+
+VALIDATION_SHARE = 0.2
+_EVALUATION_BATCH = 4096
+_CHECKPOINT = "hand-strength checkpoint"
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how fast to learn."""
+
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    decay: float
+    """The learning rate is multiplied by this ..."""
+    decay_every: int
+    """... every so many epochs."""
+
+    def rate(self, epoch: int) -> float:
+        """The learning rate of an epoch, counted from 0."""
+        return self.learning_rate * self.decay ** (epoch // self.decay_every)
+
+
+SCHEDULES = {
+    "paper": Schedule(epochs=96, batch_size=64, learning_rate=1e-3, decay=0.1, decay_every=32),
+    "fast": Schedule(epochs=3, batch_size=64, learning_rate=1e-3, decay=0.1, decay_every=2),
+}
+
+
+def find_schedule(name: str, epochs: int | None = None) -> Schedule:
+    """A schedule by name; another number of `epochs` decays the learning rate after each third of them. Raises ValueError for an unknown name."""
+    if name not in SCHEDULES:
+        raise ValueError(f"unknown schedule {name!r}; choose from {', '.join(SCHEDULES)}")
+    schedule = SCHEDULES[name]
+    if epochs is None:
+        return schedule
+    epochs = check_integer("epochs", epochs, 1, 100_000)
+    return replace(schedule, epochs=epochs, decay_every=max(-(-epochs // 3), 1))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What names a training run, but for its data."""
+
+    architecture: str
+    schedule: Schedule
+    augmented: bool = False
+    seed: int = 0
+
+
+class Trainer:
+    """A training run; `run_epoch` until `finished`.
+
+    Attributes
+    ----------
+    network : the network in training.
+    train_losses, validation_losses : mean squared error in points² for each epoch done; the first as a running mean
+        over the epoch, as Keras reports it.
+    training, validation : int64, the states of the data set on either side.
+    """
+
+    def __init__(self, data: DataSet, settings: Settings) -> None:
+        check_seed(settings.seed)
+        if len(data) < 2:
+            raise ValueError(f"a data set of {len(data)} states cannot be split for training and validation")
+        self.data, self.settings = data, settings
+        self.network: HandStrength = build(settings.architecture, settings.seed)
+        self.optimizer = torch.optim.Adam(
+            self.network.parameters(), lr=settings.schedule.learning_rate, eps=1e-7, fused=True
+        )
+        order = np.random.default_rng([settings.seed, 0]).permutation(len(data))
+        validation = max(int(len(data) * VALIDATION_SHARE), 1)
+        self.validation, self.training = np.sort(order[:validation]), np.sort(order[validation:])
+        self.train_losses: list[float] = []
+        self.validation_losses: list[float] = []
+
+    @property
+    def epoch(self) -> int:
+        """Epochs done."""
+        return len(self.train_losses)
+
+    @property
+    def finished(self) -> bool:
+        return self.epoch >= self.settings.schedule.epochs
+
+    def run_epoch(self, progress: Callable[[int], object] | None = None) -> None:
+        """Learn from each training state once; `progress` is called with the number of states."""
+        schedule = self.settings.schedule
+        generator = np.random.default_rng([self.settings.seed, 1 + self.epoch])
+        order = generator.permutation(self.training)
+        for group in self.optimizer.param_groups:
+            group["lr"] = schedule.rate(self.epoch)
+        self.network.train()
+        total = 0.0
+        for first in range(0, len(order), schedule.batch_size):
+            rows = order[first : first + schedule.batch_size]
+            suit_orders = (
+                generator.integers(0, len(CARD_ORDERS), len(rows)) if self.settings.augmented else None
+            )
+            x, macro, o, y = batch_of(self.data, rows, suit_orders)
+            loss = torch.nn.functional.mse_loss(self.network(x, macro, o), y)
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            total += loss.item() * len(rows)
+            if progress is not None:
+                progress(len(rows))
+        self.train_losses.append(total / len(order))
+        residuals = self.data.scores[self.validation] - predict(self.network, self.data, self.validation)
+        self.validation_losses.append(float(np.mean(residuals.astype(np.float64) ** 2)))
+
+    def describe(self) -> dict[str, Any]:
+        """What a file of weights says about its training."""
+        return {
+            "architecture": self.settings.architecture,
+            "augmented": self.settings.augmented,
+            "seed": self.settings.seed,
+            "schedule": asdict(self.settings.schedule),
+            "train_losses": self.train_losses,
+            "validation_losses": self.validation_losses,
+            "data": self.data.metadata,
+        }
+
+    def save_checkpoint(self, path: str | Path) -> None:
+        """Write network, optimiser and losses (safetensors), at once or not at all."""
+        tensors = {f"network.{name}": value for name, value in self.network.state_dict().items()}
+        for number, state in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"adam.{number}.{name}": value for name, value in state.items()}
+        write_tensors(path, _CHECKPOINT, FILE_VERSION, tensors, self.describe())
+
+    @classmethod
+    def resume(cls, path: str | Path, data: DataSet, settings: Settings) -> Trainer:
+        """The run of a checkpoint. Raises FileNotFoundError, or TensorFileError if it is damaged or of another run."""
+        tensors, metadata = read_tensors(path, _CHECKPOINT, FILE_VERSION, COMMAND)
+        trainer = cls(data, settings)
+        expected = trainer.describe()
+        for key in ("architecture", "augmented", "seed", "schedule", "data"):
+            if metadata.get(key) != json.loads(json.dumps(expected[key])):
+                raise TensorFileError(f"{path} is a checkpoint of another run: its {key} differs")
+        network = {key[8:]: value for key, value in tensors.items() if key.startswith("network.")}
+        adam: dict[int, dict[str, torch.Tensor]] = {}
+        for key, value in tensors.items():
+            if key.startswith("adam."):
+                _, number, name = key.split(".")
+                adam.setdefault(int(number), {})[name] = value
+        try:
+            trainer.network.load_state_dict(network)
+            groups = trainer.optimizer.state_dict()["param_groups"]
+            trainer.optimizer.load_state_dict({"state": adam, "param_groups": groups})
+        except (RuntimeError, ValueError) as error:
+            raise TensorFileError(f"{path} does not fit its own architecture ({error})") from error
+        trainer.train_losses = list(metadata["train_losses"])
+        trainer.validation_losses = list(metadata["validation_losses"])
+        return trainer
+
+
+def batch_of(
+    data: DataSet, rows: np.ndarray, suit_orders: np.ndarray | None = None
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """(x, m, o, y) of these states, unpacked from the compact data; each with the suits in the order number given for it."""
+    x, macro = hand_features(data.hands[rows])
+    o = data.estimates[rows].astype(np.float32) / np.float32(255)
+    if suit_orders is not None:
+        cards = CARD_ORDERS[suit_orders]
+        x, o = np.take_along_axis(x, cards, axis=1), np.take_along_axis(o, cards, axis=1)
+    return (
+        torch.from_numpy(x),
+        torch.from_numpy(macro),
+        torch.from_numpy(o),
+        torch.from_numpy(data.scores[rows]),
+    )
+
+
+def predict(network: HandStrength, data: DataSet, rows: np.ndarray) -> np.ndarray:
+    """float32 (k,): the network's values of these states of a data set."""
+    network.eval()
+    values = []
+    with torch.no_grad():
+        for first in range(0, len(rows), _EVALUATION_BATCH):
+            x, macro, o, _ = batch_of(data, rows[first : first + _EVALUATION_BATCH])
+            values.append(network(x, macro, o).numpy())
+    return np.concatenate(values)
+
+
+def train(
+    data: DataSet,
+    settings: Settings,
+    *,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    progress: Callable[[int], object] | None = None,
+) -> Trainer:
+    """Train to the end of the schedule, with a checkpoint after each epoch if a file is named."""
+    if resume:
+        if checkpoint is None:
+            raise ValueError("to resume, name the checkpoint")
+        trainer = Trainer.resume(checkpoint, data, settings)
+        if progress is not None:
+            progress(trainer.epoch * len(trainer.training))
+    else:
+        trainer = Trainer(data, settings)
+    while not trainer.finished:
+        trainer.run_epoch(progress)
+        if checkpoint is not None:
+            trainer.save_checkpoint(checkpoint)
+    return trainer

@@ -1,0 +1,270 @@
+"""The search for Tonic's free numbers: ``gin-rummy tune tonic``.
+
+Paper 001 found the increments of Tonic's estimator by a grid search, "playing five rounds of 10,000 games each against
+SimpleAI", and gives neither them nor the knock thresholds by turn. Here Optuna's tree-structured Parzen estimator (Bergstra et
+al., 2011) searches six numbers: ``increment``, ``decrement``, ``decline``, and the three of a falling threshold (`falling`):
+the turns with the full 10, how much it falls in each later turn, and where it stops.
+
+- All trials play the same decks (common random numbers), so that their differences are less noisy than their win rates.
+- Trials play up to nine matches; asynchronous successive halving (Li et al., 2020) stops two thirds of them after
+  the first and two thirds of the rest after the third.
+- The first trial is the bot as it is. The best trials and this one play longer matches on fresh decks; then the best of
+  these and the bot as it is meet the opponents and each other on decks that decided nothing before.
+
+Everything depends on the seed alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gin_env import agents
+from gin_env.agents.simple import VARIABLE_KNOCK
+from gin_env.play.matches import MatchResult, play_match
+from gin_env.streams import check_seed
+from gin_env.support.checks import check_integer
+from gin_env.support.plots import import_matplotlib
+from gin_env.support.specs import format_value
+
+MATCHES = 9
+"""Matches of a trial that is never stopped; successive halving looks after 1, 3 and 9."""
+SEEDS = MATCHES + 2
+"""Seeds of matches that a search uses: one for each match of a trial, for the finalists, for the verdict."""
+OPPONENTS = ("simple", "simple:knock_at=4", "simple:knock_at=variable")
+"""Those against which paper 001 measures Tonic."""
+RANGES: dict[str, tuple[float, float]] = {
+    "increment": (0.0, 4.0),
+    "decrement": (0.0, 2.0),
+    "decline": (0.0, 2.0),
+    "full_turns": (1, 8),
+    "fall": (1, 5),
+    "last": (0, 10),
+}
+"""Least and most of each number; the last three are integers, see `falling`."""
+
+
+def falling(full_turns: int, fall: int, last: int) -> tuple[int, ...]:
+    """Knock thresholds by turn: 10 in the first `full_turns` turns, then `fall` less in each, not below `last`."""
+    thresholds = [10] * full_turns
+    while thresholds[-1] > last:
+        thresholds.append(max(thresholds[-1] - fall, last))
+    return tuple(thresholds)
+
+
+def bot_name(numbers: dict[str, float]) -> str:
+    """The bot with these numbers (keys of `RANGES`), as it is written wherever a bot is named."""
+    estimator = [f"{key}={numbers[key]:g}" for key in ("increment", "decrement", "decline")]
+    thresholds = falling(*(int(numbers[key]) for key in ("full_turns", "fall", "last")))
+    return f"tonic:{','.join(estimator)},knock_at={format_value(thresholds)}"
+
+
+@dataclass
+class Candidate:
+    """A bot and how it did: for each opponent the games played and won (undecided games count as neither)."""
+
+    bot: str
+    numbers: dict[str, float]
+    """Keys of `RANGES`; empty for the bot as it is."""
+    won: dict[str, int] = field(default_factory=dict)
+    decided: dict[str, int] = field(default_factory=dict)
+
+    def add(self, opponent: str, match: MatchResult) -> None:
+        """Count a match of the bot (as bot a) against this opponent."""
+        self.won[opponent] = self.won.get(opponent, 0) + match.wins[0]
+        self.decided[opponent] = self.decided.get(opponent, 0) + sum(match.wins)
+
+    def win_rate(self, opponent: str) -> float:
+        """Share of the decided games won against this opponent."""
+        return self.won[opponent] / self.decided[opponent]
+
+    @property
+    def mean_win_rate(self) -> float:
+        """Mean over the opponents: what the search maximises."""
+        return statistics.mean(self.win_rate(opponent) for opponent in self.won)
+
+    def fresh(self) -> Candidate:
+        """The same bot before any game."""
+        return Candidate(self.bot, self.numbers)
+
+
+@dataclass
+class TuningResult:
+    """What a search leaves."""
+
+    settings: dict[str, Any]
+    trials: list[Candidate]
+    """In the order of the search; the first is the bot as it is."""
+    finalists: list[Candidate]
+    """The bot as it is and the best trials, on fresh decks, the best first."""
+    verdict: list[Candidate]
+    """The bot as it is and the best finalist, on decks that decided nothing before."""
+    head_to_head: MatchResult | None
+    """The best finalist (bot a) against the bot as it is; None if they are the same."""
+
+    @property
+    def best(self) -> str:
+        """The best finalist."""
+        return self.finalists[0].bot
+
+    def save(self, path: str | Path) -> None:
+        """Write everything as JSON."""
+        report: dict[str, Any] = {
+            "settings": self.settings,
+            "best": self.best,
+            "head_to_head": None if self.head_to_head is None else self.head_to_head.as_dict(),
+        }
+        for part in ("verdict", "finalists", "trials"):
+            candidates: list[Candidate] = getattr(self, part)
+            report[part] = [asdict(one) | {"mean_win_rate": one.mean_win_rate} for one in candidates]
+        Path(path).write_text(json.dumps(report, indent=2) + "\n")
+
+
+def write_trials(trials: Sequence[Candidate], path: str | Path) -> None:
+    """Write a line for each trial as CSV."""
+    opponents = list(trials[0].decided)
+    with Path(path).open("w", newline="") as file:
+        writer = csv.writer(file)
+        rates = [f"win_rate against {opponent}" for opponent in opponents]
+        writer.writerow(["trial", "bot", *RANGES, "games", "mean_win_rate", *rates])
+        for number, trial in enumerate(trials):
+            numbers = [format(trial.numbers[key], "g") if trial.numbers else "" for key in RANGES]
+            measured = [trial.mean_win_rate, *map(trial.win_rate, opponents)]
+            games = sum(trial.decided.values())
+            writer.writerow([number, trial.bot, *numbers, games, *(f"{rate:.5f}" for rate in measured)])
+
+
+def tune_tonic(
+    trials: int = 100,
+    games: int = 2000,
+    seed: int = 1,
+    *,
+    opponents: Sequence[str] = OPPONENTS,
+    finalists: int = 5,
+    final_games: int = 20_000,
+    trials_csv: str | Path | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> TuningResult:
+    """Search Tonic's numbers.
+
+    Parameters
+    ----------
+    trials : combinations of numbers to try, the bot as it is among them.
+    games : in one match (even); a trial plays one to nine against each opponent.
+    seed : names the combinations; the decks are those of match seeds `SEEDS` * seed and following.
+    opponents : bots; the mean win rate against them is maximised.
+    finalists : so many of the best trials play again, beside the bot as it is.
+    final_games : in each match of the finalists and of the verdict (even).
+    trials_csv : a file for `write_trials`, written anew after each trial.
+    progress : called with 1 after each trial and after each finalist.
+
+    Raises ImportError without optuna.
+    """
+    try:
+        import optuna
+    except ImportError as error:
+        raise ImportError('tuning needs optuna: pip install "gin-env[tune]"') from error
+    check_integer("trials", trials, 1, 10**6)
+    check_integer("finalists", finalists, 1, 10**6)
+    check_seed(seed)
+    if not opponents:
+        raise ValueError("name at least one opponent")
+    players = {opponent: agents.resolve(opponent) for opponent in opponents}
+    tried: list[Candidate] = []
+
+    def play(candidate: Candidate, number_of_games: int, number: int) -> None:
+        for opponent, player in players.items():
+            match = play_match(candidate.bot, player, number_of_games, SEEDS * seed + number)
+            candidate.add(opponent, match)
+
+    def one_done() -> None:
+        if progress is not None:
+            progress(1)
+
+    def trial_done() -> None:
+        if trials_csv is not None:
+            write_trials([as_it_is, *tried], trials_csv)
+        one_done()
+
+    def evaluate(candidate: Candidate, trial: optuna.Trial) -> float:
+        tried.append(candidate)
+        for number in range(MATCHES):
+            play(candidate, games, number)
+            trial.report(candidate.mean_win_rate, number + 1)
+            if trial.should_prune():
+                break
+        trial_done()
+        if number + 1 < MATCHES:
+            raise optuna.TrialPruned
+        return candidate.mean_win_rate
+
+    def objective(trial: optuna.Trial) -> float:
+        numbers: dict[str, float] = {}
+        for name, (least, most) in RANGES.items():
+            if isinstance(least, int):
+                numbers[name] = trial.suggest_int(name, least, int(most))
+            else:
+                numbers[name] = trial.suggest_float(name, least, most, step=0.05)
+        return evaluate(Candidate(bot_name(numbers), numbers), trial)
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    as_it_is = Candidate("tonic", {})
+    study = optuna.create_study(
+        direction="maximize",
+        sampler=optuna.samplers.TPESampler(
+            seed=seed, multivariate=True, n_startup_trials=max(trials // 4, 1)
+        ),
+        pruner=optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=3),
+    )
+    for number in range(MATCHES):
+        play(as_it_is, games, number)
+    trial_done()
+    study.optimize(objective, n_trials=trials - 1)
+
+    longest = sorted(tried, key=lambda one: (sum(one.decided.values()), one.mean_win_rate), reverse=True)
+    by_bot = {one.bot: one for one in longest[:finalists]}  # a combination may have been tried twice
+    final = [as_it_is.fresh(), *(one.fresh() for one in by_bot.values())]
+    for candidate in final:
+        play(candidate, final_games, MATCHES)
+        one_done()
+    final.sort(key=lambda one: one.mean_win_rate, reverse=True)
+    verdict = [as_it_is.fresh()]
+    head_to_head = None
+    if final[0].bot != as_it_is.bot:
+        verdict.append(final[0].fresh())
+        head_to_head = play_match(final[0].bot, as_it_is.bot, final_games, SEEDS * seed + MATCHES + 1)
+    for candidate in verdict:
+        play(candidate, final_games, MATCHES + 1)
+    settings = {
+        "trials": trials,
+        "games": games,
+        "seed": seed,
+        "opponents": list(opponents),
+        "final_games": final_games,
+        "ranges": RANGES,
+        "variable": VARIABLE_KNOCK,
+    }
+    return TuningResult(settings, [as_it_is, *tried], final, verdict, head_to_head)
+
+
+def draw_trials(result: TuningResult, path: str | Path) -> None:
+    """A picture: each trial's mean win rate over each of the six numbers; the line is the bot as it is."""
+    figure_class, _ = import_matplotlib()
+    figure = figure_class(figsize=(9, 5), layout="constrained")
+    trials = result.trials[1:]
+    rates = [100 * trial.mean_win_rate for trial in trials]
+    sizes = [trial.decided[next(iter(trial.decided))] / result.settings["games"] * 8 for trial in trials]
+    for axes, name in zip(figure.subplots(2, 3, sharey=True).flat, RANGES, strict=True):
+        axes.scatter([trial.numbers[name] for trial in trials], rates, s=sizes, alpha=0.6)
+        axes.axhline(100 * result.trials[0].mean_win_rate, color="black", linewidth=1)
+        axes.set_xlabel(name)
+    figure.supylabel("mean win rate (%)")
+    figure.suptitle(
+        "Trials of Tonic: larger points played more games; the line is the bot as it is", fontsize=10
+    )
+    figure.savefig(path, dpi=150)
