@@ -70,14 +70,16 @@ def names() -> list[str]:
 
 
 def parameters(name: str) -> dict[str, Any] | None:
-    """Names and defaults of a bot's parameters; None if it takes any. Raises ValueError for an unknown name."""
+    """A bot's parameters and their defaults; None if it takes any. Raises ValueError for an unknown name."""
     if name not in _BOTS:
         raise ValueError(f"unknown bot {name!r}; choose from {', '.join(_BOTS)}")
     return parameters_of(_BOTS[name])
 
 
 def make(name: str, **params: Any) -> Agent:
-    """A bot by name, or the trained policy in a file (``.zip``: `gin_env.agents.policy`, ``.safetensors``: `gin_env.agents.generations`).
+    """A bot by name, or the trained policy in a file.
+
+    A file is ``.zip`` (`gin_env.agents.policy`) or ``.safetensors`` (`gin_env.agents.generations`).
 
     The name may hold parameters, as in ``"simple:knock_at=4"`` (see `gin_env.support.specs`). A bot
     made with parameters is called by them in results: ``simple(knock_at=4)``.
@@ -111,7 +113,10 @@ def make(name: str, **params: Any) -> Agent:
 
 
 def resolve(bot: str | Agent) -> Agent:
-    """A bot from a name (with or without parameters), a path or an object. Raises TypeError for an object that is no bot."""
+    """A bot from a name (with or without parameters), a path or an object.
+
+    Raises TypeError for an object that is not a bot.
+    """
     if isinstance(bot, str):
         return make(bot)
     if isinstance(bot, type) or not isinstance(bot, Agent):

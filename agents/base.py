@@ -17,7 +17,7 @@ class Agent(Protocol):
     are broken with ``view.records["random"]``, a fresh number per decision, so that a bot plays the
     same in a batch as alone.
 
-    Own bots are easy::
+    A bot of your own takes a few lines::
 
         class FirstLegal:
             name = "first-legal"

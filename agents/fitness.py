@@ -1,92 +1,29 @@
 """``fitness-cfr`` and ``heuristics``: V4 and V2 of paper 000, which differ in the discard alone.
 
-Source: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021), "Methods". Candidates are the cards
-whose discard leaves the least deadwood. V4 gives each one point for each of four characteristics: "if the average
-deadwood points decreased after an additional draw, if the card is unmeldable based on cards the player has seen,
-if the card cannot be used by the opponent for a meld, and if the opponent has discarded a card that would be melded
-with it"; the CFR table decides between those with most points. V2 "removed a candidate card as soon as it
-returned true on any one of the ranking considerations"; what remains is chosen at random.
+Source: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021), "Methods". Candidates are
+the cards whose discard leaves the least deadwood. V4 gives each one point for each of four characteristics:
+"if the average deadwood points decreased after an additional draw, if the card is unmeldable based on cards
+the player has seen, if the card cannot be used by the opponent for a meld, and if the opponent has discarded
+a card that would be melded with it"; the CFR table decides between those with most points. V2 "removed a
+candidate card as soon as it returned true on any one of the ranking considerations"; what remains is chosen
+at random. The paper: V4 "won on average 7.8% of the games played", read as a margin over V2 (53.9 to 46.1),
+and does 4 points better than V2 against Simple, 3 against Medium. An early knock made V4 worse, "and never
+ended up performing better".
 
 Readings:
 
-- Draw and knock of both: an upcard that the best melds use is taken and gin is knocked with at once (the "simple
-  heuristics"); otherwise the table of ``cfr`` decides.
-- *Average deadwood decreased*: the least deadwood of the ten cards left and one more, averaged over all unseen cards, is
-  below that of the eleven cards now. ``relative=True`` is the other reading: at most the mean of the candidates.
-- *Unmeldable*: no meld of the hand and the unseen cards contains it; unseen are cards neither in hand nor in the
-  pile nor taken from there by the opponent. *Useless to the opponent*: no meld of the unseen cards and those that she
-  took contains it. *Would be melded with it*: of its rank, or at most two ranks away in its suit.
-- V2 taken literally throws away the cards with good marks and keeps the worst. Four readings, in per cent of 10,000
-  games (± 1): V4 against V2, then the points by which V4 does better than V2 against Simple and against Medium. The
-  paper: "won on average 7.8% of the games played", which we read as a margin, 53.9 to 46.1; + 4; + 3.
+- Draw and knock of both: an upcard that the best melds use is taken and gin is knocked with at once (the
+  "simple heuristics"); otherwise the table of ``cfr`` decides.
+- *Average deadwood decreased*: the least deadwood of the ten cards left and one more, averaged over all
+  unseen cards, is below that of the eleven cards now; with ``relative=True`` it is at most the mean of the
+  candidates.
+- *Unmeldable*: no meld of the hand and the unseen cards contains it; unseen are cards neither in hand nor in
+  the pile nor taken from there by the opponent. *Useless to the opponent*: no meld of the unseen cards and
+  those that she took contains it. *Would be melded with it*: of its rank, or at most two ranks away in its
+  suit.
+- V2 taken literally throws away the cards with good marks and keeps the worst: see `READINGS`.
 
-  ===========================================================  ==================  ==================
-  reading of V2                                                absolute deadwood   relative deadwood
-  ===========================================================  ==================  ==================
-  ``unanimous``: keeps cards with all four characteristics     52.5, + 3.5, + 3.0  55.8, + 5.7, + 5.7
-  ``literal``: keeps cards with none of them                   52.8, + 3.7, + 3.4  59.2, + 10.3, + 9.7
-  ``some``: keeps cards with one or more                       52.4, + 3.3, + 2.9  51.7, + 1.9, + 2.3
-  ===========================================================  ==================  ==================
-
-  (All the candidates, if none would be kept. ``filter``, one heuristic after the other while a card remains, is V4
-  with another order: 51.0, + 1.4, + 0.8 in 6,000 games.) The default, ``unanimous`` with absolute deadwood, is with ``literal`` the nearest to
-  the paper, and it throws no good discard away.
-
-Measured, games won in per cent (20,000 games with ``seed=0``, 95 % intervals):
-
-=====================================  ======  ====================
-match                                  paper   measured
-=====================================  ======  ====================
-``fitness-cfr`` - ``heuristics``       53.9    52.7 (52.0 to 53.4)
-``fitness-cfr`` - ``simple``                   69.8 (69.2 to 70.4)
-``heuristics`` - ``simple``            4 less  66.5 (65.8 to 67.1)
-``fitness-cfr`` - ``medium``                   69.9 (69.3 to 70.6)
-``heuristics`` - ``medium``            3 less  67.5 (66.8 to 68.1)
-``fitness-cfr`` - ``cfr``                      49.5 (48.8 to 50.2)
-V4 - V2, both with ``relative=True``           55.4 (54.7 to 56.1)
-V4 with ``relative=True`` - V4                 52.6 (52.0 to 53.3)
-=====================================  ======  ====================
-
-``gin_env.play_match("fitness-cfr", "heuristics", games=20_000, seed=0)`` and so on. The margin is 5.4 points instead of 7.8. It
-is the table's, not the fitness's: ``cfr``, without any characteristic, plays as well as V4. Only with ``relative=True`` does fitness add
-something (52.6 % against the default, 52.9 against ``cfr`` in 10,000 games). The table decides all but a few in a million of its decisions.
-
-Exact Shapley values of the characteristics (``factors``, all 16 subsets, 20,000 games each with ``seed=0``; a single
-win rate is known to ± 0.65, the decks are shared), in points of V4's win rate against ``simple`` and ``medium``:
-
-=================  ==============  =======================
-characteristic     absolute        relative deadwood
-=================  ==============  =======================
-``deadwood``       0.02, 0.18      2.67, 3.04
-``unmeldable``     0.01, 0.02      0.01, 0.02
-``useless``        -0.04, 0.01     0.02, -0.05
-``discarded``      0.85, 0.24      0.52, 0.21
-=================  ==============  =======================
-
-All values ± 0.37 (``python examples/shapley_fitness.py``). Without any characteristic V4 wins 69.0 % against ``simple`` and 69.5 %
-against ``medium``.
-
-The paper's other open questions (``python examples/open_questions.py``):
-
-- *An early knock.* "We did attempt to add another heuristic to our bot that would cause it to knock immediately when a certain
-  point threshold was reached, but the bot's ELO decreased as the threshold got lower, and never ended up performing
-  better". ``early_knock`` knocks at once with at most so much deadwood, with more the table decides. Games won in per cent,
-  20,000 a match (± 0.7), and for comparison a V4 that knocks by the threshold alone:
-
-  ==============================  ====  ====  ====  ====  ====  ====
-  threshold                          0     2     4     6     8    10
-  ==============================  ====  ====  ====  ====  ====  ====
-  against V4                      50.0  43.7  39.8  36.7  34.9  34.0
-  against ``simple``              69.8  64.6  61.1  58.8  56.4  54.9
-  threshold alone, against V4     45.3  37.7  33.8  31.7  31.4  34.0
-  threshold alone, ``simple``     72.4  66.1  60.7  57.2  54.5  54.9
-  V4 - ``simple`` with threshold  59.6  66.5  69.9  71.7  72.1  69.8
-  ==============================  ====  ====  ====  ====  ====  ====
-
-  Never better, as the paper says; but ours loses by every point that the threshold rises. (Between 10 and 6 a bot that
-  knocks by the threshold alone does get worse as it gets lower, against V4, as in the paper.)
-- *Between the stages.* ``stages="linear"`` and ``"harmonic"`` (`full_game_cfr.stages`) change 0.6 % of V4's decisions and
-  nothing that 20,000 games could show: against V4 49.9 and 49.9 %, against ``simple`` 69.8 and 69.8 (± 0.7; V4 69.8).
+Measured: see examples/README.md, "fitness-cfr and heuristics" and "What paper 000 leaves open".
 """
 
 from __future__ import annotations
@@ -114,7 +51,12 @@ from gin_env.views import PlayerView
 FACTORS = ("deadwood", "unmeldable", "useless", "discarded")
 """The four characteristics, in the paper's order; bit k of a fitness stands for the k-th."""
 READINGS = ("unanimous", "literal", "some", "filter")
-"""How ``heuristics`` turns the characteristics into a choice; see the module's docstring."""
+"""How ``heuristics`` turns the characteristics into a choice.
+
+``unanimous`` keeps the cards with all four, ``literal`` those with none, ``some`` those with at least one
+(each keeps all candidates if it would keep none). ``filter`` applies one heuristic after the other while a
+card remains.
+"""
 UNANIMOUS, LITERAL, SOME, FILTER = 0, 1, 2, 3
 ALL_FACTORS = 15
 
@@ -231,7 +173,7 @@ def deadwood_after_draw(hand: int, unseen: int) -> int:
 
 @kernel
 def deadwood_limit(public, private, player: int, candidates: int, relative: bool) -> float:
-    """Up to which `deadwood_after_draw` a candidate has the first characteristic.
+    """The `deadwood_after_draw` up to which a candidate has the first characteristic.
 
     It must be below the deadwood of the eleven cards now (as many times as there are unseen cards), or,
     `relative`, at most the mean of the candidates.
@@ -288,7 +230,7 @@ def fittest(public, private, player: int, candidates: int, factors: int, relativ
 
 @kernel
 def independently(public, private, player: int, candidates: int, reading: int, relative: bool) -> int:
-    """V2: the candidates that the heuristics leave; all of them if that would be none."""
+    """V2: the candidates that the heuristics leave; all of them if none would be left."""
     limit = deadwood_limit(public, private, player, candidates, relative)
     kept = np.int64(0)
     remaining = candidates
@@ -337,7 +279,7 @@ def draw_or_decline(public, private, player, random, strategy, kind, purified, c
 def discard_or_knock(
     public, private, player, card, random, strategy, kind, purified, early_knock, counts
 ) -> int:
-    """The knock of V4 and V2 with this discard: gin (or `early_knock`) at once, otherwise the strategy decides."""
+    """The knock of V4 and V2 with this discard: gin (or `early_knock`) at once, else the strategy decides."""
     rest = np.int64(private.hand) & ~card_bit(card)
     deadwood = min_deadwood(rest)
     if deadwood > public.rules.knock_limit:

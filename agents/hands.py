@@ -1,6 +1,6 @@
 """What several bots ask about a hand: which cards are unmelded, what may still come, which cards pair.
 
-A *pair* is what paper 001 calls so: two cards that one more card makes a meld. It is *broad* if at least
+A *pair*, as in paper 001, is two cards that one more card makes a meld. It is *broad* if at least
 one such card may still come and *narrow* if two may (Table 1 of the paper is a test).
 """
 
@@ -24,7 +24,7 @@ NARROW = 2
 
 
 def _meld_mates(card: int) -> int:
-    """Mask of the cards that share a meld of three with the card: its rank, and its suit up to two ranks away."""
+    """Mask of the cards in some meld of three with the card: its rank, and its suit up to two ranks away."""
     rank, suit = card % NUM_RANKS, card // NUM_RANKS
     same_rank = ACES << rank
     same_suit = sum(1 << suit * NUM_RANKS + other for other in range(NUM_RANKS) if abs(other - rank) <= 2)
@@ -123,7 +123,7 @@ def pair_partners(card: int, others: int, available: int, needed: int) -> int:
 
 @kernel
 def opponents_last_discard(public) -> int:
-    """The card that the opponent discarded in her last turn, wherever it is now; `NO_CARD` if she has had none.
+    """The card that the opponent discarded in her last turn, wherever it is now; `NO_CARD` before her first.
 
     For the player to move: it is the upcard, or the card that she has just taken from there.
     """

@@ -1,15 +1,15 @@
 """``medium``: the intermediate control bot of paper 000.
 
-Source: Gallucci, Bowser, Kettell and Overton, "Estimating Card Fitness for Discard in Gin Rummy" (2021), paper
-000, "Other Agents Used in Evaluation", one paragraph. Its numbers: a knock with "seven or nine deadwood ... or
-gin". It gives no win rate of this bot, only that V4 wins 3 % more games against it than V2 does; the bot must
-therefore lie between ``simple`` and those ("intermediate").
+Source: Gallucci, Bowser, Kettell and Overton, "Estimating Card Fitness for Discard in Gin Rummy" (2021),
+paper 000, "Other Agents Used in Evaluation", one paragraph. Its numbers: a knock with "seven or nine deadwood
+... or gin". It gives no win rate of this bot, only that V4 wins 3 % more games against it than V2 does; the
+bot must therefore lie between ``simple`` and those ("intermediate").
 
-The readings (win rates against ``simple`` over 10,000 games, interval ± 1):
+Readings:
 
 - Draw: "considers if the face up card would produce a minimum drop in deadwood after a card is discarded".
   Takes the upcard if its best discard then leaves at least ``minimum_drop`` = 3 points less than the hand has
-  now. Drops of 1, 2, 3, 4, 5, 6, 8, 10: 48.6, 51.7, 52.5, 52.0, 51.6, 51.1, 50.2, 48.2 %.
+  now.
 - Discard, first step: "determines which cards cannot be made into a meld with the known cards in the deck".
   These are the cards that no meld of the bot's hand and of cards whose place it does not know can contain;
   cards in the discard pile and cards that it saw the opponent take are out. If there are such cards, one of
@@ -20,11 +20,10 @@ The readings (win rates against ``simple`` over 10,000 games, interval ± 1):
   at random among equals.
 - Knock: "seven or nine deadwood ... relate to whether the bot is likely to undercut the opponent". Knocks
   with at most 9; with at most 7 from the moment the opponent holds a card taken from the pile, that is, shows
-  a meld and may undercut. (Exactly 7, 9 or 0, taken literally, makes it wait for gin: 63.1 %, no bot
-  between Simple and V2. At 9 up to its fifth turn and 7 later: 53.0 %. Both with a minimum drop of 5.)
+  a meld and may undercut. (Exactly 7, 9 or 0, taken literally, makes it wait for gin: too strong to lie
+  between Simple and V2.)
 
-Measured: 51.59 % of 20,000 games against ``simple`` (95 % interval 50.90 to 52.29);
-``gin_env.play_match("medium", "simple", games=20_000, seed=0)``.
+Measured: see examples/README.md, "medium, utility, random-discard, late-knock".
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A policy trained with MaskablePPO (sb3-contrib), as a bot.
 
-The file remembers which observation layout, estimator (by name, with its parameters), rules and kind of episode it was trained with (see
-`describe_training`), and the bot encodes its own observation from the `PlayerView` accordingly: no option
-of the environment that it plays in can feed it other numbers.
+The file remembers which observation layout, estimator (by name, with its parameters), rules and kind of
+episode the policy was trained with (see `describe_training`), and the bot encodes its own observation from
+the `PlayerView` accordingly: no option of the environment that it plays in can feed it other numbers.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class PolicyBot:
     policy : the network; it is used as it is, see `snapshot` for a frozen copy.
     training : what `describe_training` returned for it.
     deterministic : play the most probable action (default) or draw from the distribution.
-    name : how the bot is called in results.
+    name : the bot's name in results.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class PolicyBot:
         """The policy in a file that ``MaskablePPO.save`` wrote.
 
         SB3's format holds pickled objects: load only files that you trust. Raises FileNotFoundError, or
-        ValueError for a file that is no such policy.
+        ValueError for a file that is not such a policy.
         """
         try:
             from sb3_contrib import MaskablePPO

@@ -13,38 +13,12 @@ The rules here:
   equals. The risk is equation 5 of paper 002 (`gin_env.estimators.risk`): how many melds of three the
   opponent can be expected to make with the card. ``caution`` = 0 is Simple. Cards that Simple would not
   discard again are not discarded here either. A discard that ends the hand risks nothing: it is Simple's.
-- ``draw``: beside Simple's upcards one is taken that leaves more than ``draw_margin`` points less deadwood
-  than a draw from the stock is expected to, each unseen card being there with 1 - the estimate.
+- ``draw``: an upcard is also taken if it leaves more than ``draw_margin`` points less deadwood than a draw
+  from the stock is expected to, each unseen card being there with 1 - the estimate.
 - ``knock``: Simple knocks at once. Here a knock must be expected to win ``knock_above`` points, in the mean
   over 32 hands of the opponent sampled from the estimate, lay-offs and undercuts included. Gin always knocks.
 
-Measured against ``simple``, in per cent of 20,000 games with ``seed=0`` (10,000 for the networks), 95 %
-intervals:
-
-====================================  ======================  ======================  ======================
-estimator                             discard                 knock alone             draw alone
-====================================  ======================  ======================  ======================
-``uniform``                           50.87 (50.18 to 51.56)  49.81 (49.12 to 50.51)  49.83 (49.13 to 50.52)
-``bayes``                             51.21 (50.52 to 51.91)  54.80 (54.10 to 55.48)  49.81 (49.12 to 50.51)
-``bayes-isru``                        51.13 (50.44 to 51.82)
-``logistic``                          48.40 (47.71 to 49.09)
-``logistic:normalised=true``          51.57 (50.88 to 52.26)
-``nn``                                51.76 (50.78 to 52.74)
-``suit-equivariant``                  53.01 (52.03 to 53.99)
-``shankar-cnn``                       53.24 (52.26 to 54.22)
-``ensemble``                          52.96 (51.98 to 53.94)
-omniscient                            80.09 (79.53 to 80.64)  63.89 (63.22 to 64.55)  49.68 (48.98 to 50.37)
-``bayes``, all three together         56.92 (56.23 to 57.60)
-====================================  ======================  ======================  ======================
-
-So the better the estimator, the more its safe discards win: 53.2 to 46.8, a lead of 6.5 points, with the
-paper's CNN; if the paper's 5 % is such a lead, ours is as large, if it means 55 % of the games, ours is less.
-Knocking gains more from the same estimates than discarding does, drawing nothing that could be measured.
-(Alone: with ``caution`` = 0.)
-
-``caution`` 3, ``draw_margin`` 2 and ``knock_above`` 10 were chosen with ``seed=5`` among 0.01 to 40, -2 to 10
-and -10 to 10. With ``caution`` 10, which costs a bot 6 points and more, the clairvoyant wins 83.25 (82.72 to
-83.76).
+Measured: see examples/README.md, "In play" and "safe-discard".
 """
 
 from __future__ import annotations
@@ -144,10 +118,11 @@ class SafeDiscardBot:
 
 
 class ClairvoyantSafeDiscardBot(SafeDiscardBot):
-    """The same with the ``omniscient`` estimator: it sees the opponent's cards. Parameters as of `SafeDiscardBot`.
+    """The same with the ``omniscient`` estimator: it sees the opponent's cards.
 
-    It is no bot by name. Whoever plays games (`gin_env.play.turns.play_bot`) hands the opponents' hands to a bot that has the method
-    `act_clairvoyantly`, and there is no other::
+    Parameters as of `SafeDiscardBot`. It has no name that `gin_env.agents.make` knows. Code that plays games
+    (`gin_env.play.turns.play_bot`) hands the opponents' hands to a bot that has the method
+    `act_clairvoyantly`; this is the only one::
 
         gin_env.play_match(ClairvoyantSafeDiscardBot(), "simple", games=20_000)
     """
@@ -179,7 +154,7 @@ class ClairvoyantSafeDiscardBot(SafeDiscardBot):
 
 @kernel
 def deadwood_after_stock_draw(hand: int, unseen: int, estimate) -> float:
-    """Least deadwood after drawing from the stock and discarding, in the mean over the cards that may come."""
+    """Least deadwood after a draw from the stock and a discard, in the mean over the cards that may come."""
     total = 0.0
     weight = 0.0
     while unseen:
@@ -195,7 +170,7 @@ def deadwood_after_stock_draw(hand: int, unseen: int, estimate) -> float:
 
 @kernel
 def safe_draw(public, private, player: int, estimate, margin: float) -> int:
-    """Simple's draw; but an upcard is taken too that leaves `margin` points less than the stock is expected to."""
+    """Simple's draw, or an upcard that leaves `margin` points less than the stock is expected to."""
     action = simple_draw(public, private)
     if public.phase == STOCK_ONLY or action == DRAW_UPCARD or margin == np.inf:
         return action
@@ -233,9 +208,10 @@ def safest_discards(hand: int, allowed: int, estimate, caution: float) -> int:
 
 @kernel
 def sample_hand(unseen: int, missing: int, estimate, random: int) -> int:
-    """Mask of `missing` cards, drawn one after the other with the odds of the estimate (Efraimidis and Spirakis, 2006).
+    """Mask of `missing` cards, drawn one after the other with the odds of the estimate.
 
-    Each card waits for an exponential time of rate odds; those that come first are taken.
+    Each card waits for an exponential time of rate odds; those that come first are taken (Efraimidis and
+    Spirakis, 2006).
     """
     times = np.full(NUM_CARDS, np.inf)
     remaining = unseen

@@ -1,7 +1,7 @@
 """``simple``: the baseline of all five papers, SimpleGinRummyPlayer of the EAAI 2021 challenge.
 
-Source: the reference engine tneller/gin-rummy-eaai (described in the oracle's README, "Rules that are
-easy to get wrong", 8), and the sections on the Simple player in papers 000 to 003.
+Source: the reference engine tneller/gin-rummy-eaai, and the sections on the Simple player in papers 000 to
+003.
 
 - Draw: takes the upcard if some meld of hand + upcard contains it, otherwise draws from the stock.
 - Discard: a card that leaves the least deadwood, at random among equals; never one that would repeat an
@@ -9,25 +9,14 @@ easy to get wrong", 8), and the sections on the Simple player in papers 000 to 0
 - Knock: at once, as soon as its deadwood allows; ``knock_at`` lowers the threshold (the papers' 8, 6, 4;
   0 waits for gin).
 
-``knock_at="variable"`` uses the paper's Tonic's thresholds (paper 001, "Approach to Knocking"). The paper does not give
+``knock_at="variable"`` uses Tonic's thresholds (paper 001, "Approach to Knocking"). The paper does not give
 them, only that they begin at 10, that they fall "gradually" "as we approach and exceed the estimated average
-game length of six turns", and four win rates. Reading: `VARIABLE_KNOCK`, 10 up to the bot's fourth turn, then
-two less in each turn down to 3. Of some eighty schedules "10 up to turn a, then b less a turn, not below c"
-it comes nearest to the paper's figures for Tonic (games won in per cent, 20,000 games with ``seed=0``, ± 0.7; ``tonic`` with
-these thresholds and the increments of `tonic`'s "nearest to the paper"; its defaults are stronger):
+game length of six turns", and four win rates: Tonic wins at least 68 % against Simple, 60 % against the
+variable threshold and 68 % against 4, and the last two are "approximately equivalent" against Simple (the
+figure with the numbers is lost). Reading: `VARIABLE_KNOCK`, 10 up to the bot's fourth turn, then two less in
+each turn down to 3, which comes nearest to these figures.
 
-=====================================  =====  ========
-match                                  paper  measured
-=====================================  =====  ========
-``tonic`` - ``simple``                 >= 68  68.8
-``tonic`` - ``simple(variable)``       60     59.6
-``tonic`` - ``simple(knock_at=4)``     68     69.1
-``simple(variable)`` - ``simple``      (a)    59.4
-``simple(knock_at=4)`` - ``simple``    (a)    56.2
-=====================================  =====  ========
-
-(a) "approximately equivalent"; the figure with the numbers is lost. Falling more slowly, to 4, makes the two
-equal within 1.5, but then ``tonic`` wins only 67 to 68 %.
+Measured: see examples/README.md, "Bots (000, 001, 002)" and "simple".
 """
 
 from __future__ import annotations
@@ -61,8 +50,8 @@ class SimpleBot:
 
     Parameters
     ----------
-    knock_at : knocks with deadwood of at most this (0 to 10; the rules' knock limit also holds); a sequence of
-        thresholds by turn; or ``"variable"`` for `VARIABLE_KNOCK`.
+    knock_at : knocks with deadwood of at most this (0 to 10; the rules' knock limit also holds); a sequence
+        of thresholds by turn; or ``"variable"`` for `VARIABLE_KNOCK`.
     """
 
     def __init__(self, knock_at: int | str | Sequence[int] = 10) -> None:
@@ -77,7 +66,7 @@ class SimpleBot:
         return actions
 
     def play_turns(self, table: Games, games: np.ndarray, both_seats: bool) -> None:
-        """Play the rest of the turn in each of `games`, with `both_seats` the rest of the hand, as `act` would."""
+        """Play the rest of the turn in each game as `act` would; with `both_seats` the rest of the hand."""
         _play_turns(
             table.state,
             games,
@@ -92,9 +81,10 @@ class SimpleBot:
 
 
 def knock_limits(knock_at: int | str | Sequence[int]) -> np.ndarray:
-    """int64 (MAX_TURNS,): the knock threshold in each turn of the player, counted from 1; entry 0 is not used.
+    """int64 (MAX_TURNS,): the knock threshold in each turn of the player, from 1 on; entry 0 is not used.
 
-    Raises TypeError or ValueError unless `knock_at` is an integer >= 0, a sequence of them, or ``"variable"``.
+    Raises TypeError or ValueError unless `knock_at` is an integer >= 0, a sequence of them, or
+    ``"variable"``.
     """
     if isinstance(knock_at, str) and knock_at == "variable":
         return points_by_turn("knock_at", VARIABLE_KNOCK, MOST_POINTS)

@@ -1,73 +1,30 @@
 """``tonic``: the heuristic agent Tonic of paper 001.
 
-Source: Larkin, Collicott and Hiebel, "Modeling Expert Knowledge in a Heuristic-Based Gin Rummy Agent" (2021),
-paper 001. A turn below is the bot's own n-th turn, counted from 1.
-
-What the paper gives:
-
-- Pairs (Table 1, `hands.pair_partners`): broad if one card, narrow if two may still complete the meld.
-- Draw: the upcard if it forms a meld; if it allows a knock; in the first two turns if it forms a pair of at most 18
-  points with an unmelded card, is no face card, and the hand has few pairs: at most three with nine unmelded
-  cards, at most one with five, "fewer than approximately half of the unmelded cards". Otherwise the stock.
-- Discard (Figure 1): an unmelded card that no filter keeps. The filters keep pairs (all in turns 1 and 2; of
-  less than 12 points in turn 3, falling to 10 in turn 5; none later); in turns 1 and 2 cards two ranks
-  beyond an end of a run, if the card between may still come; cards that would complete a meld of the cards
-  that the opponent is believed to hold (likelihood above 0.86, `gin_env.estimators.logistic`). If nothing or only the card
-  just taken remains, all unmelded cards count. Of what remains goes the face card that is in the fewest broad
-  pairs, the highest of these; without a face card the highest rank.
-- Knock: threshold by turn, 10 at first, lower from about the sixth turn on.
-- The estimator's thresholds are 0 and 0.86, its increment is larger than its decrement.
+Source: Larkin, Collicott and Hiebel, "Modeling Expert Knowledge in a Heuristic-Based Gin Rummy Agent" (2021).
+A turn is the bot's own, counted from 1. The paper gives pairs (`hands.pair_partners`), draw (`wants_pair`),
+discard (Figure 1, `tonic_discards`), a knock threshold of 10 at first and less from about the sixth turn on,
+and an estimator with thresholds 0 and 0.86 whose increment is larger than its decrement
+(`gin_env.estimators.logistic`).
 
 Readings where the paper is silent:
 
-- "Would form a meld": the arrangement of least deadwood melds the upcard. Taking every card that completes *some*
-  meld, as Simple does, costs 1.4 percentage points against ``simple``.
+- "Would form a meld": the arrangement of least deadwood melds the upcard (not: it completes some meld).
 - "Allows a knock": with a discard that leaves at most the threshold of this turn.
 - A drawn pair must be narrow, the pairs counted are broad, kept pairs are broad, the limit is: fewer pairs
   than half the unmelded cards, rounded down (which gives the paper's 3 for 9 and 1 for 5).
 - Face cards are J, Q and K. The threshold for pairs is 11 in turn 4.
 - An eleven-card hand all melded, or with only the taken card unmelded, discards as ``simple``.
-- Available are cards neither in the own hand nor in the pile, those in the opponent's hand included, which is
-  how Table 1 counts them.
-- The knock thresholds, increment, decrement and decline are not given. There are two answers:
+- Available are cards neither in the player's hand nor in the pile, as Table 1 counts them; the opponent may
+  hold them.
+- The knock thresholds, increment, decrement and decline are not given. *Nearest to the paper's figures* is
+  ``tonic:increment=1.5,decrement=0.75,decline=0.4,knock_at=variable`` (`simple.VARIABLE_KNOCK`). The defaults
+  are the best that ``gin-rummy tune tonic`` (`gin_env.training.tonic`; 100 trials, seed 1) found against the
+  paper's opponents.
 
-  - *Nearest to the paper's figures*: ``tonic:increment=1.5,decrement=0.75,decline=0.4,knock_at=variable`` (`simple.VARIABLE_KNOCK`;
-    with it a grid of 24 increments, 1 to 2.5, decrements and declines spans one percentage point against ``simple``).
-  - *The best*, which are the defaults: 10 in four turns, then 5, then gin only; increment 0.1, decrement 0.2, decline 0.5. Found by
-    ``gin-rummy tune tonic`` (`gin_env.training.tonic`; 100 trials, seed 1) against the three opponents of the paper. With such
-    small changes no likelihood reaches 0.86, so that only cards seen to be taken count as the opponent's: keeping back what she
-    might desire costs more than it brings. All five finalists say so, and that the increment must exceed the decrement
-    is not confirmed.
+The authors propose `filtered_fallback`, `break_pairs` and `depth_growth`; all are off by default (see
+`TonicBot`).
 
-  Games won in per cent, 20,000 each (± 0.7) on decks that the search had not seen:
-
-  ==========================  ========  ======================  ===========================
-  tonic                       simple    simple (``knock_at=4``)  simple (``"variable"``)
-  ==========================  ========  ======================  ===========================
-  nearest to the paper        68.9      68.5                    59.9
-  the found thresholds alone  74.0      73.5                    62.9
-  the defaults                74.7      75.4                    65.3
-  ==========================  ========  ======================  ===========================
-
-  Head to head the defaults beat the other 57.8 to 42.2. The thresholds alone help against other bots too: 49.8 instead of 45.8 % against
-  ``fitness-cfr``, 43.7 instead of 40.9 against ``cfr-plus``, 71.9 instead of 65.8 against ``medium`` (10,000 games, ± 1).
-
-Improvements that the authors propose, as options, all off by default:
-
-- ``filtered_fallback``: when the filters leave nothing, the opponent's desired cards are still kept back.
-- ``break_pairs``: when some discard allows a knock, the discard with the least deadwood is made, pair or not.
-- ``depth_growth``: changes of the estimate grow by this share of themselves with each turn of the hand.
-
-Measured with the reading nearest to the paper over 20,000 games with ``seed=0`` (``python examples/reproduce_bots.py``), with
-95 % intervals:
-
-- against ``simple`` 68.78 % (68.13 to 69.42), the paper: at least 68; ``simple(knock_at="variable")`` 59.63 (58.95 to
-  60.31), the paper: 60; ``simple(knock_at=4)`` 69.07 (68.43 to 69.71), the paper: 68.
-- against ``simple`` with ``break_pairs`` 68.93, ``filtered_fallback`` 68.62, ``depth_growth`` 0.05 69.12 and 0.2 68.76: no
-  difference that 20,000 games could show.
-- against ``simple`` drawing for a pair in no turn 67.87, in three 68.64, in all 68.10. As in the paper two turns or three
-  are the same, but its "performance drop-off (> 10%)" beyond three turns does not appear against ``simple``.
-- These knock thresholds, the rule for melds and the estimator's numbers were chosen with other seeds.
+Measured: see examples/README.md, "Tonic's numbers" and "tonic".
 """
 
 from __future__ import annotations
@@ -102,9 +59,9 @@ from gin_env.support.checks import check_integer, check_number, check_switch
 from gin_env.views import PlayerView
 
 TUNED_KNOCK = (10, 10, 10, 10, 5, 0)
-"""Knock thresholds in the first, second, ... turn, the last one for all later turns: found by ``gin-rummy tune tonic``."""
+"""Knock thresholds by turn, the last one for all later turns: found by ``gin-rummy tune tonic``."""
 ALL_PAIRS = 21
-"""No pair has more than 20 points: below this limit lie all of them."""
+"""Above every pair, which has at most 20 points."""
 KEEP_PAIRS_BELOW = (ALL_PAIRS, ALL_PAIRS, 12, 11, 10, 0)
 """Points below which a pair is kept in the first, second, ... turn; the last one for all later turns."""
 
@@ -125,7 +82,7 @@ PARAMETERS = np.dtype(
     align=True,
 )
 
-# int64 (21,): mask of the cards worth at most so many points.
+# int64 (21,): at index p the mask of the cards worth at most p points.
 _CARDS_UP_TO = np.array(
     [sum(1 << card for card in range(NUM_CARDS) if CARD_VALUES[card] <= points) for points in range(21)],
     np.int64,
@@ -140,10 +97,12 @@ class TonicBot:
     increment, decrement, decline : changes of the estimator's values, see `gin_env.estimators.logistic`.
     held : the likelihood above which a card is believed to be in the opponent's hand.
     knock_at : the threshold, a sequence of thresholds by turn, or ``"variable"`` for `simple.VARIABLE_KNOCK`.
-    pair_turns : draws the upcard for a pair in so many turns at the beginning.
-    max_pair_points : and only for pairs of at most so many points.
+    pair_turns : number of turns, from the first on, in which the upcard is drawn for a pair.
+    max_pair_points : the most points of a pair that the upcard is drawn for.
     keep_pairs_below : points below which pairs are kept, by turn; the last entry for all later turns.
-    filtered_fallback, break_pairs, depth_growth : see the module's docstring.
+    filtered_fallback : when the filters leave nothing, the opponent's desired cards are still kept back.
+    break_pairs : when some discard allows a knock, the discard with the least deadwood is made, pair or not.
+    depth_growth : changes of the estimate grow by this share of themselves with each turn of the hand.
     """
 
     name = "tonic"
@@ -201,7 +160,7 @@ def count_pairs(unmelded: int, available: int) -> int:
 
 @kernel
 def cards_worth_at_most(points: int) -> int:
-    """Mask of all the cards of at most so many points; empty for 0 and less."""
+    """Mask of all cards worth at most `points`; empty for 0 and less."""
     return _CARDS_UP_TO[max(0, min(points, 20))]
 
 
@@ -217,7 +176,12 @@ def cheap_partners(card: int, others: int, available: int, needed: int, max_poin
 
 @kernel
 def wants_pair(public, private, parameters) -> bool:
-    """Whether Tonic draws the upcard to form a pair."""
+    """Whether Tonic draws the upcard to form a pair.
+
+    The paper: in the first two turns, if it forms a pair of at most 18 points with an unmelded card, is no
+    face card, and the hand has few pairs: at most three with nine unmelded cards, at most one with five,
+    "fewer than approximately half of the unmelded cards".
+    """
     upcard = np.int64(public.upcard)
     if own_turn(public) > parameters.pair_turns or card_bit(upcard) & FACE_CARDS:
         return False
@@ -283,7 +247,7 @@ def desired_cards(unmelded: int, held: int) -> int:
 
 @kernel
 def last_choice(candidates: int, unmelded: int, available: int) -> int:
-    """Mask of what Tonic discards from: the face cards in the fewest broad pairs, else all; the highest rank."""
+    """Mask of what Tonic discards from: the highest of the face cards in fewest broad pairs, else of all."""
     faces = candidates & FACE_CARDS
     best, fewest, highest = np.int64(0), 99, -1
     remaining = faces if faces else candidates
@@ -301,7 +265,14 @@ def last_choice(candidates: int, unmelded: int, available: int) -> int:
 
 @kernel
 def tonic_discards(public, private, player: int, parameters) -> int:
-    """Mask of the cards that Tonic discards from at random."""
+    """Mask of the cards that Tonic discards from at random.
+
+    The paper's Figure 1: an unmelded card that no filter keeps. The filters keep pairs (all in turns 1 and 2;
+    of less than 12 points in turn 3, falling to 10 in turn 5; none later); in turns 1 and 2 cards two ranks
+    beyond an end of a run, if the card between may still come; and cards that would complete a meld of the
+    cards that the opponent is believed to hold. If nothing or only the card just taken remains, all unmelded
+    cards count.
+    """
     hand = np.int64(private.hand)
     allowed = discards_allowed(public, private)
     rest = hand & ~best_set_cards(hand)

@@ -1,29 +1,15 @@
 """``utility``: the utility AI of paper 004, which scores every card on a whiteboard's worth of rules.
 
-Source: J. Keats, "Artificial Opponents - Gin Rummy - Code Report" (2017), paper 004, "Algorithms Used".
-
-Drawing, by the paper: the upcard scores 20 if it completes a meld, 9 if its rank is 6 to 9, minus its
-deadwood points, minus 1 in the late game, minus 1000 if the discard rule would throw it away at once.
-
-Discarding, by the paper: melds are removed from the hand; of the remaining cards the one with the highest
-score goes. A card of value v scores
-
-1. v,
-2. if it is in a pair of equal ranks: - v / 2 if both other cards of the rank might still come, - v divided by
-   half the number of cards in the deck if one might, + v / 2 if neither,
-3. if the card one rank higher or lower of its suit is held too: - v / 3 if either card that completes the run
-   might still come, + 3 v / 4 if neither,
-4. + 3 v / 4 if the opponent has just discarded a card of the same rank,
-5. + v if the opponent has just discarded a card one rank higher or lower *of a different suit* (so the paper;
-   perhaps it means the same suit, which would make more sense).
+Source: J. Keats, "Artificial Opponents - Gin Rummy - Code Report" (2017), paper 004, "Algorithms Used". The
+scores of the upcard and of each card to discard are in `draw_score` and `discard_score`.
 
 Readings:
 
 - The upcard is taken when its score is above ``draw_above`` = 2 and the *late game* begins when at most
-  ``late_stock`` = 20 cards are left in the stock. So a six that completes nothing (score 3, late 2) is taken early
-  and no longer in the late game, which is what the paper says of its rules: "the AI only draws from the
-  discard pile when it would complete a meld, or if it sees a useful card within the first few turns". With
-  a limit of 0 it takes sevens and eights too, late in the game also, and wins 38.8 % against ``simple``.
+  ``late_stock`` = 20 cards are left in the stock. So a six that completes nothing (score 3, late 2) is taken
+  early and no longer in the late game, which is what the paper says of its rules: "the AI only draws from the
+  discard pile when it would complete a meld, or if it sees a useful card within the first few turns". With a
+  limit of 0 it takes sevens and eights too, late in the game also.
 - A card "might be in the deck" if the bot has neither seen it discarded nor knows it in the opponent's hand
   (the paper's FuzzyCardCollection removes a card from the deck's possible cards once its place is known).
 - The "number of cards in the deck" is the number of cards in the stock (1 if it is empty).
@@ -33,9 +19,9 @@ Readings:
 - Nothing is said about knocking: the bot knocks as soon as it may (``knock_at`` = 10).
 - Ties are broken at random. If all cards are melded, it discards as ``simple`` does.
 
-The paper gives no win rate, only "2-3 times the total end score" of a dummy. Measured: 45.30 % of 20,000 games against ``simple`` (95 %
-interval 44.62 to 46.00); ``gin_env.play_match("utility", "simple", games=20_000, seed=0)``. Its rules
-keep high pairs for ever and ignore what the opponent took.
+The paper gives no win rate, only "2-3 times the total end score" of a dummy. Its rules keep high pairs to the
+end and ignore what the opponent took. Measured: see examples/README.md, "medium, utility, random-discard,
+late-knock".
 """
 
 from __future__ import annotations
@@ -67,7 +53,7 @@ class UtilityBot:
     Parameters
     ----------
     draw_above : takes the upcard if its score is above this.
-    late_stock : the late game begins with so many cards in the stock.
+    late_stock : the late game begins when at most this many cards are left in the stock.
     knock_at : knocks with deadwood of at most this.
     """
 
@@ -89,7 +75,17 @@ class UtilityBot:
 def discard_score(card: int, loose: int, possible: int, stock_left: int, last_discard: int) -> float:
     """The score of an unmelded card; the highest is discarded.
 
-    `loose` are the unmelded cards of the hand, `possible` the cards that might be in the deck.
+    `loose` are the unmelded cards of the hand, `possible` the cards that might be in the deck. By the paper,
+    melds are removed from the hand, and a card of value v scores
+
+    1. v,
+    2. if it is in a pair of equal ranks: - v / 2 if both other cards of the rank might still come, - v
+       divided by half the number of cards in the deck if one might, + v / 2 if neither,
+    3. if the card one rank higher or lower of its suit is held too: - v / 3 if either card that completes the
+       run might still come, + 3 v / 4 if neither,
+    4. + 3 v / 4 if the opponent has just discarded a card of the same rank,
+    5. + v if the opponent has just discarded a card one rank higher or lower *of a different suit* (so the
+       paper; perhaps it means the same suit, which would make more sense).
     """
     value = np.float64(CARD_VALUES[card])
     score = value
@@ -137,7 +133,11 @@ def best_discards(loose: int, allowed: int, possible: int, stock_left: int, last
 
 @kernel
 def draw_score(public, hand: int, possible: int, late_stock: int) -> int:
-    """The score of the upcard."""
+    """The score of the upcard.
+
+    By the paper: 20 if it completes a meld, 9 if its rank is 6 to 9, minus its deadwood points, minus 1 in
+    the late game, minus 1000 if the discard rule would throw it away at once.
+    """
     upcard = np.int64(public.upcard)
     score = -np.int64(CARD_VALUES[upcard])
     if completes_meld(hand, upcard):

@@ -14,18 +14,18 @@ PAPER = 0
 PLUS = 1
 DEALT = 2
 KINDS = {"paper": PAPER, "plus": PLUS, "dealt": DEALT}
-"""``"paper"``: `full_game_cfr.abstraction`; ``"plus"``: `full_game_cfr.plus`; ``"dealt"``: `full_game_cfr.dealt`."""
+"""``"paper"``: `paper_sets`; ``"plus"``: `plus_sets`; ``"dealt"``: `dealt_sets`."""
 DEFAULT_CANDIDATES = {"paper": "least", "plus": "near", "dealt": "least"}
-"""For each abstraction, between which cards its discards are chosen (`CANDIDATES`)."""
+"""For each abstraction, the cards that its discards are chosen between (`CANDIDATES`)."""
 _MODULES = (paper_sets, plus_sets, dealt_sets)
 
-# Between which cards a discard is chosen.
+# The cards that a discard is chosen between.
 LEAST_DEADWOOD, NEAR_LEAST, UNMELDED, ALL_CARDS = 0, 1, 2, 3
 NEAR = 4
 """Points of deadwood that a discard may give away with `NEAR_LEAST`."""
 CANDIDATES = {"least": LEAST_DEADWOOD, "near": NEAR_LEAST, "unmelded": UNMELDED, "all": ALL_CARDS}
-"""``"least"``: cards whose discard leaves the least deadwood; ``"near"``: also unmelded ones that leave at most `NEAR`
-points more; ``"unmelded"``: cards outside the best melds; ``"all"``: all that may be discarded."""
+"""``"least"``: cards whose discard leaves the least deadwood; ``"near"``: also unmelded ones that leave at
+most `NEAR` points more; ``"unmelded"``: cards outside the best melds; ``"all"``: all allowed discards."""
 
 
 def number_of_sets(kind: int) -> int:
@@ -71,7 +71,7 @@ def knock_set_of(kind: int, public, private, player: int, rest: int) -> int:
 
 @kernel
 def discard_candidates(public, private, which: int) -> int:
-    """Mask of the cards between which the discard is chosen; never empty. `which`: see `CANDIDATES`."""
+    """Mask of the cards that the discard is chosen between; never empty. `which`: see `CANDIDATES`."""
     hand = np.int64(private.hand)
     allowed = discards_allowed(public, private)
     if which == ALL_CARDS:

@@ -1,8 +1,8 @@
 """The paper's abstraction by the number of cards dealt instead of the three stages.
 
-Ten times as many sets for discards and draws as `abstraction` has, and otherwise the same ones. A table of it is made from
-one of stages by `stages.interpolate`, which answers paper 000's question after "cases that fall between known
-abstraction points", or trained, which shows what the stages give away.
+It has ten times as many sets for discards and draws as `paper_sets`, and the same sets for knocks. A table of
+it is made from one of stages by `stages.interpolate`, which answers paper 000's question about "cases that
+fall between known abstraction points", or trained, which shows what the stages give away.
 """
 
 from __future__ import annotations
@@ -38,5 +38,5 @@ def draw_set(public, hand: int) -> int:
 
 @kernel
 def knock_set(public, deadwood: int) -> int:
-    """Number of the information set in which the player, left with this deadwood, decides whether to knock."""
+    """Number of the information set of knocking or not with this deadwood left."""
     return FIRST_KNOCK_SET + knock_number(public, deadwood)

@@ -1,16 +1,18 @@
 """The information sets of the CFR strategies: what a player looks at when she draws, discards and knocks.
 
-Source: paper 000, "Ranking the Fitness of a Card in a Game State". The paper gives one abstraction, the discard's:
-for each card a decision to discard or to keep it, from the card, the stage of the game (20 to 30 cards dealt,
-31 to 40, 41 to 50) and the current deadwood. Its draw and knock strategies are "pre-trained Monte Carlo CFR
-strategies" without a description; about a knock it only says that an information set "may include factors such as
-the number of deadwood in a hand or the number of turns taken". Readings:
+Source: paper 000, "Ranking the Fitness of a Card in a Game State". The paper gives one abstraction, the
+discard's: for each card a decision to discard or to keep it, from the card, the stage of the game (20 to 30
+cards dealt, 31 to 40, 41 to 50) and the current deadwood. Its draw and knock strategies are "pre-trained
+Monte Carlo CFR strategies" without a description; about a knock it only says that an information set "may
+include factors such as the number of deadwood in a hand or the number of turns taken". Readings:
 
-- *Cards dealt* are those that have left the stock: 21 after the deal (the upcard counts), 50 when a hand becomes void.
-- *Current deadwood* is the least deadwood of the hand as it is: eleven cards before a discard, ten before a draw.
-- Draw (take the upcard or not): stage, the opening offer being a stage of its own; whether the best arrangement
-  with the upcard melds it; the deadwood that taking it saves after the best discard (negative, 0, ..., 20 or more);
-  current deadwood in steps of five.
+- *Cards dealt* are those that have left the stock: 21 after the deal (the upcard counts), 50 when a hand
+  becomes void.
+- *Current deadwood* is the least deadwood of the hand as it is: eleven cards before a discard, ten before a
+  draw.
+- Draw (take the upcard or not): stage, the opening offer being a stage of its own; whether the best
+  arrangement with the upcard melds it; the deadwood that taking it saves after the best discard (negative, 0,
+  ..., 20 or more); current deadwood in steps of five.
 - Knock (or go on): deadwood after the discard (0 to 10) and cards dealt, which stand for the turn.
 
 All three lie in one array, discards first; an entry is the probability of acting (discard, take, knock).
@@ -28,7 +30,7 @@ from gin_env.state import OFFER
 
 STAGES = 3
 MOST_DEADWOOD = 100
-"""Deadwood above this counts as this."""
+"""Any deadwood above this counts as this."""
 MOST_SAVED = 20
 DEADWOOD_STEP = 5
 FIRST_DEALT = 20
@@ -67,14 +69,14 @@ def stage_of(public) -> int:
 
 @kernel
 def discard_number(hand: int, card: int, stage: int, stages: int) -> int:
-    """Place of card, stage (of so many) and the hand's deadwood among the discard sets."""
+    """Place of card, stage (one of `stages`) and the hand's deadwood among the discard sets."""
     deadwood = min(min_deadwood(hand), MOST_DEADWOOD)
     return (card * stages + stage) * (MOST_DEADWOOD + 1) + deadwood
 
 
 @kernel
 def draw_number(public, hand: int, stage: int, stages: int) -> int:
-    """Place of a draw in this stage (of so many) among the draw sets."""
+    """Place of a draw in this stage (one of `stages`) among the draw sets."""
     if public.phase == OFFER:
         stage = stages
     bit = card_bit(public.upcard)
@@ -107,5 +109,5 @@ def draw_set(public, hand: int) -> int:
 
 @kernel
 def knock_set(public, deadwood: int) -> int:
-    """Number of the information set in which the player, left with this deadwood, decides whether to knock."""
+    """Number of the information set of knocking or not with this deadwood left."""
     return FIRST_KNOCK_SET + knock_number(public, deadwood)

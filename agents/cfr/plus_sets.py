@@ -1,16 +1,18 @@
 """The abstraction of ``cfr-plus``: what a card is worth in this hand, rather than which card it is.
 
-Ours; it answers what paper 000 leaves as future work ("if there are more heuristical approaches that, when combined
-with CFR ..., could perform better"). Suits are alike and neighbouring numbers nearly so; instead of the card's name its
-uses count. The discard is chosen among the unmelded cards that leave at most 4 points more than the least (``candidates="near"``).
+Ours; it answers what paper 000 leaves as future work ("if there are more heuristical approaches that, when
+combined with CFR ..., could perform better"). Suits are alike and neighbouring numbers nearly so; instead of
+the card's name its uses count. The discard is chosen among the unmelded cards that leave at most 4 points
+more than the least (``candidates="near"``).
 
-- Discard: how much more than the least deadwood it leaves (0, 1 to 2, 3 to 4); *outs*, the unseen cards that would
-  meld it (0 to 4 and more); *danger*, what the opponent can do with it (`danger_of`); its points (1 to 3, 4 to 6, 7 to 9,
-  10); the own turn (1 to 2, 3 to 4, 5 to 7, later); the least deadwood (to 10, 20, 35, more).
-- Draw: turn, the opening offer apart; whether the upcard is melded; the deadwood it saves; its outs (to 1, 2, more); the
-  deadwood after taking it (0, to 5, 10, 20, 35, more).
-- Knock: deadwood; own turn (1 to 10 and more); how many cards from the pile the opponent holds (0 to 3 and more);
-  unseen cards that give gin (0, 1 to 2, more).
+- Discard: how much more than the least deadwood it leaves (0, 1 to 2, 3 to 4); *outs*, the unseen cards that
+  would meld it (0 to 4 and more); *danger*, what the opponent can do with it (`danger_of`); its points (1 to
+  3, 4 to 6, 7 to 9, 10); the own turn (1 to 2, 3 to 4, 5 to 7, later); the least deadwood (to 10, 20, 35,
+  more).
+- Draw: turn, the opening offer apart; whether the upcard is melded; the deadwood it saves; its outs (to 1, 2,
+  more); the deadwood after taking it (0, to 5, 10, 20, 35, more).
+- Knock: deadwood; own turn (1 to 10 and more); how many cards from the pile the opponent holds (0 to 3 and
+  more); unseen cards that give gin (0, 1 to 2, more).
 """
 
 from __future__ import annotations
@@ -61,8 +63,9 @@ def outs_of(card: int, others: int, unseen: int) -> int:
 def danger_of(card: int, shown: int, unseen: int, discarded: int) -> int:
     """What the opponent can do with a card, by the cards she took from the pile and those she discarded.
 
-    0 nothing: every meld with it needs a card that is gone; 1 little: she discarded a card that goes with it and took
-    none; 2 unknown; 3 she holds a card from the pile that goes with it; 4 she holds cards that meld it for sure.
+    0 nothing: every meld with it needs a card that is gone; 1 little: she discarded a card that goes with it
+    and took none; 2 unknown; 3 she holds a card from the pile that goes with it; 4 she holds cards that meld
+    it for sure.
     """
     if completes_meld(shown, card):
         return 4
@@ -129,7 +132,7 @@ def gin_outs(rest: int, unseen: int) -> int:
 
 @kernel
 def knock_set(public, private, player: int, rest: int) -> int:
-    """Number of the information set in which the player, left with these cards, decides whether to knock."""
+    """Number of the information set of knocking or not with these cards left."""
     turn = min(own_turn(public), 10) - 1
     taken = min(count_cards(np.int64(public.shown[1 - player])), 3)
     outs = gin_outs(rest, available_cards(public, private))

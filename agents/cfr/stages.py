@@ -1,17 +1,18 @@
 """A mapping for positions between the early, middle and late stages: paper 000's open question.
 
-The paper calls its three stages a weakness and points to Sandholm ("Abstraction for solving large incomplete-information
-games", AAAI 2015) for "a function that could be used to deal with cases that fall between known abstraction points". There
-an opponent's bet between two bets of the abstraction is mapped to each of them with a probability. Here the number of
-cards dealt lies between the middles of two stages; its strategy is the mean of theirs, weighted by
+The paper calls its three stages a weakness and points to Sandholm ("Abstraction for solving large
+incomplete-information games", AAAI 2015) for "a function that could be used to deal with cases that fall
+between known abstraction points". There an opponent's bet between two bets of the abstraction is mapped to
+each of them with a probability. Here the number of cards dealt lies between the middles of two stages; its
+strategy is the mean of theirs, weighted by
 
 - ``"hard"``: 1 for the stage it belongs to (the paper's bot);
 - ``"linear"``: the distances, (B - x) / (B - A) for the lower stage A;
-- ``"harmonic"``: the pseudo-harmonic mapping of Ganzfried and Sandholm ("Action translation in extensive-form games with
-  large action spaces", IJCAI 2013), (B - x) (1 + A) / ((B - A) (1 + x)).
+- ``"harmonic"``: the pseudo-harmonic mapping of Ganzfried and Sandholm ("Action translation in extensive-form
+  games with large action spaces", IJCAI 2013), (B - x) (1 + A) / ((B - A) (1 + x)).
 
-Before the first and after the last middle there is nothing to mix. Where training has visited only some of the stages
-that have a weight, these decide. Nothing is trained anew.
+Before the first and after the last middle there is nothing to mix. Where training has visited only some of
+the stages that have a weight, these decide. Nothing is trained again.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ LAST_DEALT = (30, 40)
 
 
 def stage_weights(mapping: str) -> np.ndarray:
-    """float64 (DEALT_COUNTS, STAGES): what each stage counts when so many cards (from 20 on) have been dealt."""
+    """float64 (DEALT_COUNTS, STAGES): the weight of each stage by the number of cards dealt (from 20 on)."""
     if mapping not in MAPPINGS:
         raise ValueError(f"stages = {mapping!r}: choose from {', '.join(MAPPINGS)}")
     cards = np.arange(FIRST_DEALT, FIRST_DEALT + DEALT_COUNTS)

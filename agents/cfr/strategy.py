@@ -1,12 +1,13 @@
 """Decisions by a table of probabilities: the same kernels in training, in its rollouts and in play.
 
-``strategy`` is float64 (number of information sets,): the probability of discarding, taking or knocking; negative
-in a set that the training has not visited. There the paper falls back on chance ("a discard would be chosen at random").
+``strategy`` is float64 (number of information sets,): the probability of discarding, taking or knocking;
+negative in a set that the training has not visited. There the paper falls back on chance ("a discard would be
+chosen at random").
 
-Discards: the paper decides for each card whether to discard or to keep it, and leaves open how eleven such answers
-become one discard. Reading: cards are drawn from the candidates at random, with replacement, until one is to be
-discarded; so a card is discarded with a probability proportional to its own. Cards without a strategy are left
-aside if another has one; if none has, one of them is chosen at random.
+Discards: the paper decides for each card whether to discard or to keep it, and leaves open how eleven such
+answers become one discard. Reading: cards are drawn from the candidates at random, with replacement, until
+one is to be discarded; so a card is discarded with a probability proportional to its own. Cards without a
+strategy are left aside if another has one; if none has, one of them is chosen at random.
 
 ``counts`` is int64 (3, 2): decisions (discard, draw, knock) found in the table and not found.
 """

@@ -1,7 +1,8 @@
 """Trained strategies as small files: probabilities in bytes, where they come from, and a checksum.
 
-A file is a compressed npz without pickles: ``strategy`` uint8 (number of information sets,), `UNVISITED` or the
-probability of acting times 254; ``metadata`` and ``checksum``, the bytes of a JSON text and of SHA-256 over both.
+A file is a compressed npz without pickles: ``strategy`` uint8 (number of information sets,), `UNVISITED` or
+the probability of acting times 254; ``metadata`` and ``checksum``, the bytes of a JSON text and of SHA-256
+over both.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _SCALE = 254
 
 
 class TableError(ValueError):
-    """A file that is no usable strategy table."""
+    """A file that is not a usable strategy table."""
 
 
 class StrategyTable:
@@ -113,7 +114,9 @@ def packaged_table(abstraction: str) -> StrategyTable:
 
 
 def find_table(table: str | Path | StrategyTable | None, abstractions: Sequence[str]) -> StrategyTable:
-    """What a bot's `table` parameter stands for: a table, a file, or (None) the packaged one of the first abstraction.
+    """The table that a bot's `table` parameter stands for: itself, a file's, or (None) the packaged one.
+
+    The packaged table is of the first of `abstractions`.
 
     Raises TableError for a table of another abstraction than the bot's.
     """

@@ -23,8 +23,8 @@ class GenerationBot:
     Parameters
     ----------
     weights : file of the network; default: the one that the package ships.
-    knock : ``"value"`` knocks when the network values it most; ``"simple"`` as soon as it may, with the discard
-        of the highest value (the ablation that shows what the evaluation of hands alone brings).
+    knock : ``"value"`` knocks when the network values it most; ``"simple"`` as soon as it may, with the
+        discard of the highest value (the ablation that shows what the evaluation of hands alone brings).
     """
 
     name = "generation"
@@ -64,7 +64,7 @@ class GenerationBot:
         return actions
 
     def values(self, view: PlayerView, discarding: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Values float32 (n, rows, 2) of the candidates in points / 100, and their actions int64 (n, rows, 2).
+        """Values float32 (n, rows, 2) of the candidates in points / 100, their actions int64 (n, rows, 2).
 
         `view` holds only players who all discard, or all draw. What cannot be played has `IMPOSSIBLE` value.
         """

@@ -8,9 +8,9 @@ A *candidate* is a hand of ten cards that the player can reach with her decision
   row 1 leaves it and keeps the hand as it is.
 
 So one function values draws, discards and knocks: how good the hand is, and what the moved card does for the
-opponent. The numbers are those that the papers look at: deadwood, melds, hit count (002, "Hand macro-features"),
-what the opponent has shown, discarded and declined around the card (001, 003), the melds that it could complete
-(002, "Defensive Score"). They treat the suits alike.
+opponent. The numbers are those that the papers look at: deadwood, melds, hit count (002, "Hand
+macro-features"), what the opponent has shown, discarded and declined around the card (001, 003), the melds
+that it could complete (002, "Defensive Score"). They treat the suits alike.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from gin_env.melds import least_deadwood_discards, min_deadwood
 from gin_env.state import DISCARD, STOCK_ONLY
 
 VERSION = 0
-"""Raised whenever a number changes its meaning; a saved network carries the version that it was trained with."""
+"""Raised whenever a number changes its meaning; a saved network carries the version of its training."""
 
 DISCARD_ROWS = 11
 DRAW_ROWS = 2
@@ -59,7 +59,7 @@ NUM_FEATURES = _SURROUNDINGS + _GROUPS * _GROUP + 1
 _CARDS_UP_TO = np.array(
     [sum(1 << card for card in range(52) if CARD_VALUES[card] <= value) for value in range(11)], np.int64
 )
-"""int64 (11,): mask of the cards that count at most so many points."""
+"""int64 (11,): at index p the mask of the cards that count at most p points."""
 
 
 @kernel

@@ -1,8 +1,8 @@
 """The value network: expected points of each candidate decision, and its files.
 
-A trunk reads the observation (`gin_env.observation`, without the scores: hands are valued, not games); a smaller
-network, the same for every row, reads a candidate (`gin_env.agents.generations.candidates`) beside what the
-trunk made of the table, and gives two values: for the plain decision and for knocking with it.
+A trunk reads the observation (`gin_env.observation`, without the scores: hands are valued, not games); a
+smaller network, the same for every row, reads a candidate (`gin_env.agents.generations.candidates`) beside
+what the trunk made of the table, and gives two values: for the plain decision and for knocking with it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,10 @@ def save_network(network: CandidateNetwork, path: str | Path, provenance: dict[s
 
 
 def load_network(path: str | Path) -> tuple[CandidateNetwork, dict[str, Any]]:
-    """(network, provenance) from a file that `save_network` wrote. Raises as `gin_env.support.tensor_files.read_tensors` does."""
+    """(network, provenance) from a file that `save_network` wrote.
+
+    Raises as `gin_env.support.tensor_files.read_tensors` does.
+    """
     tensors, described = read_tensors(path, KIND, _VERSION, "python examples/generational_retraining.py")
     try:
         network = CandidateNetwork(*described["sizes"])

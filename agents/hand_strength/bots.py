@@ -1,19 +1,22 @@
 """``offensive``, ``defensive`` and ``balanced``: discards by hand strength, by discard risk, and by both.
 
-Source: paper 002, "Offensive Score" and "Defensive Score". "The trained network was used solely to decide which card to discard.
-Specifically, among 11 cards, we discard the one that leaves a hand with the highest offensive score." The defensive score of a card is its discard
-risk, equation 5 (`gin_env.estimators.risk`). "Thirdly, a player that can jointly optimize both offensive and defensive scores should be
-developed": that is ``balanced``, which rates a discard by the value of the hand that it leaves less `risk_weight` points for each
+Source: paper 002, "Offensive Score" and "Defensive Score". "The trained network was used solely to decide
+which card to discard. Specifically, among 11 cards, we discard the one that leaves a hand with the highest
+offensive score." The defensive score of a card is its discard risk, equation 5 (`gin_env.estimators.risk`).
+"Thirdly, a player that can jointly optimize both offensive and defensive scores should be developed": that is
+``balanced``, which rates a discard by the value of the hand that it leaves less `risk_weight` points for each
 unit of risk.
 
 Readings:
 
 - Draws are the Simple player's, and so is the knock: at once if the chosen discard allows it.
-- ``offensive`` and ``balanced`` choose among all cards that may be discarded, ``defensive`` among the unmelded ones ("the defensive score of each
-  unmelded card"), or among all if every card is melded: melds would otherwise be broken for safety.
-- Equal values (to 1/1000) are decided at random. The Simple player's rule against repeating a {drawn, discarded} pair does not apply.
+- ``offensive`` and ``balanced`` choose among all cards that may be discarded, ``defensive`` among the
+  unmelded ones ("the defensive score of each unmelded card"), or among all if every card is melded: melds
+  would otherwise be broken for safety.
+- Equal values (to 1/1000) are decided at random. The Simple player's rule against repeating a {drawn,
+  discarded} pair does not apply.
 
-What the paper and we measured is in `gin_env.agents.hand_strength`.
+Measured: see examples/README.md, "Hand-strength networks (002)".
 """
 
 from __future__ import annotations
@@ -41,11 +44,11 @@ from gin_env.views import PlayerView
 Rate = Callable[[PlayerView, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 DEFAULT_NETWORK = "dual-inception-random-256"
-"""The strongest of the paper's networks here, see `gin_env.agents.hand_strength`."""
+"""The strongest of the paper's networks here."""
 VIEWS_AT_ONCE = 512
 """Views of one forward pass; more do not fit the processor's cache."""
 _STEPS = 1000
-"""Values that agree to 1/1000 of a point are equal: a batch may be added up in another order than a single view."""
+"""Values within 1/1000 of a point are equal: a batch may be summed in another order than a single view."""
 
 
 class OffensiveBot:
@@ -53,7 +56,7 @@ class OffensiveBot:
 
     Parameters
     ----------
-    network : a packaged network (`hand_strength.weights.packaged_names`) or the path of a ``.safetensors`` file.
+    network : a packaged network (`weights.packaged_names`) or the path of a ``.safetensors`` file.
     estimator : what estimates the opponent's hand; by default the one that the network was trained with.
     average_suits : takes the mean value over all 24 orders of the suits.
     """
@@ -149,10 +152,10 @@ class BalancedBot(OffensiveBot):
 
 
 def choose_actions(view: PlayerView, values_of: Rate, unmelded_only: bool) -> np.ndarray:
-    """int64 (n,): the Simple player's draws, and the discards of highest value, with a knock where it is possible.
+    """int64 (n,): the Simple player's draws, and the discards of highest value, with a knock where possible.
 
-    ``values_of(view, owners, cards, hands)`` rates all discards of all views that face one: discarding `cards[k]` leaves the player of view `owners[k]`
-    with the mask `hands[k]`.
+    ``values_of(view, owners, cards, hands)`` rates all discards of all views that face one: discarding
+    `cards[k]` leaves the player of view `owners[k]` with the mask `hands[k]`.
     """
     actions = np.empty(len(view), np.int64)
     most = _write_draws(view.records, actions)

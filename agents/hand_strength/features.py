@@ -1,16 +1,18 @@
-"""What the networks of paper 002 see of a hand: its cards, macro-features, interaction terms; orders of suits.
+"""What the networks of paper 002 see of a hand: cards, macro-features, interaction terms; orders of suits.
 
-Source: "Scoring Metrics". Macro-features are "deadwood points, number of sets, number of runs, and hit count", the last
-"the number of cards that, if drawn, will either complete or extend any meld". Interaction terms are products of
-neighbouring cards; "four neighbours of A♥ are A♣, A♦, A♠, and 2♥".
+Source: "Scoring Metrics". Macro-features are "deadwood points, number of sets, number of runs, and hit
+count", the last "the number of cards that, if drawn, will either complete or extend any meld". Interaction
+terms are products of neighbouring cards; "four neighbours of A♥ are A♣, A♦, A♠, and 2♥".
 
 Readings:
 
-- Sets and runs are counted each by themselves, as the authors' release does: a card may be in one of both; a run of six is one run.
+- Sets and runs are counted separately, as in the authors' release: a card may be in a set and in a run; a run
+  of six is one run.
 - The hit count looks at the hand alone (m is "generated from x"): cards already seen in the pile count too.
-- Interactions are the 48 pairs of neighbouring ranks of a suit and the 78 pairs of a rank: 126 terms, the number that gives
-  MLP-i its 2,945 parameters. (A "2×1 filter" over the matrix would see only 39 of the 78.)
-- The rows of the matrix are clubs, hearts, spades, diamonds, as in the paper's Figures 6 and 7 (Figure 1 has another order).
+- Interactions are the 48 pairs of neighbouring ranks of a suit and the 78 pairs of a rank: 126 terms, the
+  number that gives MLP-i its 2,945 parameters. (A "2×1 filter" over the matrix would see only 39 of the 78.)
+- The rows of the matrix are clubs, hearts, spades, diamonds, as in the paper's Figures 6 and 7 (Figure 1 has
+  another order).
 """
 
 from __future__ import annotations
@@ -66,7 +68,10 @@ def write_macro_features(hand: int, row: np.ndarray) -> None:
 
 
 def hand_features(hands: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """x, float32 (n, 52), 1 for each card held, and m, float32 (n, 4), the `MACRO_FEATURES`, of masks uint64 (n,)."""
+    """x and m of hands given as masks, uint64 (n,).
+
+    x, float32 (n, 52), is 1 for each card held; m, float32 (n, 4), are the `MACRO_FEATURES`.
+    """
     x = np.empty((len(hands), NUM_CARDS), np.float32)
     macro = np.empty((len(hands), len(MACRO_FEATURES)), np.float32)
     _write_features(hands, x, macro)

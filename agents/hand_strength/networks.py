@@ -1,7 +1,8 @@
 """The networks of paper 002 in torch: MLP, MLP-i, Dual Inception; and one that knows no order of suits.
 
-Source: "Offensive Score", Figure 3 and Table 1. Each takes the player's hand x (n, 52), the opponent estimate o (n, 52)
-and the macro-features m (n, 4), and gives the hand's value in points (n,): features, 16 hidden units with ReLU, one linear output.
+Source: "Offensive Score", Figure 3 and Table 1. Each takes the player's hand x (n, 52), the opponent estimate
+o (n, 52) and the macro-features m (n, 4), and gives the hand's value in points (n,): features, 16 hidden
+units with ReLU, one linear output.
 
 ===================== ================================== =============== ==========
 name                  features                           inputs of 16    parameters
@@ -15,13 +16,15 @@ card-messages         see `CardMessages`                 104 + 4 + 104   4,321
 
 Readings:
 
-- Figure 3 writes 182 inputs for both MLPs; 1,761 parameters need 108 and 2,945 need 182 (MLP-i then has no x).
-- Macro-features and scores enter as they are, in points and counts: the paper mentions no scales. It matters: what a network makes of
-  hands with more deadwood than its data has depends on them. With deadwood / 10 the same network wins 9 % instead of 45 %.
-- Weights begin as Keras draws them (Glorot's uniform distribution, no bias), since "other training parameters were set as default".
+- Figure 3 writes 182 inputs for both MLPs; 1,761 parameters need 108 and 2,945 need 182 (MLP-i then has no
+  x).
+- Macro-features and scores enter as they are, in points and counts: the paper mentions no scales. It matters
+  much: what a network makes of hands with more deadwood than its data has depends on them.
+- Weights begin as Keras draws them (Glorot's uniform distribution, no bias), since "other training parameters
+  were set as default".
 
-The hidden layer's weights are kept in two matrices, for the hand and for the opponent's, so that the opponent's half is computed once for
-all the discards that are compared.
+The hidden layer's weights are kept in two matrices, for the hand and for the opponent's, so that the
+opponent's half is computed once for all the discards that are compared.
 """
 
 from __future__ import annotations
@@ -75,8 +78,9 @@ class Interactions(Features):
 class Inception(Features):
     """Square filters of 2, 3 and 4 cards over the 4×13 matrix, side by side, without padding, with ReLU.
 
-    All filters in all places are one linear map of 52 cards, with few weights different from zero and those shared: a multiplication by
-    that matrix takes a third of the time of three small convolutions and their gradients.
+    All filters in all places are one linear map of 52 cards, with few weights different from zero and those
+    shared: a multiplication by that matrix takes a third of the time of three small convolutions and their
+    gradients.
     """
 
     entries: torch.Tensor
@@ -104,8 +108,10 @@ class Inception(Features):
 
 
 def _filter_places(filters: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where the filters' weights go in the (size, 52) matrix of `Inception`: positions in the flattened matrix, the weight for
-    each of them, and the filter of each row. Rows are ordered as the flattened results of the convolutions side by side would be.
+    """Where the filters' weights go in the (size, 52) matrix of `Inception`.
+
+    Returns positions in the flattened matrix, the weight for each of them, and the filter of each row. Rows
+    are ordered as the flattened results of the convolutions side by side would be.
     """
     entries: list[int] = []
     sources: list[int] = []
@@ -124,10 +130,10 @@ def _filter_places(filters: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 class CardMessages(Features):
-    """Message passing between cards, for which the order of the suits does not exist ("Conclusions and Future Work").
+    """Message passing between cards, for which the suits have no order ("Conclusions and Future Work").
 
-    Twice, every card hears from its own suit (two ranks to either side, weights shared by all cards) and from the cards of its rank in all
-    suits together. Then the cards of each rank are added up: (n, channels × 13).
+    Twice, every card hears from its own suit (two ranks to either side, weights shared by all cards) and from
+    the cards of its rank in all suits together. Then the cards of each rank are added up: (n, channels × 13).
     """
 
     def __init__(self, channels: int) -> None:
@@ -169,7 +175,10 @@ class HandStrength(nn.Module):
     def forward(
         self, x: torch.Tensor, macro: torch.Tensor, o: torch.Tensor, owner: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """float32 (n,) from x (n, 52), m (n, 4) and o (n, 52), or with `owner`, int64 (n,): hand k faces opponent o[owner[k]]."""
+        """float32 (n,) from x (n, 52), m (n, 4) and o (n, 52).
+
+        With `owner`, int64 (n,), hand k faces opponent o[owner[k]].
+        """
         hand = self.from_hand(torch.cat([self.hand(x), macro], dim=1))
         opponent = self.from_opponent(self.opponent(o))
         if owner is not None:
@@ -212,7 +221,7 @@ def value_averaged_over_suits(
     o: torch.Tensor,
     owner: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """The mean of the network's values over all 24 orders of the suits: what `HandStrength.forward` takes and gives, but invariant."""
+    """The network's mean value over all 24 orders of the suits; arguments as for `HandStrength.forward`."""
     values = [
         network(permuted_suits(x, order), macro, permuted_suits(o, order), owner)
         for order in range(len(CARD_ORDERS))

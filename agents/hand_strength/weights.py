@@ -52,7 +52,7 @@ def _packaged(name: str) -> tuple[HandStrength, dict[str, Any]]:
 
 
 def find_network(network: str | Path) -> tuple[HandStrength, dict[str, Any]]:
-    """The network that a bot's `network` parameter names: a packaged one, or the path of a ``.safetensors`` file.
+    """The network that a bot's `network` parameter names: a packaged one, or a ``.safetensors`` file.
 
     Raises TypeError, FileNotFoundError, TensorFileError, or ValueError with the choices for an unknown name.
     """

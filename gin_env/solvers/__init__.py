@@ -9,7 +9,7 @@
 
 - `game`: the protocol of a game; `kuhn`, `leduc`, `small_gin`: the games
 - `tree`: a game unrolled into arrays, which also checks that it keeps the protocol
-- `solvers`: CFR, CFR+, and Monte Carlo CFR by external sampling
+- `cfr`: CFR, CFR+, and Monte Carlo CFR by external sampling
 - `best_response`: expected value, exact best response, exploitability
 """
 

@@ -1,8 +1,8 @@
 """CFR, CFR+ and external-sampling Monte Carlo CFR: one implementation each.
 
-All three learn by self-play: in each iteration every information set plays by *regret matching*, in proportion
-to the positive part of its cumulative counterfactual regrets. What converges to a Nash equilibrium is the
-*average strategy*, each player's own reach probabilities being the weights.
+All three learn by self-play: in each iteration every information set plays by *regret matching*, in
+proportion to the positive part of its cumulative counterfactual regrets. What converges to a Nash equilibrium
+is the *average strategy*, each player's own reach probabilities being the weights.
 
 ========================  =====================  =========  =================  ======================
 solver                    regrets                updates    average weight     source
@@ -15,10 +15,11 @@ solver                    regrets                updates    average weight     s
 The exploitability of `CFR` and `CFRPlus` equals that of OpenSpiel 2.0.2's solvers iteration by iteration
 (``_CFRSolver(game, alternating_updates=False, ...)`` and ``CFRPlusSolver``; tests/test_cfr.py).
 
-Why external sampling, of the Monte Carlo variants: it samples chance and the opponent but tries all own actions,
-so that no sampled regret is divided by the probability of its sample. Outcome sampling visits a single terminal
-node an iteration, but has to divide by that probability, which becomes tiny in games as long as Gin Rummy, and its
-regrets have a far larger variance. A traversal stays cheap here because the own decisions of a hand are few.
+Why external sampling, of the Monte Carlo variants: it samples chance and the opponent but tries all own
+actions, so that no sampled regret is divided by the probability of its sample. Outcome sampling visits a
+single terminal node an iteration, but has to divide by that probability, which becomes tiny in games as long
+as Gin Rummy, and its regrets have a far larger variance. A traversal stays cheap here because the own
+decisions of a hand are few.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from gin_env.solvers.tree import GameTree
 
 
 def regret_matching(regrets: np.ndarray, first: np.ndarray | None = None) -> np.ndarray:
-    """Probabilities (Q,) in proportion to the positive regrets (Q,) of each row; uniform where there are none.
+    """Probabilities (Q,) in proportion to the positive regrets (Q,) of each row; uniform if none is positive.
 
     `first` (I,) says where the rows start; by default all of it is one row. (Hart & Mas-Colell 2000.)
     """
@@ -77,7 +78,7 @@ class CFR:
         self._strategy_sum = np.zeros(tree.num_sequences)
 
     def run(self, iterations: int) -> None:
-        """Run so many more iterations."""
+        """Run `iterations` more iterations."""
         for _ in range(check_iterations(iterations)):
             self.iterations += 1
             self._iterate()
@@ -146,7 +147,8 @@ class ExternalSamplingCFR:
     """Monte Carlo CFR by external sampling. It needs no tree: it walks the states, and keeps what it visits.
 
     In an iteration each player once tries all her actions, while chance and the opponent are sampled; the
-    opponent's strategies on the way enter his average, which his sampled play weights by his reach probability.
+    opponent's strategies on the way enter his average, which his sampled play weights by his reach
+    probability.
 
     Attributes
     ----------
@@ -167,7 +169,7 @@ class ExternalSamplingCFR:
         self._random = np.random.default_rng(seed)
 
     def run(self, iterations: int) -> None:
-        """Run so many more iterations."""
+        """Run `iterations` more iterations."""
         for _ in range(check_iterations(iterations)):
             self.iterations += 1
             for player in (0, 1):

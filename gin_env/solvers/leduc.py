@@ -1,10 +1,10 @@
 """Leduc hold'em (Southey et al. 2005): six cards, two betting rounds, the usual benchmark of CFR.
 
-Three ranks twice. Each player antes 1 and gets a card; after the first betting round one card is turned up.
-A raise is 2 in the first round and 4 in the second, at most two in a round; player 0 begins both, and may fold
-only when there is a raise to call. A pair with the board wins, then the higher card; equal cards split. These are
-OpenSpiel's rules (``leduc_poker``). Suits never matter, so cards are ranks here: 288 information sets instead of
-OpenSpiel's 936, with the same exploitability.
+Three ranks twice. Each player antes 1 and gets a card; after the first betting round one card is turned up. A
+raise is 2 in the first round and 4 in the second, at most two in a round; player 0 begins both, and may fold
+only when there is a raise to call. A pair with the board wins, then the higher card; equal cards split. These
+are OpenSpiel's rules (``leduc_poker``). Suits never matter, so cards are ranks here: 288 information sets
+instead of OpenSpiel's 936, with the same exploitability.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class LeducHoldem:
 
 @dataclass(frozen=True, slots=True)
 class LeducState:
-    """Cards in the order player 0, player 1, board; the actions of both rounds; each player's chips in the pot."""
+    """Cards of player 0, player 1 and the board; actions of both rounds; both players' chips in the pot."""
 
     cards: tuple[int, ...] = ()
     rounds: tuple[str, ...] = ("",)

@@ -1,16 +1,18 @@
 """Gin Rummy with a small deck, played by the real engine, as a game that can be solved exactly.
 
-One hand, player 1 deals, player 0 begins; the payoff is the points of the hand. Chance deals the hands and the
-upcard, and each card drawn from the stock when it is drawn: which cards lie in the stock, but not their order, is
-decided by then. A state holds one record of the engine (`gin_env.state.STATE`); a drawn card is put into its place in
-the deck, and `gin_env.engine.play` does the rest.
+One hand, player 1 deals, player 0 begins; the payoff is the points of the hand. Chance deals the hands and
+the upcard, and each card drawn from the stock when it is drawn: which cards lie in the stock, but not their
+order, is decided by then. A state holds one record of the engine (`gin_env.state.STATE`); a drawn card is put
+into its place in the deck, and `gin_env.engine.play` does the rest.
 
-An information set is what a `gin_env.views.PlayerView` shows: the public acts of the hand, the first upcard, the
-player's hand and her own draws from the stock. Everything else in the view follows from these (a test compares them
-field by field), and they make recall perfect: her first hand follows from her hand, acts and draws.
+An information set is what a `gin_env.views.PlayerView` shows: the public acts of the hand, the first upcard,
+the player's hand and her own draws from the stock. Everything else in the view follows from these (a test
+compares them field by field), and they make recall perfect: her first hand follows from her hand, acts and
+draws.
 
-The rules of `TINY` and `SMALL` were chosen so that the solution mixes: playing only its likeliest actions would
-lose 0.05 points a hand in `TINY`. With a knock limit of 3 instead of 6 a pure strategy is an equilibrium.
+The rules of `TINY` and `SMALL` were chosen so that the solution mixes: playing only its likeliest actions
+would lose 0.05 points a hand in `TINY`. With a knock limit of 3 instead of 6 a pure strategy is an
+equilibrium.
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ class SmallGin:
 
 
 class Deal:
-    """Before the first decision: chance deals player 0's hand, player 1's, the upcard, each as a tuple of cards."""
+    """Before the first decision: chance deals player 0's hand, player 1's, the upcard, as tuples of cards."""
 
     __slots__ = ("dealt", "game")
     to_move = CHANCE
@@ -98,8 +100,9 @@ class Deal:
 
 
 class GinState:
-    """A position of a hand: `record` (1,) of dtype `gin_env.state.STATE`; at a chance node the player to move in
-    it has just chosen to draw from the stock.
+    """A position of a hand: `record` (1,) of dtype `gin_env.state.STATE`.
+
+    At a chance node the player to move in it has just chosen to draw from the stock.
     """
 
     __slots__ = ("record", "to_move")
@@ -154,7 +157,7 @@ class GinState:
 
 
 def bot_strategy(game: SmallGin, bot: Agent) -> Strategy:
-    """How a bot plays each information set: a pure strategy (ties that it breaks at random are broken once)."""
+    """How a bot plays each information set: a pure strategy (ties broken at random are broken once)."""
     states: dict[Hashable, GinState] = {}
 
     def collect(state: State) -> None:

@@ -93,7 +93,7 @@ class GameTree:
     def vector(self, strategy: Mapping[Hashable, np.ndarray]) -> np.ndarray:
         """A strategy of both players as float64 (Q,); information sets that it lacks are played uniformly.
 
-        Raises ValueError for an information set that the game lacks, or a row that is no distribution.
+        Raises ValueError for an information set that the game lacks, or a row that is not a distribution.
         """
         if not isinstance(strategy, Mapping):
             raise TypeError(f"a strategy is a dict of rows by information set, not {type(strategy).__name__}")
@@ -132,7 +132,7 @@ class GameTree:
         return np.where(self.sequence < 0, self.chance, vector[self.sequence])
 
     def reach_probabilities(self, vector: np.ndarray) -> np.ndarray:
-        """float64 (3, N): the shares of player 0, player 1 and chance in the probability of reaching each node."""
+        """float64 (3, N): the shares of player 0, player 1 and chance in each node's reach probability."""
         reach = np.ones((3, len(self)))
         reach[2] = self.chance
         for player, edges in enumerate(self.edges):
@@ -150,7 +150,7 @@ class GameTree:
         return values
 
     def sum_children(self, values: np.ndarray, probabilities: np.ndarray, depth: int) -> None:
-        """Set the values (N,) of the nodes above the level `depth` from the values of their children there."""
+        """Set the values (N,) of the nodes above level `depth` from the values of their children there."""
         level = self.levels[depth]
         values[self._parents[depth - 1]] = np.add.reduceat(
             probabilities[level] * values[level], self._starts[depth - 1]

@@ -1,15 +1,18 @@
 """The search for Tonic's free numbers: ``gin-rummy tune tonic``.
 
-Paper 001 found the increments of Tonic's estimator by a grid search, "playing five rounds of 10,000 games each against
-SimpleAI", and gives neither them nor the knock thresholds by turn. Here Optuna's tree-structured Parzen estimator (Bergstra et
-al., 2011) searches six numbers: ``increment``, ``decrement``, ``decline``, and the three of a falling threshold (`falling`):
-the turns with the full 10, how much it falls in each later turn, and where it stops.
+Paper 001 found the increments of Tonic's estimator by a grid search, "playing five rounds of 10,000 games
+each against SimpleAI", and gives neither them nor the knock thresholds by turn. Here Optuna's tree-structured
+Parzen estimator (Bergstra et al., 2011) searches six numbers: ``increment``, ``decrement``, ``decline``, and
+the three of a falling threshold (`falling`): the turns with the full 10, how much it falls in each later
+turn, and where it stops.
 
-- All trials play the same decks (common random numbers), so that their differences are less noisy than their win rates.
-- Trials play up to nine matches; asynchronous successive halving (Li et al., 2020) stops two thirds of them after
-  the first and two thirds of the rest after the third.
-- The first trial is the bot as it is. The best trials and this one play longer matches on fresh decks; then the best of
-  these and the bot as it is meet the opponents and each other on decks that decided nothing before.
+- All trials play the same decks (common random numbers), so that their differences are less noisy than their
+  win rates.
+- Trials play up to nine matches; asynchronous successive halving (Li et al., 2020) stops two thirds of them
+  after the first and two thirds of the rest after the third.
+- The first trial is the bot as it is. The best trials and this one play longer matches on fresh decks; then
+  the best of these and the bot as it is meet the opponents and each other on decks that decided nothing
+  before.
 
 Everything depends on the seed alone.
 """
@@ -50,7 +53,7 @@ RANGES: dict[str, tuple[float, float]] = {
 
 
 def falling(full_turns: int, fall: int, last: int) -> tuple[int, ...]:
-    """Knock thresholds by turn: 10 in the first `full_turns` turns, then `fall` less in each, not below `last`."""
+    """Knock thresholds by turn: 10 in the first `full_turns`, then `fall` less in each, not below `last`."""
     thresholds = [10] * full_turns
     while thresholds[-1] > last:
         thresholds.append(max(thresholds[-1] - fall, last))
@@ -156,11 +159,11 @@ def tune_tonic(
     ----------
     trials : combinations of numbers to try, the bot as it is among them.
     games : in one match (even); a trial plays one to nine against each opponent.
-    seed : names the combinations; the decks are those of match seeds `SEEDS` * seed and following.
+    seed : random seed of the combinations; the decks are those of match seeds `SEEDS` * seed and following.
     opponents : bots; the mean win rate against them is maximised.
-    finalists : so many of the best trials play again, beside the bot as it is.
+    finalists : number of the best trials that play again, beside the bot as it is.
     final_games : in each match of the finalists and of the verdict (even).
-    trials_csv : a file for `write_trials`, written anew after each trial.
+    trials_csv : a file for `write_trials`, rewritten after each trial.
     progress : called with 1 after each trial and after each finalist.
 
     Raises ImportError without optuna.

@@ -1,23 +1,23 @@
 """Monte Carlo CFR+ on the full game, one hand per iteration, in compiled code.
 
 *Sampling.* One hand is sampled from the start to its end (outcome sampling, Lanctot et al. 2009), and at each
-decision of the traversing player every alternative is *probed* by one sampled play-out of the present strategies
-(Gibson et al., "Generalized sampling and variance in counterfactual regret minimization", AAAI 2012). External
-sampling, which follows all the traverser's alternatives to the end, is out of reach: a hand has about seven turns
-with a draw, up to eleven discards and a knock in each. Plain outcome sampling learns from one alternative a
-decision, and divides its value by the probability of everything the traverser did before, whose variance grows with
-every turn. Probes of one decision share their deck and their random numbers, so much of what chance does cancels in a
-regret. The sampled hand is not weighted by the traverser's own probability of getting there: regrets are those met
-in play. (With perfect recall that changes only how much an iteration counts in an information set; this abstraction
-forgets, and has no guarantee either way.)
+decision of the traversing player every alternative is *probed* by one sampled play-out of the present
+strategies (Gibson et al., "Generalized sampling and variance in counterfactual regret minimization", AAAI
+2012). External sampling, which follows all the traverser's alternatives to the end, is out of reach: a hand
+has about seven turns with a draw, up to eleven discards and a knock in each. Plain outcome sampling learns
+from one alternative a decision, and divides its value by the probability of everything the traverser did
+before, whose variance grows with every turn. Probes of one decision share their deck and their random
+numbers, so much of what chance does cancels in a regret. The sampled hand is not weighted by the traverser's
+own probability of getting there: regrets are those met in play. (With perfect recall that changes only how
+much an iteration counts in an information set; this abstraction forgets, and has no guarantee either way.)
 
-*CFR+.* Cumulative regrets are cut off at zero (Tammelin 2014), players traverse in turn. The last strategy of sampled
-CFR+ does not settle, so the average strategy is what is kept: iteration t counts t times, at the decisions of the player
-who does not traverse and so plays without exploration.
+*CFR+.* Cumulative regrets are cut off at zero (Tammelin 2014), players traverse in turn. The last strategy of
+sampled CFR+ does not settle, so the average strategy is what is kept: iteration t counts t times, at the
+decisions of the player who does not traverse and so plays without exploration.
 
-*Discards.* With p(c) the probability to discard c when asked, c goes with probability proportional to p(c). Keeping c
-means to be asked about another card, so its value is V, the mean of the v(c) by those probabilities; discarding
-has the value v(c). The two regrets are (1 - p) (v - V) and p (V - v).
+*Discards.* With p(c) the probability to discard c when asked, c goes with probability proportional to p(c).
+Keeping c means to be asked about another card, so its value is V, the mean of the v(c) by those
+probabilities; discarding has the value v(c). The two regrets are (1 - p) (v - V) and p (V - v).
 """
 
 from __future__ import annotations

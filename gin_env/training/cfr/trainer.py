@@ -1,6 +1,6 @@
-"""Training of the full game's CFR strategies: ``gin-rummy train cfr``. The algorithm is in `full_game_cfr.kernels`.
+"""Training of the full game's CFR strategies: ``gin-rummy train cfr``. The algorithm is in `kernels`.
 
-Everything random is a hash of the seed and the iteration's number, so a run depends on its settings alone, and a
+All randomness is a hash of the seed and the iteration's number, so a run depends on its settings alone, and a
 resumed run equals an uninterrupted one.
 """
 
@@ -35,11 +35,11 @@ class Settings:
     """What a training run depends on, beside the number of iterations."""
 
     abstraction: str = "paper"
-    """One of `full_game_cfr.sets.KINDS`."""
+    """One of `gin_env.agents.cfr.abstractions.KINDS`."""
     candidates: str | None = None
-    """Between which cards discards are chosen, one of `full_game_cfr.sets.CANDIDATES`; None: `DEFAULT_CANDIDATES`."""
+    """The cards that discards are chosen between, one of `CANDIDATES` there; None: `DEFAULT_CANDIDATES`."""
     seed: int = 1
-    """Names all the deals and choices."""
+    """Random seed of all deals and choices."""
     exploration: float = 0.1
     """Probability with which the traverser's decision in the sampled hand is random."""
 
@@ -65,7 +65,8 @@ class Trainer:
     ----------
     iterations : done so far.
     regrets : float64 (sets, 2): cumulative regrets of acting and of not acting, never negative.
-    sums : float64 (sets, 2): weighted probabilities of acting, and the weights; their quotient is the average.
+    sums : float64 (sets, 2): weighted probabilities of acting, and the weights; their quotient is the
+        average.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -77,7 +78,7 @@ class Trainer:
         self.sums = np.zeros((size, 2))
 
     def run(self, iterations: int, progress: Callable[[int], object] | None = None) -> None:
-        """Do so many more iterations; `progress` is called with the numbers of iterations done."""
+        """Run `iterations` more iterations; `progress` is called with the numbers of iterations done."""
         last = self.iterations + check_integer("iterations", iterations, 1, 10**12)
         states = np.zeros(2, STATE)
         states["public"]["rules"] = Rules().record()
@@ -154,7 +155,7 @@ def train_table(
     resume: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> StrategyTable:
-    """What ``gin-rummy train cfr`` does: train up to so many iterations, with checkpoints.
+    """What ``gin-rummy train cfr`` does: train up to `iterations` in all, with checkpoints.
 
     With `resume` the settings are those of the checkpoint; the iterations it has done count.
     """

@@ -33,7 +33,7 @@ def trainable() -> list[str]:
 
 
 def default_games(name: str) -> int:
-    """How many games the packaged file of this estimator was trained on. Raises ValueError for an unknown name."""
+    """How many games this estimator's packaged file was trained on. Raises ValueError for an unknown name."""
     return _trainer(name).default_games(name)
 
 
@@ -44,9 +44,10 @@ def train_estimator(
     opponents: Sequence[str] = ("simple",),
     progress: Callable[[int], object] | None = None,
 ) -> Trained:
-    """Train an estimator on so many games (None: as many as the packaged one) of `opponents` against each other.
+    """Train an estimator on games of `opponents` against each other.
 
-    `progress` is called with the number of games played since the last call. Raises ValueError for unknown names.
+    `games` is by default as many as the packaged one has seen. `progress` is called with the number of games
+    played since the last call. Raises ValueError for unknown names.
     """
     trainer = _trainer(name)
     return trainer.train(

@@ -48,8 +48,8 @@ def count_frequencies(
 ) -> Frequencies:
     """Watch games to 100 points between `opponents` and count.
 
-    With several opponents every seat of every game is taken by one of them at random. The result depends on the arguments
-    alone. `progress` is called with the number of games that have ended since the last call.
+    With several opponents every seat of every game is taken by one of them at random. The result depends on
+    the arguments alone. `progress` is called with the number of games that have ended since the last call.
 
     Raises ValueError for unknown bots or a number of games below 1.
     """

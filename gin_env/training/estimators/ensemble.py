@@ -68,8 +68,8 @@ def fit_table(
 ) -> dict[str, Any]:
     """Fit the choice and the weights by turn on hands of a bot against itself: what `save_table` writes.
 
-    The choice has the least log loss; the weights are those of the linear pool with the greatest likelihood (EM). A turn
-    with fewer than 1,000 samples takes those of the last turn with as many.
+    The choice has the least log loss; the weights are those of the linear pool with the greatest likelihood
+    (EM). A turn with fewer than 1,000 samples takes those of the last turn with as many.
     """
     members = [estimators.make(member) for member in MEMBERS]
     held_out = int(
@@ -86,7 +86,7 @@ def fit_table(
 
 
 def _fit(turns: np.ndarray, given: np.ndarray) -> dict[str, Any]:
-    """`fit_table` from the turn of each card (m,) and the probabilities that the members gave to what is true (m, members)."""
+    """`fit_table` from each card's turn (m,) and the members' probabilities of what is true (m, members)."""
     choice = np.zeros(MAX_TURNS + 1, np.int64)
     weights = np.full((MAX_TURNS + 1, given.shape[1]), 1 / given.shape[1])
     for turn in range(1, MAX_TURNS + 1):

@@ -1,29 +1,13 @@
-"""All estimators side by side over the same hands: metrics by turn, calibration, the check against ``uniform``.
+"""All estimators side by side over the same hands: metrics by turn, calibration, comparison with ``uniform``.
 
-As in paper 003, "Experimental Results": the estimators are used "independently, but simultaneously" on hands between two
-players of one kind; a sample is the estimate of the player whose opponent has just completed a turn, once in each turn.
-Turns of both players count together (the paper's figures reach past turn 29, ours 31 or so). The paper's "games" are
-read as single hands, since each begins anew.
+As in paper 003, "Experimental Results": the estimators are used "independently, but simultaneously" on hands
+between two players of one kind; a sample is the estimate of the player whose opponent has just completed a
+turn, once in each turn. Turns of both players count together (the paper's figures reach past turn 29, ours 31
+or so). The paper's "games" are read as single hands, since each starts from nothing.
 
 Sums are kept, not samples: memory does not grow with the number of hands.
 
-What the paper concludes of its three estimators, beside ``gin-rummy evaluate-estimators`` (50,000 hands, seed 0; the files
-of the run are in examples/figures/estimators, standard errors in the CSV):
-
-- Mean squared difference: "the Simple Neural Network and Bayesian estimators are nearly evenly matched in the early game" (here
-  too, 0.139 and 0.139 after turn 1), "Shankar CNN pulls ahead in mid game" (here from turn 1 on), "by late game, Bayesian
-  narrowly beats the other two" (not here: 0.072 to 0.081 after turn 20, 0.042 to 0.051 after turn 27).
-- Integrity loss: the network best up to turn 10, then Bayes, then the network and the CNN alike. Here ``bayes`` sums exactly to the
-  cards in the hand, so it is always best; the CNN is 3 to 5 % off, the network 5 to 8 %.
-- Minimum top largest: the network and Bayes better than the CNN early, the network "significantly worse ... after turn 10". Here the
-  network is ahead up to turn 6, the CNN after turn 8; later Bayes and the network are alike (16.4 after turn 20, the CNN 15.8).
-- Top n cards and drift area: the network early, then the CNN to the end. Here the CNN leads in both, the network is
-  level with it in the first six turns.
-- "No one estimator consistently dominant, an ensemble is recommended": here the CNN is the best of the three nearly everywhere.
-  Log loss: ``shankar-cnn`` 0.5276, the paper's choice by turn 0.5284, the fitted one 0.5273, the adaptive mixture 0.5265;
-  ``suit-equivariant`` 0.5158, ahead of all in log loss and squared difference after every turn of 1,000 samples.
-- Every trained estimator has a lower log loss than ``uniform`` (0.5921) after each turn of 1,000 samples (1 to 24). ``logistic``,
-  which is not trained, has not up to turn 8: its probabilities begin at one half.
+Measured: see examples/README.md, "Estimators (003)" and "Estimators, beside the paper's conclusions".
 """
 
 from __future__ import annotations
@@ -66,10 +50,10 @@ class Evaluation:
     squares: np.ndarray
     """float64 (estimators, turns, metrics): sums of squares."""
     bins: np.ndarray
-    """float64 (estimators, BINS, 3): for cards of unknown place whose probability lies in each twentieth of [0, 1],
-    how many, the sum of the probabilities, and how many of them the opponent held."""
+    """float64 (estimators, BINS, 3): cards of unknown place by the twentieth of [0, 1] of their probability:
+    their number, the sum of the probabilities, and how many of them the opponent held."""
     seconds: np.ndarray
-    """float64 (estimators,): processor time that the estimates took; the one thing that differs from run to run."""
+    """float64 (estimators,): processor time in seconds; the only part that varies between runs."""
 
     def mean(self, metric: str) -> np.ndarray:
         """float64 (estimators, turns): the metric's mean after each turn, NaN without samples."""
@@ -89,14 +73,15 @@ class Evaluation:
         return self.sums[:, :, list(METRICS).index(metric)].sum(axis=1) / self.counts.sum()
 
     def calibration_error(self) -> np.ndarray:
-        """float64 (estimators,): mean distance between probability and frequency, over bins weighted by their cards."""
+        """float64 (estimators,): mean distance of probability and frequency, bins weighted by their cards."""
         number, predicted, held = np.moveaxis(self.bins, 2, 0)
         return np.abs(predicted - held).sum(axis=1) / number.sum(axis=1)
 
     def against_uniform(self) -> dict[str, list[tuple[int, float]]]:
-        """For each other estimator: (turn, log loss of ``uniform`` minus its own) in turns of at least `ENOUGH` samples.
+        """For each other estimator: (turn, log loss of ``uniform`` minus its own).
 
-        Raises ValueError if ``uniform`` was not evaluated.
+        Only turns of at least `ENOUGH` samples are listed. Raises ValueError if ``uniform`` was not
+        evaluated.
         """
         if "uniform" not in self.names:
             raise ValueError("uniform was not evaluated: name it too")
@@ -110,7 +95,7 @@ class Evaluation:
         }
 
     def summary(self) -> str:
-        """A table: the mean of each metric over all samples, calibration error, time, and whether uniform is beaten."""
+        """A table: each metric's mean, calibration error, time, and whether ``uniform`` is beaten."""
         short = ("squared", "integrity %", "min. top", "top n", "drift", "log loss", "calibration")
         lines = [f"{'':30}" + "".join(f"{title:>12}" for title in (*short, "µs a view"))]
         cost = 1e6 * self.seconds / self.counts.sum()
@@ -157,10 +142,11 @@ def evaluate_estimators(
     opponent: str | Agent = "simple",
     progress: Callable[[int], object] | None = None,
 ) -> Evaluation:
-    """Measure estimators (names, with parameters or without, or objects) on hands of `opponent` against itself.
+    """Measure estimators on hands of `opponent` against itself.
 
-    ``omniscient`` is given the truth. `progress` is called with the number of hands that have ended since the last call.
-    Raises ValueError for unknown names.
+    `members` are names, with or without parameters, or objects; ``omniscient`` is given the truth. `progress`
+    is called with the number of hands that have ended since the last call. Raises ValueError for unknown
+    names.
     """
     resolved = [estimators.resolve(member) for member in members]
     if not resolved:
@@ -204,10 +190,12 @@ def estimate_along(
     seed: int,
     progress: Callable[[int], object] | None = None,
 ) -> Iterator[tuple[Positions, list[np.ndarray], list[float]]]:
-    """Play hands of `bot` against itself; after each turn yields the positions of those who have seen it, and all estimates.
+    """Play hands of `bot` against itself; after each turn yields positions, estimates and times.
 
-    The estimates are float32 (n, 52), one array for each of `members`, whose memories run along and go on
-    from hand to hand at the same place, as in a game (what ``ensemble:switching=adaptive`` learns from). Last comes the processor time that each took, in seconds.
+    The positions are those of the players who have seen the turn. The estimates are float32 (n, 52), one
+    array for each of `members`, whose memories run along and go on from hand to hand at the same place, as in
+    a game (what ``ensemble:switching=adaptive`` learns from). Last comes the processor time that each took,
+    in seconds.
     """
     memories = [member.new_memory(2 * HANDS_AT_ONCE) for member in members]
     table, begun, ended = None, 0, 0

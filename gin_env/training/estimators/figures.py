@@ -109,7 +109,7 @@ def draw_calibration(evaluation: Evaluation, path: str | Path) -> None:
 
 
 def draw_curve(curve: Sequence[Progress], title: str, path: str | Path) -> None:
-    """Draw the loss of a training run and of the held-out positions by the positions that it has learned from."""
+    """Draw the losses of a training run, its own and the held-out one, by the positions learned from."""
     figure_class, _ = import_matplotlib()
     figure = figure_class(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()

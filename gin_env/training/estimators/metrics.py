@@ -1,18 +1,22 @@
 """How good an estimate is: paper 003's five metrics, and the log loss.
 
-Source: paper 003, "Metric Design". Estimates p are compared with the hand that the opponent holds (n cards, 10 after a
-completed turn).
+Source: paper 003, "Metric Design". Estimates p are compared with the hand that the opponent holds (n cards,
+10 after a completed turn).
 
 - ``squared_difference``: mean over the 52 cards of (p - held)².
 - ``integrity_loss``: how far the sum of p is from n, in per cent of n.
-- ``minimum_top_largest``: how many of the cards with the largest p it takes to include the whole hand (least: n).
+- ``minimum_top_largest``: how many of the cards with the largest p it takes to include the whole hand (least:
+  n).
 - ``top_cards``: how many of the n cards with the largest p she holds ("Top n Cards", most: n).
-- ``drift_area``: for each k up to n, if it takes the i cards with the largest p to include k held ones, (n + 1 - k)(i - k).
-- ``log_loss`` (ours): mean over the cards of unknown place of -ln(the probability given to what is true), in nats.
+- ``drift_area``: the sum of (n + 1 - k)(i - k) over each k up to n, if it takes the i cards with the largest
+  p to include k held ones.
+- ``log_loss`` (ours): mean over the cards of unknown place of -ln(the probability given to what is true), in
+  nats.
 
-Readings: the paper prints the drift area's weight as (11 - i), which becomes negative beyond the eleventh card and would
-reward the worst estimates; (11 - k) penalises "errors in predicting one of the best guesses more than ... the lesser
-certain", as its text says. Cards with equal p are ordered at random (afresh for each view). Log loss takes p from 1e-7 to 1 - 1e-7.
+Readings: the paper prints the drift area's weight as (11 - i), which becomes negative beyond the eleventh
+card and would reward the worst estimates; (11 - k) penalises "errors in predicting one of the best guesses
+more than ... the lesser certain", as its text says. Cards with equal p are ordered at random (afresh for each
+view). Log loss takes p from 1e-7 to 1 - 1e-7.
 """
 
 from __future__ import annotations
@@ -51,7 +55,7 @@ def measure(estimates: np.ndarray, positions: Positions) -> np.ndarray:
 
 @kernel
 def held_ranks(estimate, hand: int, key: int, ranks) -> None:
-    """Write the places (from 1) of the held cards in the order of falling probability, ascending; equals at random."""
+    """Write the places (from 1, ascending) of the held cards by falling probability, equals at random."""
     found = 0
     for card in range(NUM_CARDS):
         if not hand >> card & 1:

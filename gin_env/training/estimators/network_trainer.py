@@ -1,11 +1,12 @@
 """How the networks learn: rounds of fresh positions from bots that play each other, Adam, a held-out set.
 
-Paper 003 trains on games of two Simple players, "batch sizes and epochs were hand-tuned" (no figures). Reading: the loss is
-the cross-entropy over the cards whose place the player does not know (the others are set to 0 or 1 anyway); no
-position is seen twice, so that there is nothing to overfit; the learning rate falls to 0 along a cosine.
+Paper 003 trains on games of two Simple players, "batch sizes and epochs were hand-tuned" (no figures).
+Reading: the loss is the cross-entropy over the cards whose place the player does not know (the others are set
+to 0 or 1 anyway); no position is seen twice, so that there is nothing to overfit; the learning rate falls to
+0 along a cosine.
 
-``nn`` takes its own earlier estimates as inputs: they come from the network as it was at the end of the previous
-generation (the uniform estimate in the first one).
+``nn`` takes its own earlier estimates as inputs: they come from the network as it was at the end of the
+previous generation (the uniform estimate in the first one).
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ COURSES = {
 """The courses of the packaged weights ``simple``; other sets may be shorter, their metadata say."""
 
 MIXED = "mixed"
-"""What a set of weights is called that has watched several bots."""
+"""Name of a set of weights that has watched several bots."""
 SHARE = 0.1
 
 
@@ -85,7 +86,10 @@ class Trained:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the weights as safetensors; beside them the validation curve (``.curve.csv``, with matplotlib ``.curve.png``)."""
+        """Write the weights as safetensors, and beside them the validation curve.
+
+        The curve is ``.curve.csv`` and, if matplotlib is installed, ``.curve.png``.
+        """
         path = Path(path)
         save(self.network, path, self.metadata)
         lines = ["round,positions,loss,validation"]
@@ -107,7 +111,7 @@ def train(
     opponents: Sequence[str],
     progress: Callable[[int], object] | None = None,
 ) -> Trained:
-    """What ``gin-rummy train estimator`` calls: train on (about) so many hands, on one thread."""
+    """What ``gin-rummy train estimator`` calls: train on about `games` hands, on one thread."""
     course = COURSES[name]
     hands = max(1, min(course.hands, games))
     threads = torch.get_num_threads()
@@ -128,8 +132,9 @@ def train_network(
 ) -> Trained:
     """Train the network of the estimator `name` on hands of `bots` against each other.
 
-    `progress` is called after each round with the number of hands played in it. Uses torch's present number of threads; the result
-    depends on the arguments alone (on one machine). Raises ValueError for an unknown network or bot.
+    `progress` is called after each round with the number of hands played in it. Uses torch's present number
+    of threads; the result depends on the arguments alone (on one machine). Raises ValueError for an unknown
+    network or bot.
     """
     if name not in NETWORKS:
         raise ValueError(f"{name!r} is no network; choose from {', '.join(NETWORKS)}")
@@ -173,7 +178,7 @@ def train_network(
 
 
 def prepare(name: str, positions: Positions, before: Any) -> tuple[torch.Tensor, ...]:
-    """(inputs of the network..., unseen, missing, truth) of the positions; `before` is ``nn``'s last generation."""
+    """(network inputs..., unseen, missing, truth) of the positions; `before`: ``nn``'s last generation."""
     view = positions.view
     if name == "nn":
         _turns, counts = opponent_turns(view)
@@ -189,7 +194,7 @@ def prepare(name: str, positions: Positions, before: Any) -> tuple[torch.Tensor,
 
 
 def _last_turn_inputs(positions: Positions, before: Any) -> np.ndarray:
-    """The inputs of ``nn`` for the last turn of the opponent, her earlier turns estimated by the network `before`."""
+    """Inputs of ``nn`` for the opponent's last turn; the network `before` estimates her earlier ones."""
     view = positions.view
     turns, counts = opponent_turns(view)
     inputs = np.empty((len(view), before.layers[0].in_features if before else 157), np.float32)

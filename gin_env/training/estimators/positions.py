@@ -1,5 +1,6 @@
-"""Positions with the truth beside them, from bots that play each other: what estimators learn from and are measured by.
+"""Positions with the truth beside them, from bots that play each other.
 
+Estimators learn from them and are measured by them.
 Only training and evaluation may use this module: the opponents' hands are read from the state.
 """
 
@@ -40,7 +41,7 @@ class Positions:
 
 
 def collect_positions(bots: Sequence[str | Agent], hands: int, seed: int, share: float = 0.25) -> Positions:
-    """Positions of both players from so many hands, a random `share` of all, in random order.
+    """Positions of both players from `hands` hands, a random `share` of all, in random order.
 
     Every seat of every hand is taken by a bot drawn from `bots`. The result depends on the arguments alone.
     """
@@ -59,9 +60,10 @@ def collect_positions(bots: Sequence[str | Agent], hands: int, seed: int, share:
 
 
 def play_hands(bots: Sequence[str | Agent], hands: int, seed: int) -> Iterator[tuple[Games, np.ndarray]]:
-    """Play so many hands; yields the games and the indices of those that are not over, after the deal and each action.
+    """Play hands; after the deal and each action yields the games and the indices of those that are not over.
 
-    Every `HANDS_AT_ONCE` hands are a new `Games`. Every seat of every hand is taken by a bot drawn from `bots`.
+    Every `HANDS_AT_ONCE` hands are a new `Games`. Every seat of every hand is taken by a bot drawn from
+    `bots`.
     """
     players = [agents.resolve(bot) for bot in bots]
     if not players:

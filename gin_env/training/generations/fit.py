@@ -1,9 +1,9 @@
 """Fitting the network to the returns of tried decisions.
 
-The loss has two parts. What decides the play is how the candidates of one position differ: their returns, less
-the mean of the position, which takes out the luck of the deal that they share. The mean itself is fitted with
-a small weight. Suits are permuted at random in the observations (candidates have none), a new order for each
-batch: 24 times the data.
+The loss has two parts. What decides the play is how the candidates of one position differ: their returns,
+less the mean of the position, which takes out the luck of the deal that they share. The mean itself is fitted
+with a small weight. Suits are permuted at random in the observations (candidates have none), a new order for
+each batch: 24 times the data.
 """
 
 from __future__ import annotations

@@ -3,12 +3,13 @@
 Generation 0 is a bot by name (`simple`, as in paper 002) with random decisions strewn in. Generation k plays
 against a pool of bots and of the generations kept before it, tries decisions in the positions that it meets,
 fits its successor's network to what they led to, and lets it play against everybody. The *gate*: a successor
-replaces the champion only if, over the whole pool and the champion, weighted by their shares, it wins at least
-as many games on the same decks as the champion did (who wins half against itself). A rejected one is forgotten;
-the next attempt gathers other hands.
+replaces the champion only if, over the whole pool and the champion, weighted by their shares, it wins at
+least as many games on the same decks as the champion did (who wins half against itself). A rejected one is
+forgotten; the next attempt gathers other hands.
 
 Everything in the folder of a run: ``settings.json``, ``generation-K.safetensors``, ``history.json`` with a
-`Generation` for each, and ``experience-K.npz`` of the last few. A run that is resumed from there goes on as if it had never stopped.
+`Generation` for each, and ``experience-K.npz`` of the last few. A run that is resumed from there goes on as
+if it had never stopped.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from gin_env.training.generations.fit import fit
 from gin_env.training.generations.rollouts import Search, gather
 
 PREVIOUS = "previous"
-"""What the champion before a generation is called in its results."""
+"""The name, in a generation's results, of the champion before it."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Settings:
     """A run of the loop."""
 
     ancestor: str = "simple"
-    """Generation 0: a bot by name, or the file of a generation of another run, whose network is trained on."""
+    """Generation 0: a bot by name, or the file of another run's generation, whose network is trained on."""
     pool: dict[str, float] = field(
         default_factory=lambda: {"simple": 8.0, "simple:knock_at=0": 1.0, "tonic": 2.0}
     )
@@ -67,7 +68,7 @@ class Settings:
     games: int = 10_000
     """Games of each match that measures a generation."""
     seed: int = 1
-    """Names everything that is random."""
+    """Random seed."""
     search: Search = field(default_factory=Search)
     """How positions are found and decisions tried."""
 
@@ -84,7 +85,7 @@ class Generation:
     intervals: dict[str, tuple[float, float]]
     """Wilson, 95 %."""
     losses: dict[str, float]
-    """Held-out losses of the fit, see `training.fit`."""
+    """Held-out losses of the fit, see `fit.fit`."""
     positions: int
     returns: int
     seconds: float
@@ -101,7 +102,7 @@ def run(
     workers: int | None = None,
     progress: Progress = lambda *_: None,
 ) -> Iterator[Generation]:
-    """Run the loop in `folder` until there are so many generations; yields each as it ends.
+    """Run the loop in `folder` until there are `generations` of them; yields each as it ends.
 
     A folder with a run is resumed: `settings` must be None or the same as before. The result does not depend
     on the number of `workers` (processes; default: one for each core).
@@ -222,7 +223,7 @@ def _remember(
 
 
 def passes_gate(champion: dict[str, float], successor: dict[str, float], shares: dict[str, float]) -> bool:
-    """Whether a successor with these win rates replaces a champion with those (who wins half against itself)."""
+    """Whether the successor replaces the champion, who wins half against itself, by their win rates."""
     before = champion | {PREVIOUS: 0.5}
     return sum(shares[bot] * (rate - before[bot]) for bot, rate in successor.items()) >= 0
 

@@ -1,10 +1,11 @@
 """The labels: positions from play, and what each of several decisions in them led to.
 
 The learner plays hands against a pool and sometimes stops (`Positions`). Each stopped position is copied once
-for every candidate decision to be tried; the copies take their decisions and are played to the end of the hand
-by the same players. All copies share the deck and the players' random numbers, so that they differ by what the
-decision did and by nothing else (common random numbers), and the hidden cards are the ones that this opponent
-held in this play: a fair sample of what the learner could not see, which no belief has to approximate.
+for every candidate decision to be tried; the copies take their decisions and are played to the end of the
+hand by the same players. All copies share the deck and the players' random numbers, so that they differ by
+what the decision did and by nothing else (common random numbers), and the hidden cards are the ones that this
+opponent held in this play: a fair sample of what the learner could not see, which no belief has to
+approximate.
 
 One future for each position: positions are as cheap as futures, and the network averages over both; a second
 future of the same position says less than a new position.
@@ -38,9 +39,9 @@ class Search:
     exploration: float = 0.1
     """Share of the learner's decisions that are random on the way to the positions."""
     best_tried: int = 4
-    """Discards tried in a position: so many that the learner values most ..."""
+    """Discards tried in a position: this number that the learner values most ..."""
     others_tried: int = 2
-    """... and so many others."""
+    """... and this number of others."""
     knocks_tried: int = 2
     """Knocks tried in a position (they end the hand: cheap)."""
 
@@ -56,9 +57,9 @@ def gather(
 ) -> tuple[Experience, Experience]:
     """Positions, and the returns of their candidates, from `hands` hands of the learner against the pool.
 
-    Each hand's opponent is drawn from the pool with these weights. `seed` and `part` name the hands; parts
-    are independent of each other, so that they can be played anywhere in any order. Returns the positions to
-    draw in, and those to discard in.
+    Each hand's opponent is drawn from the pool with these weights. The hands follow from `seed` and `part`;
+    parts are independent of each other, so that they can be played anywhere in any order. Returns the
+    positions to draw in, and those to discard in.
     """
     random = np.random.default_rng([seed, part])
     table = Games(hands)
@@ -90,7 +91,7 @@ def gather(
 def try_candidates(
     state: np.ndarray, players: Players, random: np.random.Generator, search: Search
 ) -> Experience:
-    """Try decisions in each of these positions (`STATE` records (n,)), where the learners all discard or all draw."""
+    """Try decisions in each of these positions, `STATE` records (n,); learners all discard or all draw."""
     table = Games(len(state))
     table.state[:] = state
     view = table.views(table.everyone)
@@ -126,7 +127,7 @@ def try_candidates(
 def _choose(
     values: np.ndarray, actions: np.ndarray, best: int, others: int, random: np.random.Generator
 ) -> np.ndarray:
-    """bool (n, rows): the `best` possible candidates of the highest values (n, rows), and some others by lot."""
+    """bool (n, rows): the `best` possible candidates of highest value (n, rows), and `others` by lot."""
     possible = actions != NO_ACTION
     ranks = np.where(possible, values + 1e-6 * random.random(values.shape), -np.inf)
     order = np.argsort(-ranks, axis=1)

@@ -1,18 +1,21 @@
 """The data sets of paper 002: player's hand, opponent estimate, discounted score; identical states averaged.
 
-Source: "Scoring Metrics", equation 2, and "The Data". With `s` points to the winner and a discount γ, the hand that a player keeps `q` discards before
-her last one has the value y = ±s γ^q. Kept compactly: a mask, 52 bytes and a number for each state.
+Source: "Scoring Metrics", equation 2, and "The Data". With `s` points to the winner and a discount γ, the
+hand that a player keeps `q` discards before her last one has the value y = ±s γ^q. Kept compactly: a mask, 52
+bytes and a number for each state.
 
 Readings:
 
-- A hand is observed after each discard ("at the end of each round"): the ten cards that the network will later compare.
-  The estimate is the one that the player had when she chose the discard.
-- γ is not given. With the last stage only it does not matter (q = 0); for all stages `ALL_STAGES_DISCOUNT`, see there.
+- A hand is observed after each discard ("at the end of each round"): the ten cards that the network will
+  later compare. The estimate is the one that the player had when she chose the discard.
+- γ is not given. With the last stage only it does not matter (q = 0); for all stages it is
+  `ALL_STAGES_DISCOUNT`.
 - Void hands have no winner and are left out, and so are hands in which the player never discarded.
 - The Simple set holds one player of each hand: the other's observation would not be independent.
-- Best of N samples: the player's ten cards stay, all others are dealt anew for each sample. The paper says "for each initial pair of hands", but the
-  sample of Random-256 in the authors' repository (72 rows: score 58.8 ± 1.6, 69 ± 5 % gin, 51 points without gin) fits this
-  (59.4, 77 %, 54) and neither both hands kept (54.5, 83 %, 37) nor everything dealt anew (65.5, 72 %). Of equal scores the first.
+- Best of N samples: the player's ten cards stay, all others are dealt again for each sample. The paper says
+  "for each initial pair of hands", but the sample of Random-256 in the authors' repository fits this reading,
+  and neither both hands kept nor everything dealt again (examples/README.md, "Hand strength"). Of equal
+  scores the first.
 - States are identical if hand and estimate are, the estimate in steps of 1/255.
 """
 
@@ -61,7 +64,7 @@ _DEALS_AT_ONCE = 1024
 
 
 class DataSetError(ValueError):
-    """A file that is no usable data set."""
+    """A file that is not a usable data set."""
 
 
 @dataclass
@@ -74,7 +77,8 @@ class DataSet:
     estimates : uint8 (n, 52): 255 times the probability that the opponent holds the card.
     scores : float32 (n,): discounted points, the mean over all observations of the state.
     counts : uint32 (n,): observations of the state.
-    metadata : name, observations, seed, stages, discount, estimator, deals, simulated_actions, command, version.
+    metadata : name, observations, seed, stages, discount, estimator, deals, simulated_actions, command,
+        version.
     """
 
     hands: np.ndarray
@@ -113,7 +117,7 @@ class DataSet:
 
     @classmethod
     def load(cls, path: str | Path) -> DataSet:
-        """Read a data set. Raises FileNotFoundError, or DataSetError for a truncated, altered or foreign file."""
+        """Read a data set. Raises FileNotFoundError, or DataSetError for a damaged or foreign file."""
         path = Path(path)
         try:
             with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
@@ -150,7 +154,7 @@ def discounted_scores(points: np.ndarray, stages: np.ndarray, discount: float) -
 def average_identical(
     hands: np.ndarray, estimates: np.ndarray, scores: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(hands, estimates, mean scores, counts) with each state once, in the order in which they first occur."""
+    """(hands, estimates, mean scores, counts) with each state once, in order of first occurrence."""
     keys = np.concatenate([hands[:, None].view(np.uint8), estimates], axis=1)
     keys = np.ascontiguousarray(keys).view(np.dtype((np.void, keys.shape[1])))[:, 0]
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
@@ -172,9 +176,10 @@ def generate(
     workers: int = 1,
     progress: Callable[[int], object] | None = None,
 ) -> DataSet:
-    """Play a data set of so many observations; the result does not depend on the number of workers (threads).
+    """Play a data set of `observations`; the result does not depend on the number of workers (threads).
 
-    `progress` is called with the number of new observations. Raises ValueError for unknown names and numbers out of range.
+    `progress` is called with the number of new observations. Raises ValueError for unknown names and numbers
+    out of range.
     """
     if name not in DATA_SETS:
         raise ValueError(f"unknown data set {name!r}; choose from {', '.join(DATA_SETS)}")

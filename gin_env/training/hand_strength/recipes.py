@@ -1,6 +1,7 @@
-"""Networks by name: which architecture learned from which data. ``gin-rummy train hand-strength NAME`` makes each anew.
+"""Networks by name: which architecture learned from which data.
 
-The rows of paper 002's Table 1, and three networks past its end: message passing between cards, and flat Monte Carlo as the explorer.
+They are the rows of paper 002's Table 1, and three networks past its end: message passing between cards, and
+flat Monte Carlo as the explorer. ``gin-rummy train hand-strength NAME`` trains one.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def load_or_generate(
 def provenance(
     name: str, trainer: Trainer, schedule: str, epochs: int | None, candidates: list[Candidate]
 ) -> dict[str, Any]:
-    """The metadata of a finished network, the best of `candidates`, with the command that makes it anew."""
+    """The metadata of a finished network, the best of `candidates`, with the command that reproduces it."""
     data = trainer.data.metadata
     command = (
         f"gin-rummy train hand-strength {name} {name}.safetensors --observations {data['observations']} "

@@ -1,13 +1,15 @@
-"""Hands played in bulk for the data sets of paper 002, by compiled functions: explorers against the Simple player.
+"""Hands played in bulk for the data sets of paper 002, by kernels: explorers against the Simple player.
 
 An *explorer* looks for lines of play that beat the Simple player:
 
 - ``simple``: none; two Simple players, one of whom is observed.
-- ``random``: the paper's. The same hand is played by the random-discard player N times against the Simple player, all other cards
-  dealt anew each time, and only the sample with the best score for her is kept ("Monte Carlo simulation"; Random-16, Random-256).
-- ``flat-monte-carlo``: the paper's open wish ("other state space exploration methods (e.g. flat MC tree search)"). The deal is played
-  once; at each discard every unmelded card is tried in N / 32 simulations, in which the cards she cannot see are dealt anew
-  and both sides go on as Simple players, and the best mean score is chosen. So she never profits from unseen cards.
+- ``random``: the paper's. The same hand is played by the random-discard player N times against the Simple
+  player, all other cards dealt again each time, and only the sample with the best score for her is kept
+  ("Monte Carlo simulation"; Random-16, Random-256).
+- ``flat-monte-carlo``: the paper's open wish ("other state space exploration methods (e.g. flat MC tree
+  search)"). The deal is played once; at each discard every unmelded card is tried in N / 32 simulations, in
+  which the cards she cannot see are dealt again and both sides go on as Simple players, and the best mean
+  score is chosen. So she never profits from unseen cards.
 
 An observation is the player's view when she discards, the hand that the discard leaves, and her score.
 """
@@ -31,7 +33,7 @@ from gin_env.views import write_view
 SIMPLE, RANDOM, FLAT_MONTE_CARLO = 0, 1, 2
 EXPLORERS = ("simple", "random", "flat-monte-carlo")
 MOST_OBSERVATIONS = 128
-"""Room that one player's discards in a hand need at most (`MAX_TURNS` is the limit of both players' turns)."""
+"""The most discards of one player in a hand (`MAX_TURNS` is the limit of both players' turns)."""
 
 
 @kernel
@@ -51,7 +53,7 @@ def score_of(public, player: int) -> int:
 
 @kernel
 def redeal_unseen(game, player: int, key: int) -> None:
-    """Deal the cards that this player cannot see anew: the opponent's unknown cards and the stock."""
+    """Deal again the cards that this player cannot see: the opponent's unknown cards and the stock."""
     public, private = game.public, game.private[player]
     opponent = game.private[1 - player]
     pool = np.empty(NUM_CARDS, np.int64)
@@ -74,7 +76,7 @@ def redeal_unseen(game, player: int, key: int) -> None:
 
 @kernel
 def flat_monte_carlo_action(tables, player: int, simulations: int):
-    """(the discard of best mean score over so many simulations each, actions simulated) in game 0 of `tables`.
+    """(the discard of best mean score over `simulations` each, actions simulated) in game 0 of `tables`.
 
     Games 1 and 2 are scratch space. All cards are tried on the same redealt hands.
     """
@@ -113,7 +115,7 @@ def flat_monte_carlo_action(tables, player: int, simulations: int):
 
 @kernel
 def discard_or_knock(game, player: int, card: int) -> int:
-    """The action that discards this card, with a knock if the rules allow it (as the Simple player: at once)."""
+    """The action that discards this card, knocking if the rules allow it (as the Simple player: at once)."""
     left = min_deadwood(np.int64(game.private[player].hand) & ~card_bit(card))
     return card + (KNOCK if left <= game.public.rules.knock_limit else 0)
 
@@ -132,10 +134,10 @@ def explorer_action(tables, player: int, explorer: int, samples: int):
 
 @kernel
 def play_hand(tables, explorer: int, samples: int, record: bool, views, hands, first: int):
-    """Play game 0 of `tables` to its end, player 0 exploring; return (row after the last one written, actions simulated).
+    """Play game 0 of `tables` to its end, player 0 exploring.
 
-    With `record`, player 0's discards are written into `views` (`VIEW` records) and `hands` (the masks that they leave)
-    from row `first` on.
+    Returns (row after the last one written, actions simulated). With `record`, player 0's discards are
+    written into `views` (`VIEW` records) and `hands` (the masks that they leave) from row `first` on.
     """
     game = tables[0]
     row = first
@@ -157,7 +159,7 @@ def play_hand(tables, explorer: int, samples: int, record: bool, views, hands, f
 
 @kernel
 def start_sample(game, seed: int, deal_number: int, sample: int) -> None:
-    """Prepare a dealt game for one sample: player 0 keeps her hand, the other 42 cards and the random numbers are its own."""
+    """Prepare a dealt game for one sample: player 0 keeps her hand; other cards and random numbers change."""
     game.hidden.decision_seed = mix(seed, sample)
     key = stream(game.hidden.decision_seed, deal_number, 0, OPPONENT)
     deck, rules = game.hidden.deck, game.public.rules
@@ -172,10 +174,11 @@ def start_sample(game, seed: int, deal_number: int, sample: int) -> None:
 
 @kernel
 def explore_deal(tables, seed: int, deal_number: int, explorer: int, samples: int, views, hands, first: int):
-    """Play one deal and record what the explorer keeps of it: (row after the last one, score, actions simulated).
+    """Play one deal and record what the explorer keeps: (row after the last one, score, actions simulated).
 
-    The random explorer plays all the samples, then the best one (the first of equals) once more, recording it: a decision depends on
-    nothing but its seed. Nothing is recorded of a hand that is void or in which she never discarded.
+    The random explorer plays all the samples, then the best one (the first of equals) once more, recording
+    it: a decision depends on nothing but its seed. Nothing is recorded of a hand that is void or in which she
+    never discarded.
     """
     game = tables[0]
     tries = samples if explorer == RANDOM else 1
@@ -208,8 +211,8 @@ def explore_deals(
 ):
     """Explore deals from `first_deal` on until they are done or the arrays might overflow.
 
-    Returns (deals done, rows written, actions simulated). ``scores`` are undiscounted; ``stages`` count down to 0, the last discard.
-    Without `all_stages` only the last discard of a hand stays.
+    Returns (deals done, rows written, actions simulated). ``scores`` are undiscounted; ``stages`` count down
+    to 0, the last discard. Without `all_stages` only the last discard of a hand stays.
     """
     rows = 0
     simulated = np.int64(0)

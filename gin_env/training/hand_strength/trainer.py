@@ -1,16 +1,19 @@
 """Training of the hand-strength networks: mean squared error on a data set, with a schedule by name.
 
-Source: paper 002, "Offensive Score": "batch size of 64. The training-validation ratio was 80:20. The initial learning rate was 10^-3 and was
-scheduled to decay by a factor of 0.1 every 32 epochs. All models were trained over 96 epochs. Other training parameters were set as
-default" (Adam with Keras's epsilon of 1e-7 is the reading). That is `SCHEDULES["paper"]`: half an hour for Dual Inception with a million
-observations on one core. `SCHEDULES["fast"]`, the default, has three epochs: seconds with 200,000 observations. It is not only
+Source: paper 002, "Offensive Score": "batch size of 64. The training-validation ratio was 80:20. The initial
+learning rate was 10^-3 and was scheduled to decay by a factor of 0.1 every 32 epochs. All models were trained
+over 96 epochs. Other training parameters were set as default" (Adam with Keras's epsilon of 1e-7 is the
+reading). That is `SCHEDULES["paper"]`: half an hour for Dual Inception with a million observations on one
+core. `SCHEDULES["fast"]`, the default, has three epochs: seconds with 200,000 observations. It is not only
 faster, the players are better (see `gin_env.agents.hand_strength`).
 
-Augmentation (Table 1c: "for every matrix hand representation given to a model, we also gave the model 4! = 24 row-permutations"): in each epoch each
-state is seen in one order of suits, drawn at random, x and o permuted together. In the long run that is the same, and an
-epoch takes as long as without (24 times as many examples an epoch would be).
+Augmentation (Table 1c: "for every matrix hand representation given to a model, we also gave the model 4! = 24
+row-permutations"): in each epoch each state is seen in one order of suits, drawn at random, x and o permuted
+together. In the long run that is the same, and an epoch takes as long as without; with all 24 it would take
+24 times as long.
 
-Epoch e of a run shuffles with its own generator, so that a resumed run equals an uninterrupted one, bit by bit.
+Epoch e of a run shuffles with its own generator, so that a resumed run equals an uninterrupted one, bit by
+bit.
 """
 
 from __future__ import annotations
@@ -47,7 +50,7 @@ class Schedule:
     decay: float
     """The learning rate is multiplied by this ..."""
     decay_every: int
-    """... every so many epochs."""
+    """... after this number of epochs, each time."""
 
     def rate(self, epoch: int) -> float:
         """The learning rate of an epoch, counted from 0."""
@@ -61,7 +64,10 @@ SCHEDULES = {
 
 
 def find_schedule(name: str, epochs: int | None = None) -> Schedule:
-    """A schedule by name; another number of `epochs` decays the learning rate after each third of them. Raises ValueError for an unknown name."""
+    """A schedule by name. With another number of `epochs` the learning rate decays after each third of them.
+
+    Raises ValueError for an unknown name.
+    """
     if name not in SCHEDULES:
         raise ValueError(f"unknown schedule {name!r}; choose from {', '.join(SCHEDULES)}")
     schedule = SCHEDULES[name]
@@ -73,7 +79,7 @@ def find_schedule(name: str, epochs: int | None = None) -> Schedule:
 
 @dataclass(frozen=True)
 class Settings:
-    """What names a training run, but for its data."""
+    """What a training run depends on, beside its data."""
 
     architecture: str
     schedule: Schedule
@@ -87,8 +93,8 @@ class Trainer:
     Attributes
     ----------
     network : the network in training.
-    train_losses, validation_losses : mean squared error in points² for each epoch done; the first as a running mean
-        over the epoch, as Keras reports it.
+    train_losses, validation_losses : mean squared error in points² for each epoch done; the first as a
+        running mean over the epoch, as Keras reports it.
     training, validation : int64, the states of the data set on either side.
     """
 
@@ -163,7 +169,7 @@ class Trainer:
 
     @classmethod
     def resume(cls, path: str | Path, data: DataSet, settings: Settings) -> Trainer:
-        """The run of a checkpoint. Raises FileNotFoundError, or TensorFileError if it is damaged or of another run."""
+        """The run of a checkpoint. Raises FileNotFoundError, or TensorFileError for damage or another run."""
         tensors, metadata = read_tensors(path, _CHECKPOINT, FILE_VERSION, COMMAND)
         trainer = cls(data, settings)
         expected = trainer.describe()
@@ -190,7 +196,7 @@ class Trainer:
 def batch_of(
     data: DataSet, rows: np.ndarray, suit_orders: np.ndarray | None = None
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """(x, m, o, y) of these states, unpacked from the compact data; each with the suits in the order number given for it."""
+    """(x, m, o, y) of these states, unpacked from the compact data; with their suits in `suit_orders`."""
     x, macro = hand_features(data.hands[rows])
     o = data.estimates[rows].astype(np.float32) / np.float32(255)
     if suit_orders is not None:
