@@ -11,9 +11,9 @@ Source: the reference engine tneller/gin-rummy-eaai, and the sections on the Sim
 
 ``knock_at="variable"`` uses Tonic's thresholds (paper 001, "Approach to Knocking"). The paper does not give
 them, only that they begin at 10, that they fall "gradually" "as we approach and exceed the estimated average
-game length of six turns", and four win rates: Tonic wins at least 68 % against Simple, 60 % against the
-variable threshold and 68 % against 4, and the last two are "approximately equivalent" against Simple (the
-figure with the numbers is lost). Reading: `VARIABLE_KNOCK`, 10 up to the bot's fourth turn, then two less in
+game length of six turns", and how they play: Tonic wins at least 68 % against Simple, 60 % against the
+variable threshold and 68 % against 4; against Simple these two are "approximately equivalent" (the figure
+with the numbers is lost). Reading: `VARIABLE_KNOCK`, 10 up to the bot's fourth turn, then two less in
 each turn down to 3, which comes nearest to these figures.
 
 Measured: see examples/README.md, "Bots (000, 001, 002)" and "simple".
