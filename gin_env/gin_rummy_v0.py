@@ -15,8 +15,8 @@ Rewards            zero-sum; ``"points"``: points of the hand / 100; ``"win"``: 
 ...     env.step(None if termination else env.action_space(agent).sample(observation["action_mask"]))
 
 ``raw_env`` is several times faster than ``env`` and raises `IllegalActionError` for an illegal action,
-leaving the game as it was. ``env`` adds PettingZoo's usual wrappers: there an illegal action ends the episode and
-pays -1 to the offender and 0 to the other player, which is the one case where rewards are not zero-sum.
+leaving the game as it was. ``env`` adds PettingZoo's usual wrappers: there an illegal action ends the
+episode and pays -1 to the offender and 0 to the other player, the one case where rewards are not zero-sum.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def play_randomly(state, results, decisions):
 
 @kernel
 def choose_legal(masks, number, actions):
-    """A random legal action from each byte mask: count the ones, find the one drawn, eight bytes at a time."""
+    """A random legal action from each byte mask: count the ones, find the one drawn, in blocks of eight."""
     for index in range(len(masks)):
         mask = masks[index]
         count = 0
