@@ -1,10 +1,10 @@
-"""How many machine instructions fixed amounts of work take: the same number on a noisy machine as on a quiet one.
+"""How many machine instructions fixed amounts of work take: the same on a noisy machine as on a quiet one.
 
-callgrind (of valgrind) runs one process for each of the `gin_env.speed.workloads`, which does it once to load its
-kernels and once for the count (in one process for all, the count of the Python-heavy ones changed by up to 2 % with
-what had run before them). `os.getppid`, which nothing else calls, marks where each count begins and ends: callgrind
-writes its counts and begins anew whenever the C library's function of that name is called (``--dump-before``).
-Setting up, importing and compiling are not in the counts.
+callgrind (of valgrind) runs one process for each of the `gin_env.speed.workloads`, which does it once to
+load its kernels and once for the count (in one process for all, the count of the Python-heavy ones changed
+by up to 2 % with what had run before them). `os.getppid`, which nothing else calls, marks where each count
+begins and ends: callgrind writes its counts and resets them whenever the C library's function of that name
+is called (``--dump-before``). Setting up, importing and compiling are not in the counts.
 
 To get equal code everywhere, kernels are compiled for one processor type (x86-64-v3) into a cache of their
 own, and hashes are fixed. The versions of Python, numpy, numba and the C library do change the counts:

@@ -1,4 +1,4 @@
-"""Measured processes, one for each library, all on one core, of which one at a time works: alternation."""
+"""Measured processes, one for each library, all on one core; only one works at a time, in alternation."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class ProcessFailedError(Exception):
 
 
 TIMEOUT = 600.0
-"""Seconds after which a process that does not answer is ended (training, the slowest answer, takes a minute)."""
+"""Seconds after which a process that does not answer is ended; training, the slowest, takes a minute."""
 
 
 class Process:
     """One library's worker process; see `peers/worker.py` for what it understands.
 
-    One that does not answer within `timeout` seconds is ended; all that is asked of it afterwards fails too.
+    One that does not answer within `timeout` seconds is ended; everything asked of it afterwards fails too.
     """
 
     def __init__(
@@ -141,9 +141,10 @@ def alternate(
     once_repeats: int,
     progress: Callable[[str], object],
 ) -> tuple[Runs, dict[str, str]]:
-    """Every chosen workload of every process in turn, `repeats` times over; what failed is named with its reason.
+    """Every chosen workload of every process in turn, `repeats` times over; failures come with their reasons.
 
-    `chosen(process, workload)` says what to measure; `progress` is called before each of the steps (`count_steps`).
+    `chosen(process, workload)` says what to measure; `progress` is called before each of the steps
+    (`count_steps`).
     """
     runs: Runs = {process.name: {} for process in processes}
     failed: dict[str, str] = {}
@@ -167,7 +168,7 @@ def alternate(
             process, workload, {f"{unit}/s": n / answer["seconds"] for unit, n in answer["amounts"].items()}
         )
 
-    # The same workload of all libraries one after the other: neighbours in time are what is compared.
+    # The same workload of all libraries one after the other: what is compared runs close together in time.
     rates = [
         (process, name)
         for name in dict.fromkeys(name for process in processes for name in process.rates)

@@ -1,4 +1,4 @@
-"""Our side of the benchmark: the `gin_env.speed.workloads`, training, first use, memory, and scaling over cores.
+"""Our side of the benchmark: `gin_env.speed.workloads`, training, first use, memory, scaling over cores.
 
 Obeys the same protocol as the peers (`peers/worker.py`) and runs in the Python in which gin-env is installed.
 """
@@ -31,7 +31,7 @@ print(imported, time.perf_counter() - start - imported)
 
 
 def first_step(cache: str) -> tuple[float, float]:
-    """Seconds (to import, from there to the first step of make_vec) in a fresh process with this cache folder."""
+    """Seconds (to import, from there to the first step of make_vec) in a fresh process with this cache."""
     done = subprocess.run(
         [sys.executable, "-c", FIRST_STEP],
         env={**os.environ, "GIN_ENV_CACHE": cache},
@@ -81,7 +81,7 @@ def seconds_of_threads(works: list, rounds: int) -> float:
 
 
 def seconds_of_processes(number: int, rounds: int) -> float:
-    """Until so many processes, which have started and compiled before, have all played the same matches."""
+    """Until this many processes, already started and compiled, have all played the same matches."""
     command = [sys.executable, "-c", PLAYER]
     players = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -106,8 +106,8 @@ def seconds_of_processes(number: int, rounds: int) -> float:
 def scaling(seconds: float = 1.0) -> dict[str, float]:
     """How much more two do than one (and as many as there are cores), each with work of its own.
 
-    Threads play randomly in one kernel; processes, the usual way to use several cores, play matches with the Python
-    part and the memory traffic that belong to them.
+    Threads play randomly in one kernel; processes, the usual way to use several cores, play matches with the
+    Python part and the memory traffic that belong to them.
     """
     from gin_env.speed.timing import rounds_for
     from gin_env.speed.workloads import fused_play, simple_match
@@ -135,7 +135,7 @@ def training(free: bool):
     from gin_env.wrappers.sb3 import GinRummyVecEnv
 
     class FreeEnv(GinRummyVecEnv):
-        """Costs nothing: the same observation and mask for ever, an episode ends every 13 steps."""
+        """Costs nothing: the same observation and mask forever, an episode ends every 13 steps."""
 
         count = 0
 

@@ -54,7 +54,7 @@ def ensure(
 ) -> Path:
     """The Python of a peer's virtual environment, made and filled on first use.
 
-    A mark in the environment says what was installed; other requirements make it anew. Raises
+    A mark in the environment says what was installed; if the requirements differ it is made again. Raises
     PeerUnavailableError if that fails.
     """
     peer = PEERS[name]
@@ -78,12 +78,12 @@ def ensure(
 
 
 def _compile(peer: Peer, python: Path, folder: Path) -> None:
-    """Fetch the source distribution, which holds all that it needs, and build the peer's CMake project with it."""
+    """Fetch the source distribution, which holds all that it needs, and build the peer's CMake project."""
     for tool in ("cmake", "c++"):
         if shutil.which(tool) is None:
             raise PeerUnavailableError(f"could not be compiled: there is no {tool}")
     archives, source, build = folder / "archives", folder / "source", folder / "build"
-    # Preparing its metadata needs nothing but setuptools, newer than what comes with Python; nothing is built by pip.
+    # Preparing its metadata needs only setuptools, newer than what comes with Python; pip builds nothing.
     _run([str(python), "-m", "pip", "install", *QUIETLY, "--upgrade", "setuptools", "wheel"])
     fetch = ["download", *QUIETLY, "--no-deps", "--no-binary", ":all:", "--no-build-isolation"]
     _run([str(python), "-m", "pip", *fetch, "--dest", str(archives), peer.requirements[0]])
@@ -109,7 +109,8 @@ def packages(python: Path | str) -> dict[str, str]:
     """Versions of what the comparison is about, as installed in that Python."""
     code = (
         "import importlib.metadata as m, json, platform\n"
-        "names = 'gin-env numpy numba gymnasium pettingzoo open_spiel rlcard pgx jax torch sb3-contrib'.split()\n"
+        "names = 'gin-env numpy numba gymnasium pettingzoo "
+        "open_spiel rlcard pgx jax torch sb3-contrib'.split()\n"
         "found = {'python': platform.python_version()}\n"
         "for name in names:\n"
         "    try: found[name] = m.version(name)\n"

@@ -161,7 +161,7 @@ CHART = (
 
 
 def draw(result: dict[str, Any], path: Path) -> None:
-    """A bar chart on a logarithmic scale: one group of bars for each kind of work, one bar for each library."""
+    """A bar chart on a logarithmic scale: a group of bars for each kind of work, a bar for each library."""
     import matplotlib
 
     matplotlib.use("Agg")

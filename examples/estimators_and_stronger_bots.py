@@ -1,16 +1,15 @@
 """Paper 003's open question: do hand estimators, the CNN above all, gain more against stronger players?
 
-"We predict that with a stronger player, the CNN hand estimation especially could be more effective, as it trains its
-estimation model from a better play" (Future Work). Each network has one set of weights that watched ``simple`` and one
-that watched ``tonic``; both are measured on hands of either bot against itself. The gain is what they save of the
-uniform estimate's log loss. The weights come with the package; each file says how it was trained.
+"We predict that with a stronger player, the CNN hand estimation especially could be more effective, as it
+trains its estimation model from a better play" (Future Work). Each network has one set of weights that
+watched ``simple`` and one that watched ``tonic``; both are measured on hands of either bot against itself.
+The gain is what they save of the uniform estimate's log loss. The weights come with the package; each file
+says how it was trained.
 
     python examples/estimators_and_stronger_bots.py --hands 10000 --csv gains.csv --plot gains.png
 
-Measured (3,000 hands, seed 0; examples/figures/estimators/stronger_bots.png): the CNN saves 11.0 % (± 0.1) on ``simple`` after watching
-it, 13.7 % (± 0.1) on ``tonic`` after watching that, though that set learned from a fifth of the positions; even the weights of
-``simple`` save more on ``tonic`` (12.7 %). So yes for the CNN. For ``nn`` the opposite (9.6 % and 7.4 % with the weights of ``simple``); its
-``tonic`` weights had a fifth of the training and are worse than those of ``simple`` everywhere, so they decide nothing.
+Measured: yes for the CNN, undecided for ``nn``; the figures are in examples/README.md, "Estimators (003)"
+and at its end.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ NETWORKS = ("nn", "shankar-cnn")
 
 def main(
     hands: Annotated[int, typer.Option(help="Hands of each bot against itself.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="Names all the decks and ties.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write the table to this file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the gains (.png).")] = None,
 ) -> None:
@@ -55,7 +54,7 @@ def main(
 
 
 def gains(result: Evaluation) -> list[tuple[str, str, float, float]]:
-    """(opponent, estimator, share of uniform's log loss that it saves, standard error) for all but ``uniform``.
+    """(opponent, estimator, share of uniform's log loss that it saves, standard error) for the networks.
 
     The errors treat the turns' means as independent and uniform's as exact, which it nearly is.
     """

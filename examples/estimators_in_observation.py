@@ -1,11 +1,11 @@
-"""What a masked-PPO learner gains from an estimator in its observation: same budget, with and without, several seeds.
+"""What a masked-PPO learner gains from an estimator in its observation: same budget, several seeds.
 
-    python examples/estimators_in_observation.py                                     # about 20 minutes on one core
+    python examples/estimators_in_observation.py                         # about 20 minutes on one core
     python examples/estimators_in_observation.py --decisions 50000 --seeds 1 2 --games 1000
     python examples/estimators_in_observation.py --estimators uniform bayes --csv gain.csv --plot gain.png
 
-Every run learns against `simple` from nothing; all that differs is the ``estimate`` plane of the observation. The
-policies are measured against `simple` on the same decks. Needs ``pip install "gin-env[train]"``.
+Every run learns against `simple` from scratch; all that differs is the ``estimate`` plane of the observation.
+The policies are measured against `simple` on the same decks. Needs ``pip install "gin-env[train]"``.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def main(settings: Settings) -> None:
             if settings.csv is not None:
                 write_csv(rows, settings.csv)
     print(
-        "\nestimator            mean    gain, mean over the seeds of the difference to the first (each seed's)"
+        "\nestimator            mean    gain, "
+        "mean over the seeds of the difference to the first (each seed's)"
     )
     for estimator in settings.estimators:
         gains = [
@@ -75,7 +76,7 @@ def main(settings: Settings) -> None:
 
 
 def learn(estimator: str, decisions: int, seed: int) -> PolicyBot:
-    """The policy after so many decisions against `simple`."""
+    """The policy after this many decisions against `simple`."""
     games = GinRummyVecEnv(128, "simple", seed=seed, estimator=estimator)
     model = MaskablePPO(
         CardPolicy,

@@ -3,13 +3,14 @@
 Paper 002 trained one generation and wrote: "the training cycle could be repeated". This script repeats it::
 
     python examples/generational_retraining.py                                # the shipped bot `generation`
-    python examples/generational_retraining.py --folder runs/quick --generations 2 --settings.hands 16384 --settings.games 2000
-    python examples/generational_retraining.py --folder runs/quick --generations 4   # goes on from there
-    python examples/generational_retraining.py --folder runs/frozen --settings.knock simple   # ablation: Simple's knock
+    python examples/generational_retraining.py --folder runs/quick --generations 2 --settings.hands 16384
+    python examples/generational_retraining.py --folder runs/quick --generations 4      # resumes there
+    python examples/generational_retraining.py --folder runs/frozen --settings.knock simple   # an ablation
     gin-rummy match runs/generations/generation-6.safetensors tonic
 
-It writes the networks of all generations, ``history.json`` and ``win_rates.png`` to the folder. The loop itself is
-`gin_env.agents.generations`; this file runs and draws it.
+The ablation freezes the knock to Simple's. The networks of all generations, ``history.json`` and
+``win_rates.png`` go to the folder. The loop itself is `gin_env.training.generations.loop`; this file runs and
+draws it.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ def main(options: Options) -> None:
 def line_of(generation: Generation) -> str:
     """A line of the table."""
     rates = [
-        f"{bot} {100 * rate:.1f} ({100 * generation.intervals[bot][0]:.1f}-{100 * generation.intervals[bot][1]:.1f})"
+        f"{bot} {100 * rate:.1f} "
+        f"({100 * generation.intervals[bot][0]:.1f}-{100 * generation.intervals[bot][1]:.1f})"
         for bot, rate in generation.win_rates.items()
     ]
     kept = "yes" if generation.kept else "no"

@@ -1,10 +1,11 @@
-"""How long should a hand-strength network train? The error falls to the end, the player does not get better.
+"""How long should a hand-strength network train? The error keeps falling, the player does not get better.
 
     python examples/hand_strength_training_length.py                         # about ten minutes of one core
-    python examples/hand_strength_training_length.py --seeds 1 --games 400 --longest 400000      # a first look
+    python examples/hand_strength_training_length.py --seeds 1 --games 400 --longest 400000  # a first look
 
-Dual Inception (paper 002) learns from last hands at a constant rate and is measured on the way: mean squared error of validation, and games
-won against the Simple player. Written to the folder as ``training_length.csv`` and ``training_length.png``. Needs `pip install "gin-env[train]"`.
+Dual Inception (paper 002) learns from last hands at a constant rate and is measured on the way: mean squared
+error of validation, and games won against the Simple player. Written to the folder as ``training_length.csv``
+and ``training_length.png``. Needs `pip install "gin-env[train]"`.
 """
 
 from __future__ import annotations
@@ -99,7 +100,8 @@ def main(
         for seed in range(seeds):
             rows += measure(architecture, data_set, seed, longest, games, observations, data)
             typer.echo(
-                f"{data_set}, seed {seed}: {rows[-1]['games_won']} % won after {rows[-1]['states_seen']:,} states"
+                f"{data_set}, seed {seed}: {rows[-1]['games_won']} % won "
+                f"after {rows[-1]['states_seen']:,} states"
             )
     with (folder / "training_length.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys())

@@ -1,12 +1,13 @@
-"""Questions that paper 000 leaves open about its bot V4 (``fitness-cfr``), answered by matches.
+"""Paper 000's open questions about its bot V4 (``fitness-cfr``), answered by matches.
 
-    python examples/open_questions.py training           # strength against the iterations of CFR training, about 15 minutes
-    python examples/open_questions.py training --quick   # the same in seconds: a look at the command, not at the answer
+    python examples/open_questions.py training           # strength against CFR iterations, 15 minutes
+    python examples/open_questions.py training --quick   # the same in seconds: tries the command only
     python examples/open_questions.py early-knock        # strength against the threshold of an early knock
-    python examples/open_questions.py stages             # a mapping for positions between early, middle and late
+    python examples/open_questions.py stages             # mappings between early, middle and late positions
 
 Each prints a Markdown table and writes its points as CSV, the first two also draw a picture, by default into
-`examples/figures`. Needs `pip install "gin-env[plots]"`. The value of each fitness factor: `shapley_fitness.py`.
+`examples/figures`. Needs `pip install "gin-env[plots]"`. The paper also asks what each factor of V4 is worth:
+`shapley_fitness.py` answers that.
 
 000: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021).
 """
@@ -37,7 +38,7 @@ from gin_env.training.cfr.trainer import Settings, Trainer
 FIGURES = Path(__file__).parent / "figures"
 Folder = Annotated[Path, typer.Option(help="Folder for the CSV file and the picture.")]
 GamesOption = Annotated[int, typer.Option(help="Games in each match, even.")]
-SeedOption = Annotated[int, typer.Option(help="Names all the decks and ties.")]
+SeedOption = Annotated[int, typer.Option(help="Random seed.")]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__.split("\n")[0])
 
@@ -76,7 +77,7 @@ def measure(
 
 
 def report(points: list[Point], x_name: str, path: Path) -> None:
-    """Print the points as a Markdown table, a line for each x and a column for each curve, and write them as CSV."""
+    """Print the points as a Markdown table, a line for each x, a column for each curve; write them as CSV."""
     curves = list(dict.fromkeys(point.curve for point in points))
     typer.echo(f"| {x_name} | {' | '.join(curves)} |\n|---:|{'---|' * len(curves)}")
     for x in sorted({point.x for point in points}):
@@ -120,7 +121,7 @@ def draw(points: list[Point], title: str, x_label: str, path: Path, logarithmic:
 
 
 def prepare(folder: Path) -> None:
-    """Before minutes of play: make the folder, and find matplotlib missing."""
+    """Before minutes of play: make the folder, and fail now if matplotlib is missing."""
     import_matplotlib()
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -152,7 +153,7 @@ def training(
     ] = None,
     games: GamesOption = 10_000,
     seed: SeedOption = 0,
-    training_seed: Annotated[int, typer.Option(help="Names the deals and choices of the training.")] = 1,
+    training_seed: Annotated[int, typer.Option(help="Random seed of the training.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Hardly any training, 20 games a match.")] = False,
     folder: Folder = FIGURES,
 ) -> None:
@@ -200,9 +201,9 @@ def early_knock(
 ) -> None:
     """Strength of V4 against a knock threshold: its own, in two readings, and its opponent's.
 
-    The paper "did attempt to add another heuristic to our bot that would cause it to knock immediately when a certain
-    point threshold was reached, but the bot's ELO decreased as the threshold got lower, and never ended up performing
-    better than the bot without this approach in it".
+    The paper "did attempt to add another heuristic to our bot that would cause it to knock immediately when a
+    certain point threshold was reached, but the bot's ELO decreased as the threshold got lower, and never
+    ended up performing better than the bot without this approach in it".
     """
     prepare(folder)
     limits = [int(limit) for limit in thresholds.split(",")]
@@ -251,7 +252,7 @@ def with_stages(bot: str, mapping: str) -> str:
 
 @app.command()
 def stages(
-    bots: Annotated[str, typer.Option(help="Bots to map, apart by blanks.")] = "cfr fitness-cfr",
+    bots: Annotated[str, typer.Option(help="Bots to map, separated by spaces.")] = "cfr fitness-cfr",
     dealt_table: Annotated[
         Path | None,
         typer.Option(

@@ -18,7 +18,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-# Threads that wait must sleep: spinning ones ruin each other where the cores are shared. Read by torch at import.
+# Threads that wait must sleep: spinning ones slow each other down on shared cores. Read by torch at import.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import numpy as np
@@ -42,7 +42,7 @@ class Settings:
     run: Path = Path("runs/ppo_selfplay")
     """Folder for everything that the run writes."""
     minutes: float = 60.0
-    """Stop when the run has trained for so many minutes (evaluations and earlier sessions included)."""
+    """Stop after this many minutes of training (evaluations and earlier sessions included)."""
     resume: bool = False
     """Go on with the run in the folder, up to `minutes` in total."""
     seed: int = 1
@@ -114,7 +114,7 @@ class SelfPlay(BaseCallback):
         self.seat_opponents()
 
     def _on_step(self) -> bool:
-        # Stop in the first step of a rollout only, so that no decisions are collected in vain.
+        # Stop in the first step of a rollout only, so that no collected decisions are wasted.
         return self.minutes < self.settings.minutes or self.n_calls % self.settings.num_steps != 1
 
     def _on_rollout_end(self) -> None:
@@ -134,7 +134,7 @@ class SelfPlay(BaseCallback):
             save(self.model, self.settings, self.minutes)
 
     def take_snapshot(self) -> None:
-        """Add the present policy to the pool; when it is full, drop the snapshot closest to its neighbours."""
+        """Add the present policy to the pool; when full, drop the snapshot that leaves the smallest gap."""
         self.pool_folder.mkdir(exist_ok=True)
         self.model.save(self.pool_folder / f"{self.num_timesteps:012d}.zip")
         files = sorted(self.pool_folder.glob("*.zip"))

@@ -3,11 +3,13 @@
     python examples/reproduce_bots.py                                  # 20,000 games a match
     python examples/reproduce_bots.py --markdown bots.md --json bots.json --figures runs/reproduce_bots
 
-Writes a table (the README's), the figures as JSON, and paper 001's Figure 2 (hands by number of turns), 4a
-and 4b (knock thresholds against the default and the variable one) as pictures. Needs `pip install "gin-env[plots]"`.
+Writes a table (see examples/README.md), the figures as JSON, and paper 001's Figure 2 (hands by number of
+turns), 4a and 4b (knock thresholds against the default and the variable one) as pictures. Needs
+`pip install "gin-env[plots]"`.
 
-000: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021). 001: Larkin et al., "Modeling
-Expert Knowledge in a Heuristic-Based Gin Rummy Agent" (2021). 002: the data-driven hand-strength paper (2021).
+000: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021). 001: Larkin et al.,
+"Modeling Expert Knowledge in a Heuristic-Based Gin Rummy Agent" (2021). 002: the data-driven hand-strength
+paper (2021).
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from gin_env.support.specs import parse
 Pair = tuple[str, str]
 VARIABLE = "simple:knock_at=variable"
 TONIC = "tonic:increment=1.5,decrement=0.75,decline=0.4,knock_at=variable"
-"""The reading of Tonic that comes nearest to the paper; the defaults are what ``gin-rummy tune tonic`` found."""
+"""The reading of Tonic nearest to the paper; the bot's defaults are what ``gin-rummy tune tonic`` found."""
 THRESHOLDS = {
     "10 (default)": "simple",
     "8": "simple:knock_at=8",
@@ -49,8 +51,8 @@ THRESHOLDS = {
 class Claim:
     """A statement of a paper, and the match or matches that test it.
 
-    `low` to `high` is what agrees, the rounding of the paper's figure allowed for; with an infinite end
-    the claim is an inequality. With `minus` the figure is a difference of two win rates: of `pair` less of `minus`.
+    `low` to `high` is what agrees, the rounding of the paper's figure allowed for; with an infinite end the
+    claim is an inequality. With `minus` the figure is a difference of win rates: `pair`'s less `minus`'s.
     """
 
     source: str
@@ -71,7 +73,7 @@ class Claim:
         return [self.pair] if self.minus is None else [self.pair, self.minus]
 
     def missing(self) -> list[str]:
-        """Bots that do not exist (yet)."""
+        """Bots that are not in the package."""
         names = {parse(bot)[0] for pair in self.pairs for bot in pair}
         return sorted(names - set(agents.names()))
 
@@ -86,7 +88,9 @@ PAIRS_NOTE = (
 )
 
 CLAIMS = [
-    Claim("000", "V4 wins 7.8 % more games than V2, head to head", ("fitness-cfr", "heuristics"), "53.9", 53.85, 53.95,
+    Claim(
+        "000", "V4 wins 7.8 % more games than V2, head to head", ("fitness-cfr", "heuristics"),
+        "53.9", 53.85, 53.95,
         note=V4_NOTE,
     ),
     Claim(
@@ -97,56 +101,78 @@ CLAIMS = [
         "000", "V4 wins 3 points more than V2 against Medium", ("fitness-cfr", "medium"), "+3", 2.5, 3.5,
         minus=("heuristics", "medium"), note=V4_NOTE,
     ),
-    Claim("000", "A knock at once at 10 or less makes V4 no better", ("fitness-cfr:early_knock=10", "fitness-cfr"),
-        "≤ 50", -math.inf, 50,
+    Claim(
+        "000", "A knock at once at 10 or less makes V4 no better",
+        ("fitness-cfr:early_knock=10", "fitness-cfr"), "≤ 50", -math.inf, 50,
     ),
-    Claim("000", "A knock at once at 4 or less makes V4 no better", ("fitness-cfr:early_knock=4", "fitness-cfr"),
-        "≤ 50", -math.inf, 50,
+    Claim(
+        "000", "A knock at once at 4 or less makes V4 no better",
+        ("fitness-cfr:early_knock=4", "fitness-cfr"), "≤ 50", -math.inf, 50,
     ),
-    Claim("001", "A hand of Simple against itself lasts six turns", ("simple", "simple"), "6", 5.5, 6.5, unit="turns"),
+    Claim(
+        "001", "A hand of Simple against itself lasts six turns", ("simple", "simple"), "6", 5.5, 6.5,
+        unit="turns",
+    ),
     Claim("001", "Tonic against Simple", (TONIC, "simple"), "≥ 68", 68, math.inf),
-    Claim("001", "Tonic with the numbers that our search found, against Simple", ("tonic", "simple"), "≥ 68", 68, math.inf),
+    Claim(
+        "001", "Tonic with the numbers that our search found, against Simple", ("tonic", "simple"),
+        "≥ 68", 68, math.inf,
+    ),
     Claim("001", "Tonic against Simple (4)", (TONIC, "simple:knock_at=4"), "68", 67.5, 68.5),
     Claim("001", "Tonic against Simple (variable)", (TONIC, VARIABLE), "60", 59.5, 60.5),
-    Claim("001", "A lower threshold wins more: Simple (8)", ("simple:knock_at=8", "simple"), "> 50", 50, math.inf,
-        note="So in the reference engine too (49.7 ± 1.8 there); the bars of the paper's Figure 4a are lost, its text says 'in general'.",
+    Claim(
+        "001", "A lower threshold wins more: Simple (8)", ("simple:knock_at=8", "simple"),
+        "> 50", 50, math.inf,
+        note="So in the reference engine too (49.7 ± 1.8 there); the bars of the paper's Figure 4a are lost, "
+        "its text says 'in general'.",
     ),
-    Claim("001", "A lower threshold wins more: Simple (6)", ("simple:knock_at=6", "simple"), "> 50", 50, math.inf),
-    Claim("001", "A lower threshold wins more: Simple (4)", ("simple:knock_at=4", "simple"), "> 50", 50, math.inf),
+    Claim(
+        "001", "A lower threshold wins more: Simple (6)", ("simple:knock_at=6", "simple"),
+        "> 50", 50, math.inf,
+    ),
+    Claim(
+        "001", "A lower threshold wins more: Simple (4)", ("simple:knock_at=4", "simple"),
+        "> 50", 50, math.inf,
+    ),
     Claim("001", "Simple (variable) against Simple", (VARIABLE, "simple"), "> 50", 50, math.inf),
     Claim(
         "001", "Simple (variable) wins about as much as Simple (4)", (VARIABLE, "simple"), "≈ 0", -1, 1,
         minus=("simple:knock_at=4", "simple"),
-        note="The paper does not give its thresholds; those that bring Tonic nearest to its other figures win more than a fixed 4.",
+        note="The paper does not give its thresholds; those that bring Tonic nearest to its other figures "
+        "win more than a fixed 4.",
     ),
     Claim(
-        "001", "Drawing for pairs in four turns, not two, costs over 10 points", (TONIC + ",pair_turns=4", "simple"),
-        "< -10", -math.inf, -10, minus=(TONIC, "simple"),
+        "001", "Drawing for pairs in four turns, not two, costs over 10 points",
+        (TONIC + ",pair_turns=4", "simple"), "< -10", -math.inf, -10, minus=(TONIC, "simple"),
         note=PAIRS_NOTE,
     ),
-    Claim("001", "The same in self-play: four turns against two", (TONIC + ",pair_turns=4", TONIC), "< 45", -math.inf, 45,
+    Claim(
+        "001", "The same in self-play: four turns against two", (TONIC + ",pair_turns=4", TONIC),
+        "< 45", -math.inf, 45,
         note=PAIRS_NOTE,
     ),
     Claim(
-        "001", "Drawing for pairs in three turns, not two, changes little", (TONIC + ",pair_turns=3", "simple"),
-        "≈ 0", -1, 1, minus=(TONIC, "simple"),
+        "001", "Drawing for pairs in three turns, not two, changes little",
+        (TONIC + ",pair_turns=3", "simple"), "≈ 0", -1, 1, minus=(TONIC, "simple"),
     ),
     Claim(
-        "001", "Increments above decrements: swapping them costs", (TONIC.replace("increment=1.5,decrement=0.75", "increment=0.75,decrement=1.5"), "simple"),
+        "001", "Increments above decrements: swapping them costs",
+        (TONIC.replace("increment=1.5,decrement=0.75", "increment=0.75,decrement=1.5"), "simple"),
         "< 0", -math.inf, 0, minus=(TONIC, "simple"),
-        note="The estimator decides few discards here: all the increments and decrements of a grid lie within a point.",
+        note="The estimator decides few discards here: all the increments and decrements of a grid lie "
+        "within a point.",
     ),
     Claim(
-        "001", "Proposed: filters in the fallback too", (TONIC + ",filtered_fallback=true", "simple"), "> 0", 0, math.inf,
-        minus=(TONIC, "simple"),
+        "001", "Proposed: filters in the fallback too", (TONIC + ",filtered_fallback=true", "simple"),
+        "> 0", 0, math.inf, minus=(TONIC, "simple"),
     ),
     Claim(
-        "001", "Proposed: breaking pairs before a knock", (TONIC + ",break_pairs=true", "simple"), "> 0", 0, math.inf,
-        minus=(TONIC, "simple"),
+        "001", "Proposed: breaking pairs before a knock", (TONIC + ",break_pairs=true", "simple"),
+        "> 0", 0, math.inf, minus=(TONIC, "simple"),
     ),
     Claim(
-        "001", "Proposed: depth-dependent increments", (TONIC + ",depth_growth=0.05", "simple"), "> 0", 0, math.inf,
-        minus=(TONIC, "simple"),
+        "001", "Proposed: depth-dependent increments", (TONIC + ",depth_growth=0.05", "simple"),
+        "> 0", 0, math.inf, minus=(TONIC, "simple"),
     ),
     Claim("002", "The late knocker against Simple", ("late-knock", "simple"), "70.1 ± 0.75", 69.35, 70.85),
 ]  # fmt: skip
@@ -297,9 +323,17 @@ def draw_win_rates(title: str, matches: dict[str, MatchResult], confidence: floa
 
 
 FIGURES: dict[str, tuple[str, Callable[[str], Pair], str]] = {
-    "figure_4a.png": ("Simple with each threshold, against the default (001, Figure 4a)", lambda bot: (bot, "simple"), "simple"),
-    "figure_4b.png": ("Simple with each threshold, against the variable one (001, Figure 4b)", lambda bot: (bot, VARIABLE), VARIABLE),
-    "tonic_against_thresholds.png": ("Tonic against Simple with each threshold", lambda bot: (TONIC, bot), TONIC),
+    "figure_4a.png": (
+        "Simple with each threshold, against the default (001, Figure 4a)",
+        lambda bot: (bot, "simple"), "simple",
+    ),
+    "figure_4b.png": (
+        "Simple with each threshold, against the variable one (001, Figure 4b)",
+        lambda bot: (bot, VARIABLE), VARIABLE,
+    ),
+    "tonic_against_thresholds.png": (
+        "Tonic against Simple with each threshold", lambda bot: (TONIC, bot), TONIC,
+    ),
 }  # fmt: skip
 """File: (title, the match for each of `THRESHOLDS`, the bot that is not drawn: it would play itself)."""
 
@@ -315,13 +349,13 @@ def figure_pairs(name: str) -> dict[str, Pair]:
 
 def reproduce(
     games: Annotated[int, typer.Option(help="Games in each match, even.")] = 20_000,
-    seed: Annotated[int, typer.Option(help="Names all the decks and ties.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     confidence: Annotated[float, typer.Option(help="Confidence of the intervals.")] = 0.95,
     json: Annotated[Path | None, typer.Option(help="Write all figures to this file.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write the table to this file.")] = None,
     figures: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("runs/reproduce_bots"),
 ) -> None:
-    """Play every match that a claim of papers 000, 001 and 002 needs; print the table and draw the figures."""
+    """Play every match that a claim of papers 000, 001 and 002 needs; print the table, draw the figures."""
     check_confidence(confidence)
     import_matplotlib()
     figures.mkdir(parents=True, exist_ok=True)

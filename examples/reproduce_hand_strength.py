@@ -1,12 +1,13 @@
-"""Paper 002's Table 1 and Figures 2 and 4 to 7: hand-strength networks trained and played here, beside the paper's.
+"""Paper 002's Table 1 and Figures 2 and 4 to 7: hand-strength networks trained and played here.
 
-    python examples/reproduce_hand_strength.py                              # 200,000 observations, five networks of each kind
-    python examples/reproduce_hand_strength.py --observations 50000 --candidates 1 --games 1000     # a first look
-    python examples/reproduce_hand_strength.py --observations 1000000 --schedule paper --candidates 1   # the paper's training
+    python examples/reproduce_hand_strength.py                  # 200,000 observations, five networks each
+    python examples/reproduce_hand_strength.py --observations 50000 --candidates 1    # a first look
+    python examples/reproduce_hand_strength.py --observations 1000000 --schedule paper --candidates 1
     python examples/reproduce_hand_strength.py --only dual-inception-random-16,mlp-simple
 
-Data sets and networks are kept in their folders and used again if they are there, so an interrupted run goes on where it was.
-Tables are printed and written as Markdown, all figures as JSON, the pictures as PNG. Needs `pip install "gin-env[train]"`.
+Data sets and networks are kept in their folders and used again if they are there, so an interrupted run can
+be continued. Tables (beside the paper's) are printed and written as Markdown, all figures as JSON, the
+pictures as PNG. Needs `pip install "gin-env[train]"`.
 
 002: the data-driven hand-strength evaluation with convolutional networks (EAAI 2021 Gin Rummy challenge).
 """
@@ -56,7 +57,7 @@ TABLE = {
     "dual-inception-random-16-augmented": (181.7, 181.4, 42.8, 0.8),
     "dual-inception-16-random-16-augmented": (132.6, 132.0, 51.2, 0.8),
 }
-"""Table 1: training loss, validation loss, games won in per cent against the Simple player, its half interval."""
+"""Table 1: training loss, validation loss, games won in per cent against Simple, half its interval."""
 
 FIGURE_6_HAND = "3C 6C QC 6H 7H AS 5S 7D TD JD"
 FIGURE_6_DRAWN = "TH"
@@ -122,7 +123,7 @@ def prepare(
     seed: int,
     candidates: int,
 ) -> tuple[Path, DataSet]:
-    """Train networks of this name and keep the best, unless its file is there; return the file and its data set."""
+    """Train networks of this name and keep the best, unless its file exists; return it and its data set."""
     recipe = recipes.find_recipe(name)
     with tqdm(total=settings["observations"], unit="state", desc=f"data for {name}", leave=False) as progress:
         states = recipes.load_or_generate(
@@ -150,7 +151,8 @@ def prepare(
 def table_1(rows: dict[str, dict[str, Any]]) -> str:
     """Table 1, paper and ours side by side."""
     lines = [
-        "| network and data | train loss | paper | validation loss | paper | networks trained: won %, median (lowest to highest) | "
+        "| network and data | train loss | paper | validation loss | paper | "
+        "networks trained: won %, median (lowest to highest) | "
         "best of them: games won % (90 % interval) | paper |",
         "|---|---|---|---|---|---|---|---|",
     ]
@@ -174,7 +176,7 @@ def table_1(rows: dict[str, dict[str, Any]]) -> str:
 
 
 def figure_6_view() -> PlayerView:
-    """The position of Figure 6 in the first turn: ten cards, both passed, the eleventh drawn from the stock."""
+    """The position of Figure 6 in the first turn: ten cards, both passed, one drawn from the stock."""
     own = cards.parse(FIGURE_6_HAND)
     drawn = cards.card_id(FIGURE_6_DRAWN)
     others = [card for card in range(cards.NUM_CARDS) if not own >> card & 1 and card != drawn]
@@ -247,7 +249,7 @@ COLOURS = {"mlp": "tab:blue", "mlp-i": "tab:orange", "dual-inception": "tab:gree
 
 
 def new_figure(columns: int) -> tuple[Any, Any]:
-    """A figure with so many panels side by side."""
+    """A figure with `columns` panels side by side."""
     figure = import_matplotlib()[0](figsize=(4 * columns, 3.4), layout="constrained")
     return figure, figure.subplots(1, columns, squeeze=False)[0]
 
@@ -285,7 +287,7 @@ def draw_losses(networks: dict[str, Path], path: Path) -> None:
 
 
 def residual_diagnostics(network: Path, states: DataSet, path: Path) -> dict[str, float]:
-    """Figure 5 for the validation states: density, residual plot, Q-Q plot. Returns what they show as numbers."""
+    """Figure 5 for the validation states: density, residuals, Q-Q plot. Returns what they show as numbers."""
     model, training = load_network(network)
     schedule = find_schedule("fast", 1)
     settings = Settings(training["architecture"], schedule, training["augmented"], training["seed"])
@@ -331,7 +333,7 @@ def reproduce(
     candidates: Annotated[
         int, typer.Option(help="Networks of each kind; the best in validation games counts.")
     ] = 5,
-    seed: Annotated[int, typer.Option(help="Names weights, splits, decks and ties.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     workers: Annotated[int, typer.Option(help="Threads that play the data sets.")] = 1,
     only: Annotated[str, typer.Option(help="These networks only, separated by commas.")] = "",
     data: Annotated[Path, typer.Option(help="Folder of data sets.")] = Path("runs/hand_strength"),

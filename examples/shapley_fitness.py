@@ -1,12 +1,13 @@
 """Exact Shapley values of the four fitness factors of paper 000's bot V4 (``fitness-cfr``).
 
     python examples/shapley_fitness.py                                 # 20,000 games a match
-    python examples/shapley_fitness.py --opponents simple --opponents medium --opponents tonic --json shapley.json
+    python examples/shapley_fitness.py --opponents simple --opponents medium --json shapley.json
 
-The paper ranks a discard by four characteristics and asks, as future work, how much each of them is worth. With
-four factors no sampling is needed: all 16 subsets play, `fitness-cfr:factors=deadwood+useless` for instance, and a
-factor's Shapley value is its mean contribution to the win rate over all orders in which the factors can be added
-(Shapley, 1953). The values add up to what the four win together over a ranking by none.
+The paper ranks a discard by four characteristics and asks, as future work, how much each of them is worth.
+With four factors no sampling is needed: all 16 subsets play, `fitness-cfr:factors=deadwood+useless` for
+instance, and a factor's Shapley value is its mean contribution to the win rate over all orders in which the
+factors can be added (Shapley, 1953). The values add up to what all four together win over ranking by no
+factor.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def shapley_weights(factor: str) -> dict[Subset, float]:
 def shapley_value(
     factor: str, matches: dict[Subset, MatchResult], confidence: float
 ) -> tuple[float, float, float]:
-    """(value, low, high) in percentage points; the interval is the normal one, with the matches as independent.
+    """(value, low, high) in percentage points; the normal interval, with the matches taken as independent.
 
     All subsets play the same deals, so the interval is rather too wide.
     """
@@ -69,7 +70,7 @@ def shapley_value(
 
 def shapley(
     games: Annotated[int, typer.Option(help="Games in each match, even.")] = 20_000,
-    seed: Annotated[int, typer.Option(help="Names all the decks and ties.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     confidence: Annotated[float, typer.Option(help="Confidence of the intervals.")] = 0.95,
     opponents: Annotated[list[str] | None, typer.Option(help="Default: simple and medium.")] = None,
     json: Annotated[Path | None, typer.Option(help="Write all figures to this file.")] = None,
@@ -89,10 +90,12 @@ def shapley(
     for opponent, matches in results.items():
         none, everything = (100 * matches[subset].win_rate for subset in (SUBSETS[0], SUBSETS[-1]))
         typer.echo(
-            f"\n{games:,} games a match against {opponent}: {none:.2f} % by no factor, {everything:.2f} % by all\n"
+            f"\n{games:,} games a match against {opponent}: "
+            f"{none:.2f} % by no factor, {everything:.2f} % by all\n"
         )
         typer.echo(
-            f"| factor | Shapley value ({100 * confidence:g} % interval) | alone | without it |\n|---|---|---|---|"
+            f"| factor | Shapley value ({100 * confidence:g} % interval) | alone | without it |\n"
+            "|---|---|---|---|"
         )
         values = {}
         for factor in FACTORS:

@@ -5,8 +5,8 @@
     python examples/solve_small_games.py small-gin --iterations 500 --json runs/small_gin.json
 
 Kuhn poker, Leduc hold'em and two sizes of small-deck Gin Rummy (the real engine), each by CFR, CFR+ and
-external-sampling Monte Carlo CFR. Exploitability is exact: what a best response wins, over both seats (NashConv / 2).
-The dashed lines in the Gin Rummy panels are the exploitability of bots of this package.
+external-sampling Monte Carlo CFR. Exploitability is exact: what a best response wins, over both seats
+(NashConv / 2). The dashed lines in the Gin Rummy panels are the exploitability of bots of this package.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def solve_game(name: str, iterations: int, sampled_iterations: int, seed: int) -
     )
     if isinstance(game, SmallGin):
         for bot in BOTS:
-            # `random` is the uniform strategy; one fixed draw of its choices would be something else.
+            # `random` is the uniform strategy; one fixed sample of its choices would be another strategy.
             strategy = {} if bot == "random" else bot_strategy(game, agents.make(bot))
             report["bots"][bot] = exploitability(tree, strategy)
             tqdm.write(f"  {'bot ' + bot:<24} exploitability {report['bots'][bot]:.6f}")

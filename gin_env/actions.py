@@ -1,4 +1,4 @@
-"""The 107 actions (design, section 4) and their words.
+"""The 107 actions, as numbers and in words.
 
 ==========  ==========================================================
 ``0-51``    discard the card with this id

@@ -64,8 +64,8 @@ class Games:
     rewards : float32 (num_games,): what player 0 earned since the array was last cleared; player 1 earned
         the opposite.
     done : bool (num_games,): the episode is over.
-    results : record array (num_games,) of dtype `HAND_RESULT`: how each game's last ended hand ended; ``ended``
-        says whether that was in its last action.
+    results : record array (num_games,) of dtype `HAND_RESULT`: how the last hand to end in each game ended;
+        ``ended`` says whether that was in its last action.
     """
 
     def __init__(
@@ -109,8 +109,8 @@ class Games:
     ) -> None:
         """Begin an episode in each of `games` (indices, any length k).
 
-        Seeds and episode numbers are uint64 (k,) and name the decks; `decision_seeds` (default: the seeds)
-        name the random numbers of the decisions.
+        Seeds and episode numbers are uint64 (k,) and determine the decks; `decision_seeds` (default: the
+        seeds) determine the random numbers of the decisions.
         """
         _start(
             self.state,
@@ -124,7 +124,7 @@ class Games:
             self._fixed_decks.pop(game, None)
 
     def set_deck(self, game: int, deck: Sequence[int] | np.ndarray, dealer: int | None = None) -> None:
-        """Deal the present hand of one game anew, from this deck (see `check_deck`), keeping the scores."""
+        """Deal the current hand of one game again, from this deck (see `check_deck`), keeping the scores."""
         cards = check_deck(deck, self.rules)
         if dealer is not None:
             self.state["public"]["dealer"][game] = check_dealer(dealer)
@@ -132,16 +132,16 @@ class Games:
         _deal(self.state, game)
 
     def fix_deals(self, game: int, decks: Sequence[np.ndarray], dealer: int | None = None) -> None:
-        """Deal the present hand of one game from the first of these decks, and its next hands from the others.
+        """Deal the current hand of one game from the first of these decks, its next hands from the others.
 
-        Call it after `start`, with what `deals.check_deal_options` returned. Void hands use a deck too; after
-        the last deck the shuffled ones go on. Without decks only the dealer changes.
+        Call it after `start`, with what `deals.check_deal_options` returned. Void hands use up a deck too;
+        after the last deck, hands are shuffled again. Without decks only the dealer changes.
         """
         self.set_deck(game, decks[0] if decks else self.deck(game), dealer)
         self._fixed_decks[game] = list(decks[1:])
 
     def deck(self, game: int) -> np.ndarray:
-        """int8 (deck_size,): the deck of the present hand in dealing order."""
+        """int8 (deck_size,): the deck of the current hand in dealing order."""
         return self.state["hidden"]["deck"][game, : self.rules.deck_size].copy()
 
     def to_move(self) -> np.ndarray:
@@ -172,7 +172,10 @@ class Games:
     def compact_observations(
         self, games: np.ndarray, player: int | None = None, records: np.ndarray | None = None
     ) -> np.ndarray:
-        """`COMPACT` records (k,): what the players to move, or one player, see; see `gin_env.compact_observation`."""
+        """`COMPACT` records (k,): what the players to move, or one player, see.
+
+        See `gin_env.compact_observation`.
+        """
         if records is None:
             records = np.empty(len(games), COMPACT)
         _write_compact(self.state, games, -1 if player is None else player, records)
@@ -221,9 +224,10 @@ class Games:
                 self._fixed_decks.pop(game, None)
 
     def play_checked(self, games: np.ndarray, actions: np.ndarray, who: str = "") -> None:
-        """As `play`, for actions from outside: raises IllegalActionError and changes nothing if any is illegal.
+        """As `play`, for actions from outside.
 
-        `who` chose the actions, for the message.
+        Raises IllegalActionError, and changes nothing, if any of them is illegal. `who` chose the actions,
+        for the message.
         """
         if len(games) != len(actions):
             raise ValueError(f"expected {len(games)} actions, one for each game, not {len(actions)}")

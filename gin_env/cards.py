@@ -42,7 +42,7 @@ def card_bit(card: int) -> int:
 
 @kernel
 def deck_cards(ranks: int, suits: int) -> int:
-    """Mask of the deck that has the first so many ranks and suits."""
+    """Mask of a deck of this many ranks (from the ace) and suits (in the order CHSD)."""
     suit = np.int64(SUIT_MASK) >> (NUM_RANKS - ranks)
     deck = np.int64(0)
     for number in range(suits):
@@ -86,7 +86,7 @@ def total_value(mask: int) -> int:
 
 
 def card_id(text: str) -> int:
-    """Id of a card: ``card_id("TH") == 22``. Raises ValueError for anything that is no card."""
+    """Id of a card: ``card_id("TH") == 22``. Raises ValueError for anything that is not a card."""
     if not isinstance(text, str):
         raise TypeError(f"a card is a text such as 'TH', not {text!r}")
     rank, suit = RANKS.find(text[:1].upper()), SUITS.find(text[1:2].upper())
@@ -120,7 +120,10 @@ def format(mask: int) -> str:
 
 
 def mask_of(cards: Iterable[int]) -> int:
-    """Mask of card ids. Raises TypeError for what is no integer, ValueError for an id out of range or named twice."""
+    """Mask of card ids.
+
+    Raises TypeError for anything that is not an integer, ValueError for an id out of range or named twice.
+    """
     mask = 0
     for card in cards:
         if isinstance(card, bool) or not isinstance(card, int | np.integer):

@@ -2,13 +2,13 @@
 
 A `COMPACT` record holds what a player observes: planes of cards as bit masks (bits are card ids), the rest as
 small integers. What follows from that (deadwood, the quality of discards, the uniform estimate) is left to
-`expand`, which makes the float32 vector: the same as `Games.observations` gives, to the last bit, because the same
+`expand`, which makes the float32 vector: bit for bit what `Games.observations` gives, because the same
 function writes it. `expand_masks` makes the action masks.
 
 >>> records = games.compact_observations(games.everyone)  # of the players to move
 >>> batch = expand(records[sample])
 
-Another estimator's probabilities are not in the record; whoever uses one keeps them beside it.
+Another estimator's probabilities are not in the record; store them beside it if you use one.
 """
 
 from __future__ import annotations
@@ -59,7 +59,10 @@ def expand(records: np.ndarray, observations: np.ndarray | None = None) -> np.nd
 
 
 def expand_masks(records: np.ndarray) -> np.ndarray:
-    """int8 (k, 107): the observers' legal actions, zeros for those who are not to move; TypeError as for `expand`."""
+    """int8 (k, 107): the observers' legal actions, zeros for those who are not to move.
+
+    Raises TypeError as `expand` does.
+    """
     _check(records)
     masks = np.zeros((len(records), NUM_ACTIONS), np.int8)
     _expand_masks(records, masks)

@@ -2,7 +2,8 @@
 
 numba's own cache watches the file a kernel is written in, but not the files of the kernels that it
 calls: after an edit there it silently runs the old code. So the cache folder carries a hash of every
-file of the package that holds a kernel. Change one of them and all kernels compile anew, once.
+file of the package that holds a kernel. Change one of them and all kernels are compiled again, once
+(about 20 seconds).
 
 The folder is ``~/.cache/gin-env`` (``$XDG_CACHE_HOME`` is respected); ``GIN_ENV_CACHE`` moves it.
 """
@@ -22,7 +23,7 @@ import numba
 from numba.core import event as numba_event
 
 _CONSTANTS = ("actions.py", "rules.py", "state.py")
-"""Files without a kernel whose constants are compiled into kernels (tests/test_compilation.py finds others)."""
+"""Files without a kernel whose constants are compiled into kernels (tests/test_compilation.py checks)."""
 
 
 def kernel_sources() -> list[Path]:
@@ -40,7 +41,7 @@ def kernel_sources() -> list[Path]:
 def fingerprint(sources: list[Path]) -> str:
     """Twelve hex digits that change with any byte of any of the files."""
     digest = hashlib.sha256()
-    # Sorted by name and content: the folders lie differently in a checkout and where it is installed.
+    # Sorted by name and content: a checkout and an installation have different folders.
     for name, code in sorted((source.name.encode(), source.read_bytes()) for source in sources):
         digest.update(name + b"\0" + code + b"\0")
     return digest.hexdigest()[:12]
@@ -62,7 +63,7 @@ def cache_folder() -> Path:
 
 
 class _AnnounceCompilation(numba_event.Listener):
-    """Says once per process that kernels are being compiled, so that nobody takes it for a hang."""
+    """Says once per process that kernels are being compiled, so that it is not mistaken for a hang."""
 
     announced = False
 

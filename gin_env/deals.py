@@ -1,4 +1,4 @@
-"""Deals that somebody fixes: ``reset(options={"deck": ..., "dealer": ...})``."""
+"""Fixed deals: ``reset(options={"deck": ..., "dealer": ...})``."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def check_deal_options(
 ) -> tuple[list[np.ndarray], int | None]:
     """The decks (none, one, or for a whole game one for each hand) and the dealer that reset options ask for.
 
-    Other options are ignored. Raises TypeError or ValueError for a deck or dealer that is none.
+    Other options are ignored. Raises TypeError or ValueError if a deck or the dealer is invalid.
     """
     if options is None:
         return [], None
@@ -68,7 +68,10 @@ def check_deal_options(
 
 
 def _is_list_of_decks(deck: Any) -> bool:
-    """Whether the first element is itself a deck. Raises ValueError for an empty list, TypeError for no list."""
+    """Whether the first element is itself a deck.
+
+    Raises ValueError for an empty list, TypeError for anything that is not a list.
+    """
     if not isinstance(deck, Sequence | np.ndarray) or isinstance(deck, str):
         raise TypeError(f"options['deck'] is a sequence of card ids (or a list of decks), not {deck!r}")
     if len(deck) == 0:

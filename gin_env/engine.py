@@ -1,4 +1,4 @@
-"""The rules of one game as compiled scalar functions (design, section 3).
+"""The rules of one game as compiled scalar functions.
 
 A hand of Gin Rummy here:
 
@@ -6,7 +6,8 @@ A hand of Gin Rummy here:
 2. The upcard is offered to the non-dealer, then to the dealer; if both pass, the non-dealer draws from the
    stock. From then on a turn is a draw (stock or upcard) and a discard.
 3. The card just taken from the pile may not be discarded in the same turn.
-4. With a discard that leaves deadwood <= `knock_limit` the player may knock. Nobody has to, not even with gin.
+4. With a discard that leaves deadwood <= `knock_limit` the player may knock. Nobody has to, not even with
+   gin.
 5. A turn starts only while the stock holds more than `stock_floor` cards; otherwise the hand is void.
 6. After a knock both melds are laid optimally (`gin_env.melds`).
 7. Gin scores `gin_bonus` + the defender's deadwood, without lay-offs. A knocker below the defender scores the
@@ -127,7 +128,7 @@ def discards_allowed(public, private) -> int:
 
 @kernel
 def knocks_allowed(public, private) -> int:
-    """Mask of the cards with whose discard the player to move may knock; only in the discard phase (rule 4)."""
+    """Mask of the cards with whose discard the player to move may knock; discard phase only (rule 4)."""
     hand = np.int64(private.hand)
     limit = np.int64(public.rules.knock_limit)
     # A discard saves at most its own points, 10: a quick no for most hands.

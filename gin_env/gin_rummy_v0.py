@@ -14,9 +14,9 @@ Rewards            zero-sum; ``"points"``: points of the hand / 100; ``"win"``: 
 ...     observation, reward, termination, truncation, info = env.last()
 ...     env.step(None if termination else env.action_space(agent).sample(observation["action_mask"]))
 
-``raw_env`` is several times as fast as ``env`` and raises `IllegalActionError` for an illegal action, leaving
-the game as it was. ``env`` adds PettingZoo's usual wrappers: there an illegal action ends the episode and
-pays -1 to the offender and 0 to the other player, which is the one case where rewards are not zero-sum.
+``raw_env`` is several times faster than ``env`` and raises `IllegalActionError` for an illegal action,
+leaving the game as it was. ``env`` adds PettingZoo's usual wrappers: there an illegal action ends the
+episode and pays -1 to the offender and 0 to the other player, the one case where rewards are not zero-sum.
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ def env(**kwargs: Any) -> AECEnv:
 
 
 def register() -> None:
-    """Make ``pettingzoo.make("aec", "gin_env/gin_rummy-v0")`` work; PettingZoo before 1.27 has no registry."""
+    """Make ``pettingzoo.make("aec", "gin_env/gin_rummy-v0")`` work.
+
+    PettingZoo before 1.27 has no registry; there this does nothing.
+    """
     try:
         from pettingzoo import aec_registry
         from pettingzoo import register as register_with_pettingzoo
@@ -70,13 +73,13 @@ class raw_env(AECEnv):
     Parameters
     ----------
     render_mode : None, ``"human"`` (a window), ``"ansi"`` (text) or ``"rgb_array"`` (uint8 (640, 960, 3)).
-        All show both hands: they are for whoever watches, not for a player.
+        All show both hands: they are for an audience, not for a player.
     rules : default `Rules()`.
     episode : ``"hand"`` ends an episode with each hand, ``"game"`` when a player reaches the target score.
     reward : ``"points"`` pays each hand's points / 100 at the end of that hand, inside a game too;
         ``"win"`` pays 1 and -1 at the end of the episode, nothing if nobody won.
-    estimator : what fills the observation's estimate of the opponent's hand: a name from `gin_env.estimators`, with
-        parameters or without, or an object with the `Estimator` interface.
+    estimator : what fills the observation's estimate of the opponent's hand: a name from
+        `gin_env.estimators`, with or without parameters, or an object with the `Estimator` interface.
 
     Raises TypeError or ValueError for parameters that do not exist.
     """
@@ -133,13 +136,13 @@ class raw_env(AECEnv):
         ----------
         seed : begins episode 0 of this seed. Without a seed the next episode of the same seed begins (the
             first time: of a seed from the operating system).
-        options : ``"deck"`` fixes the deal of the first hand: card ids in dealing order, two hands alternately
-            from player_0 on, the upcard, the stock in drawing order (the full deck: 20, 1, 31 cards). With
-            ``episode="game"`` it may be a list of such decks, one for each hand; void hands use one too, and
-            after the last one the decks come from the seed. ``"dealer"`` (0 or 1) fixes the first dealer.
-            Other options are ignored.
+        options : ``"deck"`` fixes the deal of the first hand: card ids in dealing order, two hands
+            alternately from player_0 on, the upcard, the stock in drawing order (the full deck: 20, 1, 31
+            cards). With ``episode="game"`` it may be a list of such decks, one for each hand; void hands use
+            up one too, and after the last one the decks come from the seed. ``"dealer"`` (0 or 1) fixes the
+            first dealer. Other options are ignored.
 
-        Raises TypeError or ValueError for a seed, deck or dealer that is none; nothing has changed then.
+        Raises TypeError or ValueError if the seed, a deck or the dealer is invalid, and changes nothing then.
         """
         games = self.games
         decks, dealer = check_deal_options(options, self.rules, games.whole_game)
@@ -168,8 +171,8 @@ class raw_env(AECEnv):
     def step(self, action: int | None) -> None:
         """Play an action of the agent whose turn it is; None once that agent is terminated.
 
-        Raises IllegalActionError (a ValueError) for an integer that is no legal action, with the reason, and
-        TypeError for anything that is no integer; the game has not changed then. Raises ValueError for an
+        Raises IllegalActionError (a ValueError), with the reason, for an integer that is not a legal action,
+        and TypeError for anything that is not an integer; neither changes the game. Raises ValueError for an
         action after the end, `gymnasium.error.ResetNeeded` before the first reset.
         """
         if not self.agents:

@@ -1,7 +1,8 @@
 """Gymnasium environments: one seat against fixed opponents, single and batched.
 
-Both are thin faces of `gin_env.play.learner_seat.LearnerSeat`. Observations are dicts as in the PettingZoo environment:
-``{"observation": float32 (OBSERVATION_SIZE,), "action_mask": int8 (107,)}``; the mask is also in the info.
+Both are thin layers over `gin_env.play.learner_seat.LearnerSeat`. Observations are dicts as in the PettingZoo
+environment: ``{"observation": float32 (OBSERVATION_SIZE,), "action_mask": int8 (107,)}``; the mask is also in
+the info.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class GinRummyEnv(gymnasium.Env):
         ``"win"``: +1 / -1 at the end of the episode, 0 for a void hand.
     illegal_action : ``"raise"`` (default): IllegalActionError, nothing changes; ``"lose"``: the episode ends
         with reward -1.
-    estimator : what fills the observation's estimate plane: a name from `gin_env.estimators`, with parameters or
-        without, or an object.
+    estimator : what fills the observation's estimate plane: a name from `gin_env.estimators`, with or without
+        parameters, or an object.
     render_mode : None, ``"ansi"``, ``"human"`` or ``"rgb_array"``.
     """
 
@@ -206,7 +207,8 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.nda
         mask = np.asarray(reset_mask)
         if mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
             raise ValueError(
-                f"options['reset_mask'] must be a bool array of shape ({self.num_envs},) with at least one True"
+                f"options['reset_mask'] must be a bool array of shape ({self.num_envs},) "
+                "with at least one True"
             )
         if not self._begun and not mask.all():
             raise RuntimeError("the first reset() must reset all games")

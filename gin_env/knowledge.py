@@ -1,4 +1,4 @@
-"""What a player knows for certain of the cards that she cannot see, and the uniform estimate that follows from it."""
+"""What a player knows for certain about the cards she cannot see, and the uniform estimate based on it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Melds: minimum deadwood, best arrangements, lay-offs.
 
 One observation makes all of this cheap. Once it is decided which cards lie in *sets*, the runs follow:
-every stretch of three or more neighbouring cards of a suit is melded whole, since splitting or
+every stretch of three or more consecutive cards of a suit is melded whole, since splitting or
 shortening it never helps. So an arrangement *is* the mask of its set cards, and looking for the best
 one means trying the few ways to lay sets: two for a rank held three times (no set, the set), six for a
 rank held four times (none, all four, four choices of three). Most hands have one way: no set at all.
@@ -39,7 +39,7 @@ _RUN_STARTS = sum(0b0011111111111 << NUM_RANKS * suit for suit in range(NUM_SUIT
 
 @kernel
 def run_cards(hand: int) -> int:
-    """Cards of `hand` that lie in a stretch of three or more neighbours of one suit."""
+    """Cards of `hand` that lie in a stretch of three or more consecutive cards of one suit."""
     starts = hand & (hand >> 1) & (hand >> 2) & _RUN_STARTS
     return starts | (starts << 1) | (starts << 2)
 
@@ -60,7 +60,7 @@ def _rank_cards(hand: int, rank: int) -> int:
 
 @kernel
 def count_set_choices(hand: int) -> int:
-    """In how many ways sets can be laid from the hand (1 if only "none"). Number k is `set_choice(hand, k)`."""
+    """Number of ways to lay sets from the hand (1 if only "none"). Way number k is `set_choice(hand, k)`."""
     ranks = ranks_held_thrice(hand)
     choices = 1
     while ranks:
@@ -183,7 +183,7 @@ def fourth_cards(set_cards: int) -> int:
 
 @kernel
 def best_set_cards(hand: int) -> int:
-    """The set cards of the arrangement that a knocker lays (design: rule 6).
+    """The set cards of the arrangement that a knocker lays (rule 6 of `gin_env.engine`).
 
     Least deadwood; among several, the one onto which the fewest cards outside the hand could be laid off
     (chains included, all of them counted as if the opponent might hold them); then the first in the
@@ -253,7 +253,7 @@ MOST_CARDS = 20
 def deadwood(mask: int) -> int:
     """Minimum deadwood of one hand: the points of the cards left unmelded.
 
-    Raises TypeError or ValueError for what is no mask, or holds more than `MOST_CARDS` cards.
+    Raises TypeError or ValueError if `mask` is not a mask of cards or holds more than `MOST_CARDS`.
     """
     return int(min_deadwood(_check_hand(mask)))
 
@@ -274,8 +274,8 @@ def best_melds(mask: int) -> list[list[str]]:
 def layoff(knocker_melds: Sequence[Sequence[str]], defender_mask: int) -> int:
     """The defender's deadwood after the best melding *and* laying off on these melds.
 
-    `knocker_melds` are lists of card texts, as `best_melds` returns them. Raises ValueError for something
-    that is no meld, for cards laid twice, or for a defender holding a card that is laid.
+    `knocker_melds` are lists of card texts, as `best_melds` returns them. Raises ValueError if one of them is
+    not a meld, for cards laid twice, or for a defender holding a card that is laid.
     """
     defender = _check_hand(defender_mask)
     runs = sets = 0
@@ -311,7 +311,7 @@ def split_sets(set_cards: int) -> list[list[int]]:
 
 
 def split_runs(mask: int) -> list[list[int]]:
-    """Cards grouped into stretches of neighbours of one suit."""
+    """Cards grouped into stretches of consecutive cards of one suit."""
     stretches: list[list[int]] = []
     for card in cards.cards_of(mask):
         if stretches and card - 1 == stretches[-1][-1] and card % NUM_RANKS != 0:

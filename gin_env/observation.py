@@ -1,8 +1,9 @@
-"""The observation: one flat float32 vector whose parts have names (design, section 4).
+"""The observation: one flat float32 vector whose parts have names.
 
-Ten planes with a value for each card, then single values for the table; all lie in [-1, 1]. `LAYOUT` says where each part lies, `planes`
-and `scalars` give zero-copy views; `gin_env.compact_observation` is the same in a fourteenth of the bytes. All parts are from the observer's side ("own", "opponent"), so the
-same policy plays both seats.
+Ten planes with a value for each card, then single values for the table; all lie in [-1, 1]. `LAYOUT` says
+where each part lies, `planes` and `scalars` give zero-copy views; `gin_env.compact_observation` is the same
+in a fourteenth of the bytes. All parts are from the observer's side ("own", "opponent"), so the same policy
+plays both seats.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ PLANES = {
     "opponent_declined": "1 for cards in the pile that the opponent could have taken and did not",
     "own_shown": "1 for cards that the observer took from the pile and still holds",
     "opponent_shown": "1 for cards that the opponent took from the pile and still holds",
-    "discard_quality": "for each card that may be discarded now: 1 / (1 + deadwood it leaves - least possible)",
+    "discard_quality": (
+        "for each card that may be discarded now: 1 / (1 + deadwood it leaves - least possible)"
+    ),
     "estimate": "the estimator's probability that the opponent holds the card",
 }
 """Card planes in order, name -> meaning; each has one value per card id."""
@@ -44,7 +47,9 @@ SCALARS = {
     "stock": "cards left in the stock / cards in it after the deal",
     "turn": "turns played / Rules.max_turns",
     "deadwood": "least deadwood of the own hand (when discarding: after the best discard) / 100",
-    "upcard_gain": "if she may take the upcard: deadwood that it saves, after the best discard, / 30, within [-1, 1]",
+    "upcard_gain": (
+        "if she may take the upcard: deadwood that it saves, after the best discard, / 30, within [-1, 1]"
+    ),
     "own_score": "own score / target score, at most 1",
     "opponent_score": "opponent's score / target score, at most 1",
 }

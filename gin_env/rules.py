@@ -20,7 +20,7 @@ class Rules:
     Smaller decks (to check algorithms exactly) keep the card ids, actions and planes of the full one;
     cards that they lack are never dealt and never legal.
 
-    Raises TypeError for a value that is no integer (opening_offer: no bool), ValueError for rules that
+    Raises TypeError for a value that is not an integer (opening_offer: not a bool), ValueError for rules that
     cannot be played.
     """
 
@@ -37,17 +37,17 @@ class Rules:
     undercut_bonus: int = 25
     """Points for an undercut, beside the difference (EAAI: 25; Bicycle's rules: 10)."""
     target_score: int = 100
-    """The game ends when a player has so many points (EAAI: 100)."""
+    """The game ends when a player reaches this many points (EAAI: 100)."""
     stock_floor: int = 2
     """A turn starts only while the stock holds more cards than this (EAAI: 2)."""
     opening_offer: bool = True
     """The upcard is offered to the non-dealer, then to the dealer, before the first turn (EAAI: yes).
     Without it the non-dealer starts with an ordinary turn."""
     max_turns: int = 100
-    """A hand is void after so many turns of both players together, so that no two policies play for ever
+    """A hand is void after this many turns of both players together, so that no two policies play forever
     (ours; between Simple players the longest hand in 200,000 had 35 turns)."""
     max_hands: int = 1000
-    """A game ends undecided after so many hands, for the same reason (ours; ten hands are usual)."""
+    """A game ends undecided after this many hands, for the same reason (ours; ten hands are usual)."""
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -53,11 +53,11 @@ PUBLIC = np.dtype(
         ("shown", np.uint64, (2,)),  # cards that this player took from the pile and still holds
         ("discard_turn", np.uint8, (52,)),  # for cards in the pile: value of `turn` when they came there
         ("history_length", np.uint16),
-        ("history", np.uint8, (2 * MAX_TURNS + 4,)),  # action ids in order; `gin_env.history` reads them
+        ("history", np.uint8, (2 * MAX_TURNS + 4,)),  # action ids in order; `PlayerView.history` reads them
         # How the hand ended (`outcome` is UNDECIDED until then):
         ("outcome", np.uint8),
-        ("winner", np.int8),  # NO winner: -1
-        ("knocker", np.int8),  # nobody knocked: -1
+        ("winner", np.int8),  # -1: no winner
+        ("knocker", np.int8),  # -1: nobody knocked
         ("points", np.int16),  # to the winner
         ("deadwood", np.int16, (2,)),  # after melding and laying off; only set once someone has knocked
     ],
@@ -74,8 +74,8 @@ PRIVATE = np.dtype(
 HIDDEN = np.dtype(
     [
         ("deck", np.int8, (52,)),  # as dealt: hands alternately from player 0 on, upcard, stock in order
-        ("seed", np.uint64),  # names the random streams of dealer and decks, see `gin_env.streams`
-        ("decision_seed", np.uint64),  # names the streams with which bots break ties
+        ("seed", np.uint64),  # determines the random streams of dealer and decks, see `gin_env.streams`
+        ("decision_seed", np.uint64),  # determines the streams with which bots break ties
         ("episode", np.uint64),
         ("decisions", np.uint32),  # actions taken in this episode
     ],

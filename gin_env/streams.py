@@ -2,7 +2,8 @@
 
 A number depends on (seed, episode, hand, purpose, counter) and on nothing else: not on how many games run
 beside this one, nor on how many workers share them, nor on what was drawn before. So a batch of N equals N
-single games, and the same decks can be dealt twice with the seats swapped while bots break ties afresh.
+single games, and the same decks can be dealt twice with the seats swapped while bots break ties
+independently.
 
 The mixing function is SplitMix64's (Steele, Lea and Flood, "Fast splittable pseudorandom number
 generators", OOPSLA 2014), which passes BigCrush.
@@ -42,7 +43,7 @@ def stream(seed: int, episode: int, hand: int, purpose: int) -> int:
 
 @kernel
 def below(number: int, limit: int) -> int:
-    """A uint64 random number scaled to 0..limit-1: its upper 32 bits times limit (bias under limit / 2^32)."""
+    """A uint64 random number scaled to 0..limit-1: upper 32 bits times limit (bias below limit / 2^32)."""
     return np.int64(((np.uint64(number) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
@@ -72,5 +73,5 @@ def check_seed(seed: object) -> int:
 
 
 def fresh_seed() -> int:
-    """A seed from the operating system's entropy, for whoever gave none."""
+    """A seed from the operating system's entropy, for callers that give none."""
     return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])

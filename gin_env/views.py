@@ -54,7 +54,7 @@ class PlayerView:
 
     @classmethod
     def from_env(cls, env: Any, agent: str) -> PlayerView:
-        """The view of `agent` (``"player_0"`` or ``"player_1"``) in a PettingZoo environment of this package.
+        """The view of `agent` (``"player_0"`` or ``"player_1"``) in this package's PettingZoo environment.
 
         >>> action = bot.act(PlayerView.from_env(env, env.agent_selection))[0]
         """
@@ -97,7 +97,7 @@ class PlayerView:
         return observations
 
     def history(self, index: int = 0) -> list[Event]:
-        """All public acts of the present hand in order, for one view of the batch."""
+        """All public acts of the current hand in order, for one view of the batch."""
         public = self.records["public"][index]
         upcard = int(public["first_upcard"])
         player = 1 - int(public["dealer"])

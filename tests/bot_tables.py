@@ -36,6 +36,6 @@ def view_of(table: Table):
 
 
 def later(table: Table, turns: int) -> Table:
-    """The same position as if so many turns of both players had been played before it."""
+    """The same position as if this many turns of both players had been played before it."""
     table.games.state["public"]["turn"][0] += 2 * turns
     return table

@@ -18,7 +18,7 @@ def points(cards: Iterable[int]) -> int:
 
 
 def is_meld(cards: Iterable[int]) -> bool:
-    """Three or four of a rank, or three or more neighbours of a suit; the ace is low."""
+    """Three or four of a rank, or three or more consecutive cards of a suit; the ace is low."""
     ordered = sorted(cards)
     if len(ordered) < 3:
         return False

@@ -8,7 +8,7 @@ from gin_env.solvers.kuhn import KuhnPoker
 from gin_env.solvers.leduc import LeducHoldem
 from gin_env.solvers.small_gin import TINY, SmallGin
 
-# No deadlines: the first call of a kernel may compile it. The same examples in each run: a failure can be repeated.
+# No deadlines: the first call of a kernel may compile it. The same examples in each run: failures repeat.
 settings.register_profile("gin-env", deadline=None, derandomize=True, database=None)
 settings.load_profile("gin-env")
 

@@ -45,7 +45,7 @@ def ids_of(texts: list[str]) -> list[int]:
 
 
 def action(text: str) -> int:
-    """``"pass"``, ``"draw"`` (from the stock), ``"take"`` (the upcard), ``"5H"`` (discard), ``"knock 5H"``."""
+    """The action: ``"pass"``, ``"draw"`` (stock), ``"take"`` (upcard), ``"5H"`` (discard), ``"knock 5H"``."""
     words = {"pass": PASS, "draw": DRAW_STOCK, "take": DRAW_UPCARD}
     if text in words:
         return words[text]

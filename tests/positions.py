@@ -109,7 +109,7 @@ def reached(ends: np.ndarray) -> dict[str, int]:
 
 
 def redealt(states: np.ndarray, rules: Rules, player: int, seed: int) -> np.ndarray:
-    """Copies in which all that `player` cannot see is dealt anew: the opponent's unknown cards and the stock."""
+    """Copies in which all cards that `player` cannot see are dealt again: opponent's hand and stock."""
     rng = np.random.default_rng(seed)
     copies = states.copy()
     opponent, size = 1 - player, rules.deck_size

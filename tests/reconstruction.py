@@ -108,7 +108,7 @@ def follow(known: Knowledge, action: int, drawn, rules) -> None:
 
 
 def expected_observation(known: Knowledge, view: PlayerView) -> dict[str, np.ndarray]:
-    """Every part of the observation by name, in the order of the layout: planes as (52,), single values as ()."""
+    """Every part of the observation by name, in the layout's order: planes as (52,), single values as ()."""
     record = view.records[0]
     public, rules = record["public"], view.rules
     me, opponent = known.player, 1 - known.player

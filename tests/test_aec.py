@@ -94,7 +94,7 @@ class TestPettingZoo:
 
 
 @both_environments
-def test_spaces(make):
+def test_spaces_have_the_documented_shapes_and_are_the_same_at_each_call(make):
     env = make()
     assert env.possible_agents == PLAYERS
     assert env.metadata["name"] == "gin_rummy_v0"
@@ -110,7 +110,7 @@ def test_spaces(make):
 # --- Seeds and deals ----------------------------------------------------------------------------------
 
 
-def test_a_seed_names_a_sequence_of_episodes():
+def test_a_seed_determines_a_sequence_of_episodes():
     first, second = gin_rummy_v0.raw_env(), gin_rummy_v0.raw_env()
     decks = []
     for seed in (5, None, None):
@@ -201,7 +201,7 @@ def test_the_dealer_alone_keeps_the_seeds_deck(dealer):
     assert hand_of(env, "player_0") == hand_of(unfixed, "player_0")
 
 
-def test_a_small_deck():
+def test_a_small_deck_is_played_with_its_own_cards_only():
     rules = gin_env.Rules(ranks=5, suits=4, hand_size=3, knock_limit=2)
     env = gin_rummy_v0.raw_env(rules=rules)
     small = [card for card in range(52) if card % 13 < 5]

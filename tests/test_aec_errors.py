@@ -53,7 +53,7 @@ def expect_unchanged(env, error: type[Exception], message: str, call, *arguments
         ({"rules": {"knock_limit": 5}}, TypeError, "rules must be a gin_env.Rules, not {'knock_limit': 5}"),
     ],
 )
-def test_parameters(keywords, error, message):
+def test_bad_parameters_are_refused_with_the_choices(keywords, error, message):
     with pytest.raises(error, match=re.escape(message)):
         gin_rummy_v0.raw_env(**keywords)
 
@@ -90,7 +90,7 @@ def test_illegal_actions_are_explained(env, moves, attempt, reason):
 
 
 @pytest.mark.parametrize("number", [-1, 107, 10**30, np.int64(-3), np.uint64(2**63)])
-def test_actions_out_of_range(env, number):
+def test_actions_out_of_range_are_refused(env, number):
     expect_unchanged(
         env, IllegalActionError, f"{number} is not an action: actions run from 0", env.step, number
     )
@@ -99,7 +99,7 @@ def test_actions_out_of_range(env, number):
 @pytest.mark.parametrize(
     "value", [106.0, float("nan"), np.float32(106), True, np.bool_(1), "pass", None, [106]]
 )
-def test_actions_that_are_no_integers(env, value):
+def test_actions_that_are_not_integers_are_refused(env, value):
     expect_unchanged(env, TypeError, f"an action is an integer from 0 to 106, not {value!r}", env.step, value)
 
 
@@ -126,7 +126,7 @@ def test_env_ends_the_episode_after_an_illegal_action():
 # --- The wrong moment ---------------------------------------------------------------------------------
 
 
-def test_before_the_first_reset():
+def test_before_the_first_reset_every_call_asks_for_one():
     env = gin_rummy_v0.raw_env(render_mode="ansi")
     for call in (
         lambda: env.step(106),
@@ -138,7 +138,7 @@ def test_before_the_first_reset():
             call()
 
 
-def test_after_the_end(env):
+def test_after_the_end_no_action_is_accepted(env):
     while not any(env.terminations.values()):
         env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
     expect_unchanged(env, ValueError, "when an agent is dead, the only valid action is None", env.step, 106)
@@ -150,7 +150,7 @@ def test_after_the_end(env):
 
 
 @pytest.mark.parametrize("method", ["observe", "player_view"])
-def test_unknown_agents(env, method):
+def test_unknown_agents_are_refused_with_the_choices(env, method):
     message = "no agent 'player_2': the agents are player_0, player_1"
     expect_unchanged(env, ValueError, message, getattr(env, method), "player_2")
     expect_unchanged(env, ValueError, message, PlayerView.from_env, env, "player_2")
@@ -162,11 +162,11 @@ def test_unknown_agents(env, method):
 @pytest.mark.parametrize(
     ("seed", "error"), [(-1, ValueError), (1.0, TypeError), ("1", TypeError), (True, TypeError)]
 )
-def test_seeds(env, seed, error):
+def test_what_is_not_a_seed_is_refused(env, seed, error):
     expect_unchanged(env, error, "a seed is a non-negative integer, not", env.reset, seed=seed)
 
 
-def test_seeds_beyond_64_bits(env):
+def test_seeds_beyond_64_bits_are_refused(env):
     expect_unchanged(env, ValueError, "a seed has at most 64 bits, not 65", env.reset, seed=1 << 64)
 
 
@@ -189,7 +189,7 @@ def test_seeds_beyond_64_bits(env):
         ([DECK], TypeError, "options is a dict such as {'dealer': 0}"),
     ],
 )
-def test_options(env, options, error, message):
+def test_bad_options_are_refused(env, options, error, message):
     expect_unchanged(env, error, message, env.reset, seed=2, options=options)
 
 

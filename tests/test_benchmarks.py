@@ -1,4 +1,4 @@
-"""The benchmark runs, names what it cannot measure, and sees a planted regression. No time is asserted anywhere."""
+"""The benchmark runs, names what it cannot measure, sees a planted regression. No time is asserted."""
 
 from __future__ import annotations
 
@@ -151,7 +151,8 @@ def test_a_process_that_hangs_is_ended_and_named(tmp_path, monkeypatch):
     hanging = tmp_path / "hanging.py"
     hanging.write_text(
         "import sys, time\n"
-        'if \'--once\' not in sys.argv: print(\'{"rates": ["play", "simple"], "once": ["first"]}\', flush=True)\n'
+        "if '--once' not in sys.argv: "
+        'print(\'{"rates": ["play", "simple"], "once": ["first"]}\', flush=True)\n'
         "time.sleep(600)"
     )
     process = measuring.Process("hanging", sys.executable, hanging, -1, 0.01, timeout=2)

@@ -26,7 +26,7 @@ from gin_env.solvers.leduc import LeducHoldem
 from gin_env.solvers.small_gin import TINY, SmallGin
 
 LEDUC_VALUE = -0.0856
-"""To player 0: both OpenSpiel 2.0.2 and we come to -0.085605 after 3,000 iterations of CFR+, exploitability 4e-5."""
+"""To player 0: OpenSpiel 2.0.2 and we get -0.085605 after 3,000 iterations of CFR+, exploitability 4e-5."""
 
 # Exploitability after 1, 10, 100 iterations in OpenSpiel 2.0.2: CFRPlusSolver, and
 # cfr._CFRSolver(game, alternating_updates=False, linear_averaging=False, regret_matching_plus=False).
@@ -50,11 +50,11 @@ OPEN_SPIEL = {
         ([0.0], [1.0]),
     ],
 )
-def test_regret_matching(regrets, strategy):
+def test_regret_matching_plays_in_proportion_to_positive_regret(regrets, strategy):
     assert regret_matching(np.array(regrets)).tolist() == strategy
 
 
-def test_regret_matching_of_several_rows():
+def test_regret_matching_treats_each_row_alone():
     regrets = np.array([3.0, 1.0, -1.0, -2.0, 0.0, 5.0, 0.0])
     expected = [0.75, 0.25, 1 / 3, 1 / 3, 1 / 3, 1.0, 0.0]
     np.testing.assert_allclose(regret_matching(regrets, np.array([0, 2, 5])), expected)
@@ -63,8 +63,9 @@ def test_regret_matching_of_several_rows():
 
 @pytest.mark.parametrize(("solver", "regrets"), [(CFR, [-0.5, 0.5]), (CFRPlus, [0.0, 0.5])])
 def test_first_iteration_of_kuhn_by_hand(trees, solver, regrets):
-    """With card 1 after a bet, against uniform play: fold -1, call 0, each with counterfactual reach 1/6 for two
-    opposing cards and 1/2 for the bet; the strategy is worth -1/2. Sum: (-1 + 1/2) and (0 + 1/2), times 1/6."""
+    """With card 1 after a bet, against uniform play: fold -1, call 0, each with counterfactual reach 1/6 for
+    two opposing cards and 1/2 for the bet; the strategy is worth -1/2. Sum: (-1 + 1/2) and (0 + 1/2), times
+    1/6."""
     tree = trees["kuhn"]
     learner = solver(tree)
     learner.run(1)
@@ -76,7 +77,7 @@ def test_first_iteration_of_kuhn_by_hand(trees, solver, regrets):
 # --- Known values -----------------------------------------------------------------------------------
 
 
-def test_sizes(trees):
+def test_trees_have_the_known_sizes(trees):
     assert (len(trees["kuhn"]), len(trees["kuhn"].information_sets)) == (55, 12)
     assert len(trees["leduc"].information_sets) == 288
     assert (len(trees["gin"]), len(trees["gin"].information_sets)) == (105_577, 13_720)
@@ -237,7 +238,7 @@ def test_runs_can_be_cut_into_pieces_and_repeated(trees):
         assert (whole.iterations, whole.nodes_touched) == (pieces.iterations, pieces.nodes_touched)
 
 
-def test_bad_arguments(trees):
+def test_bad_arguments_are_errors(trees):
     tree = trees["kuhn"]
     with pytest.raises(TypeError, match="GameTree"):
         CFR(KuhnPoker())

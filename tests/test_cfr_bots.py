@@ -29,7 +29,7 @@ PACKAGED = ["paper", "plus"]
 
 @pytest.mark.parametrize("name", BOTS)
 def test_no_decision_depends_on_hidden_cards(name):
-    """The stock and the opponent's hand dealt anew: the same views, hence the same decisions."""
+    """The stock and the opponent's hand dealt again: the same views, hence the same decisions."""
     games = Games(200)
     games.start(games.everyone, np.full(200, 5, np.uint64), np.arange(200, dtype=np.uint64))
     bot = agents.make(name)

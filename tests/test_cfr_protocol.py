@@ -53,7 +53,7 @@ def decision(key: str, *children: Node, player: int = 0) -> Node:
     return Node(player, key, children)
 
 
-def test_matching_pennies():
+def test_matching_pennies_is_solved_without_seeing_the_choice():
     """Player 1 does not see the choice. Unequal stakes: both play the first action in 1/3 of the cases."""
     guess = decision("guess", end(2), end(0), player=1), decision("guess", end(0), end(1), player=1)
     tree = GameTree(HandMade(decision("choose", *guess)))

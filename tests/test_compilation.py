@@ -55,7 +55,7 @@ def test_every_file_with_a_kernel_counts():
 
 
 def test_every_file_from_which_a_kernel_takes_something_counts():
-    """A constant is compiled into the kernel; numba's cache does not notice a change of it in another file."""
+    """A constant is compiled into the kernel; numba's cache does not notice if it changes in another file."""
     sources = compilation.kernel_sources()
     package = Path(gin_env.__file__).parent
     checked = 0
@@ -106,7 +106,8 @@ from gin_env import Rules, agents, batch, views
 from gin_env.agents import random_bots, simple
 from gin_env.batch import Games
 
-for number, options in ((1, {}), (7, dict(episode="game")), (3, dict(reward="win", rules=Rules(max_hands=2)))):
+two_hands = Rules(max_hands=2)
+for number, options in ((1, {}), (7, dict(episode="game")), (3, dict(reward="win", rules=two_hands))):
     games = Games(number, **options)
     games.start(games.everyone, np.full(number, 2**64 - 1, np.uint64), np.arange(number, dtype=np.uint64))
     games.set_deck(0, games.state["hidden"]["deck"][0].tolist(), 1)

@@ -20,7 +20,7 @@ HAND = "AH 2H 3H 4H 5H 6H 7H 8H 9H TH"
 
 
 def metrics_of(estimate: np.ndarray) -> dict[str, float]:
-    """The metrics of one estimate of `HAND`, of which nothing is known but the player's clubs and the upcard KC."""
+    """The metrics of one estimate of `HAND`; nothing is known but the player's clubs and the upcard KC."""
     table = Table("AC 2C 3C 4C 5C 6C 7C 8C 9C TC", HAND, "KC", dealer=0)
     positions = Positions(table.games.views(ONE_GAME, 0), np.array([cards.parse(HAND)], np.uint64))
     return dict(zip(METRICS, measure(estimate[None], positions)[0].tolist(), strict=True))
@@ -30,7 +30,7 @@ def held() -> np.ndarray:
     return np.array([cards.parse(HAND) >> card & 1 for card in range(52)], np.float32)
 
 
-def test_the_truth():
+def test_the_truth_is_perfect_by_every_metric():
     assert metrics_of(held()) == pytest.approx(
         {
             "squared_difference": 0,
@@ -44,7 +44,7 @@ def test_the_truth():
     )
 
 
-def test_one_wrong_guess():
+def test_one_wrong_guess_is_counted_by_every_metric():
     """The surest guess is wrong (KD); the other ten are the hand, in falling order."""
     estimate = held() * np.linspace(0.9, 0.8, 52, dtype=np.float32)
     estimate[cards.card_id("KD")] = 1
@@ -56,7 +56,7 @@ def test_one_wrong_guess():
     assert values["squared_difference"] == pytest.approx(expected / 52)
 
 
-def test_integrity_and_log_loss():
+def test_integrity_and_log_loss_are_those_worked_out_by_hand():
     estimate = np.full(52, 0.25, np.float32)
     estimate[:13] = 0
     values = metrics_of(estimate)
@@ -89,7 +89,7 @@ def test_equals_are_ordered_at_random():
     assert np.mean(found) == pytest.approx(100 / 52, abs=0.15)
 
 
-def test_wrong_shapes():
+def test_estimates_of_a_wrong_shape_are_refused():
     positions = collect_positions(["simple"], 2, 1)
     with pytest.raises(ValueError, match="expected estimates of shape"):
         measure(np.zeros((1, 52)), positions)
@@ -100,7 +100,7 @@ def result() -> evaluation.Evaluation:
     return evaluate_estimators(["uniform", "omniscient"], hands=300, seed=1)
 
 
-def test_the_two_extremes(result):
+def test_uniform_and_omniscient_measure_as_they_must(result):
     none, everything = 0, 1
     assert result.counts[0] == 0
     assert 280 <= result.counts[1] < 300, "few knock in the first turn"
@@ -110,8 +110,8 @@ def test_the_two_extremes(result):
     assert result.overall("top_cards")[everything] == 10
     assert result.overall("drift_area")[everything] == 0
     assert (result.overall("integrity_loss") < 1e-3).all()
-    # After the first turn the opponent holds 10 of the 41 cards that are neither in hand nor in the pile, or 9 of 40
-    # if she took the upcard, or 10 of 40 if she declined it.
+    # After the first turn the opponent holds 10 of the 41 cards that are neither in hand nor in the pile, or
+    # 9 of 40 if she took the upcard, or 10 of 40 if she declined it.
     shares = [10 / 40, 9 / 41, 9 / 40, 10 / 41]
     entropies = [-p * math.log(p) - (1 - p) * math.log(1 - p) for p in shares]
     assert min(entropies) - 0.01 < result.mean("log_loss")[none, 1] < max(entropies) + 0.01
@@ -132,14 +132,14 @@ def test_the_result_does_not_depend_on_how_hands_are_batched(result, monkeypatch
     assert np.allclose(whole.bins[:, :, 0], parts.bins[:, :, 0])
 
 
-def test_means_and_standard_errors(result):
+def test_standard_errors_follow_from_the_stored_sums(result):
     mean, error = result.mean("log_loss")[0, 3], result.standard_error("log_loss")[0, 3]
     column = list(METRICS).index("log_loss")
     count, squares = result.counts[3], result.squares[0, 3, column]
     assert error == pytest.approx(math.sqrt((squares / count - mean**2) / (count - 1)))
 
 
-def test_the_check_against_uniform(result):
+def test_a_check_against_uniform_needs_enough_hands_and_uniform(result):
     gains = result.against_uniform()["omniscient"]
     assert gains == [], "300 hands are too few"
     many = evaluate_estimators(["uniform", "omniscient"], hands=1100, seed=1)
@@ -151,7 +151,7 @@ def test_the_check_against_uniform(result):
         evaluate_estimators(["omniscient"], hands=2).against_uniform()
 
 
-def test_csv_and_figures(result, tmp_path):
+def test_csv_and_figures_are_written(result, tmp_path):
     pytest.importorskip("matplotlib")
     result.save_csv(tmp_path / "result.csv")
     with (tmp_path / "result.csv").open() as file:
@@ -163,7 +163,7 @@ def test_csv_and_figures(result, tmp_path):
     assert all(file.stat().st_size > 5000 for file in files)
 
 
-def test_the_command(tmp_path, monkeypatch, capsys):
+def test_the_command_prints_and_writes(tmp_path, monkeypatch, capsys):
     path = tmp_path / "table.csv"
     arguments = ["evaluate-estimators", "uniform", "omniscient", "--games", "20", "--csv", str(path)]
     monkeypatch.setattr("sys.argv", ["gin-rummy", *arguments])

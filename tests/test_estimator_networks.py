@@ -54,7 +54,7 @@ def rows(text: str) -> list[list[int]]:
     return [[int(value) for value in line.split()] for line in text.strip().splitlines()]
 
 
-def test_the_papers_worked_example():
+def test_the_papers_worked_example_comes_out():
     """Paper 003, "The Plug Rule": its four Shankar arrays, rows C H S D."""
     table = Table(
         "AC AS 5D 6C 6S 7S 8S JC QD KS", "8C 2H 3H 4H 9D TD 2C 3C 4C 9S", "KH", "JH 7C 5H", dealer=0
@@ -83,7 +83,7 @@ def test_the_papers_worked_example():
     assert array() == given
 
 
-def test_safe_discards():
+def test_safe_discards_follow_the_plug_rule():
     def safe(card: str, gone: str, discarded: str = "") -> bool:
         return shankar.is_safe_discard(
             cards.card_id(card), cards.parse(gone), cards.parse(discarded) if discarded else 0
@@ -101,7 +101,7 @@ def test_safe_discards():
     assert not safe("KD", "KH KS TD")
 
 
-def test_certain_mates():
+def test_certain_mates_are_those_that_every_possible_meld_contains():
     def mates(card: str, gone: str) -> str:
         return cards.format(shankar.certain_mates(cards.card_id(card), cards.FULL_DECK & ~cards.parse(gone)))
 
@@ -124,7 +124,7 @@ def test_image_rows_are_the_suits_in_the_papers_order(sample):
 
 
 def covered(sequence: tuple[int, ...]) -> set[tuple[int, ...]]:
-    """The orders of four suits that a sequence contains, forwards or backwards; each with its reverse counts once."""
+    """The orders of four suits in a sequence, forwards or backwards; each with its reverse counts once."""
     windows = (sequence[start : start + 4] for start in range(len(sequence) - 3))
     return {min(window, window[::-1]) for window in windows if len(set(window)) == 4}
 
@@ -192,7 +192,7 @@ def test_history_as_the_engine_played_it(player):
         assert np.abs(table).max() < 10
 
 
-def test_an_opponents_turn():
+def test_an_opponents_turn_is_what_the_player_saw_of_it():
     table = Table("AC 2C 3C 4C 5C 6C 7C 8C 9C TC", "AH 2H 3H 4H 5H 6H 7H 8H 9H TD", "TH", "JH", dealer=0)
     table.play("take", "TD")  # player 1, the non-dealer, completes her run
     turns, counts = opponent_turns(table.games.views(ONE_GAME, 0))
@@ -294,7 +294,7 @@ def test_weights_are_kept_with_their_provenance(weights):
     assert isinstance(NnEstimator(weights=str(weights)), NnEstimator)
 
 
-def test_foreign_weights(weights, tmp_path):
+def test_foreign_or_missing_weights_are_refused(weights, tmp_path):
     with pytest.raises(ValueError, match=r"nn\.safetensors.*not a network of shankar-cnn"):
         networks.load("shankar-cnn", weights)
     with pytest.raises(FileNotFoundError, match="missing"):
@@ -303,7 +303,7 @@ def test_foreign_weights(weights, tmp_path):
         find_weights("nn", "nobody")
 
 
-def test_weights_of_another_version_or_broken_numbers(weights, tmp_path, monkeypatch):
+def test_weights_of_another_version_or_with_broken_numbers_are_refused(weights, tmp_path, monkeypatch):
     network, metadata = networks.load("nn", weights)
     with torch.no_grad():
         network.layers[0].weight[0, 0] = torch.nan
@@ -365,7 +365,7 @@ def test_batch_equals_single(name, setting, sample):
 
 @pytest.mark.parametrize("name", [*NETWORK_NAMES, "ensemble"])
 def test_with_memory_along_a_hand_as_without(name):
-    """Also when the memory was left at an earlier hand, or some decisions were not shown to the estimator."""
+    """Also if the memory was left at an earlier hand, or some decisions were not shown to the estimator."""
     estimator = estimators.make(name)
     memory = estimator.new_memory(60)
     for seed in (1, 2):
@@ -399,7 +399,7 @@ def test_fitting_finds_the_better_member():
 
 
 def test_the_adaptive_ensemble_learns_who_fits():
-    """Weights move towards the member that expects the drawn cards least in her hand; without memory they stay."""
+    """Weights move to the member that expects the drawn cards least in her hand; without memory they stay."""
     members = ("suit-equivariant", "uniform")
     ensemble = EnsembleEstimator("adaptive", members)
     memory = ensemble.new_memory(200)
@@ -415,7 +415,7 @@ def test_the_adaptive_ensemble_learns_who_fits():
     assert np.allclose(ensemble.estimate(view), np.mean(halves, axis=0), atol=1e-6)
 
 
-def test_ensemble_tables_and_parameters(tmp_path):
+def test_ensemble_tables_survive_a_file_and_bad_parameters_are_errors(tmp_path):
     table = _fit(np.repeat([1], 30_000), np.full((30_000, 3), 0.5))
     save_table(table, tmp_path / "table.npz", {"seed": 1})
     assert np.array_equal(load_table(tmp_path / "table.npz")["choice"], table["choice"])

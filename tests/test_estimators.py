@@ -1,4 +1,4 @@
-"""What every rule-based estimator promises, its tables, and the observation's estimate plane in every environment."""
+"""What every rule-based estimator promises, its tables, and the estimate plane in every environment."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def views_of(policy: str, player: int) -> PlayerView:
 # --- Names ----------------------------------------------------------------------------------------------
 
 
-def test_names_parameters_and_errors():
+def test_estimators_are_made_by_name_and_bad_names_are_errors():
     assert set(estimators.names()) >= {"uniform", "omniscient", "logistic", "bayes", "bayes-isru"}
     assert estimators.parameters("bayes") == {"table": "simple", "least_observations": 50}
     assert estimators.parameters("uniform") == {}
@@ -97,7 +97,7 @@ def test_names_parameters_and_errors():
 
 @every_policy
 @every_estimator
-def test_probabilities_and_known_cards(name, policy):
+def test_estimates_are_probabilities_and_known_cards_exact(name, policy):
     for player in range(2):
         view = views_of(policy, player)
         estimates = made(name).estimate(view)
@@ -133,7 +133,7 @@ def test_batch_equals_single_and_estimates_change_nothing(name):
 
 @every_estimator
 def test_advancing_any_memory_equals_estimating_from_scratch(name):
-    """Along whole games, hand after hand, for memories that are kept, skipped, swapped or copied on the way."""
+    """Along whole games, hand after hand, for memories that are kept, skipped, swapped or copied."""
     estimator = made(name)
     games = Games(40, episode="game")
     games.start(games.everyone, np.full(40, 8, np.uint64), np.arange(40, dtype=np.uint64))
@@ -179,7 +179,7 @@ def test_only_logistic_minds_the_order_of_the_turns():
 # --- The rules of each ----------------------------------------------------------------------------------
 
 
-def test_suit_relations():
+def test_suit_relations_say_which_of_upcard_and_discard_a_suit_shares():
     upcard, discard = ids("QC JD")
     assert [suit_relation(suit, upcard, discard) for suit in range(4)] == [
         UPCARD_ONLY,
@@ -235,8 +235,8 @@ def test_logistic_is_a_half_for_cards_of_which_nothing_is_known():
     assert np.array_equal(made("logistic:normalised=true").estimate(view), made("uniform").estimate(view))
 
 
-def test_discard_risk():
-    """Paper 002, "Introduction": 6 for a ten, 4 for a king; 3 for a ten if nine and jack are not in her hand."""
+def test_discard_risk_is_the_papers_count_and_its_sum_of_products():
+    """Paper 002, "Introduction": 6 for a ten, 4 for a king; 3 for a ten without nine and jack in her hand."""
     everything = np.ones((1, 52), np.float32)
     risks = discard_risks(everything)[0]
     assert [risks[card] for card in ids("TS KS QS AD 2D")] == [6, 4, 5, 4, 5]
@@ -396,7 +396,7 @@ def test_aec_shows_both_players_their_own_estimates(name):
         agent = env.agent_selection
         for player, other in enumerate(env.possible_agents):
             if step % 3 and other != agent:
-                continue  # nobody need look at each step
+                continue  # not every step has to be observed
             seen, without = env.observe(other)["observation"], plain.observe(other)["observation"]
             assert np.array_equal(seen[ESTIMATE], expected_plane(name, env.games, env._index, player)[0])
             without[ESTIMATE] = seen[ESTIMATE]
@@ -451,7 +451,7 @@ def test_the_frameworks_checks_accept_an_estimator():
     check_env(GinRummyEnv("simple", illegal_action="lose", estimator="bayes"), skip_render_check=True)
 
 
-def test_environments_refuse_what_is_no_estimator():
+def test_environments_refuse_what_is_not_an_estimator():
     for make in (gin_rummy_v0.raw_env, GinRummyEnv, GinRummyVectorEnv, GinRummyVecEnv):
         with pytest.raises(ValueError, match="unknown estimator 'bayse'"):
             make(estimator="bayse")
@@ -462,7 +462,7 @@ def test_environments_refuse_what_is_no_estimator():
 
 
 class Watcher:
-    """An own estimator: half for every unseen card."""
+    """A user's own estimator: half for every unseen card."""
 
     name = "watcher"
 

@@ -138,7 +138,7 @@ def test_illegal_action_may_lose_the_episode():
 
 
 @pytest.mark.parametrize("action", [1.0, float("nan"), True, None, "pass", np.array([1, 2])])
-def test_actions_that_are_no_integers_are_refused(action):
+def test_actions_that_are_not_integers_are_refused(action):
     env = GinRummyEnv()
     env.reset(seed=1)
     with pytest.raises(TypeError, match="an action is an integer"):
@@ -361,7 +361,7 @@ def test_opponents_can_be_swapped_between_hands():
         env.set_opponents(["simple"], weights=[-1])
 
 
-def test_small_decks():
+def test_small_decks_show_and_allow_their_own_cards_only():
     rules = Rules(ranks=5, suits=3, hand_size=3, knock_limit=4)
     env = GinRummyVectorEnv(4, "simple", rules=rules)
     observation, infos = env.reset(seed=0)

@@ -64,7 +64,7 @@ def tiny_data(count: int = 64) -> DataSet:
 # --- Features -----------------------------------------------------------------------------------------
 
 
-def test_features_of_figure_1():
+def test_features_of_figure_1_are_the_papers():
     # Q♣ Q♦, 3♠ 3♦, 6♠ 6♣ make sets, 5♦ 8♦ and 2♣ make runs: nine cards would make a meld.
     assert features_of(FIGURE_1) == [61, 0, 0, 9]
 
@@ -84,7 +84,7 @@ def test_features_of_figure_1():
         ("QH KH AH", [21, 0, 0, 1]),  # only J♥: runs do not go round
     ],
 )
-def test_macro_features(hand, expected):
+def test_macro_features_are_those_counted_by_hand(hand, expected):
     assert features_of(hand) == expected
 
 
@@ -95,7 +95,7 @@ def test_hit_count_is_the_number_of_cards_that_complete_a_meld():
         assert count == sum(completes_meld(hand, card) for card in range(52) if not hand >> card & 1)
 
 
-def test_interaction_terms():
+def test_interaction_terms_are_the_papers_126_pairs():
     assert len(INTERACTIONS) == 126
     assert len({tuple(sorted(pair)) for pair in INTERACTIONS.tolist()}) == 126
     ace = cards.card_id("AH")
@@ -109,7 +109,7 @@ def test_interaction_terms():
     )
 
 
-def test_orders_of_suits():
+def test_macro_features_do_not_depend_on_the_order_of_suits():
     assert len({tuple(order) for order in SUIT_ORDERS.tolist()}) == 24
     hands = random_hands(20)
     x, macro = hand_features(hands)
@@ -122,7 +122,7 @@ def test_orders_of_suits():
 # --- Data sets ----------------------------------------------------------------------------------------
 
 
-def test_equation_2():
+def test_scores_are_discounted_by_equation_2():
     points, stages = np.array([30, 30, -30, -30, 7], np.int16), np.array([0, 2, 0, 3, 1], np.uint8)
     assert discounted_scores(points, stages, 0.5).tolist() == [30, 7.5, -30, -3.75, 3.5]
     assert discounted_scores(points, stages, 1.0).tolist() == points.tolist()
@@ -150,7 +150,7 @@ def test_data_do_not_depend_on_workers():
     assert not np.array_equal(first.hands, generate("random-16", 1500, estimator="uniform", seed=4).hands)
 
 
-def test_samples_of_a_deal_keep_the_players_hand_and_deal_the_rest_anew():
+def test_samples_of_a_deal_keep_the_players_hand_and_deal_the_rest_again():
     tables = np.zeros(1, STATE)
     tables["public"]["rules"] = Rules().record()
     start_episode(tables[0], 3, 3, 7)
@@ -199,7 +199,7 @@ def test_every_data_set_has_ten_card_hands_and_estimates_outside_them():
         assert data.metadata["simulated_actions"] > 0
 
 
-def test_data_files(tmp_path):
+def test_data_survive_a_file_and_damaged_files_are_errors(tmp_path):
     data = generate("simple", 50, estimator="uniform")
     path = tmp_path / "data.npz"
     data.save(path)
@@ -214,7 +214,7 @@ def test_data_files(tmp_path):
         DataSet.load(tmp_path / "other.npz")
 
 
-def test_unknown_names_of_data():
+def test_unknown_names_of_data_are_errors():
     with pytest.raises(ValueError, match="unknown data set 'randm'; choose from simple, random-16"):
         generate("randm", 10)
     with pytest.raises(ValueError, match="unknown stages"):
@@ -296,7 +296,7 @@ def test_one_opponent_row_may_face_many_hands():
 # --- Training -----------------------------------------------------------------------------------------
 
 
-def test_schedule_of_the_paper():
+def test_the_paper_schedule_is_the_papers():
     paper = SCHEDULES["paper"]
     assert (paper.epochs, paper.batch_size) == (96, 64)
     assert [paper.rate(epoch) for epoch in (0, 31, 32, 63, 64, 95)] == pytest.approx(

@@ -87,7 +87,7 @@ def test_the_same_alone_as_in_a_batch(random_network):
 
 
 def test_defensive_discards_the_unmelded_card_of_least_risk():
-    # Nothing is known: the king of a suit whose neighbours are held or gone is the safest unmelded card.
+    # Nothing is known: the king of a suit whose adjacent cards are held or gone is the safest unmelded card.
     table = holding("4H 5H 6H 2C 2D 2S 9D TD JD QC", "7S", "KC")
     view = table.games.views(np.zeros(1, np.int64))
     risks = discard_risks(estimators.make("uniform").estimate(view))[0]
@@ -111,7 +111,7 @@ def test_balanced_weighs_value_and_risk(deadwood_network):
 
 
 def test_suits_can_be_averaged(random_network):
-    """Averaged over their orders, suits have no names: the same hand with other suits gets the same discard."""
+    """Averaged over their orders, suits have no names: a hand with suits swapped gets the same discard."""
     bot = OffensiveBot(random_network, average_suits=True)
     first = holding("4H 5H 9H 2C 3D TS JD QD 8C 7S", "AD", "KH")
     second = holding("4S 5S 9S 2H 3C TD JC QC 8H 7D", "AC", "KS")  # H -> S -> D -> C -> H
@@ -156,7 +156,7 @@ def test_equation_5_is_the_classical_count_when_nothing_is_known():
     assert discard_risks(known)[0, cards.card_id("TH")] == 3  # "if the opponent does not have any 9 or J"
 
 
-def test_position_of_figure_6():
+def test_figure_6_is_a_position_in_which_its_queen_may_go():
     view = reproduce_hand_strength.figure_6_view()
     assert int(view.hands[0]) == cards.parse("3C 6C QC 6H 7H AS 5S 7D TD JD TH")
     assert view.masks()[0, cards.card_id("QC")] == 1

@@ -52,7 +52,7 @@ def test_one_candidate_is_plain_training(data):
     assert best.train_losses == alone.train_losses
 
 
-def test_impossible_numbers_of_candidates(data):
+def test_impossible_numbers_of_candidates_are_errors(data):
     with pytest.raises(ValueError, match="candidates = 0 is out of range"):
         train_best(data, SETTINGS, 0)
 

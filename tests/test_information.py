@@ -1,4 +1,4 @@
-"""What a player is told: nothing of what she cannot see (no leak), and all of the rest (nothing is missing)."""
+"""What a player is told: nothing of what she cannot see (no leak), all of the rest (nothing is missing)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ both_seats = pytest.mark.parametrize("player", [0, 1])
 
 @both_seats
 @every_policy
-def test_no_leak(name, player):
+def test_nothing_leaks_from_the_hidden_cards(name, player):
     """Re-dealing the hidden cards changes no observation, mask, view or decision of the player."""
     play = played(name)
     phases = play.states["public"]["phase"]
@@ -61,7 +61,7 @@ def test_the_mask_of_a_player_who_is_not_to_move_is_all_zero(name, player):
 @both_seats
 @every_policy
 def test_nothing_is_missing_from_the_view(name, player):
-    """From her view alone she can work out the whole public course of the hand and her own hand at its start."""
+    """From her view alone she can work out the whole public course of the hand and her own first hand."""
     play = played(name)
     views = play.games().views(np.arange(len(play.states)), player)
     for state, view in zip(play.states, views, strict=True):

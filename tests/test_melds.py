@@ -176,7 +176,7 @@ def test_deadwood_of_hands_made_by_hand(hand, deadwood):
     assert brute_force.deadwood(frozenset(ids(hand))) == deadwood
 
 
-def test_eleven_melded_cards():
+def test_eleven_cards_can_all_be_melded():
     hand = cards.parse("AC 2C 3C 4C 8H 9H TH JH KC KS KD")
     assert melds.deadwood(hand) == 0
     assert sorted(map(len, melds.best_melds(hand))) == [3, 4, 4]
@@ -187,7 +187,7 @@ def test_among_equal_arrangements_the_knocker_lays_the_one_with_fewest_lay_offs(
     # three suits could be laid off in chains): nine cards melded either way.
     hand = cards.parse("4C 4H 4S 5C 5H 5S 6C 6H 6S AD")
     assert melds.best_melds(hand) == [["4C", "4H", "4S"], ["5C", "5H", "5S"], ["6C", "6H", "6S"]]
-    # The only run onto which nothing fits: both its neighbours are in the own hand's set of sevens and
+    # The only run onto which nothing fits: both adjacent cards are in the hand's own set of sevens and
     # nothing is below the ace.
     hand = cards.parse("4H 5H 6H 7H 7C 7S 7D 9C JS KD")
     assert melds.best_melds(hand) == [["7C", "7H", "7S", "7D"], ["4H", "5H", "6H"]]

@@ -1,4 +1,4 @@
-"""The layout of the observation, its views and its errors (what stands in it is tested in test_information)."""
+"""The observation's layout, its views and its errors (its contents are tested in test_information)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The reference engine's complete games, replayed move by move.
+"""Complete games of the reference engine (tneller/gin-rummy-eaai), replayed move by move.
 
-That engine lays off greedily on melds that its players chose; ours defends optimally against an arrangement that
-our tie-break chose (the reference data's README). So moves, masks and the knocker's deadwood agree exactly, the
-points nearly always, and where they differ ours are the best defence against some best arrangement of the knocker.
+That engine lays off greedily on melds that its players chose; ours defends optimally against an arrangement
+that our tie-break chose. So moves, masks and the knocker's deadwood agree exactly, the points nearly always,
+and where they differ ours are the best defence against some best arrangement of the knocker.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def moves(events: list[dict[str, Any]]) -> list[tuple[int, int]]:
 
 
 def replay(games: Games, hand: dict[str, Any]) -> tuple[list[int], list[int]]:
-    """Play the hand's moves; return the hands before the last act's effect, as masks, and the knock's melds."""
+    """Play the hand's moves; return the hands before the last act, as masks, and the knock's melds."""
     public = games.state["public"][0]
     for player, action in moves(hand["events"]):
         assert public["phase"] != OVER
@@ -138,8 +138,9 @@ def test_complete_games_replay_move_by_move(name, whole, capsys):
         assert count["scored"] > 100
         assert count["same winner"] >= 0.995 * count["scored"]
         assert count["same kind"] >= 0.995 * count["scored"]
-        # Measured: 97.6 % of both files together. Of the 40 hands that differ 33 have a better defence against
-        # the melds that were laid (brute force finds the same), in 8 the knocker's arrangement is another.
+        # Measured: 97.6 % of both files together. Of the 40 hands that differ 33 have a better defence
+        # against the melds that were laid (brute force finds the same), in 8 the knocker's arrangement is
+        # another.
         assert count["same points"] >= 0.97 * count["scored"]
 
 

@@ -50,7 +50,7 @@ def test_wheel_holds_every_module_and_nothing_else_at_top_level(wheel_files):
 
 
 def test_importing_needs_no_framework_and_no_renderer():
-    """`import gin_env` needs numpy, numba, gymnasium and pettingzoo; everything else is loaded where it is used."""
+    """`import gin_env` needs numpy, numba, gymnasium and pettingzoo; the rest is loaded where it is used."""
     code = (
         "import sys, gin_env\n"
         "heavy = {'torch', 'stable_baselines3', 'matplotlib', 'PIL', 'pygame', 'typer', 'tqdm'}\n"
@@ -75,7 +75,7 @@ def test_rules_import_no_framework():
 
 
 def test_imports_point_downwards_only():
-    """The order of the rooms is the contract in pyproject.toml; no module imports the package that holds it."""
+    """The order of the rooms is the contract in pyproject.toml; no module imports the package holding it."""
     done = subprocess.run(
         [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
         cwd=ROOT,
@@ -104,7 +104,7 @@ def test_python_started_in_the_checkout_finds_all_of_it():
     assert "simple" in done.stdout
 
 
-def test_public_names():
+def test_public_names_exist():
     for name in gin_env.__all__:
         assert getattr(gin_env, name) is not None
     assert gin_env.melds.deadwood(gin_env.cards.parse("AS 2S 3S TD")) == 10

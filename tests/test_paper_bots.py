@@ -70,7 +70,7 @@ def test_win_rates_against_simple_are_those_of_the_docstrings(name, low, high):
         ("JC", "KC", "QC", "none"),
         # and some more
         ("AS", "2S", "", "broad"),
-        ("KC", "AH", "", "none"),  # neighbours as numbers, but not in a suit
+        ("KC", "AH", "", "none"),  # adjacent as numbers, but not in a suit
         ("5C", "8C", "", "none"),
         ("5C", "6H", "", "none"),
     ],
@@ -87,7 +87,7 @@ def test_broad_and_narrow_pairs_of_paper_001_table_1(first, second, gone, catego
         assert tuple(needed) == expected[category]
 
 
-def test_unmelded_and_available_cards():
+def test_unmelded_and_available_cards_are_told_from_the_rest():
     assert hands.unmelded_cards(mask("5C 5H 5S 7D 8D 9D TH KC 2S 3S")) == mask("TH KC 2S 3S")
     hand = "KC QH JS 9D 8H 7S 6C 5H 4D 3H"
     view = view_of(facing(hand, "7D"))

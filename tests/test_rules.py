@@ -1,4 +1,4 @@
-"""One named test for each rule of the game (design, section 3) and each case that engines get wrong."""
+"""One named test for each rule of the game (`gin_env.engine`) and each case that engines get wrong."""
 
 from __future__ import annotations
 
@@ -167,7 +167,8 @@ DULL_WITHOUT_KINGS = "QC QH JS 9D 8S 7S 6C 5H 4D 5D"
 def test_a_knock_below_the_defender_scores_the_difference():
     table = Table(ALL_BUT_A_FIVE, "KC QH TD 9D 8C 7S 6C 4H 2D AH", upcard="7D", stock="KD")
     table.play("pass", "pass", "draw", "knock KD")
-    # The defender lays nothing off (TD TS would fit the runs TH, TS, 5C): 10 + 10 + 10 + 9 + 8 + 7 + 6 + 4 + 2 + 1.
+    # The defender lays nothing off (TD TS would fit the runs TH, TS, 5C):
+    # 10 + 10 + 10 + 9 + 8 + 7 + 6 + 4 + 2 + 1.
     assert table.result == ("knock", 0, 67 - 5)
     assert table.public["deadwood"].tolist() == [5, 67]
     assert table.public["knocker"] == 0
@@ -202,7 +203,7 @@ def test_gin_allows_no_lay_offs():
     table.play("knock 5D")
     assert table.result == ("gin", 0, 25 + 69)
     assert table.public["deadwood"].tolist() == [0, 69]
-    # The same defender lays all of them off when it is no gin.
+    # The same defender lays all of them off when the knock is not gin.
     table = Table(ALL_BUT_A_FIVE, defender, upcard="7D", stock="QD").play("pass", "pass", "draw", "knock QD")
     assert table.public["deadwood"].tolist() == [5, 69 - 27]
 
@@ -262,7 +263,7 @@ def test_no_action_is_legal_after_the_end():
             table.play(text)
 
 
-def test_numbers_that_are_no_actions_are_illegal():
+def test_numbers_that_are_not_actions_are_illegal():
     games = dull_table().games
     for number in (-1, 107, 1 << 40):
         with pytest.raises(IllegalActionError, match=f"{number} is not an action"):

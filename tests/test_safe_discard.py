@@ -70,7 +70,7 @@ def test_a_discard_that_ends_the_hand_risks_nothing():
     assert choices(table, "safe-discard", estimator=Believes("KH KD KC")) == {"knock KS", "knock QD"}
 
 
-def test_the_draw_decision():
+def test_the_draw_is_decided_by_what_the_stock_brings_in_the_mean():
     """An ace for a king is better than what the stock brings in the mean; Simple leaves it."""
     table = facing("2C 3C 4C 6H 8H TD QD KS 9S 4S", "AD")
     assert choices(table, "simple") == choices(table, "safe-discard") == {"pass"}
@@ -90,7 +90,7 @@ def test_cards_that_the_opponent_holds_do_not_come_from_the_stock():
     assert worse == 2 + 3 + 6 + 8 + 10 + 10 + 10 + 9 + 4 + 10, "another king changes nothing"
 
 
-def test_the_knock_decision():
+def test_the_knock_is_decided_by_what_the_opponent_may_lay():
     """With 8 points: an opponent with three melds undercuts, one with court cards does not."""
     table = holding("2C 3C 4C 6H 7H 8H AD AS 2S 4S", "KD", upcard="5C")
     weak, strong = Believes("KC QH JS TC 9S 9D 7S QC KH JD"), Believes("TC TS TH QC QH QS KC KS KH AH")
@@ -115,7 +115,7 @@ def test_sampled_hands_follow_the_odds():
     assert abs(share[2] - share[3]) < 0.05
 
 
-def test_parameters():
+def test_parameters_are_named_and_bad_ones_are_errors():
     bot = agents.make("safe-discard:estimator=bayes:least_observations=70")
     assert bot.estimator.name == "bayes:least_observations=70"
     assert bot.name == "safe-discard(estimator=bayes:least_observations=70)"

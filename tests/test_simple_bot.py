@@ -42,7 +42,7 @@ def many_randoms(count: int = 3000) -> list[int]:
         ("TS", True),
         ("AS", False),  # no run from king to ace
         ("6C", False),  # no meld, although it would connect later
-        ("5H", False),  # a pair of fives is no meld
+        ("5H", False),  # a pair of fives is not a meld
         ("4H", False),  # saves a point, but completes nothing
     ],
 )

@@ -73,7 +73,7 @@ def everything_seen(view) -> bytes:
 
 def test_information_sets_of_small_gin_are_what_the_player_may_know():
     """Two states have the same key exactly if the player's views are the same, field by field. All deals with
-    the same upcard, so that most sets are met with several hidden hands; and payoffs are the engine's scores."""
+    the same upcard, so most sets are met with several hidden hands; payoffs are the engine's scores."""
     game = SmallGin(TINY)
     games = Games(1, TINY)
     views, keys = defaultdict(set), defaultdict(set)

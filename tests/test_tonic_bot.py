@@ -1,4 +1,4 @@
-"""Tonic (paper 001) and its estimator, on hand-made positions: one test for each rule that the paper states."""
+"""Tonic (paper 001) and its estimator, on hand-made positions: one test for each rule that it states."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ HAND = "KD QS JC TH 9C 8S 2H 4S AH 6D"
 
 
 def test_estimator_spreads_an_increment_as_in_the_papers_example():
-    # The opponent takes 5C. 3C and 4C, 6C and 7C get 1 each; then, going up, half of both neighbours.
+    # The opponent takes 5C. 3C and 4C, 6C and 7C get 1 each; then, going up, half of both adjacent values.
     table = Table(HAND, "KC KH QC QH JD JH TS 9S 8D 7S", "5C", "3D").play("pass", "take", "KC", "draw")
     found = values(table, increment=1.0)
     expected = {"5H": 1, "5S": 1, "5D": 1, "3C": 1.5, "4C": 1.75, "6C": 1.5, "7C": 1.75}
@@ -169,7 +169,7 @@ def test_estimator_lowers_what_surrounds_a_discard_and_what_was_declined():
     expected |= {"3H": -1, "3S": -1, "3C": -1.5, "2D": -1, "4D": -1, "AD": -0.5}
     assert declined == pytest.approx(expected)
     discarded = values(table, decrement=1.0)
-    # Nothing spreads: the neighbours of TC and KC are in the own hand or in the pile.
+    # Nothing spreads: the cards next to TC and KC are in the player's hand or in the pile.
     assert discarded == pytest.approx({"QH": -1, "QD": -1, "TC": -1, "KC": -1})
     deeper = values(table, decrement=1.0, depth_growth=0.5)  # one turn was over when she discarded
     assert deeper == pytest.approx({card: 1.5 * value for card, value in discarded.items()})

@@ -323,7 +323,7 @@ def test_a_claim_about_a_bot_that_does_not_exist_is_skipped_by_name(example):
     assert claim.missing() == ["no-one", "nobody"]
 
 
-def test_verdicts(example):
+def test_verdicts_compare_the_interval_with_the_claim(example):
     def verdict(low, high, measured_low, measured_high):
         claim = example.Claim("", "", ("a", "b"), "", low, high)
         return example.Row(claim, 2, (measured_low + measured_high) / 2, measured_low, measured_high).verdict

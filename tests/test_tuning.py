@@ -1,4 +1,4 @@
-"""The search for Tonic's numbers: what it tries, what it leaves, and that its seed names all of it."""
+"""The search for Tonic's numbers: what it tries, what it leaves, and that its seed determines all of it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def result():
     return search(1)
 
 
-def test_a_seed_names_the_whole_search(result):
+def test_a_seed_determines_the_whole_search(result):
     again, other = search(1), search(2)
     assert (again.trials, again.finalists, again.verdict) == (result.trials, result.finalists, result.verdict)
     assert [trial.bot for trial in other.trials] != [trial.bot for trial in result.trials]

@@ -2,9 +2,9 @@
 
 A plain MLP has a separate output for each of the 104 discards and knocks, and must learn one by one that it
 is good to discard a useless 7♦, a useless 8♦ and so on. Here every card gets a short description by weights
-that all cards share (its own planes, those of its neighbours in the suit, those of its rank in the other
-suits), a trunk reads the whole observation and says what it is looking for, and the logit of a card is how
-well the two agree: the dot product of attention. Draws and passes are ordinary outputs of the trunk.
+that all cards share (its own planes, those of the cards next to it in the suit, those of its rank in the
+other suits), a trunk reads the whole observation and says what it is looking for, and the logit of a card
+is how well the two agree: the dot product of attention. Draws and passes are ordinary outputs of the trunk.
 
 >>> MaskablePPO(CardPolicy, GinRummyVecEnv(256), policy_kwargs={"net_arch": [256, 256]})
 """
@@ -28,14 +28,14 @@ NUM_OTHER_ACTIONS = NUM_ACTIONS - 2 * NUM_CARDS
 class CardNetwork(nn.Module):
     """Trunks for policy and value, and the shared description of cards.
 
-    ``forward_actor`` returns the logits themselves, float32 (n, 107); ``forward_critic`` the value trunk's last
-    layer, float32 (n, latent_dim_vf).
+    ``forward_actor`` returns the logits themselves, float32 (n, 107); ``forward_critic`` the value trunk's
+    last layer, float32 (n, latent_dim_vf).
     """
 
     def __init__(self, num_inputs: int, hidden: list[int], card_features: int) -> None:
         super().__init__()
         self.card_features = card_features
-        # Each card sees two neighbours on either side in its suit, and the sum over its rank's cards.
+        # Each card sees two cards on either side in its suit, and the sum over its rank's cards.
         self.neighbours = nn.Conv2d(NUM_PLANES, card_features, (1, 5), padding=(0, 2))
         self.same_rank = nn.Conv2d(NUM_PLANES, card_features, 1)
         self.trunk = _layers(num_inputs, hidden)

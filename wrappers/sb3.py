@@ -35,7 +35,9 @@ except ImportError as error:
 
 
 class GinRummyVecEnv(VecEnv):
-    """`num_envs` games against bots, as one SB3 environment. Parameters as for `gin_env.gymnasium_env.GinRummyEnv`.
+    """`num_envs` games against bots, as one SB3 environment.
+
+    Parameters as for `gin_env.gymnasium_env.GinRummyEnv`.
 
     Infos of a game that ended hold ``terminal_observation``, ``episode`` (``r``: return, ``l``: the learner's
     decisions, ``t``: seconds since the start) and how the hand ended (``outcome``, ``won``, ``points``,
@@ -128,7 +130,10 @@ class GinRummyVecEnv(VecEnv):
         self.seat.set_opponents(opponent, weights)
 
     def describe_training(self) -> dict[str, Any]:
-        """What a model trained here must remember: ``model.gin_env = env.describe_training()`` before it is saved."""
+        """What a model trained here must remember.
+
+        Set ``model.gin_env = env.describe_training()`` before saving it.
+        """
         games = self.seat.games
         return describe_training(games.rules, "game" if games.whole_game else "hand", self.seat.estimator)
 

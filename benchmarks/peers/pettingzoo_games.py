@@ -1,6 +1,6 @@
 """The last PettingZoo that had gin_rummy (1.26): RLCard's game behind PettingZoo's AEC interface.
 
-The loops are those of `gin_env/workloads.py`, word for word. With torch and sb3-contrib in the environment also
+The loops are those of `gin_env/speed/workloads.py`, word for word. With torch and sb3-contrib installed also
 MaskablePPO through the wrapper of PettingZoo's own tutorial: one stream in which the seats alternate.
 """
 
@@ -117,7 +117,7 @@ def load():
 
 
 def train_masked_ppo(gin_rummy_v4, gymnasium):
-    """MaskablePPO's steps/s with PettingZoo's tutorial wrapper (tutorials/SB3/connect_four); a round is 512 steps.
+    """MaskablePPO's steps/s with PettingZoo's tutorial wrapper (SB3/connect_four); a round is 512 steps.
 
     The tutorial trains on one environment in a DummyVecEnv; net, batch size and epochs are those of our side.
     """

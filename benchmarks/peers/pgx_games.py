@@ -1,7 +1,7 @@
 """pgx's card games: not Gin Rummy, but what "fast" means for batched card games (JAX, here on one core).
 
-Random legal play of the whole batch inside one compiled loop, mask and observation computed by each step and
-ended games begun anew; nothing goes through Python. Small games: six cards in Leduc, three in Kuhn poker.
+Random legal play of the whole batch inside one compiled loop, mask and observation computed by each step,
+ended games restarted; nothing goes through Python. Small games: six cards in Leduc, three in Kuhn poker.
 """
 
 from worker import main

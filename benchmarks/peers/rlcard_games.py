@@ -65,7 +65,7 @@ def load():
         return work
 
     def novice():
-        """Its rule-based player against itself: knocks at once and discards to the least deadwood, draws at random."""
+        """Its rule-based player against itself: knocks at once, discards well, draws at random."""
         from rlcard import models
 
         bots = models.load("gin-rummy-novice-rule").agents

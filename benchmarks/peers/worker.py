@@ -23,7 +23,7 @@ import traceback
 
 
 def resident_bytes():
-    """Memory of this process that is really there (Linux)."""
+    """Resident memory of this process in bytes (Linux)."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
@@ -46,7 +46,7 @@ def timed(work, rounds):
 
 
 def rounds_for(work, seconds):
-    """How many rounds take about so long. The first, unmeasured one compiles or warms up."""
+    """How many rounds take about this long. The first, unmeasured one compiles or warms up."""
     timed(work, 1)
     rounds = 1
     while (taken := timed(work, rounds)[0]) < seconds / 8:
@@ -86,14 +86,14 @@ class Worker:
 def main(load):
     """Run as the arguments say; `load()` returns (rates, once)."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--serve", action="store_true", help="obey 'prepare NAME' and 'run NAME' lines")
+    parser.add_argument("--serve", action="store_true", help="obey lines of 'prepare NAME' and 'run NAME'")
     parser.add_argument("--once", help="measure this figure only; 'first' is import and first work")
     parser.add_argument("--core", type=int, default=-1, help="processor to run on; -1 for any")
     parser.add_argument("--seconds", type=float, default=0.3, help="length of one run")
     options = parser.parse_args()
     if options.core >= 0:
         os.sched_setaffinity(0, {options.core})
-    # What libraries print must not get between the answers: they keep standard output for themselves.
+    # What libraries print must not mix with the answers: they keep standard output for themselves.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     start = time.perf_counter()

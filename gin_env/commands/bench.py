@@ -14,7 +14,8 @@ app = typer.Typer()
 
 
 @app.command(
-    epilog="Examples:  \n`gin-rummy bench`  \n`gin-rummy bench --only play,vector_1024 --repeats 9 --json speed.json`"
+    epilog="Examples:  \n`gin-rummy bench`  \n"
+    "`gin-rummy bench --only play,vector_1024 --repeats 9 --json speed.json`"
 )
 def bench(
     only: Annotated[str, typer.Option(help="Measure these only, by the names in the first column.")] = "",

@@ -15,7 +15,8 @@ app = typer.Typer()
 
 @app.command(
     "bot-speed",
-    epilog="Examples:  \n`gin-rummy bot-speed`  \n`gin-rummy bot-speed tonic simple --repeats 9 --json speed.json`",
+    epilog="Examples:  \n`gin-rummy bot-speed`  \n"
+    "`gin-rummy bot-speed tonic simple --repeats 9 --json speed.json`",
 )
 def bot_speed(
     bots: Annotated[

@@ -1,4 +1,4 @@
-"""Commands around hand-strength networks: ``gin-rummy hand-strength data``, ``gin-rummy train hand-strength``."""
+"""Commands for hand-strength networks: ``hand-strength data`` and ``train hand-strength``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def data(
         float | None, typer.Option(help="γ of equation 2; default 1, with all stages 0.9.")
     ] = None,
     estimator: Estimator = "bayes-isru",
-    seed: Annotated[int, typer.Option(help="Names all the deals and choices.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     workers: Workers = 1,
 ) -> None:
     """Play a data set of hands, opponent estimates and scores."""
@@ -62,10 +62,13 @@ def data(
 
 @train_app.command(
     "hand-strength",
-    epilog="Examples:  \n`gin-rummy train hand-strength dual-inception-random-256 network.safetensors --candidates 5`  \n"
+    epilog="Examples:  \n"
+    "`gin-rummy train hand-strength dual-inception-random-256 network.safetensors --candidates 5`  \n"
     "`gin-rummy train hand-strength mlp-simple quick.safetensors --observations 100000 --epochs 3`  \n"
-    "`gin-rummy train hand-strength mlp-random-16 paper.safetensors --observations 1000000 --schedule paper --checkpoint run.safetensors`  \n"
-    "`gin-rummy train hand-strength mlp-random-16 paper.safetensors --observations 1000000 --schedule paper --checkpoint run.safetensors --resume`  \n"
+    "`gin-rummy train hand-strength mlp-random-16 paper.safetensors --observations 1000000 "
+    "--schedule paper --checkpoint run.safetensors`  \n"
+    "`gin-rummy train hand-strength mlp-random-16 paper.safetensors --observations 1000000 "
+    "--schedule paper --checkpoint run.safetensors --resume`  \n"
     "`gin-rummy match offensive:network=network.safetensors simple`",
 )
 def train_hand_strength(
@@ -76,14 +79,14 @@ def train_hand_strength(
     ] = Path("runs/hand_strength"),
     observations: Annotated[int, typer.Option(help="States of the data set.")] = 200_000,
     estimator: Estimator = "bayes-isru",
-    data_seed: Annotated[int, typer.Option(help="Names all the deals and choices of the data.")] = 0,
+    data_seed: Annotated[int, typer.Option(help="Random seed of the data.")] = 0,
     schedule: Annotated[
         str, typer.Option(help="`fast`, or the `paper`'s: 96 epochs, half an hour to hours.")
     ] = "fast",
     epochs: Annotated[int | None, typer.Option(help="Another number of epochs.")] = None,
-    seed: Annotated[int, typer.Option(help="Names first weights, split and order of the states.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed: weights, split, order of the states.")] = 0,
     candidates: Annotated[
-        int, typer.Option(min=1, help="Train so many and keep the one that wins most games against `simple`.")
+        int, typer.Option(min=1, help="Train this many, keep the one that wins most games against `simple`.")
     ] = 1,
     workers: Workers = 1,
     checkpoint: Annotated[

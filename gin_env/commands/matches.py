@@ -74,7 +74,7 @@ def tournament(
     csv: Annotated[Path | None, typer.Option(help="Write a line for each pair to this file as CSV.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the win rates as a heat map (.png).")] = None,
 ) -> None:
-    """Play all pairs of bots: win-rate matrix with Wilson intervals, points per hand, ratings on Elo's scale."""
+    """Play all pairs of bots: win rates with Wilson intervals, points per hand, ratings on Elo's scale."""
     from gin_env import agents
     from gin_env.play.tournaments import draw_heat_map, play_tournament
     from gin_env.support.plots import import_matplotlib

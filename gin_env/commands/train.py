@@ -24,7 +24,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 def train_cfr(
     output: Annotated[Path, typer.Argument(help="The strategy table to write (.npz).")],
     iterations: Annotated[int, typer.Option(help="Hands to learn from, with --resume in all.")] = 1_000_000,
-    seed: Annotated[int, typer.Option(help="Names all the deals and choices.")] = 1,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 1,
     abstraction: Annotated[
         str, typer.Option(help="`paper` or `dealt` (bots cfr and fitness-cfr), or `plus`.")
     ] = "paper",
@@ -68,7 +68,7 @@ def train_estimator(
     name: Annotated[str, typer.Argument(help="An estimator that learns.")],
     output: Annotated[Path, typer.Argument(help="The file to write.")],
     games: Annotated[int | None, typer.Option(help="Games to watch; default: as the packaged one.")] = None,
-    seed: Annotated[int, typer.Option(help="Names all the deals and choices.")] = 1,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 1,
     opponents: Annotated[
         str, typer.Option(help="Who plays whom: a bot's name, or several joined by +.")
     ] = "simple",

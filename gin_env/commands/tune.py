@@ -23,7 +23,7 @@ def tune_tonic(
     games: Annotated[int, typer.Option(help="Games in a match, even; a trial plays one to nine.")] = 2000,
     final_games: Annotated[int, typer.Option(help="Games in each match of the best ones.")] = 20_000,
     finalists: Annotated[int, typer.Option(help="Best trials that play on fresh decks.")] = 5,
-    seed: Annotated[int, typer.Option(help="Names the combinations and all the decks.")] = 1,
+    seed: Annotated[int, typer.Option(help="Random seed, of combinations and decks.")] = 1,
     opponent: Annotated[
         list[str] | None,
         typer.Option(help="Opponent, several times for several; default: the three of paper 001."),

@@ -6,8 +6,8 @@
 >>> estimator = estimators.make("bayes:least_observations=100")  # parameters as in bots' names
 >>> estimator.estimate(PlayerView.from_env(env, agent))          # float32 (1, 52)
 
-They fill the observation's estimate plane (``estimator=`` of every environment), serve bots, and are compared by
-``gin-rummy evaluate-estimators``. What they have in common is in `gin_env.estimators.base`.
+They fill the observation's estimate plane (``estimator=`` of every environment), serve bots, and are compared
+by ``gin-rummy evaluate-estimators``. What they have in common is in `gin_env.estimators.base`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gin_env.support.specs import parameters as parameters_of
 
 __all__ = ["make", "names", "parameters", "resolve"]
 
-# Modules are imported when their estimator is made, so that nobody needs torch unasked.
+# Modules are imported when their estimator is made, so that torch is needed only by those who ask for it.
 _ESTIMATORS = {
     "uniform": "uniform:UniformEstimator",
     "omniscient": "omniscient:OmniscientEstimator",
@@ -47,12 +47,13 @@ def parameters(name: str) -> dict[str, Any] | None:
 
 
 def make(name: str, **params: Any) -> Estimator:
-    """An estimator by name. The name may hold parameters, as in ``"nn:weights=simple"`` (see `gin_env.support.specs`).
+    """An estimator by name, which may hold parameters, as in ``"nn:weights=simple"``.
 
-    An estimator made with parameters is called by the text that makes it again: ``"nn:weights=simple"``.
+    See `gin_env.support.specs` for the grammar. An estimator made with parameters is named by the text that
+    makes it again: ``"nn:weights=simple"``.
 
-    Raises ValueError for an unknown name or parameters that cannot be read, TypeError for a parameter that the
-    estimator does not have.
+    Raises ValueError for an unknown name or parameters that cannot be read, TypeError for a parameter that
+    the estimator does not have.
     """
     if not isinstance(name, str):
         raise TypeError(f"an estimator's name is a text, not {name!r}")
@@ -69,7 +70,10 @@ def make(name: str, **params: Any) -> Estimator:
 
 
 def resolve(estimator: str | Estimator) -> Estimator:
-    """An estimator from a name (with or without parameters) or an object. Raises TypeError for an object that is none."""
+    """An estimator from a name (with or without parameters) or an object.
+
+    Raises TypeError for an object that is not an estimator.
+    """
     if isinstance(estimator, str):
         return make(estimator)
     if isinstance(estimator, type) or not isinstance(estimator, Estimator):

@@ -13,28 +13,28 @@ from gin_env.views import PlayerView
 class Estimator(Protocol):
     """For each player's view and each of the 52 cards: the probability that her opponent holds the card.
 
-    Cards whose place the player knows are exactly 0 or 1: those in her hand and in the discard pile are 0, those
-    that she saw the opponent take and keep are 1. Cards that the deck lacks are 0. What the probabilities of the
-    others sum to, each estimator says.
+    Cards whose place the player knows are exactly 0 or 1: those in her hand and in the discard pile are 0,
+    those that she saw the opponent take and keep are 1. Cards that the deck lacks are 0. What the
+    probabilities of the others sum to is for each estimator to say.
 
     An estimator sees views only, never a state (``omniscient``, which cheats, must be given the hands).
 
-    *Memory* saves work in play: whoever estimates again and again along a hand keeps a record for each view and
-    has it advanced, instead of going through the whole hand each time. A memory that was left at another hand, at
-    another table or further on is noticed and begun anew, so that for every memory ``advance(view, memory)`` equals
-    ``estimate(view)``. (The one exception, ``ensemble:switching=adaptive``, learns from hand to hand.) A copy of the
-    array is a copy of the memory.
+    *Memory* saves work in play: whoever estimates repeatedly along a hand keeps a record for each view and
+    has it advanced, instead of going through the whole hand each time. A memory that was left at another
+    hand, at another table or further on is detected and started over, so that for every memory
+    ``advance(view, memory)`` equals ``estimate(view)``. (The one exception, ``ensemble:switching=adaptive``,
+    learns from hand to hand.) A copy of the array is a copy of the memory.
     """
 
     name: str
-    """How `gin_env.estimators.make` makes it."""
+    """The text from which `gin_env.estimators.make` makes it."""
 
     def estimate(self, view: PlayerView) -> np.ndarray:
         """float32 (n, 52): the probabilities, from the views alone."""
         ...
 
     def new_memory(self, count: int) -> np.ndarray:
-        """Memory for so many views: an array whose first axis has length `count`."""
+        """Memory for `count` views: an array whose first axis has length `count`."""
         ...
 
     def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:

@@ -1,30 +1,27 @@
-"""``bayes``: paper 003's Bayesian estimator, frequencies of draw and discard events given that a card is held.
+"""``bayes``: paper 003's Bayesian estimator, from frequencies of turns given that a card is held.
 
 Source: paper 003, "Bayesian Estimation from Abstracted Play Data". After each turn of the opponent the
 estimate of each card of unknown place is multiplied by P(B | A), the frequency of such a turn B while such a
-card A is held; then all are renormalised so that they sum to the number of unknown cards in her hand, "and
-then fit through a logistic curve to ensure they are no more than 1". A turn is: was a card drawn face up,
-rank of the face-up card, rank of the discard; a card is its rank (stated for A by "that of drawing Q♥,
-discarding K♦, and holding K♥") and whether it is suited with the face-up card and/or the discard. 10,000
-games of two Simple players; with fewer than 50 observations no update; the prior is 10/42.
+card A is held; then all are renormalised to sum to the number of unknown cards in her hand, "and then fit
+through a logistic curve to ensure they are no more than 1". A turn is: was a card drawn face up, rank of the
+face-up card, rank of the discard; a card is its rank ("that of drawing Q♥, discarding K♦, and holding K♥")
+and whether it is suited with the face-up card and/or the discard. 10,000 games of two Simple players; with
+fewer than 50 observations no update; the prior is 10/42.
 
 Readings:
 
-- Games go to 100 points. An observation is a card of unknown place after a turn, held or not (`Frequencies`).
+- Games go to 100 points. An observation is a card of unknown place after a turn, held or not
+  (`Frequencies`).
 - The likelihood of a bucket is the odds that such a card is held after such a turn, divided by the odds that
-  a card of its rank was held before it. With the odds before as the prior this is Bayes' rule, and it holds
-  for cards that the turn itself brought into the hand or took from it. Measured (mean log loss of cards of
-  unknown place, some 3,000 hands of ``simple``; ``uniform`` 0.589): this 0.557; P(B | A) relative to all turns
-  with a card of the rank 0.573, since it never learns that high cards are held less; the odds after the turn
-  relative to those of all cards 0.591, since it learns that again in each turn.
-- Half an observation is added to each count; no factor lies beyond 1/100 to 100.
+  a card of its rank was held before it. With the odds before as the prior this is Bayes' rule, and it covers
+  cards that the turn itself brought into the hand or took from it. Two other readings are worse.
+- Half an observation is added to each count; no factor lies outside 1/100 to 100.
 - The logistic curve and the sum in one: a card's probability is w λ / (1 + w λ), where w is the product of
-  its factors (the odds) and λ makes the sum the number of unknown cards in the opponent's hand. So the sum is
-  exact, nothing exceeds 1, and the order of the turns does not matter. (The paper's own curve is not given;
-  its sums are off by what its Figure 3 shows.)
-- Passes in the opening offer are no turns: they change nothing.
+  its factors (the odds) and λ makes the sum exact, so nothing exceeds 1 and the order of the turns does not
+  matter. (The paper's own curve is not given; its sums are off by what its Figure 3 shows.)
+- Passes in the opening offer are not turns: they change nothing.
 
-Cost on one busy core of an Intel Xeon: 0.4 µs for each view with a memory, 0.5 µs from scratch.
+Measured: "Estimators (003)" in examples/README.md, the other readings and the cost at its end.
 """
 
 from __future__ import annotations
@@ -48,7 +45,7 @@ from gin_env.support.checks import check_integer
 
 LEAST_OBSERVATIONS = 50
 _MOST = 100.0
-"""No turn makes a card more than so many times likelier, or less likely."""
+"""No turn makes a card likelier, or less likely, by more than this factor."""
 
 
 class BayesEstimator(ProductEstimator):
@@ -56,7 +53,8 @@ class BayesEstimator(ProductEstimator):
 
     Parameters
     ----------
-    table : whom it has watched: the name of a packaged table, or a file of ``gin-rummy train estimator bayes``.
+    table : whom it has watched: the name of a packaged table, or a file of ``gin-rummy train estimator
+        bayes``.
     least_observations : buckets with fewer observations change nothing.
     """
 
@@ -71,7 +69,7 @@ class BayesEstimator(ProductEstimator):
 
 
 def likelihood_ratios(frequencies: Frequencies, least_observations: int) -> np.ndarray:
-    """float64 `BUCKETS`: the odds after a turn / the odds before it; 1 where there are too few observations."""
+    """float64 `BUCKETS`: the odds after a turn / the odds before it; 1 where observations are too few."""
     seen, held = frequencies.seen.copy(), frequencies.held.copy()
     neither = [NEITHER_SUITED, NEITHER_UNSUITED]  # the paper does not tell them apart
     for counts in (seen, held):

@@ -1,29 +1,27 @@
 """``bayes-isru``: paper 002's relative likelihoods, bounded by an inverse-square-root unit.
 
-Source: paper 002, "Defensive Score" (both sections). The relative likelihood of each card starts at 10/42 and
-is updated by P(B | A), estimated from 10,000 games of two Simple players in buckets of six properties: the
-ranks of the card, the discard and the face-up card; whether the discard is suited with the face-up card;
-whether the card is suited with neither, with the face-up card, or with the discard; whether she drew face up.
-"Recorded instances are averaged and transformed" by g(o) = o / sqrt(α + o²), α = 1, "to bound relative
+Source: paper 002, "Defensive Score" (both sections). The relative likelihood of each card starts at 10/42
+and is updated by P(B | A), estimated from 10,000 games of two Simple players in buckets of six properties:
+the ranks of the card, the discard and the face-up card; whether the discard is suited with the face-up card;
+whether the card is suited with neither, with the face-up card, or with the discard; whether she drew face
+up. "Recorded instances are averaged and transformed" by g(o) = o / sqrt(α + o²), α = 1, "to bound relative
 likelihoods between 0 and 1"; it "leaves the initial uniformly distributed relative likelihood (10/42)
 little-changed" (0.238 becomes 0.232).
 
 Readings:
 
-- The same table as for ``bayes``, with all six properties; a card of the suit of both counts as suited with
-  both.
+- The same table as for ``bayes``, with all six properties; a card of the suit of both is suited with both.
 - The average of a bucket is the share of its cards that are held after the turn; as a *relative* likelihood
   it is divided by the share of the cards of the rank that were held before it. Buckets never seen change
   nothing.
-- o is 10/42 (as the hand goes on: the cards that the opponent holds unknown / cards of unknown place) times
-  the product over her turns, and g is applied to it once, at the end: applied again at each turn it would
-  pull all cards towards 0.
+- o is 10/42 (as the hand goes on: the opponent's unknown cards / cards of unknown place) times the product
+  over her turns, and g is applied to it once, at the end: applied again at each turn it would pull all cards
+  towards 0.
 - The likelihoods are not normalised, as in the paper: their sum is not the number of cards in her hand.
 - Known cards are 0 and 1.
 
 The discard risk score that paper 002 builds on them (equation 5) is `gin_env.estimators.risk.discard_risks`.
-
-Cost on one busy core of an Intel Xeon: 0.25 µs for each view with a memory, 0.3 µs from scratch.
+Measured: "Estimators (003)" in examples/README.md, the cost at its end.
 """
 
 from __future__ import annotations
@@ -41,11 +39,12 @@ from gin_env.support.checks import check_number
 
 
 class BayesIsruEstimator(ProductEstimator):
-    """Paper 002's estimator; nothing is promised of the sum.
+    """Paper 002's estimator; the sum is not normalised.
 
     Parameters
     ----------
-    table : whom it has watched: the name of a packaged table, or a file of ``gin-rummy train estimator bayes-isru``.
+    table : whom it has watched: the name of a packaged table, or a file of ``gin-rummy train estimator
+        bayes-isru``.
     alpha : α of the inverse-square-root unit.
     """
 
@@ -60,7 +59,7 @@ class BayesIsruEstimator(ProductEstimator):
 
 
 def relative_likelihoods(frequencies: Frequencies) -> np.ndarray:
-    """float64 `BUCKETS`: how often the card is held after the turn, relative to how often one of its rank was before."""
+    """float64 `BUCKETS`: how often the card is held after the turn, relative to its rank before it."""
     seen, held = frequencies.seen, frequencies.held
     before = (frequencies.held_before / frequencies.seen_before)[:, None]
     return np.divide(held, seen, out=np.ones(seen.shape) * before, where=seen > 0) / before
@@ -68,7 +67,7 @@ def relative_likelihoods(frequencies: Frequencies) -> np.ndarray:
 
 @kernel
 def write_bounded(products, unseen: int, known: int, missing: int, alpha: float, row) -> None:
-    """Write g(share * product) into float32 (52,) for the unseen cards, 1 for the known ones, 0 for the others."""
+    """Write g(share * product) into float32 (52,) for unseen cards, 1 for known ones, 0 for the others."""
     share = missing / max(count_cards(unseen), 1)
     for card in range(NUM_CARDS):
         likelihood = share * products[card]

@@ -1,12 +1,13 @@
-"""How often a card was held after a turn, by bucket of `gin_env.estimators.turn_buckets`: counted once, shipped, learned again at will.
+"""How often a card was held after a turn, by bucket of `gin_env.estimators.turn_buckets`.
 
 Papers 002 and 003 both count "10,000 games" of two Simple players; their estimators ``bayes-isru`` and
-``bayes`` here work on the same table. ``gin-rummy train estimator bayes table.npz`` makes it.
+``bayes`` here work on the same packaged table. ``gin-rummy train estimator bayes table.npz`` makes such a
+table.
 
-A card counts as seen if, after a completed turn that did not end the hand, its place is unknown to the player
-who watched the turn; as held if the player whose turn it was has it then. So a card of a bucket is held after
-the turn with the chance held / seen. The same is counted for the time before the turn, by rank alone: what
-the turn says of a card is how the chance has changed.
+A card counts as seen if, after a completed turn that did not end the hand, its place is unknown to the
+player who watched the turn; as held if the player whose turn it was has it then. So a card of a bucket is
+held after the turn with the chance held / seen. The same is counted for the time before the turn, by rank
+alone: what the turn says of a card is how the chance has changed.
 """
 
 from __future__ import annotations
@@ -57,7 +58,10 @@ class Frequencies:
 
     @classmethod
     def load(cls, path: str | Path) -> Frequencies:
-        """Read a table. Raises FileNotFoundError, or ValueError that names a file that is damaged or of another version."""
+        """Read a table.
+
+        Raises FileNotFoundError, or ValueError with the path if the file is damaged or of another version.
+        """
         path = Path(path)
         if not path.is_file():
             raise FileNotFoundError(f"there is no table of frequencies {path}")
@@ -96,7 +100,7 @@ class Frequencies:
 def find_table(table: str | Path) -> Frequencies:
     """The `table` parameter of an estimator: the name of a packaged table (whom it watched), or a file.
 
-    Raises TypeError, FileNotFoundError or ValueError for what is none.
+    Raises TypeError, FileNotFoundError or ValueError if it is neither.
     """
     if not isinstance(table, str | Path):
         raise TypeError(f"table is a name or a path, not {table!r}")

@@ -1,38 +1,31 @@
-"""``logistic``: Tonic's estimate of the opponent's hand, computed anew from the public history.
+"""``logistic``: Tonic's estimate of the opponent's hand, recomputed from the public history.
 
-Source: Larkin, Collicott and Hiebel, "Modeling Expert Knowledge in a Heuristic-Based Gin Rummy Agent" (2021),
-paper 001, "Opponent Hand Estimation". Every card of unknown place has a value, 0 at first, and the logistic
-function of the value is the likelihood that the opponent holds it. When the opponent
+Source: Larkin, Collicott and Hiebel, "Modeling Expert Knowledge in a Heuristic-Based Gin Rummy Agent"
+(2021), paper 001, "Opponent Hand Estimation". Every card of unknown place has a value, 0 at first; its
+logistic function is the likelihood that the opponent holds the card. When the opponent
 
 - takes the upcard: + ``increment`` for the other cards of its rank and those up to two ranks away in its
   suit;
 - discards: - ``decrement`` for the same cards;
-- declines the upcard: - ``decline`` for the other cards of the rank and the neighbours in the suit, a
-  "smaller amount" for the cards two ranks away.
+- declines the upcard: - ``decline`` for the other cards of the rank and the adjacent ones in the suit, a
+  "smaller amount" (reading: half) for those two ranks away.
 
-With ``depth_growth`` g (the authors' proposal; 0 is the paper's Tonic) all three are multiplied by 1 + g t,
-where t counts the turns, of both players together, that were over.
-
-After the first two the values are spread: from two ranks below the card to two ranks above, one after the
-other, the mean of the two neighbours' values is added to each card's value.
+After the first two the values are spread: from two ranks below the card to two above, in this order, the
+mean of the two adjacent values is added to each card's value; so the order of events matters. With
+``depth_growth`` g (proposed by the authors; 0 is the paper's Tonic) all changes are multiplied by 1 + g t, t
+being the turns over.
 
 Readings:
 
-- The "smaller amount" is ``decline`` / 2.
 - A pass in the opening offer declines; the stock draw that two passes force does not decline once more.
-- The values in `LogisticEstimator`'s defaults are those of the reading of ``tonic`` nearest to the paper; its docstring says how they
-  were chosen.
-- Cards whose place the player knows *now* (her hand, the pile, cards that she saw the opponent take) have
-  likelihood 0 or 1 and take no part: their infinite values would spread to every neighbour, so they count as
-  0 in the means, from the beginning of the hand. A rank beyond ace or king counts as 0 too. So the estimate
-  is a function of what is known now, and is computed anew each time: there is no memory.
-- The likelihoods are not normalised: with ten cards in her hand and all values 0 they sum to some 20.
-  ``normalised`` takes the values as odds and brings the sum to the number of cards in her hand, as ``bayes``
-  does.
-
-The order of events matters, since the means depend on the values at the time.
-
-Cost on one busy core of an Intel Xeon: 0.6 µs for each view, 0.9 µs normalised.
+- The defaults are those of the reading of ``tonic`` nearest to the paper; its docstring says how it was
+  chosen.
+- Cards whose place the player knows *now* have likelihood 0 or 1 and take no part: their infinite values
+  would spread, so they count as 0 in the means, from the beginning of the hand, as does a rank beyond ace or
+  king. So the estimate depends only on what is known now: there is no memory.
+- Likelihoods are not normalised: with ten cards in her hand and all values 0 they sum to some 20.
+  ``normalised`` takes the values as odds and makes the sum the number of cards in her hand. Cost: end of
+  examples/README.md.
 """
 
 from __future__ import annotations
@@ -57,7 +50,7 @@ _LARGEST_VALUE = 500.0
 
 
 class LogisticEstimator:
-    """Tonic's estimator; nothing is promised of the sum, unless it is normalised.
+    """Tonic's estimator; the sum is not the number of cards, unless `normalised`.
 
     Parameters
     ----------
@@ -120,7 +113,7 @@ def _change(values, unknown: int, lowest: int, rank: int, amount: float) -> None
 
 @kernel
 def _change_surrounding(values, unknown: int, card: int, near: float, far: float) -> None:
-    """Add `near` to the other cards of the rank and the neighbours in suit, `far` to those two ranks away."""
+    """Add `near` to the other cards of the rank and the next ones in suit, `far` to those two ranks away."""
     rank = card % NUM_RANKS
     lowest = card - rank
     for other in range(rank, NUM_CARDS, NUM_RANKS):
@@ -134,7 +127,7 @@ def _change_surrounding(values, unknown: int, card: int, near: float, far: float
 
 @kernel
 def _spread(values, unknown: int, card: int) -> None:
-    """From two ranks below the card to two above: add the mean of the neighbours' values to each value."""
+    """From two ranks below the card to two above: add the mean of the adjacent values to each value."""
     rank = card % NUM_RANKS
     lowest = card - rank
     for other in range(max(rank - 2, 0), min(rank + 3, NUM_RANKS)):
@@ -186,7 +179,7 @@ def write_values(
 
 @kernel
 def cards_held(public, private, player: int, increment, decrement, decline, depth_growth, held_value) -> int:
-    """Cards that the player is confident the opponent holds: seen to be taken, or with a value above `held_value`."""
+    """Cards the player is confident the opponent holds: seen taken, or with a value above `held_value`."""
     opponent = 1 - player
     held = np.int64(public.shown[opponent])
     if not has_taken_an_upcard(public, opponent):

@@ -32,8 +32,8 @@ FORWARD_BATCH = 512
 class DenseNetwork(nn.Module):
     """Paper 003's simple neural network: dense layers of 100, 85, 60 and 52, all sigmoid; returns logits.
 
-    Inputs float32 (n, 157): upcard and discard of the opponent's last turn one-hot (52 each), whether she took
-    the upcard (1), the probabilities before that turn (52).
+    Inputs float32 (n, 157): upcard and discard of the opponent's last turn one-hot (52 each), whether she
+    took the upcard (1), the probabilities before that turn (52).
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class DenseNetwork(nn.Module):
 
 
 class ShankarNetwork(nn.Module):
-    """Paper 003's CNN over Shankar images (n, 1, 17, 13): three times convolution, ReLU, pooling; returns logits."""
+    """Paper 003's CNN over Shankar images (n, 1, 17, 13): three times convolution, ReLU, pooling."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,9 +66,9 @@ class ShankarNetwork(nn.Module):
 class SuitEquivariantNetwork(nn.Module):
     """A residual network over the 4x13 cards whose weights all suits share; returns logits (n, 52).
 
-    Inputs are `public_history.card_features`. In each block a card hears from two neighbours on either side in its
-    suit (convolution), from its rank in all suits (their mean) and from the whole table (mean and maximum over all
-    cards). Permuting the suits permutes the output; ranks differ by a learned bias.
+    Inputs are `public_history.card_features`. In each block a card hears from two cards on either side in its
+    suit (convolution), from its rank in all suits (their mean) and from the whole table (mean and maximum
+    over all cards). Permuting the suits permutes the output; ranks differ by a learned bias.
     """
 
     def __init__(self, channels: int = 32, blocks: int = 3) -> None:
@@ -106,9 +106,9 @@ NETWORKS: dict[str, Callable[[], nn.Module]] = {
 def with_expected_sum(logits: torch.Tensor, unseen: torch.Tensor, missing: torch.Tensor) -> torch.Tensor:
     """The logits (n, 52) shifted so that the probabilities of the unseen cards sum to `missing` (n,).
 
-    One shift for each row, found by Newton's method; a last step is differentiable, which gives the exact gradient
-    of the shift (implicit function theorem). Rows in which all or none of the unseen cards are missing have no
-    finite shift; they come out close to 1 or 0.
+    One shift for each row, found by Newton's method; a last step is differentiable, which gives the exact
+    gradient of the shift (implicit function theorem). Rows in which all or none of the unseen cards are
+    missing have no finite shift; they come out close to 1 or 0.
     """
     with torch.no_grad():
         count = unseen.sum(1).clamp(min=1)
@@ -130,7 +130,10 @@ def with_expected_sum(logits: torch.Tensor, unseen: torch.Tensor, missing: torch
 
 
 def predict(function: Callable[..., torch.Tensor], *inputs: np.ndarray) -> np.ndarray:
-    """float32 (n, ...): what `function` returns for arrays (n, ...), in batches of `FORWARD_BATCH`, without gradients."""
+    """float32 (n, ...): what `function` returns for arrays (n, ...).
+
+    It is called in batches of `FORWARD_BATCH`, without gradients.
+    """
     with torch.inference_mode():
         parts = [
             function(*(torch.from_numpy(array[start : start + FORWARD_BATCH]) for array in inputs)).numpy()
@@ -147,13 +150,16 @@ def round_to_half_precision(network: nn.Module) -> None:
 
 
 def save(network: nn.Module, path: str | Path, metadata: dict[str, Any]) -> None:
-    """Write the weights in half precision, with where they come from; ``metadata["estimator"]`` must name the estimator."""
+    """Write the weights in half precision, with their provenance; it must name the ``"estimator"``."""
     tensors = {name: tensor.half() for name, tensor in network.state_dict().items()}
     write_tensors(path, f"network of {metadata['estimator']}", WEIGHTS_VERSION, tensors, metadata)
 
 
 def load(name: str, path: str | Path) -> tuple[nn.Module, dict[str, Any]]:
-    """(the network of estimator `name`, its metadata) from a file of `save`. Raises as `gin_env.support.tensor_files.read_tensors` does."""
+    """(the network of estimator `name`, its metadata) from a file of `save`.
+
+    Raises what `gin_env.support.tensor_files.read_tensors` raises.
+    """
     command = f"gin-rummy train estimator {name}"
     tensors, metadata = read_tensors(path, f"network of {name}", WEIGHTS_VERSION, command)
     network: Any = NETWORKS[name]()

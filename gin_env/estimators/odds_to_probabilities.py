@@ -6,15 +6,16 @@ from gin_env.cards import NUM_CARDS, lowest_card
 from gin_env.compilation import kernel
 
 _PRECISION = 1e-5
-"""By which share of itself the sum may be too small."""
+"""The sum may be too small by this share of itself."""
 
 
 @kernel
 def write_odds_with_sum(odds, unseen: int, known: int, total: int, buffer, row) -> None:
-    """Write odds λ / (1 + odds λ) into float32 (52,) for the unseen cards, 1 for the known ones, 0 for the others.
+    """Write odds λ / (1 + odds λ) into float32 (52,) for unseen cards, 1 for known ones, 0 for the others.
 
-    λ makes the unseen cards' probabilities sum to `total`. It is found by Newton's method from below: the sum is concave in λ, and
-    at the first guess it is at most `total`, so each step stays below the solution. `buffer` is any float64 (52,).
+    λ makes the unseen cards' probabilities sum to `total`. It is found by Newton's method from below: the sum
+    is concave in λ, and at the first guess it is at most `total`, so each step stays below the solution.
+    `buffer` is any float64 (52,).
     """
     count = 0
     scale = 0.0

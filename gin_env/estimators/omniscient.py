@@ -1,8 +1,8 @@
 """``omniscient``: the estimator that cheats (paper 003, "Future Work"), the extreme opposite to ``uniform``.
 
 It reports the opponent's true hand, which no view holds: whoever owns the games must hand it over by
-`OmniscientEstimator.estimate_hands`. Environments do so when they are asked for ``estimator="omniscient"``, the
-evaluation of estimators does; nothing else. `estimate` and `advance` refuse.
+`OmniscientEstimator.estimate_hands`. Environments do so when asked for ``estimator="omniscient"``, and so
+does the evaluation of estimators; nothing else. `estimate` and `advance` refuse.
 """
 
 from __future__ import annotations

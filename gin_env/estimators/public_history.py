@@ -28,7 +28,7 @@ OPPONENT_TURN = np.dtype(
 
 
 def opponent_turns(view: PlayerView) -> tuple[np.ndarray, np.ndarray]:
-    """(turns, counts): `OPPONENT_TURN` records (n, most) of the present hand in order, and int64 (n,) how many."""
+    """(turns, counts): `OPPONENT_TURN` records (n, most) of this hand in order, and int64 (n,) how many."""
     counts = np.empty(len(view), np.int64)
     _count_opponent_turns(view.records, counts)
     turns = np.zeros((len(view), counts.max(initial=0)), OPPONENT_TURN)
@@ -158,7 +158,7 @@ def count_opponent_turns(public, player: int) -> int:
 
 @kernel
 def write_opponent_turns(public, private, player: int, turns) -> None:
-    """Write the opponent's turns into `OPPONENT_TURN` records (at least so many)."""
+    """Write the opponent's turns into `OPPONENT_TURN` records (of at least their number)."""
     absent = FULL_DECK & ~deck_cards(public.rules.ranks, public.rules.suits)
     hand = first_hand(public, private, player)
     upcard, mover = np.int64(public.first_upcard), 1 - public.dealer

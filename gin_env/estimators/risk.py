@@ -1,4 +1,4 @@
-"""The discard risk score of paper 002 (equation 5): how likely the opponent can meld a card that is discarded.
+"""The discard risk score of paper 002 (equation 5): how likely the opponent can meld a discarded card.
 
 The score of a card is the sum of L(b) L(c) over all pairs of cards b, c that form a meld of three with it, L
 being the probabilities (the paper: relative likelihoods) that the opponent holds them: three pairs of its

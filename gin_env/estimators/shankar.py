@@ -9,22 +9,22 @@ Each card has one value:
 - `UNKNOWN` (0).
 
 A card is a *safe discard* if the opponent has discarded a card of its rank or two others of its rank are
-certainly not hers, and if in each run of three with it another card is certainly not hers. A card that she took from
-the pile is taken to be part of a meld; what every meld that she may still have it in contains, she holds.
+certainly not hers, and if in each run of three with it another card is certainly not hers. A card that she
+took from the pile is taken to be part of a meld; she holds what every meld that may contain it has in
+common.
 
 Readings, where the text is silent (its worked example fixes the first two, and is a test):
 
-- The upcard is not in the opponent's hand (-1), but while she may still take it, it makes no other card safe: K♣ and K♦
-  of the example are 0 before K♥ is declined and -1 after, "however, now the Plug Rule comes to play".
-- "{A, B, C} is a run and at least one of B or C is known not to be in the opponent's hand" must hold for *all* runs
-  of three that contain A, as its example 6♣ says.
-- If both sets and runs are possible, or several runs, only the cards that all of them contain count as held: the rule
-  is about cards "certain to be in the opponent's hand". Where no meld is possible (she bluffed), none is.
-- A card that the opponent took and discarded again is out; what she ever discarded counts as a discard of its rank, also
-  when the player has taken it since.
+- The upcard is not in the opponent's hand (-1), but while she may still take it, it makes no other card
+  safe: K♣ and K♦ are 0 before K♥ is declined and -1 after, "however, now the Plug Rule comes to play".
+- "{A, B, C} is a run and at least one of B or C is known not to be in the opponent's hand" must hold for
+  *all* runs of three that contain A, as its example 6♣ says.
+- If several melds are possible, only the cards that all of them contain count as held: the rule is about
+  cards "certain to be in the opponent's hand". If no meld is possible (she bluffed), none is.
+- A card that the opponent took and discarded again is out, and stays a discard of its rank if taken again.
 
 The image has 17 rows: the four suits in the order of `AMBI_SUPERPERMUTATION`, in which every order of four
-suits is found forwards or backwards, so that a set looks like a column of neighbours whatever its suits.
+suits is found forwards or backwards, so that a set looks like a column of adjacent cards whatever its suits.
 17 is the least possible (paper 003, Theorem 3; tests/test_estimator_networks.py searches all shorter ones).
 """
 
@@ -74,7 +74,7 @@ def cards_ever_discarded(public, player: int) -> int:
 
 @kernel
 def is_safe_discard(card: int, gone: int, discarded: int) -> bool:
-    """The Plug Rule for discards: `gone` are cards the opponent does not hold, `discarded` those she discarded."""
+    """The Plug Rule for discards: `gone` are cards she does not hold, `discarded` those she discarded."""
     rank = card % NUM_RANKS
     others = (np.int64(ACES) << rank) & ~card_bit(card)
     if not others & discarded and count_cards(others & gone) < 2:
@@ -88,7 +88,7 @@ def is_safe_discard(card: int, gone: int, discarded: int) -> bool:
 
 @kernel
 def certain_mates(card: int, available: int) -> int:
-    """The Plug Rule for a card the opponent took: what all melds of it with `available` cards have in common."""
+    """The Plug Rule for a card the opponent took: what all its melds of `available` cards have in common."""
     rank = card % NUM_RANKS
     common = np.int64(-1)
     others = (np.int64(ACES) << rank) & ~card_bit(card) & available

@@ -1,4 +1,4 @@
-"""What one turn of the opponent says about each card: the buckets of papers 002 and 003, and products over a hand.
+"""What one turn of the opponent says about each card: papers 002's and 003's buckets, products over a hand.
 
 A turn of the opponent is what everybody saw of it: whether she took the upcard or drew from the stock, which
 upcard she could take, and what she discarded. For a card that she may hold, it falls into one of the buckets
@@ -89,7 +89,7 @@ def is_discard(action: int) -> bool:
 
 @kernel
 def offered_upcard(public, discard: int) -> int:
-    """The card that lay on the pile when the turn began that ended with the history's entry number `discard`."""
+    """The card on the pile when the turn began whose discard is number `discard` in the history."""
     before = discard - 2  # the entry in between is the draw
     if before >= 0 and is_discard(public.history[before]):
         return np.int64(public.history[before]) % NUM_CARDS
@@ -98,7 +98,7 @@ def offered_upcard(public, discard: int) -> int:
 
 @kernel
 def _hash_history(public, player: int, events: int) -> int:
-    """uint64: names the first so many entries of the history, as seen by `player`."""
+    """uint64: identifies the first `events` entries of the history, as seen by `player`."""
     key = mix(np.uint64(public.first_upcard), np.uint64(2 * public.dealer + player))
     for index in range(events):
         key = mix(key, np.uint64(public.history[index]))
@@ -107,7 +107,7 @@ def _hash_history(public, player: int, events: int) -> int:
 
 @kernel
 def _multiply_turn(public, discard: int, factors, products) -> None:
-    """Multiply `products` (52,) by the factors of the turn that ended with the history's entry number `discard`."""
+    """Multiply `products` (52,) by the factors of the turn whose discard is the history's entry `discard`."""
     upcard = offered_upcard(public, discard)
     card = np.int64(public.history[discard]) % NUM_CARDS
     took = 1 if public.history[discard - 1] == DRAW_UPCARD else 0
@@ -122,7 +122,7 @@ def _multiply_turn(public, discard: int, factors, products) -> None:
 def advance_products(public, player: int, factors, memory) -> None:
     """Bring the products of the opponent's turns, a `PRODUCT_MEMORY` record, up to the present.
 
-    `factors` is float64 of shape `BUCKETS`. A memory of something else than the beginning of this hand is begun anew.
+    `factors` is float64 of shape `BUCKETS`. A memory of anything but this hand's beginning starts over.
     """
     known = memory.events
     if known == 0 or known > public.history_length or memory.history != _hash_history(public, player, known):

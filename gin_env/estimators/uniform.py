@@ -1,7 +1,7 @@
 """``uniform``: the null estimator of the papers (003, "Future Work": "equiprobable estimates").
 
-Cards whose place is known count 0 or 1; all unseen cards share what is left of the opponent's hand equally: 10/42
-each at the deal, 10/41 once the upcard is seen. The sum is the number of cards in the opponent's hand.
+Cards whose place is known count 0 or 1; all unseen cards share what is left of the opponent's hand equally:
+10/42 each at the deal, 10/41 once the upcard is seen. The sum is the number of cards in the opponent's hand.
 """
 
 from __future__ import annotations

@@ -80,10 +80,10 @@ class LearnerSeat:
         return self._estimates.estimator
 
     def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
-        """Choose opponents from this pool from the next hand of each game on; present hands are played out.
+        """Choose opponents from this pool from the next hand of each game on; current hands are played out.
 
-        `weights` are relative frequencies (default: equal). Raises TypeError or ValueError for a pool or
-        weights that make no sense.
+        `weights` are relative frequencies (default: equal). Raises TypeError or ValueError if the pool or the
+        weights are invalid.
         """
         if isinstance(opponent, str) or not isinstance(opponent, Sequence):
             opponent = [opponent]
@@ -111,12 +111,12 @@ class LearnerSeat:
             self.episodes[game] = 0
 
     def begin(self, games: np.ndarray, decks: Sequence[np.ndarray] = (), dealer: int | None = None) -> None:
-        """Begin the next episode in each of `games`, and play the opponents' turns before the learner's first.
+        """Begin the next episode in each of `games`; play the opponents' turns before the learner's first.
 
         An opponent may end a hand before the learner has had a turn (281 of 200,000 against `simple`).
-        As an episode of one hand it would have no decision in it: it is skipped, the next one begins.
-        `decks` and `dealer` (see `deals.check_deal_options`) fix the deals; ValueError if with such a deck the
-        opponent ends the hand before the learner has had a turn.
+        As an episode of one hand it would have no decision in it: it is skipped and the next one begins.
+        `decks` and `dealer` (see `deals.check_deal_options`) fix the deals. Raises ValueError if with such a
+        deck the opponent ends the hand before the learner has had a turn.
         """
         fixed = len(decks) > 0 or dealer is not None
         while len(games):
@@ -132,7 +132,7 @@ class LearnerSeat:
                 raise ValueError("with this deck the opponent ends the hand before the learner's first turn")
 
     def step(self, actions: np.ndarray) -> None:
-        """Play the learner's int64 (num_games,) actions and the opponents' answers; sets `rewards` and `done`.
+        """Play the learner's int64 (num_games,) actions and the opponents' replies; set `rewards` and `done`.
 
         No game may be over (`begin` starts them). With ``illegal_action="raise"`` an IllegalActionError
         leaves everything as it was.
@@ -189,7 +189,7 @@ class LearnerSeat:
             yield self._bots[index], games[bots == index]
 
     def _seat_opponents(self, games: np.ndarray) -> None:
-        """Choose the opponent of each game's present hand from the pool, by the hand's own random number."""
+        """Choose the opponent of each game's current hand from the pool, by the hand's own random number."""
         if len(self._bots) == 1 or not len(games):
             return
         numbers = np.empty(len(games))
@@ -202,7 +202,7 @@ class LearnerSeat:
 def check_seeds(seed: int | Sequence[int | None] | None, num_games: int) -> list[int | None]:
     """One seed for each game, as Gymnasium's vector environments read the argument: n means n, n+1, ...
 
-    Raises TypeError or ValueError for what is no seed or a list of the wrong length.
+    Raises TypeError or ValueError for an invalid seed or a list of the wrong length.
     """
     if seed is None:
         return [None] * num_games
@@ -216,7 +216,7 @@ def check_seeds(seed: int | Sequence[int | None] | None, num_games: int) -> list
 
 @kernel
 def _opponent_numbers(state, games, numbers):
-    """Random numbers in [0, 1), one for each game's present hand."""
+    """Random numbers in [0, 1), one for each game's current hand."""
     for k in range(len(games)):
         game = state[games[k]]
         hidden = game.hidden

@@ -1,4 +1,4 @@
-"""Matches between two bots: thousands of games at once, seats and dealers balanced, the result with an interval.
+"""Matches between two bots: thousands of games at once, seats and dealers balanced.
 
 Games come in pairs that share their decks and their first dealer, with the seats swapped: each bot holds
 each hand once. The result depends on the seed alone, not on how the games are batched.
@@ -34,7 +34,7 @@ class MatchResult:
     episode: str
     """``"game"``: games to the target score; ``"hand"``: every game was a single hand."""
     wins: tuple[int, int]
-    """Games won; what is missing to `games` was undecided (void hands, or `Rules.max_hands`)."""
+    """Games won; the rest of `games` was undecided (void hands, or `Rules.max_hands`)."""
     hands: int
     """Hands played, void ones included."""
     knocks: tuple[int, int]
@@ -131,7 +131,7 @@ def play_match(
     ----------
     a, b : names, paths of trained policies (``.zip``), or objects with the `Agent` interface.
     games : half of them with each bot as player_0, the other half with the same decks and seats swapped.
-    seed : names all the decks and ties.
+    seed : random seed, of all decks and all ties that bots break.
     episode : ``"game"`` plays to the target score, ``"hand"`` single hands.
     progress : called now and then with the number of games that have ended since the last call.
 

@@ -1,4 +1,4 @@
-"""Tournaments: every bot plays a match against every other one, and the tables that come of it.
+"""Tournaments: every bot plays a match against every other one, and the result is a set of tables.
 
 All pairs play the same deals, so the result of a pair depends on these two bots and the seed, not on who
 else takes part. Seats and dealers are balanced in each match, see `gin_env.play.matches`.
@@ -128,7 +128,8 @@ class TournamentResult:
         width = max(len(name) for name in self.bots)
         points = self.points_per_hand
         lines = [
-            f"{self.games:,} games for each pair, seed {self.seed}. Wins in per cent, row against column, ± half of "
+            f"{self.games:,} games for each pair, seed {self.seed}. "
+            "Wins in per cent, row against column, ± half of "
             f"the {100 * self.confidence:g} % Wilson interval.",
             "",
             f"{'':{width + 4}}{'rating':>10}  mean win   points per hand",
@@ -177,7 +178,8 @@ def play_tournament(
     confidence : of the intervals.
     progress : called now and then with the number of games that have ended since the last call.
 
-    Raises ValueError unless there are at least two bots, all of different names; and what `play_match` raises.
+    Raises ValueError unless there are at least two bots, all of different names, and whatever `play_match`
+    raises.
     """
     check_confidence(confidence)
     entrants = [agents.resolve(bot) for bot in (agents.names() if bots is None else bots)]

@@ -1,8 +1,8 @@
 """A bot at many tables: its decisions are asked for in one call, checked, and played.
 
-`play_bot` is one action in each game. `play_on` may play several, as matches and environments want: a bot whose
-class has a method `play_turns` (such as `SimpleBot`, the baseline that most games are played against) plays whole
-turns in one kernel, which spares the copying of views, the check of legality and the calls between two actions.
+`play_bot` is one action in each game. `play_on` may play several, as matches and environments want: a bot
+whose class has a method `play_turns` (such as `SimpleBot`, the baseline that most games are played against)
+plays whole turns in one kernel, which saves copying views, checking legality and calls between actions.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def play_bot(table: Games, bot: Agent, games: np.ndarray) -> None:
 
 
 def play_on(table: Games, bot: Agent, games: np.ndarray, both_seats: bool = False) -> None:
-    """Let a bot play at least one action in each of `games`, where it is to move, and at most to the end of its turn.
+    """Let a bot play in each of `games`, where it is to move: at least one action, at most its turn.
 
-    With `both_seats` it sits on both sides, and may play to the end of the hand. The games come out the same as
-    with `play_bot`, however often either is called; errors are the same too.
+    With `both_seats` it sits on both sides, and may play to the end of the hand. The games come out the same
+    as with `play_bot`, however often either is called; errors are the same too.
     """
     play_turns = vars(type(bot)).get("play_turns")  # not inherited: a subclass may decide otherwise
     if play_turns is None:

@@ -1,6 +1,7 @@
 """The picture of a table, drawn with Pillow: no picture or font files, suits are shapes.
 
-It needs Pillow (``pip install "gin-env[play]"``); `gin_env.show.screen` imports it when the first picture is asked for.
+It needs Pillow (``pip install "gin-env[play]"``); `gin_env.show.screen` imports it when the first picture is
+asked for.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ WIDTH, HEIGHT = 960, 640
 CARD_WIDTH, CARD_HEIGHT = 72, 102
 CARD_STEP, GROUP_GAP, MARGIN = 75, 16, 32
 SHARPNESS = 4
-"""Shapes are drawn so many times too large and then shrunk, which smooths their edges."""
+"""Shapes are drawn this many times too large and then shrunk, which smooths their edges."""
 
 Colour = tuple[int, int, int]
 FELT, FELT_EDGE, PANEL, ACTIVE = (36, 114, 78), (12, 56, 38), (12, 46, 33), (48, 134, 94)
@@ -33,7 +34,7 @@ PAPER, PAPER_EDGE, BACK, BACK_LINES = (252, 251, 246), (150, 150, 142), (38, 66,
 
 
 def image(game: np.void, viewer: int | None = None, last_hand: np.void | None = None) -> np.ndarray:
-    """The table as uint8 (HEIGHT, WIDTH, 3); parameters as for `render.describe`."""
+    """The table as uint8 (HEIGHT, WIDTH, 3); parameters as for `gin_env.show.text.describe`."""
     table = describe(game, viewer, last_hand)
     picture = _felt().copy()
     _write(picture, (MARGIN, 24), "Gin Rummy", 24, WHITE)

@@ -30,7 +30,7 @@ class Screen:
         self._window: Window | None = None
 
     def render(self, game: np.void, last_hand: np.void | None = None) -> str | np.ndarray | None:
-        """Show a `STATE` record, both hands open; `last_hand` is the `HAND_RESULT` of the hand before, if any."""
+        """Show a `STATE` record, both hands open; `last_hand` is the last hand's `HAND_RESULT`, if any."""
         if self.mode is None:
             gymnasium.logger.warn(
                 "render() needs a render_mode, such as render_mode='ansi', in make() or env()"
@@ -62,7 +62,7 @@ class Screen:
 
 
 class Window:
-    """A window that shows pictures. Raises ImportError, with the cure, where pygame is missing."""
+    """A window that shows pictures. Raises ImportError, saying what to install, if pygame is missing."""
 
     def __init__(self, pictures_per_second: float) -> None:
         try:

@@ -1,6 +1,7 @@
 """What there is to show of one game, and the game as text.
 
-`describe` and `text` are pure functions of a game's state record; `gin_env.show.picture` draws what `describe` says.
+`describe` and `text` are pure functions of a game's state record; `gin_env.show.picture` draws what
+`describe` says.
 """
 
 from __future__ import annotations

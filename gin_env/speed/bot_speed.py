@@ -1,7 +1,7 @@
 """How fast bots decide: ``gin-rummy bot-speed``.
 
-A bot plays both seats of many games at once; what counts is the processor time of its `act`, which decides for
-all of them in one call. Dealing, playing and gathering the views are not the bot's and are left out.
+A bot plays both seats of many games at once; what counts is the processor time of its `act`, which decides
+for all of them in one call. Dealing, playing and gathering the views are not the bot's and are left out.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ def measure_bots(
 ) -> list[BotSpeed]:
     """Speed of each bot: `repeats` times `steps` calls for `tables` decisions each, all bots in alternation.
 
-    `progress` is called with 1 after each of the ``len(bots) * (repeats + 1)`` runs; the first compiles and is not counted.
+    `progress` is called with 1 after each of the ``len(bots) * (repeats + 1)`` runs; the first run of each
+    bot compiles and is not counted.
     """
     check_integer("repeats", repeats, 1, 10**6)
     check_integer("steps", steps, 1, 10**9)

@@ -1,6 +1,7 @@
 """How fast the engine is here: times the `gin_env.speed.workloads`, for ``gin-rummy bench``.
 
-All are run in alternation, so that a slow moment of the machine falls on all of them, and the median of the runs counts.
+All are run in alternation, so that a slow moment of the machine affects all of them, and the median of the
+runs counts.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def timed(work: Work, rounds: int) -> tuple[float, dict[str, float]]:
 
 
 def rounds_for(work: Work, seconds: float) -> int:
-    """How many rounds take about so long. The first, unmeasured one compiles."""
+    """How many rounds take about this long. The first, unmeasured one compiles."""
     timed(work, 1)
     rounds = 1
     while (taken := timed(work, rounds)[0]) < seconds / 8:
@@ -60,7 +61,7 @@ def measure(
 
 
 def pin_to_core(core: int) -> None:
-    """Keep this process on one processor (negative: wherever the system likes), where the system can do that."""
+    """Keep this process on one processor (negative: any), where the system allows it."""
     if core < 0:
         return
     if not hasattr(os, "sched_setaffinity"):
@@ -72,13 +73,13 @@ def pin_to_core(core: int) -> None:
 
 
 def resident_bytes() -> int:
-    """Memory of this process that is really there (Linux)."""
+    """Resident memory of this process in bytes (Linux)."""
     pages = Path("/proc/self/statm").read_text().split()[1]
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def memory_per_game(num_games: int = 20_000) -> dict[str, float]:
-    """Bytes: the record of one game, and what the process grew by for each of many games in play."""
+    """Bytes: the record of one game, and how much the process grew for each of many games in play."""
     fused_play(2)(1)  # compiled before the first look
     before = resident_bytes()
     games = started_games(num_games)

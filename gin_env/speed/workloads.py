@@ -1,7 +1,8 @@
-"""The work that is timed by ``gin-rummy bench`` (`gin_env.speed.timing`) and by ``benchmarks/`` of the repository.
+"""The work that ``gin-rummy bench`` (`gin_env.speed.timing`) and the repository's ``benchmarks/`` time.
 
-A workload is a function of a number of rounds that does the work and returns how much it did; it is set up once and run again and
-again. Other libraries are measured in ``benchmarks/``, which is not installed, by loops that do the same work.
+A workload is a function of a number of rounds that does the work and returns how much it did; it is set up
+once and run again and again. Other libraries are measured in ``benchmarks/``, which is not installed, by
+loops that do the same work.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def deadwood_of_all(hands):
 
 @kernel
 def play_randomly(state, results, decisions):
-    """Each game plays so many random legal actions, one game after the other; hands follow each other.
+    """Each game plays this many random legal actions, one game after the other; hands follow each other.
 
     Returns how many hands ended.
     """
@@ -64,7 +65,7 @@ def play_randomly(state, results, decisions):
 
 @kernel
 def choose_legal(masks, number, actions):
-    """A random legal action from each byte mask: counts the ones, then finds the one drawn, blocks of eight bytes first."""
+    """A random legal action from each byte mask: count the ones, find the one drawn, in blocks of eight."""
     for index in range(len(masks)):
         mask = masks[index]
         count = 0
@@ -113,7 +114,10 @@ def started_games(num_games: int = NUM_GAMES, first: int = 0) -> Games:
 
 
 def fused_play(num_games: int = NUM_GAMES, first: int = 0) -> Work:
-    """Random legal play in one kernel, the legal set computed at every decision; a round is 20 decisions a game."""
+    """Random legal play in one kernel, the legal set computed at every decision.
+
+    A round is 20 decisions in each game.
+    """
     games = started_games(num_games, first)
 
     def work(rounds: int) -> dict[str, float]:
@@ -126,8 +130,8 @@ def fused_play(num_games: int = NUM_GAMES, first: int = 0) -> Work:
 def stepped_play(observe: Callable[[Games], object] | None = None) -> Work:
     """Random legal play step by step; a round is one decision in each of 1,024 games.
 
-    The byte mask is written, and what `observe` writes, an action chosen from the mask and played; ended hands
-    are followed by new ones.
+    The byte mask is written, and whatever `observe` writes; an action is chosen from the mask and played.
+    Ended hands are followed by new ones.
     """
     games = started_games()
     masks = np.empty((NUM_GAMES, NUM_ACTIONS), np.int8)
@@ -174,7 +178,7 @@ def compactly_observed_play() -> Work:
 
 
 def simple_match(games: int = 4000) -> Work:
-    """`simple` against itself through `play_match`; a round is so many games to 100 points.
+    """`simple` against itself through `play_match`; a round is this many games to 100 points.
 
     Rounds are matches of their own: few games would not fill the batches that a match is played in.
     """
@@ -252,7 +256,7 @@ def single_env(opponent: str) -> Work:
 def vector_env(num_games: int, opponent: str) -> Work:
     """The batched VectorEnv, mask and observation written; the time of choosing actions is not counted.
 
-    A round is at least 1,024 steps of the learner's: so many `step` calls as that takes.
+    A round is at least 1,024 steps of the learner: as many `step` calls as that takes.
     """
     import gymnasium
 

@@ -1,1 +1,1 @@
-"""What is not about Gin Rummy: checks of parameters, names with parameters, files, plots, the release."""
+"""What is not specific to Gin Rummy: parameter checks, names with parameters, files, plots, the version."""

@@ -44,7 +44,8 @@ def parse(text: str, kind: str = "bot") -> tuple[str, dict[str, Any]]:
         key, equals, value = (part.strip() for part in item.partition("="))
         if not equals or not key.isidentifier() or not value:
             raise ValueError(
-                f"{kind} {text!r}: {item!r} is no parameter; write {name}:key=value, or {name}:key=value,key=value"
+                f"{kind} {text!r}: {item!r} is no parameter; "
+                f"write {name}:key=value, or {name}:key=value,key=value"
             )
         if key in params:
             raise ValueError(f"{kind} {text!r}: the parameter {key!r} is given twice")
@@ -86,7 +87,10 @@ def parameters(factory: Callable[..., object]) -> dict[str, Any] | None:
 def check_parameters(
     name: str, factory: Callable[..., object], params: dict[str, Any], kind: str = "bot"
 ) -> None:
-    """Raise TypeError, with the choices, if the bot (or whatever `kind` says) has no parameter of some name."""
+    """Check the names of parameters.
+
+    Raises TypeError, with the choices, if the bot (or whatever `kind` says) has no parameter of some name.
+    """
     known = parameters(factory)
     if known is None:
         return

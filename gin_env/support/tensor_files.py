@@ -1,6 +1,7 @@
-"""Files of weights: tensors in the safetensors format with what they are and where they come from, and a checksum over both.
+"""Files of weights: safetensors with a description, their provenance and a checksum.
 
-Every network of this package is kept this way: the estimators', the hand-strength networks' and the generations'.
+Every network of this package is stored this way: the estimators', the hand-strength networks' and the
+generations'.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class TensorFileError(ValueError):
-    """A file that does not hold the tensors which were looked for, whole and of this release's version."""
+    """A file that does not hold the expected tensors, complete and in this release's version."""
 
 
 def write_tensors(
@@ -29,7 +30,8 @@ def write_tensors(
     ----------
     kind : what the file holds, such as "hand-strength network".
     version : changes when the tensors mean something else.
-    metadata : where they come from; must fit into JSON. ``kind``, ``file_version`` and the release (``version``) are added to it.
+    metadata : where they come from; must fit into JSON. ``kind``, ``file_version`` and the release
+        (``version``) are added to it.
     """
     from safetensors.torch import save_file
 
@@ -38,7 +40,7 @@ def write_tensors(
     text = json.dumps(described, sort_keys=True)
     path = Path(path)
     partial = path.with_name(path.name + ".partial")
-    # One entry: the order of several would differ from run to run, and equal networks shall be equal files.
+    # One entry: the order of several would differ from run to run, and equal networks must be equal files.
     save_file(tensors, partial, metadata={"gin_env": f"{_checksum(tensors, text)} {text}"})
     partial.replace(path)
 
@@ -48,8 +50,9 @@ def read_tensors(
 ) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     """(tensors, metadata) of a file that `write_tensors` wrote.
 
-    `command` is what makes such a file anew; a user with an old one is told it. Raises ImportError without torch and safetensors,
-    FileNotFoundError, or TensorFileError for a file that is damaged, or of another origin, kind or version.
+    `command` is what makes such a file; the error for a file of an older version names it. Raises ImportError
+    without torch and safetensors, FileNotFoundError, or TensorFileError for a file that is damaged, or of
+    another origin, kind or version.
     """
     path = Path(path)
     if not path.is_file():
