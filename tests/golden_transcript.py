@@ -1,6 +1,6 @@
 """One hand, and what every public method says of it: the golden transcript tests/data/golden_hand.txt.
 
-    python tests/golden_transcript.py        # write it again, then read the difference: it is what users will see change
+    python tests/golden_transcript.py        # write it again, then read the difference: users will see it too
 
 The deck is fixed, so the transcript does not depend on random numbers.
 """
@@ -55,8 +55,10 @@ def describe(env: gin_rummy_v0.raw_env, agent: str) -> Iterator[str]:
     public = view.records["public"][0]
     hand = int(view.hands[0])
     seen = env.observe(agent)
-    yield f"{agent}: hand {cards.format(hand)}, deadwood {melds.deadwood(hand)}, melds {melds.best_melds(hand)}"
-    yield f"  phase '{PHASE_NAMES[public['phase']]}', outcome '{OUTCOME_NAMES[public['outcome']]}', points {public['points']}"
+    phase, outcome = PHASE_NAMES[public["phase"]], OUTCOME_NAMES[public["outcome"]]
+    yield f"{agent}: hand {cards.format(hand)}"
+    yield f"  deadwood {melds.deadwood(hand)}, melds {melds.best_melds(hand)}"
+    yield f"  phase '{phase}', outcome '{outcome}', points {public['points']}"
     yield f"  own draws from the stock: {' '.join(map(cards.card_text, view.stock_draws())) or 'none'}"
     events = view.history()
     for event in events[-1:]:
@@ -71,8 +73,8 @@ def describe(env: gin_rummy_v0.raw_env, agent: str) -> Iterator[str]:
             if name == "estimate":
                 yield f"  {name}: {values.sum():.4f} in {len(there)} cards"
             elif there:
-                numbers = values.reshape(-1)
-                yield f"  {name}: " + " ".join(f"{cards.card_text(card)}={numbers[card]:.3g}" for card in there)
+                named = (f"{cards.card_text(card)}={values.reshape(-1)[card]:.3g}" for card in there)
+                yield f"  {name}: {' '.join(named)}"
         elif values.any():
             yield f"  {name}: {float(values.reshape(-1)[0]):.4g}"
     estimate = estimators.make("bayes").estimate(view)[0]
