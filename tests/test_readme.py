@@ -1,26 +1,66 @@
-"""The README tells the truth: its code runs, its commands exist, its tables are the generated ones."""
+"""The pages tell the truth: their code runs, their commands and links exist, their tables are the generated ones."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from gin_env import agents
+from gin_env import agents, estimators
 from gin_env.observation import layout_table
+from gin_env.support.specs import format_value
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text()
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").glob("*.md"),
+        ROOT / "examples" / "README.md",
+        ROOT / "benchmarks" / "NOTES.md",
+    ]
+)
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+def text(page: str) -> str:
+    return (ROOT / page).read_text()
 
 
-@pytest.mark.parametrize("code", blocks("python"), ids=lambda code: code.split("\n")[0])
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.DOTALL)
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def shell_lines() -> str:
+    return "\n".join(code for page in PAGES for code in blocks(page, "bash"))
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def rows(page: str) -> dict[str, str]:
+    """The rows of a page's tables that begin with a name in code."""
+    return dict(re.findall(r"^\| `([^`]+)` (\|.*)$", text(page), re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(code, id=f"{name_of(page)}-{number}")
+        for page in PAGES
+        for number, code in enumerate(blocks(page, "python"), 1)
+    ],
+)
 def test_code_runs_as_a_user_would_run_it(code, tmp_path):
     """Each block alone, in an empty folder, with warnings as errors in our own code's callers."""
     done = subprocess.run(
@@ -32,34 +72,72 @@ def test_code_runs_as_a_user_would_run_it(code, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_there_are_blocks_and_the_first_has_fifteen_lines():
-    assert len(blocks("python")) >= 5
-    assert len([line for line in blocks("python")[0].splitlines() if line.strip()]) <= 15
+def test_the_readme_stays_short():
+    readme = ROOT / "README.md"
+    assert len(text("README.md").split()) <= 1500
+    (code,) = blocks(readme, "python")
+    assert len([line for line in code.splitlines() if line.strip()]) <= 15
 
 
 def test_the_observation_table_is_generated():
     """`python -c "from gin_env.observation import layout_table; print(layout_table())"` writes it."""
-    assert layout_table() in README
+    assert layout_table() in text("docs/observation.md")
 
 
-def test_every_bot_is_named():
-    assert [name for name in agents.names() if f"`{name}`" not in README] == []
+def test_every_bot_is_named_in_the_readme():
+    assert [name for name in agents.names() if f"`{name}`" not in text("README.md")] == []
 
 
-def test_make_targets_and_files_exist():
-    makefile = (ROOT / "Makefile").read_text()
-    for target in re.findall(r"make (\w+)", "\n".join(blocks("bash"))):
-        assert f"\n{target}:" in makefile
-    for path in re.findall(r"\]\(((?!http)[^)]+)\)", README):
+@pytest.mark.parametrize(("page", "registry"), [("docs/bots.md", agents), ("docs/estimators.md", estimators)])
+def test_every_parameter_is_listed_with_its_default(page, registry):
+    described = rows(page)
+    for name in registry.names():
+        assert name in described, f"{page} has no row for {name}"
+        for key, default in (registry.parameters(name) or {}).items():
+            assert f"`{key}={format_value(default)}`" in described[name], f"{page}, {name}: {key}"
+
+
+def test_the_rooms_are_those_of_the_import_contract():
+    """Floor by floor, as in pyproject.toml."""
+    settings = tomllib.loads(text("pyproject.toml"))
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    floors = {len(layers) - index: set(layer.split(" | ")) for index, layer in enumerate(layers)}
+    described: dict[int, set[str]] = {}
+    for floor, room in re.findall(r"^\| (\d+) \| `(\w+)` \|", text("docs/architecture.md"), re.MULTILINE):
+        described.setdefault(int(floor), set()).add(room)
+    assert described == floors
+    assert list(described) == sorted(described, reverse=True)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page):
+    prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", prose):
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target), link
+
+
+def test_make_targets_and_scripts_exist():
+    makefile = text("Makefile")
+    targets = set(re.findall(r"\bmake (\w+)", shell_lines()))
+    assert targets >= {"install", "test", "bench", "train"}
+    for target in targets:
+        assert f"\n{target}:" in makefile, target
+    for path in re.findall(r"((?:examples|benchmarks|tests)/[\w/]+\.\w+)", shell_lines()):
         assert (ROOT / path).exists(), path
 
 
 def test_commands_are_known():
-    for command in re.findall(r"^gin-rummy (\w+)", "\n".join(blocks("bash")), re.MULTILINE):
+    commands = set(re.findall(r"^gin-rummy ([\w-]+)", shell_lines(), re.MULTILINE))
+    assert commands >= {"match", "tournament", "train", "evaluate-estimators"}
+    for command in commands:
         done = subprocess.run(
             [sys.executable, "-c", "from gin_env.cli import main; main()", command, "--help"],
             capture_output=True,
             text=True,
         )
-        assert done.returncode == 0
+        assert done.returncode == 0, command
         assert "Usage" in done.stdout
