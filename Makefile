@@ -7,10 +7,11 @@ MINUTES ?= 6
 .PHONY: help test lint compatibility train bench clean
 
 help:
+	@echo "make install install into .venv, as links to this checkout: run it again after adding a file"
 	@echo "make test    install into .venv, run the linters and all tests"
 	@echo "make train   install into .venv, watch masked-PPO self-play learn for $(MINUTES) minutes"
 	@echo "make compatibility   the tests of the environments with the oldest supported frameworks"
-	@echo "make bench   measure every speed figure of the README"
+	@echo "make bench   measure every speed figure of docs/speed.md, beside other libraries"
 	@echo "make lint    ruff and mypy only"
 	@echo "make clean   remove .venv and all caches"
 

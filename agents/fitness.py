@@ -6,9 +6,7 @@ the cards whose discard leaves the least deadwood. V4 gives each one point for e
 the player has seen, if the card cannot be used by the opponent for a meld, and if the opponent has discarded
 a card that would be melded with it"; the CFR table decides between those with most points. V2 "removed a
 candidate card as soon as it returned true on any one of the ranking considerations"; what remains is chosen
-at random. The paper: V4 "won on average 7.8% of the games played", read as a margin over V2 (53.9 to 46.1),
-and does 4 points better than V2 against Simple, 3 against Medium. An early knock made V4 worse, "and never
-ended up performing better".
+at random. V4 "won on average 7.8% of the games played", read as a margin over V2 (53.9 to 46.1).
 
 Readings:
 
@@ -23,7 +21,7 @@ Readings:
   suit.
 - V2 taken literally throws away the cards with good marks and keeps the worst: see `READINGS`.
 
-Measured: see examples/README.md, "fitness-cfr and heuristics" and "What paper 000 leaves open".
+Measured: docs/results.md, "Fitness: V4 and V2" and docs/results.md, "What paper 000 leaves open".
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ Readings: draws and discards as ``simple``, with two differences.
 - It leaves an upcard alone that completes some meld but that the arrangement of least deadwood would not lay
   (``simple`` takes it). Without this the bot wins too little to agree with the paper's figure.
 
-Measured: see examples/README.md, "medium, utility, random-discard, late-knock".
+Measured: docs/results.md, "Bots" and docs/results.md, "The control bots".
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """``medium``: the intermediate control bot of paper 000.
 
 Source: Gallucci, Bowser, Kettell and Overton, "Estimating Card Fitness for Discard in Gin Rummy" (2021),
-paper 000, "Other Agents Used in Evaluation", one paragraph. Its numbers: a knock with "seven or nine deadwood
-... or gin". It gives no win rate of this bot, only that V4 wins 3 % more games against it than V2 does; the
-bot must therefore lie between ``simple`` and those ("intermediate").
+paper 000, "Other Agents Used in Evaluation". It gives no win rate of this bot, only that V4 wins 3 % more
+games against it than V2 does; so the bot must lie between ``simple`` and those ("intermediate").
 
 Readings:
 
@@ -23,7 +22,7 @@ Readings:
   a meld and may undercut. (Exactly 7, 9 or 0, taken literally, makes it wait for gin: too strong to lie
   between Simple and V2.)
 
-Measured: see examples/README.md, "medium, utility, random-discard, late-knock".
+Measured: docs/results.md, "The control bots".
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ variable threshold and 68 % against 4; against Simple these two are "approximate
 with the numbers is lost). Reading: `VARIABLE_KNOCK`, 10 up to the bot's fourth turn, then two less in
 each turn down to 3, which comes nearest to these figures.
 
-Measured: see examples/README.md, "Bots (000, 001, 002)" and "simple".
+Measured: docs/results.md, "Bots" and docs/results.md, "Simple's variable thresholds".
 """
 
 from __future__ import annotations

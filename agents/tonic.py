@@ -14,17 +14,14 @@ Readings where the paper is silent:
   than half the unmelded cards, rounded down (which gives the paper's 3 for 9 and 1 for 5).
 - Face cards are J, Q and K. The threshold for pairs is 11 in turn 4.
 - An eleven-card hand all melded, or with only the taken card unmelded, discards as ``simple``.
-- Available are cards neither in the player's hand nor in the pile, as Table 1 counts them; the opponent may
-  hold them.
+- Available are cards neither in the player's hand nor in the pile (Table 1); the opponent may hold them.
 - The knock thresholds, increment, decrement and decline are not given. *Nearest to the paper's figures* is
   ``tonic:increment=1.5,decrement=0.75,decline=0.4,knock_at=variable`` (`simple.VARIABLE_KNOCK`). The defaults
   are the best that ``gin-rummy tune tonic`` (`gin_env.training.tonic`; 100 trials, seed 1) found against the
   paper's opponents.
 
-The authors propose `filtered_fallback`, `break_pairs` and `depth_growth`; all are off by default (see
-`TonicBot`).
-
-Measured: see examples/README.md, "Tonic's numbers" and "tonic".
+The authors propose `filtered_fallback`, `break_pairs` and `depth_growth`, off by default (see `TonicBot`).
+Measured: docs/results.md, "Tonic's numbers".
 """
 
 from __future__ import annotations

@@ -20,8 +20,7 @@ Readings:
 - Ties are broken at random. If all cards are melded, it discards as ``simple`` does.
 
 The paper gives no win rate, only "2-3 times the total end score" of a dummy. Its rules keep high pairs to the
-end and ignore what the opponent took. Measured: see examples/README.md, "medium, utility, random-discard,
-late-knock".
+end and ignore what the opponent took. Measured: docs/results.md, "The control bots".
 """
 
 from __future__ import annotations

@@ -8,8 +8,7 @@ says how it was trained.
 
     python examples/estimators_and_stronger_bots.py --hands 10000 --csv gains.csv --plot gains.png
 
-Measured: yes for the CNN, undecided for ``nn``; the figures are in examples/README.md, "Estimators (003)"
-and at its end.
+Measured: yes for the CNN, undecided for ``nn``: docs/results.md, "Stronger players".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python examples/reproduce_bots.py                                  # 20,000 games a match
     python examples/reproduce_bots.py --markdown bots.md --json bots.json --figures runs/reproduce_bots
 
-Writes a table (see examples/README.md), the figures as JSON, and paper 001's Figure 2 (hands by number of
+Writes a table (docs/results.md, "Bots"), the figures as JSON, and paper 001's Figure 2 (hands by number of
 turns), 4a and 4b (knock thresholds against the default and the variable one) as pictures. Needs
 `pip install "gin-env[plots]"`.
 

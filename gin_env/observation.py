@@ -104,7 +104,7 @@ def part(observation: np.ndarray, name: str) -> np.ndarray:
 
 
 def layout_table() -> str:
-    """The layout as a Markdown table (the README's is this one)."""
+    """The layout as a Markdown table (docs/observation.md holds this one)."""
     lines = ["| part | where | shape | value |", "|---|---|---|---|"]
     for name, where in LAYOUT.items():
         place = f"{where.slice.start}:{where.slice.stop}" if where.shape else str(where.slice.start)

@@ -87,8 +87,8 @@ STATE = np.dtype([("public", PUBLIC), ("private", PRIVATE, (NUM_PLAYERS,)), ("hi
 def status(record: np.void) -> list[str]:
     """Every broken invariant of one `STATE` record, in words; an empty list if the state is sound.
 
-    For those who write states by hand (a search, a test, a port to other hardware). Raises TypeError for anything
-    other than a record of `STATE`.
+    For those who write states by hand (a search, a test, a port to other hardware). Raises TypeError for
+    anything other than a record of `STATE`.
     """
     if not isinstance(record, np.void) or record.dtype != STATE:
         raise TypeError(f"status() takes one record of gin_env.state.STATE, not {type(record).__name__}")

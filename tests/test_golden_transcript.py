@@ -6,7 +6,7 @@ import golden_transcript
 
 
 def test_the_golden_hand_is_as_it_was():
-    """If the change is meant: ``python tests/golden_transcript.py``; look at the difference before committing."""
+    """If the change is meant: ``python tests/golden_transcript.py``, and read the difference first."""
     assert golden_transcript.transcript() == golden_transcript.FILE.read_text()
 
 

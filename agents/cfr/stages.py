@@ -57,7 +57,8 @@ def interpolate(table: StrategyTable, mapping: str) -> StrategyTable:
     """
     if table.metadata["abstraction"] != "paper":
         raise ValueError(
-            f"only a table of the abstraction 'paper' has stages to map, not {table.metadata['abstraction']!r}"
+            "only a table of the abstraction 'paper' has stages to map, "
+            f"not {table.metadata['abstraction']!r}"
         )
     weights = stage_weights(mapping)
     first_draw, first_knock = paper_sets.FIRST_DRAW_SET, paper_sets.FIRST_KNOCK_SET

@@ -9,12 +9,8 @@ paper it is.
 - Equation 5 is in `gin_env.estimators.risk`.
 
 The seed matters as much as the kind of network, and training on does not help: the error falls to the end,
-the play does not follow. The best of 256 samples ends with gin or an early knock; a hand of more than ten
-points of deadwood, which nearly every hand is until its end, hardly occurs in the data, so its value is
-extrapolated. Hence three epochs instead of the paper's 96, five networks of each kind, and games to choose
-by.
-
-Measured: see examples/README.md, "Hand-strength networks (002)" and "Hand strength".
+the play does not follow (docs/results.md, "How long to train"). Hence three epochs instead of the paper's 96,
+five networks of each kind, and games to choose by. Measured: docs/results.md, "Hand-strength networks".
 
 Nothing here imports torch until a network is made or loaded.
 """

@@ -16,7 +16,7 @@ Readings:
 - Equal values (to 1/1000) are decided at random. The Simple player's rule against repeating a {drawn,
   discarded} pair does not apply.
 
-Measured: see examples/README.md, "Hand-strength networks (002)".
+Measured: docs/results.md, "Hand-strength networks" and docs/results.md, "Defensive and balanced".
 """
 
 from __future__ import annotations

@@ -16,12 +16,10 @@ card-messages         see `CardMessages`                 104 + 4 + 104   4,321
 
 Readings:
 
-- Figure 3 writes 182 inputs for both MLPs; 1,761 parameters need 108 and 2,945 need 182 (MLP-i then has no
-  x).
-- Macro-features and scores enter as they are, in points and counts: the paper mentions no scales. It matters
-  much: what a network makes of hands with more deadwood than its data has depends on them.
-- Weights begin as Keras draws them (Glorot's uniform distribution, no bias), since "other training parameters
-  were set as default".
+- Figure 3 writes 182 inputs for both MLPs; 1,761 parameters need 108, 2,945 need 182 (so MLP-i has no x).
+- Macro-features and scores enter as they are, in points and counts: the paper mentions no scales, and scaling
+  costs much of the strength (docs/results.md, "How long to train").
+- Weights begin as Keras draws them (Glorot, uniform), since "other training parameters were set as default".
 
 The hidden layer's weights are kept in two matrices, for the hand and for the opponent's, so that the
 opponent's half is computed once for all the discards that are compared.

@@ -21,7 +21,7 @@ Readings:
 - Known cards are 0 and 1.
 
 The discard risk score that paper 002 builds on them (equation 5) is `gin_env.estimators.risk.discard_risks`.
-Measured: "Estimators (003)" in examples/README.md, the cost at its end.
+Measured: docs/results.md, "Estimators" and docs/results.md, "Time of one estimate".
 """
 
 from __future__ import annotations

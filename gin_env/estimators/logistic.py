@@ -4,8 +4,7 @@ Source: Larkin, Collicott and Hiebel, "Modeling Expert Knowledge in a Heuristic-
 (2021), paper 001, "Opponent Hand Estimation". Every card of unknown place has a value, 0 at first; its
 logistic function is the likelihood that the opponent holds the card. When the opponent
 
-- takes the upcard: + ``increment`` for the other cards of its rank and those up to two ranks away in its
-  suit;
+- takes the upcard: + ``increment`` for the other cards of its rank and those within two ranks in its suit;
 - discards: - ``decrement`` for the same cards;
 - declines the upcard: - ``decline`` for the other cards of the rank and the adjacent ones in the suit, a
   "smaller amount" (reading: half) for those two ranks away.
@@ -18,14 +17,14 @@ being the turns over.
 Readings:
 
 - A pass in the opening offer declines; the stock draw that two passes force does not decline once more.
-- The defaults are those of the reading of ``tonic`` nearest to the paper; its docstring says how it was
-  chosen.
+- The defaults are those of the reading of ``tonic`` nearest to the paper.
 - Cards whose place the player knows *now* have likelihood 0 or 1 and take no part: their infinite values
   would spread, so they count as 0 in the means, from the beginning of the hand, as does a rank beyond ace or
   king. So the estimate depends only on what is known now: there is no memory.
 - Likelihoods are not normalised: with ten cards in her hand and all values 0 they sum to some 20.
-  ``normalised`` takes the values as odds and makes the sum the number of cards in her hand. Cost: end of
-  examples/README.md.
+  ``normalised`` takes the values as odds and makes the sum the number of cards in her hand.
+
+Measured: docs/results.md, "Estimators" and docs/results.md, "Time of one estimate".
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ Each card has one value:
 
 A card is a *safe discard* if the opponent has discarded a card of its rank or two others of its rank are
 certainly not hers, and if in each run of three with it another card is certainly not hers. A card that she
-took from the pile is taken to be part of a meld; she holds what every meld that may contain it has in
-common.
+took from the pile is taken to be part of a meld; she holds what all melds that may contain it have in common.
 
 Readings, where the text is silent (its worked example fixes the first two, and is a test):
 
@@ -23,9 +22,8 @@ Readings, where the text is silent (its worked example fixes the first two, and 
   cards "certain to be in the opponent's hand". If no meld is possible (she bluffed), none is.
 - A card that the opponent took and discarded again is out, and stays a discard of its rank if taken again.
 
-The image has 17 rows: the four suits in the order of `AMBI_SUPERPERMUTATION`, in which every order of four
-suits is found forwards or backwards, so that a set looks like a column of adjacent cards whatever its suits.
-17 is the least possible (paper 003, Theorem 3; tests/test_estimator_networks.py searches all shorter ones).
+The image has 17 rows, the suits in the order of `AMBI_SUPERPERMUTATION`, so that a set looks like a column of
+adjacent cards whatever its suits.
 """
 
 from __future__ import annotations
@@ -40,7 +38,11 @@ from gin_env.views import PlayerView
 OWN, OUT, UNKNOWN, HELD = -2, -1, 0, 1
 
 AMBI_SUPERPERMUTATION = tuple(int(symbol) - 1 for symbol in "12341231423124312")
-"""Suits in the order of the image's rows; the text is the paper's."""
+"""Suits in the order of the image's rows; the text is the paper's.
+
+Every order of four suits is found in it forwards or backwards. 17 is the least possible length (paper 003,
+Theorem 3; tests/test_estimator_networks.py searches all shorter ones).
+"""
 
 
 def shankar_arrays(view: PlayerView) -> np.ndarray:

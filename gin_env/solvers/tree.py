@@ -116,7 +116,8 @@ class GameTree:
         if len(wrong):
             number = int(wrong[0])
             raise ValueError(
-                f"{self.information_sets[number]!r}: {rows[number]} is no probability distribution over its actions"
+                f"{self.information_sets[number]!r}: {rows[number]} is no probability distribution "
+                "over its actions"
             )
         return vector
 
@@ -196,7 +197,8 @@ class _Unrolled:
             probabilities = [probability for _, probability in outcomes]
             if abs(sum(probabilities) - 1) > 1e-9 or min(probabilities) < 0:
                 raise ValueError(
-                    f"{self.name}: chance probabilities are at least 0 and sum to 1; these sum to {sum(probabilities)}"
+                    f"{self.name}: chance probabilities are at least 0 and sum to 1; "
+                    f"these sum to {sum(probabilities)}"
                 )
             children = [self.add_node(node, NO_SEQUENCE, share, depth + 1) for share in probabilities]
             for (outcome, _), child in zip(outcomes, children, strict=True):
@@ -226,7 +228,8 @@ class _Unrolled:
             self.num_sequences += len(actions)
         if actions != self.actions[number]:
             raise ValueError(
-                f"{self.name}: the information set {key!r} has the actions {actions} and {self.actions[number]}"
+                f"{self.name}: the information set {key!r} has the actions {actions} "
+                f"and {self.actions[number]}"
             )
         if facts[:2] != self.facts[number][:2]:
             raise ValueError(

@@ -7,7 +7,7 @@ or so). The paper's "games" are read as single hands, since each starts from not
 
 Sums are kept, not samples: memory does not grow with the number of hands.
 
-Measured: see examples/README.md, "Estimators (003)" and "Estimators, beside the paper's conclusions".
+Measured: docs/results.md, "Estimators" and docs/results.md, "Beside the paper's conclusions".
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ Readings:
 - The Simple set holds one player of each hand: the other's observation would not be independent.
 - Best of N samples: the player's ten cards stay, all others are dealt again for each sample. The paper says
   "for each initial pair of hands", but the sample of Random-256 in the authors' repository fits this reading,
-  and neither both hands kept nor everything dealt again (examples/README.md, "Hand strength"). Of equal
-  scores the first.
+  and neither both hands kept nor everything dealt again (docs/results.md, "How Random-256 is dealt"). Of
+  equal scores the first.
 - States are identical if hand and estimate are, the estimate in steps of 1/255.
 """
 

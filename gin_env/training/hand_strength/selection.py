@@ -6,7 +6,7 @@ games. And it goes wrong with much training, which lowers the error on last hand
 `gin_env.agents.hand_strength`). So training is short, several networks are trained, and their games decide,
 on decks that no other match of this package uses.
 
-Measured: see examples/README.md, "Hand-strength networks (002)".
+Measured: docs/results.md, "Hand-strength networks".
 """
 
 from __future__ import annotations
