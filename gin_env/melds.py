@@ -183,7 +183,7 @@ def fourth_cards(set_cards: int) -> int:
 
 @kernel
 def best_set_cards(hand: int) -> int:
-    """The set cards of the arrangement that a knocker lays (design: rule 6).
+    """The set cards of the arrangement that a knocker lays (rule 6 of `gin_env.engine`).
 
     Least deadwood; among several, the one onto which the fewest cards outside the hand could be laid off
     (chains included, all of them counted as if the opponent might hold them); then the first in the

@@ -50,7 +50,11 @@ PUBLIC = np.dtype(
         ("shown", np.uint64, (2,)),  # cards that this player took from the pile and still holds
         ("discard_turn", np.uint8, (52,)),  # for cards in the pile: value of `turn` when they came there
         ("history_length", np.uint16),
-        ("history", np.uint8, (2 * MAX_TURNS + 4,)),  # action ids in order; `gin_env.history` reads them
+        (
+            "history",
+            np.uint8,
+            (2 * MAX_TURNS + 4,),
+        ),  # action ids in order; `gin_env.history`: how to read them
         # How the hand ended (`outcome` is UNDECIDED until then):
         ("outcome", np.uint8),
         ("winner", np.int8),  # NO winner: -1

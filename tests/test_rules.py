@@ -1,4 +1,4 @@
-"""One named test for each rule of the game (design, section 3) and each case that engines get wrong."""
+"""One named test for each rule of the game (`gin_env.engine` lists them) and each case that engines get wrong."""
 
 from __future__ import annotations
 
