@@ -84,7 +84,10 @@ def discard_or_knock(hand: int, card: int, limit: int) -> int:
 
 @kernel
 def keep_best(best: int, highest: float, card: int, score: float):
-    """(the candidates with the highest score, that score) of those in `best`, which score `highest`, and one more card."""
+    """One step in the search for the highest score: (mask of the best cards, their score), `card` included.
+
+    `best` and `highest` are the same for the cards before it; begin with an empty mask and a score below all.
+    """
     if score > highest:
         return card_bit(card), score
     if score == highest:

@@ -192,7 +192,7 @@ class Games:
         return illegal
 
     def explain(self, game: int, action: int) -> str:
-        """Why an illegal action is illegal."""
+        """Why an illegal action is illegal. Raises ValueError for a legal one."""
         return explain_illegal(self.views(np.array([game])).records, action)
 
     def play(self, games: np.ndarray, actions: np.ndarray) -> None:

@@ -1,6 +1,6 @@
-"""The walk over the public acts of a hand, `PUBLIC`'s ``history``: who acted, and which card everybody saw.
+"""The walk over the public acts of a hand: who acted, and which card everybody saw.
 
-::
+`gin_env.state.PUBLIC` keeps the actions of the present hand in order; the rest follows from them::
 
     upcard, mover = public.first_upcard, first_mover(public)
     for index in range(public.history_length):

@@ -36,6 +36,7 @@ from gin_env.actions import is_discard
 from gin_env.cards import ACES, NUM_CARDS, NUM_RANKS, card_bit, count_cards, deck_cards, lowest_card
 from gin_env.compilation import kernel
 from gin_env.history import first_mover, next_mover
+from gin_env.knowledge import cards_unseen
 from gin_env.views import PlayerView
 
 OWN, OUT, UNKNOWN, HELD = -2, -1, 0, 1
@@ -113,7 +114,7 @@ def write_shankar_array(public, private, player: int, row) -> None:
         refused = np.int64(public.declined[opponent]) | np.int64(public.discarded[opponent])
         gone &= ~(card_bit(public.upcard) & ~refused)
     discarded = cards_ever_discarded(public, opponent)
-    unknown = deck & ~(hand | pile | held)
+    unknown = cards_unseen(public, private, player)
     mates = np.int64(0)
     remaining = held
     while remaining:
