@@ -35,11 +35,12 @@ from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.agents.cfr.bot import CfrBot
 from gin_env.agents.cfr.strategy import choose_discard, choose_draw, choose_knock
 from gin_env.agents.cfr.table import StrategyTable
-from gin_env.agents.hands import MELD_MATES, decline, unseen_cards, would_be_melded
+from gin_env.agents.hands import MELD_MATES, decline, keep_best, would_be_melded
 from gin_env.agents.random_bots import pick_card
 from gin_env.cards import card_bit, count_cards, lowest_card
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
+from gin_env.knowledge import cards_unseen
 from gin_env.melds import completes_meld, least_deadwood_discards, min_deadwood
 from gin_env.state import DISCARD, STOCK_ONLY
 from gin_env.streams import mix
@@ -176,7 +177,7 @@ def deadwood_limit(public, private, player: int, candidates: int, relative: bool
     It must be below the deadwood of the eleven cards now (as many times as there are unseen cards), or,
     `relative`, at most the mean of the candidates.
     """
-    hand, unseen = np.int64(private.hand), unseen_cards(public, private, player)
+    hand, unseen = np.int64(private.hand), cards_unseen(public, private, player)
     if not relative:
         return min_deadwood(hand) * count_cards(unseen) - 0.5
     total = np.int64(0)
@@ -197,7 +198,7 @@ def card_fitness(public, private, player: int, card: int, limit: float, factors:
     fitness = 0
     rest = np.int64(private.hand) & ~card_bit(card)
     opponent_shown = np.int64(public.shown[1 - player])
-    unseen = unseen_cards(public, private, player)
+    unseen = cards_unseen(public, private, player)
     if factors & 1 and deadwood_after_draw(rest, unseen) <= limit:
         fitness |= 1
     if factors & 2 and not completes_meld(rest | unseen, card):
@@ -218,10 +219,7 @@ def fittest(public, private, player: int, candidates: int, factors: int, relativ
     while remaining:
         card = lowest_card(remaining)
         points = count_cards(card_fitness(public, private, player, card, limit, factors))
-        if points > most:
-            best, most = np.int64(0), points
-        if points == most:
-            best |= card_bit(card)
+        best, most = keep_best(best, most, card, points)
         remaining &= remaining - 1
     return best
 
@@ -274,7 +272,7 @@ def draw_or_decline(public, private, player, random, strategy, kind, purified, c
 
 
 @kernel
-def discard_or_knock(
+def discard_or_knock_early(
     public, private, player, card, random, strategy, kind, purified, early_knock, counts
 ) -> int:
     """The knock of V4 and V2 with this discard: gin (or `early_knock`) at once, else the strategy decides."""
@@ -301,7 +299,7 @@ def fitness_cfr_action(
     card = choose_discard(
         public, private, player, candidates, mix(random, 1), strategy, kind, purified, counts
     )
-    return discard_or_knock(
+    return discard_or_knock_early(
         public, private, player, card, mix(random, 2), strategy, kind, purified, early_knock, counts
     )
 
@@ -320,7 +318,7 @@ def heuristics_action(
         else:
             candidates = independently(public, private, player, candidates, reading, relative)
     card = pick_card(candidates, mix(random, 1))
-    return discard_or_knock(
+    return discard_or_knock_early(
         public, private, player, card, mix(random, 2), strategy, kind, purified, 0, counts
     )
 

@@ -8,10 +8,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, PASS
-from gin_env.cards import ACES, KINGS, NUM_CARDS, NUM_RANKS, SUIT_MASK, card_bit, count_cards, deck_cards
+from gin_env.actions import DRAW_STOCK, KNOCK, PASS
+from gin_env.cards import (
+    ACES,
+    CARD_VALUES,
+    KINGS,
+    NUM_CARDS,
+    NUM_RANKS,
+    SUIT_MASK,
+    card_bit,
+    count_cards,
+    deck_cards,
+)
 from gin_env.compilation import kernel
-from gin_env.melds import best_set_cards, run_cards
+from gin_env.melds import best_set_cards, min_deadwood, run_cards
 from gin_env.state import NO_CARD, OFFER
 
 FACE_CARDS = (ACES << 10) | (ACES << 11) | (ACES << 12)
@@ -33,6 +43,11 @@ def _meld_mates(card: int) -> int:
 
 MELD_MATES = np.array([_meld_mates(card) for card in range(NUM_CARDS)], np.int64)
 """int64 (52,): for each card, the cards that share some meld of three with it."""
+CARDS_UP_TO = np.array(
+    [sum(1 << card for card in range(NUM_CARDS) if CARD_VALUES[card] <= points) for points in range(11)],
+    np.int64,
+)
+"""int64 (11,): for each number of points from 0 to 10, the cards that are worth at most that."""
 
 
 @kernel
@@ -45,22 +60,39 @@ def own_turn(public) -> int:
 def available_cards(public, private) -> int:
     """Cards of the deck that may still come to the player: neither in her hand nor in the discard pile.
 
-    What the opponent holds counts, since she may discard it (paper 001, "Pair Formation").
+    What the opponent took from the pile counts, since she may discard it (paper 001, "Pair Formation");
+    `gin_env.knowledge.cards_unseen` are those without it.
     """
     rules = public.rules
     return deck_cards(rules.ranks, rules.suits) & ~np.int64(private.hand) & ~np.int64(public.pile)
 
 
 @kernel
-def unseen_cards(public, private, player: int) -> int:
-    """Cards that may still come: neither in hand nor in the pile, nor taken from there by the opponent."""
-    return available_cards(public, private) & ~np.int64(public.shown[1 - player])
-
-
-@kernel
 def decline(public) -> int:
     """The action of not taking the upcard."""
     return PASS if public.phase == OFFER else DRAW_STOCK
+
+
+@kernel
+def discard_or_knock(hand: int, card: int, limit: int) -> int:
+    """The action that discards this card of the hand: with a knock if that leaves deadwood of at most `limit`.
+
+    The caller's limit must not be above `Rules.knock_limit`.
+    """
+    return card + (KNOCK if min_deadwood(hand & ~card_bit(card)) <= limit else 0)
+
+
+@kernel
+def keep_best(best: int, highest: float, card: int, score: float):
+    """One step in the search for the highest score: (mask of the best cards, their score), `card` included.
+
+    `best` and `highest` are the same for the cards before it; begin with an empty mask and a score below all.
+    """
+    if score > highest:
+        return card_bit(card), score
+    if score == highest:
+        return best | card_bit(card), highest
+    return best, highest
 
 
 @kernel

@@ -29,12 +29,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
-from gin_env.agents.hands import MELD_MATES, available_cards, decline
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD
+from gin_env.agents.hands import MELD_MATES, decline, discard_or_knock, keep_best
 from gin_env.agents.random_bots import pick_card
 from gin_env.cards import CARD_VALUES, card_bit, count_cards, lowest_card
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
+from gin_env.knowledge import cards_unseen
 from gin_env.melds import completes_meld, least_deadwood_discards, min_deadwood
 from gin_env.state import DISCARD, STOCK_ONLY
 from gin_env.support.checks import check_integer
@@ -93,16 +94,14 @@ def hopeless_cards(hand: int, unseen: int) -> int:
 @kernel
 def safest_then_highest(candidates: int, shown: int) -> int:
     """Mask of the candidates that go with the fewest shown cards; of these, those with the highest value."""
-    best, fewest, highest = np.int64(0), np.int64(99), np.int64(0)
+    best, highest = np.int64(0), np.int64(-1000)
     remaining = candidates
     while remaining:
         card = lowest_card(remaining)
         helps = count_cards(MELD_MATES[card] & shown)
-        value = np.int64(CARD_VALUES[card])
-        if helps < fewest or (helps == fewest and value > highest):
-            best, fewest, highest = np.int64(0), helps, value
-        if helps == fewest and value == highest:
-            best |= card_bit(card)
+        best, highest = keep_best(
+            best, highest, card, np.int64(CARD_VALUES[card]) - 11 * helps
+        )  # values: 1 to 10
         remaining &= remaining - 1
     return best
 
@@ -123,13 +122,12 @@ def medium_action(
     hand = np.int64(private.hand)
     shown = np.int64(public.shown[1 - player])
     allowed = discards_allowed(public, private)
-    candidates = hopeless_cards(hand, available_cards(public, private) & ~shown) & allowed
+    candidates = hopeless_cards(hand, cards_unseen(public, private, player)) & allowed
     if not candidates:
         candidates, _ = least_deadwood_discards(hand, allowed)
     card = pick_card(safest_then_highest(candidates, shown), random)
     limit = min(cautious_knock_at if shown else knock_at, public.rules.knock_limit)
-    knock = min_deadwood(hand & ~card_bit(card)) <= limit
-    return card + (KNOCK if knock else 0)
+    return discard_or_knock(hand, card, limit)
 
 
 @kernel

@@ -17,14 +17,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import KNOCK
-from gin_env.agents.hands import unmelded_cards
+from gin_env.agents.hands import discard_or_knock, unmelded_cards
 from gin_env.agents.random_bots import pick_card
 from gin_env.agents.simple import repeated_discards, simple_draw
-from gin_env.cards import card_bit
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
-from gin_env.melds import least_deadwood_discards, min_deadwood
+from gin_env.melds import least_deadwood_discards
 from gin_env.state import DISCARD
 from gin_env.views import PlayerView
 
@@ -54,9 +52,7 @@ def random_discard_action(public, private, player: int, random: int) -> int:
         choices = fresh
     elif not choices:
         choices, _ = least_deadwood_discards(hand, allowed)
-    card = pick_card(choices, random)
-    knock = min_deadwood(hand & ~card_bit(card)) <= public.rules.knock_limit
-    return card + (KNOCK if knock else 0)
+    return discard_or_knock(hand, pick_card(choices, random), public.rules.knock_limit)
 
 
 @kernel

@@ -25,13 +25,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, is_discard
 from gin_env.agents.hands import decline, own_turn
 from gin_env.agents.random_bots import pick_card
 from gin_env.batch import Games, play_and_score
-from gin_env.cards import NUM_CARDS, card_bit
+from gin_env.cards import card_bit
 from gin_env.compilation import kernel
 from gin_env.engine import decision_random, discards_allowed
+from gin_env.history import first_mover, next_mover, upcard_after
 from gin_env.melds import completes_meld, least_deadwood_discards
 from gin_env.rules import MAX_TURNS
 from gin_env.state import DISCARD, STOCK_ONLY
@@ -127,28 +128,24 @@ def repeated_discards(public, private, player: int) -> int:
     repeated = np.int64(0)
     if public.taken < 0:
         return repeated
-    upcard = public.first_upcard
-    mover = 1 - public.dealer
+    upcard, mover = np.int64(public.first_upcard), first_mover(public)
     drawn = np.int64(-1)
     draws = 0
     for index in range(public.history_length - 1):  # the last entry is the draw just made
         action = np.int64(public.history[index])
-        if action < DRAW_STOCK:
-            upcard = action % NUM_CARDS
-            if mover == player:
+        upcard = upcard_after(action, upcard)
+        if mover == player:
+            if is_discard(action):
                 if drawn == public.taken:
                     repeated |= card_bit(upcard)
                 elif upcard == public.taken:
                     repeated |= card_bit(drawn)
-            mover = 1 - mover
-        elif action == PASS:
-            mover = 1 - mover
-        elif mover == player:
-            if action == DRAW_STOCK:
+            elif action == DRAW_STOCK:
                 drawn = np.int64(private.stock_draws[draws])
                 draws += 1
-            else:
-                drawn = np.int64(upcard)
+            elif action == DRAW_UPCARD:
+                drawn = upcard
+        mover = next_mover(action, mover)
     return repeated
 
 

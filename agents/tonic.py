@@ -31,13 +31,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD
 from gin_env.agents.hands import (
     BROAD,
+    CARDS_UP_TO,
     FACE_CARDS,
     NARROW,
     available_cards,
     decline,
+    discard_or_knock,
+    keep_best,
     own_turn,
     pair_partners,
     unmelded_cards,
@@ -45,11 +48,11 @@ from gin_env.agents.hands import (
 )
 from gin_env.agents.random_bots import pick_card
 from gin_env.agents.simple import knock_limits, points_by_turn
-from gin_env.cards import ACES, CARD_VALUES, KINGS, NUM_CARDS, NUM_RANKS, card_bit, count_cards, lowest_card
+from gin_env.cards import ACES, CARD_VALUES, KINGS, NUM_RANKS, card_bit, count_cards, lowest_card
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
 from gin_env.estimators.logistic import cards_held
-from gin_env.melds import best_set_cards, completes_meld, least_deadwood_discards, min_deadwood, run_cards
+from gin_env.melds import best_set_cards, completes_meld, least_deadwood_discards, run_cards
 from gin_env.rules import MAX_TURNS
 from gin_env.state import DISCARD, STOCK_ONLY
 from gin_env.support.checks import check_integer, check_number, check_switch
@@ -77,12 +80,6 @@ PARAMETERS = np.dtype(
         ("break_pairs", np.bool_),
     ],
     align=True,
-)
-
-# int64 (21,): at index p the mask of the cards worth at most p points.
-_CARDS_UP_TO = np.array(
-    [sum(1 << card for card in range(NUM_CARDS) if CARD_VALUES[card] <= points) for points in range(21)],
-    np.int64,
 )
 
 
@@ -158,7 +155,7 @@ def count_pairs(unmelded: int, available: int) -> int:
 @kernel
 def cards_worth_at_most(points: int) -> int:
     """Mask of all cards worth at most `points`; empty for 0 and less."""
-    return _CARDS_UP_TO[max(0, min(points, 20))]
+    return CARDS_UP_TO[max(0, min(points, 10))]
 
 
 @kernel
@@ -246,16 +243,13 @@ def desired_cards(unmelded: int, held: int) -> int:
 def last_choice(candidates: int, unmelded: int, available: int) -> int:
     """Mask of what Tonic discards from: the highest of the face cards in fewest broad pairs, else of all."""
     faces = candidates & FACE_CARDS
-    best, fewest, highest = np.int64(0), 99, -1
+    best, highest = np.int64(0), np.int64(-1000)
     remaining = faces if faces else candidates
     while remaining:
         card = lowest_card(remaining)
         rank = card % NUM_RANKS
         pairs = count_cards(pair_partners(card, unmelded, available, BROAD)) if faces else 0
-        if pairs < fewest or (pairs == fewest and rank > highest):
-            best, fewest, highest = np.int64(0), pairs, rank
-        if pairs == fewest and rank == highest:
-            best |= card_bit(card)
+        best, highest = keep_best(best, highest, card, rank - NUM_RANKS * pairs)
         remaining &= remaining - 1
     return best
 
@@ -318,8 +312,7 @@ def tonic_action(public, private, player: int, random: int, parameters) -> int:
     if public.phase != DISCARD:
         return tonic_draw(public, private, parameters)
     card = pick_card(tonic_discards(public, private, player, parameters), random)
-    left = min_deadwood(np.int64(private.hand) & ~card_bit(card))
-    return card + (KNOCK if left <= knock_limit(public, parameters) else 0)
+    return discard_or_knock(np.int64(private.hand), card, knock_limit(public, parameters))
 
 
 @kernel

@@ -27,12 +27,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD
 from gin_env.agents.hands import (
-    available_cards,
     cards_above,
     cards_below,
     decline,
+    discard_or_knock,
+    keep_best,
     opponents_last_discard,
     unmelded_cards,
 )
@@ -40,7 +41,8 @@ from gin_env.agents.random_bots import pick_card
 from gin_env.cards import ACES, CARD_VALUES, NUM_RANKS, card_bit, count_cards, lowest_card
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
-from gin_env.melds import completes_meld, least_deadwood_discards, min_deadwood
+from gin_env.knowledge import cards_unseen
+from gin_env.melds import completes_meld, least_deadwood_discards
 from gin_env.state import DISCARD, NO_CARD, STOCK_ONLY
 from gin_env.support.checks import check_integer
 from gin_env.views import PlayerView
@@ -122,10 +124,7 @@ def best_discards(loose: int, allowed: int, possible: int, stock_left: int, last
     while remaining:
         card = lowest_card(remaining)
         score = discard_score(card, loose, possible, stock_left, last_discard)
-        if score > highest:
-            best, highest = np.int64(0), score
-        if score == highest:
-            best |= card_bit(card)
+        best, highest = keep_best(best, highest, card, score)
         remaining &= remaining - 1
     return best
 
@@ -159,7 +158,7 @@ def utility_action(
     if public.phase == STOCK_ONLY:
         return DRAW_STOCK
     hand = np.int64(private.hand)
-    possible = available_cards(public, private) & ~np.int64(public.shown[1 - player])
+    possible = cards_unseen(public, private, player)
     if public.phase != DISCARD:
         if draw_score(public, hand, possible, late_stock) > draw_above:
             return DRAW_UPCARD
@@ -171,8 +170,7 @@ def utility_action(
     if not choices:
         choices, _ = least_deadwood_discards(hand, allowed)
     card = pick_card(choices, random)
-    knock = min_deadwood(hand & ~card_bit(card)) <= min(knock_at, public.rules.knock_limit)
-    return card + (KNOCK if knock else 0)
+    return discard_or_knock(hand, card, min(knock_at, public.rules.knock_limit))
 
 
 @kernel

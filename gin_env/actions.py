@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.cards import NUM_CARDS, card_text
+from gin_env.compilation import kernel
 
 KNOCK = 52
 """Added to a card id: knock, discarding that card."""
@@ -25,6 +26,12 @@ NUM_ACTIONS = 107
 
 class IllegalActionError(ValueError):
     """An action that the rules do not allow now. The game is left as it was."""
+
+
+@kernel
+def is_discard(action: int) -> bool:
+    """Whether an action discards a card, with a knock or without; the card is ``action % NUM_CARDS``."""
+    return action < DRAW_STOCK
 
 
 def describe(action: int) -> str:

@@ -20,6 +20,7 @@ from gin_env.engine import (
     game_winner,
     is_legal,
     play,
+    points_for,
     start_episode,
     start_next_hand,
     write_mask,
@@ -194,8 +195,8 @@ class Games:
         return illegal
 
     def explain(self, game: int, action: int) -> str:
-        """Why an illegal action is illegal."""
-        return explain_illegal(self.views(np.array([game])).records[0], action)
+        """Why an illegal action is illegal. Raises ValueError for a legal one."""
+        return explain_illegal(self.views(np.array([game])).records, action)
 
     def play(self, games: np.ndarray, actions: np.ndarray) -> None:
         """Carry out one *legal* action in each of `games`; adds to `rewards` and sets `done`.
@@ -346,9 +347,7 @@ def play_and_score(game, action: int, whole_game: bool, win_reward: bool, result
         winner = game_winner(public) if whole_game else public.winner
         reward = 0.0 if winner < 0 or not over else 1.0 - 2.0 * winner
     else:
-        reward = public.points / POINTS_SCALE
-        if public.winner == 1:
-            reward = -reward
+        reward = points_for(public, 0) / POINTS_SCALE
     if not over:
         start_next_hand(game)
     return reward, over

@@ -22,7 +22,7 @@ from typing import Any
 import numba
 from numba.core import event as numba_event
 
-_CONSTANTS = ("actions.py", "rules.py", "state.py")
+_CONSTANTS = ("state.py",)
 """Files without a kernel whose constants are compiled into kernels (tests/test_compilation.py checks)."""
 
 

@@ -22,10 +22,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, NUM_ACTIONS, PASS
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, NUM_ACTIONS, PASS, is_discard
 from gin_env.cards import NUM_CARDS, NUM_RANKS, card_bit, write_ones
 from gin_env.compilation import kernel
+from gin_env.history import first_mover
 from gin_env.melds import best_set_cards, defender_deadwood, min_deadwood, run_cards, unmelded_value
+from gin_env.rules import cards_in_deck, stock_after_deal
 from gin_env.state import (
     DISCARD,
     DRAW,
@@ -76,7 +78,7 @@ def shuffle(game) -> None:
     """Shuffle the deck of this hand, from the hand's own stream."""
     rules = game.public.rules
     deck = game.hidden.deck
-    size = rules.ranks * rules.suits
+    size = cards_in_deck(rules)
     for index in range(size):
         deck[index] = index // rules.ranks * NUM_RANKS + index % rules.ranks
     shuffle_cards(deck, size, stream(game.hidden.seed, game.hidden.episode, game.public.hand_number, DECK))
@@ -105,10 +107,10 @@ def deal(game) -> None:
     public.taken = NO_CARD
     public.pile = card_bit(upcard)
     public.discard_turn[upcard] = 0
-    public.stock_left = rules.ranks * rules.suits - 2 * rules.hand_size - 1
+    public.stock_left = stock_after_deal(rules)
     public.turn = 0
     public.history_length = 0
-    public.to_move = 1 - public.dealer
+    public.to_move = first_mover(public)
     public.phase = OFFER if rules.opening_offer else DRAW
     public.outcome = UNDECIDED
     public.winner = -1
@@ -117,6 +119,16 @@ def deal(game) -> None:
 
 
 # --- Legal actions ------------------------------------------------------------------------------------
+
+# What `illegality` answers; `gin_env.views.explain_illegal` puts it into words.
+LEGAL = 0
+NO_SUCH_ACTION = 1  # not a number from 0 to 106
+HAND_IS_OVER = 2
+NOT_IN_THIS_PHASE = 3  # the player has to draw, or may pass, and this is something else
+ALREADY_DRAWN = 4  # a draw or a pass where the player has to discard
+NOT_IN_HAND = 5
+JUST_TAKEN = 6  # from the pile, in the same turn (rule 3)
+TOO_MUCH_DEADWOOD = 7  # for a knock (rule 4)
 
 
 @kernel
@@ -157,22 +169,34 @@ def may_draw_upcard(public) -> bool:
 
 
 @kernel
-def is_legal(public, private, action: int) -> bool:
-    """Whether the player to move, whose private part this is, may take this action."""
+def illegality(public, private, action: int) -> int:
+    """Why the player to move, whose private part this is, may not take this action; `LEGAL` (0) if she may."""
     if action < 0 or action >= NUM_ACTIONS:
-        return False
-    if action == PASS:
-        return public.phase == OFFER
-    if action == DRAW_STOCK:
-        return may_draw_stock(public)
-    if action == DRAW_UPCARD:
-        return may_draw_upcard(public)
+        return NO_SUCH_ACTION
+    if public.phase == OVER:
+        return HAND_IS_OVER
     if public.phase != DISCARD:
-        return False
+        may = (
+            (action == PASS and public.phase == OFFER)
+            or (action == DRAW_STOCK and may_draw_stock(public))
+            or (action == DRAW_UPCARD and may_draw_upcard(public))
+        )
+        return LEGAL if may else NOT_IN_THIS_PHASE
+    if not is_discard(action):
+        return ALREADY_DRAWN
+    hand = np.int64(private.hand)
     bit = card_bit(action % NUM_CARDS)
     if not discards_allowed(public, private) & bit:
-        return False
-    return action < KNOCK or min_deadwood(np.int64(private.hand) ^ bit) <= public.rules.knock_limit
+        return JUST_TAKEN if hand & bit else NOT_IN_HAND
+    if action >= KNOCK and min_deadwood(hand ^ bit) > public.rules.knock_limit:
+        return TOO_MUCH_DEADWOOD
+    return LEGAL
+
+
+@kernel
+def is_legal(public, private, action: int) -> bool:
+    """Whether the player to move, whose private part this is, may take this action."""
+    return illegality(public, private, action) == LEGAL
 
 
 @kernel
@@ -231,8 +255,7 @@ def play(game, action: int) -> None:
 @kernel
 def _draw_from_stock(public, private, deck) -> None:
     player = public.to_move
-    rules = public.rules
-    card = deck[rules.ranks * rules.suits - public.stock_left]
+    card = deck[cards_in_deck(public.rules) - public.stock_left]
     public.stock_left -= 1
     if public.phase == DRAW:
         public.declined[player] |= np.uint64(card_bit(public.upcard))
@@ -301,6 +324,14 @@ def _settle_knock(public, private) -> None:
     public.deadwood[defender] = defender_left
     public.scores[public.winner] += public.points
     public.phase = OVER
+
+
+@kernel
+def points_for(public, player: int) -> int:
+    """Points of an ended hand from this player's side: hers, or minus the opponent's; 0 if it is void."""
+    if public.winner < 0:
+        return 0
+    return np.int64(public.points) if public.winner == player else -np.int64(public.points)
 
 
 @kernel

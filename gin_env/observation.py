@@ -8,14 +8,18 @@ plays both seats.
 
 from __future__ import annotations
 
+from collections import namedtuple
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, card_bit, lowest_card, write_ones
 from gin_env.compilation import kernel
+from gin_env.engine import discards_allowed, may_draw_upcard
 from gin_env.knowledge import write_uniform
 from gin_env.melds import deadwood_after_discards, least_deadwood_discards, min_deadwood
+from gin_env.rules import stock_after_deal
 from gin_env.state import DISCARD, DRAW, OFFER, STOCK_ONLY
 
 LAYOUT_VERSION = 0
@@ -120,13 +124,9 @@ def _check_shape(observation: np.ndarray) -> None:
 
 # --- Writing it ---------------------------------------------------------------------------------------
 
-_HAND, _UPCARD, _TAKEN = (LAYOUT[name].slice.start for name in ("hand", "upcard", "taken"))
-_OWN_DISCARDS = LAYOUT["own_discards"].slice.start
-_OPPONENT_DISCARDS = LAYOUT["opponent_discards"].slice.start
-_OPPONENT_DECLINED = LAYOUT["opponent_declined"].slice.start
-_OWN_SHOWN, _OPPONENT_SHOWN = (LAYOUT[name].slice.start for name in ("own_shown", "opponent_shown"))
-_QUALITY, _ESTIMATE = (LAYOUT[name].slice.start for name in ("discard_quality", "estimate"))
-_SCALARS = NUM_PLANES * NUM_CARDS
+# Where each part begins, by name; numba reads the fields of a named tuple as constants.
+_Starts = namedtuple("_Starts", LAYOUT)  # type: ignore[misc]
+_AT: Any = _Starts(*(where.slice.start for where in LAYOUT.values()))
 _INVERSE = (1 / np.arange(1, 257)).astype(np.float32)
 """float32 (256,): _INVERSE[n] = 1 / (1 + n)."""
 
@@ -135,35 +135,35 @@ _INVERSE = (1 / np.arange(1, 257)).astype(np.float32)
 def write_observation(public, private, player: int, row: np.ndarray) -> None:
     """Write the observation of `player` into float32 (OBSERVATION_SIZE,)."""
     opponent = 1 - player
-    row[:_ESTIMATE] = 0.0
+    row[: _AT.estimate] = 0.0
     hand = np.int64(private.hand)
-    write_ones(row, _HAND, hand)
+    write_ones(row, _AT.hand, hand)
     if public.upcard >= 0:
-        row[_UPCARD + public.upcard] = 1.0
+        row[_AT.upcard + public.upcard] = 1.0
     if public.taken >= 0:
-        row[_TAKEN + public.taken] = 1.0
-    _write_ages(row, _OWN_DISCARDS, np.int64(public.discarded[player]), public)
-    _write_ages(row, _OPPONENT_DISCARDS, np.int64(public.discarded[opponent]), public)
-    write_ones(row, _OPPONENT_DECLINED, np.int64(public.declined[opponent]))
-    write_ones(row, _OWN_SHOWN, np.int64(public.shown[player]))
-    write_ones(row, _OPPONENT_SHOWN, np.int64(public.shown[opponent]))
-    write_uniform(public, private, player, row[_ESTIMATE : _ESTIMATE + NUM_CARDS])
+        row[_AT.taken + public.taken] = 1.0
+    _write_ages(row, _AT.own_discards, np.int64(public.discarded[player]), public)
+    _write_ages(row, _AT.opponent_discards, np.int64(public.discarded[opponent]), public)
+    write_ones(row, _AT.opponent_declined, np.int64(public.declined[opponent]))
+    write_ones(row, _AT.own_shown, np.int64(public.shown[player]))
+    write_ones(row, _AT.opponent_shown, np.int64(public.shown[opponent]))
+    write_uniform(public, private, player, row[_AT.estimate : _AT.estimate + NUM_CARDS])
 
-    deadwood, gain = _write_qualities(public, hand, player, row)
+    deadwood, gain = _write_qualities(public, private, player, row)
     rules = public.rules
     target = np.float32(rules.target_score)
-    row[_SCALARS] = public.to_move == player
-    row[_SCALARS + 1] = public.phase == OFFER
-    row[_SCALARS + 2] = public.phase == STOCK_ONLY
-    row[_SCALARS + 3] = public.phase == DRAW
-    row[_SCALARS + 4] = public.phase == DISCARD
-    row[_SCALARS + 5] = public.dealer == player
-    row[_SCALARS + 6] = public.stock_left / np.float32(rules.ranks * rules.suits - 2 * rules.hand_size - 1)
-    row[_SCALARS + 7] = public.turn / np.float32(rules.max_turns)
-    row[_SCALARS + 8] = deadwood / np.float32(100)
-    row[_SCALARS + 9] = min(max(gain / np.float32(30), np.float32(-1)), np.float32(1))
-    row[_SCALARS + 10] = min(public.scores[player] / target, np.float32(1))
-    row[_SCALARS + 11] = min(public.scores[opponent] / target, np.float32(1))
+    row[_AT.to_move] = public.to_move == player
+    row[_AT.offer] = public.phase == OFFER
+    row[_AT.stock_only] = public.phase == STOCK_ONLY
+    row[_AT.draw] = public.phase == DRAW
+    row[_AT.discard] = public.phase == DISCARD
+    row[_AT.dealer] = public.dealer == player
+    row[_AT.stock] = public.stock_left / np.float32(stock_after_deal(rules))
+    row[_AT.turn] = public.turn / np.float32(rules.max_turns)
+    row[_AT.deadwood] = deadwood / np.float32(100)
+    row[_AT.upcard_gain] = min(max(gain / np.float32(30), np.float32(-1)), np.float32(1))
+    row[_AT.own_score] = min(public.scores[player] / target, np.float32(1))
+    row[_AT.opponent_score] = min(public.scores[opponent] / target, np.float32(1))
 
 
 @kernel
@@ -175,13 +175,13 @@ def _write_ages(row, start: int, mask: int, public) -> None:
 
 
 @kernel
-def _write_qualities(public, hand: int, player: int, row):
+def _write_qualities(public, private, player: int, row):
     """Write the plane of discard qualities; return (deadwood, points that taking the upcard saves)."""
+    hand = np.int64(private.hand)
     if public.phase == DISCARD and public.to_move == player:
-        allowed = hand if public.taken < 0 else hand & ~card_bit(public.taken)
-        return _write_discard_qualities(hand, allowed, row), np.int64(0)
+        return _write_discard_qualities(hand, discards_allowed(public, private), row), np.int64(0)
     deadwood = min_deadwood(hand)
-    if public.to_move != player or not (public.phase == OFFER or public.phase == DRAW):
+    if public.to_move != player or not may_draw_upcard(public):
         return deadwood, np.int64(0)
     _, with_upcard = least_deadwood_discards(hand | card_bit(public.upcard), hand)
     return deadwood, deadwood - with_upcard
@@ -189,7 +189,7 @@ def _write_qualities(public, hand: int, player: int, row):
 
 @kernel
 def _write_discard_qualities(hand: int, allowed: int, row) -> int:
-    qualities = row[_QUALITY : _QUALITY + NUM_CARDS]
+    qualities = row[_AT.discard_quality : _AT.discard_quality + NUM_CARDS]
     deadwood_after_discards(hand, qualities)  # the plane first holds these points, then what they are worth
     least = np.int64(255)
     remaining = allowed

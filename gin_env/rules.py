@@ -7,9 +7,22 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from gin_env.cards import NUM_RANKS, NUM_SUITS, deck_cards
+from gin_env.compilation import kernel
 
 MAX_TURNS = 126
 """Most turns that the history of one hand has room for (two acts a turn, two passes before them)."""
+
+
+@kernel
+def cards_in_deck(rules) -> int:
+    """Number of cards in the deck, by a record of `RULES`."""
+    return rules.ranks * rules.suits
+
+
+@kernel
+def stock_after_deal(rules) -> int:
+    """Number of cards in the stock once both hands and the upcard are dealt."""
+    return rules.ranks * rules.suits - 2 * rules.hand_size - 1
 
 
 @dataclass(frozen=True)
@@ -85,12 +98,12 @@ class Rules:
     @property
     def deck_size(self) -> int:
         """Number of cards in the deck."""
-        return self.ranks * self.suits
+        return cards_in_deck.py_func(self)  # without compiling anything
 
     @property
     def initial_stock(self) -> int:
         """Cards in the stock after the deal."""
-        return self.deck_size - 2 * self.hand_size - 1
+        return stock_after_deal.py_func(self)
 
     @property
     def deck_mask(self) -> int:

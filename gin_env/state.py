@@ -53,7 +53,7 @@ PUBLIC = np.dtype(
         ("shown", np.uint64, (2,)),  # cards that this player took from the pile and still holds
         ("discard_turn", np.uint8, (52,)),  # for cards in the pile: value of `turn` when they came there
         ("history_length", np.uint16),
-        ("history", np.uint8, (2 * MAX_TURNS + 4,)),  # action ids in order; `PlayerView.history` reads them
+        ("history", np.uint8, (2 * MAX_TURNS + 4,)),  # action ids in order; `gin_env.history` reads them
         # How the hand ended (`outcome` is UNDECIDED until then):
         ("outcome", np.uint8),
         ("winner", np.int8),  # -1: no winner

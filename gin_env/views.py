@@ -13,11 +13,23 @@ import numpy as np
 from gin_env import actions as act
 from gin_env.cards import NUM_CARDS, card_text, cards_of
 from gin_env.compilation import kernel
-from gin_env.engine import decision_random, write_mask
+from gin_env.engine import (
+    ALREADY_DRAWN,
+    HAND_IS_OVER,
+    JUST_TAKEN,
+    LEGAL,
+    NO_SUCH_ACTION,
+    NOT_IN_HAND,
+    NOT_IN_THIS_PHASE,
+    decision_random,
+    illegality,
+    write_mask,
+)
+from gin_env.history import first_mover, next_mover, upcard_after
 from gin_env.melds import deadwood
 from gin_env.observation import OBSERVATION_SIZE, write_observation
 from gin_env.rules import Rules
-from gin_env.state import DISCARD, NO_CARD, OFFER, OVER, PHASE_NAMES, PRIVATE, PUBLIC, STOCK_ONLY
+from gin_env.state import NO_CARD, OFFER, PHASE_NAMES, PRIVATE, PUBLIC, STOCK_ONLY
 
 VIEW = np.dtype(
     [
@@ -98,19 +110,10 @@ class PlayerView:
 
     def history(self, index: int = 0) -> list[Event]:
         """All public acts of the current hand in order, for one view of the batch."""
-        public = self.records["public"][index]
-        upcard = int(public["first_upcard"])
-        player = 1 - int(public["dealer"])
-        events = []
-        for action in public["history"][: public["history_length"]].tolist():
-            if action < act.DRAW_STOCK:
-                card = upcard = action % NUM_CARDS
-            else:
-                card = NO_CARD if action == act.DRAW_STOCK else upcard
-            events.append(Event(player, action, card))
-            if action < act.DRAW_STOCK or action == act.PASS:
-                player = 1 - player
-        return events
+        record = self.records[[index]]
+        events = np.empty((int(record["public"]["history_length"][0]), len(Event._fields)), np.int64)
+        _write_events(record, events)
+        return [Event(*event) for event in events.tolist()]
 
     def stock_draws(self, index: int = 0) -> list[int]:
         """The cards that this player drew from the stock, in order (her opponent does not know them)."""
@@ -118,29 +121,54 @@ class PlayerView:
         return private["stock_draws"][: private["num_stock_draws"]].tolist()
 
 
-def explain_illegal(record: np.void, action: int) -> str:
-    """Why the player to move, whose `VIEW` record this is, may not take this action, in words."""
-    if not 0 <= action < act.NUM_ACTIONS:
+def explain_illegal(views: np.ndarray, action: int) -> str:
+    """Why the player to move may not take this action, in words; `views` is her one `VIEW` record, (1,).
+
+    Raises ValueError if she may.
+    """
+    reason = _illegality(views, action)
+    if reason == NO_SUCH_ACTION:
         return f"{action} is not an action: actions run from 0 to {act.NUM_ACTIONS - 1}"
-    public, hand = record["public"], int(record["private"]["hand"])
     what = act.describe(action)
-    phase = int(public["phase"])
-    if phase == OVER:
+    if reason == LEGAL:
+        raise ValueError(f"{what}: this is legal, there is nothing to explain")
+    if reason == HAND_IS_OVER:
         return f"{what}: the hand is over, call reset()"
-    if phase != DISCARD:
+    public, hand = views["public"][0], int(views["private"]["hand"][0])
+    if reason == NOT_IN_THIS_PHASE:
+        phase = int(public["phase"])
         choices = {OFFER: "draw the upcard or pass", STOCK_ONLY: "draw from the stock (both have passed)"}
         may = choices.get(phase, "draw from the stock or draw the upcard")
         return f"{what}: in the phase '{PHASE_NAMES[phase]}' a player may {may}"
-    if action >= act.DRAW_STOCK:
+    if reason == ALREADY_DRAWN:
         return f"{what}: the player has drawn already and must discard or knock"
     card = action % NUM_CARDS
-    if not hand >> card & 1:
+    if reason == NOT_IN_HAND:
         held = " ".join(card_text(held) for held in cards_of(hand))
         return f"{what}: {card_text(card)} is not in the hand ({held})"
-    if card == public["taken"]:
+    if reason == JUST_TAKEN:
         return f"{what}: {card_text(card)} was just taken from the discard pile"
     left, limit = deadwood(hand & ~(1 << card)), int(public["rules"]["knock_limit"])
     return f"{what}: deadwood would be {left}, the limit is {limit}"
+
+
+@kernel
+def _illegality(views, action) -> int:
+    return illegality(views[0].public, views[0].private, action)
+
+
+@kernel
+def _write_events(views, events) -> None:
+    """Write player, action and card of each act of the first view's hand into (history_length, 3)."""
+    public = views[0].public
+    upcard, mover = np.int64(public.first_upcard), first_mover(public)
+    for index in range(public.history_length):
+        action = np.int64(public.history[index])
+        upcard = upcard_after(action, upcard)
+        events[index, 0] = mover
+        events[index, 1] = action
+        events[index, 2] = NO_CARD if action == act.DRAW_STOCK else upcard
+        mover = next_mover(action, mover)
 
 
 @kernel

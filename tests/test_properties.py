@@ -10,6 +10,7 @@ from positions import POLICIES, as_games, knock_at_once, played
 from gin_env import agents, cards, melds
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, NUM_ACTIONS, PASS, IllegalActionError
 from gin_env.batch import Games
+from gin_env.history import next_mover, upcard_after
 from gin_env.rules import Rules
 from gin_env.state import DISCARD, DRAW, KNOCK_WON, OFFER, OVER, STOCK_ONLY, UNDECIDED, VOID
 
@@ -84,6 +85,52 @@ def test_exactly_the_actions_of_the_mask_are_found_legal(name):
         assert legal[3:-3].tolist() == mask.astype(bool).tolist()
         assert not legal[:3].any()
         assert not legal[-3:].any()
+
+
+@every_policy
+def test_every_action_that_is_not_in_the_mask_has_a_reason_and_no_other(name):
+    play = played(name)
+    games = play.games()
+    for number in range(0, len(play.states), 20):
+        public = play.states[number]["public"]
+        mask = games.masks(np.array([number]))[0]
+        for action in range(-1, NUM_ACTIONS + 1):
+            if 0 <= action < NUM_ACTIONS and mask[action]:
+                with pytest.raises(ValueError, match="this is legal"):
+                    games.explain(number, action)
+                continue
+            reason = games.explain(number, action)
+            if not 0 <= action < NUM_ACTIONS:
+                expected = f"{action} is not an action"
+            elif public["phase"] == OVER:
+                expected = "the hand is over"
+            elif public["phase"] != DISCARD:
+                expected = "a player may"
+            elif action >= DRAW_STOCK:
+                expected = "has drawn already"
+            elif action % 52 == public["taken"]:
+                expected = "was just taken"
+            elif not int(play.states[number]["private"]["hand"][public["to_move"]]) >> action % 52 & 1:
+                expected = "is not in the hand"
+            else:
+                expected = "deadwood would be"
+            assert expected in reason
+
+
+@every_policy
+def test_the_walk_over_the_history_ends_where_the_hand_stands(name):
+    for state in played(name).states:
+        public = state["public"]
+        mover, upcard = 1 - int(public["dealer"]), int(public["first_upcard"])
+        for action in public["history"][: public["history_length"]].tolist():
+            upcard = upcard_after(action, upcard)
+            last, mover = mover, next_mover(action, mover)
+        if public["phase"] == OVER:
+            assert last == public["to_move"]
+        else:
+            assert mover == public["to_move"]
+        lying = public["upcard"] if public["taken"] < 0 else public["taken"]
+        assert lying in (upcard, -1)
 
 
 @every_policy

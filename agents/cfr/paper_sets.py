@@ -20,12 +20,11 @@ All three lie in one array, discards first; an entry is the probability of actin
 
 from __future__ import annotations
 
-import numpy as np
-
 from gin_env.agents.hands import unmelded_cards
 from gin_env.cards import card_bit
 from gin_env.compilation import kernel
 from gin_env.melds import least_deadwood_discards, min_deadwood
+from gin_env.rules import cards_in_deck
 from gin_env.state import OFFER
 
 STAGES = 3
@@ -51,7 +50,7 @@ NUM_SETS = DISCARD_SETS + DRAW_SETS + KNOCK_SETS
 @kernel
 def cards_dealt(public) -> int:
     """Cards that have left the stock: 21 after the deal of the full game."""
-    return np.int64(public.rules.ranks) * public.rules.suits - public.stock_left
+    return cards_in_deck(public.rules) - public.stock_left
 
 
 @kernel

@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.hands import MELD_MATES, available_cards, own_turn, unmelded_cards, unseen_cards
+from gin_env.agents.hands import MELD_MATES, available_cards, own_turn, unmelded_cards
 from gin_env.cards import CARD_VALUES, card_bit, count_cards, lowest_card
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
+from gin_env.knowledge import cards_unseen
 from gin_env.melds import completes_meld, least_deadwood_discards, min_deadwood
 from gin_env.state import OFFER
 
@@ -81,7 +82,7 @@ def discard_set(public, private, player: int, card: int) -> int:
     """Number of the information set in which the player decides whether to discard the card."""
     hand = np.int64(private.hand)
     shown = np.int64(public.shown[1 - player])
-    unseen = unseen_cards(public, private, player)
+    unseen = cards_unseen(public, private, player)
     rest = hand & ~card_bit(card)
     _, least = least_deadwood_discards(hand, discards_allowed(public, private))
     extra = (min_deadwood(rest) - least + 1) // 2
@@ -97,7 +98,7 @@ def discard_set(public, private, player: int, card: int) -> int:
 def draw_set(public, private, player: int) -> int:
     """Number of the information set in which the player decides whether to take the upcard."""
     hand = np.int64(private.hand)
-    unseen = unseen_cards(public, private, player)
+    unseen = cards_unseen(public, private, player)
     upcard = np.int64(public.upcard)
     bit = card_bit(upcard)
     turn = TURNS if public.phase == OFFER else turn_of(public)

@@ -18,7 +18,7 @@ import numpy as np
 
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.agents.cfr.abstractions import discard_candidates, discard_set_of, draw_set_of, knock_set_of
-from gin_env.agents.hands import decline
+from gin_env.agents.hands import decline, keep_best
 from gin_env.agents.random_bots import pick_card
 from gin_env.cards import card_bit, lowest_card
 from gin_env.compilation import kernel
@@ -51,10 +51,7 @@ def choose_discard(public, private, player, candidates: int, random, strategy, k
         if probability >= 0:
             known |= card_bit(card)
             total += probability
-            if probability > highest:
-                best, highest = np.int64(0), probability
-            if probability == highest:
-                best |= card_bit(card)
+            best, highest = keep_best(best, highest, card, probability)
         remaining &= remaining - 1
     counts[DISCARDS, 0 if known else 1] += 1
     if not known:
@@ -90,7 +87,9 @@ def choose_knock(public, private, player, rest: int, random, strategy, kind, pur
 
 
 @kernel
-def discard_or_knock(public, private, player, card, random, strategy, kind, purified, counts) -> int:
+def discard_or_knock_by_strategy(
+    public, private, player, card, random, strategy, kind, purified, counts
+) -> int:
     """The action that discards this card, knocking by the strategy if the rules allow it."""
     rest = np.int64(private.hand) & ~card_bit(card)
     if min_deadwood(rest) > public.rules.knock_limit:
@@ -111,4 +110,6 @@ def strategy_action(public, private, player, random, strategy, kind, which, puri
     card = choose_discard(
         public, private, player, candidates, mix(random, 1), strategy, kind, purified, counts
     )
-    return discard_or_knock(public, private, player, card, mix(random, 2), strategy, kind, purified, counts)
+    return discard_or_knock_by_strategy(
+        public, private, player, card, mix(random, 2), strategy, kind, purified, counts
+    )

@@ -19,13 +19,13 @@ import numpy as np
 
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.agents.hands import (
+    CARDS_UP_TO,
     MELD_MATES,
     cards_above,
     cards_below,
     decline,
     meld_completions,
     unmelded_cards,
-    unseen_cards,
 )
 from gin_env.cards import (
     ACES,
@@ -38,6 +38,7 @@ from gin_env.cards import (
 )
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
+from gin_env.knowledge import cards_unseen
 from gin_env.melds import least_deadwood_discards, min_deadwood
 from gin_env.state import DISCARD, STOCK_ONLY
 
@@ -56,17 +57,12 @@ _GROUPS, _GROUP = 6, 5
 NUM_FEATURES = _SURROUNDINGS + _GROUPS * _GROUP + 1
 """Numbers in a row: the hand, the moved card's rank, what it could complete, its surroundings, its place."""
 
-_CARDS_UP_TO = np.array(
-    [sum(1 << card for card in range(52) if CARD_VALUES[card] <= value) for value in range(11)], np.int64
-)
-"""int64 (11,): at index p the mask of the cards that count at most p points."""
-
 
 @kernel
 def highest_value(mask: int) -> int:
     """Points of the dearest card in the mask; 0 if it is empty."""
     value = np.int64(10)
-    while value > 0 and not mask & ~_CARDS_UP_TO[value - 1]:
+    while value > 0 and not mask & ~CARDS_UP_TO[value - 1]:
         value -= 1
     return value
 
@@ -95,9 +91,9 @@ def write_hand(row: np.ndarray, hand: int, least: int, unseen: int, knock_limit:
         remaining ^= bit
     others = unseen & ~completions
     room = min(max(knock_limit - deadwood + dearest, 0), 10)
-    knock_outs += count_cards(others & _CARDS_UP_TO[room])
+    knock_outs += count_cards(others & CARDS_UP_TO[room])
     for value in range(1, dearest):
-        saved += count_cards(others & _CARDS_UP_TO[value])
+        saved += count_cards(others & CARDS_UP_TO[value])
     number = max(count_cards(unseen), 1)
     row[0] = deadwood / np.float32(50)
     row[1] = deadwood <= knock_limit
@@ -109,7 +105,7 @@ def write_hand(row: np.ndarray, hand: int, least: int, unseen: int, knock_limit:
     row[7] = saved / np.float32(5 * number)  # the expected saving of the next draw, / 5
     row[8] = count_cards(loose) / np.float32(10)
     row[9] = dearest / np.float32(10)
-    row[10] = count_cards(hand & _CARDS_UP_TO[5]) / np.float32(10)
+    row[10] = count_cards(hand & CARDS_UP_TO[5]) / np.float32(10)
     row[11] = count_cards(meld_completions(loose) & unseen) / np.float32(12)
 
 
@@ -153,7 +149,7 @@ def write_discards(public, private, player: int, rows: np.ndarray, actions: np.n
     rows[:] = 0
     actions[:] = NO_ACTION
     hand = np.int64(private.hand)
-    unseen = unseen_cards(public, private, player)
+    unseen = cards_unseen(public, private, player)
     limit = np.int64(public.rules.knock_limit)
     remaining = discards_allowed(public, private)
     _, least = least_deadwood_discards(hand, remaining)
@@ -179,7 +175,7 @@ def write_draws(public, private, player: int, rows: np.ndarray, actions: np.ndar
         actions[1, 0] = DRAW_STOCK
         return
     hand = np.int64(private.hand)
-    unseen = unseen_cards(public, private, player)
+    unseen = cards_unseen(public, private, player)
     limit = np.int64(public.rules.knock_limit)
     upcard = np.int64(public.upcard)
     gone, after = _least_and_dearest(hand | card_bit(upcard), hand)

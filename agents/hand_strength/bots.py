@@ -26,17 +26,15 @@ from collections.abc import Callable
 import numpy as np
 
 from gin_env import estimators
-from gin_env.actions import KNOCK
 from gin_env.agents.hand_strength.features import hand_features
 from gin_env.agents.hand_strength.weights import find_network
-from gin_env.agents.hands import unmelded_cards
+from gin_env.agents.hands import discard_or_knock, keep_best, unmelded_cards
 from gin_env.agents.random_bots import pick_card
 from gin_env.agents.simple import simple_draw
 from gin_env.cards import card_bit, lowest_card
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
 from gin_env.estimators.risk import discard_risks
-from gin_env.melds import min_deadwood
 from gin_env.state import DISCARD
 from gin_env.support.checks import check_number, check_switch
 from gin_env.views import PlayerView
@@ -49,6 +47,7 @@ VIEWS_AT_ONCE = 512
 """Views of one forward pass; more do not fit the processor's cache."""
 _STEPS = 1000
 """Values within 1/1000 of a point are equal: a batch may be summed in another order than a single view."""
+_LOWEST = np.iinfo(np.int64).min
 
 
 class OffensiveBot:
@@ -214,13 +213,9 @@ def _write_best(views, owners, cards, hands, values, chosen):
     row = 0
     for index in range(len(views)):
         view = views[index]
-        best, best_value = np.int64(0), np.int64(0)
+        best, highest = np.int64(0), _LOWEST
         while row < len(owners) and owners[row] == index:
-            if best == 0 or values[row] > best_value:
-                best, best_value = np.int64(0), values[row]
-            if values[row] == best_value:
-                best |= card_bit(cards[row])
+            best, highest = keep_best(best, highest, cards[row], values[row])
             row += 1
         card = pick_card(best, view.random)
-        left = min_deadwood(np.int64(view.private.hand) & ~card_bit(card))
-        chosen[index] = card + (KNOCK if left <= view.public.rules.knock_limit else 0)
+        chosen[index] = discard_or_knock(np.int64(view.private.hand), card, view.public.rules.knock_limit)

@@ -22,9 +22,9 @@ from itertools import combinations, permutations
 import numpy as np
 
 from gin_env.agents.hands import meld_completions
-from gin_env.cards import KINGS, NUM_CARDS, NUM_RANKS, NUM_SUITS, SUIT_MASK, count_cards
+from gin_env.cards import KINGS, NUM_CARDS, NUM_RANKS, NUM_SUITS, count_cards
 from gin_env.compilation import kernel
-from gin_env.melds import min_deadwood, run_cards
+from gin_env.melds import min_deadwood, ranks_held_thrice, run_cards
 
 MACRO_FEATURES = ("deadwood", "sets", "runs", "hits")
 
@@ -58,11 +58,9 @@ def hit_count(hand: int) -> int:
 @kernel
 def write_macro_features(hand: int, row: np.ndarray) -> None:
     """Write deadwood, number of sets, number of runs and hit count of a hand into (4,)."""
-    a, b = hand & SUIT_MASK, hand >> 13 & SUIT_MASK
-    c, d = hand >> 26 & SUIT_MASK, hand >> 39 & SUIT_MASK
     runs = run_cards(hand)
     row[0] = min_deadwood(hand)
-    row[1] = count_cards(a & b & (c | d) | c & d & (a | b))  # ranks of three or four cards
+    row[1] = count_cards(ranks_held_thrice(hand))
     row[2] = count_cards(runs & ~((runs & ~np.int64(KINGS)) << 1))  # each run has one lowest card
     row[3] = hit_count(hand)
 

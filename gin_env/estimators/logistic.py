@@ -33,11 +33,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS
+from gin_env.actions import DRAW_UPCARD, PASS, is_discard
 from gin_env.cards import NUM_CARDS, NUM_RANKS, card_bit, lowest_card
 from gin_env.compilation import kernel
 from gin_env.estimators.base import no_memory
 from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
+from gin_env.history import first_mover, next_mover, upcard_after
 from gin_env.knowledge import cards_missing, cards_unseen
 from gin_env.support.checks import check_number, check_switch
 
@@ -93,13 +94,12 @@ class LogisticEstimator:
 @kernel
 def has_taken_an_upcard(public, player: int) -> bool:
     """Whether this player has taken a card from the discard pile in this hand."""
-    mover = 1 - public.dealer
+    mover = first_mover(public)
     for index in range(public.history_length):
         action = public.history[index]
         if action == DRAW_UPCARD and mover == player:
             return True
-        if action < DRAW_STOCK or action == PASS:
-            mover = 1 - mover
+        mover = next_mover(action, mover)
     return False
 
 
@@ -150,18 +150,16 @@ def write_values(
     opponent = 1 - player
     unknown = cards_unseen(public, private, player)
     values[:] = 0.0
-    upcard = np.int64(public.first_upcard)
-    mover = 1 - public.dealer
+    upcard, mover = np.int64(public.first_upcard), first_mover(public)
     passes = 0
     scale = 1.0
     for index in range(public.history_length):
         action = np.int64(public.history[index])
-        if action < DRAW_STOCK:
-            upcard = action % NUM_CARDS
+        upcard = upcard_after(action, upcard)
+        if is_discard(action):
             if mover == opponent:
                 _change_surrounding(values, unknown, upcard, -scale * decrement, -scale * decrement)
                 _spread(values, unknown, upcard)
-            mover = 1 - mover
             scale += depth_growth
         elif action == DRAW_UPCARD:
             if mover == opponent:
@@ -171,9 +169,8 @@ def write_values(
             forced = passes == 2 and index == 2
             if mover == opponent and not forced:
                 _change_surrounding(values, unknown, upcard, -scale * decline, -scale * decline / 2)
-            if action == PASS:
-                passes += 1
-                mover = 1 - mover
+            passes += action == PASS
+        mover = next_mover(action, mover)
 
 
 @kernel

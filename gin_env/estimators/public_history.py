@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, is_discard
 from gin_env.cards import CARD_VALUES, FULL_DECK, NUM_CARDS, card_bit, count_cards, deck_cards
 from gin_env.compilation import kernel
+from gin_env.history import first_mover, next_mover, upcard_after
 from gin_env.knowledge import cards_missing, cards_unseen
 from gin_env.state import DISCARD, OFFER
 from gin_env.views import PlayerView
@@ -106,25 +107,16 @@ def card_features(view: PlayerView) -> tuple[np.ndarray, np.ndarray]:
 
 
 @kernel
-def is_discard(action: int) -> bool:
-    """Whether an action discards a card, with a knock or without."""
-    return action != DRAW_STOCK and action != DRAW_UPCARD and action != PASS
-
-
-@kernel
 def first_hand(public, private, player: int) -> int:
     """Mask of the cards that the player was dealt: her draws and discards undone, the last one first."""
     upcards = np.empty(len(public.history), np.int8)
     movers = np.empty(len(public.history), np.int8)
-    upcard, mover = public.first_upcard, 1 - public.dealer
+    upcard, mover = np.int64(public.first_upcard), first_mover(public)
     for index in range(public.history_length):
         action = np.int64(public.history[index])
+        upcard = upcard_after(action, upcard)
         upcards[index], movers[index] = upcard, mover
-        if is_discard(action):
-            upcard = action % NUM_CARDS
-            mover = 1 - mover
-        elif action == PASS:
-            mover = 1 - mover
+        mover = next_mover(action, mover)
     hand = np.int64(private.hand)
     draws = np.int64(private.num_stock_draws)
     for index in range(public.history_length - 1, -1, -1):
@@ -136,8 +128,8 @@ def first_hand(public, private, player: int) -> int:
             hand &= ~card_bit(private.stock_draws[draws])
         elif action == DRAW_UPCARD:
             hand &= ~card_bit(upcards[index])
-        elif action != PASS:
-            hand |= card_bit(action % NUM_CARDS)
+        elif is_discard(action):
+            hand |= card_bit(upcards[index])
     return hand
 
 
@@ -145,14 +137,11 @@ def first_hand(public, private, player: int) -> int:
 def count_opponent_turns(public, player: int) -> int:
     """How many turns the opponent has completed in this hand."""
     count = 0
-    mover = 1 - public.dealer
+    mover = first_mover(public)
     for index in range(public.history_length):
         action = np.int64(public.history[index])
-        if is_discard(action):
-            count += mover != player
-            mover = 1 - mover
-        elif action == PASS:
-            mover = 1 - mover
+        count += is_discard(action) and mover != player
+        mover = next_mover(action, mover)
     return count
 
 
@@ -161,7 +150,7 @@ def write_opponent_turns(public, private, player: int, turns) -> None:
     """Write the opponent's turns into `OPPONENT_TURN` records (of at least their number)."""
     absent = FULL_DECK & ~deck_cards(public.rules.ranks, public.rules.suits)
     hand = first_hand(public, private, player)
-    upcard, mover = np.int64(public.first_upcard), 1 - public.dealer
+    upcard, mover = np.int64(public.first_upcard), first_mover(public)
     offered = upcard  # what the mover could take in this turn
     pile, held = card_bit(upcard), np.int64(0)
     took = False
@@ -169,9 +158,8 @@ def write_opponent_turns(public, private, player: int, turns) -> None:
     turn = 0
     for index in range(public.history_length):
         action = np.int64(public.history[index])
-        if action == PASS:
-            mover = 1 - mover
-        elif action == DRAW_STOCK:
+        upcard = upcard_after(action, upcard)
+        if action == DRAW_STOCK:
             offered, took = upcard, False
             if mover == player:
                 hand |= card_bit(private.stock_draws[draws])
@@ -183,8 +171,7 @@ def write_opponent_turns(public, private, player: int, turns) -> None:
                 hand |= card_bit(upcard)
             else:
                 held |= card_bit(upcard)
-        else:
-            upcard = action % NUM_CARDS
+        elif is_discard(action):
             bit = card_bit(upcard)
             pile |= bit
             if mover == player:
@@ -197,7 +184,7 @@ def write_opponent_turns(public, private, player: int, turns) -> None:
                 turns[turn].held = held
                 turns[turn].out = hand | pile | absent
                 turn += 1
-            mover = 1 - mover
+        mover = next_mover(action, mover)
 
 
 @kernel
@@ -256,32 +243,29 @@ def write_card_features(public, private, player: int, cards, table) -> None:
         cards[5, card] = unseen >> card & 1
     if public.upcard >= 0:
         cards[2, public.upcard] = 1.0
-    upcard, mover = np.int64(public.first_upcard), 1 - public.dealer
+    upcard, mover = np.int64(public.first_upcard), first_mover(public)
     turn = takes = 0
     last = cheapest = np.int64(0)
     took = False
     for index in range(public.history_length):
         action = np.int64(public.history[index])
+        upcard = upcard_after(action, upcard)
         if is_discard(action):
-            upcard = action % NUM_CARDS
             turn += 1
             if mover == opponent:
                 _mark(cards, 6, upcard, turn, now)
                 cards[9, upcard] = took
                 last = np.int64(CARD_VALUES[upcard])
                 cheapest = min(cheapest, last) if cheapest else last
-            mover = 1 - mover
             took = False
         elif action == DRAW_UPCARD:
             took = True
             if mover == opponent:
                 takes += 1
                 _mark(cards, 13, upcard, turn, now)
-        else:
-            if mover == opponent:
-                _mark(cards, 10, upcard, turn, now)
-            if action == PASS:
-                mover = 1 - mover
+        elif mover == opponent:
+            _mark(cards, 10, upcard, turn, now)
+        mover = next_mover(action, mover)
     if last:
         for card in range(NUM_CARDS):
             cards[16, card] = (np.int64(CARD_VALUES[card]) - last) / 10.0

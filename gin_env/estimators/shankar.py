@@ -30,9 +30,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS
+from gin_env.actions import is_discard
 from gin_env.cards import ACES, NUM_CARDS, NUM_RANKS, card_bit, count_cards, deck_cards, lowest_card
 from gin_env.compilation import kernel
+from gin_env.history import first_mover, next_mover
+from gin_env.knowledge import cards_unseen
 from gin_env.views import PlayerView
 
 OWN, OUT, UNKNOWN, HELD = -2, -1, 0, 1
@@ -62,15 +64,12 @@ def shankar_images(view: PlayerView) -> np.ndarray:
 def cards_ever_discarded(public, player: int) -> int:
     """Mask of all the cards that this player has discarded in this hand, wherever they are now."""
     cards = np.int64(0)
-    mover = 1 - public.dealer
+    mover = first_mover(public)
     for index in range(public.history_length):
         action = np.int64(public.history[index])
-        if action != DRAW_STOCK and action != DRAW_UPCARD and action != PASS:
-            if mover == player:
-                cards |= card_bit(action % NUM_CARDS)
-            mover = 1 - mover
-        elif action == PASS:
-            mover = 1 - mover
+        if is_discard(action) and mover == player:
+            cards |= card_bit(action % NUM_CARDS)
+        mover = next_mover(action, mover)
     return cards
 
 
@@ -117,7 +116,7 @@ def write_shankar_array(public, private, player: int, row) -> None:
         refused = np.int64(public.declined[opponent]) | np.int64(public.discarded[opponent])
         gone &= ~(card_bit(public.upcard) & ~refused)
     discarded = cards_ever_discarded(public, opponent)
-    unknown = deck & ~(hand | pile | held)
+    unknown = cards_unseen(public, private, player)
     mates = np.int64(0)
     remaining = held
     while remaining:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS
+from gin_env.actions import DRAW_UPCARD, is_discard
 from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from gin_env.compilation import kernel
+from gin_env.history import first_mover, next_mover
 from gin_env.streams import mix
 
 if TYPE_CHECKING:
@@ -82,12 +83,6 @@ def suit_relation(suit: int, upcard: int, discard: int) -> int:
 
 
 @kernel
-def is_discard(action: int) -> bool:
-    """Whether an action discards a card, with a knock or without."""
-    return action < DRAW_STOCK
-
-
-@kernel
 def offered_upcard(public, discard: int) -> int:
     """The card on the pile when the turn began whose discard is number `discard` in the history."""
     before = discard - 2  # the entry in between is the draw
@@ -127,16 +122,13 @@ def advance_products(public, player: int, factors, memory) -> None:
     known = memory.events
     if known == 0 or known > public.history_length or memory.history != _hash_history(public, player, known):
         known = 0
-        memory.mover = 1 - public.dealer
+        memory.mover = first_mover(public)
         memory.products[:] = 1.0
     for index in range(known, public.history_length):
         action = public.history[index]
-        if is_discard(action):
-            if memory.mover != player:
-                _multiply_turn(public, index, factors, memory.products)
-            memory.mover = 1 - memory.mover
-        elif action == PASS:
-            memory.mover = 1 - memory.mover
+        if is_discard(action) and memory.mover != player:
+            _multiply_turn(public, index, factors, memory.products)
+        memory.mover = next_mover(action, memory.mover)
     if memory.events != public.history_length or known == 0:
         memory.events = public.history_length
         memory.history = _hash_history(public, player, memory.events)

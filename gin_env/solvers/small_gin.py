@@ -27,7 +27,7 @@ from gin_env.agents.base import Agent
 from gin_env.batch import Games
 from gin_env.cards import cards_of
 from gin_env.compilation import kernel
-from gin_env.engine import play, write_mask
+from gin_env.engine import play, points_for, write_mask
 from gin_env.rules import Rules
 from gin_env.solvers.game import CHANCE, TERMINAL, State, Strategy, children
 from gin_env.state import OVER, STATE
@@ -151,9 +151,7 @@ class GinState:
         return after
 
     def payoff(self) -> float:
-        public = self.record["public"][0]
-        points = float(public["points"])
-        return -points if public["winner"] == 1 else points
+        return float(_points(self.record))
 
 
 def bot_strategy(game: SmallGin, bot: Agent) -> Strategy:
@@ -180,6 +178,12 @@ def bot_strategy(game: SmallGin, bot: Agent) -> Strategy:
 def _write_mask(state, mask) -> None:
     game = state[0]
     write_mask(game.public, game.private[game.public.to_move], mask)
+
+
+@kernel
+def _points(state) -> int:
+    """The points of an ended hand from player 0's side."""
+    return points_for(state[0].public, 0)
 
 
 @kernel

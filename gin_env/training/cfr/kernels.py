@@ -30,14 +30,15 @@ from gin_env.agents.cfr.strategy import (
     choose_discard,
     choose_draw,
     choose_knock,
-    discard_or_knock,
+    discard_or_knock_by_strategy,
     strategy_action,
 )
 from gin_env.agents.hands import decline
 from gin_env.agents.random_bots import pick_card
+from gin_env.batch import POINTS_SCALE
 from gin_env.cards import card_bit, count_cards, lowest_card
 from gin_env.compilation import kernel
-from gin_env.engine import decision_random, play, start_episode
+from gin_env.engine import decision_random, play, points_for, start_episode
 from gin_env.melds import min_deadwood
 from gin_env.state import DISCARD, OVER, STOCK_ONLY
 from gin_env.streams import below, mix, unit
@@ -45,9 +46,8 @@ from gin_env.streams import below, mix, unit
 
 @kernel
 def hand_value(public, player: int) -> float:
-    """Points of an ended hand, / 100, for the player: hers, or minus the opponent's."""
-    value = public.points / 100.0
-    return value if public.winner == player else (-value if public.winner >= 0 else 0.0)
+    """Points of an ended hand from the player's side, / `POINTS_SCALE`."""
+    return points_for(public, player) / POINTS_SCALE
 
 
 @kernel
@@ -103,7 +103,9 @@ def learn_discard(states, player, candidates, random, strategy, regrets, kind, w
         remaining &= remaining - 1
         numbers[count] = discard_set_of(kind, public, private, player, card)
         before[count] = strategy[numbers[count]]
-        action = discard_or_knock(public, private, player, card, random, strategy, kind, False, counts)
+        action = discard_or_knock_by_strategy(
+            public, private, player, card, random, strategy, kind, False, counts
+        )
         values[count] = probe(states, action, player, strategy, kind, which, counts)
         total += before[count]
         mean += before[count] * values[count]

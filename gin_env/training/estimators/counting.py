@@ -7,13 +7,13 @@ from datetime import date
 
 import numpy as np
 
-from gin_env.actions import DRAW_UPCARD
+from gin_env.actions import DRAW_UPCARD, is_discard
 from gin_env.agents import Agent, resolve
 from gin_env.batch import Games
 from gin_env.cards import NUM_CARDS, NUM_RANKS, card_bit, lowest_card
 from gin_env.compilation import kernel
 from gin_env.estimators.frequencies import Frequencies
-from gin_env.estimators.turn_buckets import BUCKETS, is_discard, offered_upcard, suit_relation
+from gin_env.estimators.turn_buckets import BUCKETS, offered_upcard, suit_relation
 from gin_env.knowledge import cards_unseen
 from gin_env.play.turns import play_bot
 from gin_env.state import DRAW

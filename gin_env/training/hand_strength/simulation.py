@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import KNOCK
-from gin_env.agents.hands import unmelded_cards, unseen_cards
+from gin_env.agents.hands import discard_or_knock, unmelded_cards
 from gin_env.agents.random_discard import random_discard_action
 from gin_env.agents.simple import simple_action
 from gin_env.cards import NUM_CARDS, card_bit, count_cards, lowest_card
 from gin_env.compilation import kernel
-from gin_env.engine import deal, decision_random, discards_allowed, play, start_episode
-from gin_env.melds import min_deadwood
+from gin_env.engine import deal, decision_random, discards_allowed, play, points_for, start_episode
+from gin_env.knowledge import cards_unseen
+from gin_env.rules import cards_in_deck
 from gin_env.state import DISCARD, OVER
 from gin_env.streams import OPPONENT, mix, shuffle_cards, stream
 from gin_env.views import write_view
@@ -44,21 +44,13 @@ def reference_action(game, player: int) -> int:
 
 
 @kernel
-def score_of(public, player: int) -> int:
-    """The points of a finished hand from this player's side; 0 if it is void."""
-    if public.winner < 0:
-        return 0
-    return np.int64(public.points) if public.winner == player else -np.int64(public.points)
-
-
-@kernel
 def redeal_unseen(game, player: int, key: int) -> None:
     """Deal again the cards that this player cannot see: the opponent's unknown cards and the stock."""
     public, private = game.public, game.private[player]
     opponent = game.private[1 - player]
     pool = np.empty(NUM_CARDS, np.int64)
     size = 0
-    remaining = unseen_cards(public, private, player)
+    remaining = cards_unseen(public, private, player)
     while remaining:
         pool[size] = lowest_card(remaining)
         size += 1
@@ -69,7 +61,7 @@ def redeal_unseen(game, player: int, key: int) -> None:
     for index in range(unknown):
         hand |= card_bit(pool[index])
     opponent.hand = np.uint64(hand)
-    deck_size = public.rules.ranks * public.rules.suits
+    deck_size = cards_in_deck(public.rules)
     for index in range(public.stock_left):
         game.hidden.deck[deck_size - public.stock_left + index] = pool[unknown + index]
 
@@ -98,10 +90,10 @@ def flat_monte_carlo_action(tables, player: int, simulations: int):
             card = lowest_card(remaining)
             remaining &= remaining - 1
             tables[2] = tables[1]
-            play(scratch, discard_or_knock(scratch, player, card))
+            play(scratch, discard_or_knock(hand, card, game.public.rules.knock_limit))
             while scratch.public.phase != OVER:
                 play(scratch, reference_action(scratch, scratch.public.to_move))
-            totals[card] += score_of(scratch.public, player)
+            totals[card] += points_for(scratch.public, player)
             simulated += scratch.hidden.decisions - game.hidden.decisions
     best = lowest_card(choices)
     remaining = choices
@@ -110,14 +102,7 @@ def flat_monte_carlo_action(tables, player: int, simulations: int):
         remaining &= remaining - 1
         if totals[card] > totals[best]:
             best = card
-    return discard_or_knock(game, player, best), simulated
-
-
-@kernel
-def discard_or_knock(game, player: int, card: int) -> int:
-    """The action that discards this card, knocking if the rules allow it (as the Simple player: at once)."""
-    left = min_deadwood(np.int64(game.private[player].hand) & ~card_bit(card))
-    return card + (KNOCK if left <= game.public.rules.knock_limit else 0)
+    return discard_or_knock(hand, best, game.public.rules.knock_limit), simulated
 
 
 @kernel
@@ -163,7 +148,7 @@ def start_sample(game, seed: int, deal_number: int, sample: int) -> None:
     game.hidden.decision_seed = mix(seed, sample)
     key = stream(game.hidden.decision_seed, deal_number, 0, OPPONENT)
     deck, rules = game.hidden.deck, game.public.rules
-    dealt, size = 2 * rules.hand_size, rules.ranks * rules.suits
+    dealt, size = 2 * rules.hand_size, cards_in_deck(rules)
     # Player 0 is dealt every second card of the first twenty.
     others = np.concatenate((deck[1:dealt:2], deck[dealt:size]))
     shuffle_cards(others, len(others), key)
@@ -191,7 +176,7 @@ def explore_deal(tables, seed: int, deal_number: int, explorer: int, samples: in
         start_sample(game, seed, deal_number, sample)
         _, actions = play_hand(tables, explorer, samples, False, views, hands, first)
         simulated += actions
-        score = score_of(game.public, 0)
+        score = points_for(game.public, 0)
         if game.public.winner >= 0 and score > best_score:
             best_sample, best_score = sample, score
     tables[0] = tables[3]
@@ -202,7 +187,7 @@ def explore_deal(tables, seed: int, deal_number: int, explorer: int, samples: in
         simulated += actions
     if game.public.winner < 0:
         row = first
-    return row, score_of(game.public, 0), simulated
+    return row, points_for(game.public, 0), simulated
 
 
 @kernel
