@@ -16,15 +16,15 @@ two less in each turn down to 3. Of some eighty schedules "10 up to turn a, then
 it comes nearest to the paper's figures for Tonic (games won in per cent, 20,000 games with ``seed=0``, ± 0.7; ``tonic`` with
 these thresholds and the increments of `tonic`'s "nearest to the paper"; its defaults are stronger):
 
-=====================================  =====  ========
-match                                  paper  measured
-=====================================  =====  ========
-``tonic`` - ``simple``                 >= 68  68.8
-``tonic`` - ``simple(variable)``       60     59.6
-``tonic`` - ``simple(knock_at=4)``     68     69.1
-``simple(variable)`` - ``simple``      (a)    59.4
-``simple(knock_at=4)`` - ``simple``    (a)    56.2
-=====================================  =====  ========
+==========================================  =====  ========
+match                                       paper  measured
+==========================================  =====  ========
+``tonic`` - ``simple``                      >= 68  68.8
+``tonic`` - ``simple:knock_at=variable``    60     59.6
+``tonic`` - ``simple:knock_at=4``           68     69.1
+``simple:knock_at=variable`` - ``simple``   (a)    59.4
+``simple:knock_at=4`` - ``simple``          (a)    56.2
+==========================================  =====  ========
 
 (a) "approximately equivalent"; the figure with the numbers is lost. Falling more slowly, to 4, makes the two
 equal within 1.5, but then ``tonic`` wins only 67 to 68 %.
@@ -46,8 +46,8 @@ from gin_env.engine import decision_random, discards_allowed
 from gin_env.melds import completes_meld, least_deadwood_discards
 from gin_env.rules import MAX_TURNS
 from gin_env.state import DISCARD, STOCK_ONLY
-from gin_env.support.checks import check_integer
-from gin_env.support.specs import format_value
+from gin_env.support.checks import check_integer, is_integer
+from gin_env.support.specs import spell
 from gin_env.views import PlayerView
 
 MOST_POINTS = 100
@@ -67,7 +67,7 @@ class SimpleBot:
 
     def __init__(self, knock_at: int | str | Sequence[int] = 10) -> None:
         self.knock_at = knock_at
-        self.name = "simple" if knock_at == 10 else f"simple(knock_at={format_value(knock_at)})"
+        self.name = "simple" if knock_at == 10 else spell("simple", {"knock_at": knock_at})
         self.knock_limits = knock_limits(knock_at)
 
     def act(self, view: PlayerView) -> np.ndarray:
@@ -94,19 +94,17 @@ class SimpleBot:
 def knock_limits(knock_at: int | str | Sequence[int]) -> np.ndarray:
     """int64 (MAX_TURNS,): the knock threshold in each turn of the player, counted from 1; entry 0 is not used.
 
-    Raises TypeError or ValueError unless `knock_at` is an integer >= 0, a sequence of them, or ``"variable"``.
+    Raises TypeError or ValueError unless `knock_at` is an integer from 0 to `MOST_POINTS`, a sequence of them, or ``"variable"``.
     """
     if isinstance(knock_at, str) and knock_at == "variable":
         return points_by_turn("knock_at", VARIABLE_KNOCK, MOST_POINTS)
     if isinstance(knock_at, Sequence) and not isinstance(knock_at, str):
         return points_by_turn("knock_at", knock_at, MOST_POINTS)
-    if isinstance(knock_at, bool) or not isinstance(knock_at, int | np.integer):
+    if not is_integer(knock_at):
         raise TypeError(
             f"knock_at is an integer or 'variable' or a list of integers by turn, not {knock_at!r}"
         )
-    if knock_at < 0:
-        raise ValueError(f"knock_at = {knock_at}: deadwood is never negative")
-    return np.full(MAX_TURNS, knock_at, np.int64)
+    return np.full(MAX_TURNS, check_integer("knock_at", knock_at, 0, MOST_POINTS), np.int64)
 
 
 def points_by_turn(name: str, points: Sequence[int], most: int) -> np.ndarray:

@@ -61,8 +61,8 @@ Improvements that the authors propose, as options, all off by default:
 Measured with the reading nearest to the paper over 20,000 games with ``seed=0`` (``python examples/reproduce_bots.py``), with
 95 % intervals:
 
-- against ``simple`` 68.78 % (68.13 to 69.42), the paper: at least 68; ``simple(knock_at="variable")`` 59.63 (58.95 to
-  60.31), the paper: 60; ``simple(knock_at=4)`` 69.07 (68.43 to 69.71), the paper: 68.
+- against ``simple`` 68.78 % (68.13 to 69.42), the paper: at least 68; ``simple:knock_at=variable`` 59.63 (58.95 to
+  60.31), the paper: 60; ``simple:knock_at=4`` 69.07 (68.43 to 69.71), the paper: 68.
 - against ``simple`` with ``break_pairs`` 68.93, ``filtered_fallback`` 68.62, ``depth_growth`` 0.05 69.12 and 0.2 68.76: no
   difference that 20,000 games could show.
 - against ``simple`` drawing for a pair in no turn 67.87, in three 68.64, in all 68.10. As in the paper two turns or three

@@ -29,7 +29,6 @@ from gin_env.batch import Games
 from gin_env.play.matches import MatchResult, check_confidence, play_match
 from gin_env.play.turns import play_bot
 from gin_env.support.plots import import_matplotlib
-from gin_env.support.specs import parse
 
 Pair = tuple[str, str]
 VARIABLE = "simple:knock_at=variable"
@@ -69,11 +68,6 @@ class Claim:
     @property
     def pairs(self) -> list[Pair]:
         return [self.pair] if self.minus is None else [self.pair, self.minus]
-
-    def missing(self) -> list[str]:
-        """Bots that do not exist (yet)."""
-        names = {parse(bot)[0] for pair in self.pairs for bot in pair}
-        return sorted(names - set(agents.names()))
 
 
 V4_NOTE = (
@@ -325,8 +319,7 @@ def reproduce(
     check_confidence(confidence)
     import_matplotlib()
     figures.mkdir(parents=True, exist_ok=True)
-    claims = [claim for claim in CLAIMS if not claim.missing()]
-    pairs = {pair for claim in claims if claim.unit == "%" for pair in claim.pairs}
+    pairs = {pair for claim in CLAIMS if claim.unit == "%" for pair in claim.pairs}
     pairs |= {pair for name in FIGURES for pair in figure_pairs(name).values()}
     hands = 5 * games
     results = {}
@@ -338,13 +331,10 @@ def reproduce(
         measure_turns(claim, turns, confidence)
         if claim.unit == "turns"
         else measure(claim, results, confidence)
-        for claim in claims
+        for claim in CLAIMS
     ]
     table = markdown_table(rows, confidence)
     typer.echo(table)
-    for claim in CLAIMS:
-        if missing := claim.missing():
-            typer.echo(f"skipped, no bot {' and no bot '.join(missing)}: {claim.source}, {claim.text}")
     draw_turns(turns, figures / "figure_2.png")
     for name, (title, _, _) in FIGURES.items():
         matches = {label: results[pair] for label, pair in figure_pairs(name).items()}
@@ -359,7 +349,6 @@ def reproduce(
             "seed": seed,
             "confidence": confidence,
             "claims": [row.as_dict() for row in rows],
-            "skipped": [claim.text for claim in CLAIMS if claim.missing()],
             "matches": [result.as_dict(confidence) for result in results.values()],
             "turns": np.bincount(turns).tolist(),
         }

@@ -25,7 +25,7 @@ VALIDATION_SEED = 20_201_202
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Contestant:
     """One of the networks that were compared."""
 
     seed: int
@@ -40,7 +40,7 @@ def train_best(
     candidates: int,
     games: int | None = None,
     progress: Callable[[int], object] | None = None,
-) -> tuple[Trainer, list[Candidate]]:
+) -> tuple[Trainer, list[Contestant]]:
     """Train so many networks, with seeds from that of the settings on; return the one that wins most games, and what all did.
 
     `progress` is called with numbers of states, as in `training.train`.
@@ -51,7 +51,7 @@ def train_best(
         trainer = train(data, replace(settings, seed=seed), progress=progress)
         trainers.append(trainer)
         rate = validation_win_rate(trainer, games)
-        found.append(Candidate(seed, trainer.validation_losses[-1], rate))
+        found.append(Contestant(seed, trainer.validation_losses[-1], rate))
     best = max(range(candidates), key=lambda number: found[number].win_rate)
     return trainers[best], found
 
