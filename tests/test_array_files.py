@@ -76,9 +76,8 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path):
         SMALL.write(path, ARRAYS | {"scores": np.arange(2)}, {"seed": 3})
     with pytest.raises(TypeError, match="JSON"):
         SMALL.write(path, ARRAYS, {"seed": object()})
-    with pytest.raises(OSError, match="No space"), open_replacement(path) as file:
-        file.write(b"half of it")
-        raise OSError(28, "No space left on device")
+    with pytest.raises(ValueError, match="closed file"), open_replacement(path) as file:
+        file.close()  # whatever goes wrong before the end
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["a.npz"]
 

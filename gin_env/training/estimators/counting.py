@@ -38,7 +38,7 @@ def train(
 
 
 def count_frequencies(
-    games: int = 10_000,
+    games: int = DEFAULT_GAMES["bayes"],
     seed: int = 1,
     opponents: Sequence[str | Agent] = ("simple",),
     progress: Callable[[int], object] | None = None,
