@@ -24,8 +24,7 @@ from gin_env.agents.safe_discard import SafeDiscardBot
 from gin_env.agents.simple import SimpleBot
 from gin_env.agents.tonic import TonicBot
 from gin_env.agents.utility import UtilityBot
-from gin_env.support.specs import POLICY_ENDINGS, check_parameters, format_value, parse
-from gin_env.support.specs import parameters as parameters_of
+from gin_env.support import specs
 
 __all__ = ["Agent", "make", "names", "parameters", "resolve"]
 
@@ -73,7 +72,7 @@ def parameters(name: str) -> dict[str, Any] | None:
     """A bot's parameters and their defaults; None if it takes any. Raises ValueError for an unknown name."""
     if name not in _BOTS:
         raise ValueError(f"unknown bot {name!r}; choose from {', '.join(_BOTS)}")
-    return parameters_of(_BOTS[name])
+    return specs.parameters(_BOTS[name])
 
 
 def make(name: str, **params: Any) -> Agent:
@@ -81,35 +80,13 @@ def make(name: str, **params: Any) -> Agent:
 
     A file is ``.zip`` (`gin_env.agents.policy`) or ``.safetensors`` (`gin_env.agents.generations`).
 
-    The name may hold parameters, as in ``"simple:knock_at=4"`` (see `gin_env.support.specs`). A bot
-    made with parameters is called by them in results: ``simple(knock_at=4)``.
+    The name may hold parameters, as in ``"simple:knock_at=4"`` (see `gin_env.support.specs`). In results a bot
+    made with parameters is called by the text that makes it again: ``simple:knock_at=4``.
 
     Raises ValueError for an unknown name or parameters that cannot be read, TypeError for a parameter
     that the bot does not have.
     """
-    if not isinstance(name, str):
-        raise TypeError(f"a bot's name is a text, not {name!r}")
-    name, named = parse(name)
-    if twice := sorted(named.keys() & params.keys()):
-        raise ValueError(f"bot {name!r}: the parameter {twice[0]!r} is given twice")
-    params = named | params
-    if name in _BOTS:
-        check_parameters(name, _BOTS[name], params)
-        try:
-            bot = _BOTS[name](**params)
-        except TypeError as error:
-            raise TypeError(f"bot {name!r}: {error}") from error
-    elif name.endswith(POLICY_ENDINGS):
-        load = partial(_generation if name.endswith(".safetensors") else _policy, name)
-        check_parameters(name, load, params)
-        bot = load(**params)
-    else:
-        raise ValueError(
-            f"unknown bot {name!r}; choose from {', '.join(_BOTS)}, or give the path of a trained policy (.zip, .safetensors)"
-        )
-    if params and "(" not in bot.name:
-        bot.name += f"({', '.join(f'{key}={format_value(value)}' for key, value in params.items())})"
-    return bot
+    return specs.make(name, params, _factory, "bot")
 
 
 def resolve(bot: str | Agent) -> Agent:
@@ -122,3 +99,13 @@ def resolve(bot: str | Agent) -> Agent:
     if isinstance(bot, type) or not isinstance(bot, Agent):
         raise TypeError(f"a bot is a name or an object with `name` and `act(view)`, not {bot!r}")
     return bot
+
+
+def _factory(name: str) -> Callable[..., Agent]:
+    if name in _BOTS:
+        return _BOTS[name]
+    if name.endswith(specs.POLICY_ENDINGS):
+        return partial(_generation if name.endswith(".safetensors") else _policy, name)
+    raise ValueError(
+        f"unknown bot {name!r}; choose from {', '.join(_BOTS)}, or give the path of a trained policy (.zip, .safetensors)"
+    )

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gin_env import estimators
-from gin_env.estimators.base import Estimator
-from gin_env.estimators.omniscient import OmniscientEstimator
+from gin_env.estimators.base import Estimator, NeedsHands, is_observed
 from gin_env.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
 from gin_env.rules import Rules
 from gin_env.views import PlayerView
@@ -74,9 +73,9 @@ class PolicyBot:
             )
         self.policy = policy
         self.estimator = estimators.make(training["estimator"])
-        if isinstance(self.estimator, OmniscientEstimator):
+        if isinstance(self.estimator, NeedsHands):
             raise ValueError(
-                f"{name} was trained with the estimator 'omniscient': it cannot play without seeing all cards"
+                f"{name} was trained with the estimator {self.estimator.name!r}: it cannot play without seeing all cards"
             )
         self.rules = Rules(**training["rules"])
         self.sees_scores = training["episode"] == "game"
@@ -125,7 +124,7 @@ class PolicyBot:
         import torch
 
         observations = view.observations()
-        if self.estimator.name != "uniform":
+        if not is_observed(self.estimator):
             observations[:, _ESTIMATE] = self.estimator.estimate(view)
         if not self.sees_scores:
             observations[:, _SCORES] = 0.0

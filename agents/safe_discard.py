@@ -34,6 +34,7 @@ from gin_env.agents.simple import repeated_discards, simple_draw
 from gin_env.cards import NUM_CARDS, card_bit, lowest_card
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
+from gin_env.estimators.base import NeedsHands
 from gin_env.estimators.omniscient import OmniscientEstimator
 from gin_env.estimators.risk import discard_risk
 from gin_env.knowledge import cards_missing, cards_unseen
@@ -83,9 +84,9 @@ class SafeDiscardBot:
         knock_above: float = 10.0,
     ) -> None:
         self.estimator = estimators.resolve(estimator)
-        if isinstance(self.estimator, OmniscientEstimator):
+        if isinstance(self.estimator, NeedsHands):
             raise ValueError(
-                "a bot does not see the opponent's hand, so it has no use for the estimator 'omniscient'; "
+                f"a bot does not see the opponent's hand, so it has no use for the estimator {self.estimator.name!r}; "
                 "gin_env.agents.safe_discard.ClairvoyantSafeDiscardBot is the bot that cheats"
             )
         self.caution = check_number("caution", caution, 0, 1000)

@@ -36,8 +36,8 @@ from gin_env.history import first_mover, next_mover, upcard_after
 from gin_env.melds import completes_meld, least_deadwood_discards
 from gin_env.rules import MAX_TURNS
 from gin_env.state import DISCARD, STOCK_ONLY
-from gin_env.support.checks import check_integer
-from gin_env.support.specs import format_value
+from gin_env.support.checks import check_integer, is_integer
+from gin_env.support.specs import spell
 from gin_env.views import PlayerView
 
 MOST_POINTS = 100
@@ -57,7 +57,7 @@ class SimpleBot:
 
     def __init__(self, knock_at: int | str | Sequence[int] = 10) -> None:
         self.knock_at = knock_at
-        self.name = "simple" if knock_at == 10 else f"simple(knock_at={format_value(knock_at)})"
+        self.name = "simple" if knock_at == 10 else spell("simple", {"knock_at": knock_at})
         self.knock_limits = knock_limits(knock_at)
 
     def act(self, view: PlayerView) -> np.ndarray:
@@ -84,20 +84,18 @@ class SimpleBot:
 def knock_limits(knock_at: int | str | Sequence[int]) -> np.ndarray:
     """int64 (MAX_TURNS,): the knock threshold in each turn of the player, from 1 on; entry 0 is not used.
 
-    Raises TypeError or ValueError unless `knock_at` is an integer >= 0, a sequence of them, or
-    ``"variable"``.
+    Raises TypeError or ValueError unless `knock_at` is an integer from 0 to `MOST_POINTS`, a sequence of
+    them, or ``"variable"``.
     """
     if isinstance(knock_at, str) and knock_at == "variable":
         return points_by_turn("knock_at", VARIABLE_KNOCK, MOST_POINTS)
     if isinstance(knock_at, Sequence) and not isinstance(knock_at, str):
         return points_by_turn("knock_at", knock_at, MOST_POINTS)
-    if isinstance(knock_at, bool) or not isinstance(knock_at, int | np.integer):
+    if not is_integer(knock_at):
         raise TypeError(
             f"knock_at is an integer or 'variable' or a list of integers by turn, not {knock_at!r}"
         )
-    if knock_at < 0:
-        raise ValueError(f"knock_at = {knock_at}: deadwood is never negative")
-    return np.full(MAX_TURNS, knock_at, np.int64)
+    return np.full(MAX_TURNS, check_integer("knock_at", knock_at, 0, MOST_POINTS), np.int64)
 
 
 def points_by_turn(name: str, points: Sequence[int], most: int) -> np.ndarray:

@@ -31,7 +31,6 @@ from gin_env.batch import Games
 from gin_env.play.matches import MatchResult, check_confidence, play_match
 from gin_env.play.turns import play_bot
 from gin_env.support.plots import import_matplotlib
-from gin_env.support.specs import parse
 
 Pair = tuple[str, str]
 VARIABLE = "simple:knock_at=variable"
@@ -71,11 +70,6 @@ class Claim:
     @property
     def pairs(self) -> list[Pair]:
         return [self.pair] if self.minus is None else [self.pair, self.minus]
-
-    def missing(self) -> list[str]:
-        """Bots that are not in the package."""
-        names = {parse(bot)[0] for pair in self.pairs for bot in pair}
-        return sorted(names - set(agents.names()))
 
 
 V4_NOTE = (
@@ -359,8 +353,7 @@ def reproduce(
     check_confidence(confidence)
     import_matplotlib()
     figures.mkdir(parents=True, exist_ok=True)
-    claims = [claim for claim in CLAIMS if not claim.missing()]
-    pairs = {pair for claim in claims if claim.unit == "%" for pair in claim.pairs}
+    pairs = {pair for claim in CLAIMS if claim.unit == "%" for pair in claim.pairs}
     pairs |= {pair for name in FIGURES for pair in figure_pairs(name).values()}
     hands = 5 * games
     results = {}
@@ -372,13 +365,10 @@ def reproduce(
         measure_turns(claim, turns, confidence)
         if claim.unit == "turns"
         else measure(claim, results, confidence)
-        for claim in claims
+        for claim in CLAIMS
     ]
     table = markdown_table(rows, confidence)
     typer.echo(table)
-    for claim in CLAIMS:
-        if missing := claim.missing():
-            typer.echo(f"skipped, no bot {' and no bot '.join(missing)}: {claim.source}, {claim.text}")
     draw_turns(turns, figures / "figure_2.png")
     for name, (title, _, _) in FIGURES.items():
         matches = {label: results[pair] for label, pair in figure_pairs(name).items()}
@@ -393,7 +383,6 @@ def reproduce(
             "seed": seed,
             "confidence": confidence,
             "claims": [row.as_dict() for row in rows],
-            "skipped": [claim.text for claim in CLAIMS if claim.missing()],
             "matches": [result.as_dict(confidence) for result in results.values()],
             "turns": np.bincount(turns).tolist(),
         }

@@ -15,6 +15,7 @@ import numpy as np
 
 from gin_env.cards import NUM_CARDS, card_text
 from gin_env.compilation import kernel
+from gin_env.support.checks import is_integer
 
 KNOCK = 52
 """Added to a card id: knock, discarding that card."""
@@ -57,7 +58,7 @@ def check_action(action: object) -> int:
     """
     if isinstance(action, np.ndarray) and action.ndim == 0:
         action = action[()]
-    if isinstance(action, bool | np.bool_) or not isinstance(action, int | np.integer):
+    if not is_integer(action):
         raise TypeError(
             f"an action is an integer from 0 to {NUM_ACTIONS - 1}, not {action!r} ({type(action).__name__})"
         )

@@ -28,6 +28,7 @@ from gin_env.engine import (
 from gin_env.observation import OBSERVATION_SIZE, write_observation
 from gin_env.rules import Rules
 from gin_env.state import OVER, STATE
+from gin_env.support.checks import is_integer
 from gin_env.views import VIEW, PlayerView, explain_illegal, write_view
 
 EPISODES = ("hand", "game")
@@ -76,7 +77,7 @@ class Games:
         episode: str = "hand",
         reward: str = "points",
     ) -> None:
-        if isinstance(num_games, bool) or not isinstance(num_games, int | np.integer):
+        if not is_integer(num_games):
             raise TypeError(f"the number of games is an integer, not {num_games!r}")
         if num_games < 1:
             raise ValueError(f"at least one game is needed, not {num_games}")

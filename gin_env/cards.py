@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from gin_env.compilation import kernel
+from gin_env.support.checks import is_integer
 
 RANKS = "A23456789TJQK"
 SUITS = "CHSD"
@@ -126,7 +127,7 @@ def mask_of(cards: Iterable[int]) -> int:
     """
     mask = 0
     for card in cards:
-        if isinstance(card, bool) or not isinstance(card, int | np.integer):
+        if not is_integer(card):
             raise TypeError(f"a card id is an integer, not {card!r}")
         bit = 1 << int(card) if 0 <= card < NUM_CARDS else 0
         if not bit:
@@ -143,9 +144,14 @@ def cards_of(mask: int) -> list[int]:
     return [card for card in range(NUM_CARDS) if mask >> card & 1]
 
 
+def card_columns(masks: np.ndarray) -> np.ndarray:
+    """bool (n, 52): which cards are in each of the masks, uint64 (n,)."""
+    return (masks[:, None] >> np.arange(NUM_CARDS, dtype=np.uint64) & np.uint64(1)).astype(np.bool_)
+
+
 def check_mask(mask: int) -> int:
     """`mask` as a Python int. Raises TypeError or ValueError if it is not a mask of cards."""
-    if isinstance(mask, bool) or not isinstance(mask, int | np.integer):
+    if not is_integer(mask):
         raise TypeError(f"a hand is an integer mask, not {mask!r}; cards.parse('AS TD') makes one from text")
     if not 0 <= mask <= FULL_DECK:
         raise ValueError(f"{mask} is not a mask of cards: only bits 0 to {NUM_CARDS - 1} may be set")

@@ -8,6 +8,7 @@ import numpy as np
 
 from gin_env.cards import NUM_RANKS, NUM_SUITS, deck_cards
 from gin_env.compilation import kernel
+from gin_env.support.checks import is_integer
 
 MAX_TURNS = 126
 """Most turns that the history of one hand has room for (two acts a turn, two passes before them)."""
@@ -68,7 +69,7 @@ class Rules:
             if field.name == "opening_offer":
                 if not isinstance(value, bool | np.bool_):
                     raise TypeError(f"Rules.opening_offer must be True or False, not {value!r}")
-            elif isinstance(value, bool) or not isinstance(value, int | np.integer):
+            elif not is_integer(value):
                 raise TypeError(f"Rules.{field.name} must be an integer, not {value!r}")
             else:
                 object.__setattr__(self, field.name, int(value))

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.compilation import kernel
+from gin_env.support.checks import is_integer
 
 # Purposes: streams of different purposes are independent.
 DEALER = np.uint64(1)
@@ -63,7 +64,7 @@ def unit(number: int) -> float:
 
 def check_seed(seed: object) -> int:
     """`seed` as a Python int. Raises TypeError or ValueError unless it is an integer >= 0."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+    if not is_integer(seed):
         raise TypeError(f"a seed is a non-negative integer, not {seed!r}")
     if seed < 0:
         raise ValueError(f"a seed is a non-negative integer, not {seed}")

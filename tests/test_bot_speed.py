@@ -51,5 +51,5 @@ def test_every_rule_bot_exists_and_the_command_prints_a_table(tmp_path):
     arguments = ["simple", "simple:knock_at=4", "--repeats", "1", "--steps", "2", "--tables", "8"]
     done = CliRunner().invoke(cli.app, ["bot-speed", *arguments, "--json", str(path)])
     assert done.exit_code == 0, done.output
-    assert "| `simple(knock_at=4)` |" in done.output
-    assert [row["bot"] for row in json.loads(path.read_text())] == ["simple", "simple(knock_at=4)"]
+    assert "| `simple:knock_at=4` |" in done.output
+    assert [row["bot"] for row in json.loads(path.read_text())] == ["simple", "simple:knock_at=4"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers import Table
@@ -14,8 +16,9 @@ from gin_env.agents.cfr import dealt_sets, paper_sets, stages
 from gin_env.agents.cfr import table as cfr_table
 from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot
 from gin_env.agents.cfr.strategy import decide
-from gin_env.agents.cfr.table import StrategyTable, TableError, packaged_table
+from gin_env.agents.cfr.table import StrategyTable, packaged_table
 from gin_env.batch import Games
+from gin_env.support.array_files import ArrayFileError
 from gin_env.training.cfr import trainer as cfr_training
 from gin_env.training.cfr.trainer import Settings, Trainer
 
@@ -279,7 +282,7 @@ def test_the_command_line_trains_and_resumes(tmp_path):
     with pytest.raises(ValueError, match="has done 40 iterations, more than 10"):
         cfr_training.train_table(10, resume=True, checkpoint=tmp_path / "checkpoint.npz")
     (tmp_path / "checkpoint.npz").write_bytes(b"PK not a checkpoint")
-    with pytest.raises(TableError, match="no checkpoint, or is damaged"):
+    with pytest.raises(ArrayFileError, match="no checkpoint, or is damaged"):
         Trainer.resume(tmp_path / "checkpoint.npz")
 
 
@@ -312,7 +315,7 @@ def test_damaged_tables_are_clear_errors(tmp_path):
     whole = path.read_bytes()
     for size in (0, 10, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
-        with pytest.raises(TableError, match="is no strategy table, or is damaged"):
+        with pytest.raises(ArrayFileError, match="is no strategy table, or is damaged"):
             StrategyTable.load(path)
     for place in range(50, len(whole), 997):
         altered = bytearray(whole)
@@ -320,35 +323,37 @@ def test_damaged_tables_are_clear_errors(tmp_path):
         path.write_bytes(altered)
         try:
             again = StrategyTable.load(path)
-        except TableError:
+        except ArrayFileError:
             continue
         assert np.array_equal(again.strategy, packaged_table("paper").strategy)  # a byte that holds nothing
     arrays = dict(np.load(cfr_table.files("gin_env.agents.cfr") / "data" / "cfr_paper.npz"))
     arrays["strategy"] = arrays["strategy"].copy()
     arrays["strategy"][7] ^= 1
     np.savez(path, **arrays)
-    with pytest.raises(TableError, match="its checksum does not fit"):
+    with pytest.raises(ArrayFileError, match="its checksum does not fit"):
         StrategyTable.load(path)
 
 
 def test_tables_of_other_versions_and_abstractions_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "table.npz"
     table = packaged_table("paper")
-    monkeypatch.setattr(cfr_table, "TABLE_VERSION", 99)
+    monkeypatch.setattr(cfr_table, "FORMAT", replace(cfr_table.FORMAT, version=99))
     table.save(path)
     monkeypatch.undo()
-    with pytest.raises(TableError, match="has table version 99, this release reads 1; train it again"):
+    with pytest.raises(
+        ArrayFileError, match="has version 99, this release reads 1; make it again with `gin-rummy train cfr`"
+    ):
         StrategyTable.load(path)
     StrategyTable(table.strategy, table.metadata | {"abstraction": "paper 000"}).save(path)
-    with pytest.raises(TableError, match="an abstraction that this release does not have"):
+    with pytest.raises(ArrayFileError, match="an abstraction that this release does not have"):
         StrategyTable.load(path)
     StrategyTable(table.strategy[1:], table.metadata).save(path)
-    with pytest.raises(TableError, match="an abstraction that this release does not have"):
+    with pytest.raises(ArrayFileError, match="an abstraction that this release does not have"):
         StrategyTable.load(path)
-    with pytest.raises(TableError, match="this table's abstraction is 'paper'; the bot needs 'plus'"):
+    with pytest.raises(ValueError, match="this table's abstraction is 'paper'; the bot needs 'plus'"):
         CfrPlusBot(table)
     np.savez(path, strategy=np.array([{}], object), metadata=np.zeros(1), checksum=np.zeros(1))
-    with pytest.raises(TableError, match="is no strategy table"):
+    with pytest.raises(ArrayFileError, match="is no strategy table"):
         StrategyTable.load(path)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import math
 
+import gymnasium
 import numpy as np
 import pytest
 from helpers import ONE_GAME, Table
 
-from gin_env import cards, cli, estimators
+from gin_env import agents, cards, cli, estimators
+from gin_env.play.estimate_plane import ESTIMATE
 from gin_env.training.estimators import evaluation
 from gin_env.training.estimators.evaluation import evaluate_estimators
 from gin_env.training.estimators.figures import FIGURES, draw_all
@@ -173,3 +175,32 @@ def test_the_command_prints_and_writes(tmp_path, monkeypatch, capsys):
     assert "20 hands, simple against itself" in capsys.readouterr().out
     assert path.exists()
     assert "omniscient" in estimators.names()
+
+
+class Peeking:
+    """An estimator of somebody's own that needs the opponents' hands."""
+
+    name = "peeking"
+
+    def estimate_hands(self, hands):
+        return (cards.card_columns(hands) / 2).astype(np.float32)
+
+    def estimate(self, view):
+        raise AssertionError("it is given the hands")
+
+    def new_memory(self, count):
+        return np.zeros(count)
+
+    def advance(self, view, memory):
+        raise AssertionError("it is given the hands")
+
+
+def test_whoever_needs_the_hands_is_given_them_by_environments_and_refused_by_bots():
+    env = gymnasium.make("gin_env/GinRummy-v0", estimator=Peeking())
+    observation, _ = env.reset(seed=1)
+    hand = env.unwrapped.seat.games.state["private"]["hand"][0, 1]
+    estimate = observation["observation"][ESTIMATE]
+    assert np.array_equal(estimate, cards.card_columns(np.array([hand], np.uint64))[0] / 2)
+    assert evaluate_estimators([Peeking()], hands=20).overall("log_loss") < 0.3
+    with pytest.raises(ValueError, match="no use for the estimator 'peeking'"):
+        agents.make("safe-discard", estimator=Peeking())

@@ -247,7 +247,7 @@ def test_a_network_learns_a_few_positions_by_heart(name):
     positions = Positions(everything.view[:24], everything.hands[:24])
     torch.manual_seed(0)
     network = networks.NETWORKS[name]()
-    data = network_trainer.prepare(name, positions, None)
+    data = network_trainer.prepare(network, positions, None)
     at_first = network_trainer.evaluate(network, data)
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-2)
     for _ in range(400 if name == "nn" else 120):

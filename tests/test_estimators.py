@@ -361,7 +361,7 @@ def test_damaged_tables_are_named(tmp_path):
         parts = dict(arrays)
     parts["metadata"] = np.frombuffer(json.dumps({"table_version": 0}).encode(), np.uint8)
     np.savez(damaged, **parts)
-    with pytest.raises(ValueError, match="is a table of version 0"):
+    with pytest.raises(ValueError, match="has version 0, this release reads 1"):
         Frequencies.load(damaged)
     with pytest.raises(FileNotFoundError, match=r"nowhere\.npz"):
         estimators.make("bayes", table="nowhere.npz")

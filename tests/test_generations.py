@@ -89,7 +89,7 @@ def test_rows_for_discarding_offer_each_card_that_may_go_and_the_knocks_that_are
     table = Table("5D 6D 7D 9C 9H 9S AH 2H 3H KS", "2C 3D 4C 6C 7H 8H TD JD QC KC", "KD", dealer=1)
     table.play("take")
     view = table.games.views(np.array([0]))
-    rows, actions = candidates.describe(view.records, discarding=True)
+    rows, actions = candidates.candidate_rows(view.records, discarding=True)
     offered = {int(number) for number in actions.ravel() if number != candidates.NO_ACTION}
     assert offered == set(np.flatnonzero(view.masks()[0]).tolist())
     assert {action("knock KS"), action("KS")} <= offered
@@ -102,7 +102,7 @@ def test_rows_for_discarding_offer_each_card_that_may_go_and_the_knocks_that_are
 def test_rows_for_drawing_offer_what_is_legal(plays):
     table = Table("5D 6D 7D 9C 9H 9S AH 2H 3H KS", "2C 3D 4C 6C 7H 8H TD JD QC KC", "KD", dealer=1)
     view = table.play(*plays).games.views(np.array([0]))
-    _, actions = candidates.describe(view.records, discarding=False)
+    _, actions = candidates.candidate_rows(view.records, discarding=False)
     offered = {int(number) for number in actions.ravel() if number != candidates.NO_ACTION}
     assert offered == set(np.flatnonzero(view.masks()[0]).tolist())
     assert offered <= {PASS, DRAW_STOCK, DRAW_UPCARD}
@@ -127,8 +127,8 @@ def test_candidates_treat_the_suits_alike():
         moved["public"][name] = with_suits(views["public"][name], order)
     taken = views["public"]["taken"]
     moved["public"]["taken"] = np.where(taken >= 0, new_card[taken], -1)
-    rows, actions = candidates.describe(views, True)
-    moved_rows, moved_actions = candidates.describe(moved, True)
+    rows, actions = candidates.candidate_rows(views, True)
+    moved_rows, moved_actions = candidates.candidate_rows(moved, True)
     for index in range(len(views)):
         before = {
             int(new_card[number]): row
@@ -168,7 +168,7 @@ def test_returns_are_what_the_copies_earn():
     state = tables[0].games.state.copy()
     players = Players(simple, [simple], np.zeros(1, np.int8), np.zeros(1, np.int64))
     experience = try_candidates(state, players, np.random.default_rng(0), Search(best_tried=11))
-    _, actions = candidates.describe(experience.views, discarding=True)
+    _, actions = candidates.candidate_rows(experience.views, discarding=True)
     tried = np.argwhere(np.isfinite(experience.returns[0]))
     assert len(tried) == 10 + 1, "all discards, and the knock with KS"
     for row, knock in tried:
@@ -193,7 +193,7 @@ def test_the_second_seat_learns_from_its_own_side():
 
 
 def test_gathering_is_reproduced_by_seed_and_part():
-    bot = GenerationBot.of(small_network(), "small")
+    bot = GenerationBot(small_network(), name="small")
     pool = [agents.make("simple"), agents.make("tonic")]
 
     def gathered(seed: int, part: int) -> Experience:
@@ -215,7 +215,7 @@ def test_experience_is_stored_whole(tmp_path):
         assert same_records(before.views, after.views)
         assert np.array_equal(before.returns, after.returns, equal_nan=True)
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(ValueError, match=r"experience\.npz holds no experience"):
+    with pytest.raises(ValueError, match=r"experience\.npz is no experience, or is damaged"):
         load_experiences(path)
 
 
@@ -239,7 +239,7 @@ def test_the_network_overfits_a_few_positions():
 
 def spread_error(network: CandidateNetwork, experience: Experience) -> float:
     """Mean squared error of the differences between candidates."""
-    bot = GenerationBot.of(network, "network")
+    bot = GenerationBot(network, name="network")
     values, _ = bot.values(PlayerView(experience.views), discarding=True)
     errors = np.where(np.isfinite(experience.returns), values - experience.returns, np.nan)
     return float(np.nanvar(errors, axis=(1, 2)).mean())
@@ -250,14 +250,14 @@ def test_the_frozen_knock_knocks_as_soon_as_it_may():
     view = play.games().views(np.flatnonzero(candidates.are_discarding(play.states)))
     may = view.masks()[:, KNOCK : KNOCK + 52].any(axis=1)
     assert 5 < may.sum() < len(may)
-    actions = GenerationBot.of(small_network(), "frozen", knock="simple").act(view)
+    actions = GenerationBot(small_network(), knock="simple").act(view)
     assert np.array_equal((actions >= KNOCK) & (actions < DRAW_STOCK), may)
 
 
 def test_a_bot_plays_alike_alone_and_in_a_batch():
     play = played("simple")
     view = play.games().views(np.arange(100))
-    bot = GenerationBot.of(small_network(), "small")
+    bot = GenerationBot(small_network(), name="small")
     assert bot.act(view).tolist() == [int(bot.act(view[index])[0]) for index in range(100)]
 
 

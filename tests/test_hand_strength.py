@@ -14,11 +14,11 @@ from gin_env.engine import start_episode
 from gin_env.melds import completes_meld
 from gin_env.rules import Rules
 from gin_env.state import STATE
+from gin_env.support.array_files import ArrayFileError
 from gin_env.support.tensor_files import TensorFileError
 from gin_env.training.hand_strength import data_sets, recipes, trainer
 from gin_env.training.hand_strength.data_sets import (
     DataSet,
-    DataSetError,
     average_identical,
     discounted_scores,
     generate,
@@ -208,7 +208,7 @@ def test_data_survive_a_file_and_damaged_files_are_errors(tmp_path):
     assert np.array_equal(again.estimates, data.estimates)
     assert again.metadata == data.metadata  # a checkpoint compares them
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(DataSetError, match=r"data\.npz is no data set, or is damaged"):
+    with pytest.raises(ArrayFileError, match=r"data\.npz is no data set, or is damaged"):
         DataSet.load(path)
     with pytest.raises(FileNotFoundError, match="there is no data set"):
         DataSet.load(tmp_path / "other.npz")

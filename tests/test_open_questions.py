@@ -54,11 +54,11 @@ def test_early_knock_plays_both_readings_and_the_opponents_threshold(example, tm
     _, rows = run(example, tmp_path, "early-knock", "--games", "2", "--thresholds", "0,7")
     assert len(rows) == 10
     assert {(row["bot"], row["opponent"]) for row in rows if row["x"] == "7"} == {
-        ("fitness-cfr(early_knock=7)", "fitness-cfr"),
-        ("fitness-cfr(early_knock=7)", "simple"),
+        ("fitness-cfr:early_knock=7", "fitness-cfr"),
+        ("fitness-cfr:early_knock=7", "simple"),
         ("fitness-cfr(knocks at 7 only)", "fitness-cfr"),
         ("fitness-cfr(knocks at 7 only)", "simple"),
-        ("fitness-cfr", "simple(knock_at=7)"),
+        ("fitness-cfr", "simple:knock_at=7"),
     }
     assert (tmp_path / "early_knock.png").read_bytes().startswith(b"\x89PNG")
 
@@ -75,11 +75,11 @@ def test_a_table_without_knocks_changes_nothing_else(example):
 def test_stages_compares_every_mapping_with_the_hard_stages(example, tmp_path):
     printed, rows = run(example, tmp_path, "stages", "--games", "2", "--bots", "cfr")
     assert [(row["bot"], row["opponent"]) for row in rows] == [
-        ("cfr(stages=hard)", "simple"),
-        ("cfr(stages=linear)", "cfr"),
-        ("cfr(stages=linear)", "simple"),
-        ("cfr(stages=harmonic)", "cfr"),
-        ("cfr(stages=harmonic)", "simple"),
+        ("cfr:stages=hard", "simple"),
+        ("cfr:stages=linear", "cfr"),
+        ("cfr:stages=linear", "simple"),
+        ("cfr:stages=harmonic", "cfr"),
+        ("cfr:stages=harmonic", "simple"),
     ]
     assert "| `cfr` | hard |" in printed
     assert "| 0.00 |" in printed

@@ -118,7 +118,7 @@ def test_sampled_hands_follow_the_odds():
 def test_parameters_are_named_and_bad_ones_are_errors():
     bot = agents.make("safe-discard:estimator=bayes:least_observations=70")
     assert bot.estimator.name == "bayes:least_observations=70"
-    assert bot.name == "safe-discard(estimator=bayes:least_observations=70)"
+    assert bot.name == "safe-discard:estimator=bayes:least_observations=70"
     for params, error, text in (
         ({"estimator": "nobody"}, ValueError, "unknown estimator 'nobody'"),
         ({"estimator": "omniscient"}, ValueError, "ClairvoyantSafeDiscardBot is the bot that cheats"),

@@ -193,7 +193,7 @@ def test_the_limit_of_the_rules_holds_too():
 def test_bots_are_made_by_name():
     assert {"random", "simple"} <= set(agents.names())
     assert agents.make("simple").name == "simple"
-    assert agents.make("simple", knock_at=4).name == "simple(knock_at=4)"
+    assert agents.make("simple", knock_at=4).name == "simple:knock_at=4"
     for name in agents.names():
         assert isinstance(agents.make(name), agents.Agent)
         assert agents.resolve(name).name == name

@@ -9,7 +9,7 @@ from helpers import same_records
 from gin_env import agents, play_match
 from gin_env.agents.simple import SimpleBot
 from gin_env.batch import Games
-from gin_env.play.turns import play_bot, play_on
+from gin_env.play.turns import play_bot, play_on, play_seated
 from gin_env.rules import Rules
 from gin_env.state import OVER
 
@@ -94,3 +94,24 @@ def test_a_bot_derived_from_simple_decides_for_itself():
     table = started(50)
     play_on(table, Passive(), table.everyone)
     assert (table.state["public"]["history"][:, 0] == 106).all()
+
+
+@pytest.mark.parametrize("play", [play_on, play_bot])
+def test_each_seated_bot_plays_its_own_games(play):
+    class Constant:
+        def __init__(self, action):
+            self.name, self.action, self.tables = f"always {action}", action, 0
+
+        def act(self, view):
+            self.tables += len(view)
+            return np.full(len(view), self.action)
+
+    table = started(10)
+    games = np.array([1, 2, 4, 5, 8])  # all at the offer of the first upcard
+    bots = [Constant(105), Constant(106), Constant(7)]
+    play_seated(table, bots, np.array([1, 0, 1, 1, 0]), games, play)
+    assert table.state["public"]["history"][games, 0].tolist() == [106, 105, 106, 106, 105]
+    assert [bot.tables for bot in bots] == [2, 3, 0]
+    assert (table.state["public"]["history_length"][[0, 3, 6, 7, 9]] == 0).all()
+    play_seated(table, bots[1:2], np.zeros(1, np.intp), np.array([0]), play)
+    assert table.state["public"]["history"][0, 0] == 106

@@ -1,15 +1,11 @@
-"""Trained strategies as small files: probabilities in bytes, where they come from, and a checksum.
+"""Trained strategies as small files: probabilities in bytes, and where they come from.
 
-A file is a compressed npz without pickles: ``strategy`` uint8 (number of information sets,), `UNVISITED` or
-the probability of acting times 254; ``metadata`` and ``checksum``, the bytes of a JSON text and of SHA-256
-over both.
+A file (`FORMAT`) holds ``strategy`` uint8 (number of information sets,): `UNVISITED`, or the probability of
+acting times 254.
 """
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import as_file, files
@@ -19,15 +15,19 @@ from typing import Any
 import numpy as np
 
 from gin_env.agents.cfr.abstractions import KINDS, number_of_sets
+from gin_env.support.array_files import ArrayFileError, ArrayFormat
 
-TABLE_VERSION = 1
-"""Changes when information sets are numbered in another way; other versions are refused."""
 UNVISITED = 255
 _SCALE = 254
-
-
-class TableError(ValueError):
-    """A file that is not a usable strategy table."""
+FORMAT = ArrayFormat(
+    kind="strategy table",
+    version=1,  # changes when information sets are numbered in another way
+    arrays={"strategy": (np.uint8, ("information sets",))},
+    described={"abstraction": str, "iterations": int},
+    command="gin-rummy train cfr",
+    old_version_key="table_version",
+    old_checksum=True,
+)
 
 
 class StrategyTable:
@@ -66,44 +66,21 @@ class StrategyTable:
         return StrategyTable(strategy, self.metadata | {"shuffled": seed})
 
     def save(self, path: str | Path) -> None:
-        """Write the table to a file."""
+        """Write the table to a file (.npz)."""
         entries = np.where(self.visited, np.rint(self.strategy * _SCALE), UNVISITED).astype(np.uint8)
-        text = json.dumps(self.metadata | {"table_version": TABLE_VERSION}, sort_keys=True).encode()
-        with Path(path).open("wb") as file:
-            np.savez_compressed(
-                file,
-                strategy=entries,
-                metadata=np.frombuffer(text, np.uint8),
-                checksum=np.frombuffer(_checksum(entries.tobytes(), text), np.uint8),
-            )
+        FORMAT.write(path, {"strategy": entries}, self.metadata)
 
     @classmethod
     def load(cls, path: str | Path) -> StrategyTable:
-        """Read a table. Raises FileNotFoundError, or TableError for a truncated, altered or foreign file."""
-        path = Path(path)
-        try:
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
-                entries, text, checksum = (arrays[name] for name in ("strategy", "metadata", "checksum"))
-        except FileNotFoundError:
-            raise FileNotFoundError(f"there is no strategy table {path}") from None
-        except Exception as error:  # numpy and zipfile raise nearly anything for a damaged file
-            raise TableError(f"{path} is no strategy table, or is damaged ({error})") from error
-        if checksum.tobytes() != _checksum(entries.tobytes(), text.tobytes()):
-            raise TableError(f"{path} is damaged: its checksum does not fit")
-        metadata = json.loads(text.tobytes())
-        if metadata.get("table_version") != TABLE_VERSION:
-            raise TableError(
-                f"{path} has table version {metadata.get('table_version')}, this release reads {TABLE_VERSION}; "
-                "train it again with `gin-rummy train cfr`"
+        """Read a table. Raises FileNotFoundError, or ArrayFileError for a truncated, altered or foreign file."""
+        arrays, metadata = FORMAT.read(path)
+        entries = arrays["strategy"]
+        kind = KINDS.get(metadata["abstraction"])
+        if kind is None or len(entries) != number_of_sets(kind):
+            raise ArrayFileError(
+                f"{path} holds a strategy for an abstraction that this release does not have"
             )
-        kind = KINDS.get(metadata.get("abstraction"))
-        if kind is None or entries.dtype != np.uint8 or entries.shape != (number_of_sets(kind),):
-            raise TableError(f"{path} holds a strategy for an abstraction that this release does not have")
         return cls(np.where(entries == UNVISITED, -1.0, entries / _SCALE), metadata)
-
-
-def _checksum(*parts: bytes) -> bytes:
-    return hashlib.sha256(b"".join(parts)).digest()
 
 
 @cache
@@ -118,7 +95,7 @@ def find_table(table: str | Path | StrategyTable | None, abstractions: Sequence[
 
     The packaged table is of the first of `abstractions`.
 
-    Raises TableError for a table of another abstraction than the bot's.
+    Raises ValueError for a table of another abstraction than the bot's.
     """
     if table is None:
         found = packaged_table(abstractions[0])
@@ -130,7 +107,7 @@ def find_table(table: str | Path | StrategyTable | None, abstractions: Sequence[
         raise TypeError(f"table is a path, a StrategyTable or None, not {table!r}")
     if found.metadata["abstraction"] not in abstractions:
         needed = " or ".join(map(repr, abstractions))
-        raise TableError(
+        raise ValueError(
             f"this table's abstraction is {found.metadata['abstraction']!r}; the bot needs {needed}"
         )
     return found

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from gin_env.agents.generations.candidates import NO_ACTION, are_discarding, describe
+from gin_env.agents.generations.candidates import NO_ACTION, are_discarding, candidate_rows
 from gin_env.agents.generations.network import CandidateNetwork, load_network, observe
 from gin_env.support.checks import check_choice
 from gin_env.views import PlayerView
@@ -22,30 +22,26 @@ class GenerationBot:
 
     Parameters
     ----------
-    weights : file of the network; default: the one that the package ships.
+    weights : the network, of which the bot plays with a copy, or its file; default: the shipped one.
     knock : ``"value"`` knocks when the network values it most; ``"simple"`` as soon as it may, with the
         discard of the highest value (the ablation that shows what the evaluation of hands alone brings).
+    name : the bot's name in results; default: ``"generation"``, or the file's.
+    dtype : the precision in which the network computes.
     """
 
-    name = "generation"
-
-    def __init__(self, weights: str | Path | None = None, knock: str = "value") -> None:
-        network, _ = load_network(SHIPPED if weights is None else weights)
-        self._set(network, knock, torch.float32)
-        if weights is not None:
-            self.name = Path(weights).stem
-
-    @classmethod
-    def of(
-        cls, network: CandidateNetwork, name: str, knock: str = "value", dtype: torch.dtype = torch.float32
-    ) -> GenerationBot:
-        """A bot that plays with a copy of a network in this precision."""
-        bot = cls.__new__(cls)
-        bot._set(network, knock, dtype)
-        bot.name = name
-        return bot
-
-    def _set(self, network: CandidateNetwork, knock: str, dtype: torch.dtype) -> None:
+    def __init__(
+        self,
+        weights: str | Path | CandidateNetwork | None = None,
+        knock: str = "value",
+        name: str | None = None,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        if isinstance(weights, CandidateNetwork):
+            network = weights
+        else:
+            network, _ = load_network(SHIPPED if weights is None else weights)
+            name = name or (None if weights is None else Path(weights).stem)
+        self.name = name or "generation"
         self.knock = check_choice("knock", knock, KNOCKS)
         self.dtype = dtype
         self.network = CandidateNetwork(*network.sizes).to(dtype).eval()
@@ -68,7 +64,7 @@ class GenerationBot:
 
         `view` holds only players who all discard, or all draw. What cannot be played has `IMPOSSIBLE` value.
         """
-        rows, actions = describe(view.records, discarding)
+        rows, actions = candidate_rows(view.records, discarding)
         with torch.inference_mode():
             observations = torch.from_numpy(observe(view)).to(self.dtype)
             values = self.network(observations, torch.from_numpy(rows).to(self.dtype)).float().numpy()

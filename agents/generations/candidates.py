@@ -217,7 +217,7 @@ def _write_all_draws(views, rows, actions):
         write_draws(view.public, view.private, view.player, rows[index], actions[index])
 
 
-def describe(views: np.ndarray, discarding: bool) -> tuple[np.ndarray, np.ndarray]:
+def candidate_rows(views: np.ndarray, discarding: bool) -> tuple[np.ndarray, np.ndarray]:
     """Candidates of `VIEW` records (n,) whose players all discard, or all draw.
 
     Returns rows float32 (n, 11 or 2, NUM_FEATURES) and their actions int64 (n, 11 or 2, 2): discard or draw,

@@ -12,6 +12,8 @@ Seed = Annotated[int, typer.Option(help="Random seed.")]
 Hands = Annotated[bool, typer.Option("--hands", help="Play single hands, not games to 100 points.")]
 Confidence = Annotated[float, typer.Option(help="Confidence of the Wilson intervals.")]
 Json = Annotated[Path | None, typer.Option(help="Write the result to this file as JSON.")]
+DataEstimator = Annotated[str, typer.Option(help="What estimates the opponent's hand in the data.")]
+DataWorkers = Annotated[int, typer.Option(min=1, help="Threads that play; the data do not depend on it.")]
 
 
 def check_outputs(*paths: Path | None) -> None:

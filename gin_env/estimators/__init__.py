@@ -17,8 +17,7 @@ from importlib import import_module
 from typing import Any
 
 from gin_env.estimators.base import Estimator
-from gin_env.support.specs import check_parameters, format_value, parse
-from gin_env.support.specs import parameters as parameters_of
+from gin_env.support import specs
 
 __all__ = ["make", "names", "parameters", "resolve"]
 
@@ -43,7 +42,7 @@ def names() -> list[str]:
 
 def parameters(name: str) -> dict[str, Any] | None:
     """Names and defaults of an estimator's parameters. Raises ValueError for an unknown name."""
-    return parameters_of(_factory(name))
+    return specs.parameters(_factory(name))
 
 
 def make(name: str, **params: Any) -> Estimator:
@@ -55,18 +54,7 @@ def make(name: str, **params: Any) -> Estimator:
     Raises ValueError for an unknown name or parameters that cannot be read, TypeError for a parameter that
     the estimator does not have.
     """
-    if not isinstance(name, str):
-        raise TypeError(f"an estimator's name is a text, not {name!r}")
-    name, named = parse(name, kind="estimator")
-    if twice := sorted(named.keys() & params.keys()):
-        raise ValueError(f"estimator {name!r}: the parameter {twice[0]!r} is given twice")
-    params = named | params
-    factory = _factory(name)
-    check_parameters(name, factory, params, kind="estimator")
-    estimator = factory(**params)
-    if params:
-        estimator.name = f"{name}:{','.join(f'{key}={format_value(value)}' for key, value in params.items())}"
-    return estimator
+    return specs.make(name, params, _factory, "estimator")
 
 
 def resolve(estimator: str | Estimator) -> Estimator:

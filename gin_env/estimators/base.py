@@ -17,7 +17,7 @@ class Estimator(Protocol):
     those that she saw the opponent take and keep are 1. Cards that the deck lacks are 0. What the
     probabilities of the others sum to is for each estimator to say.
 
-    An estimator sees views only, never a state (``omniscient``, which cheats, must be given the hands).
+    An estimator sees views only, never a state. One that cheats says so: it `NeedsHands`.
 
     *Memory* saves work in play: whoever estimates repeatedly along a hand keeps a record for each view and
     has it advanced, instead of going through the whole hand each time. A memory that was left at another
@@ -40,6 +40,37 @@ class Estimator(Protocol):
     def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
         """float32 (n, 52): the probabilities; `memory` (n, ...) is brought up to the views, in place."""
         ...
+
+
+@runtime_checkable
+class NeedsHands(Protocol):
+    """An estimator that is given what no view holds: ``omniscient``. Bots refuse it."""
+
+    name: str
+
+    def estimate_hands(self, hands: np.ndarray) -> np.ndarray:
+        """float32 (n, 52): the estimates for opponents who hold these cards, masks uint64 (n,)."""
+        ...
+
+
+def is_observed(estimator: Estimator) -> bool:
+    """Whether every observation holds the estimates already: those of ``uniform``, see `gin_env.observation`."""
+    return getattr(estimator, "observed", False)
+
+
+def advance_slots(
+    estimator: Estimator, view: PlayerView, hands: np.ndarray, memory: np.ndarray, slots: np.ndarray
+) -> np.ndarray:
+    """float32 (n, 52): the estimates, with these slots (n,) of a larger memory brought up to the views.
+
+    `hands` are what the opponents hold, masks uint64 (n,), for an estimator that needs them; no other sees them.
+    """
+    if isinstance(estimator, NeedsHands):
+        return estimator.estimate_hands(hands)
+    own = memory[slots]
+    estimates = estimator.advance(view, own)
+    memory[slots] = own
+    return estimates
 
 
 def no_memory(count: int) -> np.ndarray:

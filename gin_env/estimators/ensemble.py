@@ -23,8 +23,6 @@ Measured: docs/results.md, "Estimators".
 
 from __future__ import annotations
 
-import io
-import json
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -37,6 +35,7 @@ from gin_env.cards import NUM_CARDS
 from gin_env.estimators.neural import with_known_cards
 from gin_env.estimators.public_history import first_hands, known_cards
 from gin_env.rules import MAX_TURNS
+from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.views import PlayerView
 
 MEMBERS = ("bayes", "nn", "shankar-cnn")
@@ -44,8 +43,18 @@ MEMBERS = ("bayes", "nn", "shankar-cnn")
 SWITCHING = ("paper", "fitted", "adaptive")
 PAPER_CHOICE = np.array([1] * 10 + [2] * 19 + [0] * (MAX_TURNS - 28))
 """int64 (MAX_TURNS + 1,): which of `MEMBERS` the paper recommends after each number of turns."""
-TABLE_VERSION = 1
 PACKAGED_TABLE = "ensemble_simple.npz"
+FORMAT = ArrayFormat(
+    kind="ensemble table",
+    version=1,
+    arrays={
+        "choice": (np.int64, (MAX_TURNS + 1,)),
+        "weights": (np.float64, (MAX_TURNS + 1, len(MEMBERS))),
+    },
+    described={"members": list},
+    command="gin-rummy train estimator ensemble",
+    old_version_key="table_version",
+)
 
 
 class EnsembleEstimator:
@@ -136,34 +145,22 @@ class EnsembleEstimator:
 
 
 def save_table(table: dict[str, Any], path: str | Path, metadata: dict[str, Any]) -> None:
-    """Write a table of `fit_table` as npz, without pickles, with where it comes from."""
-    text = json.dumps(metadata | {"table_version": TABLE_VERSION, "members": MEMBERS}, sort_keys=True)
-    with Path(path).open("wb") as file:
-        np.savez_compressed(file, metadata=np.frombuffer(text.encode(), np.uint8), **table)
+    """Write a table of `gin_env.training.estimators.ensemble.fit_table`, with where it comes from, to a file (.npz)."""
+    FORMAT.write(path, table, metadata | {"members": MEMBERS})
 
 
 def load_table(path: str | Path) -> dict[str, Any]:
-    """Read a table.
-
-    Raises FileNotFoundError, or ValueError with the path if the file is damaged or of another version.
-    """
-    path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"there is no ensemble table {path}")
-    try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
-            metadata = json.loads(arrays["metadata"].tobytes())
-            table = {"choice": arrays["choice"], "weights": arrays["weights"], "metadata": metadata}
-    except Exception as error:  # numpy and zipfile raise nearly anything for a damaged file
-        raise ValueError(f"{path} is no ensemble table, or is damaged ({error})") from error
-    if metadata.get("table_version") != TABLE_VERSION or tuple(metadata.get("members", ())) != MEMBERS:
-        raise ValueError(
-            f"{path} is a table of another version; make it again with `gin-rummy train estimator ensemble`"
+    """Read a table. Raises FileNotFoundError, or ArrayFileError for a file that is damaged or of another version."""
+    table, metadata = FORMAT.read(path)
+    if metadata["members"] != list(MEMBERS):
+        raise ArrayFileError(f"{path} chooses among other estimators; make it again with `{FORMAT.command}`")
+    choice, weights = table["choice"], table["weights"]
+    possible = (choice >= 0).all() and (choice < len(MEMBERS)).all()
+    if not possible or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any(axis=1).all():
+        raise ArrayFileError(
+            f"{path} is damaged: it chooses estimators that there are not, or weighs them wrongly"
         )
-    shapes = (table["choice"].shape, table["weights"].shape)
-    if shapes != ((MAX_TURNS + 1,), (MAX_TURNS + 1, len(MEMBERS))):
-        raise ValueError(f"{path} is damaged: its arrays have shapes {shapes}")
-    return table
+    return table | {"metadata": metadata}
 
 
 @cache

@@ -12,7 +12,6 @@ alone: what the turn says of a card is how the chance has changed.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
@@ -23,10 +22,22 @@ import numpy as np
 
 from gin_env.cards import NUM_RANKS
 from gin_env.estimators.turn_buckets import BUCKETS
+from gin_env.support.array_files import ArrayFileError, ArrayFormat
 
-TABLE_VERSION = 1
-_COUNTS = ("seen", "held", "seen_before", "held_before")
 TABLE_ENDING = ".npz"
+FORMAT = ArrayFormat(
+    kind="table of frequencies",
+    version=1,
+    arrays={
+        "seen": (np.uint32, BUCKETS),
+        "held": (np.uint32, BUCKETS),
+        "seen_before": (np.int64, (NUM_RANKS,)),
+        "held_before": (np.int64, (NUM_RANKS,)),
+    },
+    described={"games": int, "turns": int, "opponents": list, "seed": int},
+    command="gin-rummy train estimator bayes",
+    old_version_key="table_version",
+)
 
 
 @dataclass(frozen=True)
@@ -44,46 +55,21 @@ class Frequencies:
     metadata: dict[str, Any]
 
     def save(self, path: str | Path) -> None:
-        """Write the table as npz, without pickles."""
-        text = json.dumps(self.metadata | {"table_version": TABLE_VERSION}, sort_keys=True)
-        with Path(path).open("wb") as file:
-            np.savez_compressed(
-                file,
-                metadata=np.frombuffer(text.encode(), np.uint8),
-                seen=self.seen.astype(np.uint32),
-                held=self.held.astype(np.uint32),
-                seen_before=self.seen_before,
-                held_before=self.held_before,
-            )
+        """Write the table to a file (.npz)."""
+        counts = {name: getattr(self, name).astype(kind) for name, (kind, _) in FORMAT.arrays.items()}
+        FORMAT.write(path, counts, self.metadata)
 
     @classmethod
     def load(cls, path: str | Path) -> Frequencies:
-        """Read a table.
-
-        Raises FileNotFoundError, or ValueError with the path if the file is damaged or of another version.
-        """
-        path = Path(path)
-        if not path.is_file():
-            raise FileNotFoundError(f"there is no table of frequencies {path}")
-        try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                metadata = json.loads(arrays["metadata"].tobytes())
-                seen, held, seen_before, held_before = (arrays[name].astype(np.int64) for name in _COUNTS)
-        except Exception as error:  # numpy and zipfile raise nearly anything for a damaged file
-            raise ValueError(f"{path} is no table of frequencies, or is damaged ({error})") from error
-        if metadata.get("table_version") != TABLE_VERSION:
-            raise ValueError(
-                f"{path} is a table of version {metadata.get('table_version')}, this release reads version "
-                f"{TABLE_VERSION}: make it again with `gin-rummy train estimator bayes`"
-            )
-        shapes = seen.shape, held.shape, seen_before.shape, held_before.shape
-        if (
-            shapes != (BUCKETS, BUCKETS, (NUM_RANKS,), (NUM_RANKS,))
-            or (held > seen).any()
-            or not ((held_before > 0) & (held_before < seen_before)).all()
-        ):
-            raise ValueError(f"{path} is damaged: its counts do not fit together")
-        return cls(seen, held, seen_before, held_before, metadata)
+        """Read a table. Raises FileNotFoundError, or ArrayFileError for a file that is damaged or of another version."""
+        arrays, metadata = FORMAT.read(path)
+        counts = {name: array.astype(np.int64) for name, array in arrays.items()}
+        seen_before, held_before = counts["seen_before"], counts["held_before"]
+        if (counts["held"] > counts["seen"]).any() or not (
+            (held_before > 0) & (held_before < seen_before)
+        ).all():
+            raise ArrayFileError(f"{path} is damaged: its counts do not fit together")
+        return cls(**counts, metadata=metadata)
 
     def odds_before(self) -> np.ndarray:
         """float64 (13, 1), to go with `BUCKETS`: the odds that a card of the rank was held before a turn."""

@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 
 from gin_env.cards import NUM_CARDS, NUM_RANKS
-from gin_env.estimators.public_history import CARD_FEATURES, TABLE_FEATURES
+from gin_env.estimators.public_history import CARD_FEATURES, TABLE_FEATURES, card_features, opponent_turns
+from gin_env.estimators.shankar import shankar_images
+from gin_env.estimators.turn_inputs import NUM_INPUTS, walk_turns
 from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors
+from gin_env.views import PlayerView
 
 try:
     import torch
@@ -29,7 +32,28 @@ FORWARD_BATCH = 512
 """Views in one forward pass; more are cut into parts, which fit into the processor's cache."""
 
 
-class DenseNetwork(nn.Module):
+class CardNetwork(nn.Module):
+    """What the estimators' networks share: each makes its own inputs from views, and one logit for each card."""
+
+    @classmethod
+    def ready(cls, view: PlayerView) -> np.ndarray:
+        """int64 (k,): the views for which the network has inputs, by default all."""
+        return np.arange(len(view))
+
+    @classmethod
+    def inputs(cls, view: PlayerView, before: Any = None) -> tuple[np.ndarray, ...]:
+        """What `forward` takes for views (n,) that are `ready`: arrays (n, ...).
+
+        `before` is the network whose estimates are inputs, if this network looks at any.
+        """
+        raise NotImplementedError
+
+    def card_logits(self, unseen: torch.Tensor, missing: torch.Tensor, *inputs: torch.Tensor) -> torch.Tensor:
+        """float32 (n, 52), from `inputs`; `unseen` bool (n, 52) and `missing` (n,) say what is to be estimated."""
+        return self(*inputs)
+
+
+class DenseNetwork(CardNetwork):
     """Paper 003's simple neural network: dense layers of 100, 85, 60 and 52, all sigmoid; returns logits.
 
     Inputs float32 (n, 157): upcard and discard of the opponent's last turn one-hot (52 each), whether she
@@ -38,7 +62,7 @@ class DenseNetwork(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        sizes = (3 * NUM_CARDS + 1, 100, 85, 60, NUM_CARDS)
+        sizes = (NUM_INPUTS, 100, 85, 60, NUM_CARDS)
         self.layers = nn.ModuleList(nn.Linear(*pair) for pair in itertools.pairwise(sizes))
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
@@ -46,9 +70,25 @@ class DenseNetwork(nn.Module):
             inputs = torch.sigmoid(layer(inputs))
         return self.layers[-1](inputs)
 
+    def probabilities(self, inputs: np.ndarray) -> np.ndarray:
+        """float32 (n, 52): what the network makes of `turn_inputs`."""
+        return predict(lambda batch: self(batch).sigmoid(), inputs)
 
-class ShankarNetwork(nn.Module):
-    """Paper 003's CNN over Shankar images (n, 1, 17, 13): three times convolution, ReLU, pooling."""
+    @classmethod
+    def ready(cls, view: PlayerView) -> np.ndarray:
+        """Those whose opponents have completed a turn."""
+        return np.flatnonzero(opponent_turns(view)[1])
+
+    @classmethod
+    def inputs(cls, view: PlayerView, before: DenseNetwork | None = None) -> tuple[np.ndarray, ...]:
+        """Those of the opponents' last turns, the earlier turns estimated by `before` (None: uniform)."""
+        estimate = np.empty((len(view), NUM_CARDS), np.float32)
+        none_done = np.zeros(len(view), np.int64)
+        return (walk_turns(view, before and before.probabilities, none_done, estimate),)
+
+
+class ShankarNetwork(CardNetwork):
+    """Paper 003's CNN over Shankar images (n, 1, 17, 13): three times convolution, ReLU, pooling; returns logits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,8 +102,13 @@ class ShankarNetwork(nn.Module):
             images = functional.max_pool2d(functional.relu(convolution(images)), 2)
         return self.output(images.flatten(1))
 
+    @classmethod
+    def inputs(cls, view: PlayerView, before: Any = None) -> tuple[np.ndarray, ...]:
+        """Shankar images."""
+        return (shankar_images(view),)
 
-class SuitEquivariantNetwork(nn.Module):
+
+class SuitEquivariantNetwork(CardNetwork):
     """A residual network over the 4x13 cards whose weights all suits share; returns logits (n, 52).
 
     Inputs are `public_history.card_features`. In each block a card hears from two cards on either side in its
@@ -94,8 +139,17 @@ class SuitEquivariantNetwork(nn.Module):
             )
         return self.output(x).flatten(1)
 
+    @classmethod
+    def inputs(cls, view: PlayerView, before: Any = None) -> tuple[np.ndarray, ...]:
+        """The public history, card by card and of the whole table."""
+        return card_features(view)
 
-NETWORKS: dict[str, Callable[[], nn.Module]] = {
+    def card_logits(self, unseen: torch.Tensor, missing: torch.Tensor, *inputs: torch.Tensor) -> torch.Tensor:
+        """Those whose probabilities sum to the cards that are missing."""
+        return with_expected_sum(self(*inputs), unseen, missing)
+
+
+NETWORKS: dict[str, type[CardNetwork]] = {
     "nn": DenseNetwork,
     "shankar-cnn": ShankarNetwork,
     "suit-equivariant": SuitEquivariantNetwork,

@@ -35,13 +35,8 @@ import numpy as np
 
 from gin_env.cards import NUM_CARDS
 from gin_env.estimators.base import no_memory
-from gin_env.estimators.public_history import (
-    card_features,
-    first_hands,
-    known_cards,
-    opponent_turns,
-)
-from gin_env.estimators.shankar import shankar_images
+from gin_env.estimators.public_history import first_hands, known_cards, opponent_turns
+from gin_env.estimators.turn_inputs import walk_turns
 from gin_env.views import PlayerView
 
 WEIGHTS_ENDING = ".safetensors"
@@ -63,7 +58,16 @@ class _NetworkEstimator:
 
     def estimate(self, view: PlayerView) -> np.ndarray:
         """float32 (n, 52), see `Estimator.estimate`."""
-        raise NotImplementedError
+        from gin_env.estimators.networks import predict
+
+        held, unseen, missing = known_cards(view)
+        probabilities = predict(
+            lambda *data: self.network.card_logits(*data).sigmoid(),
+            unseen,
+            missing,
+            *self.network.inputs(view),
+        )
+        return np.where(unseen, probabilities, held).astype(np.float32)
 
     def new_memory(self, count: int) -> np.ndarray:
         """None is needed: everything is in the view."""
@@ -79,39 +83,21 @@ class ShankarCnnEstimator(_NetworkEstimator):
 
     name = "shankar-cnn"
 
-    def estimate(self, view: PlayerView) -> np.ndarray:
-        """float32 (n, 52), see `Estimator.estimate`."""
-        from gin_env.estimators.networks import predict
-
-        probabilities = predict(lambda images: self.network(images).sigmoid(), shankar_images(view))
-        return with_known_cards(probabilities, view)
-
 
 class SuitEquivariantEstimator(_NetworkEstimator):
-    """A network over the public history with weights shared by the suits."""
+    """A network over the public history with weights shared by the suits.
+
+    Its estimates sum to the number of cards in the opponent's hand.
+    """
 
     name = "suit-equivariant"
-
-    def estimate(self, view: PlayerView) -> np.ndarray:
-        """float32 (n, 52), see `Estimator.estimate`; sums to the number of cards in the opponent's hand."""
-        from gin_env.estimators.networks import predict, with_expected_sum
-
-        held, unseen, missing = known_cards(view)
-
-        def probabilities(cards: Any, table: Any, unseen: Any, missing: Any) -> Any:
-            return with_expected_sum(self.network(cards, table), unseen, missing).sigmoid()
-
-        return np.where(unseen, predict(probabilities, *card_features(view), unseen, missing), held)
 
 
 # --- nn -------------------------------------------------------------------------------------------------
 
 NN_MEMORY = np.dtype(
     [
-        (
-            "first_hand",
-            np.uint64,
-        ),  # the hand that the player was dealt: tells one hand of a game from the next
+        ("first_hand", np.uint64),  # that the player was dealt: tells one hand of a game from the next
         ("turns", np.int64),  # turns of the opponent that the estimate knows of
         ("estimate", np.float32, (NUM_CARDS,)),  # after them, as the network gave it
     ],
@@ -138,49 +124,16 @@ class NnEstimator(_NetworkEstimator):
     def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
         """float32 (n, 52), see `Estimator.advance`."""
         hands = first_hands(view)
-        turns, counts = opponent_turns(view)
+        counts = opponent_turns(view)[1]
         done = np.where((memory["first_hand"] == hands) & (memory["turns"] <= counts), memory["turns"], 0)
         estimate = memory["estimate"].copy()
-        for step in range(turns.shape[1]):
-            now = np.flatnonzero((done <= step) & (step < counts))
-            if len(now):
-                inputs = turn_inputs(turns[now, step], estimate[now] if step else None, view)
-                estimate[now] = self.predict(inputs)
+        walk_turns(view, self.network.probabilities, done, estimate)
         memory["first_hand"], memory["turns"], memory["estimate"] = hands, counts, estimate
         held, unseen, missing = known_cards(view)
         share = missing / np.maximum(unseen.sum(axis=1), 1)
         return np.where(unseen, np.where(counts[:, None] > 0, estimate, share[:, None]), held).astype(
             np.float32
         )
-
-    def predict(self, inputs: np.ndarray) -> np.ndarray:
-        """float32 (n, 52): the network's probabilities from `turn_inputs`."""
-        from gin_env.estimators.networks import predict
-
-        return predict(lambda batch: self.network(batch).sigmoid(), inputs)
-
-
-def turn_inputs(turns: np.ndarray, before: np.ndarray | None, view: PlayerView) -> np.ndarray:
-    """float32 (n, 157): the inputs of ``nn`` for `OPPONENT_TURN` records (n,).
-
-    `before` are the estimates (n, 52) before the turn; None for the uniform estimate, before the first one.
-    """
-    cards = np.arange(NUM_CARDS)
-    held = (turns["held"][:, None] >> cards.astype(np.uint64) & np.uint64(1)).astype(bool)
-    out = (turns["out"][:, None] >> cards.astype(np.uint64) & np.uint64(1)).astype(bool)
-    if before is None:
-        missing = view.records["public"]["rules"]["hand_size"][0] - held.sum(axis=1, keepdims=True)
-        before = missing / np.maximum((~held & ~out).sum(axis=1, keepdims=True), 1)
-    return np.concatenate(
-        [
-            turns["upcard"][:, None] == cards,
-            turns["took"][:, None],
-            turns["discard"][:, None] == cards,
-            np.where(held, 1, np.where(out, 0, before)),
-        ],
-        axis=1,
-        dtype=np.float32,
-    )
 
 
 # --- Shared by all of them ------------------------------------------------------------------------------

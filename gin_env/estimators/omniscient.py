@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gin_env.cards import NUM_CARDS
+from gin_env.cards import card_columns
 from gin_env.estimators.base import no_memory
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class OmniscientEstimator:
 
     def estimate_hands(self, hands: np.ndarray) -> np.ndarray:
         """float32 (n, 52): 1 for each card in the opponents' hands, given as masks: uint64 (n,)."""
-        return (hands[:, None] >> np.arange(NUM_CARDS, dtype=np.uint64) & np.uint64(1)).astype(np.float32)
+        return card_columns(hands).astype(np.float32)
 
     def estimate(self, view: PlayerView) -> np.ndarray:
         """Raises ValueError: a view does not hold the opponent's hand."""

@@ -19,6 +19,8 @@ class UniformEstimator:
     """The null estimator."""
 
     name = "uniform"
+    observed = True
+    """See `gin_env.estimators.base.is_observed`."""
 
     def estimate(self, view: PlayerView) -> np.ndarray:
         """float32 (n, 52), see `Estimator.estimate`."""

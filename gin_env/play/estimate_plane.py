@@ -6,9 +6,7 @@ import numpy as np
 
 from gin_env.batch import Games
 from gin_env.estimators import resolve
-from gin_env.estimators.base import Estimator
-from gin_env.estimators.omniscient import OmniscientEstimator
-from gin_env.estimators.uniform import UniformEstimator
+from gin_env.estimators.base import Estimator, advance_slots, is_observed
 from gin_env.observation import LAYOUT
 
 ESTIMATE = LAYOUT["estimate"].slice
@@ -30,14 +28,9 @@ class EstimatePlane:
     def observe(self, games: Games, rows: np.ndarray, player: int) -> np.ndarray:
         """float32 (k, OBSERVATION_SIZE): what `player` sees in these games of `games`."""
         observations = games.observations(rows, player)
-        if isinstance(self.estimator, UniformEstimator):
-            return observations  # `write_observation` has written it already
-        if isinstance(self.estimator, OmniscientEstimator):
+        if not is_observed(self.estimator):
             hands = games.state["private"]["hand"][rows, 1 - player]
-            observations[:, ESTIMATE] = self.estimator.estimate_hands(hands)
-            return observations
-        slots = 2 * rows + player
-        memory = self._memory[slots]
-        observations[:, ESTIMATE] = self.estimator.advance(games.views(rows, player), memory)
-        self._memory[slots] = memory
+            observations[:, ESTIMATE] = advance_slots(
+                self.estimator, games.views(rows, player), hands, self._memory, 2 * rows + player
+            )
         return observations

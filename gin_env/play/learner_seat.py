@@ -8,7 +8,7 @@ always sees how a hand ended, no matter who ended it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -18,7 +18,7 @@ from gin_env.batch import Games
 from gin_env.compilation import kernel
 from gin_env.estimators.base import Estimator
 from gin_env.play.estimate_plane import EstimatePlane
-from gin_env.play.turns import play_on
+from gin_env.play.turns import play_seated
 from gin_env.rules import Rules
 from gin_env.streams import OPPONENT, check_seed, mix, stream, unit
 
@@ -174,19 +174,9 @@ class LearnerSeat:
         """Let the bots play until each of these games is over or waits for the learner."""
         waiting = self.games.waiting_for(OPPONENT_SEAT, games)
         while len(waiting):
-            for bot, mine in self._by_bot(waiting):
-                play_on(self.games, bot, mine)
+            play_seated(self.games, self._bots, self._bot_of_game[waiting], waiting)
             self._seat_opponents_of_new_hands(waiting)
             waiting = self.games.waiting_for(OPPONENT_SEAT, waiting)
-
-    def _by_bot(self, games: np.ndarray) -> Iterator[tuple[Agent, np.ndarray]]:
-        """The games grouped by the bot that sits there."""
-        if len(self._bots) == 1:
-            yield self._bots[0], games
-            return
-        bots = self._bot_of_game[games]
-        for index in np.unique(bots):
-            yield self._bots[index], games[bots == index]
 
     def _seat_opponents(self, games: np.ndarray) -> None:
         """Choose the opponent of each game's current hand from the pool, by the hand's own random number."""

@@ -15,10 +15,11 @@ import numpy as np
 
 from gin_env.agents import Agent, resolve
 from gin_env.batch import Games
-from gin_env.play.turns import play_on
+from gin_env.play.turns import play_on, play_seated
 from gin_env.rules import Rules
 from gin_env.state import GIN, UNDERCUT, VOID
 from gin_env.streams import check_seed
+from gin_env.support.checks import is_integer
 
 BATCH_SIZE = 2048
 """Games played at once; the result does not depend on it."""
@@ -140,7 +141,7 @@ def play_match(
     first = resolve(a)
     bots = first, first if b == a else resolve(b)
     seed = check_seed(seed)
-    if isinstance(games, bool) or not isinstance(games, int | np.integer):
+    if not is_integer(games):
         raise TypeError(f"the number of games is an integer, not {games!r}")
     if games < 2 or games % 2:
         raise ValueError(f"games = {games}: an even number is needed, each deal is played from both seats")
@@ -209,10 +210,7 @@ def _play_all(
         if bots[0] is bots[1]:
             play_on(table, bots[0], running, both_seats=True)
         else:
-            a_moves = table.to_move()[running] == seat_of_a[running]
-            for bot, mine in ((bots[0], running[a_moves]), (bots[1], running[~a_moves])):
-                if len(mine):
-                    play_on(table, bot, mine)
+            play_seated(table, bots, table.to_move()[running] ^ seat_of_a[running], running)
         ended = running[table.results["ended"][running]]
         if not len(ended):
             continue

@@ -1,4 +1,4 @@
-"""A bot at many tables: its decisions are asked for in one call, checked, and played.
+"""Bots at many tables: the decisions of each are asked for in one call, checked, and played.
 
 `play_bot` is one action in each game. `play_on` may play several, as matches and environments want: a bot
 whose class has a method `play_turns` (such as `SimpleBot`, the baseline that most games are played against)
@@ -6,6 +6,8 @@ plays whole turns in one kernel, which saves copying views, checking legality an
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -40,6 +42,26 @@ def play_on(table: Games, bot: Agent, games: np.ndarray, both_seats: bool = Fals
     else:
         play_turns(bot, table, games, both_seats)
         table.deal_fixed_decks(games)
+
+
+def play_seated(
+    table: Games,
+    bots: Sequence[Agent],
+    sitting: np.ndarray,
+    games: np.ndarray,
+    play: Callable[[Games, Agent, np.ndarray], None] = play_on,
+) -> None:
+    """Let whoever sits there play in each of `games`: bots[sitting[k]], which is to move in games[k].
+
+    `play` is `play_on`, or `play_bot` for one action in each game.
+    """
+    if len(bots) == 1:
+        play(table, bots[0], games)
+        return
+    for number, bot in enumerate(bots):
+        mine = games[sitting == number]
+        if len(mine):
+            play(table, bot, mine)
 
 
 def check_bot_actions(bot: Agent, actions: object, count: int) -> np.ndarray:

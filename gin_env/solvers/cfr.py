@@ -30,6 +30,7 @@ import numpy as np
 
 from gin_env.solvers.game import CHANCE, TERMINAL, Game, State, Strategy
 from gin_env.solvers.tree import GameTree
+from gin_env.support.checks import is_integer
 
 
 def regret_matching(regrets: np.ndarray, first: np.ndarray | None = None) -> np.ndarray:
@@ -49,7 +50,7 @@ def regret_matching(regrets: np.ndarray, first: np.ndarray | None = None) -> np.
 
 def check_iterations(iterations: int) -> int:
     """The number of iterations to run. Raises TypeError or ValueError unless it is an integer >= 0."""
-    if isinstance(iterations, bool) or not isinstance(iterations, int | np.integer):
+    if not is_integer(iterations):
         raise TypeError(f"the number of iterations is an integer, not {iterations!r}")
     if iterations < 0:
         raise ValueError(f"the number of iterations is at least 0, not {iterations}")
@@ -116,10 +117,6 @@ class CFR:
     def current_vector(self) -> np.ndarray:
         """float64 (Q,): the strategy that the regrets prescribe now."""
         return regret_matching(self.regrets, self.tree.first_sequence)
-
-    def current_strategy(self) -> Strategy:
-        """The strategy that the regrets prescribe now, by information set."""
-        return self.tree.strategy(self.current_vector())
 
     def average_strategy(self) -> Strategy:
         """The average strategy, by information set; uniform where it was never reached."""

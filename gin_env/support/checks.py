@@ -1,16 +1,22 @@
-"""Checks of the bots' parameters, with errors that name the parameter."""
+"""Checks of parameters, with errors that name the parameter."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TypeGuard
 
 import numpy as np
 
 
+def is_integer(value: object) -> TypeGuard[int | np.integer]:
+    """Whether `value` is a Python or numpy integer; truth values and durations are not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+
+
 def check_integer(name: str, value: object, least: int, most: int) -> int:
     """`value` as an int. Raises TypeError or ValueError unless it is an integer from `least` to `most`."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+    if not is_integer(value):
         raise TypeError(f"{name} is an integer, not {value!r}")
     if not least <= value <= most:
         raise ValueError(f"{name} = {value} is out of range: {least} to {most} is possible")
@@ -19,7 +25,7 @@ def check_integer(name: str, value: object, least: int, most: int) -> int:
 
 def check_number(name: str, value: object, least: float, most: float) -> float:
     """`value` as a float. Raises TypeError or ValueError unless it is a number from `least` to `most`."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+    if not is_integer(value) and not isinstance(value, float | np.floating):
         raise TypeError(f"{name} is a number, not {value!r}")
     if math.isnan(value) or not least <= value <= most:
         raise ValueError(f"{name} = {value} is out of range: {least} to {most} is possible")

@@ -1,4 +1,4 @@
-"""Bots' names with parameters: ``simple:knock_at=4``, ``tonic:increment=2,break_pairs=true``.
+"""Names with parameters, of bots and of estimators: ``simple:knock_at=4``, ``tonic:increment=2,break_pairs=true``.
 
 The grammar, wherever a bot is named (command line, `play_match`, ``gymnasium.make(opponent=...)``)::
 
@@ -15,12 +15,50 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 POLICY_ENDINGS = (".zip", ".safetensors")
 """Of the files that hold a policy: what `MaskablePPO.save` writes, and a generation's network."""
 _NAME_WITH_PARAMETERS = re.compile(r"[\w-]+:\w+=")
 _WORDS = {"true": True, "false": False, "none": None}
+
+
+class _Named(Protocol):
+    name: str
+
+
+Made = TypeVar("Made", bound=_Named)
+
+
+def make(text: str, params: dict[str, Any], find: Callable[[str], Callable[..., Made]], kind: str) -> Made:
+    """What a name with parameters stands for; `params` are more of them.
+
+    `find` returns what makes the thing of a name, or raises ValueError. Made with parameters it is called by the text
+    that makes it again, see `spell`.
+
+    Raises TypeError or ValueError, calling the thing `kind`, for what cannot be read, an unknown name or parameter, and
+    a parameter given twice.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}'s name is a text, not {text!r}")
+    name, named = parse(text, kind)
+    if twice := sorted(named.keys() & params.keys()):
+        raise ValueError(f"{kind} {name!r}: the parameter {twice[0]!r} is given twice")
+    params = named | params
+    factory = find(name)
+    check_parameters(name, factory, params, kind)
+    try:
+        made = factory(**params)
+    except TypeError as error:
+        raise TypeError(f"{kind} {name!r}: {error}") from error
+    if params:
+        made.name = spell(name, params)
+    return made
+
+
+def spell(name: str, params: dict[str, Any]) -> str:
+    """The text that `parse` reads as this name and these parameters: ``simple:knock_at=4``."""
+    return f"{name}:{','.join(f'{key}={format_value(value)}' for key, value in params.items())}"
 
 
 def parse(text: str, kind: str = "bot") -> tuple[str, dict[str, Any]]:

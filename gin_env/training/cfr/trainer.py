@@ -6,21 +6,20 @@ resumed run equals an uninterrupted one.
 
 from __future__ import annotations
 
-import io
-import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import date
 from pathlib import Path
 
 import numpy as np
 
 from gin_env.agents.cfr.abstractions import CANDIDATES, DEFAULT_CANDIDATES, KINDS, number_of_sets
-from gin_env.agents.cfr.table import StrategyTable, TableError
+from gin_env.agents.cfr.table import StrategyTable
 from gin_env.rules import Rules
 from gin_env.state import STATE
 from gin_env.streams import check_seed
+from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.support.checks import check_integer, check_number
 from gin_env.support.version import __version__
 from gin_env.training.cfr.kernels import iterate_many
@@ -28,6 +27,22 @@ from gin_env.training.cfr.kernels import iterate_many
 _STEP = 200
 """Iterations between two reports of progress; the result does not depend on it."""
 _SECONDS_BETWEEN_CHECKPOINTS = 60
+CHECKPOINT = ArrayFormat(
+    kind="checkpoint",
+    version=1,
+    arrays={
+        "regrets": (np.float64, ("information sets", 2)),
+        "sums": (np.float64, ("information sets", 2)),
+    },
+    described={
+        "abstraction": str,
+        "candidates": str,
+        "seed": int,
+        "exploration": int | float,
+        "iterations": int,
+    },
+    command="gin-rummy train cfr",
+)
 
 
 @dataclass(frozen=True)
@@ -117,30 +132,22 @@ class Trainer:
 
     def save(self, path: str | Path) -> None:
         """Write a checkpoint, at once or not at all."""
-        path = Path(path)
-        settings = json.dumps(asdict(self.settings) | {"iterations": self.iterations})
-        partial = path.with_name(path.name + ".partial")
-        with partial.open("wb") as file:
-            np.savez_compressed(file, settings=np.array(settings), regrets=self.regrets, sums=self.sums)
-        partial.replace(path)
+        metadata = asdict(self.settings) | {"iterations": self.iterations}
+        CHECKPOINT.write(path, {"regrets": self.regrets, "sums": self.sums}, metadata)
 
     @classmethod
     def resume(cls, path: str | Path) -> Trainer:
-        """The training run of a checkpoint. Raises FileNotFoundError, or TableError for a damaged file."""
-        path = Path(path)
-        if not path.exists():
-            raise FileNotFoundError(f"there is no checkpoint {path}")
+        """The training run of a checkpoint. Raises FileNotFoundError, or ArrayFileError for a damaged file."""
+        arrays, metadata = CHECKPOINT.read(path)
         try:
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
-                settings = json.loads(str(arrays["settings"]))
-                iterations = settings.pop("iterations")
-                trainer = cls(Settings(**settings))
-                regrets, sums = arrays["regrets"], arrays["sums"]
-        except Exception as error:  # numpy and zipfile raise nearly anything for a damaged file
-            raise TableError(f"{path} is no checkpoint, or is damaged ({error})") from error
-        if regrets.shape != trainer.regrets.shape or sums.shape != trainer.sums.shape:
-            raise TableError(f"{path} is a checkpoint of another abstraction")
-        trainer.iterations, trainer.regrets, trainer.sums = iterations, regrets, sums
+            settings = Settings(**{field.name: metadata[field.name] for field in fields(Settings)})
+        except (TypeError, ValueError) as error:
+            raise ArrayFileError(f"{path} is a checkpoint of impossible settings: {error}") from error
+        trainer = cls(settings)
+        if arrays["regrets"].shape != trainer.regrets.shape:
+            raise ArrayFileError(f"{path} is a checkpoint of another abstraction")
+        trainer.iterations = metadata["iterations"]
+        trainer.regrets, trainer.sums = arrays["regrets"], arrays["sums"]
         return trainer
 
 

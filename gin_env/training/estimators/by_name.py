@@ -15,8 +15,8 @@ _MODULES = {
     "suit-equivariant": "network_trainer",
     "ensemble": "ensemble",
 }
-"""Where the trainer of each estimator is: modules of `gin_env.training.estimators` with two functions,
-``default_games(name)`` and ``train(name, games, seed, opponents, progress)``, which returns a `Trained`."""
+"""Where the trainer of each estimator is: modules of `gin_env.training.estimators` with ``DEFAULT_GAMES``
+(a dict by name) and a function ``train(name, games, seed, opponents, progress)``, which returns a `Trained`."""
 
 
 class Trained(Protocol):
@@ -34,7 +34,7 @@ def trainable() -> list[str]:
 
 def default_games(name: str) -> int:
     """How many games this estimator's packaged file was trained on. Raises ValueError for an unknown name."""
-    return _trainer(name).default_games(name)
+    return _trainer(name).DEFAULT_GAMES[name]
 
 
 def train_estimator(
@@ -51,7 +51,7 @@ def train_estimator(
     """
     trainer = _trainer(name)
     return trainer.train(
-        name, trainer.default_games(name) if games is None else games, seed, opponents, progress
+        name, trainer.DEFAULT_GAMES[name] if games is None else games, seed, opponents, progress
     )
 
 

@@ -15,18 +15,15 @@ from gin_env.compilation import kernel
 from gin_env.estimators.frequencies import Frequencies
 from gin_env.estimators.turn_buckets import BUCKETS, offered_upcard, suit_relation
 from gin_env.knowledge import cards_unseen
-from gin_env.play.turns import play_bot
+from gin_env.play.turns import play_bot, play_seated
 from gin_env.state import DRAW
 from gin_env.streams import check_seed
+from gin_env.support.checks import is_integer
 from gin_env.support.version import __version__
 
 GAMES_AT_ONCE = 1000
-DEFAULT_GAMES = 10_000
-
-
-def default_games(name: str) -> int:
-    """As in both papers."""
-    return DEFAULT_GAMES
+DEFAULT_GAMES = {"bayes": 10_000, "bayes-isru": 10_000}
+"""As in both papers."""
 
 
 def train(
@@ -41,7 +38,7 @@ def train(
 
 
 def count_frequencies(
-    games: int = DEFAULT_GAMES,
+    games: int = DEFAULT_GAMES["bayes"],
     seed: int = 1,
     opponents: Sequence[str | Agent] = ("simple",),
     progress: Callable[[int], object] | None = None,
@@ -53,7 +50,7 @@ def count_frequencies(
 
     Raises ValueError for unknown bots or a number of games below 1.
     """
-    if isinstance(games, bool) or not isinstance(games, int | np.integer) or games < 1:
+    if not is_integer(games) or games < 1:
         raise ValueError(f"a positive number of games is needed, not {games!r}")
     seed = check_seed(seed)
     bots = [resolve(bot) for bot in opponents]
@@ -69,9 +66,7 @@ def count_frequencies(
         playing = table.everyone
         while len(playing):
             sitting = seats[playing, table.to_move()[playing]]
-            for number, bot in enumerate(bots):
-                if (sitting == number).any():
-                    play_bot(table, bot, playing[sitting == number])
+            play_seated(table, bots, sitting, playing, play_bot)
             turns += _count_turns(table.state, playing, seen, held, seen_before, held_before)
             if progress is not None and table.done[playing].any():
                 progress(int(table.done[playing].sum()))

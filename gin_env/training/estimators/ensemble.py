@@ -17,6 +17,9 @@ from gin_env.rules import MAX_TURNS
 from gin_env.support.version import __version__
 from gin_env.training.estimators.evaluation import estimate_along
 
+DEFAULT_GAMES = {"ensemble": 5000}
+"""Hands that the packaged table was fitted on."""
+
 
 @dataclass(frozen=True)
 class FittedTable:
@@ -34,11 +37,6 @@ class FittedTable:
     def save(self, path: str | Path) -> None:
         """Write the table as npz."""
         save_table(self.table, path, self.metadata)
-
-
-def default_games(name: str) -> int:
-    """How many hands the packaged table was fitted on."""
-    return 5000
 
 
 def train(

@@ -22,8 +22,7 @@ import numpy as np
 
 from gin_env import agents, estimators
 from gin_env.agents import Agent
-from gin_env.estimators.base import Estimator
-from gin_env.estimators.omniscient import OmniscientEstimator
+from gin_env.estimators.base import Estimator, advance_slots
 from gin_env.estimators.public_history import known_cards
 from gin_env.rules import MAX_TURNS
 from gin_env.state import DRAW
@@ -211,7 +210,7 @@ def estimate_along(
             estimates, times = [], []
             for member, memory in zip(members, memories, strict=True):
                 start = time.process_time()
-                estimates.append(_advance(member, positions, memory, slots))
+                estimates.append(advance_slots(member, positions.view, positions.hands, memory, slots))
                 times.append(time.process_time() - start)
             yield positions, estimates, times
         if progress is not None and begun - len(waiting) > ended:
@@ -219,16 +218,6 @@ def estimate_along(
             ended = begun - len(waiting)
     if progress is not None:
         progress(hands - ended)
-
-
-def _advance(member: Estimator, positions: Positions, memory: np.ndarray, slots: np.ndarray) -> np.ndarray:
-    """float32 (n, 52): the estimates, with the memory of these slots brought up to date."""
-    if isinstance(member, OmniscientEstimator):
-        return member.estimate_hands(positions.hands)
-    own = memory[slots]
-    estimates = member.advance(positions.view, own)
-    memory[slots] = own
-    return estimates
 
 
 def _add_to_bins(bins: np.ndarray, estimates: np.ndarray, positions: Positions) -> None:

@@ -25,14 +25,11 @@ import numpy as np
 from gin_env.estimators.networks import (
     FORWARD_BATCH,
     NETWORKS,
-    predict,
     round_to_half_precision,
     save,
-    with_expected_sum,
 )
-from gin_env.estimators.neural import turn_inputs, weights_path
-from gin_env.estimators.public_history import card_features, known_cards, opponent_turns
-from gin_env.estimators.shankar import shankar_images
+from gin_env.estimators.neural import weights_path
+from gin_env.estimators.public_history import known_cards
 from gin_env.streams import check_seed
 from gin_env.support.version import __version__
 from gin_env.training.estimators.figures import Progress, draw_curve
@@ -63,6 +60,9 @@ COURSES = {
     "suit-equivariant": Course(rounds=24, hands=4000, learning_rate=3e-3),
 }
 """The courses of the packaged weights ``simple``; other sets may be shorter, their metadata say."""
+
+DEFAULT_GAMES = {name: course.rounds * course.hands for name, course in COURSES.items()}
+"""Hands that the packaged weights ``simple`` have watched."""
 
 MIXED = "mixed"
 """Name of a set of weights that has watched several bots."""
@@ -97,11 +97,6 @@ class Trained:
         path.with_suffix(".curve.csv").write_text("\n".join(lines) + "\n")
         with contextlib.suppress(ImportError):
             draw_curve(self.curve, str(self), path.with_suffix(".curve.png"))
-
-
-def default_games(name: str) -> int:
-    """How many hands the packaged weights of this network have watched."""
-    return COURSES[name].rounds * COURSES[name].hands
 
 
 def train(
@@ -147,13 +142,13 @@ def train_network(
     held_out = collect_positions(bots, course.validation_hands, _round_seed(seed, 0), SHARE)
     optimizer = torch.optim.Adam(network.parameters(), lr=course.learning_rate)
     curve: list[Progress] = []
-    seen, before, validation = 0, None, prepare(name, held_out, None)
+    seen, before, validation = 0, None, prepare(network, held_out, None)
     for number in range(course.rounds):
         if number and number * course.generations % course.rounds < course.generations:
             before = copy.deepcopy(network)  # a new generation
-            validation = prepare(name, held_out, before)
+            validation = prepare(network, held_out, before)
         positions = collect_positions(bots, course.hands, _round_seed(seed, number + 1), SHARE)
-        batches = prepare(name, positions, before)
+        batches = prepare(network, positions, before)
         loss = learn(network, batches, course, optimizer, number)
         seen += len(batches[-1])
         if number == course.rounds - 1:
@@ -177,35 +172,16 @@ def train_network(
     return Trained(name, network.eval(), tuple(curve), metadata)
 
 
-def prepare(name: str, positions: Positions, before: Any) -> tuple[torch.Tensor, ...]:
-    """(network inputs..., unseen, missing, truth) of the positions; `before`: ``nn``'s last generation."""
-    view = positions.view
-    if name == "nn":
-        _turns, counts = opponent_turns(view)
-        begun = np.flatnonzero(counts)
-        positions = Positions(view[begun], positions.hands[begun])
-        inputs: tuple[np.ndarray, ...] = (_last_turn_inputs(positions, before),)
-    elif name == "shankar-cnn":
-        inputs = (shankar_images(view),)
-    else:
-        inputs = card_features(view)
+def prepare(network: Any, positions: Positions, before: Any) -> tuple[torch.Tensor, ...]:
+    """(unseen, missing, inputs of the network..., truth) of the positions for which the network has inputs.
+
+    `before` is ``nn``'s last generation, see `CardNetwork.inputs`.
+    """
+    ready = network.ready(positions.view)
+    positions = Positions(positions.view[ready], positions.hands[ready])
     _, unseen, missing = known_cards(positions.view)
-    return tuple(map(torch.from_numpy, (*inputs, unseen, missing, positions.truth())))
-
-
-def _last_turn_inputs(positions: Positions, before: Any) -> np.ndarray:
-    """Inputs of ``nn`` for the opponent's last turn; the network `before` estimates her earlier ones."""
-    view = positions.view
-    turns, counts = opponent_turns(view)
-    inputs = np.empty((len(view), before.layers[0].in_features if before else 157), np.float32)
-    estimate = np.empty((len(view), 52), np.float32)
-    for step in range(turns.shape[1]):
-        now = np.flatnonzero(step < counts)
-        rows = turn_inputs(turns[now, step], estimate[now] if step and before else None, view)
-        inputs[now] = rows
-        if before is not None:
-            estimate[now] = predict(lambda batch: before(batch).sigmoid(), rows)
-    return inputs
+    inputs = network.inputs(positions.view, before)
+    return tuple(map(torch.from_numpy, (unseen, missing, *inputs, positions.truth())))
 
 
 def learn(network: Any, data: tuple[torch.Tensor, ...], course: Course, optimizer: Any, number: int) -> float:
@@ -231,10 +207,8 @@ def learn(network: Any, data: tuple[torch.Tensor, ...], course: Course, optimize
 
 def cross_entropy(network: Any, data: tuple[torch.Tensor, ...]) -> torch.Tensor:
     """Mean cross-entropy over the cards of unknown place, of `prepare`'s data."""
-    *inputs, unseen, missing, truth = data
-    logits = network(*inputs)
-    if len(inputs) > 1:  # the suit-equivariant network
-        logits = with_expected_sum(logits, unseen, missing)
+    unseen, missing, *inputs, truth = data
+    logits = network.card_logits(unseen, missing, *inputs)
     every_card = functional.binary_cross_entropy_with_logits(logits, truth, reduction="none")
     return (every_card * unseen).sum() / unseen.sum()
 
@@ -245,7 +219,7 @@ def evaluate(network: Any, data: tuple[torch.Tensor, ...]) -> float:
     with torch.inference_mode():
         for start in range(0, len(data[-1]), FORWARD_BATCH):
             part = tuple(tensor[start : start + FORWARD_BATCH] for tensor in data)
-            cards = float(part[-3].sum())
+            cards = float(part[0].sum())
             total += float(cross_entropy(network, part)) * cards
             weight += cards
     return total / max(weight, 1)

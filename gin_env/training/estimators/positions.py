@@ -14,9 +14,10 @@ import numpy as np
 from gin_env import agents
 from gin_env.agents import Agent
 from gin_env.batch import Games
-from gin_env.cards import NUM_CARDS
-from gin_env.play.turns import play_bot
+from gin_env.cards import card_columns
+from gin_env.play.turns import play_bot, play_seated
 from gin_env.streams import check_seed
+from gin_env.support.checks import is_integer
 from gin_env.views import PlayerView
 
 HANDS_AT_ONCE = 2048
@@ -35,9 +36,7 @@ class Positions:
 
     def truth(self) -> np.ndarray:
         """float32 (n, 52): 1 for the cards that the opponents hold."""
-        return (self.hands[:, None] >> np.arange(NUM_CARDS, dtype=np.uint64) & np.uint64(1)).astype(
-            np.float32
-        )
+        return card_columns(self.hands).astype(np.float32)
 
 
 def collect_positions(bots: Sequence[str | Agent], hands: int, seed: int, share: float = 0.25) -> Positions:
@@ -68,7 +67,7 @@ def play_hands(bots: Sequence[str | Agent], hands: int, seed: int) -> Iterator[t
     players = [agents.resolve(bot) for bot in bots]
     if not players:
         raise ValueError("at least one bot is needed")
-    if isinstance(hands, bool) or not isinstance(hands, int | np.integer) or hands < 1:
+    if not is_integer(hands) or hands < 1:
         raise ValueError(f"a positive number of hands is needed, not {hands!r}")
     rng = np.random.default_rng([check_seed(seed), 1])
     for first in range(0, hands, HANDS_AT_ONCE):
@@ -80,7 +79,5 @@ def play_hands(bots: Sequence[str | Agent], hands: int, seed: int) -> Iterator[t
         while len(waiting):
             yield games, waiting
             sitting = seats[waiting, games.to_move()[waiting]]
-            for number, bot in enumerate(players):
-                if (sitting == number).any():
-                    play_bot(games, bot, waiting[sitting == number])
+            play_seated(games, players, sitting, waiting, play_bot)
             waiting = waiting[~games.done[waiting]]

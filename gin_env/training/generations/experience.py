@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from gin_env.agents.generations.candidates import DISCARD_ROWS, DRAW_ROWS
+from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.views import VIEW
 
 UNTRIED = np.float32(np.nan)
+_PARTS = ("draw", "discard")
+_VIEW_FIELDS = str(VIEW.descr)
+"""The layout of the views' records: bytes of another one mean nothing here."""
+FORMAT = ArrayFormat(
+    kind="experience",
+    version=1,
+    arrays={
+        "draw_views": (np.uint8, ("draws", VIEW.itemsize)),
+        "draw_returns": (np.float32, ("draws", DRAW_ROWS, 2)),
+        "discard_views": (np.uint8, ("discards", VIEW.itemsize)),
+        "discard_returns": (np.float32, ("discards", DISCARD_ROWS, 2)),
+    },
+    described={"view": str},
+    command="python examples/generational_retraining.py",
+)
 
 
 @dataclass(frozen=True)
@@ -35,24 +51,20 @@ class Experience:
 
 
 def save_experiences(experiences: tuple[Experience, Experience], path: Path) -> None:
-    """Write positions to draw in and to discard in to an ``.npz`` file."""
-    draws, discards = experiences
-    np.savez_compressed(
-        path,
-        draw_views=draws.views.view(np.uint8),
-        draw_returns=draws.returns,
-        discard_views=discards.views.view(np.uint8),
-        discard_returns=discards.returns,
-    )
+    """Write positions to draw in and to discard in to a file (.npz)."""
+    arrays = {}
+    for name, experience in zip(_PARTS, experiences, strict=True):
+        arrays[f"{name}_views"] = experience.views.view(np.uint8).reshape(-1, VIEW.itemsize)
+        arrays[f"{name}_returns"] = experience.returns
+    FORMAT.write(path, arrays, {"view": _VIEW_FIELDS})
 
 
 def load_experiences(path: Path) -> tuple[Experience, Experience]:
-    """What `save_experiences` wrote. Raises ValueError, naming the file, if it cannot be read."""
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            return (
-                Experience(file["draw_views"].view(VIEW), file["draw_returns"]),
-                Experience(file["discard_views"].view(VIEW), file["discard_returns"]),
-            )
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} holds no experience of this version: {error}") from error
+    """What `save_experiences` wrote. Raises FileNotFoundError, or ArrayFileError for a file that cannot be used."""
+    arrays, metadata = FORMAT.read(path)
+    if metadata["view"] != _VIEW_FIELDS:
+        raise ArrayFileError(f"{path} holds views of another release; remove it and play them again")
+    draws, discards = (
+        Experience(arrays[f"{name}_views"].view(VIEW)[:, 0], arrays[f"{name}_returns"]) for name in _PARTS
+    )
+    return draws, discards

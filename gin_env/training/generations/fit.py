@@ -14,7 +14,7 @@ from itertools import permutations
 import numpy as np
 import torch
 
-from gin_env.agents.generations.candidates import DRAW_ROWS, describe
+from gin_env.agents.generations.candidates import DRAW_ROWS, candidate_rows
 from gin_env.agents.generations.network import CandidateNetwork, observe
 from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from gin_env.observation import NUM_PLANES
@@ -82,7 +82,7 @@ def _losses(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Squared errors (k,) of these positions: of the differences between candidates, and of the means."""
     view = PlayerView(experience.views[chosen])
-    rows, _ = describe(view.records, discarding=experience.returns.shape[1] > DRAW_ROWS)
+    rows, _ = candidate_rows(view.records, discarding=experience.returns.shape[1] > DRAW_ROWS)
     observations = permute_suits(torch.from_numpy(observe(view)), suits)
     returns = torch.from_numpy(experience.returns[chosen]).flatten(1)
     tried = ~returns.isnan()

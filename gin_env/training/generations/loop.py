@@ -299,7 +299,7 @@ def _player(bot: str, knock: str) -> Agent:
     """A bot by name, or a generation by its file, in the precision in which this machine is fast."""
     if not bot.endswith(".safetensors"):
         return agents.make(bot)
-    return GenerationBot.of(load_network(bot)[0], Path(bot).stem, knock, _fast_dtype())
+    return GenerationBot(bot, knock, dtype=_fast_dtype())
 
 
 def _fast_dtype() -> torch.dtype:

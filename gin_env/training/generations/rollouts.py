@@ -21,11 +21,13 @@ import numpy as np
 from gin_env.actions import KNOCK
 from gin_env.agents.base import Agent
 from gin_env.agents.generations.bot import GenerationBot
-from gin_env.agents.generations.candidates import NO_ACTION, describe
+from gin_env.agents.generations.candidates import NO_ACTION, candidate_rows
 from gin_env.batch import Games
 from gin_env.cards import NUM_CARDS
+from gin_env.play.turns import play_bot, play_seated
 from gin_env.state import DISCARD, STOCK_ONLY
 from gin_env.training.generations.experience import UNTRIED, Experience
+from gin_env.views import PlayerView
 
 _KNOCKS = slice(KNOCK, KNOCK + NUM_CARDS)
 
@@ -99,7 +101,7 @@ def try_candidates(
     if isinstance(players.learner, GenerationBot):
         values, actions = players.learner.values(view, discarding)
     else:
-        actions = describe(view.records, discarding)[1]
+        actions = candidate_rows(view.records, discarding)[1]
         values = (actions == players.learner.act(view)[:, None, None]).astype(np.float32)
     tried = np.stack(
         [
@@ -163,20 +165,26 @@ class Players:
         exploration: float = 0.0,
     ) -> np.ndarray:
         """One action in each running game; returns those that still run."""
-        mine = table.to_move()[running] == self.seats[running]
-        games = running[mine]
-        if len(games):
-            actions = self.learner.act(table.views(games))
-            if random is not None:
-                astray = np.flatnonzero(random.random(len(games)) < exploration)
-                actions[astray] = _random_actions(table.masks(games[astray]), random)
-            table.play(games, actions)
-        theirs = running[~mine]
-        for number, opponent in enumerate(self.pool):
-            games = theirs[self.opponents[theirs] == number]
-            if len(games):
-                table.play(games, opponent.act(table.views(games)))
+        learner = self.learner if random is None else _Explorer(self.learner, random, exploration)
+        learns = table.to_move()[running] == self.seats[running]
+        sitting = np.where(learns, 0, 1 + self.opponents[running])
+        play_seated(table, [learner, *self.pool], sitting, running, play_bot)
         return running[~table.done[running]]
+
+
+class _Explorer:
+    """A bot some of whose decisions are random."""
+
+    def __init__(self, bot: Agent, random: np.random.Generator, share: float) -> None:
+        self.name = bot.name
+        self.bot, self.random, self.share = bot, random, share
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        """See `Agent.act`."""
+        actions = np.array(self.bot.act(view))
+        astray = np.flatnonzero(self.random.random(len(view)) < self.share)
+        actions[astray] = _random_actions(view[astray].masks(), self.random)
+        return actions
 
 
 def _random_actions(masks: np.ndarray, random: np.random.Generator) -> np.ndarray:

@@ -21,9 +21,6 @@ Readings:
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
 from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -34,9 +31,11 @@ from typing import Any
 import numpy as np
 
 from gin_env import estimators
+from gin_env.cards import NUM_CARDS
 from gin_env.rules import Rules
 from gin_env.state import STATE
 from gin_env.streams import check_seed
+from gin_env.support.array_files import ArrayFormat
 from gin_env.support.checks import check_integer, check_number
 from gin_env.support.version import __version__
 from gin_env.training.hand_strength.simulation import (
@@ -58,13 +57,21 @@ DATA_SETS = {
 """Name: (explorer, samples or simulations for each deal)."""
 STAGES = ("last", "all")
 ALL_STAGES_DISCOUNT = 0.9
-DATA_VERSION = 3
+FORMAT = ArrayFormat(
+    kind="data set",
+    version=3,
+    arrays={
+        "hands": (np.uint64, ("states",)),
+        "estimates": (np.uint8, ("states", NUM_CARDS)),
+        "scores": (np.float32, ("states",)),
+        "counts": (np.uint32, ("states",)),
+    },
+    described={"name": str, "stages": str, "observations": int, "simulated_actions": int},
+    command="gin-rummy hand-strength data",
+    old_version_key="data_version",
+)
 _DEALS_AT_ONCE = 1024
 """Deals of one task of a worker; part of what a seed means."""
-
-
-class DataSetError(ValueError):
-    """A file that is not a usable data set."""
 
 
 @dataclass
@@ -99,51 +106,14 @@ class DataSet:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the data set to a file (compressed npz without pickles)."""
-        text = json.dumps(self.metadata | {"data_version": DATA_VERSION}, sort_keys=True).encode()
-        arrays: dict[str, Any] = {
-            "hands": self.hands,
-            "estimates": self.estimates,
-            "scores": self.scores,
-            "counts": self.counts,
-            "metadata": np.frombuffer(text, np.uint8),
-        }
-        arrays["checksum"] = np.frombuffer(_checksum(arrays), np.uint8)
-        path = Path(path)
-        partial = path.with_name(path.name + ".partial")
-        with partial.open("wb") as file:
-            np.savez_compressed(file, **arrays)
-        partial.replace(path)
+        """Write the data set to a file (.npz)."""
+        FORMAT.write(path, {name: getattr(self, name) for name in FORMAT.arrays}, self.metadata)
 
     @classmethod
     def load(cls, path: str | Path) -> DataSet:
-        """Read a data set. Raises FileNotFoundError, or DataSetError for a damaged or foreign file."""
-        path = Path(path)
-        try:
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-                arrays = {name: file[name] for name in ("hands", "estimates", "scores", "counts", "metadata")}
-                checksum = file["checksum"]
-        except FileNotFoundError:
-            raise FileNotFoundError(f"there is no data set {path}") from None
-        except Exception as error:  # numpy and zipfile raise nearly anything for a damaged file
-            raise DataSetError(f"{path} is no data set, or is damaged ({error})") from error
-        if checksum.tobytes() != _checksum(arrays):
-            raise DataSetError(f"{path} is damaged: its checksum does not fit")
-        metadata = json.loads(arrays.pop("metadata").tobytes())
-        version = metadata.pop("data_version", None)
-        if version != DATA_VERSION:
-            raise DataSetError(
-                f"{path} has data version {version}, this release reads {DATA_VERSION}; "
-                "generate it again with `gin-rummy hand-strength data`"
-            )
+        """Read a data set. Raises FileNotFoundError, or ArrayFileError for a truncated, altered or foreign file."""
+        arrays, metadata = FORMAT.read(path)
         return cls(**arrays, metadata=metadata)
-
-
-def _checksum(arrays: dict[str, np.ndarray]) -> bytes:
-    digest = hashlib.sha256()
-    for name in sorted(arrays):
-        digest.update(name.encode() + np.ascontiguousarray(arrays[name]).tobytes())
-    return digest.digest()
 
 
 def discounted_scores(points: np.ndarray, stages: np.ndarray, discount: float) -> np.ndarray:

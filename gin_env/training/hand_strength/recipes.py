@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gin_env.training.hand_strength.data_sets import DataSet, generate
 
 if TYPE_CHECKING:
-    from gin_env.training.hand_strength.selection import Candidate
+    from gin_env.training.hand_strength.selection import Contestant
     from gin_env.training.hand_strength.trainer import Trainer
 
 OBSERVATIONS = 200_000
@@ -95,7 +95,7 @@ def load_or_generate(
 
 
 def provenance(
-    name: str, trainer: Trainer, schedule: str, epochs: int | None, candidates: list[Candidate]
+    name: str, trainer: Trainer, schedule: str, epochs: int | None, candidates: list[Contestant]
 ) -> dict[str, Any]:
     """The metadata of a finished network, the best of `candidates`, with the command that reproduces it."""
     data = trainer.data.metadata

@@ -28,7 +28,7 @@ VALIDATION_SEED = 20_201_202
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Contestant:
     """One of the networks that were compared."""
 
     seed: int
@@ -43,7 +43,7 @@ def train_best(
     candidates: int,
     games: int | None = None,
     progress: Callable[[int], object] | None = None,
-) -> tuple[Trainer, list[Candidate]]:
+) -> tuple[Trainer, list[Contestant]]:
     """Train `candidates` networks, with seeds from that of the settings on; return the best and all results.
 
     The best wins most of its validation `games`. `progress` is called with numbers of states, as in
@@ -55,7 +55,7 @@ def train_best(
         trainer = train(data, replace(settings, seed=seed), progress=progress)
         trainers.append(trainer)
         rate = validation_win_rate(trainer, games)
-        found.append(Candidate(seed, trainer.validation_losses[-1], rate))
+        found.append(Contestant(seed, trainer.validation_losses[-1], rate))
     best = max(range(candidates), key=lambda number: found[number].win_rate)
     return trainers[best], found
 

@@ -1,0 +1,59 @@
+"""What the network of ``nn`` looks at: the opponent's turns, one after the other, beside the estimate before each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gin_env.cards import NUM_CARDS, card_columns
+from gin_env.estimators.public_history import opponent_turns
+from gin_env.views import PlayerView
+
+NUM_INPUTS = 3 * NUM_CARDS + 1
+
+
+def turn_inputs(turns: np.ndarray, before: np.ndarray | None, view: PlayerView) -> np.ndarray:
+    """float32 (n, NUM_INPUTS): the inputs for `OPPONENT_TURN` records (n,).
+
+    `before` are the estimates (n, 52) before the turn; None for the uniform estimate, before the first one.
+    """
+    cards = np.arange(NUM_CARDS)
+    held, out = card_columns(turns["held"]), card_columns(turns["out"])
+    if before is None:
+        missing = view.records["public"]["rules"]["hand_size"][0] - held.sum(axis=1, keepdims=True)
+        before = missing / np.maximum((~held & ~out).sum(axis=1, keepdims=True), 1)
+    return np.concatenate(
+        [
+            turns["upcard"][:, None] == cards,
+            turns["took"][:, None],
+            turns["discard"][:, None] == cards,
+            np.where(held, 1, np.where(out, 0, before)),
+        ],
+        axis=1,
+        dtype=np.float32,
+    )
+
+
+def walk_turns(
+    view: PlayerView,
+    predict: Callable[[np.ndarray], np.ndarray] | None,
+    done: np.ndarray,
+    estimate: np.ndarray,
+) -> np.ndarray:
+    """Go through the opponents' turns from number `done` (n,) of each on; returns the inputs of the last, float32 (n, NUM_INPUTS).
+
+    `predict` makes estimates (k, 52) from `turn_inputs`; `estimate` (n, 52) is brought up to date in place. Without
+    `predict` the estimate before each turn is the uniform one. Where there is no turn to go through, the inputs are
+    not set and the estimate is left as it was.
+    """
+    turns, counts = opponent_turns(view)
+    inputs = np.empty((len(view), NUM_INPUTS), np.float32)
+    for step in range(turns.shape[1]):
+        now = np.flatnonzero((done <= step) & (step < counts))
+        if len(now):
+            before = estimate[now] if step and predict is not None else None
+            inputs[now] = rows = turn_inputs(turns[now, step], before, view)
+            if predict is not None:
+                estimate[now] = predict(rows)
+    return inputs

@@ -1,0 +1,148 @@
+"""Files of arrays: npz without pickles, with what they are, where they come from, and a checksum over it all.
+
+Every kind of file that holds numpy arrays is an `ArrayFormat`. Beside its arrays a file holds ``metadata``, the bytes of
+a JSON object (what the writer says, with ``kind`` and ``file_version``), and ``checksum``, SHA-256 over the bytes of
+the arrays in the format's order and of the metadata.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import UnionType
+from typing import Any, BinaryIO
+
+import numpy as np
+
+_METADATA, _CHECKSUM = "metadata", "checksum"
+
+
+class ArrayFileError(ValueError):
+    """A file that does not hold the arrays which were looked for, whole and of this release's version."""
+
+
+@dataclass(frozen=True)
+class ArrayFormat:
+    """One kind of file: `write` and `read` it."""
+
+    kind: str
+    """What a file holds, such as "strategy table"."""
+    version: int
+    """Changes when the arrays mean something else; other versions are refused."""
+    arrays: Mapping[str, tuple[type[np.generic], tuple[int | str, ...]]]
+    """name -> (type, shape). A word in a shape is a length that the file chooses, the same wherever the word stands."""
+    command: str
+    """What makes such a file again; a user with an old one is told it."""
+    described: Mapping[str, type | UnionType] = field(default_factory=dict)
+    """Entries that the metadata must have, and their types."""
+    old_version_key: str | None = None
+    """Where files say their version that were written before files said their kind; None: there are no such files."""
+    old_checksum: bool = False
+    """Whether the checksum of these older files is the one described above; otherwise zip's own has to do."""
+
+    def write(self, path: str | Path, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any]) -> None:
+        """Write arrays to a file, at once or not at all. `metadata` must fit into JSON.
+
+        Raises ValueError for arrays that are not of this format, OSError if they cannot be written.
+        """
+        if wrong := self._misfit(arrays):
+            raise ValueError(f"this is no {self.kind}: {wrong}")
+        stored = {name: np.ascontiguousarray(arrays[name]) for name in self.arrays}
+        described = {**metadata, "kind": self.kind, "file_version": self.version}
+        text = np.frombuffer(json.dumps(described, sort_keys=True).encode(), np.uint8)
+        checksum = np.frombuffer(_checksum(stored, text), np.uint8)
+        entries: dict[str, Any] = {**stored, _METADATA: text, _CHECKSUM: checksum}
+        with open_replacement(path) as file:
+            np.savez_compressed(file, **entries)
+
+    def read(self, path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """(arrays, metadata) of a file that `write` wrote.
+
+        Raises FileNotFoundError, or ArrayFileError, naming the file, if it is damaged or of another kind or version.
+        """
+        path = Path(path)
+        if not path.is_file():
+            raise FileNotFoundError(f"there is no {self.kind} {path}")
+        try:
+            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+                text = file[_METADATA]
+                checksum = file[_CHECKSUM].tobytes() if _CHECKSUM in file else None
+                metadata = json.loads(text.tobytes())
+                if not isinstance(metadata, dict):
+                    raise TypeError("its metadata is no JSON object")
+                old = "kind" not in metadata and self.old_version_key in metadata
+                kind, version = metadata.get("kind"), metadata.get("file_version")
+                if old:
+                    kind, version = self.kind, metadata.pop(self.old_version_key)
+                # Of another kind or version there is no more to say about the arrays than that.
+                same = (kind, version) == (self.kind, self.version)
+                arrays = {name: file[name] for name in self.arrays} if same else {}
+        except Exception as error:  # numpy, zipfile and json raise nearly anything for a damaged file
+            raise ArrayFileError(f"{path} is no {self.kind}, or is damaged ({error})") from error
+        if kind != self.kind:
+            what = f"a {kind}" if isinstance(kind, str) else "something that does not say what it is"
+            raise ArrayFileError(f"{path} holds {what}, not a {self.kind}")
+        if version != self.version:
+            raise ArrayFileError(
+                f"{path} has version {version}, this release reads {self.version}; make it again with `{self.command}`"
+            )
+        if wrong := self._misfit(arrays) or self._undescribed(metadata):
+            raise ArrayFileError(f"{path} is no {self.kind}, or is damaged: {wrong}")
+        if (not old or self.old_checksum) and checksum != _checksum(arrays, text):
+            raise ArrayFileError(f"{path} is damaged: its checksum does not fit")
+        metadata.pop("kind", None)
+        metadata.pop("file_version", None)
+        return arrays, metadata
+
+    def _misfit(self, arrays: Mapping[str, np.ndarray]) -> str | None:
+        """What is wrong with the types or shapes of arrays."""
+        lengths: dict[str, int] = {}
+        for name, (scalar, expected) in self.arrays.items():
+            array = arrays[name]
+            shape = tuple(
+                lengths.setdefault(length, found) if isinstance(length, str) else length
+                for length, found in zip(expected, array.shape, strict=False)
+            )
+            if array.dtype != np.dtype(scalar) or len(shape) < len(expected) or array.shape != shape:
+                wanted = f"{np.dtype(scalar)} ({', '.join(map(str, expected))})"
+                return f"{name} is {array.dtype} {array.shape} instead of {wanted}"
+        return None
+
+    def _undescribed(self, metadata: Mapping[str, Any]) -> str | None:
+        """What the metadata lacks."""
+        for key, kind in self.described.items():
+            if not isinstance(metadata.get(key), kind):
+                return f"its metadata does not say {key!r}"
+        return None
+
+
+@contextlib.contextmanager
+def open_replacement(path: str | Path) -> Iterator[BinaryIO]:
+    """A new file that takes the place of `path` when the block ends; if it fails, `path` is left as it was.
+
+    It is written in the same folder and reaches the disk before it is renamed.
+    """
+    path = Path(path)
+    partial = path.with_name(path.name + ".partial")
+    try:
+        with partial.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def _checksum(arrays: Mapping[str, np.ndarray], text: np.ndarray) -> bytes:
+    digest = hashlib.sha256()
+    for array in arrays.values():
+        digest.update(array.tobytes())
+    digest.update(text.tobytes())
+    return digest.digest()

@@ -1,0 +1,201 @@
+"""Files of arrays: what is written comes back, files of before are read, every damage is one clear error."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gin_env import estimators
+from gin_env.agents.cfr import table as strategy_table
+from gin_env.agents.cfr.table import StrategyTable
+from gin_env.estimators import ensemble, frequencies
+from gin_env.estimators.frequencies import Frequencies
+from gin_env.support.array_files import ArrayFileError, ArrayFormat, open_replacement
+from gin_env.training.cfr.trainer import CHECKPOINT, Settings, Trainer
+from gin_env.training.generations import experience
+from gin_env.training.generations.experience import load_experiences
+from gin_env.training.hand_strength import data_sets
+from gin_env.training.hand_strength.data_sets import DataSet
+
+SMALL = ArrayFormat(
+    kind="small file",
+    version=2,
+    arrays={"counts": (np.int64, ("rows", 3)), "scores": (np.float32, ("rows",))},
+    described={"seed": int},
+    command="make small",
+    old_version_key="small_version",
+)
+ARRAYS = {"counts": np.arange(6).reshape(2, 3), "scores": np.array([0.5, np.nan], np.float32)}
+READERS = {
+    "table of frequencies": (frequencies.FORMAT, Frequencies.load),
+    "ensemble table": (ensemble.FORMAT, ensemble.load_table),
+    "strategy table": (strategy_table.FORMAT, StrategyTable.load),
+    "checkpoint": (CHECKPOINT, Trainer.resume),
+    "data set": (data_sets.FORMAT, DataSet.load),
+    "experience": (experience.FORMAT, load_experiences),
+}
+
+
+def written(path: Path) -> dict[str, np.ndarray]:
+    """A small file, taken apart."""
+    SMALL.write(path, ARRAYS, {"seed": 3})
+    with np.load(path) as file:
+        return dict(file)
+
+
+def text(metadata: object) -> np.ndarray:
+    return np.frombuffer(json.dumps(metadata).encode(), np.uint8)
+
+
+def test_arrays_and_metadata_come_back(tmp_path):
+    path = tmp_path / "a.npz"
+    SMALL.write(path, ARRAYS, {"seed": 3, "bots": ["simple"]})
+    arrays, metadata = SMALL.read(path)
+    assert metadata == {"seed": 3, "bots": ["simple"]}
+    assert list(arrays) == list(ARRAYS)
+    for name, array in ARRAYS.items():
+        assert arrays[name].dtype == array.dtype
+        assert np.array_equal(arrays[name], array, equal_nan=True)
+    SMALL.write(tmp_path / "b.npz", ARRAYS, {"seed": 3, "bots": ["simple"]})
+    assert (tmp_path / "b.npz").read_bytes() == path.read_bytes()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.npz", "b.npz"]
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path):
+    path = tmp_path / "a.npz"
+    SMALL.write(path, ARRAYS, {"seed": 3})
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="scores is int64"):
+        SMALL.write(path, ARRAYS | {"scores": np.arange(2)}, {"seed": 3})
+    with pytest.raises(TypeError, match="JSON"):
+        SMALL.write(path, ARRAYS, {"seed": object()})
+    with pytest.raises(ValueError, match="closed file"), open_replacement(path) as file:
+        file.close()  # whatever goes wrong before the end
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["a.npz"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"counts": None}, "or is damaged.*counts"),
+        ({"metadata": None}, "or is damaged.*metadata"),
+        ({"checksum": None}, "its checksum does not fit"),
+        ({"counts": np.arange(6)}, r"counts is int64 \(6,\) instead of int64 \(rows, 3\)"),
+        ({"counts": np.zeros((2, 3))}, r"counts is float64 \(2, 3\) instead of int64"),
+        ({"counts": np.array([{}], object)}, "allow_pickle=False"),
+        ({"scores": np.ones(3, np.float32)}, r"scores is float32 \(3,\) instead of float32 \(rows\)"),
+        ({"scores": np.ones(2, np.float32)}, "its checksum does not fit"),
+        ({"metadata": text([])}, "its metadata is no JSON object"),
+        ({"metadata": text(None)}, "its metadata is no JSON object"),
+        ({"metadata": np.frombuffer(b"[" * 100_000, np.uint8)}, "or is damaged.*recursion"),
+        ({"metadata": np.frombuffer(b"\xff{", np.uint8)}, "or is damaged.*decode"),
+        ({"metadata": text({"seed": 3})}, "does not say what it is, not a small file"),
+        ({"metadata": text({"kind": ["small file"], "file_version": 2})}, "does not say what it is"),
+        (
+            {"metadata": text({"kind": "large file", "file_version": 2})},
+            "holds a large file, not a small file",
+        ),
+        ({"metadata": text({"kind": "small file", "file_version": [2]})}, r"has version \[2\]"),
+        (
+            {"metadata": text({"kind": "small file", "file_version": 1})},
+            "has version 1, this release reads 2; make it again with `make small`",
+        ),
+        ({"metadata": text({"kind": "small file", "file_version": 2, "seed": "3"})}, "does not say 'seed'"),
+    ],
+)
+def test_damage_is_one_clear_error(tmp_path, change, message):
+    path = tmp_path / "a.npz"
+    parts = {**written(path), **change}
+    np.savez(path, **{name: array for name, array in parts.items() if array is not None})
+    with pytest.raises(ArrayFileError, match=rf"(?s)a\.npz.*{message}"):
+        SMALL.read(path)
+
+
+def npy(array: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("content", [b"", b"PK no zip", npy(np.arange(3)), b"\x80\x04N."])
+@pytest.mark.parametrize("kind", READERS)
+def test_files_that_are_no_npz_are_clear_errors_everywhere(tmp_path, kind, content):
+    path = tmp_path / "a.npz"
+    path.write_bytes(content)
+    with pytest.raises(ArrayFileError, match=rf"(?s)a\.npz is no {kind}, or is damaged"):
+        READERS[kind][1](path)
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_every_reader_names_a_file_of_another_kind_or_none_at_all(tmp_path, kind):
+    path = tmp_path / "a.npz"
+    written(path)
+    with pytest.raises(ArrayFileError, match=rf"a\.npz holds a small file, not a {kind}"):
+        READERS[kind][1](path)
+    with pytest.raises(FileNotFoundError, match=re.escape(f"there is no {kind} {tmp_path}")):
+        READERS[kind][1](tmp_path)
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_every_reader_refuses_what_describes_itself_wrongly(tmp_path, kind):
+    """Metadata whose entries are missing or of other types, with arrays of the right types and shapes."""
+    wanted, read = READERS[kind]
+    path = tmp_path / "a.npz"
+    arrays = {
+        name: np.zeros([length if isinstance(length, int) else 2 for length in shape], scalar)
+        for name, (scalar, shape) in wanted.arrays.items()
+    }
+    for wrong in ({}, {key: [] for key in wanted.described}):
+        replace(wanted, described={}).write(path, arrays, wrong)
+        with pytest.raises(ArrayFileError, match=r"a\.npz"):
+            read(path)
+
+
+def test_files_of_before_they_said_their_kind_are_read(tmp_path):
+    path = tmp_path / "a.npz"
+    parts = written(path)
+    del parts["checksum"]
+    np.savez(path, **parts | {"metadata": text({"small_version": 2, "seed": 4})})
+    assert SMALL.read(path)[1] == {"seed": 4}
+    np.savez(path, **parts | {"metadata": text({"small_version": 1, "seed": 4})})
+    with pytest.raises(ArrayFileError, match="has version 1"):
+        SMALL.read(path)
+    data = files("gin_env.estimators") / "data"
+    for kind, name in (("table of frequencies", "frequencies_simple"), ("ensemble table", "ensemble_simple")):
+        with np.load(str(data / f"{name}.npz")) as file:
+            assert b'"kind"' not in file["metadata"].tobytes(), "these packaged files are older"
+        assert READERS[kind][1](str(data / f"{name}.npz"))
+
+
+def test_an_ensemble_table_chooses_among_what_there_is(tmp_path):
+    """A choice out of range was an IndexError, in the middle of play."""
+    table = ensemble.load_table(str(files("gin_env.estimators") / "data" / ensemble.PACKAGED_TABLE))
+    parts = {name: table[name] for name in ensemble.FORMAT.arrays}
+    path = tmp_path / "table.npz"
+    nan = np.full_like(table["weights"], np.nan)
+    for wrong in ({"choice": parts["choice"] + 3}, {"choice": parts["choice"] - 9}, {"weights": nan}):
+        ensemble.save_table(parts | wrong, path, {})
+        with pytest.raises(ArrayFileError, match=r"table\.npz is damaged"):
+            estimators.make(f"ensemble:table={path}")
+    ensemble.FORMAT.write(path, parts, {"members": ["bayes", "nn"]})
+    with pytest.raises(ArrayFileError, match="chooses among other estimators"):
+        ensemble.load_table(path)
+
+
+def test_a_checkpoint_of_impossible_settings_is_refused(tmp_path):
+    path = tmp_path / "checkpoint.npz"
+    trainer = Trainer(Settings("plus"))
+    trainer.save(path)
+    arrays, metadata = CHECKPOINT.read(path)
+    for wrong in ({"abstraction": "cards"}, {"seed": -1}, {"exploration": 2.0}, {"abstraction": "paper"}):
+        CHECKPOINT.write(path, arrays, metadata | wrong)
+        with pytest.raises(ArrayFileError, match=r"checkpoint\.npz is a checkpoint of"):
+            Trainer.resume(path)
