@@ -368,7 +368,7 @@ def test_other_files_are_told_apart(tmp_path, monkeypatch):
     network = small_network()
     network.sizes = (1, 2)
     save_network(network, path, {})
-    with pytest.raises(ValueError, match="do not fit the network"):
+    with pytest.raises(ValueError, match="does not fit its own architecture"):
         load_network(path)
 
 
