@@ -31,7 +31,7 @@ __all__ = ["Agent", "make", "names", "parameters", "resolve"]
 
 
 def _policy(path: str, deterministic: bool = True) -> Agent:
-    """A policy that MaskablePPO saved."""
+    """A trained policy; imported when it is asked for, since it needs torch."""
     from gin_env.agents.policy import PolicyBot
 
     return PolicyBot.load(path, deterministic)
@@ -44,6 +44,20 @@ def _generation(weights: str | None = None, knock: str = "value") -> Agent:
     return GenerationBot(weights, knock)
 
 
+def _loader(path: str) -> Callable[..., Agent]:
+    """What makes a bot of a file: its ending and what it says that it holds decide."""
+    if path.endswith(".zip"):
+        return _policy
+    from gin_env.support.tensor_files import TensorFileError, read_kind
+
+    kind = read_kind(path, "trained policy")
+    if kind not in _LOADERS:
+        raise TensorFileError(f"{path} holds a {kind}: only a {' or a '.join(_LOADERS)} is a bot")
+    return _LOADERS[kind]
+
+
+_LOADERS: dict[str, Callable[..., Agent]] = {"policy": _policy, "generation network": _generation}
+"""By what a .safetensors file holds."""
 _BOTS: dict[str, Callable[..., Agent]] = {
     "random": RandomBot,
     "simple": SimpleBot,
@@ -77,7 +91,9 @@ def parameters(name: str) -> dict[str, Any] | None:
 
 
 def make(name: str, **params: Any) -> Agent:
-    """A bot by name, or the trained policy in a file (``.zip``: `gin_env.agents.policy`, ``.safetensors``: `gin_env.agents.generations`).
+    """A bot by name, or the trained policy or generation's network in a ``.safetensors`` file.
+
+    A Stable-Baselines3 archive (``.zip``) is refused, since it may hold code: ``gin-rummy convert`` makes such a file of it.
 
     The name may hold parameters, as in ``"simple:knock_at=4"`` (see `gin_env.support.specs`). A bot
     made with parameters is called by them in results: ``simple(knock_at=4)``.
@@ -98,12 +114,12 @@ def make(name: str, **params: Any) -> Agent:
         except TypeError as error:
             raise TypeError(f"bot {name!r}: {error}") from error
     elif name.endswith(POLICY_ENDINGS):
-        load = partial(_generation if name.endswith(".safetensors") else _policy, name)
+        load = partial(_loader(name), name)
         check_parameters(name, load, params)
         bot = load(**params)
     else:
         raise ValueError(
-            f"unknown bot {name!r}; choose from {', '.join(_BOTS)}, or give the path of a trained policy (.zip, .safetensors)"
+            f"unknown bot {name!r}; choose from {', '.join(_BOTS)}, or give the path of a trained policy (.safetensors)"
         )
     if params and "(" not in bot.name:
         bot.name += f"({', '.join(f'{key}={format_value(value)}' for key, value in params.items())})"
