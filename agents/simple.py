@@ -94,7 +94,7 @@ class SimpleBot:
 def knock_limits(knock_at: int | str | Sequence[int]) -> np.ndarray:
     """int64 (MAX_TURNS,): the knock threshold in each turn of the player, counted from 1; entry 0 is not used.
 
-    Raises TypeError or ValueError unless `knock_at` is an integer >= 0, a sequence of them, or ``"variable"``.
+    Raises TypeError or ValueError unless `knock_at` is an integer from 0 to 100, a sequence of them, or ``"variable"``.
     """
     if isinstance(knock_at, str) and knock_at == "variable":
         return points_by_turn("knock_at", VARIABLE_KNOCK, MOST_POINTS)
@@ -104,9 +104,7 @@ def knock_limits(knock_at: int | str | Sequence[int]) -> np.ndarray:
         raise TypeError(
             f"knock_at is an integer or 'variable' or a list of integers by turn, not {knock_at!r}"
         )
-    if knock_at < 0:
-        raise ValueError(f"knock_at = {knock_at}: deadwood is never negative")
-    return np.full(MAX_TURNS, knock_at, np.int64)
+    return np.full(MAX_TURNS, check_integer("knock_at", knock_at, 0, MOST_POINTS), np.int64)
 
 
 def points_by_turn(name: str, points: Sequence[int], most: int) -> np.ndarray:

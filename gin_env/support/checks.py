@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 
 def check_integer(name: str, value: object, least: int, most: int) -> int:
     """`value` as an int. Raises TypeError or ValueError unless it is an integer from `least` to `most`."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+    if isinstance(value, bool | np.bool_ | np.timedelta64) or not isinstance(value, int | np.integer):
         raise TypeError(f"{name} is an integer, not {value!r}")
     if not least <= value <= most:
         raise ValueError(f"{name} = {value} is out of range: {least} to {most} is possible")
@@ -19,9 +18,10 @@ def check_integer(name: str, value: object, least: int, most: int) -> int:
 
 def check_number(name: str, value: object, least: float, most: float) -> float:
     """`value` as a float. Raises TypeError or ValueError unless it is a number from `least` to `most`."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+    no_numbers = bool | np.bool_ | np.timedelta64  # though numpy counts durations as integers
+    if isinstance(value, no_numbers) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError(f"{name} is a number, not {value!r}")
-    if math.isnan(value) or not least <= value <= most:
+    if not least <= value <= most:  # so is NaN out of every range
         raise ValueError(f"{name} = {value} is out of range: {least} to {most} is possible")
     return float(value)
 
