@@ -1,8 +1,9 @@
 """A trained policy as a bot.
 
-Its file (`gin_env.agents.policy_networks`) remembers which observation layout, estimator (by name, with its parameters), rules and kind of episode it was trained with (see
-`describe_training`), and the bot encodes its own observation from the `PlayerView` accordingly: no option
-of the environment that it plays in can feed it other numbers.
+Its file (`gin_env.agents.policy_networks`) remembers which observation layout, estimator (by name, with its
+parameters), rules and kind of episode it was trained with (see `describe_training`), and the bot encodes its
+own observation from the `PlayerView` accordingly: no option of the environment that it plays in can feed it
+other numbers.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class PolicyBot:
     Parameters
     ----------
     network : observations float32 (n, OBSERVATION_SIZE) to logits float32 (n, 107), such as a network of
-        `gin_env.agents.policy_networks`; it is used as it is, see `snapshot` for a frozen copy of a model in training.
+        `gin_env.agents.policy_networks`; it is used as it is, see `snapshot` for a frozen copy.
     training : what `describe_training` returned for it.
     deterministic : play the most probable action (default) or draw from the distribution.
     name : how the bot is called in results.
@@ -117,17 +118,17 @@ class PolicyBot:
     def load(cls, path: str | Path, deterministic: bool = True) -> PolicyBot:
         """The policy in a file that `gin_env.wrappers.sb3.save_policy` or ``gin-rummy convert`` wrote.
 
-        Raises FileNotFoundError, ValueError for a file that is no such policy. An archive of Stable-Baselines3 (``.zip``) is
-        refused unopened: it may hold code, which SB3 runs when it loads it.
+        Raises FileNotFoundError, or ValueError for a file that is no such policy. An archive of
+        Stable-Baselines3 (``.zip``) is refused unopened: it may hold code, which SB3 runs when it loads it.
         """
         path = Path(path)
         if not path.exists():
             raise FileNotFoundError(f"no trained policy at {path}")
         if path.suffix == ".zip":
-            converted = path.with_suffix(".safetensors")
+            files = f"{shlex.quote(str(path))} {shlex.quote(str(path.with_suffix('.safetensors')))}"
             raise ValueError(
-                f"{path} is not loaded: an archive of Stable-Baselines3 may hold code that runs when it is; convert it "
-                f"with `gin-rummy convert {shlex.quote(str(path))} {shlex.quote(str(converted))}`, and name that file"
+                f"{path} is not loaded: an archive of Stable-Baselines3 may hold code that runs when it is; "
+                f"convert it with `gin-rummy convert {files}`, and name that file"
             )
         from gin_env.agents.policy_networks import load_network
 
@@ -139,7 +140,7 @@ class PolicyBot:
 
     @classmethod
     def snapshot(cls, model: MaskablePPO, deterministic: bool = False, name: str = "snapshot") -> PolicyBot:
-        """A frozen copy of a model in training (set ``model.gin_env`` first); of any policy of SB3's, in memory only."""
+        """A frozen copy of a model in training (set ``model.gin_env`` first); any policy of SB3's will do."""
         shape = model.policy.observation_space.shape
         if shape != (OBSERVATION_SIZE,):
             raise ValueError(f"{name} takes observations of shape {shape}, not ({OBSERVATION_SIZE},)")

@@ -1,8 +1,9 @@
 """The networks of trained policies, as plain torch modules, and their files: ``policy.safetensors``.
 
-A file says which architecture it holds, by name and sizes, and how the policy was trained (`gin_env.agents.policy.describe_training`).
-That and the weights are all there is in it: reading it runs nothing, and nothing is allocated for sizes that its weights do
-not have. `gin_env.wrappers.sb3.save_policy` writes one from a Stable-Baselines3 model, ``gin-rummy convert`` from an archive of it.
+A file says which architecture it holds, by name and sizes, and how the policy was trained
+(`gin_env.agents.policy.describe_training`). That and the weights are all there is in it: reading it runs
+nothing, and nothing is allocated for sizes that its weights do not have. `gin_env.wrappers.sb3.save_policy`
+writes one from a Stable-Baselines3 model, ``gin-rummy convert`` from what SB3 saved.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ def dense_layers(hidden: list[int], activation: type[nn.Module]) -> nn.Sequentia
 
 
 def build(architecture: object) -> Actor:
-    """A network of this architecture (what ``network.architecture`` says), on the device "meta": without weights or memory.
+    """A network of this architecture (what ``network.architecture`` says), without weights: on the device "meta".
 
     Raises ValueError or TypeError for an unknown name, unknown settings, or sizes out of range.
     """
@@ -150,7 +151,10 @@ def save_network(
 
 
 def load_network(path: str | Path) -> tuple[Actor, dict[str, Any]]:
-    """(network, training) of a file that `save_network` wrote. Raises as `gin_env.support.tensor_files.read_tensors` does."""
+    """(network, training) of a file that `save_network` wrote.
+
+    Raises as `gin_env.support.tensor_files.read_tensors` does.
+    """
     tensors, metadata = read_tensors(path, KIND, FILE_VERSION, "gin_env.wrappers.sb3.save_policy")
     try:
         network = build(metadata.get("architecture"))

@@ -94,7 +94,8 @@ class SimpleBot:
 def knock_limits(knock_at: int | str | Sequence[int]) -> np.ndarray:
     """int64 (MAX_TURNS,): the knock threshold in each turn of the player, counted from 1; entry 0 is not used.
 
-    Raises TypeError or ValueError unless `knock_at` is an integer from 0 to 100, a sequence of them, or ``"variable"``.
+    Raises TypeError or ValueError unless `knock_at` is an integer from 0 to 100, a sequence of them, or
+    ``"variable"``.
     """
     if isinstance(knock_at, str) and knock_at == "variable":
         return points_by_turn("knock_at", VARIABLE_KNOCK, MOST_POINTS)

@@ -5,8 +5,8 @@
     tensorboard --logdir runs/first                                   # losses, win rates
     gin-rummy match runs/first/policy.safetensors simple              # the trained policy is a bot
 
-A run folder holds policy.safetensors (a bot by its path), model.zip (what the training goes on from), pool/ (past
-snapshots), evaluations.csv, learning_curve.png, TensorBoard logs, and settings.json.
+A run folder holds policy.safetensors (a bot by its path), model.zip (what the training goes on from),
+pool/ (past snapshots), evaluations.csv, learning_curve.png, TensorBoard logs, and settings.json.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Trained policies as files: what is saved plays as it did, and no file that is named runs code or takes memory that it does not hold."""
+"""Trained policies as files: what is saved plays as it did; naming a file runs no code and fills no memory."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ from gin_env.agents.policy_networks import CardActor, dense_layers
 class CardNetwork(CardActor):
     """`CardActor`, which gives the logits themselves, and a trunk of its own for the value.
 
-    ``forward_actor`` returns float32 (n, 107); ``forward_critic`` the value trunk's last layer, float32 (n, latent_dim_vf).
+    ``forward_actor`` returns float32 (n, 107); ``forward_critic`` the value trunk's last layer, float32
+    (n, latent_dim_vf).
     """
 
     def __init__(self, hidden: list[int], card_features: int) -> None:

@@ -45,10 +45,11 @@ if TYPE_CHECKING:
 
 
 def save_policy(model: MaskablePPO, path: str | Path) -> None:
-    """Write what a model plays by to a ``.safetensors`` file, which is a bot by its path (set ``model.gin_env`` first).
+    """Write what a model plays by to a ``.safetensors`` file, which is a bot by its path.
 
-    The file holds weights, sizes and a description, no code; to go on with the training, ``model.save`` an archive as well.
-    `CardPolicy` and "MlpPolicy" (tanh or ReLU) can be written. Raises ValueError for other policies, and for a model without ``gin_env``.
+    Set ``model.gin_env = env.describe_training()`` first. The file holds weights, sizes and a description, no
+    code, and not what training would go on from. `CardPolicy` and "MlpPolicy" (tanh or ReLU) can be written.
+    Raises ValueError for other policies, and for a model without ``gin_env``.
     """
     training = training_of(model)
     activation = {name: kind for kind, name in ACTIVATIONS.items()}.get(model.policy.activation_fn, "unknown")

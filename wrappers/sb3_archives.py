@@ -1,8 +1,9 @@
 """What Stable-Baselines3 saves (``.zip``), read without running what may be in it.
 
-Such an archive holds the weights (``policy.pth``), which torch reads without unpickling anything but tensors, and a JSON
-object (``data``) whose classes are pickles. Unpickling runs whatever code the archive's author chose, so they are left alone: the
-sizes of the layers follow from the weights, and beside each pickle stands in plain text what it is.
+Such an archive holds the weights (``policy.pth``), which torch reads without unpickling anything but tensors,
+and a JSON object (``data``) whose classes are pickles. Unpickling runs whatever code the archive's author
+chose, so they are left alone: the sizes of the layers follow from the weights, and beside each pickle stands
+in plain text what it is.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ KNOWN_POLICIES = (
 )
 """Modules of the policies whose weights say all about how they decide."""
 _PLAIN_SETTINGS = {
-    "net_arch", "card_features", "ortho_init", "optimizer_class", "optimizer_kwargs", "share_features_extractor",
-    "normalize_images",
+    "net_arch", "card_features", "ortho_init", "optimizer_class", "optimizer_kwargs",
+    "share_features_extractor", "normalize_images",
 }  # fmt: skip
 """Policy keywords that leave no trace in how a policy decides, but for the shapes of its weights."""
 
@@ -41,7 +42,8 @@ class ArchiveError(ValueError):
 def convert_archive(archive: str | Path, path: str | Path) -> None:
     """Write the policy of an archive to a ``.safetensors`` file, running nothing of it.
 
-    Raises FileNotFoundError, ValueError if the archive is damaged, or its policy none of `CardPolicy` and ``MlpPolicy``.
+    Raises FileNotFoundError, or ValueError if the archive is damaged, or its policy neither `CardPolicy` nor
+    ``MlpPolicy``.
     """
     data, weights = _read(archive)
     training = data.get("gin_env")
@@ -64,7 +66,7 @@ def convert_archive(archive: str | Path, path: str | Path) -> None:
 
 
 def convert_trusted_archive(archive: str | Path, path: str | Path) -> None:
-    """The same for an archive that you trust like a program: Stable-Baselines3 loads it, and runs what is in it."""
+    """The same for an archive that you trust like a program: Stable-Baselines3 loads it, and runs its code."""
     from sb3_contrib import MaskablePPO
 
     from gin_env.wrappers.sb3 import save_policy
@@ -154,7 +156,7 @@ def _activation(data: dict[str, Any]) -> str:
 
     Raises ValueError if the policy's class or settings may decide otherwise than its weights say.
     """
-    trust = "if you trust the archive like a program, --trust loads it as Stable-Baselines3 does, and runs what is in it"
+    trust = "if you trust the archive like a program, --trust loads it as SB3 does, and runs what is in it"
     policy = data.get("policy_class")
     module = policy.get("__module__") if isinstance(policy, dict) else None
     if module not in KNOWN_POLICIES:

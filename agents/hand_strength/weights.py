@@ -68,7 +68,10 @@ def find_network(network: str | Path) -> tuple[HandStrength, dict[str, Any]]:
 
 
 def trained_with(network: str | Path, metadata: dict[str, Any]) -> str:
-    """The estimator that a network was trained with, by name. Raises TensorFileError if its file does not say so."""
+    """The estimator that a network was trained with, by name.
+
+    Raises TensorFileError if its file does not say so.
+    """
     data = metadata.get("data")
     estimator = data.get("estimator") if isinstance(data, dict) else None
     if not isinstance(estimator, str):

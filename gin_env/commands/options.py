@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 BOT_HELP = (
-    "A bot's name, with parameters as in `simple:knock_at=4`, or the path of a trained policy (.safetensors; "
-    "`gin-rummy convert` makes one of a Stable-Baselines3 .zip, which is not loaded itself, since it may hold code)."
+    "A bot's name, with parameters as in `simple:knock_at=4`, or the path of a trained policy (.safetensors). "
+    "A Stable-Baselines3 .zip is not loaded, since it may hold code: `gin-rummy convert` makes a policy of it."
 )
 Seed = Annotated[int, typer.Option(help="Names all the decks and ties.")]
 Hands = Annotated[bool, typer.Option("--hands", help="Play single hands, not games to 100 points.")]
@@ -18,7 +18,10 @@ Json = Annotated[Path | None, typer.Option(help="Write the result to this file a
 
 
 def check_outputs(*paths: Path | None) -> None:
-    """Before hours of play: raise FileNotFoundError if the folder of a file to write does not exist, ValueError if two are the same."""
+    """Before hours of play, raise FileNotFoundError if the folder of a file to write does not exist.
+
+    Raises ValueError if two are the same file.
+    """
     taken = set()
     for path in paths:
         if path is None:

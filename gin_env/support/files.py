@@ -1,4 +1,4 @@
-"""Files that a user names: refused before they are opened if reading them could wait for ever or fill the memory."""
+"""Files that a user names: refused unopened if reading them could wait for ever or fill the memory."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 def check_regular_file(path: str | Path, most_bytes: int) -> None:
     """Whether a file may be read: call it before opening a file that somebody names.
 
-    Raises FileNotFoundError if there is none, ValueError for anything but a regular file (a folder, a pipe that
-    never answers, a device without an end) and for more than `most_bytes` bytes.
+    Raises FileNotFoundError if there is none, ValueError for anything but a regular file (a folder, a pipe
+    that never answers, a device without an end) and for more than `most_bytes` bytes.
     """
     try:
         found = Path(path).stat()
@@ -22,5 +22,5 @@ def check_regular_file(path: str | Path, most_bytes: int) -> None:
         raise ValueError(f"{path} is no regular file (but a pipe, a device or a socket): name a file")
     if found.st_size > most_bytes:
         raise ValueError(
-            f"{path} has {found.st_size:,} bytes, more than the {most_bytes:,} that are read: is it another file?"
+            f"{path} has {found.st_size:,} bytes, more than the {most_bytes:,} that are read: name another file"
         )

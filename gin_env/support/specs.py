@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 POLICY_ENDINGS = (".zip", ".safetensors")
-"""Of files that are named as a bot: trained networks, and what `MaskablePPO.save` writes (refused: it may hold code)."""
+"""Of files named as a bot: what `MaskablePPO.save` writes (refused: it may hold code), trained networks."""
 _NAME_WITH_PARAMETERS = re.compile(r"[\w-]+:\w+=")
 _WORDS = {"true": True, "false": False, "none": None}
 

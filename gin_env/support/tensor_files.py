@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 MOST_BYTES = 1 << 29
-"""Larger files are not opened: the largest network that is built from a file (`agents.policy_networks`) has 460 MB."""
+"""Larger files are not opened: the largest network that a file may name (a policy's) has 460 MB."""
 _MOST_TEXT = 1 << 22
 _NUMBERS = {"F16", "F32", "F64", "I64", "I32", "U8", "BOOL"}
 
@@ -55,10 +55,11 @@ def write_tensors(
 def read_tensors(
     path: str | Path, kind: str, version: str, command: str
 ) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """(tensors, metadata) of a file that `write_tensors` wrote. All numbers are finite; the metadata has a "kind".
+    """(tensors, metadata) of a file that `write_tensors` wrote; all numbers are finite.
 
-    `command` is what makes such a file again; a user with an old one is told it. Raises ImportError without torch and safetensors,
-    FileNotFoundError, or TensorFileError for a file that is damaged, no regular file, too large, or of another origin, kind or version.
+    `command` is what makes such a file; errors name it. Raises ImportError without torch and safetensors,
+    FileNotFoundError, or TensorFileError for a file that is damaged, too large, no regular file, or of another
+    origin, kind or version.
     """
     remedy = f"copy it again, or make it again with `{command}`"
     with _open(path, kind) as file:
@@ -88,26 +89,26 @@ def read_tensors(
 
 
 def read_kind(path: str | Path, sought: str) -> str:
-    """What a file of `write_tensors` says that it holds, without reading the tensors. Raises as `read_tensors` does.
+    """What a file of `write_tensors` says that it holds; its tensors are not read.
 
-    `sought` is what errors call it, such as "trained policy".
+    `sought` is what errors call it, such as "trained policy". Raises as `read_tensors` does.
     """
     with _open(path, sought) as file:
         return _read_metadata(path, file)[2]["kind"]
 
 
 def fill_network(network: nn.Module, tensors: dict[str, torch.Tensor], path: str | Path) -> None:
-    """Give a network the weights from a file, in single precision; it may lie on the device "meta", where it takes no memory.
+    """Give a network the weights from a file, in single precision.
 
-    Raises TensorFileError unless their names and shapes are the network's.
+    A network on the device "meta" takes no memory before. Raises TensorFileError unless their names and shapes are the network's.
     """
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     for name in sorted(expected.keys() | found.keys()):
         if expected.get(name) != found.get(name):
+            shapes = f"{found.get(name, 'none')}, not {expected.get(name, 'none')}"
             raise TensorFileError(
-                f"{path} does not fit its own architecture: {_short(name)} has shape {found.get(name, 'none')}, "
-                f"not {expected.get(name, 'none')}"
+                f"{path} does not fit its own architecture: {_short(name)} has shape {shapes}"
             )
     # Copies, since the file's own tensors may still lie in the file.
     network.load_state_dict({name: tensor.float().clone() for name, tensor in tensors.items()}, assign=True)

@@ -156,8 +156,8 @@ def train_table(
 ) -> StrategyTable:
     """What ``gin-rummy train cfr`` does: train up to so many iterations, with checkpoints.
 
-    With `resume` the settings are those of the checkpoint; the iterations it has done count. Raises TypeError or ValueError
-    unless there is at least one iteration.
+    With `resume` the settings are those of the checkpoint; the iterations it has done count. Raises TypeError
+    or ValueError unless there is at least one iteration.
     """
     check_integer("iterations", iterations, 1, 10**12)
     if resume:
