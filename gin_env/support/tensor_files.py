@@ -100,7 +100,8 @@ def read_kind(path: str | Path, sought: str) -> str:
 def fill_network(network: nn.Module, tensors: dict[str, torch.Tensor], path: str | Path) -> None:
     """Give a network the weights from a file, in single precision.
 
-    A network on the device "meta" takes no memory before. Raises TensorFileError unless their names and shapes are the network's.
+    A network on the device "meta" takes no memory before. Raises TensorFileError unless their names and shapes
+    are the network's.
     """
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
