@@ -93,8 +93,8 @@ def parameters(name: str) -> dict[str, Any] | None:
 def make(name: str, **params: Any) -> Agent:
     """A bot by name, or the trained policy or generation's network in a ``.safetensors`` file.
 
-    A Stable-Baselines3 archive (``.zip``) is refused, since it may hold code: ``gin-rummy convert`` makes such
-    a file of it.
+    A Stable-Baselines3 archive (``.zip``) is refused, since it may hold code: ``gin-rummy convert`` makes
+    such a file of it.
 
     The name may hold parameters, as in ``"simple:knock_at=4"`` (see `gin_env.support.specs`). A bot
     made with parameters is called by them in results: ``simple(knock_at=4)``.

@@ -121,7 +121,7 @@ def dense_layers(hidden: list[int], activation: type[nn.Module]) -> nn.Sequentia
 
 
 def build(architecture: object) -> Actor:
-    """A network of this architecture (what ``network.architecture`` says), without weights: on the device "meta".
+    """A network of this architecture (see ``network.architecture``), without weights: on the device "meta".
 
     Raises ValueError or TypeError for an unknown name, unknown settings, or sizes out of range.
     """

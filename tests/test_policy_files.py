@@ -1,4 +1,4 @@
-"""Trained policies as files: what is saved plays as it did; naming a file runs no code and fills no memory."""
+"""Trained policies as files: what is saved plays as it did; naming one runs no code and fills no memory."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def convert_archive(archive: str | Path, path: str | Path) -> None:
 
 
 def convert_trusted_archive(archive: str | Path, path: str | Path) -> None:
-    """The same for an archive that you trust like a program: Stable-Baselines3 loads it, and runs its code."""
+    """The same for an archive that you trust like a program: Stable-Baselines3 loads it and runs its code."""
     from sb3_contrib import MaskablePPO
 
     from gin_env.wrappers.sb3 import save_policy

@@ -22,5 +22,5 @@ def check_regular_file(path: str | Path, most_bytes: int) -> None:
         raise ValueError(f"{path} is no regular file (but a pipe, a device or a socket): name a file")
     if found.st_size > most_bytes:
         raise ValueError(
-            f"{path} has {found.st_size:,} bytes, more than the {most_bytes:,} that are read: name another file"
+            f"{path} has {found.st_size:,} bytes, more than the {most_bytes:,} that are read: name another"
         )

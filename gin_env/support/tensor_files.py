@@ -58,8 +58,8 @@ def read_tensors(
     """(tensors, metadata) of a file that `write_tensors` wrote; all numbers are finite.
 
     `command` is what makes such a file; errors name it. Raises ImportError without torch and safetensors,
-    FileNotFoundError, or TensorFileError for a file that is damaged, too large, no regular file, or of another
-    origin, kind or version.
+    FileNotFoundError, or TensorFileError for a file that is damaged, too large, no regular file, or of
+    another origin, kind or version.
     """
     remedy = f"copy it again, or make it again with `{command}`"
     with _open(path, kind) as file:
@@ -100,8 +100,8 @@ def read_kind(path: str | Path, sought: str) -> str:
 def fill_network(network: nn.Module, tensors: dict[str, torch.Tensor], path: str | Path) -> None:
     """Give a network the weights from a file, in single precision.
 
-    A network on the device "meta" takes no memory before. Raises TensorFileError unless their names and shapes
-    are the network's.
+    A network on the device "meta" takes no memory before. Raises TensorFileError unless their names and
+    shapes are the network's.
     """
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
