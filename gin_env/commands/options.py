@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 BOT_HELP = (
-    "A bot's name, with parameters as in `simple:knock_at=4`, or the path of a trained policy (.safetensors). "
+    "A bot's name, with parameters as in `simple:knock_at=4`, or a trained policy's path (.safetensors). "
     "A Stable-Baselines3 .zip is not loaded, since it may hold code: `gin-rummy convert` makes it a policy."
 )
 Seed = Annotated[int, typer.Option(help="Names all the decks and ties.")]
