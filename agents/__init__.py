@@ -30,7 +30,7 @@ __all__ = ["Agent", "make", "names", "parameters", "resolve"]
 
 
 def _policy(path: str, deterministic: bool = True) -> Agent:
-    """A policy that MaskablePPO saved."""
+    """A trained policy; imported when it is asked for, since it needs torch."""
     from gin_env.agents.policy import PolicyBot
 
     return PolicyBot.load(path, deterministic)
@@ -43,6 +43,20 @@ def _generation(weights: str | None = None, knock: str = "value") -> Agent:
     return GenerationBot(weights, knock)
 
 
+def _loader(path: str) -> Callable[..., Agent]:
+    """What makes a bot of a file: its ending and what it says that it holds decide."""
+    if path.endswith(".zip"):
+        return _policy
+    from gin_env.support.tensor_files import TensorFileError, read_kind
+
+    kind = read_kind(path, "trained policy")
+    if kind not in _LOADERS:
+        raise TensorFileError(f"{path} holds a {kind}: only a {' or a '.join(_LOADERS)} is a bot")
+    return _LOADERS[kind]
+
+
+_LOADERS: dict[str, Callable[..., Agent]] = {"policy": _policy, "generation network": _generation}
+"""By what a .safetensors file holds."""
 _BOTS: dict[str, Callable[..., Agent]] = {
     "random": RandomBot,
     "simple": SimpleBot,
@@ -76,12 +90,13 @@ def parameters(name: str) -> dict[str, Any] | None:
 
 
 def make(name: str, **params: Any) -> Agent:
-    """A bot by name, or the trained policy in a file.
+    """A bot by name, or the trained policy or generation's network in a ``.safetensors`` file.
 
-    A file is ``.zip`` (`gin_env.agents.policy`) or ``.safetensors`` (`gin_env.agents.generations`).
+    A Stable-Baselines3 archive (``.zip``) is refused, since it may hold code: ``gin-rummy convert`` makes
+    such a file of it.
 
-    The name may hold parameters, as in ``"simple:knock_at=4"`` (see `gin_env.support.specs`). In results a bot
-    made with parameters is called by the text that makes it again: ``simple:knock_at=4``.
+    The name may hold parameters, as in ``"simple:knock_at=4"`` (see `gin_env.support.specs`). In results
+    a bot made with parameters is called by the text that makes it again.
 
     Raises ValueError for an unknown name or parameters that cannot be read, TypeError for a parameter
     that the bot does not have.
@@ -105,7 +120,8 @@ def _factory(name: str) -> Callable[..., Agent]:
     if name in _BOTS:
         return _BOTS[name]
     if name.endswith(specs.POLICY_ENDINGS):
-        return partial(_generation if name.endswith(".safetensors") else _policy, name)
+        return partial(_loader(name), name)
     raise ValueError(
-        f"unknown bot {name!r}; choose from {', '.join(_BOTS)}, or give the path of a trained policy (.zip, .safetensors)"
+        f"unknown bot {name!r}; choose from {', '.join(_BOTS)}, "
+        "or give the path of a trained policy (.safetensors)"
     )

@@ -1,13 +1,15 @@
-"""A policy trained with MaskablePPO (sb3-contrib), as a bot.
+"""A trained policy as a bot.
 
-The file remembers which observation layout, estimator (by name, with its parameters), rules and kind of
-episode the policy was trained with (see `describe_training`), and the bot encodes its own observation from
-the `PlayerView` accordingly: no option of the environment that it plays in can feed it other numbers.
+Its file (`gin_env.agents.policy_networks`) remembers which observation layout, estimator (by name, with its
+parameters), rules and kind of episode it was trained with (see `describe_training`), and the bot encodes its
+own observation from the `PlayerView` accordingly: no option of the environment that it plays in can feed it
+other numbers.
 """
 
 from __future__ import annotations
 
-import zipfile
+import shlex
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ from gin_env import estimators
 from gin_env.estimators.base import Estimator, NeedsHands, is_observed
 from gin_env.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
 from gin_env.rules import Rules
+from gin_env.support.checks import check_choice, check_switch
 from gin_env.views import PlayerView
 
 if TYPE_CHECKING:
@@ -44,12 +47,37 @@ def describe_training(
     }
 
 
+def training_of(model: MaskablePPO) -> dict[str, Any]:
+    """What ``model.gin_env`` says. Raises ValueError if it was not set."""
+    training = getattr(model, "gin_env", None)
+    if not isinstance(training, dict):
+        raise ValueError(
+            "the model does not say how it was trained: set model.gin_env = env.describe_training() first"
+        )
+    return training
+
+
+class FrozenPolicy:
+    """A copy of a policy in training: observations to logits, whatever the training does to the original."""
+
+    def __init__(self, original: MaskableActorCriticPolicy) -> None:
+        # deepcopy fails on a policy: it holds the last distribution, part of a graph.
+        self.policy: Any = type(original)(**original._get_constructor_parameters())
+        self.policy.load_state_dict(original.state_dict())
+        self.policy.set_training_mode(False)
+
+    def __call__(self, observations: torch.Tensor) -> torch.Tensor:
+        features = self.policy.extract_features(observations, self.policy.pi_features_extractor)
+        return self.policy.action_net(self.policy.mlp_extractor.forward_actor(features))
+
+
 class PolicyBot:
-    """Plays a MaskablePPO policy, one batched forward pass for all its tables.
+    """Plays a trained network, one batched forward pass for all its tables.
 
     Parameters
     ----------
-    policy : the network; it is used as it is, see `snapshot` for a frozen copy.
+    network : observations float32 (n, OBSERVATION_SIZE) to logits float32 (n, 107), such as a network of
+        `gin_env.agents.policy_networks`; it is used as it is, see `snapshot` for a frozen copy.
     training : what `describe_training` returned for it.
     deterministic : play the most probable action (default) or draw from the distribution.
     name : the bot's name in results.
@@ -57,65 +85,65 @@ class PolicyBot:
 
     def __init__(
         self,
-        policy: MaskableActorCriticPolicy,
+        network: Callable[[torch.Tensor], torch.Tensor],
         training: dict[str, Any],
         deterministic: bool = True,
         name: str = "policy",
     ) -> None:
-        if training.get("layout_version") != LAYOUT_VERSION:
+        if missing := [key for key in describe_training() if key not in training]:
+            raise ValueError(f"{name} does not say how it was trained: {', '.join(missing)} is missing")
+        if training["layout_version"] != LAYOUT_VERSION:
             raise ValueError(
-                f"{name} was trained with observation layout {training.get('layout_version')}, this release has "
+                f"{name} was trained with observation layout {training['layout_version']}, this release has "
                 f"layout {LAYOUT_VERSION}: train it again, or install the release that it was trained with"
             )
-        if policy.observation_space.shape != (OBSERVATION_SIZE,):
-            raise ValueError(
-                f"{name} takes observations of shape {policy.observation_space.shape}, not ({OBSERVATION_SIZE},)"
-            )
-        self.policy = policy
+        self.network = network
         self.estimator = estimators.make(training["estimator"])
         if isinstance(self.estimator, NeedsHands):
             raise ValueError(
                 f"{name} was trained with the estimator {self.estimator.name!r}: it cannot play without seeing all cards"
             )
-        self.rules = Rules(**training["rules"])
-        self.sees_scores = training["episode"] == "game"
-        self.deterministic = deterministic
+        try:
+            self.rules = Rules(**training["rules"])
+        except TypeError as error:
+            raise ValueError(
+                f"{name} was trained under rules that this release does not know: {error}"
+            ) from error
+        self.sees_scores = check_choice("episode", training["episode"], ("hand", "game")) == "game"
+        self.deterministic = check_switch("deterministic", deterministic)
         self.name = name
 
     @classmethod
     def load(cls, path: str | Path, deterministic: bool = True) -> PolicyBot:
-        """The policy in a file that ``MaskablePPO.save`` wrote.
+        """The policy in a file that `gin_env.wrappers.sb3.save_policy` or ``gin-rummy convert`` wrote.
 
-        SB3's format holds pickled objects: load only files that you trust. Raises FileNotFoundError, or
-        ValueError for a file that is not such a policy.
+        Raises FileNotFoundError, or ValueError for a file that is no such policy. An archive of
+        Stable-Baselines3 (``.zip``) is refused unopened: it may hold code, which SB3 runs when it loads it.
         """
-        try:
-            from sb3_contrib import MaskablePPO
-        except ImportError as error:
-            raise ImportError('trained policies need sb3-contrib: pip install "gin-env[train]"') from error
-        if not Path(path).is_file():
+        path = Path(path)
+        if not path.exists():
             raise FileNotFoundError(f"no trained policy at {path}")
-        if not zipfile.is_zipfile(path):
-            raise ValueError(f"{path} is not a file that MaskablePPO.save() wrote: it is no zip archive")
-        try:
-            model = MaskablePPO.load(path, device="cpu")
-        except (KeyError, ValueError, RuntimeError, AttributeError, EOFError) as error:
-            raise ValueError(f"{path} cannot be read as a MaskablePPO policy: {error}") from error
-        training = getattr(model, "gin_env", None)
-        if training is None:
+        if path.suffix == ".zip":
+            files = f"{shlex.quote(str(path))} {shlex.quote(str(path.with_suffix('.safetensors')))}"
             raise ValueError(
-                f"{path} does not say how it was trained; set model.gin_env = env.describe_training() before saving"
+                f"{path} is not loaded: an archive of Stable-Baselines3 may hold code that runs when it is; "
+                f"convert it with `gin-rummy convert {files}`, and name that file"
             )
-        return cls(model.policy, training, deterministic, name=Path(path).stem)
+        from gin_env.agents.policy_networks import load_network
+
+        network, training = load_network(path)
+        try:
+            return cls(network, training, deterministic, name=path.stem)
+        except TypeError as error:
+            raise ValueError(f"{path} does not say how it was trained: {error}") from error
 
     @classmethod
     def snapshot(cls, model: MaskablePPO, deterministic: bool = False, name: str = "snapshot") -> PolicyBot:
-        """A frozen copy of a model in training (set ``model.gin_env`` first)."""
-        original = model.policy  # deepcopy fails on it: it holds the last distribution, part of a graph
-        policy = type(original)(**original._get_constructor_parameters())
-        policy.load_state_dict(original.state_dict())
-        policy.set_training_mode(False)
-        return cls(policy, model.gin_env, deterministic, name)  # type: ignore[attr-defined]
+        """A frozen copy of a model in training (set ``model.gin_env`` first); any policy of SB3's will do."""
+        shape = model.policy.observation_space.shape
+        if shape != (OBSERVATION_SIZE,):
+            raise ValueError(f"{name} takes observations of shape {shape}, not ({OBSERVATION_SIZE},)")
+        return cls(FrozenPolicy(model.policy), training_of(model), deterministic, name)
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`. Raises ValueError under other rules than those of the training."""
@@ -138,9 +166,7 @@ class PolicyBot:
 
     def logits(self, observations: torch.Tensor) -> torch.Tensor:
         """float32 (n, 107) before masking, from float32 (n, OBSERVATION_SIZE)."""
-        policy: Any = self.policy
-        features = policy.extract_features(observations, policy.pi_features_extractor)
-        return policy.action_net(policy.mlp_extractor.forward_actor(features))
+        return self.network(observations)
 
 
 def sample_actions(chances: np.ndarray, random: np.ndarray) -> np.ndarray:

@@ -3,10 +3,10 @@
     python examples/ppo_selfplay.py --minutes 10 --run runs/first     # watch it learn
     python examples/ppo_selfplay.py --minutes 60 --run runs/first --resume
     tensorboard --logdir runs/first                                   # losses, win rates
-    gin-rummy match runs/first/model.zip simple                       # the trained policy is a bot
+    gin-rummy match runs/first/policy.safetensors simple              # the trained policy is a bot
 
-A run folder holds model.zip (the policy, usable as a bot by its path), pool/ (past snapshots),
-evaluations.csv, learning_curve.png, TensorBoard logs, and settings.json.
+A run folder holds policy.safetensors (a bot by its path), model.zip (what the training goes on from),
+pool/ (past snapshots), evaluations.csv, learning_curve.png, TensorBoard logs, and settings.json.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tqdm import tqdm
 from gin_env.agents.policy import PolicyBot
 from gin_env.play.matches import play_match
 from gin_env.wrappers.card_policy import CardPolicy
-from gin_env.wrappers.sb3 import GinRummyVecEnv
+from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
 
 
 @dataclass
@@ -136,8 +136,8 @@ class SelfPlay(BaseCallback):
     def take_snapshot(self) -> None:
         """Add the present policy to the pool; when full, drop the snapshot that leaves the smallest gap."""
         self.pool_folder.mkdir(exist_ok=True)
-        self.model.save(self.pool_folder / f"{self.num_timesteps:012d}.zip")
-        files = sorted(self.pool_folder.glob("*.zip"))
+        save_policy(self.model, self.pool_folder / f"{self.num_timesteps:012d}.safetensors")
+        files = sorted(self.pool_folder.glob("*.safetensors"))
         if len(files) > self.settings.pool_size:
             steps = np.array([int(file.stem) for file in files])
             gaps = (steps[2:] - steps[:-2]) / np.maximum(steps[-1] - steps[1:-1], 1)
@@ -147,7 +147,8 @@ class SelfPlay(BaseCallback):
     def seat_opponents(self) -> None:
         """Play against the pool: the newest snapshot, older ones, and `simple`."""
         snapshots = [
-            PolicyBot.load(file, deterministic=False) for file in sorted(self.pool_folder.glob("*.zip"))
+            PolicyBot.load(file, deterministic=False)
+            for file in sorted(self.pool_folder.glob("*.safetensors"))
         ]
         share = self.settings
         if not snapshots:
@@ -228,7 +229,8 @@ def draw_learning_curve(run: Path) -> None:
 
 
 def save(model: MaskablePPO, settings: Settings, minutes: float) -> None:
-    """Write the checkpoint: the model with its optimizer, and the time trained so far."""
+    """Write the policy, and the checkpoint: the model with its optimizer, and the time trained so far."""
+    save_policy(model, settings.run / "policy.safetensors")
     model.save(settings.run / "model.zip")
     state = {"minutes": minutes, "settings": asdict(settings) | {"run": str(settings.run)}}
     (settings.run / "settings.json").write_text(json.dumps(state, indent=2) + "\n")
@@ -273,8 +275,9 @@ def main(settings: Settings) -> None:
     callback.progress.close()
     callback.evaluate(settings.final_games)
     save(model, settings, callback.minutes)
-    print(f"the policy is in {checkpoint}, the learning curve in {settings.run / 'learning_curve.png'}")
-    print(f"next: gin-rummy match {checkpoint} simple")
+    policy = settings.run / "policy.safetensors"
+    print(f"the policy is in {policy}, the learning curve in {settings.run / 'learning_curve.png'}")
+    print(f"next: gin-rummy match {policy} simple")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from gin_env.commands import bench, bot_speed, estimators, hand_strength, matches, train, tune
+from gin_env.commands import bench, bot_speed, convert, estimators, hand_strength, matches, train, tune
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,6 +25,7 @@ app.add_typer(train.app, name="train", help="Train what bots play by.")
 app.add_typer(tune.app, name="tune", help="Search a bot's numbers.")
 app.add_typer(hand_strength.app, name="hand-strength")
 app.add_typer(estimators.app)
+app.add_typer(convert.app)
 app.add_typer(bench.app)
 app.add_typer(bot_speed.app)
 

@@ -118,6 +118,10 @@ def layout_table() -> str:
 
 
 def _check_shape(observation: np.ndarray) -> None:
+    if not isinstance(observation, np.ndarray):
+        raise TypeError(
+            f"an observation is a numpy array (..., {OBSERVATION_SIZE}), not {type(observation).__name__}"
+        )
     if observation.shape[-1:] != (OBSERVATION_SIZE,):
         raise ValueError(f"an observation has {OBSERVATION_SIZE} values, not shape {observation.shape}")
 

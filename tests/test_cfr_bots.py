@@ -281,6 +281,9 @@ def test_the_command_line_trains_and_resumes(tmp_path):
         cfr_training.train_table(10, resume=True, checkpoint=tmp_path / "nothing.npz")
     with pytest.raises(ValueError, match="has done 40 iterations, more than 10"):
         cfr_training.train_table(10, resume=True, checkpoint=tmp_path / "checkpoint.npz")
+    done = run.invoke(cli.app, ["train", "cfr", str(tmp_path / "none.npz"), "--iterations", "-5"])
+    assert "iterations = -5 is out of range" in str(done.exception)
+    assert not (tmp_path / "none.npz").exists()
     (tmp_path / "checkpoint.npz").write_bytes(b"PK not a checkpoint")
     with pytest.raises(ArrayFileError, match="no checkpoint, or is damaged"):
         Trainer.resume(tmp_path / "checkpoint.npz")

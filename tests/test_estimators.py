@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import gin_env
 from gin_env import PlayerView, Rules, agents, cards, estimators, gin_rummy_v0
-from gin_env.agents.policy import PolicyBot, describe_training
+from gin_env.agents.policy import FrozenPolicy, PolicyBot, describe_training
 from gin_env.batch import Games
 from gin_env.cli import app
 from gin_env.estimators import frequencies
@@ -513,7 +513,7 @@ def test_policies_remember_their_estimator(monkeypatch):
     assert np.array_equal(seen[-1][:, ESTIMATE], observations[:, ESTIMATE])
     assert not np.array_equal(seen[-1], env.seat.games.views(env.seat.games.everyone).observations())
     with pytest.raises(ValueError, match="trained with the estimator 'omniscient'"):
-        PolicyBot(model.policy, describe_training(estimator="omniscient"))
+        PolicyBot(FrozenPolicy(model.policy), describe_training(estimator="omniscient"))
 
 
 def test_rules_of_small_decks_and_the_end_of_a_hand():

@@ -366,9 +366,9 @@ def test_other_files_are_told_apart(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="has version observation 0, candidates 99"):
         load_network(path)
     network = small_network()
-    network.sizes = (1, 2)
+    network.sizes = (2, 4)
     save_network(network, path, {})
-    with pytest.raises(ValueError, match="do not fit the network"):
+    with pytest.raises(ValueError, match="does not fit its own architecture"):
         load_network(path)
 
 

@@ -359,6 +359,8 @@ def test_opponents_can_be_swapped_between_hands():
     assert lost > 20  # random hardly ever wins a hand, simple does
     with pytest.raises(ValueError, match="weights"):
         env.set_opponents(["simple"], weights=[-1])
+    with pytest.raises(ValueError, match="weights are numbers that fit into a float"):
+        env.set_opponents(["simple"], weights=[10**400])
 
 
 def test_small_decks_show_and_allow_their_own_cards_only():

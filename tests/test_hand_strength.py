@@ -385,7 +385,7 @@ def test_bad_network_files_give_clear_errors(tmp_path, monkeypatch):
     monkeypatch.setattr(weights, "FILE_VERSION", "0")
     weights.save_network(path, build("mlp"), {"architecture": "mlp"})
     monkeypatch.undo()
-    with pytest.raises(TensorFileError, match=r"has version 0, this release reads 2; make it anew with"):
+    with pytest.raises(TensorFileError, match=r"has version 0, this release reads 2; make it again with"):
         weights.load_network(path)
 
 

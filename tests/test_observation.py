@@ -73,6 +73,14 @@ def test_a_wrong_shape_is_an_error_that_names_it():
                 function(np.zeros(shape, np.float32))
 
 
+def test_what_is_no_array_is_an_error_that_says_so():
+    for call in (observation.planes, observation.scalars, lambda given: observation.part(given, "hand")):
+        with pytest.raises(
+            TypeError, match=f"an observation is a numpy array .*{OBSERVATION_SIZE}.*, not list"
+        ):
+            call([0.0] * OBSERVATION_SIZE)
+
+
 def test_an_unknown_part_is_an_error_that_lists_the_parts():
     with pytest.raises(ValueError, match=r"no part 'colour' .* hand, upcard, .*opponent_score"):
         observation.part(np.zeros(OBSERVATION_SIZE, np.float32), "colour")

@@ -206,6 +206,8 @@ def test_bad_parameters_and_unknown_bots_are_errors():
         agents.make("simple", knock_before=3)
     with pytest.raises(ValueError, match="knock_at = -1"):
         agents.make("simple", knock_at=-1)
+    with pytest.raises(ValueError, match="knock_at = 99999999999999999999 is out of range: 0 to 100"):
+        agents.make("simple:knock_at=99999999999999999999")
     for bad in (2.5, True, "4"):
         with pytest.raises(TypeError, match="knock_at is an integer"):
             agents.make("simple", knock_at=bad)

@@ -1,5 +1,6 @@
 """Files of weights: what is written comes back, everything else is refused with its reason."""
 
+import os
 import re
 
 import pytest
@@ -8,7 +9,22 @@ torch = pytest.importorskip("torch")
 
 from safetensors.torch import save_file  # noqa: E402
 
-from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors  # noqa: E402
+from gin_env import agents, estimators  # noqa: E402
+from gin_env.agents.generations import network as generations  # noqa: E402
+from gin_env.agents.generations.network import CandidateNetwork  # noqa: E402
+from gin_env.agents.hand_strength import weights  # noqa: E402
+from gin_env.agents.hand_strength.networks import build  # noqa: E402
+from gin_env.estimators import networks  # noqa: E402
+from gin_env.support.files import check_regular_file  # noqa: E402
+from gin_env.support.tensor_files import (  # noqa: E402
+    MOST_BYTES,
+    TensorFileError,
+    _checksum,
+    fill_network,
+    read_kind,
+    read_tensors,
+    write_tensors,
+)
 
 TENSORS = {"weight": torch.arange(12.0).view(3, 4), "bias": torch.ones(3, dtype=torch.float16)}
 
@@ -63,6 +79,178 @@ def test_other_files_are_told_apart(tmp_path):
         read(write(tmp_path / "other.safetensors", kind="checkpoint"))
     with pytest.raises(
         TensorFileError,
-        match=re.escape("has version 0, this release reads 1; make it anew with `gin-rummy train it`"),
+        match=re.escape("has version 0, this release reads 1; make it again with `gin-rummy train it`"),
     ):
         read(write(tmp_path / "old.safetensors", version="0"))
+
+
+# --- Files that were made to do harm, or that are no files -----------------------------------------------
+
+
+def write_text(path, text):
+    """A file with a right checksum over whatever stands where the description should be."""
+    save_file(TENSORS, path, metadata={"gin_env": f"{_checksum(TENSORS, text)} {text}"})
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[]", "no JSON object with a kind"),
+        ("null", "no JSON object with a kind"),
+        ('{"file_version": "1"}', "no JSON object with a kind"),
+        ('{"kind": 7, "file_version": "1"}', "no JSON object with a kind"),
+        (
+            '{"kind": "network"}',
+            "has version None, this release reads 1; make it again with `gin-rummy train it`",
+        ),
+        ('{"kind": "network", "file_version": ["1"]}', "has version list"),
+        ('{"kind": "network", "file_version": "1"', "no JSON that can be read"),
+        ("[" * 100_000 + "]" * 100_000, "no JSON that can be read"),
+        ('{"kind": "a\\u001b[2J", "file_version": "1"}', r"is damaged: what it holds is called 'a\x1b[2J'"),
+        (f'{{"kind": "{"a" * 1_000_000}"}}', "is damaged: what it holds is called 'aaa"),
+        (" " * 5_000_000, "its description has 5,000,000 characters"),
+    ],
+)
+def test_descriptions_that_were_made_up_are_refused(tmp_path, text, message):
+    path = write_text(tmp_path / "a.safetensors", text)
+    for reader in (read, lambda path: read_kind(path, "network")):
+        if reader is read or "version" not in message:
+            with pytest.raises(TensorFileError, match=rf"a\.safetensors.*{re.escape(message)}") as refusal:
+                reader(path)
+            assert len(str(refusal.value)) < 400
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+def test_numbers_that_are_not_finite_are_refused(tmp_path, number, dtype):
+    weights = torch.ones(3, dtype=dtype)
+    weights[1] = number
+    write_tensors(tmp_path / "a.safetensors", "network", "1", {"weight": weights}, {})
+    with pytest.raises(
+        TensorFileError, match=r"a\.safetensors is damaged: some numbers of weight are not finite"
+    ):
+        read(tmp_path / "a.safetensors")
+
+
+def test_types_of_numbers_that_this_package_never_writes_are_refused(tmp_path):
+    text = '{"kind": "network", "file_version": "1"}'
+    save_file(
+        {"a": torch.ones(2, dtype=torch.bfloat16)},
+        tmp_path / "a.safetensors",
+        metadata={"gin_env": f"0 {text}"},
+    )
+    with pytest.raises(TensorFileError, match="a holds numbers of type BF16"):
+        read(tmp_path / "a.safetensors")
+
+
+NAMED = {
+    "generation": lambda path: agents.make(str(path)),
+    "offensive": lambda path: agents.make("offensive", network=str(path)),
+    "estimator": lambda path: estimators.make("nn", weights=str(path)),
+    "tensors": read,
+}
+"""Everything that reads a file of tensors which a user names."""
+
+
+@pytest.mark.parametrize("reader", NAMED.values(), ids=NAMED)
+def test_what_is_no_file_is_refused_at_once(tmp_path, reader):
+    """Reading a pipe that nobody writes to, or /dev/zero, would never end."""
+    pipe, folder, device = (tmp_path / f"{name}.safetensors" for name in ("pipe", "folder", "device"))
+    os.mkfifo(pipe)
+    folder.mkdir()
+    device.symlink_to("/dev/zero")
+    for path, message in (
+        (pipe, "is no regular file"),
+        (folder, "is a folder"),
+        (device, "is no regular file"),
+    ):
+        with pytest.raises(TensorFileError, match=message):
+            reader(path)
+
+
+def test_a_file_larger_than_any_network_is_not_opened(tmp_path):
+    path = tmp_path / "a.safetensors"
+    with path.open("wb") as file:
+        file.truncate(MOST_BYTES + 1)  # takes no room on the disk
+    with pytest.raises(
+        TensorFileError, match=r"has 536,870,913 bytes, more than the 536,870,912 that are read"
+    ):
+        read(path)
+    with pytest.raises(ValueError, match="has 536,870,913 bytes, more than the 9 that are read"):
+        check_regular_file(path, 9)
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        check_regular_file(path / "below", 9)
+
+
+@pytest.mark.parametrize("kind", ["generation", "offensive", "nn"])
+def test_no_network_plays_with_weights_that_are_no_numbers(tmp_path, kind):
+    path = tmp_path / "a.safetensors"
+    if kind == "generation":
+        network = CandidateNetwork(8, 4)
+        torch.nn.init.constant_(network.row_values.weight, float("nan"))
+        generations.save_network(network, path, {})
+    elif kind == "offensive":
+        network = build("mlp")
+        torch.nn.init.constant_(network.output.weight, float("inf"))
+        weights.save_network(path, network, {"architecture": "mlp", "data": {"estimator": "uniform"}})
+    else:
+        network = networks.DenseNetwork()
+        torch.nn.init.constant_(network.layers[0].weight, float("nan"))
+        networks.save(network, path, {"estimator": "nn"})
+    with pytest.raises(TensorFileError, match="are not finite"):
+        NAMED[{"nn": "estimator"}.get(kind, kind)](path)
+
+
+@pytest.mark.parametrize(
+    ("description", "message"),
+    [
+        ({"sizes": [28000, 8], "provenance": {}}, "a layer's size = 28000 is out of range"),
+        ({"sizes": [8, 10**30], "provenance": {}}, "is out of range"),
+        ({"sizes": [8, -4], "provenance": {}}, "a layer's size = -4 is out of range"),
+        ({"sizes": [8, 4, 4], "provenance": {}}, "does not say which sizes"),
+        ({"sizes": ["8", 4], "provenance": {}}, "a layer's size is an integer"),
+        ({"sizes": None, "provenance": {}}, "does not say which sizes"),
+        ({"sizes": [8, 4]}, "does not say which sizes its network has, and where it comes from"),
+        (
+            {"sizes": [8, 4], "provenance": 3},
+            "does not say which sizes its network has, and where it comes from",
+        ),
+        ({}, "does not say which sizes"),
+        ({"sizes": [4096, 4096], "provenance": {}}, "does not fit its own architecture"),
+    ],
+)
+def test_a_network_is_built_only_from_sizes_that_its_weights_have(
+    tmp_path, monkeypatch, description, message
+):
+    """A file of 836 bytes that claims large layers must not cost their memory."""
+    path = tmp_path / "a.safetensors"
+    tensors = CandidateNetwork(8, 4).state_dict()
+    write_tensors(path, generations.KIND, generations._VERSION, tensors, description)
+    built = []
+
+    def fill(network, *rest):
+        built.extend(parameter.is_meta for parameter in network.parameters())
+        fill_network(network, *rest)
+
+    monkeypatch.setattr(generations, "fill_network", fill)
+    with pytest.raises(TensorFileError, match=message):
+        agents.make(str(path))
+    assert all(built)
+
+
+@pytest.mark.parametrize(
+    ("description", "message"),
+    [
+        ({}, "does not say which network it holds: 'architecture'"),
+        ({"architecture": ["mlp"]}, "does not say which network it holds"),
+        ({"architecture": "mlp"}, "does not say which estimator it was trained with: name one by estimator="),
+        ({"architecture": "mlp", "data": 3}, "does not say which estimator"),
+        ({"architecture": "mlp", "data": {"estimator": ["uniform"]}}, "does not say which estimator"),
+    ],
+)
+def test_hand_strength_networks_without_a_whole_description_are_refused(tmp_path, description, message):
+    path = tmp_path / "a.safetensors"
+    write_tensors(path, "hand-strength network", weights.FILE_VERSION, build("mlp").state_dict(), description)
+    with pytest.raises(TensorFileError, match=message):
+        agents.make("offensive", network=str(path))

@@ -282,11 +282,15 @@ def test_the_command_line_writes_json_csv_and_a_picture(tmp_path, tournament):
 
 
 def test_command_line_mistakes_are_one_clear_line(tmp_path):
-    nowhere = str(tmp_path / "nowhere" / "table.csv")
+    nowhere, same = str(tmp_path / "nowhere" / "table.csv"), str(tmp_path / "x")
     for arguments, message in (
         (("tournament", "simple"), "at least two bots"),
         (("tournament", "simple", "simple:knock=4"), "unknown parameter 'knock'; choose from knock_at"),
         (("tournament", "--csv", nowhere), "there is no folder"),
+        (
+            ("tournament", "--csv", same, "--json", f"{tmp_path}/./x"),
+            "two results cannot be written to the same file",
+        ),
         (("match", "simple", "random", "--confidence", "95"), "between 0 and 1"),
     ):
         done = gin_rummy(*arguments)

@@ -19,29 +19,19 @@ from stable_baselines3.common.type_aliases import Schedule
 from torch import nn
 
 from gin_env.actions import NUM_ACTIONS
-from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from gin_env.observation import NUM_PLANES
-
-NUM_OTHER_ACTIONS = NUM_ACTIONS - 2 * NUM_CARDS
+from gin_env.agents.policy_networks import CardActor, dense_layers
 
 
-class CardNetwork(nn.Module):
-    """Trunks for policy and value, and the shared description of cards.
+class CardNetwork(CardActor):
+    """`CardActor`, which gives the logits themselves, and a trunk of its own for the value.
 
-    ``forward_actor`` returns the logits themselves, float32 (n, 107); ``forward_critic`` the value trunk's
-    last layer, float32 (n, latent_dim_vf).
+    ``forward_actor`` returns float32 (n, 107); ``forward_critic`` the value trunk's last layer, float32
+    (n, latent_dim_vf).
     """
 
-    def __init__(self, num_inputs: int, hidden: list[int], card_features: int) -> None:
-        super().__init__()
-        self.card_features = card_features
-        # Each card sees two cards on either side in its suit, and the sum over its rank's cards.
-        self.neighbours = nn.Conv2d(NUM_PLANES, card_features, (1, 5), padding=(0, 2))
-        self.same_rank = nn.Conv2d(NUM_PLANES, card_features, 1)
-        self.trunk = _layers(num_inputs, hidden)
-        self.wanted = nn.Linear(hidden[-1], 2 * card_features)  # one query for discards, one for knocks
-        self.others = nn.Linear(hidden[-1], 2 + NUM_OTHER_ACTIONS)  # both queries' biases, draws, pass
-        self.value_trunk = _layers(num_inputs, hidden)
+    def __init__(self, hidden: list[int], card_features: int) -> None:
+        super().__init__(hidden, card_features)
+        self.value_trunk = dense_layers(self.hidden, nn.ReLU)
         self.latent_dim_pi = NUM_ACTIONS
         self.latent_dim_vf = hidden[-1]
 
@@ -49,14 +39,7 @@ class CardNetwork(nn.Module):
         return self.forward_actor(observations), self.forward_critic(observations)
 
     def forward_actor(self, observations: torch.Tensor) -> torch.Tensor:
-        planes = observations[:, : NUM_PLANES * NUM_CARDS].view(-1, NUM_PLANES, NUM_SUITS, NUM_RANKS)
-        same_rank = self.same_rank(planes.sum(dim=2, keepdim=True))  # broadcast over the suits
-        cards = torch.relu(self.neighbours(planes) + same_rank).flatten(2)  # (n, features, 52)
-        trunk = self.trunk(observations)
-        wanted = self.wanted(trunk).view(-1, 2, self.card_features)
-        others = self.others(trunk)
-        agreement = torch.bmm(wanted, cards) * self.card_features**-0.5 + others[:, :2, None]
-        return torch.cat([agreement.flatten(1), others[:, 2:]], dim=1)
+        return self.logits(observations)
 
     def forward_critic(self, observations: torch.Tensor) -> torch.Tensor:
         return self.value_trunk(observations)
@@ -72,7 +55,7 @@ class CardPolicy(MaskableActorCriticPolicy):
     def _build_mlp_extractor(self) -> None:
         if not isinstance(self.net_arch, list) or not self.net_arch:
             raise ValueError(f"net_arch is a list of layer sizes such as [256, 256], not {self.net_arch!r}")
-        self.mlp_extractor: Any = CardNetwork(self.features_dim, self.net_arch, self.card_features)
+        self.mlp_extractor: Any = CardNetwork(self.net_arch, self.card_features)
 
     def _build(self, lr_schedule: Schedule) -> None:
         super()._build(lr_schedule)
@@ -84,11 +67,3 @@ class CardPolicy(MaskableActorCriticPolicy):
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return super()._get_constructor_parameters() | {"card_features": self.card_features}
-
-
-def _layers(num_inputs: int, hidden: list[int]) -> nn.Sequential:
-    layers: list[nn.Module] = []
-    for size in hidden:
-        layers += [nn.Linear(num_inputs, size), nn.ReLU()]
-        num_inputs = size
-    return nn.Sequential(*layers)

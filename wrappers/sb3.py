@@ -3,7 +3,9 @@
 >>> from sb3_contrib import MaskablePPO
 >>> from gin_env.wrappers.sb3 import GinRummyVecEnv
 >>> model = MaskablePPO("MlpPolicy", GinRummyVecEnv(num_envs=256, opponent="simple"))
+>>> model.gin_env = model.get_env().describe_training()
 >>> model.learn(1_000_000)
+>>> save_policy(model, "policy.safetensors")
 
 The learner sees her own decisions only; the opponents play in between, inside. The reward of a step holds
 everything that happened until her next decision, so the end of a hand always reaches her, also when the
@@ -14,24 +16,54 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 
 from gin_env.actions import NUM_ACTIONS
-from gin_env.agents.policy import describe_training
+from gin_env.agents.policy import FrozenPolicy, PolicyBot, describe_training, training_of
+from gin_env.agents.policy_networks import ACTIVATIONS, save_network
 from gin_env.batch import check_actions
 from gin_env.estimators.base import Estimator
 from gin_env.gymnasium_env import hand_results
+from gin_env.observation import OBSERVATION_SIZE
 from gin_env.play.learner_seat import LearnerSeat, Opponents, check_seeds
 from gin_env.rules import Rules
 from gin_env.spaces import action_space, vector_space
+from gin_env.wrappers.sb3_archives import actor_of
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
     from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 except ImportError as error:
     raise ImportError('gin_env.wrappers.sb3 needs Stable-Baselines3: pip install "gin-env[train]"') from error
+
+if TYPE_CHECKING:
+    from sb3_contrib import MaskablePPO
+
+
+def save_policy(model: MaskablePPO, path: str | Path) -> None:
+    """Write what a model plays by to a ``.safetensors`` file, which is a bot by its path.
+
+    Set ``model.gin_env = env.describe_training()`` first. The file holds weights, sizes and a description, no
+    code, and not what training would go on from. `CardPolicy` and "MlpPolicy" (tanh or ReLU) can be written.
+    Raises ValueError for other policies, and for a model without ``gin_env``.
+    """
+    training = training_of(model)
+    activation = {name: kind for kind, name in ACTIVATIONS.items()}.get(model.policy.activation_fn, "unknown")
+    network = actor_of(model.policy.state_dict(), activation)
+    observations = torch.rand(64, OBSERVATION_SIZE, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        expected = FrozenPolicy(model.policy)(observations.to(model.device)).cpu()
+        if not torch.allclose(network(observations), expected, rtol=1e-4, atol=1e-4):
+            raise ValueError(
+                f"{type(model.policy).__name__} cannot be written: it does more than the layers of "
+                "CardPolicy or MlpPolicy with the same names"
+            )
+    PolicyBot(network, training)  # what could not be read is not written
+    save_network(path, network, training, {"decisions": model.num_timesteps})
 
 
 class GinRummyVecEnv(VecEnv):

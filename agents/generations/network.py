@@ -15,7 +15,8 @@ import numpy as np
 from gin_env.agents.generations.candidates import NUM_FEATURES
 from gin_env.agents.generations.candidates import VERSION as CANDIDATES_VERSION
 from gin_env.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
-from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors
+from gin_env.support.checks import check_integer
+from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
 from gin_env.views import PlayerView
 
 try:
@@ -25,6 +26,8 @@ except ImportError as error:  # pragma: no cover
     raise ImportError('the generations\' networks need torch: pip install "gin-env[train]"') from error
 
 KIND = "generation network"
+MOST_UNITS = 4096
+"""Files of networks with wider layers are refused."""
 _VERSION = f"observation {LAYOUT_VERSION}, candidates {CANDIDATES_VERSION}"
 _SCORES = slice(LAYOUT["own_score"].slice.start, LAYOUT["opponent_score"].slice.stop)
 
@@ -78,8 +81,14 @@ def load_network(path: str | Path) -> tuple[CandidateNetwork, dict[str, Any]]:
     """
     tensors, described = read_tensors(path, KIND, _VERSION, "python examples/generational_retraining.py")
     try:
-        network = CandidateNetwork(*described["sizes"])
-        network.load_state_dict(tensors)
-    except (RuntimeError, TypeError, KeyError) as error:
-        raise TensorFileError(f"{path}: its weights do not fit the network: {error}") from error
-    return network.eval(), described["provenance"]
+        sizes = described["sizes"]
+        table_size, row_size = (check_integer("a layer's size", size, 2, MOST_UNITS) for size in sizes)
+        provenance = dict(described["provenance"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise TensorFileError(
+            f"{path} does not say which sizes its network has, and where it comes from: {str(error)[:200]}"
+        ) from error
+    with torch.device("meta"):  # no memory before the sizes are known to be the weights'
+        network = CandidateNetwork(table_size, row_size)
+    fill_network(network, tensors, path)
+    return network.eval(), provenance

@@ -27,7 +27,7 @@ import numpy as np
 
 from gin_env import estimators
 from gin_env.agents.hand_strength.features import hand_features
-from gin_env.agents.hand_strength.weights import find_network
+from gin_env.agents.hand_strength.weights import find_network, trained_with
 from gin_env.agents.hands import discard_or_knock, keep_best, unmelded_cards
 from gin_env.agents.random_bots import pick_card
 from gin_env.agents.simple import simple_draw
@@ -67,7 +67,7 @@ class OffensiveBot:
     ) -> None:
         self.network, self.training = find_network(network)
         self.average_suits = check_switch("average_suits", average_suits)
-        self._estimator = estimators.resolve(estimator or self.training["data"]["estimator"])
+        self._estimator = estimators.resolve(estimator or trained_with(network, self.training))
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""

@@ -7,7 +7,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors
+from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
 
 if TYPE_CHECKING:
     from gin_env.agents.hand_strength.networks import HandStrength
@@ -30,11 +30,10 @@ def load_network(path: str | Path) -> tuple[HandStrength, dict[str, Any]]:
 
     try:
         network = build(metadata["architecture"])
-        network.load_state_dict(tensors)
-    except (KeyError, ValueError, RuntimeError) as error:
-        raise TensorFileError(f"{path} does not fit its own architecture ({error})") from error
-    network.eval()
-    return network, metadata
+    except (ValueError, TypeError, KeyError) as error:
+        raise TensorFileError(f"{path} does not say which network it holds: {str(error)[:200]}") from error
+    fill_network(network, tensors, path)
+    return network.eval(), metadata
 
 
 def packaged_names() -> list[str]:
@@ -66,3 +65,17 @@ def find_network(network: str | Path) -> tuple[HandStrength, dict[str, Any]]:
             f"or give the path of a {ENDING} file"
         )
     return _packaged(str(network))
+
+
+def trained_with(network: str | Path, metadata: dict[str, Any]) -> str:
+    """The estimator that a network was trained with, by name.
+
+    Raises TensorFileError if its file does not say so.
+    """
+    data = metadata.get("data")
+    estimator = data.get("estimator") if isinstance(data, dict) else None
+    if not isinstance(estimator, str):
+        raise TensorFileError(
+            f"the network {network} does not say which estimator it was trained with: name one by estimator="
+        )
+    return estimator

@@ -30,7 +30,7 @@ def bots() -> None:
     epilog="Examples:  \n`gin-rummy match simple random`  \n"
     "`gin-rummy match simple simple --games 20000 --seed 7 --json result.json`  \n"
     "`gin-rummy match simple:knock_at=4 simple --confidence 0.9`  \n"
-    "`gin-rummy match runs/ppo_selfplay/model.zip simple`"
+    "`gin-rummy match runs/ppo_selfplay/policy.safetensors simple`"
 )
 def match(
     a: Annotated[str, typer.Argument(help=BOT_HELP)],

@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
-BOT_HELP = "A bot's name, with parameters as in `simple:knock_at=4`, or the path of a trained policy (.zip)."
+BOT_HELP = (
+    "A bot's name, with parameters as in `simple:knock_at=4`, or a trained policy's path (.safetensors). "
+    "A Stable-Baselines3 .zip is not loaded, since it may hold code: `gin-rummy convert` makes it a policy."
+)
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 Hands = Annotated[bool, typer.Option("--hands", help="Play single hands, not games to 100 points.")]
 Confidence = Annotated[float, typer.Option(help="Confidence of the Wilson intervals.")]
@@ -17,7 +20,16 @@ DataWorkers = Annotated[int, typer.Option(min=1, help="Threads that play; the da
 
 
 def check_outputs(*paths: Path | None) -> None:
-    """Before hours of play: raise FileNotFoundError if the folder of a file to write does not exist."""
+    """Before hours of play, raise FileNotFoundError if the folder of a file to write does not exist.
+
+    Raises ValueError if two are the same file.
+    """
+    taken = set()
     for path in paths:
-        if path is not None and not path.parent.is_dir():
+        if path is None:
+            continue
+        if not path.parent.is_dir():
             raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}")
+        if path.resolve() in taken:
+            raise ValueError(f"two results cannot be written to the same file {path}: name another one")
+        taken.add(path.resolve())

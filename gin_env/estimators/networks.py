@@ -16,7 +16,7 @@ from gin_env.cards import NUM_CARDS, NUM_RANKS
 from gin_env.estimators.public_history import CARD_FEATURES, TABLE_FEATURES, card_features, opponent_turns
 from gin_env.estimators.shankar import shankar_images
 from gin_env.estimators.turn_inputs import NUM_INPUTS, walk_turns
-from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors
+from gin_env.support.tensor_files import fill_network, read_tensors, write_tensors
 from gin_env.views import PlayerView
 
 try:
@@ -217,10 +217,5 @@ def load(name: str, path: str | Path) -> tuple[nn.Module, dict[str, Any]]:
     command = f"gin-rummy train estimator {name}"
     tensors, metadata = read_tensors(path, f"network of {name}", WEIGHTS_VERSION, command)
     network: Any = NETWORKS[name]()
-    try:
-        network.load_state_dict({key: tensor.float() for key, tensor in tensors.items()})
-    except RuntimeError as error:
-        raise TensorFileError(f"{path} does not fit the network of {name!r}: {error}") from error
-    if not all(torch.isfinite(tensor).all() for tensor in tensors.values()):
-        raise TensorFileError(f"{path} is damaged: some weights are no numbers")
+    fill_network(network, tensors, path)
     return network.eval().to(memory_format=torch.channels_last), metadata  # a third faster

@@ -90,7 +90,10 @@ class LearnerSeat:
         pool = [resolve(bot) for bot in opponent]
         if not pool:
             raise ValueError("the pool of opponents is empty")
-        shares = np.ones(len(pool)) if weights is None else np.asarray(weights, float)
+        try:
+            shares = np.ones(len(pool)) if weights is None else np.asarray(weights, float)
+        except OverflowError as error:
+            raise ValueError(f"weights are numbers that fit into a float: {error}") from error
         if (
             shares.shape != (len(pool),)
             or not np.isfinite(shares).all()

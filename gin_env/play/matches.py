@@ -130,7 +130,7 @@ def play_match(
 
     Parameters
     ----------
-    a, b : names, paths of trained policies (``.zip``), or objects with the `Agent` interface.
+    a, b : names, paths of trained policies (``.safetensors``), or objects with the `Agent` interface.
     games : half of them with each bot as player_0, the other half with the same decks and seats swapped.
     seed : random seed, of all decks and all ties that bots break.
     episode : ``"game"`` plays to the target score, ``"hand"`` single hands.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TypeGuard
 
@@ -27,7 +26,7 @@ def check_number(name: str, value: object, least: float, most: float) -> float:
     """`value` as a float. Raises TypeError or ValueError unless it is a number from `least` to `most`."""
     if not is_integer(value) and not isinstance(value, float | np.floating):
         raise TypeError(f"{name} is a number, not {value!r}")
-    if math.isnan(value) or not least <= value <= most:
+    if not least <= value <= most:  # so is NaN out of every range
         raise ValueError(f"{name} = {value} is out of range: {least} to {most} is possible")
     return float(value)
 

@@ -2,7 +2,7 @@
 
 The grammar, wherever a bot is named (command line, `play_match`, ``gymnasium.make(opponent=...)``)::
 
-    name                             a bot by its name, or the path of a trained policy (.zip, .safetensors)
+    name                             a bot by its name, or the path of a trained policy (.safetensors)
     name:key=value,key=value         with parameters
     value                            an integer, a number, true, false, none, a word, or a list
     list                             entries joined by +: 21+12+10; one entry: 21+; none: +
@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 POLICY_ENDINGS = (".zip", ".safetensors")
-"""Of the files that hold a policy: what `MaskablePPO.save` writes, and a generation's network."""
+"""Of files named as a bot: what `MaskablePPO.save` writes (refused: it may hold code), trained networks."""
 _NAME_WITH_PARAMETERS = re.compile(r"[\w-]+:\w+=")
 _WORDS = {"true": True, "false": False, "none": None}
 

@@ -6,15 +6,24 @@ generations'.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gin_env.support.files import check_regular_file
 from gin_env.support.version import __version__
 
 if TYPE_CHECKING:
     import torch
+    from torch import nn
+
+MOST_BYTES = 1 << 29
+"""Larger files are not opened: the largest network that a file may name (a policy's) has 460 MB."""
+_MOST_TEXT = 1 << 22
+_NUMBERS = {"F16", "F32", "F64", "I64", "I32", "U8", "BOOL"}
 
 
 class TensorFileError(ValueError):
@@ -48,15 +57,75 @@ def write_tensors(
 def read_tensors(
     path: str | Path, kind: str, version: str, command: str
 ) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """(tensors, metadata) of a file that `write_tensors` wrote.
+    """(tensors, metadata) of a file that `write_tensors` wrote; all numbers are finite.
 
-    `command` is what makes such a file; the error for a file of an older version names it. Raises ImportError
-    without torch and safetensors, FileNotFoundError, or TensorFileError for a file that is damaged, or of
+    `command` is what makes such a file; errors name it. Raises ImportError without torch and safetensors,
+    FileNotFoundError, or TensorFileError for a file that is damaged, too large, no regular file, or of
     another origin, kind or version.
     """
-    path = Path(path)
-    if not path.is_file():
+    remedy = f"copy it again, or make it again with `{command}`"
+    with _open(path, kind) as file:
+        checksum, text, metadata = _read_metadata(path, file)
+        if metadata["kind"] != kind:
+            raise TensorFileError(f"{path} holds a {metadata['kind']}, not a {kind}")
+        if metadata.get("file_version") != version:
+            raise TensorFileError(
+                f"{path} has version {_short(metadata.get('file_version'))}, this release reads {version}; "
+                f"make it again with `{command}`"
+            )
+        names = sorted(file.keys())
+        for name in names:
+            if (numbers := file.get_slice(name).get_dtype()) not in _NUMBERS:
+                raise TensorFileError(
+                    f"{path} is damaged: {_short(name)} holds numbers of type {numbers}; {remedy}"
+                )
+        tensors = {name: file.get_tensor(name) for name in names}
+    if checksum != _checksum(tensors, text):
+        raise TensorFileError(f"{path} is damaged: its checksum does not fit; {remedy}")
+    for name, tensor in tensors.items():
+        if not tensor.isfinite().all():
+            raise TensorFileError(
+                f"{path} is damaged: some numbers of {_short(name)} are not finite; {remedy}"
+            )
+    return tensors, metadata
+
+
+def read_kind(path: str | Path, sought: str) -> str:
+    """What a file of `write_tensors` says that it holds; its tensors are not read.
+
+    `sought` is what errors call it, such as "trained policy". Raises as `read_tensors` does.
+    """
+    with _open(path, sought) as file:
+        return _read_metadata(path, file)[2]["kind"]
+
+
+def fill_network(network: nn.Module, tensors: dict[str, torch.Tensor], path: str | Path) -> None:
+    """Give a network the weights from a file, in single precision.
+
+    A network on the device "meta" takes no memory before. Raises TensorFileError unless their names and
+    shapes are the network's.
+    """
+    expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+    found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    for name in sorted(expected.keys() | found.keys()):
+        if expected.get(name) != found.get(name):
+            shapes = f"{found.get(name, 'none')}, not {expected.get(name, 'none')}"
+            raise TensorFileError(
+                f"{path} does not fit its own architecture: {_short(name)} has shape {shapes}"
+            )
+    # Copies, since the file's own tensors may still lie in the file.
+    network.load_state_dict({name: tensor.float().clone() for name, tensor in tensors.items()}, assign=True)
+
+
+@contextlib.contextmanager
+def _open(path: str | Path, kind: str) -> Iterator[Any]:
+    """The file, for the safetensors library."""
+    if not Path(path).exists():
         raise FileNotFoundError(f"there is no {kind} {path}")
+    try:
+        check_regular_file(path, MOST_BYTES)
+    except ValueError as error:
+        raise TensorFileError(str(error)) from error
     try:
         import torch  # noqa: F401 (safetensors needs it, and says so less clearly)
         from safetensors import SafetensorError, safe_open
@@ -64,28 +133,44 @@ def read_tensors(
         raise ImportError(f'a {kind} needs torch and safetensors: pip install "gin-env[train]"') from error
     try:
         with safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
-            header = file.metadata() or {}
+            yield file
+    except TensorFileError:
+        raise
     except (SafetensorError, OSError, ValueError) as error:
         raise TensorFileError(f"{path} is no safetensors file, or is damaged ({error})") from error
+
+
+def _read_metadata(path: str | Path, file: Any) -> tuple[str, str, dict[str, Any]]:
+    """(checksum, text, what the text says) of the entry that `write_tensors` makes."""
+    header = file.metadata() or {}
     if "gin_env" not in header:
         raise TensorFileError(f"{path} does not say what it is: it was not written by gin-env")
     checksum, _, text = header["gin_env"].partition(" ")
-    if checksum != _checksum(tensors, text):
-        raise TensorFileError(f"{path} is damaged: its checksum does not fit")
-    metadata = json.loads(text)
-    if metadata["kind"] != kind:
-        raise TensorFileError(f"{path} holds a {metadata['kind']}, not a {kind}")
-    if metadata["file_version"] != version:
+    if len(text) > _MOST_TEXT:
+        raise TensorFileError(f"{path} is damaged: its description has {len(text):,} characters")
+    try:
+        metadata = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise TensorFileError(
-            f"{path} has version {metadata['file_version']}, this release reads {version}; "
-            f"make it anew with `{command}`"
+            f"{path} is damaged: its description is no JSON that can be read ({error})"
+        ) from error
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("kind"), str):
+        raise TensorFileError(
+            f"{path} does not say what it holds: its description is no JSON object with a kind"
         )
-    return tensors, metadata
+    if _short(metadata["kind"]) != metadata["kind"]:
+        raise TensorFileError(f"{path} is damaged: what it holds is called {_short(metadata['kind'])}")
+    return checksum, text, metadata
+
+
+def _short(value: object) -> str:
+    """A value from a foreign file as a part of one line."""
+    text = str(value) if isinstance(value, str | int | float | None) else type(value).__name__
+    return text if len(text) <= 80 and text.isprintable() else ascii(text[:60]) + "..."
 
 
 def _checksum(tensors: dict[str, torch.Tensor], text: str) -> str:
-    digest = hashlib.sha256(text.encode())
+    digest = hashlib.sha256(text.encode(errors="surrogatepass"))
     for name in sorted(tensors):
         digest.update(name.encode() + tensors[name].contiguous().numpy().tobytes())
     return digest.hexdigest()

@@ -164,8 +164,10 @@ def train_table(
 ) -> StrategyTable:
     """What ``gin-rummy train cfr`` does: train up to `iterations` in all, with checkpoints.
 
-    With `resume` the settings are those of the checkpoint; the iterations it has done count.
+    With `resume` the settings are those of the checkpoint; the iterations it has done count. Raises TypeError
+    or ValueError unless there is at least one iteration.
     """
+    check_integer("iterations", iterations, 1, 10**12)
     if resume:
         if checkpoint is None:
             raise ValueError("to resume, name the checkpoint")

@@ -178,18 +178,18 @@ class Trainer:
                 raise TensorFileError(f"{path} is a checkpoint of another run: its {key} differs")
         network = {key[8:]: value for key, value in tensors.items() if key.startswith("network.")}
         adam: dict[int, dict[str, torch.Tensor]] = {}
-        for key, value in tensors.items():
-            if key.startswith("adam."):
-                _, number, name = key.split(".")
-                adam.setdefault(int(number), {})[name] = value
         try:
+            for key, value in tensors.items():
+                if key.startswith("adam."):
+                    _, number, name = key.split(".")
+                    adam.setdefault(int(number), {})[name] = value
             trainer.network.load_state_dict(network)
             groups = trainer.optimizer.state_dict()["param_groups"]
             trainer.optimizer.load_state_dict({"state": adam, "param_groups": groups})
-        except (RuntimeError, ValueError) as error:
+            trainer.train_losses = [float(loss) for loss in metadata["train_losses"]]
+            trainer.validation_losses = [float(loss) for loss in metadata["validation_losses"]]
+        except (RuntimeError, ValueError, TypeError, KeyError) as error:
             raise TensorFileError(f"{path} does not fit its own architecture ({error})") from error
-        trainer.train_losses = list(metadata["train_losses"])
-        trainer.validation_losses = list(metadata["validation_losses"])
         return trainer
 
 

@@ -1,0 +1,51 @@
+"""The command that makes a policy's file of a Stable-Baselines3 archive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gin_env.commands.options import check_outputs
+
+app = typer.Typer()
+
+
+@app.command(
+    epilog="Examples:  \n`gin-rummy convert policy.zip policy.safetensors`  \n"
+    "`gin-rummy match policy.safetensors simple`"
+)
+def convert(
+    archive: Annotated[Path, typer.Argument(help="What `MaskablePPO.save` wrote (.zip).")],
+    output: Annotated[Path, typer.Argument(help="The file to write (.safetensors): a bot by its path.")],
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust",
+            help="Load the archive as Stable-Baselines3 does, which runs whatever code is in it: "
+            "only for archives that you would run as a program.",
+        ),
+    ] = False,
+) -> None:
+    """Write the policy of a Stable-Baselines3 archive to a file that holds no code.
+
+    The archive is read without running anything in it, if its policy is `CardPolicy` or SB3's `MlpPolicy`. A
+    class of your own that decides as one of these does needs `--trust`.
+    """
+    from gin_env.agents.policy_networks import ENDING
+
+    if output.suffix != ENDING:
+        raise ValueError(f"a policy's file ends in {ENDING}, unlike {output}")
+    check_outputs(output)
+    if trust:
+        from gin_env.wrappers.sb3_archives import convert_trusted_archive
+
+        typer.echo(f"--trust: loading {archive} runs whatever code is in it", err=True)
+        convert_trusted_archive(archive, output)
+    else:
+        from gin_env.wrappers.sb3_archives import convert_archive
+
+        convert_archive(archive, output)
+    typer.echo(f"written to {output}")
+    typer.echo(f"next: gin-rummy match {output} simple")
