@@ -8,7 +8,13 @@ from typing import Annotated
 import typer
 
 BOT_HELP = "A bot's name, with parameters as in `simple:knock_at=4`, or the path of a trained policy (.zip)."
-Seed = Annotated[int, typer.Option(help="Names all the decks and ties.")]
+Seed = Annotated[int, typer.Option(help="Random seed.")]
+SecretSeed = Annotated[
+    int | None,
+    typer.Option(
+        help="Random seed; by default a secret one, told with the result, so that no bot can guess the decks."
+    ),
+]
 Hands = Annotated[bool, typer.Option("--hands", help="Play single hands, not games to 100 points.")]
 Confidence = Annotated[float, typer.Option(help="Confidence of the Wilson intervals.")]
 Json = Annotated[Path | None, typer.Option(help="Write the result to this file as JSON.")]
