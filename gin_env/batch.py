@@ -107,19 +107,19 @@ class Games:
         games: np.ndarray,
         seeds: np.ndarray,
         episodes: np.ndarray,
-        decision_seeds: np.ndarray | None = None,
+        twins: np.ndarray | None = None,
     ) -> None:
         """Begin an episode in each of `games` (indices, any length k).
 
-        Seeds and episode numbers are uint64 (k,) and determine the decks; `decision_seeds` (default: the
-        seeds) determine the random numbers of the decisions.
+        Seeds and episode numbers, uint64 (k,), determine dealer, decks and random numbers. Where `twins`, bool
+        (k,), is true, the twin of that episode begins (see `engine.start_episode`).
         """
         _start(
             self.state,
             games,
             seeds,
-            seeds if decision_seeds is None else decision_seeds,
             episodes,
+            np.zeros(len(games), np.bool_) if twins is None else twins,
             self.done,
         )
         for game in games.tolist() if self._fixed_decks else ():
@@ -260,9 +260,9 @@ def check_actions(actions: object, num_games: int) -> np.ndarray:
 
 
 @kernel
-def _start(state, games, seeds, decision_seeds, episodes, done):
+def _start(state, games, seeds, episodes, twins, done):
     for k in range(len(games)):
-        start_episode(state[games[k]], seeds[k], decision_seeds[k], episodes[k])
+        start_episode(state[games[k]], seeds[k], episodes[k], twins[k])
         done[games[k]] = False
 
 

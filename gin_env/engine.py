@@ -41,23 +41,41 @@ from gin_env.state import (
     UNDERCUT,
     VOID,
 )
-from gin_env.streams import DEALER, DECISION, DECK, below, mix, shuffle_cards, stream
+from gin_env.streams import (
+    DEALER,
+    DEALS,
+    DECISIONS,
+    DECK,
+    SUITS,
+    below,
+    episode_key,
+    mix,
+    other_suit_order,
+    shuffle_cards,
+    stream,
+)
 
 # --- Dealing -----------------------------------------------------------------------------------------
 
 
 @kernel
-def start_episode(game, seed: int, decision_seed: int, episode: int) -> None:
-    """Begin a new game under the rules already in place: scores 0, random dealer, first hand dealt."""
-    game.hidden.seed = seed
-    game.hidden.decision_seed = decision_seed
-    game.hidden.episode = episode
-    game.hidden.decisions = 0
+def start_episode(game, seed: int, episode: int, twin: bool) -> None:
+    """Begin a new game under the rules already in place: scores 0, random dealer, first hand dealt.
+
+    The `twin` of an episode has the same dealer and the same decks but for the names of the suits, which the rules do
+    not know, and breaks ties with numbers of its own.
+    """
+    hidden = game.hidden
+    hidden.deal_key = episode_key(seed, episode, DEALS)
+    hidden.twin = twin
+    for player in range(2):
+        hidden.decision_keys[player] = episode_key(seed, episode, DECISIONS + np.uint64(2 * twin + player))
+    hidden.decisions = 0
     public = game.public
     public.scores[0] = 0
     public.scores[1] = 0
     public.hand_number = 0
-    public.dealer = below(mix(stream(seed, episode, 0, DEALER), 0), 2)
+    public.dealer = below(mix(stream(hidden.deal_key, 0, DEALER), 0), 2)
     shuffle(game)
     deal(game)
 
@@ -81,7 +99,13 @@ def shuffle(game) -> None:
     size = cards_in_deck(rules)
     for index in range(size):
         deck[index] = index // rules.ranks * NUM_RANKS + index % rules.ranks
-    shuffle_cards(deck, size, stream(game.hidden.seed, game.hidden.episode, game.public.hand_number, DECK))
+    hidden, hand_number = game.hidden, game.public.hand_number
+    shuffle_cards(deck, size, stream(hidden.deal_key, hand_number, DECK))
+    if hidden.twin:
+        order = other_suit_order(rules.suits, stream(hidden.deal_key, hand_number, SUITS))
+        for index in range(size):
+            card = deck[index]
+            deck[index] = order[card // NUM_RANKS] * NUM_RANKS + card % NUM_RANKS
 
 
 @kernel
@@ -215,9 +239,7 @@ def write_mask(public, private, mask: np.ndarray) -> None:
 @kernel
 def decision_random(game, player: int) -> int:
     """The uint64 random number for the decision that the player now faces (ties of bots and the like)."""
-    hidden = game.hidden
-    key = stream(hidden.decision_seed, hidden.episode, hidden.decisions, DECISION)
-    return mix(key, player)
+    return mix(game.hidden.decision_keys[player], game.hidden.decisions)
 
 
 # --- Playing ------------------------------------------------------------------------------------------

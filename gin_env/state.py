@@ -74,9 +74,9 @@ PRIVATE = np.dtype(
 HIDDEN = np.dtype(
     [
         ("deck", np.int8, (52,)),  # as dealt: hands alternately from player 0 on, upcard, stock in order
-        ("seed", np.uint64),  # determines the random streams of dealer and decks, see `gin_env.streams`
-        ("decision_seed", np.uint64),  # determines the streams with which bots break ties
-        ("episode", np.uint64),
+        ("deal_key", np.uint64),  # of dealer and decks in this episode, see `gin_env.streams`
+        ("decision_keys", np.uint64, (NUM_PLAYERS,)),  # with which each player breaks ties
+        ("twin", np.bool_),  # the decks of this episode have their suits permuted
         ("decisions", np.uint32),  # actions taken in this episode
     ],
     align=True,

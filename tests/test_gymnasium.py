@@ -249,7 +249,7 @@ def test_make_vec_gives_the_native_batch():
 @pytest.mark.parametrize("opponent", ["simple", ["simple", "random"]])
 def test_a_batch_equals_single_environments(episode, opponent):
     """Game i of the batch with seed s is the single environment with seed s + i, through autoresets."""
-    count, steps, seed = 5, 150, 1234
+    count, steps, seed = 5, 200, 1234
     batch = GinRummyVectorEnv(count, opponent, episode=episode)
     singles = [GinRummyEnv(opponent, episode=episode) for _ in range(count)]
     observations, infos = batch.reset(seed=seed)

@@ -153,7 +153,7 @@ def test_data_do_not_depend_on_workers():
 def test_samples_of_a_deal_keep_the_players_hand_and_deal_the_rest_again():
     tables = np.zeros(1, STATE)
     tables["public"]["rules"] = Rules().record()
-    start_episode(tables[0], 3, 3, 7)
+    start_episode(tables[0], 3, 7, False)
     own = int(tables["private"]["hand"][0, 0])
     held = np.zeros(52, np.int64)
     for sample in range(840):

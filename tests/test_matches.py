@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 
 import gin_env
-from gin_env import IllegalActionError, agents, play_match
+from gin_env import IllegalActionError, agents, play_match, state
+from gin_env.batch import Games
 from gin_env.play import matches
 
 
@@ -63,27 +65,70 @@ def test_swapping_the_bots_mirrors_the_result_within_the_noise():
     assert mirrored.wins[1] > 90
 
 
-def test_both_bots_hold_each_hand_once():
-    """Games 2k and 2k + 1 share dealer and deck with the seats swapped."""
-    seen: dict[str, list[tuple[int, int]]] = {"a": [], "b": []}
+def without_suit_names(hand: int) -> tuple[int, ...]:
+    """What is left of a hand if nobody knows which suit is which: the ranks held in each suit, sorted."""
+    return tuple(sorted(hand >> 13 * suit & 0x1FFF for suit in range(4)))
 
-    class Spy:
-        def __init__(self, name):
-            self.name = name
-            self.bot = agents.make("simple")
 
-        def act(self, view):
-            public = view.records["public"]
-            for index in np.flatnonzero(public["history_length"] < 2):
-                draws = view.records["private"]["num_stock_draws"][index]
-                if public["phase"][index] != 3 and draws == 0:
-                    seen[self.name].append((int(public["dealer"][index]), int(view.hands[index])))
-            return self.bot.act(view)
+class Spy:
+    """A Simple player that notes the hands that it is dealt."""
 
-    play_match(Spy("a"), Spy("b"), 40, episode="hand")
-    first_of = {name: {hand for _, hand in offers} for name, offers in seen.items()}
-    shared = first_of["a"] & first_of["b"]
-    assert len(shared) >= 20
+    def __init__(self, name):
+        self.name = name
+        self.bot = agents.make("simple")
+        self.hands: list[int] = []
+
+    def act(self, view):
+        public = view.records["public"]
+        first = (public["turn"] == 0) & (public["phase"] == state.OFFER)
+        self.hands += view.hands[first].tolist()
+        return self.bot.act(view)
+
+
+def test_both_bots_hold_each_hand_once_but_for_the_names_of_the_suits():
+    spies = Spy("a"), Spy("b")
+    play_match(*spies, 40, seed=5, episode="hand")
+    named = [set(spy.hands) for spy in spies]
+    unnamed = [{without_suit_names(hand) for hand in spy.hands} for spy in spies]
+    # A player whose opponent takes the first upcard is asked for the first time in the next turn.
+    assert len(unnamed[0] & unnamed[1]) >= 20
+    assert not named[0] & named[1]
+
+
+def test_a_deal_and_its_twin_differ_in_the_names_of_the_suits_alone():
+    """Else a bot with memory, which holds in one game what its opponent holds in the other, knew her hand."""
+    table = Games(64)
+    table.start(
+        table.everyone, np.full(64, 5, np.uint64), np.arange(64, dtype=np.uint64) // 2, np.arange(64) % 2 == 1
+    )
+    hands = table.state["private"]["hand"].astype(np.int64)
+    assert (table.state["public"]["dealer"][::2] == table.state["public"]["dealer"][1::2]).all()
+    for one, other in zip(hands[::2], hands[1::2], strict=True):
+        assert [without_suit_names(int(hand)) for hand in one] == [
+            without_suit_names(int(hand)) for hand in other
+        ]
+        assert not set(one.tolist()) & set(other.tolist())
+
+
+def test_the_games_of_a_pair_do_not_begin_side_by_side():
+    begun = []
+
+    class Watched(Games):
+        def start(self, games, seeds, episodes, twins=None):
+            begun.extend(episodes.tolist())
+            super().start(games, seeds, episodes, twins)
+
+    matches._play_all((agents.make("simple"),) * 2, 200, 3, Watched(50), None)
+    assert sorted(begun) == sorted([*range(100)] * 2)
+    assert sum(a == b for a, b in itertools.pairwise(begun)) < 10
+
+
+def test_without_a_seed_every_match_has_a_secret_one_that_reproduces_it():
+    first, second = (play_match("simple", "random", 20) for _ in range(2))
+    assert first.seed != second.seed
+    assert min(first.seed, second.seed) > 2**32  # nobody can try them all
+    assert play_match("simple", "random", 20, seed=first.seed) == first
+    assert f"seed {first.seed}" in str(first)
 
 
 def test_wilson_interval_against_known_values():

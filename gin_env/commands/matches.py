@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from gin_env.commands.options import BOT_HELP, Confidence, Hands, Json, Seed, check_outputs
+from gin_env.commands.options import BOT_HELP, Confidence, Hands, Json, SecretSeed, check_outputs
 
 app = typer.Typer()
 
@@ -38,7 +38,7 @@ def match(
     games: Annotated[
         int, typer.Option(help="Number of games, even: each deal is played from both seats.")
     ] = 10_000,
-    seed: Seed = 0,
+    seed: SecretSeed = None,
     hands: Hands = False,
     confidence: Confidence = 0.95,
     json: Json = None,
@@ -67,7 +67,7 @@ def tournament(
         list[str] | None, typer.Argument(help="The bots, as in `gin-rummy match`; default: every bot.")
     ] = None,
     games: Annotated[int, typer.Option(help="Number of games for each pair, even.")] = 2000,
-    seed: Seed = 0,
+    seed: SecretSeed = None,
     hands: Hands = False,
     confidence: Confidence = 0.95,
     json: Json = None,

@@ -12,6 +12,12 @@ BOT_HELP = (
     "A Stable-Baselines3 .zip is not loaded, since it may hold code: `gin-rummy convert` makes it a policy."
 )
 Seed = Annotated[int, typer.Option(help="Random seed.")]
+SecretSeed = Annotated[
+    int | None,
+    typer.Option(
+        help="Random seed; by default a secret one, told with the result: no bot can guess the decks."
+    ),
+]
 Hands = Annotated[bool, typer.Option("--hands", help="Play single hands, not games to 100 points.")]
 Confidence = Annotated[float, typer.Option(help="Confidence of the Wilson intervals.")]
 Json = Annotated[Path | None, typer.Option(help="Write the result to this file as JSON.")]

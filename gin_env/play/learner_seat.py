@@ -212,6 +212,5 @@ def _opponent_numbers(state, games, numbers):
     """Random numbers in [0, 1), one for each game's current hand."""
     for k in range(len(games)):
         game = state[games[k]]
-        hidden = game.hidden
-        key = stream(hidden.seed, hidden.episode, game.public.hand_number, OPPONENT)
+        key = stream(game.hidden.deal_key, game.public.hand_number, OPPONENT)
         numbers[k] = unit(mix(key, 0))

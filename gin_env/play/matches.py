@@ -1,7 +1,11 @@
 """Matches between two bots: thousands of games at once, seats and dealers balanced.
 
 Games come in pairs that share their decks and their first dealer, with the seats swapped: each bot holds
-each hand once. The result depends on the seed alone, not on how the games are batched.
+each hand once. So that a bot with memory does not meet in one game the cards that its opponent holds in the
+other, the suits of the second game are permuted (the rules do not know suits), and the games are played in a
+random order. The result depends on the seed alone, not on how the games are batched.
+
+Whoever knows the seed knows the decks. Without one a match draws a secret seed, and tells it with the result.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from gin_env.batch import Games
 from gin_env.play.turns import play_on, play_seated
 from gin_env.rules import Rules
 from gin_env.state import GIN, UNDERCUT, VOID
-from gin_env.streams import check_seed
+from gin_env.streams import check_seed, fresh_seed
 from gin_env.support.checks import is_integer
 
 BATCH_SIZE = 2048
@@ -100,7 +104,7 @@ class MatchResult:
             f"({100 * confidence:g} % interval {100 * low:.2f} to {100 * high:.2f})\n"
             f"{self.hands:,} hands, {self.turns / self.hands:.2f} turns each; points per hand "
             f"{self.points_per_hand[0]:.2f} : {self.points_per_hand[1]:.2f}; "
-            f"gin {share[0]:.2f} %, undercut {share[1]:.2f} %, void {share[2]:.2f} %"
+            f"gin {share[0]:.2f} %, undercut {share[1]:.2f} %, void {share[2]:.2f} %; seed {self.seed}"
         )
 
     def __str__(self) -> str:
@@ -120,7 +124,7 @@ def play_match(
     a: str | Agent,
     b: str | Agent,
     games: int = 1000,
-    seed: int = 0,
+    seed: int | None = None,
     *,
     episode: str = "game",
     rules: Rules | None = None,
@@ -132,7 +136,9 @@ def play_match(
     ----------
     a, b : names, paths of trained policies (``.safetensors``), or objects with the `Agent` interface.
     games : half of them with each bot as player_0, the other half with the same decks and seats swapped.
-    seed : random seed, of all decks and all ties that bots break.
+    seed : the same seed gives the same result; default: a secret one, drawn for this match and told with the
+        result. A bot that knows or guesses the seed can work out every hidden card: fix it only for bots that
+        you trust.
     episode : ``"game"`` plays to the target score, ``"hand"`` single hands.
     progress : called now and then with the number of games that have ended since the last call.
 
@@ -140,7 +146,7 @@ def play_match(
     """
     first = resolve(a)
     bots = first, first if b == a else resolve(b)
-    seed = check_seed(seed)
+    seed = fresh_seed() if seed is None else check_seed(seed)
     if not is_integer(games):
         raise TypeError(f"the number of games is an integer, not {games!r}")
     if games < 2 or games % 2:
@@ -200,11 +206,12 @@ def _play_all(
     table: Games,
     progress: Callable[[int], object] | None,
 ) -> _Tally:
-    """Play games number 0 to games - 1; a place at the table that becomes free takes the next number."""
+    """Play games number 0 to games - 1 in random order; a place that becomes free takes the next one."""
     tally = _Tally()
+    order = np.random.default_rng(seed).permutation(games)
     seat_of_a = np.zeros(len(table), np.int8)
     running = table.everyone
-    _seat(table, running, 0, seed, seat_of_a)
+    _seat(table, running, order[: len(table)], seed, seat_of_a)
     begun = len(table)
     while len(running):
         if bots[0] is bots[1]:
@@ -220,23 +227,18 @@ def _play_all(
         if progress is not None and len(over):
             progress(len(over))
         free = over[: games - begun]
-        _seat(table, free, begun, seed, seat_of_a)
+        _seat(table, free, order[begun : begun + len(free)], seed, seat_of_a)
         begun += len(free)
         if len(free) < len(over):
             running = running[~table.done[running]]
     return tally
 
 
-def _seat(table: Games, places: np.ndarray, first: int, seed: int, seat_of_a: np.ndarray) -> None:
-    """Begin games number first, first + 1, ... at these places.
-
-    Games 2k and 2k + 1 share dealer and decks with the seats swapped; the bots break their ties afresh.
-    """
-    numbers = np.arange(first, first + len(places), dtype=np.uint64)
+def _seat(table: Games, places: np.ndarray, numbers: np.ndarray, seed: int, seat_of_a: np.ndarray) -> None:
+    """Begin the games with these numbers at these places: 2k + 1 is the twin of 2k with the seats swapped."""
     seat_of_a[places] = numbers % 2
     seeds = np.full(len(places), seed, np.uint64)
-    tie_seeds = seeds ^ (numbers % 2 << np.uint64(63))
-    table.start(places, seeds, numbers // 2, tie_seeds)
+    table.start(places, seeds, (numbers // 2).astype(np.uint64), numbers % 2 == 1)
 
 
 def _winners(table: Games, games: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from gin_env.agents import Agent
 from gin_env.play.matches import MatchResult, check_confidence, play_match
 from gin_env.play.ratings import Rating, rate
 from gin_env.rules import Rules
+from gin_env.streams import check_seed, fresh_seed
 from gin_env.support.plots import import_matplotlib
 
 CSV_COLUMNS = (
@@ -162,7 +163,7 @@ class TournamentResult:
 def play_tournament(
     bots: Sequence[str | Agent] | None = None,
     games: int = 2000,
-    seed: int = 0,
+    seed: int | None = None,
     *,
     episode: str = "game",
     rules: Rules | None = None,
@@ -175,6 +176,7 @@ def play_tournament(
     ----------
     bots : names (parameters allowed, as in ``"simple:knock_at=4"``), paths or objects; default: every bot.
     games, seed, episode, rules : of each match, see `play_match`.
+        All matches have the same seed (without one: a secret one), so that each bot meets the same cards in each.
     confidence : of the intervals.
     progress : called now and then with the number of games that have ended since the last call.
 
@@ -184,6 +186,7 @@ def play_tournament(
     check_confidence(confidence)
     entrants = [agents.resolve(bot) for bot in (agents.names() if bots is None else bots)]
     names = [bot.name for bot in entrants]
+    seed = fresh_seed() if seed is None else check_seed(seed)
     if len(entrants) < 2:
         raise ValueError("a tournament needs at least two bots")
     if twice := sorted({name for name in names if names.count(name) > 1}):

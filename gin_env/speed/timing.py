@@ -83,7 +83,7 @@ def memory_per_game(num_games: int = 20_000) -> dict[str, float]:
     fused_play(2)(1)  # compiled before the first look
     before = resident_bytes()
     games = started_games(num_games)
-    play_randomly(games.state, games.results, 15)
+    play_randomly(games.state, games.results, 15, len(games))
     grown = resident_bytes() - before
     if grown < games.state.nbytes:
         raise RuntimeError("memory freed earlier was used again: measure this in a fresh process")

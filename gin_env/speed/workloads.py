@@ -43,10 +43,10 @@ def deadwood_of_all(hands):
 
 
 @kernel
-def play_randomly(state, results, decisions):
-    """Each game plays this many random legal actions, one game after the other; hands follow each other.
+def play_randomly(state, results, decisions, episode):
+    """Each game plays `decisions` random legal actions, one game after the other; hands follow each other.
 
-    Returns how many hands ended.
+    New hands are episodes number `episode` and following of seed 0. Returns how many hands ended.
     """
     hands = 0
     for index in range(len(state)):
@@ -57,9 +57,8 @@ def play_randomly(state, results, decisions):
             action = random_action(game.public, game.private[player], decision_random(game, player))
             _, over = play_and_score(game, action, False, False, results[index])
             if over:
+                start_episode(game, 0, episode + hands, False)
                 hands += 1
-                hidden = game.hidden
-                start_episode(game, hidden.seed, hidden.decision_seed, hidden.episode + np.uint64(len(state)))
     return hands
 
 
@@ -119,9 +118,12 @@ def fused_play(num_games: int = NUM_GAMES, first: int = 0) -> Work:
     A round is 20 decisions in each game.
     """
     games = started_games(num_games, first)
+    begun = first + num_games
 
     def work(rounds: int) -> dict[str, float]:
-        hands = play_randomly(games.state, games.results, 20 * rounds)
+        nonlocal begun
+        hands = play_randomly(games.state, games.results, 20 * rounds, begun)
+        begun += hands
         return {"decisions": num_games * 20 * rounds, "hands": hands}
 
     return work

@@ -130,7 +130,7 @@ def add_average(sums, number: int, weight: float, probability: float) -> None:
 def iterate(states, iteration, seed, exploration, strategy, regrets, sums, kind, which, counts) -> None:
     """One iteration: one hand, at whose decisions the traverser learns and her opponent's average grows."""
     game = states[0]
-    start_episode(game, seed, seed, iteration)
+    start_episode(game, seed, iteration, False)
     public = game.public
     traverser = iteration % 2
     weight = iteration + 1.0

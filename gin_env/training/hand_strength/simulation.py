@@ -67,6 +67,13 @@ def redeal_unseen(game, player: int, key: int) -> None:
 
 
 @kernel
+def set_decision_keys(game, key: int) -> None:
+    """Give both players other random numbers."""
+    for player in range(2):
+        game.hidden.decision_keys[player] = mix(key, player)
+
+
+@kernel
 def flat_monte_carlo_action(tables, player: int, simulations: int):
     """(the discard of best mean score over `simulations` each, actions simulated) in game 0 of `tables`.
 
@@ -80,11 +87,11 @@ def flat_monte_carlo_action(tables, player: int, simulations: int):
         return reference_action(game, player), 0
     totals = np.zeros(NUM_CARDS, np.int64)
     simulated = np.int64(0)
-    key = stream(game.hidden.decision_seed, game.hidden.episode, game.hidden.decisions, OPPONENT)
+    key = stream(game.hidden.decision_keys[player], game.hidden.decisions, OPPONENT)
     for number in range(simulations):
         tables[1] = tables[0]
         redeal_unseen(dealt, player, mix(key, number))
-        dealt.hidden.decision_seed = mix(key, number)
+        set_decision_keys(dealt, mix(key, number))
         remaining = choices
         while remaining:
             card = lowest_card(remaining)
@@ -145,8 +152,8 @@ def play_hand(tables, explorer: int, samples: int, record: bool, views, hands, f
 @kernel
 def start_sample(game, seed: int, deal_number: int, sample: int) -> None:
     """Prepare a dealt game for one sample: player 0 keeps her hand; other cards and random numbers change."""
-    game.hidden.decision_seed = mix(seed, sample)
-    key = stream(game.hidden.decision_seed, deal_number, 0, OPPONENT)
+    key = stream(mix(seed, sample), deal_number, OPPONENT)
+    set_decision_keys(game, key)
     deck, rules = game.hidden.deck, game.public.rules
     dealt, size = 2 * rules.hand_size, cards_in_deck(rules)
     # Player 0 is dealt every second card of the first twenty.
@@ -169,7 +176,7 @@ def explore_deal(tables, seed: int, deal_number: int, explorer: int, samples: in
     tries = samples if explorer == RANDOM else 1
     best_sample, best_score = -1, -(1 << 30)
     simulated = np.int64(0)
-    start_episode(game, seed, seed, deal_number)
+    start_episode(game, seed, deal_number, False)
     tables[3] = tables[0]
     for sample in range(tries if tries > 1 else 0):
         tables[0] = tables[3]
