@@ -133,9 +133,9 @@ def test_a_pair_is_not_repeated_in_the_same_order():
 @pytest.mark.parametrize("knock_at", [10, 0])
 def test_over_many_hands_no_pair_is_repeated_and_every_choice_is_the_documented_one(knock_at):
     bot = agents.make("simple", knock_at=knock_at)
-    games = Games(60)
-    games.start(games.everyone, np.full(60, 5, np.uint64), np.arange(60, dtype=np.uint64))
-    pairs: list[list[list[frozenset[int]]]] = [[[], []] for _ in range(60)]
+    games = Games(150)
+    games.start(games.everyone, np.full(150, 5, np.uint64), np.arange(150, dtype=np.uint64))
+    pairs: list[list[list[frozenset[int]]]] = [[[], []] for _ in range(150)]
     drawn: dict[int, int] = {}
     kept_from_repeating = 0
     while not games.done.all():
