@@ -75,7 +75,7 @@ def decline(public) -> int:
 
 @kernel
 def discard_or_knock(hand: int, card: int, limit: int) -> int:
-    """The action that discards this card of the hand: with a knock if that leaves deadwood of at most `limit`.
+    """The action that discards this card: with a knock if that leaves deadwood of at most `limit`.
 
     The caller's limit must not be above `Rules.knock_limit`.
     """

@@ -86,7 +86,8 @@ class SafeDiscardBot:
         self.estimator = estimators.resolve(estimator)
         if isinstance(self.estimator, NeedsHands):
             raise ValueError(
-                f"a bot does not see the opponent's hand, so it has no use for the estimator {self.estimator.name!r}; "
+                f"a bot does not see the opponent's hand, so it has no use for the estimator "
+                f"{self.estimator.name!r}; "
                 "gin_env.agents.safe_discard.ClairvoyantSafeDiscardBot is the bot that cheats"
             )
         self.caution = check_number("caution", caution, 0, 1000)

@@ -111,8 +111,8 @@ class Games:
     ) -> None:
         """Begin an episode in each of `games` (indices, any length k).
 
-        Seeds and episode numbers, uint64 (k,), determine dealer, decks and random numbers. Where `twins`, bool
-        (k,), is true, the twin of that episode begins (see `engine.start_episode`).
+        Seeds and episode numbers, uint64 (k,), determine dealer, decks and random numbers. Where `twins`,
+        bool (k,), is true, the twin of that episode begins (see `engine.start_episode`).
         """
         _start(
             self.state,

@@ -67,7 +67,7 @@ def register() -> None:
         register_with_pettingzoo("aec", REGISTERED_ID, entry_point="gin_env.gin_rummy_v0:env")
 
 
-class raw_env(AECEnv):
+class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
     """Two players at one table.
 
     Parameters
@@ -119,11 +119,11 @@ class raw_env(AECEnv):
         self._last_hand: np.void | None = None  # `HAND_RESULT` of the hand before this one
         self._screen = Screen(render_mode, self.metadata["render_fps"])
 
-    def observation_space(self, agent: str) -> spaces.Space:
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The same object at each call."""
         return self.observation_spaces[agent]
 
-    def action_space(self, agent: str) -> spaces.Space:
+    def action_space(self, agent: str) -> spaces.Space[Any]:
         """The same object at each call."""
         return self.action_spaces[agent]
 
@@ -135,7 +135,7 @@ class raw_env(AECEnv):
         Parameters
         ----------
         seed : begins episode 0 of this seed. Without a seed the next episode of the same seed begins (the
-            first time: of a seed from the operating system).
+            first time: of a seed from the operating system). Whoever knows the seed knows the decks.
         options : ``"deck"`` fixes the deal of the first hand: card ids in dealing order, two hands
             alternately from player_0 on, the upcard, the stock in drawing order (the full deck: 20, 1, 31
             cards). With ``episode="game"`` it may be a list of such decks, one for each hand; void hands use

@@ -72,7 +72,7 @@ class GinRummyEnv(gymnasium.Env):
         """Begin an episode: number 0 of `seed`, or without a seed the one after the last.
 
         ``options={"deck": 52 card ids, "dealer": 0 or 1}`` fixes the deal as in `gin_rummy_v0.raw_env.reset`;
-        the agent is player 0.
+        the agent is player 0. Whoever knows the seed knows the decks.
         """
         super().reset(seed=seed)
         games = self.seat.games
@@ -153,7 +153,8 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.nda
     ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Begin an episode in every game, or in those of ``options["reset_mask"]`` (bool (num_envs,)).
 
-        ``options`` may also fix the deal of all these games (``"deck"``, ``"dealer"``).
+        ``options`` may also fix the deal of all these games (``"deck"``, ``"dealer"``). Whoever knows the
+        seed knows the decks.
         """
         options = dict(options or {})
         games = self._games_to_reset(options.pop("reset_mask", None))

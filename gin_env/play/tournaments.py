@@ -176,7 +176,8 @@ def play_tournament(
     ----------
     bots : names (parameters allowed, as in ``"simple:knock_at=4"``), paths or objects; default: every bot.
     games, seed, episode, rules : of each match, see `play_match`.
-        All matches have the same seed (without one: a secret one), so that each bot meets the same cards in each.
+        All matches have the same seed (without one: a secret one), so that each bot meets the same cards
+        in each.
     confidence : of the intervals.
     progress : called now and then with the number of games that have ended since the last call.
 

@@ -100,9 +100,10 @@ class DataSet:
     def __str__(self) -> str:
         data = self.metadata
         return (
-            f"data set {data['name']}, {data['stages']} stage(s): {len(self):,} states of {data['observations']:,} observations, "
-            f"score {self.scores.mean():.2f} ± {self.scores.std():.2f}, {data['simulated_actions'] / data['observations']:,.0f} "
-            "actions simulated for each"
+            f"data set {data['name']}, {data['stages']} stage(s): {len(self):,} states of "
+            f"{data['observations']:,} observations, "
+            f"score {self.scores.mean():.2f} ± {self.scores.std():.2f}, "
+            f"{data['simulated_actions'] / data['observations']:,.0f} actions simulated for each"
         )
 
     def save(self, path: str | Path) -> None:
@@ -111,7 +112,10 @@ class DataSet:
 
     @classmethod
     def load(cls, path: str | Path) -> DataSet:
-        """Read a data set. Raises FileNotFoundError, or ArrayFileError for a truncated, altered or foreign file."""
+        """Read a data set.
+
+        Raises FileNotFoundError, or ArrayFileError for a truncated, altered or foreign file.
+        """
         arrays, metadata = FORMAT.read(path)
         return cls(**arrays, metadata=metadata)
 
