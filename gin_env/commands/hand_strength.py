@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from gin_env.commands.options import check_outputs
 from gin_env.commands.train import app as train_app
+from gin_env.support.atomic import check_folder, check_targets
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
@@ -44,7 +44,7 @@ def data(
     """Play a data set of hands, opponent estimates and scores."""
     from gin_env.training.hand_strength.data_sets import generate
 
-    check_outputs(output)
+    check_targets(output)
     with tqdm(total=observations, unit="state", smoothing=0.1) as progress:
         result = generate(
             name,
@@ -97,7 +97,8 @@ def train_hand_strength(
     from gin_env.training.hand_strength.selection import Candidate, train_best, validation_win_rate
     from gin_env.training.hand_strength.trainer import Settings, find_schedule, train
 
-    check_outputs(output, checkpoint)
+    check_targets(output, checkpoint)
+    check_folder(data)
     if candidates > 1 and checkpoint is not None:
         raise ValueError("a checkpoint is of one network: leave out --checkpoint, or --candidates")
     recipe = recipes.find_recipe(name)

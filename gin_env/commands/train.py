@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from gin_env.commands.options import check_outputs
+from gin_env.support.atomic import check_targets
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
@@ -42,7 +42,7 @@ def train_cfr(
     """Train strategies for the full game by Monte Carlo CFR+."""
     from gin_env.training.cfr.trainer import train_table
 
-    check_outputs(output, checkpoint)
+    check_targets(output, checkpoint)
     with tqdm(total=iterations, unit="hand", smoothing=0.1) as progress:
         table = train_table(
             iterations,
@@ -76,7 +76,7 @@ def train_estimator(
     """Train an opponent-hand estimator on games between bots."""
     from gin_env.training.estimators import by_name
 
-    check_outputs(output)
+    check_targets(output)
     total = games or by_name.default_games(name)
     with tqdm(total=total, unit="game", smoothing=0.1) as progress:
         trained = by_name.train_estimator(name, games, seed, opponents.split("+"), progress.update)

@@ -6,7 +6,6 @@ each hand once. The result depends on the seed alone, not on how the games are b
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from gin_env.play.turns import play_on
 from gin_env.rules import Rules
 from gin_env.state import GIN, UNDERCUT, VOID
 from gin_env.streams import check_seed
+from gin_env.support.atomic import write_json
 
 BATCH_SIZE = 2048
 """Games played at once; the result does not depend on it."""
@@ -87,7 +87,7 @@ class MatchResult:
 
     def save(self, path: str | Path, confidence: float = 0.95) -> None:
         """Write `as_dict` as JSON."""
-        Path(path).write_text(json.dumps(self.as_dict(confidence), indent=2) + "\n")
+        write_json(path, self.as_dict(confidence))
 
     def summary(self, confidence: float = 0.95) -> str:
         """Two lines: win rate with its interval; hands, points and how they ended."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gin_env.support.atomic import replacing
 from gin_env.views import VIEW
 
 UNTRIED = np.float32(np.nan)
@@ -37,13 +38,14 @@ class Experience:
 def save_experiences(experiences: tuple[Experience, Experience], path: Path) -> None:
     """Write positions to draw in and to discard in to an ``.npz`` file."""
     draws, discards = experiences
-    np.savez_compressed(
-        path,
-        draw_views=draws.views.view(np.uint8),
-        draw_returns=draws.returns,
-        discard_views=discards.views.view(np.uint8),
-        discard_returns=discards.returns,
-    )
+    with replacing(path) as file:
+        np.savez_compressed(
+            file,
+            draw_views=draws.views.view(np.uint8),
+            draw_returns=draws.returns,
+            discard_views=discards.views.view(np.uint8),
+            discard_returns=discards.returns,
+        )
 
 
 def load_experiences(path: Path) -> tuple[Experience, Experience]:
