@@ -42,6 +42,11 @@ from gin_env.wrappers.card_policy import CardPolicy
 from gin_env.wrappers.checkpoints import model_tensors, restore_model
 from gin_env.wrappers.sb3 import GinRummyVecEnv
 
+COLUMNS = (
+    "minutes", "decisions", "hands_random", "games_random", "games_random_low", "games_random_high",
+    "hands_simple", "games_simple", "games_simple_low", "games_simple_high",
+)  # fmt: skip
+"""Of evaluations.csv."""
 KIND, VERSION = "self-play checkpoint", "1"
 CHECKPOINT, POLICY = "checkpoint.safetensors", "model.zip"
 OF_THE_SESSION = ("run", "minutes", "resume", "threads")
@@ -147,7 +152,7 @@ class SelfPlay(BaseCallback):
         self.opponents = opponents
         self.started = time.monotonic() - 60 * progress.minutes
         self.next_checkpoint = progress.minutes + settings.checkpoint_every
-        self.interrupted = False
+        self.interrupted = self.evaluating = False
         self.bar = tqdm(
             total=round(settings.minutes, 2),
             initial=round(min(progress.minutes, settings.minutes), 2),
@@ -165,6 +170,8 @@ class SelfPlay(BaseCallback):
         if self.interrupted:
             raise SystemExit(130)
         self.interrupted = True
+        if self.evaluating:
+            raise KeyboardInterrupt
 
     def _on_training_start(self) -> None:
         self.seat_opponents()
@@ -223,13 +230,13 @@ class SelfPlay(BaseCallback):
 
     def evaluate(self, games: int) -> None:
         """Play matches; the results go into the progress, to TensorBoard and to the screen."""
-        self.state.next_evaluation = self.minutes + self.settings.evaluate_every
         bot = PolicyBot.snapshot(self.model, deterministic=True, name="policy")
         row: dict[str, float] = {"minutes": round(self.minutes, 2), "decisions": self.state.decisions}
+        self.evaluating = True  # from here on Ctrl-C may stop anywhere: nothing is changed before the end
         for opponent in ("random", "simple"):
             seed = self.settings.seed
-            hands = play_match(bot, opponent, games, seed, episode="hand", progress=self._stop_if_interrupted)
-            whole = play_match(bot, opponent, games, seed, progress=self._stop_if_interrupted)
+            hands = play_match(bot, opponent, games, seed, episode="hand")
+            whole = play_match(bot, opponent, games, seed)
             row[f"hands_{opponent}"] = round(hands.win_rate, 4)
             row[f"games_{opponent}"] = round(whole.win_rate, 4)
             row[f"games_{opponent}_low"], row[f"games_{opponent}_high"] = (
@@ -237,17 +244,15 @@ class SelfPlay(BaseCallback):
             )
             self.logger.record(f"evaluation/hands_{opponent}", hands.win_rate)
             self.logger.record(f"evaluation/games_{opponent}", whole.win_rate)
+        self.evaluating = False
         self.logger.dump(self.state.decisions)
         self.state.evaluations.append(row)
+        self.state.next_evaluation = self.minutes + self.settings.evaluate_every
         tqdm.write(
             f"{row['minutes']:6.1f} min, {row['decisions'] / 1e6:5.2f}M decisions: "
             f"wins {row['hands_simple']:.1%} of hands and {row['games_simple']:.1%} of games against simple, "
             f"{row['games_random']:.1%} of games against random"
         )
-
-    def _stop_if_interrupted(self, _: int) -> None:
-        if self.interrupted:
-            raise KeyboardInterrupt
 
     def save(self) -> None:
         """Write the checkpoint, then forget the snapshots that it does not name any more."""
@@ -306,7 +311,7 @@ def publish(model: MaskablePPO, run: Path, progress: Progress) -> None:
     """Write what is made from a checkpoint: the policy, the table of evaluations, the learning curve."""
     save_policy(model, run / POLICY)
     if rows := progress.evaluations:
-        write_csv(run / "evaluations.csv", rows[0].keys(), [row.values() for row in rows])
+        write_csv(run / "evaluations.csv", COLUMNS, [[row[column] for column in COLUMNS] for row in rows])
         draw_learning_curve(rows, run / "learning_curve.png")
 
 
@@ -434,7 +439,8 @@ def train(model: MaskablePPO, callback: SelfPlay) -> None:
         progress.finished = False
         model.learn(10**12, callback, reset_num_timesteps=False, tb_log_name="tensorboard")
         model.num_timesteps = progress.decisions  # without those after the last update
-        callback._stop_if_interrupted(0)
+        if callback.interrupted:
+            raise KeyboardInterrupt
     if not progress.finished:
         callback.save()
         callback.evaluate(settings.final_games)

@@ -113,6 +113,8 @@ def run(
     settings, history = _open(folder, settings)
     for bot in (settings.ancestor, *settings.pool):
         agents.make(bot)  # a mistake in a name shows now, not after an hour
+    if len(history) > generations:
+        return
     count = workers or os.cpu_count() or 1
     with process_pool(count, torch.set_num_threads, (1,)) as executor:
         while len(history) <= generations:
