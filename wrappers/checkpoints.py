@@ -41,4 +41,4 @@ def restore_model(model: MaskablePPO, tensors: dict[str, torch.Tensor]) -> None:
         raise ValueError(f"the checkpoint is of a model with other settings: {error}") from error
     torch.set_rng_state(parts["random"]["torch"])
     *keys, position = parts["random"]["numpy"].tolist()
-    np.random.set_state(("MT19937", np.array(keys, np.uint32), position))  # noqa: NPY002
+    np.random.set_state(("MT19937", np.array(keys, np.uint32), position, 0, 0.0))  # noqa: NPY002
