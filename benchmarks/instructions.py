@@ -26,6 +26,8 @@ from typing import Any
 
 from tqdm import tqdm
 
+from gin_env.support.atomic import write_json
+
 PROCESSOR = "x86-64-v3"
 MARK = "getppid"
 BASELINE = Path(__file__).parent / "baseline.json"
@@ -154,4 +156,4 @@ def read(path: Path) -> dict[str, Any]:
 
 def write(counts: dict[str, Any], path: Path) -> None:
     """As a baseline, or for a later `compare`."""
-    path.write_text(json.dumps(counts, indent=2) + "\n")
+    write_json(path, counts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from typing import Any
 from peer_environments import PEERS
 
 from gin_env.speed.workloads import WORKLOADS
+from gin_env.support import atomic
 
 OURS = "gin-env"
 LABELS = {
@@ -140,8 +140,7 @@ def machine() -> dict[str, Any]:
 
 def write_json(result: dict[str, Any], path: Path) -> None:
     """All of it, ratios included."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result, indent=2) + "\n")
+    atomic.write_json(path, result)
 
 
 CHART = (
@@ -205,6 +204,5 @@ def draw(result: dict[str, Any], path: Path) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     if named:
         axes.legend(loc="lower right", fontsize=8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    picture.savefig(path, dpi=150)
+    atomic.save_figure(picture, path, dpi=150)
     pyplot.close(picture)

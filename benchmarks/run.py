@@ -18,6 +18,9 @@ import typer
 from peer_environments import PEERS
 from tqdm import tqdm
 
+from gin_env.support.atomic import check_targets
+from gin_env.support.exits import one_line_errors
+
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -103,6 +106,10 @@ def run(
     def chosen(process: str, name: str) -> bool:
         return name not in left_out and (not workloads or name in workloads)
 
+    for path in (json, plot):
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+    check_targets(json, plot)
     machine = report.machine()
     processes = [measuring.Process(report.OURS, sys.executable, HERE / "ours.py", core, seconds, timeout)]
     try:
@@ -178,6 +185,7 @@ def count(
     write: Annotated[Path | None, typer.Option(help="Write the counts to this file.")] = None,
 ) -> None:
     """Count the machine instructions of fixed work with callgrind (a few minutes)."""
+    check_targets(write)
     counts = count_or_exit(only)
     for name, value in counts["instructions"].items():
         typer.echo(f"{name:20} {value:>12,.1f}")
@@ -206,4 +214,5 @@ def compare(
 
 
 if __name__ == "__main__":
-    app()
+    with one_line_errors("benchmarks/run.py"):
+        app()

@@ -13,7 +13,6 @@ Measured: yes for the CNN, undecided for ``nn``: docs/results.md, "Stronger play
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +20,8 @@ import numpy as np
 import typer
 from tqdm import tqdm
 
+from gin_env.support.atomic import check_targets, save_figure, write_csv
+from gin_env.support.exits import one_line_errors
 from gin_env.support.plots import import_matplotlib
 from gin_env.training.estimators.evaluation import Evaluation, evaluate_estimators
 
@@ -35,6 +36,7 @@ def main(
     plot: Annotated[Path | None, typer.Option(help="Draw the gains (.png).")] = None,
 ) -> None:
     """Measure networks trained on simple and on tonic against both."""
+    check_targets(csv_file, plot)
     members = [f"{network}:weights={bot}" for network in NETWORKS for bot in BOTS]
     rows = []
     for opponent in BOTS:
@@ -44,10 +46,8 @@ def main(
     for opponent, member, saved, error in rows:
         typer.echo(f"{opponent:8} {member:28} saves {100 * saved:5.2f} ± {100 * error:.2f} %")
     if csv_file is not None:
-        with csv_file.open("w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["opponent", "estimator", "share_of_uniform_log_loss_saved", "standard_error"])
-            writer.writerows([*row[:2], f"{row[2]:.6f}", f"{row[3]:.6f}"] for row in rows)
+        header = ["opponent", "estimator", "share_of_uniform_log_loss_saved", "standard_error"]
+        write_csv(csv_file, header, [[*row[:2], f"{row[2]:.6f}", f"{row[3]:.6f}"] for row in rows])
     if plot is not None:
         draw(rows, plot)
 
@@ -89,8 +89,9 @@ def draw(rows: list[tuple[str, str, float, float]], path: Path) -> None:
     axes.set_xticks(range(len(groups)), [f"{network}\nagainst {bot}" for network, bot in groups])
     axes.set_ylabel("log loss of the uniform estimate saved (%)")
     axes.legend(fontsize=8)
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path, dpi=120)
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    with one_line_errors("estimators_and_stronger_bots.py"):
+        typer.run(main)

@@ -10,7 +10,6 @@ The policies are measured against `simple` on the same decks. Needs ``pip instal
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,8 @@ from tqdm import tqdm
 
 from gin_env.agents.policy import PolicyBot
 from gin_env.play.matches import play_match
+from gin_env.support.atomic import check_targets, save_figure, write_csv
+from gin_env.support.exits import one_line_errors
 from gin_env.wrappers.card_policy import CardPolicy
 from gin_env.wrappers.sb3 import GinRummyVecEnv
 
@@ -46,6 +47,7 @@ class Settings:
 
 def main(settings: Settings) -> None:
     """Train, measure, print, save."""
+    check_targets(settings.csv, settings.plot)
     torch.set_num_threads(1)
     rows: list[dict[str, float | str]] = []
     print("estimator            seed  games won against simple, % (95 % interval)", flush=True)
@@ -58,7 +60,7 @@ def main(settings: Settings) -> None:
             rows.append({"estimator": estimator, "seed": seed, "won": won, "low": low, "high": high})
             tqdm.write(f"{estimator:20} {seed:4}  {won:.2f} ({low:.2f} to {high:.2f})")
             if settings.csv is not None:
-                write_csv(rows, settings.csv)
+                write_csv(settings.csv, rows[0].keys(), [row.values() for row in rows])
     print(
         "\nestimator            mean    gain, "
         "mean over the seeds of the difference to the first (each seed's)"
@@ -100,14 +102,6 @@ def won_by(rows: Sequence[dict[str, float | str]], estimator: str, seed: int) ->
     return next(float(row["won"]) for row in rows if row["estimator"] == estimator and row["seed"] == seed)
 
 
-def write_csv(rows: list[dict[str, float | str]], path: Path) -> None:
-    """A line for each run."""
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys())
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def draw(rows: Sequence[dict[str, float | str]], estimators: Sequence[str], path: Path) -> None:
     """A point for each run, a bar for the mean of each estimator."""
     import matplotlib
@@ -122,9 +116,10 @@ def draw(rows: Sequence[dict[str, float | str]], estimators: Sequence[str], path
         axes.hlines(sum(won) / len(won), place - 0.2, place + 0.2, color="tab:orange")
     axes.set_xticks(range(len(estimators)), estimators)
     axes.set(ylabel="games won against simple, %", title="The estimator in the observation of a PPO learner")
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path, dpi=120)
     pyplot.close(figure)
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Settings, description=__doc__))
+    with one_line_errors("estimators_in_observation.py"):
+        main(tyro.cli(Settings, description=__doc__))

@@ -22,6 +22,8 @@ from pathlib import Path
 import tyro
 from tqdm import tqdm
 
+from gin_env.support.atomic import save_figure
+from gin_env.support.exits import one_line_errors
 from gin_env.training.generations.loop import PREVIOUS, Generation, Settings, champion, read_history, run
 
 
@@ -61,7 +63,12 @@ def main(options: Options) -> None:
         for generation in run(options.folder, options.generations, settings, options.workers, show):
             tqdm.write(line_of(generation))
             draw(read_history(options.folder), options.folder / "win_rates.png")
-    print(f"champion: {champion(options.folder)}, picture: {options.folder / 'win_rates.png'}")
+    print(f"picture: {options.folder / 'win_rates.png'}")
+    history = read_history(options.folder)
+    if any(each.kept for each in history if each.number > 0):
+        print(f"champion: {champion(options.folder)}")
+    else:
+        print(f"champion: generation 0; none of the {len(history) - 1} after it has passed the gate")
 
 
 def line_of(generation: Generation) -> str:
@@ -98,9 +105,10 @@ def draw(history: list[Generation], path: Path) -> None:
     axes.set(xlabel="generation", ylabel="games won, %", title="Generational retraining (95 % intervals)")
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.legend()
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path, dpi=120)
     pyplot.close(figure)
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Options, description=__doc__))
+    with one_line_errors("generational_retraining.py"):
+        main(tyro.cli(Options, description=__doc__))

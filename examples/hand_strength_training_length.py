@@ -10,13 +10,14 @@ and ``training_length.png``. Needs `pip install "gin-env[train]"`.
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from tqdm import tqdm
 
+from gin_env.support.atomic import check_folder, save_figure, write_csv
+from gin_env.support.exits import one_line_errors
 from gin_env.support.plots import import_matplotlib
 from gin_env.training.hand_strength import recipes
 from gin_env.training.hand_strength.selection import validation_win_rate
@@ -72,7 +73,7 @@ def draw(rows: list[dict[str, object]], path: Path) -> None:
     for panel in panels:
         panel.tick_params(axis="x", which="minor", labelbottom=False)
     panels[0].legend()
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path, dpi=120)
 
 
 def main(
@@ -95,6 +96,7 @@ def main(
     torch.set_num_threads(1)
     import_matplotlib()
     folder.mkdir(parents=True, exist_ok=True)
+    check_folder(folder)
     rows: list[dict[str, object]] = []
     for data_set in data_sets.split(","):
         for seed in range(seeds):
@@ -103,13 +105,11 @@ def main(
                 f"{data_set}, seed {seed}: {rows[-1]['games_won']} % won "
                 f"after {rows[-1]['states_seen']:,} states"
             )
-    with (folder / "training_length.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys())
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv(folder / "training_length.csv", rows[0].keys(), [row.values() for row in rows])
     draw(rows, folder / "training_length.png")
     typer.echo(f"written to {folder}")
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    with one_line_errors("hand_strength_training_length.py"):
+        typer.run(main)

@@ -14,7 +14,6 @@ Each prints a Markdown table and writes its points as CSV, the first two also dr
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -32,6 +31,8 @@ from gin_env.agents.cfr.stages import MAPPINGS
 from gin_env.agents.cfr.table import StrategyTable, packaged_table
 from gin_env.agents.fitness import FitnessCfrBot
 from gin_env.play.matches import play_match
+from gin_env.support.atomic import check_folder, save_figure, write_csv
+from gin_env.support.exits import one_line_errors
 from gin_env.support.plots import import_matplotlib
 from gin_env.training.cfr.trainer import Settings, Trainer
 
@@ -83,18 +84,16 @@ def report(points: list[Point], x_name: str, path: Path) -> None:
     for x in sorted({point.x for point in points}):
         cells = {point.curve: str(point) for point in points if point.x == x}
         typer.echo(f"| {x:,g} | {' | '.join(cells.get(curve, '') for curve in curves)} |")
-    write_csv(points, path)
+    save_points(points, path)
 
 
-def write_csv(points: list[Point], path: Path) -> None:
-    """A line for each point."""
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow([field.name for field in fields(Point)])
-        for point in points:
-            writer.writerow(
-                round(value, 3) if isinstance(value, float) else value for value in astuple(point)
-            )
+def save_points(points: list[Point], path: Path) -> None:
+    """A line of CSV for each point."""
+    rows = [
+        [round(value, 3) if isinstance(value, float) else value for value in astuple(point)]
+        for point in points
+    ]
+    write_csv(path, [field.name for field in fields(Point)], rows)
     typer.echo(f"written to {path}")
 
 
@@ -116,7 +115,7 @@ def draw(points: list[Point], title: str, x_label: str, path: Path, logarithmic:
     axes.set_title(title, fontsize=10)
     axes.grid(alpha=0.3)
     figure.legend(loc="outside lower center", ncols=2, fontsize=8)
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path, dpi=150)
     typer.echo(f"drawn in {path}")
 
 
@@ -124,6 +123,7 @@ def prepare(folder: Path) -> None:
     """Before minutes of play: make the folder, and fail now if matplotlib is missing."""
     import_matplotlib()
     folder.mkdir(parents=True, exist_ok=True)
+    check_folder(folder)
 
 
 # --- Strength against training ------------------------------------------------------------------------
@@ -265,6 +265,7 @@ def stages(
 ) -> None:
     """Mappings for positions between the stages, against the hard stages and against `simple`."""
     folder.mkdir(parents=True, exist_ok=True)
+    check_folder(folder)
     bases = bots.split()
     mapped: list[tuple[str, str, str | Agent]] = [
         (base, mapping, with_stages(base, mapping)) for base in bases for mapping in MAPPINGS
@@ -291,8 +292,9 @@ def stages(
                 f"| `{base}` | {mapping} | {measured.get(base, '')} | {measured['simple']} | {share:.2f} |"
             )
     typer.echo("\n".join(lines))
-    write_csv(points, folder / "stages.csv")
+    save_points(points, folder / "stages.csv")
 
 
 if __name__ == "__main__":
-    app()
+    with one_line_errors("open_questions.py"):
+        app()

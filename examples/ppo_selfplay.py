@@ -5,20 +5,23 @@
     tensorboard --logdir runs/first                                   # losses, win rates
     gin-rummy match runs/first/policy.safetensors simple              # the trained policy is a bot
 
-A run folder holds policy.safetensors (a bot by its path), model.zip (what the training goes on from),
-pool/ (past snapshots), evaluations.csv, learning_curve.png, TensorBoard logs, and settings.json.
+A run folder holds checkpoint.safetensors (the whole run, at one moment), pool/ (past snapshots),
+policy.safetensors (a bot by its path), evaluations.csv, learning_curve.png and TensorBoard logs. The checkpoint
+is replaced at once, each minute or so; the pool is the files that it names, and the other files are made from it.
+So a run that was killed at any moment, or stopped by Ctrl-C, goes on with --resume from the last checkpoint.
 """
 
 from __future__ import annotations
 
-import csv
-import json
 import os
+import re
+import signal
+import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 
-# Threads that wait must sleep: spinning ones slow each other down on shared cores. Read by torch at import.
+# Threads that wait must sleep: spinning ones ruin each other where the cores are shared. Read by torch at import.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import numpy as np
@@ -31,8 +34,22 @@ from tqdm import tqdm
 
 from gin_env.agents.policy import PolicyBot
 from gin_env.play.matches import play_match
+from gin_env.support.atomic import remove_partials, save_figure, write_csv
+from gin_env.support.exits import one_line_errors
+from gin_env.support.tensor_files import read_tensors, write_tensors
 from gin_env.wrappers.card_policy import CardPolicy
+from gin_env.wrappers.checkpoints import model_tensors, restore_model
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
+
+COLUMNS = (
+    "minutes", "decisions", "hands_random", "games_random", "games_random_low", "games_random_high",
+    "hands_simple", "games_simple", "games_simple_low", "games_simple_high",
+)  # fmt: skip
+"""Of evaluations.csv."""
+KIND, VERSION = "self-play checkpoint", "1"
+CHECKPOINT, POLICY = "checkpoint.safetensors", "policy.safetensors"
+OF_THE_SESSION = ("run", "minutes", "resume", "threads")
+"""Settings that a resumed run takes from its command line; the others are the run's own."""
 
 
 @dataclass
@@ -40,11 +57,11 @@ class Settings:
     """Everything that defines a run; the defaults learn fast on two CPU cores."""
 
     run: Path = Path("runs/ppo_selfplay")
-    """Folder for everything that the run writes."""
+    """Folder for everything that the run writes; a new run needs a new or empty one."""
     minutes: float = 60.0
-    """Stop after this many minutes of training (evaluations and earlier sessions included)."""
+    """Stop when the run has trained for so many minutes (evaluations and earlier sessions included)."""
     resume: bool = False
-    """Go on with the run in the folder, up to `minutes` in total."""
+    """Go on with the run in the folder, with its own settings, up to `minutes` in total."""
     seed: int = 1
     """Seed of decks, network and exploration."""
     threads: int = 2
@@ -86,21 +103,44 @@ class Settings:
     """Games to 100 points against each of `random` and `simple` (interval about +-3 points)."""
     final_games: int = 10_000
     """Games of the evaluation at the end."""
+    checkpoint_every: float = 1.0
+    """Minutes between checkpoints; there is one after each snapshot and each evaluation too."""
+
+
+@dataclass
+class Progress:
+    """How far a run has come; with the tensors this is a checkpoint."""
+
+    minutes: float = 0.0
+    decisions: int = 0
+    """That it has learned from."""
+    updates: int = 0
+    """Passes over the decisions of a rollout."""
+    pool: list[str] = field(default_factory=list)
+    """Names of the snapshots' files, the oldest first."""
+    evaluations: list[dict[str, float]] = field(default_factory=list)
+    """The lines of evaluations.csv."""
+    next_snapshot: float = 0.0
+    """In minutes."""
+    next_evaluation: float = 0.0
+    finished: bool = False
+    """The evaluation at the end is done."""
 
 
 class SelfPlay(BaseCallback):
     """Between updates: anneal, take snapshots into the pool, evaluate, save; stop when the time is up."""
 
-    def __init__(self, settings: Settings, minutes_before: float) -> None:
+    def __init__(self, settings: Settings, progress: Progress, opponents: list[PolicyBot]) -> None:
         super().__init__()
         self.settings = settings
-        self.started = time.time() - 60 * minutes_before
-        self.pool_folder = settings.run / "pool"
-        self.next_snapshot = minutes_before
-        self.next_evaluation = minutes_before + settings.evaluate_every
-        self.progress = tqdm(
+        self.state = progress
+        self.opponents = opponents
+        self.started = time.monotonic() - 60 * progress.minutes
+        self.next_checkpoint = progress.minutes + settings.checkpoint_every
+        self.interrupted = self.evaluating = False
+        self.bar = tqdm(
             total=round(settings.minutes, 2),
-            initial=round(minutes_before, 2),
+            initial=round(min(progress.minutes, settings.minutes), 2),
             unit="min",
             bar_format="{l_bar}{bar}| {n:.1f}/{total:.1f} min [{postfix}]",
         )
@@ -108,13 +148,23 @@ class SelfPlay(BaseCallback):
     @property
     def minutes(self) -> float:
         """Minutes trained so far, earlier sessions included."""
-        return (time.time() - self.started) / 60
+        return (time.monotonic() - self.started) / 60
+
+    def interrupt(self, *_: object) -> None:
+        """At Ctrl-C: stop where a checkpoint can be written; at a second one: stop at once, without."""
+        if self.interrupted:
+            raise SystemExit(130)
+        self.interrupted = True
+        if self.evaluating:
+            raise KeyboardInterrupt
 
     def _on_training_start(self) -> None:
         self.seat_opponents()
 
     def _on_step(self) -> bool:
-        # Stop in the first step of a rollout only, so that no collected decisions are wasted.
+        if self.interrupted:
+            return False
+        # Stop in the first step of a rollout only, so that no decisions are collected in vain.
         return self.minutes < self.settings.minutes or self.n_calls % self.settings.num_steps != 1
 
     def _on_rollout_end(self) -> None:
@@ -123,51 +173,55 @@ class SelfPlay(BaseCallback):
         self.model.ent_coef = self.settings.entropy * left
 
     def _on_rollout_start(self) -> None:
-        self.progress.n = min(self.minutes, self.progress.total)
-        self.progress.set_postfix_str(f"{self.num_timesteps / 1e6:.2f}M decisions", refresh=True)
-        if self.minutes >= self.next_snapshot:
-            self.next_snapshot = self.minutes + self.settings.snapshot_every
+        self.state.decisions, self.state.updates = self.model.num_timesteps, self.model._n_updates
+        self.bar.n = min(self.minutes, self.bar.total)
+        self.bar.set_postfix_str(f"{self.num_timesteps / 1e6:.2f}M decisions", refresh=True)
+        snapshot = self.minutes >= self.state.next_snapshot
+        evaluation = self.minutes >= self.state.next_evaluation
+        if snapshot:
             self.take_snapshot()
-        if self.minutes >= self.next_evaluation:
-            self.next_evaluation = self.minutes + self.settings.evaluate_every
+        if evaluation:
             self.evaluate(self.settings.evaluation_games)
-            save(self.model, self.settings, self.minutes)
+        if snapshot or evaluation or self.minutes >= self.next_checkpoint:
+            self.save()
+        if evaluation:
+            publish(self.model, self.settings.run, self.state)
 
     def take_snapshot(self) -> None:
-        """Add the present policy to the pool; when full, drop the snapshot that leaves the smallest gap."""
-        self.pool_folder.mkdir(exist_ok=True)
-        save_policy(self.model, self.pool_folder / f"{self.num_timesteps:012d}.safetensors")
-        files = sorted(self.pool_folder.glob("*.safetensors"))
-        if len(files) > self.settings.pool_size:
-            steps = np.array([int(file.stem) for file in files])
+        """Add the present policy to the pool; when it is full, drop the snapshot closest to its neighbours."""
+        name = f"{self.num_timesteps:012d}{Path(POLICY).suffix}"
+        self.state.next_snapshot = self.minutes + self.settings.snapshot_every
+        save_policy(self.model, self.settings.run / "pool" / name)
+        self.state.pool.append(name)
+        self.opponents.append(PolicyBot.snapshot(self.model, deterministic=False, name=Path(name).stem))
+        if len(self.opponents) > self.settings.pool_size:
+            steps = np.array([int(bot.name) for bot in self.opponents])
             gaps = (steps[2:] - steps[:-2]) / np.maximum(steps[-1] - steps[1:-1], 1)
-            files[1 + int(np.argmin(gaps))].unlink()
+            closest = 1 + int(np.argmin(gaps)) if len(gaps) else 0
+            del self.state.pool[closest], self.opponents[closest]
         self.seat_opponents()
 
     def seat_opponents(self) -> None:
         """Play against the pool: the newest snapshot, older ones, and `simple`."""
-        snapshots = [
-            PolicyBot.load(file, deterministic=False)
-            for file in sorted(self.pool_folder.glob("*.safetensors"))
-        ]
         share = self.settings
-        if not snapshots:
+        if not self.opponents:
             self.training_env.set_opponents("random")
             return
-        older = [(1 - share.newest_share - share.simple_share) / max(len(snapshots) - 1, 1)] * (
-            len(snapshots) - 1
-        )
+        older = len(self.opponents) - 1
+        each = [(1 - share.newest_share - share.simple_share) / max(older, 1)] * older
         self.training_env.set_opponents(
-            [*snapshots, "simple"], [*older, share.newest_share, share.simple_share]
+            [*self.opponents, "simple"], [*each, share.newest_share, share.simple_share]
         )
 
-    def evaluate(self, games: int) -> dict[str, float]:
-        """Play matches, append them to evaluations.csv, TensorBoard and the learning curve."""
+    def evaluate(self, games: int) -> None:
+        """Play matches; the results go into the progress, to TensorBoard and to the screen."""
         bot = PolicyBot.snapshot(self.model, deterministic=True, name="policy")
-        row: dict[str, float] = {"minutes": round(self.minutes, 2), "decisions": self.num_timesteps}
+        row: dict[str, float] = {"minutes": round(self.minutes, 2), "decisions": self.state.decisions}
+        self.evaluating = True  # from here on Ctrl-C may stop anywhere: nothing is changed before the end
         for opponent in ("random", "simple"):
-            hands = play_match(bot, opponent, games, seed=self.settings.seed, episode="hand")
-            whole = play_match(bot, opponent, games, seed=self.settings.seed)
+            seed = self.settings.seed
+            hands = play_match(bot, opponent, games, seed, episode="hand")
+            whole = play_match(bot, opponent, games, seed)
             row[f"hands_{opponent}"] = round(hands.win_rate, 4)
             row[f"games_{opponent}"] = round(whole.win_rate, 4)
             row[f"games_{opponent}_low"], row[f"games_{opponent}_high"] = (
@@ -175,36 +229,84 @@ class SelfPlay(BaseCallback):
             )
             self.logger.record(f"evaluation/hands_{opponent}", hands.win_rate)
             self.logger.record(f"evaluation/games_{opponent}", whole.win_rate)
-        self.logger.dump(self.num_timesteps)
-        append_row(self.settings.run / "evaluations.csv", row)
-        draw_learning_curve(self.settings.run)
+        self.evaluating = False
+        self.logger.dump(self.state.decisions)
+        self.state.evaluations.append(row)
+        self.state.next_evaluation = self.minutes + self.settings.evaluate_every
         tqdm.write(
             f"{row['minutes']:6.1f} min, {row['decisions'] / 1e6:5.2f}M decisions: "
             f"wins {row['hands_simple']:.1%} of hands and {row['games_simple']:.1%} of games against simple, "
             f"{row['games_random']:.1%} of games against random"
         )
-        return row
+
+    def save(self) -> None:
+        """Write the checkpoint, then forget the snapshots that it does not name any more."""
+        self.state.minutes = self.minutes
+        self.next_checkpoint = self.minutes + self.settings.checkpoint_every
+        write_checkpoint(self.model, self.settings, self.state)
+        tidy_pool(self.settings.run, self.state)
 
 
-def append_row(path: Path, row: dict[str, float]) -> None:
-    """Add a row to a CSV file, with a header if it is new."""
-    new = not path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, row.keys())
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
+# --- Files --------------------------------------------------------------------------------------------
 
 
-def draw_learning_curve(run: Path) -> None:
-    """Win rates over time from evaluations.csv, as learning_curve.png."""
+def write_checkpoint(model: MaskablePPO, settings: Settings, progress: Progress) -> None:
+    """Replace the checkpoint: network, optimizer, the states of the random generators, settings and progress."""
+    metadata = {"settings": asdict(settings) | {"run": str(settings.run)}, "progress": asdict(progress)}
+    write_tensors(settings.run / CHECKPOINT, KIND, VERSION, model_tensors(model), metadata)
+
+
+def read_checkpoint(given: Settings) -> tuple[Settings, Progress, dict[str, torch.Tensor]]:
+    """(the run's settings, how far it has come, its tensors).
+
+    Raises FileNotFoundError, or ValueError for a damaged checkpoint, or settings that are not the run's.
+    """
+    tensors, metadata = read_tensors(given.run / CHECKPOINT, KIND, VERSION, "python examples/ppo_selfplay.py")
+    stored = metadata["settings"]
+    before = Settings(**stored | {"run": Path(stored["run"]), "hidden": tuple(stored["hidden"])})
+    for name in (each.name for each in fields(Settings) if each.name not in OF_THE_SESSION):
+        if getattr(given, name) not in (getattr(Settings(), name), getattr(before, name)):
+            raise ValueError(
+                f"the run in {given.run} has {name} = {getattr(before, name)}; leave it out to go on with the run"
+            )
+    settings = replace(before, **{name: getattr(given, name) for name in OF_THE_SESSION})
+    return settings, Progress(**metadata["progress"]), tensors
+
+
+def load_pool(run: Path, progress: Progress) -> list[PolicyBot]:
+    """The snapshots that the checkpoint names; one that cannot be read is named and left out from now on."""
+    pool = {}
+    for name in progress.pool:
+        try:
+            pool[name] = PolicyBot.load(run / "pool" / name, deterministic=False)
+        except Exception as error:  # a damaged file can raise nearly anything
+            print(f"{run / 'pool' / name} is left out of the pool: {error}", file=sys.stderr)
+    progress.pool = list(pool)
+    return list(pool.values())
+
+
+def tidy_pool(run: Path, progress: Progress) -> None:
+    """Remove the snapshots that the checkpoint does not name: dropped ones, or newer than it."""
+    for file in (run / "pool").iterdir():
+        if re.fullmatch(r"\d{12}", file.stem) and file.name not in progress.pool:
+            file.unlink()
+
+
+def publish(model: MaskablePPO, run: Path, progress: Progress) -> None:
+    """Write what is made from a checkpoint: the policy, the table of evaluations, the learning curve."""
+    save_policy(model, run / POLICY)
+    if rows := progress.evaluations:
+        write_csv(run / "evaluations.csv", COLUMNS, [[row[column] for column in COLUMNS] for row in rows])
+        draw_learning_curve(rows, run / "learning_curve.png")
+
+
+def draw_learning_curve(rows: list[dict[str, float]], path: Path) -> None:
+    """Win rates over time."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    with (run / "evaluations.csv").open() as file:
-        rows = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
     minutes = [row["minutes"] for row in rows]
     figure, axes = pyplot.subplots(figsize=(8, 5), layout="constrained")
     for opponent, colour in (("simple", "tab:blue"), ("random", "tab:grey")):
@@ -224,61 +326,114 @@ def draw_learning_curve(run: Path) -> None:
     axes.set(xlabel="minutes of training", ylabel="won, %", ylim=(0, 101), title="Masked-PPO self-play")
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right")
-    figure.savefig(run / "learning_curve.png", dpi=120)
+    save_figure(figure, path, dpi=120)
     pyplot.close(figure)
 
 
-def save(model: MaskablePPO, settings: Settings, minutes: float) -> None:
-    """Write the policy, and the checkpoint: the model with its optimizer, and the time trained so far."""
-    save_policy(model, settings.run / "policy.safetensors")
-    model.save(settings.run / "model.zip")
-    state = {"minutes": minutes, "settings": asdict(settings) | {"run": str(settings.run)}}
-    (settings.run / "settings.json").write_text(json.dumps(state, indent=2) + "\n")
+# --- The run ------------------------------------------------------------------------------------------
+
+
+def open_run(settings: Settings) -> tuple[Settings, Progress, dict[str, torch.Tensor] | None]:
+    """(settings, progress, tensors of the checkpoint): of a new run (None), or of the one in the folder.
+
+    Raises ValueError if a new run would be mixed with what is in the folder, FileNotFoundError without a run to resume.
+    """
+    run = settings.run
+    if (run / CHECKPOINT).exists() and settings.resume:
+        settings, progress, tensors = read_checkpoint(settings)
+        (run / "pool").mkdir(exist_ok=True)
+        for folder in (run, run / "pool"):
+            remove_partials(folder)
+        tidy_pool(run, progress)
+        return settings, progress, tensors
+    if settings.resume and not run.is_dir():
+        raise FileNotFoundError(f"nothing to resume: there is no folder {run}")
+    if run.is_dir():
+        remove_partials(
+            run
+        )  # a run that was killed before its first checkpoint leaves nothing else but the empty pool
+        remains = [path for path in run.iterdir() if path.name != "pool" or any(path.iterdir())]
+        if remains and settings.resume:
+            raise FileNotFoundError(f"nothing to resume: there is no {run / CHECKPOINT}")
+        if remains:
+            raise ValueError(
+                f"{run} is not empty: choose another --run, or go on with the run in it by --resume"
+            )
+    (run / "pool").mkdir(parents=True, exist_ok=True)
+    return settings, Progress(next_evaluation=settings.evaluate_every), None
+
+
+def make_model(settings: Settings) -> MaskablePPO:
+    """A new model, with its games."""
+    games = GinRummyVecEnv(settings.num_envs, "random", seed=settings.seed)
+    model = MaskablePPO(
+        CardPolicy,
+        games,
+        learning_rate=settings.learning_rate,
+        n_steps=settings.num_steps,
+        batch_size=settings.batch_size,
+        n_epochs=settings.num_epochs,
+        gamma=settings.gamma,
+        gae_lambda=settings.gae_lambda,
+        clip_range=settings.clip_range,
+        ent_coef=settings.entropy,
+        policy_kwargs={"net_arch": list(settings.hidden)},
+        tensorboard_log=str(settings.run),
+        seed=settings.seed,
+        device="cpu",
+    )
+    model.gin_env = games.describe_training()
+    return model
 
 
 def main(settings: Settings) -> None:
     """Train, evaluate, save."""
+    settings, progress, tensors = open_run(settings)
     torch.set_num_threads(settings.threads)
-    checkpoint = settings.run / "model.zip"
-    if checkpoint.exists() and not settings.resume:
-        raise SystemExit(f"{checkpoint} exists: choose another --run, or go on with it by --resume")
-    if settings.resume and not checkpoint.exists():
-        raise SystemExit(f"nothing to resume: {checkpoint} does not exist")
-    settings.run.mkdir(parents=True, exist_ok=True)
-    games = GinRummyVecEnv(settings.num_envs, "random", seed=settings.seed)
-    if settings.resume:
-        minutes_before = json.loads((settings.run / "settings.json").read_text())["minutes"]
-        model = MaskablePPO.load(checkpoint, games, device="cpu", tensorboard_log=str(settings.run))
-        print(f"resuming after {minutes_before:.1f} minutes and {model.num_timesteps:,} decisions")
-        games.seed(settings.seed + model.num_timesteps)  # other decks than before
+    model = make_model(settings)
+    opponents: list[PolicyBot] = []
+    if tensors is None:
+        write_checkpoint(model, settings, progress)
     else:
-        minutes_before = 0.0
-        model = MaskablePPO(
-            CardPolicy,
-            games,
-            learning_rate=settings.learning_rate,
-            n_steps=settings.num_steps,
-            batch_size=settings.batch_size,
-            n_epochs=settings.num_epochs,
-            gamma=settings.gamma,
-            gae_lambda=settings.gae_lambda,
-            clip_range=settings.clip_range,
-            ent_coef=settings.entropy,
-            policy_kwargs={"net_arch": list(settings.hidden)},
-            tensorboard_log=str(settings.run),
-            seed=settings.seed,
-            device="cpu",
-        )
-        model.gin_env = games.describe_training()
-    callback = SelfPlay(settings, minutes_before)
-    model.learn(10**12, callback, reset_num_timesteps=False, tb_log_name="tensorboard")
-    callback.progress.close()
-    callback.evaluate(settings.final_games)
-    save(model, settings, callback.minutes)
-    policy = settings.run / "policy.safetensors"
+        opponents = load_pool(settings.run, progress)
+        restore_model(model, tensors)
+        model.num_timesteps, model._n_updates = progress.decisions, progress.updates
+        model.env.seed(settings.seed + progress.decisions)  # other decks than before
+        publish(model, settings.run, progress)
+        print(f"resuming after {progress.minutes:.1f} minutes and {progress.decisions:,} decisions")
+    callback = SelfPlay(settings, progress, opponents)
+    signal.signal(signal.SIGINT, callback.interrupt)
+    try:
+        train(model, callback)
+    except KeyboardInterrupt:
+        callback.bar.close()
+        callback.save()
+        publish(model, settings.run, progress)
+        print(f"interrupted; python {sys.argv[0]} --run {settings.run} --resume goes on", file=sys.stderr)
+        raise SystemExit(130) from None
+    callback.bar.close()
+    policy = settings.run / POLICY
     print(f"the policy is in {policy}, the learning curve in {settings.run / 'learning_curve.png'}")
     print(f"next: gin-rummy match {policy} simple")
 
 
+def train(model: MaskablePPO, callback: SelfPlay) -> None:
+    """Learn until the time is up, then evaluate. Raises KeyboardInterrupt at Ctrl-C, ready to be saved."""
+    progress, settings = callback.state, callback.settings
+    if progress.minutes < settings.minutes:
+        progress.finished = False
+        model.learn(10**12, callback, reset_num_timesteps=False, tb_log_name="tensorboard")
+        model.num_timesteps = progress.decisions  # without those after the last update
+        if callback.interrupted:
+            raise KeyboardInterrupt
+    if not progress.finished:
+        callback.save()
+        callback.evaluate(settings.final_games)
+        progress.finished = True
+        callback.save()
+        publish(model, settings.run, progress)
+
+
 if __name__ == "__main__":
-    main(tyro.cli(Settings, description=__doc__))
+    with one_line_errors("ppo_selfplay.py"):
+        main(tyro.cli(Settings, description=__doc__))

@@ -14,7 +14,6 @@ paper (2021).
 
 from __future__ import annotations
 
-import json as json_module
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,6 +29,8 @@ from gin_env import agents
 from gin_env.batch import Games
 from gin_env.play.matches import MatchResult, check_confidence, play_match
 from gin_env.play.turns import play_bot
+from gin_env.support.atomic import check_targets, save_figure, write_json, write_text
+from gin_env.support.exits import one_line_errors
 from gin_env.support.plots import import_matplotlib
 
 Pair = tuple[str, str]
@@ -298,7 +299,7 @@ def draw_turns(turns: np.ndarray, path: Path) -> None:
     axes.set_xticks(range(0, int(lengths.max() / 2) + 2, 2))
     axes.set_title(f"Simple against itself, {len(turns):,} hands (001, Figure 2)", fontsize=10)
     axes.legend()
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path, dpi=150)
 
 
 def draw_win_rates(title: str, matches: dict[str, MatchResult], confidence: float, path: Path) -> None:
@@ -313,7 +314,7 @@ def draw_win_rates(title: str, matches: dict[str, MatchResult], confidence: floa
     axes.axhline(50, color="black", linewidth=1)
     axes.set(ylim=(0, 80), xlabel="Simple knocks at", ylabel="games won (%)")
     axes.set_title(title, fontsize=10)
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path, dpi=150)
 
 
 FIGURES: dict[str, tuple[str, Callable[[str], Pair], str]] = {
@@ -353,6 +354,7 @@ def reproduce(
     check_confidence(confidence)
     import_matplotlib()
     figures.mkdir(parents=True, exist_ok=True)
+    check_targets(json, markdown, figures / "figure_2.png")
     pairs = {pair for claim in CLAIMS if claim.unit == "%" for pair in claim.pairs}
     pairs |= {pair for name in FIGURES for pair in figure_pairs(name).values()}
     hands = 5 * games
@@ -375,7 +377,7 @@ def reproduce(
         draw_win_rates(f"{title}\n{games:,} games each", matches, confidence, figures / name)
     typer.echo(f"figures drawn in {figures}")
     if markdown is not None:
-        markdown.write_text(table)
+        write_text(markdown, table)
         typer.echo(f"table written to {markdown}")
     if json is not None:
         report = {
@@ -386,9 +388,10 @@ def reproduce(
             "matches": [result.as_dict(confidence) for result in results.values()],
             "turns": np.bincount(turns).tolist(),
         }
-        json.write_text(json_module.dumps(report, indent=2) + "\n")
+        write_json(json, report)
         typer.echo(f"figures written to {json}")
 
 
 if __name__ == "__main__":
-    typer.run(reproduce)
+    with one_line_errors("reproduce_bots.py"):
+        typer.run(reproduce)

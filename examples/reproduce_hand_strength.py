@@ -14,7 +14,6 @@ pictures as PNG. Needs `pip install "gin-env[train]"`.
 
 from __future__ import annotations
 
-import json as json_module
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,6 +31,8 @@ from gin_env.agents.hand_strength.weights import load_network, save_network
 from gin_env.batch import Games
 from gin_env.estimators.risk import discard_risks
 from gin_env.play.matches import MatchResult, play_match
+from gin_env.support.atomic import check_folder, save_figure, write_json, write_text
+from gin_env.support.exits import one_line_errors
 from gin_env.support.plots import import_matplotlib
 from gin_env.training.hand_strength import recipes
 from gin_env.training.hand_strength.data_sets import DataSet
@@ -262,7 +263,7 @@ def draw_scores(data: dict[str, DataSet], path: Path) -> None:
         axes[0].hist(states.scores, bins=np.arange(-90, 100, 4), density=True, histtype="step", label=label)
     axes[0].set(xlabel="score", ylabel="density", title="Scores (002, Figure 2)")
     axes[0].legend(fontsize=8)
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path, dpi=150)
 
 
 def draw_losses(networks: dict[str, Path], path: Path) -> None:
@@ -283,7 +284,7 @@ def draw_losses(networks: dict[str, Path], path: Path) -> None:
         panel.set(xlabel="epoch", ylabel="mean squared error", title=f"{title} (002, Figure 4)")
         if panel.has_data():
             panel.legend(fontsize=8)
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path, dpi=150)
 
 
 def residual_diagnostics(network: Path, states: DataSet, path: Path) -> dict[str, float]:
@@ -308,7 +309,7 @@ def residual_diagnostics(network: Path, states: DataSet, path: Path) -> dict[str
     axes[2].plot(theory, sample, ".", markersize=2)
     axes[2].plot(theory, theory, color="black", linewidth=1)
     axes[2].set(xlabel="normal quantile", ylabel="residual quantile", title="Quantiles (5c)")
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path, dpi=150)
     low = predicted < np.quantile(predicted, 0.05)
     return {
         "residual_mean": float(residuals.mean()),
@@ -353,6 +354,7 @@ def reproduce(
         recipes.find_recipe(name)
     for folder in (data, networks, figures):
         folder.mkdir(parents=True, exist_ok=True)
+        check_folder(folder)
     settings = {"observations": observations, "estimator": estimator, "seed": seed, "workers": workers}
     rows: dict[str, dict[str, Any]] = {}
     files: dict[str, Path] = {}
@@ -391,8 +393,8 @@ def reproduce(
         "epochs": epochs,
         "candidates": candidates,
     }
-    (figures / "results.json").write_text(json_module.dumps(figures_json, indent=2) + "\n")
-    (figures / "results.md").write_text("\n".join(sections))
+    write_json(figures / "results.json", figures_json)
+    write_text(figures / "results.md", "\n".join(sections))
     typer.echo("\n".join(sections) + f"\nwritten to {figures}")
 
 
@@ -412,4 +414,5 @@ def describe_network(path: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    typer.run(reproduce)
+    with one_line_errors("reproduce_hand_strength.py"):
+        typer.run(reproduce)

@@ -12,7 +12,6 @@ factor.
 
 from __future__ import annotations
 
-import json as json_module
 import math
 from itertools import chain, combinations
 from pathlib import Path
@@ -24,6 +23,8 @@ from tqdm import tqdm
 
 from gin_env.agents.fitness import FACTORS
 from gin_env.play.matches import MatchResult, check_confidence, play_match
+from gin_env.support.atomic import check_targets, write_json
+from gin_env.support.exits import one_line_errors
 
 Subset = frozenset[str]
 SUBSETS = [
@@ -77,6 +78,7 @@ def shapley(
 ) -> None:
     """Play all 16 subsets of the factors against each opponent, and print the Shapley values."""
     check_confidence(confidence)
+    check_targets(json)
     opponents = opponents or ["simple", "medium"]
     report: dict[str, object] = {"games": games, "seed": seed, "confidence": confidence}
     with tqdm(total=len(opponents) * len(SUBSETS) * games, unit="game", smoothing=0.05) as progress:
@@ -112,9 +114,10 @@ def shapley(
             },
         }
     if json is not None:
-        json.write_text(json_module.dumps(report, indent=2) + "\n")
+        write_json(json, report)
         typer.echo(f"written to {json}")
 
 
 if __name__ == "__main__":
-    typer.run(shapley)
+    with one_line_errors("shapley_fitness.py"):
+        typer.run(shapley)

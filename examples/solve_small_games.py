@@ -11,7 +11,6 @@ external-sampling Monte Carlo CFR. Exploitability is exact: what a best response
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,6 +23,8 @@ from gin_env.solvers import CFR, CFRPlus, ExternalSamplingCFR, GameTree, expecte
 from gin_env.solvers.kuhn import KuhnPoker
 from gin_env.solvers.leduc import LeducHoldem
 from gin_env.solvers.small_gin import SMALL, TINY, SmallGin, bot_strategy
+from gin_env.support.atomic import check_targets, save_figure, write_json
+from gin_env.support.exits import one_line_errors
 
 GAMES = {
     "kuhn": KuhnPoker,
@@ -139,8 +140,7 @@ def draw(reports: list[dict[str, Any]], path: Path) -> None:
     for axes in panels[:, 0]:
         axes.set_ylabel("exploitability")
     panels[0, 0].legend(loc="lower left", fontsize=8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path, dpi=120)
     pyplot.close(figure)
 
 
@@ -159,15 +159,19 @@ def main(
     unknown = [name for name in names if name not in GAMES]
     if unknown:
         raise typer.BadParameter(f"unknown game {unknown[0]!r}; choose from {', '.join(GAMES)}")
+    for path in (plot, json_path):
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+    check_targets(plot, json_path)
     reports = [solve_game(name, iterations, sampled_iterations, seed) for name in names]
     draw(reports, plot)
     print(f"the picture is in {plot}")
     if json_path is not None:
         settings = {"iterations": iterations, "sampled_iterations": sampled_iterations, "seed": seed}
-        json_path.parent.mkdir(parents=True, exist_ok=True)
-        json_path.write_text(json.dumps({"settings": settings, "games": reports}, indent=2) + "\n")
+        write_json(json_path, {"settings": settings, "games": reports})
         print(f"the figures are in {json_path}")
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    with one_line_errors("solve_small_games.py"):
+        typer.run(main)

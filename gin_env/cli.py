@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from gin_env.commands import bench, bot_speed, convert, estimators, hand_strength, matches, train, tune
+from gin_env.support.exits import one_line_errors
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -31,9 +32,6 @@ app.add_typer(bot_speed.app)
 
 
 def main() -> None:
-    """Run the command line; a mistake of the user's is one line on stderr and exit status 2."""
-    try:
+    """Run the command line; a mistake of the user's is one line on stderr and exit status 2, see `one_line_errors`."""
+    with one_line_errors("gin-rummy"):
         app()
-    except (ValueError, TypeError, FileNotFoundError, ImportError) as error:
-        typer.echo(f"gin-rummy: {error}", err=True)
-        raise SystemExit(2) from error

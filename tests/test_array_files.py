@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 from dataclasses import replace
 from importlib.resources import files
@@ -17,7 +18,8 @@ from gin_env.agents.cfr import table as strategy_table
 from gin_env.agents.cfr.table import StrategyTable
 from gin_env.estimators import ensemble, frequencies
 from gin_env.estimators.frequencies import Frequencies
-from gin_env.support.array_files import ArrayFileError, ArrayFormat, open_replacement
+from gin_env.support import array_files
+from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.training.cfr.trainer import CHECKPOINT, Settings, Trainer
 from gin_env.training.generations import experience
 from gin_env.training.generations.experience import load_experiences
@@ -76,8 +78,6 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path):
         SMALL.write(path, ARRAYS | {"scores": np.arange(2)}, {"seed": 3})
     with pytest.raises(TypeError, match="JSON"):
         SMALL.write(path, ARRAYS, {"seed": object()})
-    with pytest.raises(ValueError, match="closed file"), open_replacement(path) as file:
-        file.close()  # whatever goes wrong before the end
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["a.npz"]
 
@@ -199,3 +199,23 @@ def test_a_checkpoint_of_impossible_settings_is_refused(tmp_path):
         CHECKPOINT.write(path, arrays, metadata | wrong)
         with pytest.raises(ArrayFileError, match=r"checkpoint\.npz is a checkpoint of"):
             Trainer.resume(path)
+
+
+def test_what_is_no_ordinary_file_or_unpacks_to_too_much_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    pipe = tmp_path / "pipe.npz"
+    os.mkfifo(pipe)
+    for path, message in (
+        (pipe, "no regular file"),
+        (Path("/dev/zero"), "no regular file"),
+        (tmp_path, "a folder"),
+    ):
+        with pytest.raises(ArrayFileError, match=message):
+            SMALL.read(path)
+    path = tmp_path / "a.npz"
+    SMALL.write(path, ARRAYS, {"seed": 3})
+    monkeypatch.setattr(array_files, "MOST_UNPACKED", 10)
+    with pytest.raises(ArrayFileError, match=r"unpacks to .* more than 10"):
+        SMALL.read(path)
+    monkeypatch.setattr(array_files, "MOST_BYTES", 10)
+    with pytest.raises(ArrayFileError, match="more than the 10 that are read"):
+        SMALL.read(path)

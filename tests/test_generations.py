@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import runpy
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -315,6 +317,19 @@ def test_a_rejected_generation_does_not_become_the_champion(whole_run, tmp_path)
         entry["kept"] = kept
     (folder / "history.json").write_text(json.dumps(history))
     assert loop.champion(folder).name == "generation-1.safetensors"
+
+
+def test_a_run_of_which_no_generation_passes_the_gate_says_so(whole_run, tmp_path, capsys):
+    folder = tmp_path / "run"
+    shutil.copytree(whole_run[0], folder)
+    history = json.loads((folder / "history.json").read_text())
+    for entry in history[1:]:
+        entry["kept"] = False
+    (folder / "history.json").write_text(json.dumps(history))
+    example = Path(__file__).parent.parent / "examples" / "generational_retraining.py"
+    main = runpy.run_path(str(example))
+    main["main"](main["Options"](folder, generations=2, workers=1))
+    assert "none of the 2 after it has passed the gate" in capsys.readouterr().out
 
 
 def test_mistakes_are_told_before_the_work(whole_run, tmp_path):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from json import dumps
 from typing import Annotated
 
 import typer
 from tqdm import tqdm
 
-from gin_env.commands.options import Json, check_outputs
+from gin_env.commands.options import Json
+from gin_env.support.atomic import check_targets, write_json
 
 app = typer.Typer()
 
@@ -36,8 +36,7 @@ def bench(
     unknown = [name for name in names if name not in WORKLOADS]
     if unknown:
         raise ValueError(f"unknown measurement {unknown[0]!r}; choose from {', '.join(WORKLOADS)}")
-    if json is not None:
-        check_outputs(json)
+    check_targets(json)
     pin_to_core(core)
     with tqdm(total=len(names) * (repeats + 1), unit="run", smoothing=0.1) as progress:
         rates = measure(names, repeats, seconds, progress.update)
@@ -47,5 +46,5 @@ def bench(
     typer.echo(f"{'':18} {'state of one game':50} {STATE.itemsize:>14,} bytes")
     if json is not None:
         figures = {f"{name} {WORKLOADS[name].unit}/s": rate for name, rate in rates.items()}
-        json.write_text(dumps(figures | {"state bytes": STATE.itemsize}, indent=2) + "\n")
+        write_json(json, figures | {"state bytes": STATE.itemsize})
         typer.echo(f"written to {json}")

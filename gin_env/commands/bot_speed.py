@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from json import dumps
 from typing import Annotated
 
 import typer
 from tqdm import tqdm
 
-from gin_env.commands.options import BOT_HELP, Json, Seed, check_outputs
+from gin_env.commands.options import BOT_HELP, Json, Seed
+from gin_env.support.atomic import check_targets, write_json
 
 app = typer.Typer()
 
@@ -33,7 +33,7 @@ def bot_speed(
     from gin_env.speed.bot_speed import RULE_BOTS, measure_bots
     from gin_env.speed.timing import pin_to_core
 
-    check_outputs(json)
+    check_targets(json)
     pin_to_core(core)
     names = bots or list(RULE_BOTS)
     with tqdm(total=len(names) * (repeats + 1), unit="run", smoothing=0.1) as progress:
@@ -42,5 +42,5 @@ def bot_speed(
     for speed in speeds:
         typer.echo(f"| `{speed.bot}` | {speed.median:,.0f} | {speed.slowest:,.0f} to {speed.fastest:,.0f} |")
     if json is not None:
-        json.write_text(dumps([speed._asdict() for speed in speeds], indent=2) + "\n")
+        write_json(json, [speed._asdict() for speed in speeds])
         typer.echo(f"written to {json}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gin_env.commands.options import check_outputs
+from gin_env.support.atomic import check_targets
 
 app = typer.Typer()
 
@@ -37,7 +37,7 @@ def convert(
 
     if output.suffix != ENDING:
         raise ValueError(f"a policy's file ends in {ENDING}, unlike {output}")
-    check_outputs(output)
+    check_targets(output)
     if trust:
         from gin_env.wrappers.sb3_archives import convert_trusted_archive
 

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from gin_env.commands.options import BOT_HELP, Seed, check_outputs
+from gin_env.commands.options import BOT_HELP, Seed
+from gin_env.support.atomic import check_folder, check_targets
 
 app = typer.Typer()
 
@@ -41,8 +42,9 @@ def evaluate(
     from gin_env.training.estimators.evaluation import evaluate_estimators
     from gin_env.training.estimators.figures import draw_all
 
-    check_outputs(csv, plot_folder)
+    check_targets(csv)
     if plot_folder is not None:
+        check_folder(plot_folder)
         import_matplotlib()
     with tqdm(total=games, unit="hand", smoothing=0.1) as progress:
         result = evaluate_estimators(names or default_names(), games, seed, opponent, progress.update)

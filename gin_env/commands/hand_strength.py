@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from gin_env.commands.options import DataEstimator, DataWorkers, check_outputs
+from gin_env.commands.options import DataEstimator, DataWorkers
+from gin_env.support.atomic import check_targets
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
@@ -40,7 +41,7 @@ def data(
     """Play a data set of hands, opponent estimates and scores."""
     from gin_env.training.hand_strength.data_sets import generate
 
-    check_outputs(output)
+    check_targets(output)
     with tqdm(total=observations, unit="state", smoothing=0.1) as progress:
         result = generate(
             name,

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from gin_env.commands.options import BOT_HELP, Confidence, Hands, Json, SecretSeed, check_outputs
+from gin_env.commands.options import BOT_HELP, Confidence, Hands, Json, Resume, SecretSeed, resumable
+from gin_env.support.atomic import check_targets
 
 app = typer.Typer()
 
@@ -47,7 +48,7 @@ def match(
     from gin_env.play.matches import check_confidence, play_match
 
     check_confidence(confidence)
-    check_outputs(json)
+    check_targets(json)
     unit = "hand" if hands else "game"
     with tqdm(total=games, unit=unit, smoothing=0.1) as progress:
         result = play_match(a, b, games, seed, episode=unit, progress=progress.update)
@@ -60,7 +61,8 @@ def match(
 @app.command(
     epilog="Examples:  \n`gin-rummy tournament`  \n"
     "`gin-rummy tournament simple simple:knock_at=4 tonic --games 20000 --confidence 0.9`  \n"
-    "`gin-rummy tournament --seed 7 --json table.json --csv table.csv --plot table.png`"
+    "`gin-rummy tournament --seed 7 --json table.json --csv table.csv --plot table.png`  \n"
+    "`gin-rummy tournament --seed 7 --json table.json --csv table.csv --plot table.png --resume`"
 )
 def tournament(
     bots: Annotated[
@@ -73,28 +75,30 @@ def tournament(
     json: Json = None,
     csv: Annotated[Path | None, typer.Option(help="Write a line for each pair to this file as CSV.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the win rates as a heat map (.png).")] = None,
+    resume: Resume = False,
 ) -> None:
     """Play all pairs of bots: win rates with Wilson intervals, points per hand, ratings on Elo's scale."""
     from gin_env import agents
     from gin_env.play.tournaments import draw_heat_map, play_tournament
     from gin_env.support.plots import import_matplotlib
 
-    check_outputs(json, csv, plot)
+    check_targets(json, csv, plot)
     if plot is not None:
         import_matplotlib()
     entrants = bots or agents.names()
     unit = "hand" if hands else "game"
     total = games * len(entrants) * (len(entrants) - 1) // 2
-    with tqdm(total=total, unit=unit, smoothing=0.1) as progress:
-        result = play_tournament(
-            entrants, games, seed, episode=unit, confidence=confidence, progress=progress.update
-        )
-    typer.echo(result)
-    for path, write in (
-        (json, result.save),
-        (csv, result.save_csv),
-        (plot, lambda file: draw_heat_map(result, file)),
-    ):
-        if path is not None:
-            write(path)
-            typer.echo(f"written to {path}")
+    with resumable(resume, json, csv, plot) as log:
+        with tqdm(total=total, unit=unit, smoothing=0.1) as progress:
+            result = play_tournament(
+                entrants, games, seed, episode=unit, confidence=confidence, progress=progress.update, log=log
+            )
+        typer.echo(result)
+        for path, write in (
+            (json, result.save),
+            (csv, result.save_csv),
+            (plot, lambda file: draw_heat_map(result, file)),
+        ):
+            if path is not None:
+                write(path)
+                typer.echo(f"written to {path}")

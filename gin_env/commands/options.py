@@ -1,11 +1,16 @@
-"""Options that several commands share, and the check of files to write."""
+"""Options that several commands share, and the log by which two of them are resumed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from gin_env.play.match_log import MatchLog
 
 BOT_HELP = (
     "A bot's name, with parameters as in `simple:knock_at=4`, or a trained policy's path (.safetensors). "
@@ -20,22 +25,43 @@ SecretSeed = Annotated[
 ]
 Hands = Annotated[bool, typer.Option("--hands", help="Play single hands, not games to 100 points.")]
 Confidence = Annotated[float, typer.Option(help="Confidence of the Wilson intervals.")]
+Resume = Annotated[
+    bool,
+    typer.Option(
+        "--resume",
+        help="Go on with the same command where it was stopped: matches are kept in OUTPUT.matches, beside the first output, "
+        "until all are played.",
+    ),
+]
 Json = Annotated[Path | None, typer.Option(help="Write the result to this file as JSON.")]
 DataEstimator = Annotated[str, typer.Option(help="What estimates the opponent's hand in the data.")]
 DataWorkers = Annotated[int, typer.Option(min=1, help="Threads that play; the data do not depend on it.")]
 
 
-def check_outputs(*paths: Path | None) -> None:
-    """Before hours of play, raise FileNotFoundError if the folder of a file to write does not exist.
+@contextmanager
+def resumable(resume: bool, *outputs: Path | None) -> Iterator[MatchLog | None]:
+    """The matches played so far, in OUTPUT.matches beside the first output; None if the command writes no file.
 
-    Raises ValueError if two are the same file.
+    The file is removed when the block has ended, results written; Ctrl-C ends the program with a line that names it.
     """
-    taken = set()
-    for path in paths:
-        if path is None:
-            continue
-        if not path.parent.is_dir():
-            raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}")
-        if path.resolve() in taken:
-            raise ValueError(f"two results cannot be written to the same file {path}: name another one")
-        taken.add(path.resolve())
+    from gin_env.play.match_log import MatchLog
+
+    files = [path for path in outputs if path is not None and (path.is_file() or not path.exists())]
+    if not files:
+        if resume:
+            raise ValueError(
+                "--resume needs the output files of the command that was stopped, such as --json"
+            )
+        yield None
+        return
+    log = MatchLog(files[0].with_name(files[0].name + ".matches"), resume)
+    try:
+        yield log
+    except KeyboardInterrupt:
+        if not len(log):
+            raise
+        typer.echo(
+            f"interrupted; {len(log)} matches are kept in {log.path}, --resume goes on with them", err=True
+        )
+        raise typer.Exit(130) from None
+    log.path.unlink(missing_ok=True)

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from gin_env.commands.options import DataEstimator, DataWorkers, check_outputs
+from gin_env.commands.options import DataEstimator, DataWorkers
+from gin_env.support.atomic import check_folder, check_targets
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
@@ -42,7 +43,7 @@ def train_cfr(
     """Train strategies for the full game by Monte Carlo CFR+."""
     from gin_env.training.cfr.trainer import train_table
 
-    check_outputs(output, checkpoint)
+    check_targets(output, checkpoint)
     with tqdm(total=iterations, unit="hand", smoothing=0.1) as progress:
         table = train_table(
             iterations,
@@ -76,7 +77,7 @@ def train_estimator(
     """Train an opponent-hand estimator on games between bots."""
     from gin_env.training.estimators import by_name
 
-    check_outputs(output)
+    check_targets(output)
     total = games or by_name.default_games(name)
     with tqdm(total=total, unit="game", smoothing=0.1) as progress:
         trained = by_name.train_estimator(name, games, seed, opponents.split("+"), progress.update)
@@ -124,7 +125,8 @@ def train_hand_strength(
     from gin_env.training.hand_strength.selection import Contestant, train_best, validation_win_rate
     from gin_env.training.hand_strength.trainer import Settings, find_schedule, train
 
-    check_outputs(output, checkpoint)
+    check_targets(output, checkpoint)
+    check_folder(data)
     if candidates > 1 and checkpoint is not None:
         raise ValueError("a checkpoint is of one network: leave out --checkpoint, or --candidates")
     recipe = recipes.find_recipe(name)

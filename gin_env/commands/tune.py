@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from gin_env.commands.options import Json, check_outputs
+from gin_env.commands.options import Json, Resume, resumable
+from gin_env.support.atomic import check_targets
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
@@ -16,6 +17,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 @app.command(
     "tonic",
     epilog="Examples:  \n`gin-rummy tune tonic --csv trials.csv --json tonic.json --plot trials.png`  \n"
+    "`gin-rummy tune tonic --csv trials.csv --json tonic.json --plot trials.png --resume`  \n"
     "`gin-rummy tune tonic --opponent simple --trials 40 --seed 7`",
 )
 def tune_tonic(
@@ -33,38 +35,44 @@ def tune_tonic(
     ] = None,
     json: Json = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the trials (.png).")] = None,
+    resume: Resume = False,
 ) -> None:
     """Search the increments of Tonic's estimator and its knock thresholds by turn."""
     from gin_env.support.plots import import_matplotlib
     from gin_env.training import tonic
 
-    check_outputs(csv, json, plot)
+    check_targets(csv, json, plot)
     if plot is not None:
         import_matplotlib()
     opponents = tuple(opponent or tonic.OPPONENTS)
-    with tqdm(total=trials + finalists + 1, unit="trial", smoothing=0.1) as progress:
-        result = tonic.tune_tonic(
-            trials,
-            games,
-            seed,
-            opponents=opponents,
-            finalists=finalists,
-            final_games=final_games,
-            trials_csv=csv,
-            progress=progress.update,
-        )
-    for title, candidates in (("Finalists", result.finalists), ("Verdict, on other decks", result.verdict)):
-        typer.echo(f"\n{title}: games won in per cent, {final_games:,} against each opponent\n")
-        typer.echo("   mean " + " ".join(f"{one:>24}" for one in opponents))
-        for candidate in candidates:
-            rates = " ".join(f"{100 * candidate.win_rate(one):24.2f}" for one in opponents)
-            typer.echo(f"{100 * candidate.mean_win_rate:7.2f} {rates}  {candidate.bot}")
-    if result.head_to_head is not None:
-        typer.echo(f"\n{result.head_to_head}")
-    if json is not None:
-        result.save(json)
-    if plot is not None:
-        tonic.draw_trials(result, plot)
-    for path in (csv, json, plot):
-        if path is not None:
-            typer.echo(f"written to {path}")
+    with resumable(resume, json, csv, plot) as log:
+        with tqdm(total=trials + finalists + 1, unit="trial", smoothing=0.1) as progress:
+            result = tonic.tune_tonic(
+                trials,
+                games,
+                seed,
+                opponents=opponents,
+                finalists=finalists,
+                final_games=final_games,
+                trials_csv=csv,
+                progress=progress.update,
+                log=log,
+            )
+        for title, candidates in (
+            ("Finalists", result.finalists),
+            ("Verdict, on other decks", result.verdict),
+        ):
+            typer.echo(f"\n{title}: games won in per cent, {final_games:,} against each opponent\n")
+            typer.echo("   mean " + " ".join(f"{one:>24}" for one in opponents))
+            for candidate in candidates:
+                rates = " ".join(f"{100 * candidate.win_rate(one):24.2f}" for one in opponents)
+                typer.echo(f"{100 * candidate.mean_win_rate:7.2f} {rates}  {candidate.bot}")
+        if result.head_to_head is not None:
+            typer.echo(f"\n{result.head_to_head}")
+        if json is not None:
+            result.save(json)
+        if plot is not None:
+            tonic.draw_trials(result, plot)
+        for path in (csv, json, plot):
+            if path is not None:
+                typer.echo(f"written to {path}")

@@ -10,7 +10,6 @@ Whoever knows the seed knows the decks. Without one a match draws a secret seed,
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from gin_env.play.turns import play_on, play_seated
 from gin_env.rules import Rules
 from gin_env.state import GIN, UNDERCUT, VOID
 from gin_env.streams import check_seed, fresh_seed
+from gin_env.support.atomic import write_json
 from gin_env.support.checks import is_integer
 
 BATCH_SIZE = 2048
@@ -92,7 +92,7 @@ class MatchResult:
 
     def save(self, path: str | Path, confidence: float = 0.95) -> None:
         """Write `as_dict` as JSON."""
-        Path(path).write_text(json.dumps(self.as_dict(confidence), indent=2) + "\n")
+        write_json(path, self.as_dict(confidence))
 
     def summary(self, confidence: float = 0.95) -> str:
         """Two lines: win rate with its interval; hands, points and how they ended."""

@@ -6,8 +6,6 @@ else takes part. Seats and dealers are balanced in each match, see `gin_env.play
 
 from __future__ import annotations
 
-import csv
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
@@ -17,10 +15,12 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents import Agent
+from gin_env.play.match_log import MatchLog
 from gin_env.play.matches import MatchResult, check_confidence, play_match
 from gin_env.play.ratings import Rating, rate
 from gin_env.rules import Rules
 from gin_env.streams import check_seed, fresh_seed
+from gin_env.support.atomic import save_figure, write_csv, write_json
 from gin_env.support.plots import import_matplotlib
 
 CSV_COLUMNS = (
@@ -110,18 +110,17 @@ class TournamentResult:
 
     def save(self, path: str | Path) -> None:
         """Write `as_dict` as JSON."""
-        Path(path).write_text(json.dumps(self.as_dict(), indent=2) + "\n")
+        write_json(path, self.as_dict())
 
     def save_csv(self, path: str | Path) -> None:
         """Write one line for each pair, see `CSV_COLUMNS`."""
-        with open(path, "w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(CSV_COLUMNS)
-            for match in self.matches:
-                low, high = match.confidence_interval(self.confidence)
-                figures = (match.win_rate, low, high, self.confidence, match.hands, *match.points_per_hand)
-                rest = (*match.gins, *match.undercuts, match.voids)
-                writer.writerow((*match.bots, match.games, match.seed, *match.wins, *figures, *rest))
+        rows = []
+        for match in self.matches:
+            low, high = match.confidence_interval(self.confidence)
+            figures = (match.win_rate, low, high, self.confidence, match.hands, *match.points_per_hand)
+            rest = (*match.gins, *match.undercuts, match.voids)
+            rows.append((*match.bots, match.games, match.seed, *match.wins, *figures, *rest))
+        write_csv(path, CSV_COLUMNS, rows)
 
     def __str__(self) -> str:
         """The standings and the win-rate matrix, strongest bot first."""
@@ -169,6 +168,7 @@ def play_tournament(
     rules: Rules | None = None,
     confidence: float = 0.95,
     progress: Callable[[int], object] | None = None,
+    log: MatchLog | None = None,
 ) -> TournamentResult:
     """Play `games` games (an even number) between every two of the bots.
 
@@ -180,6 +180,7 @@ def play_tournament(
         in each.
     confidence : of the intervals.
     progress : called now and then with the number of games that have ended since the last call.
+    log : keeps each match when it has been played; those that it holds already are taken from it.
 
     Raises ValueError unless there are at least two bots, all of different names, and whatever `play_match`
     raises.
@@ -193,16 +194,28 @@ def play_tournament(
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"the bots need different names, {twice[0]!r} is there twice")
     pairs = list(combinations(range(len(entrants)), 2))
-    matches = tuple(
-        play_match(entrants[a], entrants[b], games, seed, episode=episode, rules=rules, progress=progress)
-        for a, b in pairs
-    )
+    matches = []
+    for a, b in pairs:
+        bots_of_pair = entrants[a], entrants[b]
+        if log is None:
+            match = play_match(*bots_of_pair, games, seed, episode=episode, rules=rules, progress=progress)
+        else:
+            match = log.play(
+                (names[a], names[b]),
+                bots_of_pair,
+                games,
+                seed,
+                episode=episode,
+                rules=rules,
+                progress=progress,
+            )
+        matches.append(match)
     wins = [(a, b, *match.wins) for (a, b), match in zip(pairs, matches, strict=True)]
     try:
         ratings = tuple(rate(len(entrants), wins, seed))
     except ImportError:
         ratings = None
-    return TournamentResult(tuple(names), matches, ratings, int(games), seed, float(confidence))
+    return TournamentResult(tuple(names), tuple(matches), ratings, int(games), seed, float(confidence))
 
 
 def draw_heat_map(result: TournamentResult, path: str | Path) -> None:
@@ -240,7 +253,7 @@ def draw_heat_map(result: TournamentResult, path: str | Path) -> None:
         fontsize=9,
     )
     figure.colorbar(image, ax=axes, shrink=0.7, extend="both", label="games won by the row's bot (%)")
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path, dpi=150)
 
 
 def _without_nan(matrix: np.ndarray) -> list[list[float | None]]:

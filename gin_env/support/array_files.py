@@ -7,18 +7,22 @@ SHA-256 over the bytes of the arrays in the format's order and of the metadata.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
-from collections.abc import Iterator, Mapping
+import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import UnionType
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
+from gin_env.support.atomic import replacing
+from gin_env.support.files import check_regular_file
+
+MOST_BYTES, MOST_UNPACKED = 1 << 30, 1 << 32
+"""Larger files, or files that unpack to more, are refused before anything of them is read."""
 _METADATA, _CHECKSUM = "metadata", "checksum"
 
 
@@ -57,7 +61,7 @@ class ArrayFormat:
         text = np.frombuffer(json.dumps(described, sort_keys=True).encode(), np.uint8)
         checksum = np.frombuffer(_checksum(stored, text), np.uint8)
         entries: dict[str, Any] = {**stored, _METADATA: text, _CHECKSUM: checksum}
-        with open_replacement(path) as file:
+        with replacing(path) as file:
             np.savez_compressed(file, **entries)
 
     def read(self, path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -67,9 +71,17 @@ class ArrayFormat:
         version.
         """
         path = Path(path)
-        if not path.is_file():
+        if not path.exists():
             raise FileNotFoundError(f"there is no {self.kind} {path}")
         try:
+            check_regular_file(path, MOST_BYTES)
+        except ValueError as error:
+            raise ArrayFileError(str(error)) from error
+        try:
+            with zipfile.ZipFile(path) as archive:
+                unpacked = sum(entry.file_size for entry in archive.infolist())
+            if unpacked > MOST_UNPACKED:
+                raise ValueError(f"it unpacks to {unpacked:,} bytes, more than {MOST_UNPACKED:,}")
             with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
                 text = file[_METADATA]
                 checksum = file[_CHECKSUM].tobytes() if _CHECKSUM in file else None
@@ -121,25 +133,6 @@ class ArrayFormat:
             if not isinstance(metadata.get(key), kind):
                 return f"its metadata does not say {key!r}"
         return None
-
-
-@contextlib.contextmanager
-def open_replacement(path: str | Path) -> Iterator[BinaryIO]:
-    """A new file that takes the place of `path` when the block ends; if it fails, `path` is left as it was.
-
-    It is written in the same folder and reaches the disk before it is renamed.
-    """
-    path = Path(path)
-    partial = path.with_name(path.name + ".partial")
-    try:
-        with partial.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
 
 
 def _checksum(arrays: Mapping[str, np.ndarray], text: np.ndarray) -> bytes:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gin_env.support.atomic import write_bytes
 from gin_env.support.files import check_regular_file
 from gin_env.support.version import __version__
 
@@ -42,16 +43,13 @@ def write_tensors(
     metadata : where they come from; must fit into JSON. ``kind``, ``file_version`` and the release
         (``version``) are added to it.
     """
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
     tensors = {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
     described = metadata | {"kind": kind, "file_version": version, "version": __version__}
     text = json.dumps(described, sort_keys=True)
-    path = Path(path)
-    partial = path.with_name(path.name + ".partial")
     # One entry: the order of several would differ from run to run, and equal networks must be equal files.
-    save_file(tensors, partial, metadata={"gin_env": f"{_checksum(tensors, text)} {text}"})
-    partial.replace(path)
+    write_bytes(path, save(tensors, metadata={"gin_env": f"{_checksum(tensors, text)} {text}"}))
 
 
 def read_tensors(

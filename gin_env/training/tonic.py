@@ -19,8 +19,6 @@ Everything depends on the seed alone.
 
 from __future__ import annotations
 
-import csv
-import json
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -29,8 +27,10 @@ from typing import Any
 
 from gin_env import agents
 from gin_env.agents.simple import VARIABLE_KNOCK
+from gin_env.play.match_log import MatchLog
 from gin_env.play.matches import MatchResult, play_match
 from gin_env.streams import check_seed
+from gin_env.support.atomic import save_figure, write_csv, write_json
 from gin_env.support.checks import check_integer
 from gin_env.support.plots import import_matplotlib
 from gin_env.support.specs import format_value
@@ -125,21 +125,20 @@ class TuningResult:
         for part in ("verdict", "finalists", "trials"):
             candidates: list[Candidate] = getattr(self, part)
             report[part] = [asdict(one) | {"mean_win_rate": one.mean_win_rate} for one in candidates]
-        Path(path).write_text(json.dumps(report, indent=2) + "\n")
+        write_json(path, report)
 
 
 def write_trials(trials: Sequence[Candidate], path: str | Path) -> None:
     """Write a line for each trial as CSV."""
     opponents = list(trials[0].decided)
-    with Path(path).open("w", newline="") as file:
-        writer = csv.writer(file)
-        rates = [f"win_rate against {opponent}" for opponent in opponents]
-        writer.writerow(["trial", "bot", *RANGES, "games", "mean_win_rate", *rates])
-        for number, trial in enumerate(trials):
-            numbers = [format(trial.numbers[key], "g") if trial.numbers else "" for key in RANGES]
-            measured = [trial.mean_win_rate, *map(trial.win_rate, opponents)]
-            games = sum(trial.decided.values())
-            writer.writerow([number, trial.bot, *numbers, games, *(f"{rate:.5f}" for rate in measured)])
+    rates = [f"win_rate against {opponent}" for opponent in opponents]
+    rows = []
+    for number, trial in enumerate(trials):
+        numbers = [format(trial.numbers[key], "g") if trial.numbers else "" for key in RANGES]
+        measured = [trial.mean_win_rate, *map(trial.win_rate, opponents)]
+        games = sum(trial.decided.values())
+        rows.append([number, trial.bot, *numbers, games, *(f"{rate:.5f}" for rate in measured)])
+    write_csv(path, ["trial", "bot", *RANGES, "games", "mean_win_rate", *rates], rows)
 
 
 def tune_tonic(
@@ -152,6 +151,7 @@ def tune_tonic(
     final_games: int = 20_000,
     trials_csv: str | Path | None = None,
     progress: Callable[[int], object] | None = None,
+    log: MatchLog | None = None,
 ) -> TuningResult:
     """Search Tonic's numbers.
 
@@ -165,6 +165,8 @@ def tune_tonic(
     final_games : in each match of the finalists and of the verdict (even).
     trials_csv : a file for `write_trials`, rewritten after each trial.
     progress : called with 1 after each trial and after each finalist.
+    log : keeps each match when it has been played. A search with the log of one that was stopped goes through the same
+        trials, takes the matches that it holds from it, and ends with the same result.
 
     Raises ImportError without optuna.
     """
@@ -180,10 +182,15 @@ def tune_tonic(
     players = {opponent: agents.resolve(opponent) for opponent in opponents}
     tried: list[Candidate] = []
 
+    def match(bot: str, opponent: str, number_of_games: int, number: int) -> MatchResult:
+        bots = bot, players.get(opponent, opponent)
+        if log is None:
+            return play_match(*bots, number_of_games, SEEDS * seed + number)
+        return log.play((bot, opponent), bots, number_of_games, SEEDS * seed + number)
+
     def play(candidate: Candidate, number_of_games: int, number: int) -> None:
-        for opponent, player in players.items():
-            match = play_match(candidate.bot, player, number_of_games, SEEDS * seed + number)
-            candidate.add(opponent, match)
+        for opponent in players:
+            candidate.add(opponent, match(candidate.bot, opponent, number_of_games, number))
 
     def one_done() -> None:
         if progress is not None:
@@ -240,7 +247,7 @@ def tune_tonic(
     head_to_head = None
     if final[0].bot != as_it_is.bot:
         verdict.append(final[0].fresh())
-        head_to_head = play_match(final[0].bot, as_it_is.bot, final_games, SEEDS * seed + MATCHES + 1)
+        head_to_head = match(final[0].bot, as_it_is.bot, final_games, MATCHES + 1)
     for candidate in verdict:
         play(candidate, final_games, MATCHES + 1)
     settings = {
@@ -270,4 +277,4 @@ def draw_trials(result: TuningResult, path: str | Path) -> None:
     figure.suptitle(
         "Trials of Tonic: larger points played more games; the line is the bot as it is", fontsize=10
     )
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path, dpi=150)

@@ -12,7 +12,6 @@ Measured: docs/results.md, "Estimators" and docs/results.md, "Beside the paper's
 
 from __future__ import annotations
 
-import csv
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from gin_env.estimators.base import Estimator, advance_slots
 from gin_env.estimators.public_history import known_cards
 from gin_env.rules import MAX_TURNS
 from gin_env.state import DRAW
+from gin_env.support.atomic import write_csv
 from gin_env.training.estimators.metrics import METRICS, measure
 from gin_env.training.estimators.positions import HANDS_AT_ONCE, Positions, play_hands
 
@@ -114,15 +114,15 @@ class Evaluation:
     def save_csv(self, path: str | Path) -> None:
         """Write a line for each estimator and turn: samples, then mean and standard error of each metric."""
         means = {metric: (self.mean(metric), self.standard_error(metric)) for metric in METRICS}
-        with Path(path).open("w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            header = [f"{metric}{part}" for metric in METRICS for part in ("", "_error")]
-            writer.writerow(["opponent", "hands", "seed", "estimator", "turn", "samples", *header])
-            for number, name in enumerate(self.names):
-                for turn in np.flatnonzero(self.counts).tolist():
-                    values = [f"{part[number, turn]:.6g}" for metric in METRICS for part in means[metric]]
-                    row = [self.opponent, self.hands, self.seed, name, turn, int(self.counts[turn])]
-                    writer.writerow(row + values)
+        columns = [f"{metric}{part}" for metric in METRICS for part in ("", "_error")]
+        rows = []
+        for number, name in enumerate(self.names):
+            for turn in np.flatnonzero(self.counts).tolist():
+                values = [f"{part[number, turn]:.6g}" for metric in METRICS for part in means[metric]]
+                rows.append(
+                    [self.opponent, self.hands, self.seed, name, turn, int(self.counts[turn]), *values]
+                )
+        write_csv(path, ["opponent", "hands", "seed", "estimator", "turn", "samples", *columns], rows)
 
 
 def _verdict(gains: list[tuple[int, float]]) -> str:

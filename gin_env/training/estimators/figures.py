@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gin_env.support.atomic import save_figure
 from gin_env.support.plots import import_matplotlib
 from gin_env.training.estimators.evaluation import Evaluation
 from gin_env.training.estimators.metrics import METRICS
@@ -80,7 +81,7 @@ def draw_metric(evaluation: Evaluation, metric: str, path: str | Path) -> None:
     )
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path, dpi=120)
 
 
 def draw_calibration(evaluation: Evaluation, path: str | Path) -> None:
@@ -105,7 +106,7 @@ def draw_calibration(evaluation: Evaluation, path: str | Path) -> None:
     axes.set_title(f"{evaluation.hands:,} hands, {evaluation.opponent} against itself", fontsize=9)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path, dpi=120)
 
 
 def draw_curve(curve: Sequence[Progress], title: str, path: str | Path) -> None:
@@ -121,7 +122,7 @@ def draw_curve(curve: Sequence[Progress], title: str, path: str | Path) -> None:
     axes.set_title(title, fontsize=9)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path, dpi=120)
 
 
 def _styles(evaluation: Evaluation) -> dict[str, dict[str, Any]]:

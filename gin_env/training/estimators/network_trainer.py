@@ -31,6 +31,7 @@ from gin_env.estimators.networks import (
 from gin_env.estimators.neural import weights_path
 from gin_env.estimators.public_history import known_cards
 from gin_env.streams import check_seed
+from gin_env.support.atomic import write_text
 from gin_env.support.version import __version__
 from gin_env.training.estimators.figures import Progress, draw_curve
 from gin_env.training.estimators.positions import Positions, collect_positions
@@ -95,7 +96,7 @@ class Trained:
         save(self.network, path, self.metadata)
         lines = ["round,positions,loss,validation"]
         lines += [f"{p.round},{p.positions},{p.loss:.6f},{p.validation:.6f}" for p in self.curve]
-        path.with_suffix(".curve.csv").write_text("\n".join(lines) + "\n")
+        write_text(path.with_suffix(".curve.csv"), "\n".join(lines) + "\n")
         with contextlib.suppress(ImportError):
             draw_curve(self.curve, str(self), path.with_suffix(".curve.png"))
 

@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from multiprocessing import get_context
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -33,6 +32,8 @@ from gin_env.agents.base import Agent
 from gin_env.agents.generations.bot import GenerationBot
 from gin_env.agents.generations.network import CandidateNetwork, load_network, save_network
 from gin_env.play.matches import MatchResult, play_match
+from gin_env.support.atomic import write_json
+from gin_env.support.workers import process_pool
 from gin_env.training.generations.experience import Experience, load_experiences, save_experiences
 from gin_env.training.generations.fit import fit
 from gin_env.training.generations.rollouts import Search, gather
@@ -113,15 +114,17 @@ def run(
     settings, history = _open(folder, settings)
     for bot in (settings.ancestor, *settings.pool):
         agents.make(bot)  # a mistake in a name shows now, not after an hour
+    if len(history) > generations:
+        return
     count = workers or os.cpu_count() or 1
-    with ProcessPoolExecutor(count, get_context("spawn"), torch.set_num_threads, (1,)) as executor:
+    with process_pool(count, torch.set_num_threads, (1,)) as executor:
         while len(history) <= generations:
             if history:
                 generation = _advance(folder, settings, history, executor, progress)
             else:
                 generation = _begin(settings, executor, progress)
             history.append(generation)
-            _write_json(folder / "history.json", [asdict(each) for each in history])
+            write_json(folder / "history.json", [asdict(each) for each in history])
             yield generation
 
 
@@ -149,7 +152,7 @@ def _open(folder: Path, settings: Settings | None) -> tuple[Settings, list[Gener
     if not path.is_file():
         settings = settings or Settings()
         folder.mkdir(parents=True, exist_ok=True)
-        _write_json(path, asdict(settings))
+        write_json(path, asdict(settings))
         return settings, []
     try:
         stored = json.loads(path.read_text())
@@ -318,10 +321,3 @@ def _gather_part(
 
 def _play(bot: str, opponent: str, games: int, seed: int, knock: str) -> MatchResult:
     return play_match(_player(bot, knock), _player(opponent, knock), games, seed)
-
-
-def _write_json(path: Path, content: object) -> None:
-    """Write a whole file or nothing: a stop in the middle leaves the old one."""
-    fresh = path.with_suffix(".new")
-    fresh.write_text(json.dumps(content, indent=2) + "\n")
-    fresh.replace(path)

@@ -1,0 +1,196 @@
+"""Kill examples/ppo_selfplay.py at many moments, and check after each what is left; a script of its own, since it forks.
+
+    python tests/self_play_kills.py FOLDER
+
+Everything is imported once; each session of the run is a forked process. Most are killed before or after a random system
+call of those that write files, some after a random time, one is interrupted; each goes on with what the last one left.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import os
+import random
+import signal
+import sys
+import time
+import traceback
+from dataclasses import replace
+from pathlib import Path
+
+import cloudpickle
+import torch
+
+from gin_env.agents.policy import PolicyBot
+from gin_env.play.matches import play_match
+from gin_env.support.atomic import write_text
+
+KILLS, TIMED_KILLS = 20, 3
+EXAMPLE = Path(__file__).parent.parent / "examples" / "ppo_selfplay.py"
+UPDATES = 2  # minibatches in a pass over the decisions of a rollout
+ROLLOUT = 32
+
+
+def load_example():
+    spec = importlib.util.spec_from_file_location("ppo_selfplay", EXAMPLE)
+    module = sys.modules["ppo_selfplay"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def tiny(example, run: Path):
+    return example.Settings(
+        run, 60.0, threads=1, num_envs=4, num_steps=8, batch_size=ROLLOUT // UPDATES, hidden=(8,), pool_size=3,
+        snapshot_every=0.0005, evaluate_every=0.003, evaluation_games=2, final_games=2, checkpoint_every=0.0,
+    )  # fmt: skip
+
+
+def kill_at(step: int, before: bool) -> None:
+    """SIGKILL this process at the call number `step` of those that change files, before it or after it."""
+    calls = 0
+
+    def counted(call):
+        def counting(*args, **kwargs):
+            nonlocal calls
+            calls += 1
+            if calls == step and before:
+                os.kill(os.getpid(), signal.SIGKILL)
+            try:
+                return call(*args, **kwargs)
+            finally:
+                if calls == step:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        return counting
+
+    for name in ("fsync", "replace", "unlink", "mkdir"):
+        setattr(os, name, counted(getattr(os, name)))
+
+
+def forbid_pickles() -> None:
+    """Make what SB3 and torch would read pickled objects by raise."""
+
+    def refuse(*_, **__):
+        raise AssertionError("a session unpickled something")
+
+    def load(*args, load=torch.load, **kwargs):
+        return load(*args, **kwargs) if kwargs.get("weights_only") else refuse()
+
+    cloudpickle.loads = cloudpickle.load = refuse
+    torch.load = load
+
+
+def start(example, settings, prepare=lambda: None) -> int:
+    """Fork a session; its process."""
+    if process := os.fork():
+        return process
+    forbid_pickles()
+    with (settings.run.parent / "output.txt").open("w") as output:
+        os.dup2(output.fileno(), 1)
+        os.dup2(output.fileno(), 2)
+    prepare()
+    status = 1
+    try:
+        with example.one_line_errors("ppo_selfplay.py"):
+            example.main(settings)
+        status = 0
+    except SystemExit as ended:
+        status = ended.code
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def check(example, settings, before):
+    """The progress in the folder: of one moment, and nothing lost since `before`."""
+    if not (settings.run / "checkpoint.safetensors").exists():
+        assert before is None, "the checkpoint is gone"
+        return None
+    _, progress, tensors = example.read_checkpoint(settings)
+    assert progress.decisions == progress.updates // settings.num_epochs * ROLLOUT
+    steps = {int(value) for key, value in tensors.items() if key.endswith(".step")}
+    assert steps == ({progress.updates * UPDATES} if progress.updates else set())
+    assert [int(Path(name).stem) for name in progress.pool] == sorted(
+        int(Path(name).stem) for name in progress.pool
+    )
+    for name in progress.pool:
+        assert int(Path(name).stem) <= progress.decisions
+        PolicyBot.load(settings.run / "pool" / name)
+    decisions = [row["decisions"] for row in progress.evaluations]
+    assert decisions == sorted(decisions)
+    assert all(row["minutes"] <= progress.minutes + 0.01 for row in progress.evaluations)
+    if before is not None:
+        assert progress.decisions >= before.decisions
+        assert progress.minutes >= before.minutes
+        assert progress.evaluations[: len(before.evaluations)] == before.evaluations
+    return progress
+
+
+def main(run: Path) -> None:
+    example = load_example()
+    torch.set_num_threads(1)
+    settings = tiny(example, run)
+    # Games to 100 points take long while nobody knocks, and pictures take long: neither is what is tested here.
+    example.play_match = lambda *bots, episode="hand": play_match(*bots, episode="hand")
+    example.draw_learning_curve = lambda rows, path: write_text(path, f"{len(rows)} points")
+    play_match("random", "simple", 2, episode="hand")  # once, not in each session
+    example.make_model(settings).env.reset()
+    generator = random.Random(5)
+    progress = None
+    for number in range(KILLS):
+        session = replace(settings, resume=run.exists())
+        if number < KILLS - TIMED_KILLS:
+            step, before = generator.randint(1, 30), generator.random() < 0.5
+            process = start(example, session, lambda step=step, before=before: kill_at(step, before))
+        else:
+            process = start(example, session)
+            time.sleep(generator.uniform(0.2, 2))
+            os.kill(process, signal.SIGKILL)
+        _, status = os.waitpid(process, 0)
+        output = (run.parent / "output.txt").read_text()
+        assert os.WIFSIGNALED(status), f"session {number} ended by itself: {output}"
+        progress = check(example, settings, progress)
+    assert progress is not None
+    assert progress.evaluations
+    assert len(progress.pool) == settings.pool_size
+
+    process = start(example, replace(settings, resume=True))
+    decisions = progress.decisions
+    while progress.decisions == decisions:
+        time.sleep(0.05)
+        progress = check(example, settings, progress)
+    os.kill(process, signal.SIGINT)
+    _, status = os.waitpid(process, 0)
+    output = (run.parent / "output.txt").read_text()
+    assert os.waitstatus_to_exitcode(status) == 130, output
+    assert "Traceback" not in output
+    assert output.splitlines()[-1].startswith("interrupted; python ")
+    progress = check(example, settings, progress)
+
+    last = replace(settings, resume=True, minutes=progress.minutes + 0.02)
+    _, status = os.waitpid(start(example, last), 0)
+    output = (run.parent / "output.txt").read_text()
+    assert os.waitstatus_to_exitcode(status) == 0, output
+    progress = check(example, settings, progress)
+    assert progress.finished
+    with (run / "evaluations.csv").open() as file:
+        rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+    assert rows == progress.evaluations
+    found = sorted(path.name for path in (run / "pool").iterdir())
+    assert found == progress.pool, (found, progress.pool)
+    assert not list(run.rglob("*.partial"))
+    tensors = example.read_checkpoint(settings)[2]
+    model = example.make_model(settings)
+    example.restore_model(model, tensors)
+    model.num_timesteps = progress.decisions
+    example.save_policy(model, run.parent / "again.safetensors")  # equal networks are equal files
+    assert (run / "policy.safetensors").read_bytes() == (run.parent / "again.safetensors").read_bytes()
+    print(f"{KILLS} kills, {progress.decisions} decisions, {len(rows)} evaluations")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

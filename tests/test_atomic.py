@@ -1,0 +1,225 @@
+"""Files are written whole or not at all, outputs are tried before the work, and programs end with one line."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from gin_env import cli
+from gin_env.support import atomic
+from gin_env.support.exits import one_line_errors
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def small_disk():
+    """Files of this process cannot grow beyond 1000 bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+# --- Writing ------------------------------------------------------------------------------------------
+
+
+def test_what_is_written_comes_back(tmp_path):
+    atomic.write_text(tmp_path / "a.txt", "naïve\n")
+    atomic.write_json(tmp_path / "a.json", {"rate": 0.5})
+    atomic.write_csv(tmp_path / "a.csv", ["bot", "rate"], [["a,b", 1], ["c", 2]])
+    assert (tmp_path / "a.txt").read_bytes() == "naïve\n".encode()
+    assert (tmp_path / "a.json").read_text() == '{\n  "rate": 0.5\n}\n'
+    assert (tmp_path / "a.csv").read_bytes() == b'bot,rate\n"a,b",1\nc,2\n'
+    assert names(tmp_path) == ["a.csv", "a.json", "a.txt"]
+
+
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, small_disk):
+    path = tmp_path / "a.txt"
+    atomic.write_text(path, "good")
+    with pytest.raises(OSError, match="File too large") as caught:
+        atomic.write_text(path, "x" * 5000)
+    assert caught.value.filename == str(path)
+    assert path.read_text() == "good"
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_an_error_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "a.txt"
+    atomic.write_text(path, "good")
+
+    def write_half() -> None:
+        with atomic.replacing(path) as file:
+            file.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_half()
+    assert path.read_text() == "good"
+    assert names(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.parametrize("moment", ["os.fsync", "os.replace", "atomic._flush_folder"])
+def test_a_kill_at_each_step_leaves_the_old_file_or_the_new_one(tmp_path, moment):
+    path = tmp_path / "a.txt"
+    path.write_text("old " * 1000)
+    code = (
+        "import os, signal\nfrom gin_env.support import atomic\n"
+        f"def kill(*_): os.kill(os.getpid(), signal.SIGKILL)\n{moment} = kill\n"
+        f"atomic.write_text({str(path)!r}, 'new ' * 1000)"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == -signal.SIGKILL
+    assert path.read_text() == ("new " if moment == "atomic._flush_folder" else "old ") * 1000
+    stale = [name for name in names(tmp_path) if name != "a.txt"]
+    assert len(stale) == (moment != "atomic._flush_folder")
+    for name in stale:  # a later write removes what nobody can be writing any more
+        os.utime(tmp_path / name, (0, time.time() - 2 * atomic.STALE))
+    atomic.write_text(path, "newest")
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_a_temporary_file_of_another_program_that_is_writing_stays(tmp_path):
+    other = tmp_path / ".a.txt.12345678.partial"
+    other.write_text("half")
+    atomic.write_text(tmp_path / "a.txt", "whole")
+    assert names(tmp_path) == [other.name, "a.txt"]
+
+
+def test_links_are_followed_and_permissions_kept(tmp_path):
+    real = tmp_path / "real.txt"
+    real.write_text("old")
+    real.chmod(0o640)
+    (tmp_path / "link.txt").symlink_to(real)
+    atomic.write_text(tmp_path / "link.txt", "new")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert real.read_text() == "new"
+    assert real.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_device_is_written_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    atomic.check_targets(pipe)
+    atomic.write_text(pipe, "for the reader")
+    assert os.read(reader, 100) == b"for the reader"
+    os.close(reader)
+    assert names(tmp_path) == ["pipe"]
+
+
+# --- Before the work ----------------------------------------------------------------------------------
+
+
+def test_targets_that_cannot_be_written_are_told_apart(tmp_path):
+    with pytest.raises(IsADirectoryError):
+        atomic.check_targets(tmp_path)
+    with pytest.raises(IsADirectoryError):
+        atomic.check_targets(Path(""))
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        atomic.check_targets(tmp_path / "nowhere" / "a.json")
+    with pytest.raises(ValueError, match="named for two outputs"):
+        atomic.check_targets(tmp_path / "a", None, tmp_path / ".." / tmp_path.name / "a")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NotADirectoryError):
+        atomic.check_folder(tmp_path / "file" / "pictures")
+    atomic.check_folder(tmp_path / "new" / "pictures")
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_file_that_may_not_be_written_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "a.json"
+    path.write_text("good")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
+    with pytest.raises(PermissionError):
+        atomic.check_targets(path)
+    assert path.read_text() == "good"
+
+
+def test_trying_leaves_what_is_there(tmp_path, small_disk):
+    path = tmp_path / "a.json"
+    path.write_text("good")
+    with pytest.raises(OSError, match="File too large"):  # no room for a stub
+        atomic.check_targets(path)
+    assert path.read_text() == "good"
+    assert names(tmp_path) == ["a.json"]
+
+
+COMMANDS = [
+    ("match", "simple", "random", "--json"),
+    ("tournament", "simple", "random", "--json"),
+    ("tournament", "simple", "random", "--csv"),
+    ("tournament", "simple", "random", "--plot"),
+    ("train", "cfr"),
+    ("train", "estimator", "bayes"),
+    ("train", "hand-strength", "mlp-simple"),
+    ("hand-strength", "data", "simple"),
+    ("tune", "tonic", "--csv"),
+    ("tune", "tonic", "--json"),
+    ("evaluate-estimators", "uniform", "--csv"),
+    ("bench", "--json"),
+    ("bot-speed", "simple", "--json"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_tries_its_outputs_before_the_work(tmp_path, command, monkeypatch):
+    """Each would take minutes; what it would do is not even begun."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(atomic.os, "fsync", full_disk)
+    (tmp_path / "good").write_text("good")
+    done = CliRunner().invoke(cli.app, [*command, "good"])
+    assert isinstance(done.exception, OSError)
+    assert done.exception.errno == errno.ENOSPC
+    assert done.exception.filename == "good"
+    assert (tmp_path / "good").read_text() == "good"
+    assert names(tmp_path) == ["good"]
+
+
+def full_disk(_: int) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+# --- How programs end ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "line", "status"),
+    [
+        (KeyboardInterrupt(), "interrupted", 130),
+        (ValueError("unknown bot"), "unknown bot", 2),
+        (FileNotFoundError(2, "No such file", "a.zip"), "[Errno 2] No such file: 'a.zip'", 2),
+        (OSError(errno.ENOSPC, "No space left on device", "a.json"), "No space left on device: a.json", 1),
+        (OSError("write error"), "write error", 1),
+    ],
+)
+def test_errors_are_one_line_and_a_status(capsys, error, line, status):
+    with pytest.raises(SystemExit) as ended, one_line_errors("program"):
+        raise error
+    assert ended.value.code == status
+    assert capsys.readouterr().err == f"program: {line}\n"
+
+
+def test_a_bug_keeps_its_traceback():
+    with pytest.raises(IndexError), one_line_errors("program"):
+        raise IndexError("a bug")
+
+
+def test_a_full_disk_is_one_line_of_a_command(monkeypatch, capsys):
+    monkeypatch.setattr(
+        sys, "argv", ["gin-rummy", "match", "simple", "random", "--games", "2", "--json", "/dev/full"]
+    )
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 1
+    assert capsys.readouterr().err.splitlines()[-1] == "gin-rummy: No space left on device: /dev/full"
