@@ -51,7 +51,7 @@ class SimpleBot:
 
     Parameters
     ----------
-    knock_at : knocks with deadwood of at most this (0 to 10; the rules' knock limit also holds); a sequence
+    knock_at : knocks with deadwood of at most this (0 to 100; the rules' knock limit also holds); a sequence
         of thresholds by turn; or ``"variable"`` for `VARIABLE_KNOCK`.
     """
 
