@@ -193,6 +193,8 @@ class SelfPlay(BaseCallback):
         """Add the policy as it is to the pool; if it is full, drop the snapshot closest to its neighbours."""
         name = f"{self.num_timesteps:012d}{Path(POLICY).suffix}"
         self.state.next_snapshot = self.minutes + self.settings.snapshot_every
+        if name in self.state.pool:  # resumed at this very snapshot
+            return
         save_policy(self.model, self.settings.run / "pool" / name)
         self.state.pool.append(name)
         self.opponents.append(PolicyBot.snapshot(self.model, deterministic=False, name=Path(name).stem))
