@@ -146,10 +146,9 @@ class SafeDiscardBot:
 class ClairvoyantSafeDiscardBot(SafeDiscardBot):
     """The same with the ``omniscient`` estimator: it sees the opponent's cards. Parameters as of `SafeDiscardBot`.
 
-    It is no bot by name. Whoever plays games (`gin_env.play.turns.play_bot`) hands the opponents' hands to a bot that has the method
-    `act_clairvoyantly`, and there is no other::
+    It is no bot by name, and it plays in matches only that are told so, since the opponents' hands are in no view::
 
-        gin_env.play_match(ClairvoyantSafeDiscardBot(), "simple", games=20_000)
+        gin_env.play_match(ClairvoyantSafeDiscardBot(), "simple", games=20_000, clairvoyant=True)
     """
 
     name = "clairvoyant-safe-discard"
@@ -167,7 +166,9 @@ class ClairvoyantSafeDiscardBot(SafeDiscardBot):
 
     def act(self, view: PlayerView) -> np.ndarray:
         """Raises ValueError: the opponents' hands are in no view."""
-        raise ValueError(f"{self.name} needs the opponents' hands, which are in no view")
+        raise ValueError(
+            f"{self.name} needs the opponents' hands, which are in no view: play_match(..., clairvoyant=True) tells them"
+        )
 
     def act_clairvoyantly(self, view: PlayerView, opponent_hands: np.ndarray) -> np.ndarray:
         """As `Agent.act`, knowing the opponents' hands: masks, uint64 (n,)."""

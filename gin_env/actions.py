@@ -11,9 +11,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gin_env.cards import NUM_CARDS, card_text
+from gin_env.support.checks import is_integer
 
 KNOCK = 52
 """Added to a card id: knock, discarding that card."""
@@ -42,7 +45,7 @@ def describe(action: int) -> str:
     raise IllegalActionError(f"{action} is not an action: actions run from 0 to {NUM_ACTIONS - 1}")
 
 
-def check_action(action: object) -> int:
+def check_action(action: Any) -> int:
     """`action` as an int in 0..106.
 
     Raises IllegalActionError (a ValueError) for an integer out of range and TypeError for anything that
@@ -50,7 +53,7 @@ def check_action(action: object) -> int:
     """
     if isinstance(action, np.ndarray) and action.ndim == 0:
         action = action[()]
-    if isinstance(action, bool | np.bool_) or not isinstance(action, int | np.integer):
+    if not is_integer(action):
         raise TypeError(
             f"an action is an integer from 0 to {NUM_ACTIONS - 1}, not {action!r} ({type(action).__name__})"
         )

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from gin_env.compilation import kernel
+from gin_env.support.checks import is_integer
 
 RANKS = "A23456789TJQK"
 SUITS = "CHSD"
@@ -99,6 +100,8 @@ def card_id(text: str) -> int:
 
 def card_text(card: int) -> str:
     """Text of a card id: ``card_text(22) == "TH"``."""
+    if not is_integer(card):
+        raise TypeError(f"a card id is an integer, not {card!r}")
     if not 0 <= card < NUM_CARDS:
         raise ValueError(f"{card} is not a card id: ids run from 0 to {NUM_CARDS - 1}")
     return RANKS[card % NUM_RANKS] + SUITS[card // NUM_RANKS]
@@ -123,7 +126,7 @@ def mask_of(cards: Iterable[int]) -> int:
     """Mask of card ids. Raises TypeError for what is no integer, ValueError for an id out of range or named twice."""
     mask = 0
     for card in cards:
-        if isinstance(card, bool) or not isinstance(card, int | np.integer):
+        if not is_integer(card):
             raise TypeError(f"a card id is an integer, not {card!r}")
         bit = 1 << int(card) if 0 <= card < NUM_CARDS else 0
         if not bit:
@@ -142,7 +145,7 @@ def cards_of(mask: int) -> list[int]:
 
 def check_mask(mask: int) -> int:
     """`mask` as a Python int. Raises TypeError or ValueError if it is not a mask of cards."""
-    if isinstance(mask, bool) or not isinstance(mask, int | np.integer):
+    if not is_integer(mask):
         raise TypeError(f"a hand is an integer mask, not {mask!r}; cards.parse('AS TD') makes one from text")
     if not 0 <= mask <= FULL_DECK:
         raise ValueError(f"{mask} is not a mask of cards: only bits 0 to {NUM_CARDS - 1} may be set")

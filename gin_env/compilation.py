@@ -234,7 +234,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     finally:
         settings.CACHE_DIR = previous
     if kept is not None and folder in Path(kept.cache_path).parents:  # numba tries places of its own too
-        compiled._cache = kept
+        compiled._cache = kept  # type: ignore[attr-defined]
     else:
         _say_once(f"compiled kernels cannot be kept in {folder}")
     return compiled

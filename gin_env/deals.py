@@ -9,6 +9,7 @@ import numpy as np
 
 from gin_env.cards import NUM_CARDS
 from gin_env.rules import Rules
+from gin_env.support.checks import is_integer
 
 
 def check_deck(deck: Sequence[int] | np.ndarray, rules: Rules) -> np.ndarray:
@@ -34,9 +35,9 @@ def check_deck(deck: Sequence[int] | np.ndarray, rules: Rules) -> np.ndarray:
     return cards.astype(np.int8)
 
 
-def check_dealer(dealer: object) -> int:
+def check_dealer(dealer: Any) -> int:
     """0 or 1. Raises ValueError for anything else."""
-    if isinstance(dealer, bool) or not isinstance(dealer, int | np.integer) or dealer not in (0, 1):
+    if not is_integer(dealer) or dealer not in (0, 1):
         raise ValueError(f"the dealer is 0 or 1, not {dealer!r}")
     return int(dealer)
 

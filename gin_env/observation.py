@@ -109,6 +109,8 @@ def layout_table() -> str:
 
 
 def _check_shape(observation: np.ndarray) -> None:
+    if not hasattr(observation, "shape"):
+        raise TypeError(f"an observation is an array (..., {OBSERVATION_SIZE}), not {observation!r}")
     if observation.shape[-1:] != (OBSERVATION_SIZE,):
         raise ValueError(f"an observation has {OBSERVATION_SIZE} values, not shape {observation.shape}")
 

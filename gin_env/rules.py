@@ -7,7 +7,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from gin_env.cards import NUM_RANKS, NUM_SUITS, deck_cards
+from gin_env.support.checks import is_integer
 
+MAX_HAND_SIZE = 10
 MAX_TURNS = 126
 """Most turns that the history of one hand has room for (two acts a turn, two passes before them)."""
 
@@ -55,7 +57,7 @@ class Rules:
             if field.name == "opening_offer":
                 if not isinstance(value, bool | np.bool_):
                     raise TypeError(f"Rules.opening_offer must be True or False, not {value!r}")
-            elif isinstance(value, bool) or not isinstance(value, int | np.integer):
+            elif not is_integer(value):
                 raise TypeError(f"Rules.{field.name} must be an integer, not {value!r}")
             else:
                 object.__setattr__(self, field.name, int(value))
@@ -63,7 +65,7 @@ class Rules:
         for name, least, most in (
             ("ranks", 1, NUM_RANKS),
             ("suits", 1, NUM_SUITS),
-            ("hand_size", 1, 10),
+            ("hand_size", 1, MAX_HAND_SIZE),
             ("knock_limit", 0, 100),
             ("gin_bonus", 0, 1000),
             ("undercut_bonus", 0, 1000),
@@ -99,8 +101,9 @@ class Rules:
 
     def record(self) -> np.void:
         """The rules as one record of `RULES`, as they stand in every game's public part."""
-        values = tuple(getattr(self, field.name) for field in fields(self))
-        return np.array([values], dtype=RULES)[0]
+        records = np.zeros(1, RULES)  # zeros between the fields too, so that equal rules are equal bytes
+        records[0] = tuple(getattr(self, field.name) for field in fields(self))
+        return records[0]
 
     @classmethod
     def from_record(cls, record: np.void) -> Rules:

@@ -10,9 +10,12 @@ generators", OOPSLA 2014), which passes BigCrush.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gin_env.compilation import kernel
+from gin_env.support.checks import is_integer
 
 # Purposes: streams of different purposes are independent.
 DEALER = np.uint64(1)
@@ -60,9 +63,9 @@ def unit(number: int) -> float:
     return np.float64(np.uint64(number) >> np.uint64(11)) / 9007199254740992.0  # 2^53
 
 
-def check_seed(seed: object) -> int:
+def check_seed(seed: Any) -> int:
     """`seed` as a Python int. Raises TypeError or ValueError unless it is an integer >= 0."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+    if not is_integer(seed):
         raise TypeError(f"a seed is a non-negative integer, not {seed!r}")
     if seed < 0:
         raise ValueError(f"a seed is a non-negative integer, not {seed}")

@@ -120,7 +120,7 @@ for number, options in ((1, {}), (7, dict(episode="game")), (3, dict(reward="win
         for player in (0, 1):
             games.observations(waiting, player)
         bot = agents.make(("random", "simple")[step % 2])
-        games.play_checked(waiting, bot.act(games.views(waiting)))
+        games.play(waiting, bot.act(games.views(waiting)))
 for module in (batch, views, random_bots, simple):
     for name, function in vars(module).items():
         if isinstance(function, CPUDispatcher) and function.py_func.__module__ == module.__name__:
@@ -193,7 +193,9 @@ def test_a_damaged_kernel_is_compiled_again_and_one_line_says_so(kept_kernel, tm
     }
     file.write_bytes(damaged[damage])
     lines = run_kernel(cache)
-    if ending == "nbc" or damage != "one bit":  # a changed index may also name another signature: compiled, no word
+    if (
+        ending == "nbc" or damage != "one bit"
+    ):  # a changed index may also name another signature: compiled, no word
         assert f"gin-env: damaged kernels in {cache / FINGERPRINT} are compiled again" in lines
     assert len(lines) <= 2, "that line, and that something is compiled"
     assert run_kernel(cache) == []

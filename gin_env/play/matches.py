@@ -15,13 +15,17 @@ import numpy as np
 
 from gin_env.agents import Agent, resolve
 from gin_env.batch import Games
-from gin_env.play.turns import play_on
+from gin_env.play.turns import is_clairvoyant, play_on
 from gin_env.rules import Rules
 from gin_env.state import GIN, UNDERCUT, VOID
 from gin_env.streams import check_seed
+from gin_env.support.checks import check_switch, is_integer
 
 BATCH_SIZE = 2048
-"""Games played at once; the result does not depend on it."""
+"""Games played at once. The result does not depend on it with the package's own bots: those with networks decide in
+float64 what float32 cannot tell apart. A policy of somebody else's network may decide otherwise where two of its outputs
+agree to the last bits, since a batch is added up in another order than a single view; so may estimates of networks
+(``nn``, ``shankar-cnn``, ``suit-equivariant``), by about 1e-7."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,8 @@ class MatchResult:
     """Points scored by each in all hands."""
     turns: int
     """Turns of both players in all hands."""
+    clairvoyant: bool = False
+    """Bots that can be told the opponent's hand were told it: no fair match."""
 
     @property
     def win_rate(self) -> float:
@@ -90,7 +96,7 @@ class MatchResult:
         Path(path).write_text(json.dumps(self.as_dict(confidence), indent=2) + "\n")
 
     def summary(self, confidence: float = 0.95) -> str:
-        """Two lines: win rate with its interval; hands, points and how they ended."""
+        """Win rate with its interval; hands, points and how they ended; whether a bot saw its opponent's hand."""
         low, high = self.confidence_interval(confidence)
         a, b = self.bots
         share = [100 * count / self.hands for count in (sum(self.gins), sum(self.undercuts), self.voids)]
@@ -100,6 +106,7 @@ class MatchResult:
             f"{self.hands:,} hands, {self.turns / self.hands:.2f} turns each; points per hand "
             f"{self.points_per_hand[0]:.2f} : {self.points_per_hand[1]:.2f}; "
             f"gin {share[0]:.2f} %, undercut {share[1]:.2f} %, void {share[2]:.2f} %"
+            + ("\nclairvoyant: a bot was told its opponent's hand" if self.clairvoyant else "")
         )
 
     def __str__(self) -> str:
@@ -124,6 +131,7 @@ def play_match(
     episode: str = "game",
     rules: Rules | None = None,
     progress: Callable[[int], object] | None = None,
+    clairvoyant: bool = False,
 ) -> MatchResult:
     """Play `games` games (an even number) of bot a against bot b.
 
@@ -134,17 +142,23 @@ def play_match(
     seed : names all the decks and ties.
     episode : ``"game"`` plays to the target score, ``"hand"`` single hands.
     progress : called now and then with the number of games that have ended since the last call.
+    clairvoyant : a bot that has the method ``act_clairvoyantly(view, opponent_hands)`` is told its opponent's hand, to
+        measure what knowing everything is worth; the result says so. Otherwise nobody ever is.
 
-    Raises ValueError for unknown bots or an odd number of games, IllegalActionError if a bot plays illegally.
+    Raises ValueError for unknown bots, an odd number of games or `clairvoyant` without a bot that can make use of it, IllegalActionError if a bot plays illegally.
     """
     first = resolve(a)
     bots = first, first if b == a else resolve(b)
     seed = check_seed(seed)
-    if isinstance(games, bool) or not isinstance(games, int | np.integer):
+    if not is_integer(games):
         raise TypeError(f"the number of games is an integer, not {games!r}")
     if games < 2 or games % 2:
         raise ValueError(f"games = {games}: an even number is needed, each deal is played from both seats")
-    tally = _play_all(bots, int(games), seed, Games(min(int(games), BATCH_SIZE), rules, episode), progress)
+    clairvoyant = check_switch("clairvoyant", clairvoyant)
+    if clairvoyant and not any(is_clairvoyant(bot) for bot in bots):
+        raise ValueError("clairvoyant=True, but neither bot has a method act_clairvoyantly")
+    table = Games(min(int(games), BATCH_SIZE), rules, episode)
+    tally = _play_all(bots, int(games), seed, table, progress, clairvoyant)
     return MatchResult(
         bots=(bots[0].name, bots[1].name),
         games=int(games),
@@ -158,6 +172,7 @@ def play_match(
         voids=tally.voids,
         points=(int(tally.points[0]), int(tally.points[1])),
         turns=tally.turns,
+        clairvoyant=clairvoyant,
     )
 
 
@@ -198,6 +213,7 @@ def _play_all(
     seed: int,
     table: Games,
     progress: Callable[[int], object] | None,
+    clairvoyant: bool,
 ) -> _Tally:
     """Play games number 0 to games - 1; a place at the table that becomes free takes the next number."""
     tally = _Tally()
@@ -207,12 +223,12 @@ def _play_all(
     begun = len(table)
     while len(running):
         if bots[0] is bots[1]:
-            play_on(table, bots[0], running, both_seats=True)
+            play_on(table, bots[0], running, both_seats=True, clairvoyant=clairvoyant)
         else:
             a_moves = table.to_move()[running] == seat_of_a[running]
             for bot, mine in ((bots[0], running[a_moves]), (bots[1], running[~a_moves])):
                 if len(mine):
-                    play_on(table, bot, mine)
+                    play_on(table, bot, mine, clairvoyant=clairvoyant)
         ended = running[table.results["ended"][running]]
         if not len(ended):
             continue

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 
-def check_integer(name: str, value: object, least: int, most: int) -> int:
+def is_integer(value: object) -> bool:
+    """Whether `value` is an integer of Python's or numpy's; bools and durations (numpy's are integers to it) are none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+
+
+def check_integer(name: str, value: Any, least: int, most: int) -> int:
     """`value` as an int. Raises TypeError or ValueError unless it is an integer from `least` to `most`."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+    if not is_integer(value):
         raise TypeError(f"{name} is an integer, not {value!r}")
     if not least <= value <= most:
         raise ValueError(f"{name} = {value} is out of range: {least} to {most} is possible")
     return int(value)
 
 
-def check_number(name: str, value: object, least: float, most: float) -> float:
+def check_number(name: str, value: Any, least: float, most: float) -> float:
     """`value` as a float. Raises TypeError or ValueError unless it is a number from `least` to `most`."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+    if not is_integer(value) and not isinstance(value, float | np.floating):
         raise TypeError(f"{name} is a number, not {value!r}")
     if math.isnan(value) or not least <= value <= most:
         raise ValueError(f"{name} = {value} is out of range: {least} to {most} is possible")
@@ -38,3 +44,14 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"unknown {name} {value!r}; choose from {', '.join(choices)}")
     return value
+
+
+def result_array(name: str, array: np.ndarray | None, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """The caller's array to write a result into, or a new one (zeros). Raises TypeError or ValueError if it does not fit."""
+    if array is None:
+        return np.zeros(shape, dtype)
+    if not isinstance(array, np.ndarray) or array.dtype != dtype:
+        raise TypeError(f"{name} is an array of {dtype}, not {getattr(array, 'dtype', type(array).__name__)}")
+    if array.shape != shape or not array.flags.writeable:
+        raise ValueError(f"{name} is a writable array of shape {shape}, not {array.shape}")
+    return array
