@@ -3,14 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 MINUTES ?= 6
+SCALE ?= 1
 
-.PHONY: help test lint compatibility train bench clean
+.PHONY: help test lint compatibility train bench soak clean
 
 help:
 	@echo "make test    install into .venv, run the linters and all tests"
 	@echo "make train   install into .venv, watch masked-PPO self-play learn for $(MINUTES) minutes"
 	@echo "make compatibility   the tests of the environments with the oldest supported frameworks"
 	@echo "make bench   measure every speed figure of the README"
+	@echo "make soak    the checks that get better the longer they run: make soak SCALE=10"
 	@echo "make lint    ruff and mypy only"
 	@echo "make clean   remove .venv and all caches"
 
@@ -38,6 +40,10 @@ test: lint
 
 bench: install
 	$(BIN)/python benchmarks/run.py --json benchmarks/results/latest.json --plot benchmarks/results/latest.png
+
+# With pyspiel in the environment (pip install open_spiel) it compares with OpenSpiel too.
+soak: install
+	$(BIN)/python tests/soak.py --scale $(SCALE)
 
 # The oldest Gymnasium and PettingZoo that are supported (RLlib and AgileRL pin these).
 compatibility:

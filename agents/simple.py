@@ -103,7 +103,7 @@ def knock_limits(knock_at: int | str | Sequence[int]) -> np.ndarray:
         return points_by_turn("knock_at", VARIABLE_KNOCK, MOST_POINTS)
     if isinstance(knock_at, Sequence) and not isinstance(knock_at, str):
         return points_by_turn("knock_at", knock_at, MOST_POINTS)
-    if not is_integer(knock_at):
+    if isinstance(knock_at, str) or not is_integer(knock_at):
         raise TypeError(
             f"knock_at is an integer or 'variable' or a list of integers by turn, not {knock_at!r}"
         )

@@ -374,7 +374,7 @@ def test_small_decks():
         assert not cards[:, :, :, 5:].any()
 
 
-@pytest.mark.parametrize("make", [lambda: GinRummyEnv(), lambda: GinRummyVectorEnv(3)])
+@pytest.mark.parametrize("make", [GinRummyEnv, lambda: GinRummyVectorEnv(3)])
 @pytest.mark.parametrize("wrong", [{"seed": -1}, {"seed": 1.5}, {"seed": "1"}])
 def test_a_refused_seed_changes_nothing(make, wrong):
     env, twin = make(), make()
@@ -403,9 +403,7 @@ def test_seeds_that_run_beyond_64_bits_are_refused_before_any_game_is_reseeded()
 
 
 @pytest.mark.parametrize("episode", ["hand", "game"])
-@pytest.mark.parametrize(
-    "make", [lambda **more: GinRummyEnv(**more), lambda **more: GinRummyVectorEnv(3, **more)]
-)
+@pytest.mark.parametrize("make", [GinRummyEnv, lambda **more: GinRummyVectorEnv(3, **more)])
 def test_a_deck_that_the_opponent_wins_at_once_is_refused_and_the_hands_go_on(make, episode):
     deck, dealer = won_at_once()
     env, twin = (make(opponent=["simple", "random"], episode=episode) for _ in range(2))
