@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 MINUTES ?= 6
+SCALE ?= 1
 
-.PHONY: help test lint compatibility train bench clean
+.PHONY: help test lint compatibility train bench soak clean
 
 help:
 	@echo "make install install into .venv, as links to this checkout: run it again after adding a file"
@@ -12,6 +13,7 @@ help:
 	@echo "make train   install into .venv, watch masked-PPO self-play learn for $(MINUTES) minutes"
 	@echo "make compatibility   the tests of the environments with the oldest supported frameworks"
 	@echo "make bench   measure every speed figure of docs/speed.md, beside other libraries"
+	@echo "make soak    the checks that get better the longer they run: make soak SCALE=10"
 	@echo "make lint    ruff and mypy only"
 	@echo "make clean   remove .venv and all caches"
 
@@ -39,6 +41,10 @@ test: lint
 
 bench: install
 	$(BIN)/python benchmarks/run.py --json benchmarks/results/latest.json --plot benchmarks/results/latest.png
+
+# With pyspiel in the environment (pip install open_spiel) it compares with OpenSpiel too.
+soak: install
+	$(BIN)/python tests/soak.py --scale $(SCALE)
 
 # The oldest Gymnasium and PettingZoo that are supported (RLlib and AgileRL pin these).
 compatibility:

@@ -122,11 +122,10 @@ class SafeDiscardBot:
 class ClairvoyantSafeDiscardBot(SafeDiscardBot):
     """The same with the ``omniscient`` estimator: it sees the opponent's cards.
 
-    Parameters as of `SafeDiscardBot`. It has no name that `gin_env.agents.make` knows. Code that plays games
-    (`gin_env.play.turns.play_bot`) hands the opponents' hands to a bot that has the method
-    `act_clairvoyantly`; this is the only one::
+    Parameters as of `SafeDiscardBot`. It has no name that `gin_env.agents.make` knows, and it plays only in
+    matches that are told so, since the opponents' hands are in no view::
 
-        gin_env.play_match(ClairvoyantSafeDiscardBot(), "simple", games=20_000)
+        gin_env.play_match(ClairvoyantSafeDiscardBot(), "simple", games=20_000, clairvoyant=True)
     """
 
     name = "clairvoyant-safe-discard"
@@ -144,7 +143,9 @@ class ClairvoyantSafeDiscardBot(SafeDiscardBot):
 
     def act(self, view: PlayerView) -> np.ndarray:
         """Raises ValueError: the opponents' hands are in no view."""
-        raise ValueError(f"{self.name} needs the opponents' hands, which are in no view")
+        raise ValueError(
+            f"{self.name} needs the opponents' hands, which are in no view: play_match(..., clairvoyant=True) tells them"
+        )
 
     def act_clairvoyantly(self, view: PlayerView, opponent_hands: np.ndarray) -> np.ndarray:
         """As `Agent.act`, knowing the opponents' hands: masks, uint64 (n,)."""

@@ -348,6 +348,9 @@ def _settle_knock(public, private) -> None:
     public.phase = OVER
 
 
+# --- The end of a game --------------------------------------------------------------------------------
+
+
 @kernel
 def points_for(public, player: int) -> int:
     """Points of an ended hand from this player's side: hers, or minus the opponent's; 0 if it is void."""

@@ -19,6 +19,7 @@ There are two layers:
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 
@@ -147,7 +148,7 @@ def unit(number: int) -> float:
     return np.float64(np.uint64(number) >> np.uint64(11)) / 9007199254740992.0  # 2^53
 
 
-def check_seed(seed: object) -> int:
+def check_seed(seed: Any) -> int:
     """`seed` as a Python int. Raises TypeError or ValueError unless it is an integer >= 0."""
     if not is_integer(seed):
         raise TypeError(f"a seed is a non-negative integer, not {seed!r}")

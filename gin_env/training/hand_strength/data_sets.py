@@ -230,7 +230,7 @@ def _explore(
     tables = np.zeros(4, STATE)
     tables["public"]["rules"] = Rules().record()
     room = _DEALS_AT_ONCE * (8 if stages == "all" else 1) + MOST_OBSERVATIONS
-    views, hands = np.empty(room, VIEW), np.empty(room, np.uint64)
+    views, hands = np.zeros(room, VIEW), np.empty(room, np.uint64)
     points, left = np.empty(room, np.int16), np.empty(room, np.uint8)
     deal, last = chunk * _DEALS_AT_ONCE, (chunk + 1) * _DEALS_AT_ONCE
     parts = []
