@@ -81,10 +81,7 @@ def test_a_discard_learns_the_regrets_of_its_formulas(player):
     assert not table.knocks, "so the probed action is the discard itself"
     numbers = [abstractions.discard_set_of(KIND, public, private, player, card) for card in held]
     values = np.array(
-        [
-            kernels.probe(two_states(table), card, player, strategy, KIND, WHICH, counts())
-            for card in held
-        ]
+        [kernels.probe(two_states(table), card, player, strategy, KIND, WHICH, counts()) for card in held]
     )
     assert len(set(values.tolist())) > 3
     assert values.min() < 0
@@ -99,9 +96,7 @@ def test_a_discard_learns_the_regrets_of_its_formulas(player):
         expected_strategy[number] = expected[number, 0] / total if total > 0 else 0.5
     regrets = np.zeros((SIZE, 2))
     learned = strategy.copy()
-    kernels.learn_discard(
-        states, player, candidates, np.uint64(9), learned, regrets, KIND, WHICH, counts()
-    )
+    kernels.learn_discard(states, player, candidates, np.uint64(9), learned, regrets, KIND, WHICH, counts())
     np.testing.assert_allclose(regrets, expected, atol=1e-12)
     np.testing.assert_allclose(learned, expected_strategy, atol=1e-12)
 

@@ -181,7 +181,9 @@ def test_results_within_a_game_of_several_hands_are_those_of_the_hands():
                 assert result[name] == public[name], name
             assert result["turns"] == public["turn"]
             sign = {0: 1, 1: -1, -1: 0}[int(public["winner"])]
-            assert games.rewards[game] - earned[game] == pytest.approx(sign * public["points"] / 100, abs=1e-5)
+            assert games.rewards[game] - earned[game] == pytest.approx(
+                sign * public["points"] / 100, abs=1e-5
+            )
             ended += 1
     assert ended > 20
 

