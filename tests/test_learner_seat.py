@@ -111,13 +111,14 @@ def test_the_present_hand_is_played_out_by_whoever_sits_there():
 
 
 def test_sb3_counts_returns_and_lengths_from_the_reset():
-    env = GinRummyVecEnv(8, Plain(), episode="game", seed=1)
+    env = GinRummyVecEnv(4, Plain(), episode="game", seed=1)
     env.reset()
-    returns = np.zeros(8)
-    while not returns.any():  # some hands of the games have been paid
-        returns += plain_step(env)[1]
+    returns = np.zeros(4)
+    while not returns.all():  # until each game has been paid for some hands of the present episode
+        _, rewards, over, _ = plain_step(env)
+        returns = np.where(over, 0, returns + rewards)
     env.reset()
-    returns, lengths, ended = np.zeros(8), np.zeros(8, int), 0
+    returns, lengths, ended = np.zeros(4), np.zeros(4, int), 0
     while not ended:
         _, rewards, over, infos = plain_step(env)
         returns += rewards
