@@ -1,4 +1,4 @@
-"""Hands made so that it is clear how they end: both seats, knock, gin, undercut and void, and a player for them."""
+"""Hands made so that it is clear how they end (knock, gin, undercut, void; both seats), and a player for them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Situation:
 def _situation(
     knocker: int, hands: tuple[str, str], stock: str, outcome: str, won: bool, points: int, turns: int = 1
 ) -> Situation:
-    """The knocker, who has the first of the hands, begins: after two passes she draws the first stock card."""
+    """The knocker, who has the first of the hands, begins: after two passes she draws from the stock."""
     hand_0, hand_1 = hands if knocker == 0 else hands[::-1]
     winner = knocker if won else 1 - knocker
     void = outcome == "void"

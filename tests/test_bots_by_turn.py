@@ -1,4 +1,4 @@
-"""What bots do in the first, second and third turn of their own, and what they keep back from the opponent."""
+"""What bots do in the first, second and third turn of their own, and what they keep from the opponent."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_thresholds_by_turn_hold_for_the_second_player_too():
 
 @pytest.mark.parametrize(("turns", "discard"), [(0, "7S"), (1, "7S"), (2, "9C"), (3, "9C")])
 def test_tonic_keeps_cards_near_runs_in_the_first_two_turns_only(turns, discard):
-    """9C, two ranks beyond 5C 6C 7C, is otherwise the first to go: the highest unmelded card, and in no pair."""
+    """9C, two ranks beyond 5C 6C 7C, is else the first to go: the highest unmelded card, and in no pair."""
     table = holding("5C 6C 7C 9C KC KH KS AH 4D 7S", drawn="2S", upcard="QD")
     assert choices(later(table, turns), "tonic") == {discard}
 

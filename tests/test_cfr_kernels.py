@@ -68,7 +68,7 @@ def two_states(table: Table) -> np.ndarray:
 
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_discard_learns_the_regrets_of_its_formulas(player):
-    """With p(c) to discard c and v(c) its value: V = sum p v / sum p; regrets (1 - p) (v - V) and p (V - v)."""
+    """p(c): to discard c, v(c): its value. V = sum p v / sum p; regrets (1 - p) (v - V) and p (V - v)."""
     hands = ("5D 6D 7D 9C TH 2S AH 4C JH KS", "2C 3D 4H 6C 7H 8H TD JD QC KC")
     table = Table(*(hands if player == 0 else hands[::-1]), "QS", "8S", dealer=1 - player)
     table.play("pass", "pass", "draw")
@@ -143,7 +143,7 @@ def test_the_average_is_weighted_by_the_number_of_the_iteration():
 
 @pytest.mark.parametrize("iteration", range(4))
 def test_both_players_learn_in_turn(iteration):
-    """The hand has one turn: its player either learns from her discard, or the average of her strategy grows."""
+    """The hand has one turn: its player either learns from her discard, or her average strategy grows."""
     states = np.zeros(2, STATE)
     states["public"]["rules"] = Rules(max_turns=1).record()
     strategy, regrets, sums = np.full(SIZE, 0.5), np.zeros((SIZE, 2)), np.zeros((SIZE, 2))

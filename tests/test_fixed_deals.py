@@ -1,4 +1,4 @@
-"""Decks and dealers that somebody fixes: for which hands they hold, and that nothing of them stays for later ones."""
+"""Decks and dealers that somebody fixes: for which hands they hold, and that nothing of them stays after."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every environment tells of every ending, to both sides, what the hand itself says: hands whose end is known beforehand."""
+"""Every environment tells of every ending, to both sides, what the hand itself says."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_both_agents_of_the_aec_environment_are_paid(situation):
 
 
 def test_games_of_one_batch_end_each_in_its_own_way():
-    """One game for each situation, so that seats, dealers and outcomes are mixed; and one that ends illegally."""
+    """A game for each situation, so that seats, dealers and outcomes are mixed; and one that ends illegally."""
     situations = list(SITUATIONS.values())
     count = len(situations) + 1
     env = GinRummyVectorEnv(count, Plain(), RULES, illegal_action="lose")
@@ -162,7 +162,7 @@ def test_the_sb3_environment_tells_what_the_vector_environment_tells():
 
 
 def test_results_within_a_game_of_several_hands_are_those_of_the_hands():
-    """A copy of the state before each action plays the same as a single hand, whose end stays to be looked at."""
+    """A copy of the state before each action plays on as a single hand, whose end stays to be looked at."""
     count = 3
     games, copy = Games(count, episode="game"), Games(count)
     games.start(games.everyone, np.full(count, 3, np.uint64), np.arange(count, dtype=np.uint64))
@@ -189,7 +189,7 @@ def test_results_within_a_game_of_several_hands_are_those_of_the_hands():
 
 
 def test_the_next_hand_shows_nothing_of_the_last_one():
-    """All that the players see of the next hand of a game is as if it had been dealt first, but for the scores."""
+    """All that the players see of the next hand of a game is as if it had been dealt first, but the scores."""
     games = Games(1, episode="game")
     games.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
     situation = SITUATIONS["undercut of a knock by 0"]

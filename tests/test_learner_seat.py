@@ -1,4 +1,4 @@
-"""Opponents by their weights and hand by hand; episodes that are broken off; seeds of some games of a batch."""
+"""Opponents by their weights and hand by hand; episodes that are broken off; seeds of parts of a batch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ONE_TURN = Rules(max_turns=1, target_score=10_000, max_hands=200)
 
 
 class Counted(Plain):
-    """Notes the number of each hand in which it plays: it is offered the upcard once, since the learner passes."""
+    """Notes the number of each hand in which it plays: the learner passes, so it is offered the upcard once."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -75,7 +75,7 @@ def test_a_list_of_opponents_has_equal_shares_from_the_beginning():
 
 @pytest.mark.parametrize("dealer", [0, 1])
 def test_every_hand_of_a_game_has_an_opponent_of_its_own(dealer):
-    """Whether the opponent ends the hands (he begins, and the first discard ends them) or the learner does."""
+    """Whoever ends the hands: the opponent (he begins, and the first discard ends them) or the learner."""
     bots = [Counted("a"), Counted("b")]
     env = GinRummyEnv(bots, ONE_TURN, episode="game")
     _, info = env.reset(seed=2, options={"dealer": dealer})

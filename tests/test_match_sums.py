@@ -1,4 +1,4 @@
-"""What a match adds up: every figure of every hand to the bot that it belongs to, whichever seat that bot has."""
+"""What a match adds up: every figure of every hand to the bot that it belongs to, whichever seat it has."""
 
 from __future__ import annotations
 

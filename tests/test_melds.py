@@ -287,6 +287,6 @@ def test_a_run_to_the_king_and_one_from_the_ace_of_the_next_suit_are_two_melds()
 
 
 def test_of_equal_arrangements_that_one_is_laid_onto_which_less_can_be_laid_off_sets_included():
-    """39 points either way: onto TH TS TD and JC QC KC only the TC goes, onto TH TS TD and QC QS QD two cards."""
+    """39 points either way: onto TH TS TD, JC QC KC only TC goes, onto TH TS TD, QC QS QD two cards."""
     hand = "9C JC QC KC TH KH TS QS TD QD"
     assert melds.best_melds(cards.parse(hand)) == [["TH", "TS", "TD"], ["JC", "QC", "KC"]]

@@ -49,7 +49,7 @@ def test_every_operator_makes_its_change_and_no_other():
 def test_mutants_of_the_modules_are_python_and_have_names_of_their_own(module):
     source = (TESTS.parent / module).read_text()
     found = mutants(source)
-    assert len({mutant.name for mutant in found}) == len(found) > 20
+    assert len({mutant.name for mutant in found}) == len(found) > 5
     for mutant in found[::7]:
         changed = mutant.apply(source)
         ast.parse(changed)

@@ -29,7 +29,7 @@ def dealt(twins: bool = False, hand: int = 0, rules: Rules | None = None) -> Gam
 
 @pytest.mark.parametrize(("twins", "hand"), [(False, 0), (True, 0), (False, 1)])
 def test_every_card_lies_in_every_place_of_the_deck_alike(twins, hand):
-    """Chi-square over places and cards: a shuffle in which no card may stay where it was is found by its zeros."""
+    """Chi-square over places and cards: a shuffle in which no card stays where it was is found by zeros."""
     decks = dealt(twins, hand).state["hidden"]["deck"]
     counts = np.zeros((52, 52))
     np.add.at(counts, (np.arange(52)[None, :], decks.astype(int)), 1)

@@ -17,8 +17,8 @@ BOTS = ("ann", "bob", "cyd")
 
 def match(a: int, b: int, wins: tuple[int, int], unit: int) -> MatchResult:
     return MatchResult(
-        bots=(BOTS[a], BOTS[b]), games=100, seed=7, episode="hand", wins=wins, hands=200, knocks=(unit, unit + 1),
-        gins=(unit + 2, unit + 3), undercuts=(unit + 4, unit + 5), voids=unit + 6,
+        bots=(BOTS[a], BOTS[b]), games=100, seed=7, episode="hand", wins=wins, hands=200,
+        knocks=(unit, unit + 1), gins=(unit + 2, unit + 3), undercuts=(unit + 4, unit + 5), voids=unit + 6,
         points=(100 * unit, 100 * unit + 550), turns=2000,
     )  # fmt: skip
 

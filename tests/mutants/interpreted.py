@@ -1,10 +1,10 @@
 """A pytest plugin: kernels as plain Python functions, ``pytest -p mutants.interpreted`` with tests/ on the path.
 
-Compiling the engine takes longer than most tests run, so a mutant is cheap only without it; and coverage tools see
-nothing inside compiled code. The tests that play thousands of hands are out of reach this way.
+Compiling the engine takes longer than most tests run, so a mutant is cheap only without it; and coverage
+tools see nothing inside compiled code. The tests that play thousands of hands are out of reach this way.
 
-numba reads fields of records as attributes and lets uint64 numbers wrap around in silence; plain numpy does so for
-`np.record` alone and warns. That is all that the wrapper puts right, at the outermost call.
+numba reads fields of records as attributes and lets uint64 numbers wrap around in silence; plain numpy does
+so for `np.record` alone, and warns. That is all that the wrapper puts right, at the outermost call.
 """
 
 from __future__ import annotations

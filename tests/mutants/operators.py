@@ -1,4 +1,4 @@
-"""Mutants of a module: the standard operators of mutation testing, each one a single change of the source text."""
+"""Mutants of a module: the standard operators of mutation testing, each a single change of the text."""
 
 from __future__ import annotations
 

@@ -3,12 +3,13 @@
     make mutants                                    (ten minutes, all modules of guards.py)
     python tests/mutants/run.py --minutes 60 --modules engine melds --seed 2 --compiled
 
-Each mutant (`operators`) is put into a copy of the tree and the tests that guard the module (`guards`) run until one
-fails. Kernels run uncompiled (`interpreted`), which makes a mutant a matter of seconds. With ``--compiled`` those that
-survive meet more tests, with compilation and a cache of their own; that takes a minute each.
+Each mutant (`operators`) is put into a copy of the tree and the tests that guard the module (`guards`) run
+until one fails. Kernels run uncompiled (`interpreted`), which makes a mutant a matter of seconds. With
+``--compiled`` those that survive meet more tests, with compilation and a cache of their own; that takes a
+minute each.
 
-Results are kept in a JSON file, so that a later run goes on where this one stopped; those of modules that have changed
-since are forgotten. Mutants are drawn at random, the same ones for the same seed.
+Results are kept in a JSON file, so that a later run goes on where this one stopped; those of modules that have
+changed since are forgotten. Mutants are drawn at random, the same ones for the same seed.
 """
 
 from __future__ import annotations
