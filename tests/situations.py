@@ -1,4 +1,4 @@
-"""Hands made so that it is clear how they end (knock, gin, undercut, void; both seats), and a player for them."""
+"""Hands of which it is clear how they end (knock, gin, undercut, void; both seats), and a player for them."""
 
 from __future__ import annotations
 

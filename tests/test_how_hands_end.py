@@ -78,7 +78,7 @@ def test_both_agents_of_the_aec_environment_are_paid(situation):
 
 
 def test_games_of_one_batch_end_each_in_its_own_way():
-    """A game for each situation, so that seats, dealers and outcomes are mixed; and one that ends illegally."""
+    """A game for each situation, so that seats and outcomes are mixed, and one that ends illegally."""
     situations = list(SITUATIONS.values())
     count = len(situations) + 1
     env = GinRummyVectorEnv(count, Plain(), RULES, illegal_action="lose")
@@ -189,7 +189,7 @@ def test_results_within_a_game_of_several_hands_are_those_of_the_hands():
 
 
 def test_the_next_hand_shows_nothing_of_the_last_one():
-    """All that the players see of the next hand of a game is as if it had been dealt first, but the scores."""
+    """What players see of the next hand of a game is as if it had been dealt first, but for the scores."""
     games = Games(1, episode="game")
     games.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
     situation = SITUATIONS["undercut of a knock by 0"]

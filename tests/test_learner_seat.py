@@ -17,7 +17,7 @@ ONE_TURN = Rules(max_turns=1, target_score=10_000, max_hands=200)
 
 
 class Counted(Plain):
-    """Notes the number of each hand in which it plays: the learner passes, so it is offered the upcard once."""
+    """Notes the number of each hand that it plays: the learner passes, so it is offered the upcard once."""
 
     def __init__(self, name: str) -> None:
         self.name = name

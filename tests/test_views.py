@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from helpers import ONE_GAME, Table, action, ids
 
+from gin_env import cards
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS
 from gin_env.batch import Games
 from gin_env.observation import part
@@ -53,6 +54,37 @@ def test_the_history_of_a_knock_names_the_discarded_card():
     table = Table("AC 2C 3C 4H 5H 6H 7S 8S 9S KD", HAND_1.replace("8C", "JC"), "TD", "2H", dealer=1)
     table.play("pass", "pass", "draw", "knock KD")
     assert seen_by(table, 1).history()[-1] == Event(0, action("knock KD"), ids("KD")[0])
+
+
+def test_what_both_players_see_of_the_cards_after_each_act():
+    """Player 0 begins. KS is discarded, taken, and discarded again; QD lies in the pile in between."""
+    table = Table(HAND_0, HAND_1, "TD", "TS 3H", dealer=1)
+    public = table.public
+
+    def seen() -> dict[str, object]:
+        masks = {
+            name: tuple(cards.format(int(mask)) for mask in public[name])
+            for name in ("shown", "discarded", "declined")
+        }
+        return masks | {"pile": cards.format(int(public["pile"]))}
+
+    table.play("pass", "pass", "draw", "KS")
+    assert seen() == {"shown": ("", ""), "discarded": ("KS", ""), "declined": ("TD", "TD"), "pile": "KS TD"}
+    table.play("take")
+    assert seen() == {"shown": ("", "KS"), "discarded": ("", ""), "declined": ("TD", "TD"), "pile": "TD"}
+    assert (public["upcard"], public["taken"]) == (-1, ids("KS")[0])
+    table.play("QD")
+    assert seen() == {"shown": ("", "KS"), "discarded": ("", "QD"), "declined": ("TD", "TD"), "pile": "TD QD"}
+    assert (public["upcard"], public["taken"]) == (ids("QD")[0], -1)
+    table.play("draw", "TS", "draw", "KS")
+    assert seen() == {
+        "shown": ("", ""),
+        "discarded": ("TS", "KS QD"),
+        "declined": ("TD QD", "TS TD"),
+        "pile": "TS KS TD QD",
+    }
+    assert [int(public["discard_turn"][card]) for card in ids("TD QD TS KS")] == [0, 2, 3, 4]
+    assert (public["turn"], public["stock_left"]) == (4, 31 - 3)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 GUARDS: dict[str, str] = {
-    "gin_env/engine.py": "rules how_hands_end hands_and_games views fixed_deals shuffling",
+    "gin_env/engine.py": "rules how_hands_end hands_and_games views fixed_deals aec_errors shuffling",
     "gin_env/melds.py": "melds rules how_hands_end",
     "gin_env/cards.py": "cards melds",
     "gin_env/streams.py": "streams shuffling views",
@@ -30,8 +30,9 @@ GUARDS: dict[str, str] = {
 """Module -> names of test files (without test_ and .py), the quickest to find something first."""
 
 ALSO_COMPILED: dict[str, str] = {
+    "gin_env/engine.py": "properties information",
     "gin_env/observation.py": "information compact_observation",
-    "gin_env/batch.py": "aec gymnasium turns matches",
+    "gin_env/batch.py": "aec gymnasium turns compact_observation",
     "gin_env/gin_rummy_v0.py": "aec render",
     "gin_env/gymnasium_env.py": "gymnasium",
     "gin_env/wrappers/sb3.py": "sb3",
@@ -50,5 +51,19 @@ ALSO_COMPILED: dict[str, str] = {
 DESELECTED = "brute_force or whole or checker or TestPettingZoo"
 """Tests that take too long for a run without compilation."""
 
-EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {}
+EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
+    "gin_env/batch.py": {
+        (
+            f"{kernel}(self.state, games, -1 if player is None else player, records)",
+            f"{kernel}(self.state, games, -(2) if player is None else player, records)",
+        ): "any negative number means the player to move"
+        for kernel in ("_write_views", "_write_compact")
+    },
+    "gin_env/views.py": {
+        (
+            'public, hand = views["public"][0], int(views["private"]["hand"][0])',
+            'public, hand = views["public"][(-1)], int(views["private"]["hand"][0])',
+        ): "the array has one record: its first is its last",
+    },
+}
 """Module -> {(line, mutated line): why no test can tell them apart}; lines without their indentation."""

@@ -1,4 +1,4 @@
-"""A pytest plugin: kernels as plain Python functions, ``pytest -p mutants.interpreted`` with tests/ on the path.
+"""A pytest plugin, ``pytest -p mutants.interpreted`` with tests/ on the path: kernels as plain functions.
 
 Compiling the engine takes longer than most tests run, so a mutant is cheap only without it; and coverage
 tools see nothing inside compiled code. The tests that play thousands of hands are out of reach this way.

@@ -8,8 +8,8 @@ until one fails. Kernels run uncompiled (`interpreted`), which makes a mutant a 
 ``--compiled`` those that survive meet more tests, with compilation and a cache of their own; that takes a
 minute each.
 
-Results are kept in a JSON file, so that a later run goes on where this one stopped; those of modules that have
-changed since are forgotten. Mutants are drawn at random, the same ones for the same seed.
+Results are kept in a JSON file, so that a later run goes on where this one stopped; those of modules that
+have changed since are forgotten. Mutants are drawn at random, the same ones for the same seed.
 """
 
 from __future__ import annotations
