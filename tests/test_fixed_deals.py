@@ -71,10 +71,13 @@ def test_the_dealer_option_holds_for_one_deck_for_several_and_without_any(dealer
 def test_the_learner_begins_where_her_opponent_deals(dealer):
     env = GinRummyEnv(Plain(), episode="game")
     for seed in range(4):
-        env.reset(seed=seed, options={"deck": [KNOCK.deck, GIN.deck], "dealer": dealer})
-        public = env.seat.games.state["public"][0]
-        assert public["dealer"] == dealer
-        assert public["history_length"] == (1 if dealer == 0 else 0)  # the opponent has passed, or nobody
+        for options in ({"dealer": dealer}, {"dealer": dealer, "deck": [KNOCK.deck, GIN.deck]}):
+            env.reset(seed=seed, options=options)
+            public = env.seat.games.state["public"][0]
+            assert public["dealer"] == dealer
+            assert public["history_length"] == (1 if dealer == 0 else 0)  # the opponent has passed, or nobody
+        env.reset(seed=seed, options={"deck": KNOCK.deck})
+        assert env.seat.games.deck(0).tolist() == KNOCK.deck
 
 
 def test_decks_that_a_game_does_not_need_change_nothing_once_it_is_over():

@@ -96,6 +96,8 @@ def test_the_win_rate_is_that_of_the_decided_games():
     assert result_of(bots=("b", "a"), wins=(1, 3)).win_rate == 0.25
     assert result_of(wins=(0, 0)).win_rate == 0.5
     assert result_of(wins=(0, 0)).interval == (0, 1)
+    low, high = result_of(wins=(80, 20)).interval
+    assert 0.7 < low < 0.8 < high < 0.9
     assert result_of(games=1000).interval == result_of().interval
     assert result_of().points_per_hand == (4.5, 1.5)
 
@@ -117,6 +119,13 @@ def test_json_holds_every_figure():
         "win_rate": 0.75, "confidence": 0.9, "interval": result_of().confidence_interval(0.9),
         "points_per_hand": (4.5, 1.5),
     }  # fmt: skip
+
+
+def test_progress_adds_up_to_the_games():
+    reported: list[int] = []
+    play_match(Plain(), NeverKnocks(), 20, seed=2, episode="hand", progress=reported.append)
+    assert sum(reported) == 20
+    assert min(reported) > 0
 
 
 class TieBreaks(Plain):
