@@ -232,7 +232,10 @@ def kernel(function: Callable[..., Any]) -> Any:
         kept = _KernelCache(function)
     except (OSError, RuntimeError):  # numba found no place that it can write
         kept = None
-    except (AttributeError, TypeError):  # a release of numba that keeps its files otherwise: its own cache must do
+    except (
+        AttributeError,
+        TypeError,
+    ):  # a release of numba that keeps its files otherwise: its own cache must do
         return numba.njit(function, cache=True, nogil=True)
     finally:
         settings.CACHE_DIR = previous

@@ -75,7 +75,7 @@ def register() -> None:
         register_with_pettingzoo("aec", REGISTERED_ID, entry_point="gin_env.gin_rummy_v0:env")
 
 
-class raw_env(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
+class raw_env(AECEnv):
     """Two players at one table.
 
     Parameters
