@@ -144,7 +144,8 @@ class ClairvoyantSafeDiscardBot(SafeDiscardBot):
     def act(self, view: PlayerView) -> np.ndarray:
         """Raises ValueError: the opponents' hands are in no view."""
         raise ValueError(
-            f"{self.name} needs the opponents' hands, which are in no view: play_match(..., clairvoyant=True) tells them"
+            f"{self.name} needs the opponents' hands, which are in no view: "
+            "play_match(..., clairvoyant=True) tells them"
         )
 
     def act_clairvoyantly(self, view: PlayerView, opponent_hands: np.ndarray) -> np.ndarray:

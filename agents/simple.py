@@ -173,7 +173,7 @@ def _act(views, limits, actions):
 
 @kernel
 def _play_turns(state, games, both_seats, knock_limits, whole_game, win_reward, rewards, done, results):
-    """Return the position of a game in which nobody is to move, before anything is played; -1 if there is none."""
+    """Play; or return the position of a game in which nobody is to move, with nothing played. -1: played."""
     for k in range(len(games)):
         if games[k] < 0 or games[k] >= len(state) or state[games[k]].public.phase == OVER:
             return k

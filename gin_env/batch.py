@@ -3,9 +3,9 @@
 Everything that plays (environments, matches, trainers) goes through this class; a single game is a batch
 of one. It knows both seats and no opponents: who sits where is the business of `gin_env.play.learner_seat`.
 
-Its methods trust nobody: types, shapes and numbers of games are checked once, at the boundary, before a kernel runs on
-them. IndexError names a game that there is not; TypeError and ValueError say what else does not fit; nothing has
-changed then.
+Its methods trust nobody: types, shapes and numbers of games are checked once, at the boundary, before a
+kernel runs on them. IndexError names a game that there is not; TypeError and ValueError say what else does
+not fit; nothing has changed then.
 """
 
 from __future__ import annotations
@@ -241,8 +241,8 @@ class Games:
     def play(self, games: np.ndarray, actions: np.ndarray, who: str = "") -> None:
         """Carry out one action in each of `games`, each named once; adds to `rewards` and sets `done`.
 
-        In a game of several hands the next hand is dealt at once. Raises IllegalActionError and changes nothing if any
-        action is illegal; `who` chose the actions, for the message.
+        In a game of several hands the next hand is dealt at once. Raises IllegalActionError and changes
+        nothing if any action is illegal; `who` chose the actions, for the message.
         """
         games = self.indices(games)
         actions = self._actions(actions, len(games))
@@ -282,7 +282,10 @@ class Games:
                 self.fixed_decks.pop(game, None)
 
     def indices(self, games: np.ndarray) -> np.ndarray:
-        """`games` as int64 (k,). Raises TypeError or ValueError for what are no indices; their range is not checked."""
+        """`games` as int64 (k,); their range is not checked.
+
+        Raises TypeError or ValueError for what are not indices.
+        """
         if type(games) is np.ndarray and games.dtype is _INDEX and games.ndim == 1:
             return games
         array = np.asarray(games)
@@ -415,7 +418,10 @@ def _find_illegal(state, games, actions, illegal):
 
 @kernel
 def _first_illegal(state, games, actions):
-    """Position of the first action that may not be played; -1 if all may, `_OUTSIDE` or `_NOT_ASCENDING` for the games."""
+    """Position of the first action that may not be played; -1 if all may.
+
+    `_OUTSIDE` or `_NOT_ASCENDING` if the games are wrong.
+    """
     before = np.int64(-1)
     for k in range(len(games)):
         if games[k] < 0 or games[k] >= len(state):

@@ -51,8 +51,8 @@ COMPACT = np.dtype(
 def expand(records: np.ndarray, observations: np.ndarray | None = None) -> np.ndarray:
     """float32 (k, OBSERVATION_SIZE): the observation vectors of `COMPACT` records (k,).
 
-    `observations` may be given to be written into. Raises TypeError for anything but such records, ValueError for
-    records of no position of a hand.
+    `observations` may be given to be written into. Raises TypeError for anything but such records, ValueError
+    for records of no position of a hand.
     """
     _check(records)
     observations = result_array(

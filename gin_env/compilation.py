@@ -5,12 +5,13 @@ calls: after an edit there it silently runs the old code. So the cache folder ca
 file of the package that holds a kernel. Change one of them and all kernels are compiled again, once
 (about 20 seconds).
 
-The folder is ``~/.cache/gin-env`` (``$XDG_CACHE_HOME`` is respected); ``GIN_ENV_CACHE`` moves it. What lies in it is
-run as machine code, so a folder that other users may write, or one of theirs, is refused, and so is one below such a
-folder (a sticky folder such as ``/tmp`` is fine: there nobody can replace what is mine). Instead, and where the folder
-cannot be written, kernels are kept in a temporary folder, which is removed when the process ends. Whatever is wrong
-with a cache is said in one line on stderr and stops nobody: damaged kernels are compiled again, and where nothing can
-be kept (a full disk), they are compiled for this process alone.
+The folder is ``~/.cache/gin-env`` (``$XDG_CACHE_HOME`` is respected); ``GIN_ENV_CACHE`` moves it. What lies
+in it is run as machine code, so a folder that other users may write, or one of theirs, is refused, and so is
+one below such a folder (a sticky folder such as ``/tmp`` is fine: there nobody can replace what is mine).
+Instead, and where the folder cannot be written, kernels are kept in a temporary folder, which is removed when
+the process ends. Whatever is wrong with a cache is said in one line on stderr and stops nobody: damaged
+kernels are compiled again, and where nothing can be kept (a full disk), they are compiled for this process
+alone.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ def cache_folder() -> Path | None:
         folder = folder.resolve()
         if open_to_others := folder_open_to_others(folder):
             _say_once(
-                f"kernels are not kept in {folder}, since other users may write {open_to_others}: take that right "
+                f"kernels are not kept in {folder}, since other users may write {open_to_others}: "
+                "take that right "
                 "from them and delete what is there, or set GIN_ENV_CACHE to a folder of your own"
             )
         elif os.access(folder, os.W_OK):
@@ -86,9 +88,10 @@ def cache_folder() -> Path | None:
 
 
 def folder_open_to_others(folder: Path) -> Path | None:
-    """The folder itself or the first above it in which users other than this one and root may put or replace things.
+    """The folder itself or the first above it that users other than this one and root may change.
 
-    A group counts as this user alone if it bears the user's name and has no other members, as many systems set up.
+    A group counts as this user alone if it bears the user's name and has no other members, as many systems
+    set up.
     """
     if os.name != "posix":
         return None
@@ -206,7 +209,8 @@ class _AnnounceCompilation(numba_event.Listener):
             type(self).announced = True
             kept = f"kept in {cache_folder()}" if cache_folder() else "not kept"
             _say_once(
-                f"compiling (each part of the engine once on this machine, all in all about 20 seconds; {kept})"
+                "compiling (each part of the engine once on this machine, all in all about 20 seconds; "
+                f"{kept})"
             )
 
     def on_end(self, event: Any) -> None:

@@ -54,7 +54,7 @@ def env(**kwargs: Any) -> AECEnv:
 
 
 class _TerminateIllegalWrapper(wrappers.TerminateIllegalWrapper):
-    """PettingZoo's judges an action by the mask that it handed out last: here that mask is not the caller's to change."""
+    """PettingZoo's judges an action by the last mask that it handed out; here callers cannot change that."""
 
     def observe(self, agent: str) -> dict[str, np.ndarray] | None:
         observation = super().observe(agent)
@@ -209,8 +209,8 @@ class raw_env(AECEnv):
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """What `agent` may see, whether to move or not: a new float32 array (OBSERVATION_SIZE,) and the mask.
 
-        The mask, int8 (107,), equals the one in ``infos[agent]``: all zeros unless the agent is to move. Both are the
-        caller's own.
+        The mask, int8 (107,), equals the one in ``infos[agent]``: all zeros unless the agent is to move. Both
+        are the caller's own.
         """
         player = self._player_number(agent)
         return {
@@ -257,7 +257,7 @@ class raw_env(AECEnv):
         self._last_hand = games.results[0].copy()
 
     def _pass_turn(self, player: int) -> None:
-        """Select a player and write both masks; those in the infos are new arrays, for callers to keep and to change."""
+        """Select a player and write both masks; those in the infos are new arrays, for callers."""
         mask = self.games.masks(self._index)[0]
         no_mask = np.zeros(NUM_ACTIONS, np.int8)
         self.agent_selection = PLAYERS[player]

@@ -1,6 +1,7 @@
 """Whether records that come from outside can be positions of a hand: compiled code trusts what it is given.
 
-Everything is checked that kernels rely on when they look something up. For whole states, in words: `state.status`.
+Everything is checked that kernels rely on when they look something up. For whole states, in words:
+`state.status`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from gin_env.state import DISCARD, NO_CARD, OVER
 def is_position(public, hand: int, player: int) -> bool:
     """Whether these can be the public part and the hand of `player` in some hand of Gin Rummy.
 
-    Everything is checked that kernels rely on when they look something up: for records that come from outside.
+    Everything is checked that kernels rely on when they look something up: for records that come from
+    outside.
     """
     rules = public.rules
     if not (0 < rules.ranks <= NUM_RANKS and 0 < rules.suits <= NUM_SUITS and rules.target_score > 0):
@@ -56,7 +58,7 @@ def is_position(public, hand: int, player: int) -> bool:
 
 @kernel
 def is_history(public, private, player: int) -> bool:
-    """Whether the history of a position (`is_position`) can have led to it, and the own draws are those in it."""
+    """Whether the history of a position (`is_position`) can have led to it, own draws included."""
     if public.history_length > len(public.history) or private.num_stock_draws > len(private.stock_draws):
         return False
     if not 0 <= public.first_upcard < NUM_CARDS:

@@ -57,8 +57,9 @@ class Event(NamedTuple):
 class PlayerView:
     """The views of n players, each at a table of her own: what a bot decides from.
 
-    ``records`` is a structured array (n,) of dtype `VIEW`; a single view is a batch of one. Raises TypeError for
-    anything else, ValueError for records of no position of a hand: bots look things up by what stands in them.
+    ``records`` is a structured array (n,) of dtype `VIEW`; a single view is a batch of one. Raises TypeError
+    for anything else, ValueError for records of no position of a hand: bots look things up by what stands in
+    them.
     """
 
     def __init__(self, records: np.ndarray) -> None:

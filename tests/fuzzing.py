@@ -1,4 +1,4 @@
-"""Public calls with arguments drawn from good, odd and absurd ones: each must work, or fail with an error that is meant.
+"""Public calls with good, odd and absurd arguments: each must work, or fail with an error that is meant.
 
 Used by test_fuzz.py with a small budget and by soak.py with a large one.
 """

@@ -1,7 +1,8 @@
-"""Hands played here and in OpenSpiel's gin_rummy at once, with the same cards: what may be done, and what it is worth.
+"""Hands played here and in OpenSpiel's gin_rummy at once: what may be done, and what it is worth.
 
-Known and meant differences: in OpenSpiel the card just taken from the pile may be discarded; a tie after a knock is an
-undercut here (25 points) and nothing in OpenSpiel; OpenSpiel ends a hand after 50 upcards taken; where several arrangements of a knocker leave the same deadwood, ours is not always the best one.
+Known and meant differences: in OpenSpiel the card just taken from the pile may be discarded; a tie after a
+knock is an undercut here (25 points) and nothing in OpenSpiel; OpenSpiel ends a hand after 50 upcards taken;
+where several arrangements of a knocker leave the same deadwood, ours is not always the best one.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def _compare_end(games: Games, game: int, state: Any, counts: Counter[str]) -> N
 
 
 def _values(state: Any, knocker: int, known: dict[str, set[int]]) -> set[int]:
-    """What the hand can be worth to the knocker, by how she lays her melds, if the defender then does her best."""
+    """What the hand can be worth to the knocker, by how she lays her melds, against the best defence."""
     if state.is_terminal():
         return {round(state.returns()[knocker])}
     key = str(state)

@@ -1,4 +1,4 @@
-"""What users can import checks what it is given, once, before compiled code runs on it; and records are reproducible bytes."""
+"""What users can import checks what it is given before compiled code runs; records are reproducible bytes."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ print("none was out of bounds")
 
 
 def test_the_engine_stays_within_the_bounds_of_its_arrays(tmp_path):
-    """With numba's own check of every index, which compiles its own kernels: kept in a cache beside the usual one."""
+    """With numba's own check of every index, whose kernels have a cache beside the usual one."""
     beside = (cache_folder() or tmp_path / "none").parent / "bounds-checked"
     done = subprocess.run(
         [sys.executable, "-c", BOUNDS_CHECKED],

@@ -158,7 +158,7 @@ FINGERPRINT = compilation.fingerprint(compilation.kernel_sources())
 
 
 def run_kernel(cache: Path, before: str = "", **environment: str) -> list[str]:
-    """Compile and call one small kernel with this cache; the lines on stderr. It must print the right number."""
+    """Compile and call one small kernel with this cache; the lines on stderr."""
     done = subprocess.run(
         [sys.executable, "-c", before + ONE_KERNEL],
         env=os.environ | {"GIN_ENV_CACHE": str(cache)} | environment,

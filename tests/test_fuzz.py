@@ -1,4 +1,4 @@
-"""Every public call with odd arguments, on a fixed budget: what works or is refused with a typed error, and what stays."""
+"""Every public call with odd arguments, on a fixed budget: works or is refused with a typed error."""
 
 from __future__ import annotations
 

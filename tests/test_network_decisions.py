@@ -1,4 +1,4 @@
-"""Bots with networks decide the same alone and in any batch, with any number of threads: results depend on the seed alone."""
+"""Bots with networks decide the same alone and in any batch, with any number of threads."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def threads(request):
 
 @pytest.mark.parametrize("name", ["generation", "generation:knock=simple", "offensive", "balanced"])
 def test_decisions_depend_neither_on_the_batch_nor_on_the_threads(name, positions, threads):
-    """`generation` alone and in a batch chose otherwise in 18 of 3,000 positions: between candidates of equal value."""
+    """`generation` once chose otherwise alone in 18 of 3,000 positions: between candidates of equal value."""
     bot = agents.make(name)
     together = bot.act(positions)
     for size, number in ((1, 60), (2, 60), (64, 1024)):

@@ -35,7 +35,7 @@ def test_unknown_checks_and_sizes_are_refused(arguments):
 
 
 def test_a_leak_would_be_found(monkeypatch):
-    """A bot whose decision depends on the opponent's cards is not possible through a view; a changed record is."""
+    """A bot cannot depend on the opponent's cards through a view; a changed record can."""
     from gin_env.batch import Games
 
     honest = Games.compact_observations

@@ -113,7 +113,10 @@ class GinRummyVecEnv(VecEnv):
         return self._observe()
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """The next `reset` begins episode 0 of this seed, game i of seed + i. Raises TypeError or ValueError for none."""
+        """The next `reset` begins episode 0 of this seed, game i of seed + i.
+
+        Raises TypeError or ValueError for an invalid seed.
+        """
         check_seeds(seed, self.num_envs)
         return super().seed(seed)
 

@@ -15,17 +15,19 @@ from gin_env.views import PlayerView
 KNOCKS = ("value", "simple")
 IMPOSSIBLE = np.float32(-1e9)
 CLOSE = 1e-3
-"""Values that differ by less are computed again in float64: float32 is off by about 1e-6, in a batch otherwise than alone."""
+"""Values that differ by less are computed again in float64: float32 is off by about 1e-6, differently in a
+batch than alone."""
 DIGITS = 9
-"""To which values in float64 are rounded, so that equal candidates are equal in every batch (float64 is off by 1e-14)."""
+"""Values in float64 are rounded to this, so that equal candidates are equal in every batch (float64 is off by
+1e-14)."""
 SHIPPED = Path(__file__).parent / "data" / "generation.safetensors"
 
 
 class GenerationBot:
-    """The greedy player of a value network; of candidates with equal values it plays the first in `candidates.describe`.
+    """The greedy player of a value network; of candidates with equal values it plays the first.
 
-    It decides the same alone and in any batch, with any number of threads: whatever float32 cannot tell apart is decided
-    in float64.
+    It decides the same alone and in any batch, with any number of threads: whatever float32 cannot tell apart
+    is decided in float64.
 
     Parameters
     ----------

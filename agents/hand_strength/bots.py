@@ -85,7 +85,7 @@ class OffensiveBot:
     def values(
         self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray, exact: bool = False
     ) -> np.ndarray:
-        """float32 (k,), with `exact` float64: the value of each hand that a discard leaves; see `choose_actions`."""
+        """float32 (k,), with `exact` float64: the value of each hand left by a discard (`choose_actions`)."""
         return self.hand_values(self._estimator.estimate(view), owners, hands, exact)
 
     def hand_values(
@@ -153,7 +153,7 @@ class BalancedBot(OffensiveBot):
     def values(
         self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray, exact: bool = False
     ) -> np.ndarray:
-        """float32 (k,), with `exact` float64: value less weighted risk of each discard; see `choose_actions`."""
+        """float32 (k,), with `exact` float64: value less weighted risk of each discard (`choose_actions`)."""
         estimates = self._estimator.estimate(view)
         risks = discard_risks(estimates)[owners, cards]
         return self.hand_values(estimates, owners, hands, exact) - np.float32(self.risk_weight) * risks

@@ -117,8 +117,10 @@ class LearnerSeat:
         decks: Sequence[np.ndarray] = (),
         dealer: int | None = None,
     ) -> None:
-        """`reseed` each of `games` (`seeds` has an entry for every game there is) and `begin` it; if `begin` refuses the
-        decks, everything is as it was."""
+        """`reseed` each of `games` and `begin` it; if `begin` refuses the decks, everything is as it was.
+
+        `seeds` has an entry for every game there is.
+        """
         before = self._copy() if len(decks) else None
         for game in games.tolist():
             self.reseed(game, seeds[game])

@@ -27,10 +27,10 @@ from gin_env.support.atomic import write_json
 from gin_env.support.checks import check_switch, is_integer
 
 BATCH_SIZE = 2048
-"""Games played at once. The result does not depend on it with the package's own bots: those with networks decide in
-float64 what float32 cannot tell apart. A policy of somebody else's network may decide otherwise where two of its outputs
-agree to the last bits, since a batch is added up in another order than a single view; so may estimates of networks
-(``nn``, ``shankar-cnn``, ``suit-equivariant``), by about 1e-7."""
+"""Games played at once. With the package's own bots the result does not depend on it: those with networks
+decide in float64 what float32 cannot tell apart. A policy of your own may decide otherwise where two of its
+outputs agree to the last bits, since a batch is added up in another order than a single view; so may the
+estimates of networks (``nn``, ``shankar-cnn``, ``suit-equivariant``), by about 1e-7."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class MatchResult:
         write_json(path, self.as_dict(confidence))
 
     def summary(self, confidence: float = 0.95) -> str:
-        """Win rate with its interval; hands, points and how they ended; whether a bot saw its opponent's hand."""
+        """Win rate with its interval; hands, points and how they ended; whether a bot was clairvoyant."""
         low, high = self.confidence_interval(confidence)
         a, b = self.bots
         share = [100 * count / self.hands for count in (sum(self.gins), sum(self.undercuts), self.voids)]
@@ -149,10 +149,11 @@ def play_match(
         you trust.
     episode : ``"game"`` plays to the target score, ``"hand"`` single hands.
     progress : called now and then with the number of games that have ended since the last call.
-    clairvoyant : a bot that has the method ``act_clairvoyantly(view, opponent_hands)`` is told its opponent's hand, to
-        measure what knowing everything is worth; the result says so. Otherwise nobody ever is.
+    clairvoyant : a bot that has the method ``act_clairvoyantly(view, opponent_hands)`` is told its opponent's
+        hand, to measure what knowing everything is worth; the result says so. Otherwise nobody ever is.
 
-    Raises ValueError for unknown bots, an odd number of games or `clairvoyant` without a bot that can make use of it, IllegalActionError if a bot plays illegally.
+    Raises ValueError for unknown bots, an odd number of games or `clairvoyant` without a bot that can make
+    use of it, IllegalActionError if a bot plays illegally.
     """
     first = resolve(a)
     bots = first, first if b == a else resolve(b)

@@ -18,8 +18,8 @@ from gin_env.batch import Games
 def play_bot(table: Games, bot: Agent, games: np.ndarray, clairvoyant: bool = False) -> None:
     """Let a bot decide and play one action in each of `games`, where it is to move.
 
-    With `clairvoyant`, a bot that has the method `act_clairvoyantly` is told the opponents' hands: that is for measuring
-    what knowing everything is worth, and whoever asks for it has to say so in the result.
+    With `clairvoyant`, a bot that has the method `act_clairvoyantly` is told the opponents' hands: that is
+    for measuring what knowing everything is worth, and whoever asks for it has to say so in the result.
 
     Raises TypeError, ValueError or IllegalActionError, naming the bot, if what it returns cannot be played.
     """

@@ -46,7 +46,10 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
 
 
 def result_array(name: str, array: np.ndarray | None, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """The caller's array to write a result into, or a new one (zeros). Raises TypeError or ValueError if it does not fit."""
+    """The caller's array to write a result into, or a new one (zeros).
+
+    Raises TypeError or ValueError if it does not fit.
+    """
     if array is None:
         return np.zeros(shape, dtype)
     if not isinstance(array, np.ndarray) or array.dtype != dtype:
