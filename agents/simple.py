@@ -68,7 +68,6 @@ class SimpleBot:
 
     def play_turns(self, table: Games, games: np.ndarray, both_seats: bool) -> None:
         """Play the rest of the turn in each game as `act` would; with `both_seats` the rest of the hand."""
-        games = table.indices(games)
         wrong = _play_turns(
             table.state,
             games,

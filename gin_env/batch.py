@@ -5,12 +5,15 @@ of one. It knows both seats and no opponents: who sits where is the business of 
 
 Its methods trust nobody: types, shapes and numbers of games are checked once, at the boundary, before a
 kernel runs on them. IndexError names a game that there is not; TypeError and ValueError say what else does
-not fit; nothing has changed then.
+not fit; nothing has changed then. The methods that begin with an underscore do the same for the environments
+and matches of this package, which hand over games that there are: for a single game the checks would take as
+long as the work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -56,8 +59,6 @@ HAND_RESULT = np.dtype(
 
 _INDEX = np.dtype(np.int64)
 _NUMBER = np.dtype(np.uint64)
-_NOT_ASCENDING, _OUTSIDE = -2, -3
-"""What `_first_illegal` answers beside a position and -1."""
 
 
 class Games:
@@ -104,11 +105,16 @@ class Games:
         self.state = np.zeros(num_games, STATE)
         self.state["public"]["rules"] = self.rules.record()
         self.state["public"]["phase"] = OVER
+        self._to_move = self.state["public"]["to_move"]
         self.rewards = np.zeros(num_games, np.float32)
         self.done = np.ones(num_games, np.bool_)
         self.results = np.zeros(num_games, HAND_RESULT)
         self.everyone = np.arange(num_games)
         self.fixed_decks: dict[int, list[np.ndarray]] = {}
+
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        self.__dict__.update(attributes)
+        self._to_move = self.state["public"]["to_move"]  # in a copy it must be a part of the copied state
 
     def __len__(self) -> int:
         return len(self.state)
@@ -125,21 +131,18 @@ class Games:
         Seeds and episode numbers, uint64 (k,), determine dealer, decks and random numbers. Where `twins`,
         bool (k,), is true, the twin of that episode begins (see `engine.start_episode`).
         """
-        games = self.indices(games)
+        games = self._checked(games)
         seeds = _numbers("seeds", seeds, len(games))
         episodes = _numbers("episodes", episodes, len(games))
-        twins = np.zeros(len(games), np.bool_) if twins is None else twins
-        if getattr(twins, "dtype", None) != np.bool_ or twins.shape != (len(games),):
+        if twins is not None and (getattr(twins, "dtype", None) != np.bool_ or twins.shape != (len(games),)):
             raise TypeError(f"twins is a bool array of {len(games)} entries, not {twins!r}")
-        self._refuse_outside(games, first_outside(self.state, games))
-        _start(
-            self.state,
-            games,
-            seeds,
-            episodes,
-            twins,
-            self.done,
-        )
+        self._begin(games, seeds, episodes, twins)
+
+    def _begin(
+        self, games: np.ndarray, seeds: np.ndarray, episodes: np.ndarray, twins: np.ndarray | None = None
+    ) -> None:
+        twins = np.zeros(len(games), np.bool_) if twins is None else twins
+        _start(self.state, games, seeds, episodes, twins, self.done)
         for game in games.tolist() if self.fixed_decks else ():
             self.fixed_decks.pop(game, None)
 
@@ -169,38 +172,41 @@ class Games:
 
     def to_move(self) -> np.ndarray:
         """int8 (num_games,): the player to move in each game."""
-        return self.state["public"]["to_move"]
+        return self._to_move
 
     def waiting_for(self, player: int, games: np.ndarray) -> np.ndarray:
         """Those of `games` that are not over and in which `player` is to move."""
-        games = self.indices(games)
+        return self._waiting_for(_seat(player), self._checked(games))
+
+    def _waiting_for(self, player: int, games: np.ndarray) -> np.ndarray:
         waiting = np.empty(len(games), np.int64)
-        count = _keep_waiting(self.state, self.done, games, _seat(player), waiting)
-        if count < 0:
-            self._refuse_outside(games, first_outside(self.state, games))
-        return waiting[:count]
+        return waiting[: _keep_waiting(self.state, self.done, games, player, waiting)]
 
     def masks(self, games: np.ndarray, masks: np.ndarray | None = None) -> np.ndarray:
         """int8 (k, 107): legal actions of the players to move; all zero where the hand is over."""
-        games = self.indices(games)
+        if games is not self.everyone:
+            games = self._checked(games)
         if masks is None:
             masks = np.empty((len(games), NUM_ACTIONS), np.int8)
         else:
             result_array("masks", masks, (len(games), NUM_ACTIONS), np.dtype(np.int8))
-        self._refuse_outside(games, _write_masks(self.state, games, masks))
+        _write_masks(self.state, games, masks)
         return masks
 
     def observations(
         self, games: np.ndarray, player: int, observations: np.ndarray | None = None
     ) -> np.ndarray:
         """float32 (k, OBSERVATION_SIZE): what `player` sees, see `gin_env.observation`."""
-        games = self.indices(games)
-        shape = (len(games), OBSERVATION_SIZE)
+        if games is not self.everyone:
+            games = self._checked(games)
+        if type(player) is not int or not 0 <= player <= 1:
+            player = _seat(player)
         if observations is None:
-            observations = np.empty(shape, np.float32)
+            observations = np.empty((len(games), OBSERVATION_SIZE), np.float32)
         else:
+            shape = (len(games), OBSERVATION_SIZE)
             result_array("observations", observations, shape, np.dtype(np.float32))
-        self._refuse_outside(games, _write_observations(self.state, games, _seat(player), observations))
+        _write_observations(self.state, games, player, observations)
         return observations
 
     def compact_observations(
@@ -210,28 +216,28 @@ class Games:
 
         See `gin_env.compact_observation`.
         """
-        games = self.indices(games)
+        if games is not self.everyone:
+            games = self._checked(games)
         records = result_array("records", records, (len(games),), COMPACT)
-        seat = -1 if player is None else _seat(player)
-        self._refuse_outside(games, _write_compact(self.state, games, seat, records))
+        _write_compact(self.state, games, -1 if player is None else _seat(player), records)
         return records
 
     def views(self, games: np.ndarray, player: int | None = None) -> PlayerView:
         """The views (k,) of the players to move, or of one player."""
-        games = self.indices(games)
-        records = np.zeros(
-            len(games), VIEW
-        )  # zeros between the fields too, so that equal views are equal bytes
-        seat = -1 if player is None else _seat(player)
-        self._refuse_outside(games, _write_views(self.state, games, seat, records))
+        return self._views(self._checked(games), -1 if player is None else _seat(player))
+
+    def _views(self, games: np.ndarray, player: int = -1) -> PlayerView:
+        # Zeros between the fields too, so that equal views are equal bytes.
+        records = np.zeros(len(games), VIEW)
+        _write_views(self.state, games, player, records)
         return PlayerView._of(records)
 
     def find_illegal(self, games: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """bool (k,): which of the int64 (k,) actions are illegal."""
-        games = self.indices(games)
-        actions = self._actions(actions, len(games))
+        games = self._checked(games)
+        actions = check_actions(actions, len(games))
         illegal = np.empty(len(games), np.bool_)
-        self._refuse_outside(games, _find_illegal(self.state, games, actions, illegal))
+        _find_illegal(self.state, games, actions, illegal)
         return illegal
 
     def explain(self, game: int, action: int) -> str:
@@ -244,22 +250,22 @@ class Games:
         In a game of several hands the next hand is dealt at once. Raises IllegalActionError and changes
         nothing if any action is illegal; `who` chose the actions, for the message.
         """
-        games = self.indices(games)
-        actions = self._actions(actions, len(games))
+        games = self._different(games)
+        actions = check_actions(actions, len(games))
+        self._play_games(games, actions, who)
+
+    def _play_games(self, games: np.ndarray, actions: np.ndarray, who: str = "") -> None:
+        """As `play`, for int64 arrays of different games that there are."""
         first = _first_illegal(self.state, games, actions)
-        if first == _NOT_ASCENDING:
-            order = np.argsort(games, kind="stable")
-            games, actions = games[order], actions[order]
-            if (games[1:] == games[:-1]).any():
-                raise ValueError("a game is named twice: it takes one action at a time")
-            first = _first_illegal(self.state, games, actions)
-        if first == _OUTSIDE:
-            self._refuse_outside(games, first_outside(self.state, games))
         if first >= 0:
             reason = self.explain(int(games[first]), int(actions[first]))
             where = f" in game {games[first]}" if len(self) > 1 else ""
             by = f" by {who}" if who else ""
             raise IllegalActionError(f"illegal action{by}{where}: {reason}")
+        self._play_legal(games, actions)
+
+    def _play_legal(self, games: np.ndarray, actions: np.ndarray) -> None:
+        """As `_play_games`, for actions that are known to be legal."""
         _play(
             self.state,
             games,
@@ -281,35 +287,39 @@ class Games:
             else:
                 self.fixed_decks.pop(game, None)
 
-    def indices(self, games: np.ndarray) -> np.ndarray:
-        """`games` as int64 (k,); their range is not checked.
-
-        Raises TypeError or ValueError for what are not indices.
-        """
-        if type(games) is np.ndarray and games.dtype is _INDEX and games.ndim == 1:
-            return games
+    def _checked(self, games: np.ndarray) -> np.ndarray:
+        """`games` as int64 (k,). Raises IndexError for a game that there is not, TypeError, ValueError for no indices."""
         array = np.asarray(games)
         if array.dtype.kind not in "iu" and array.size:
             raise TypeError(f"games are indices (integers), not {array.dtype} ({games!r})")
         if array.ndim != 1:
             raise ValueError(f"games are indices of shape (k,), not {array.shape}")
-        return array.astype(np.int64)
+        array = array.astype(np.int64, copy=False)
+        outside = first_outside(array, len(self))
+        if outside >= 0:
+            raise IndexError(f"there is no game {games[outside]}: games run from 0 to {len(self) - 1}")
+        return array
 
-    def _refuse_outside(self, games: np.ndarray, position: int) -> None:
-        """Raises IndexError for the game at this position; -1: there is none."""
-        if position >= 0:
-            raise IndexError(f"there is no game {games[position]}: games run from 0 to {len(self) - 1}")
-
-    def _actions(self, actions: np.ndarray, count: int) -> np.ndarray:
-        if type(actions) is np.ndarray and actions.dtype is _INDEX and actions.shape == (count,):
-            return actions
-        return check_actions(actions, count)
+    def _different(self, games: np.ndarray) -> np.ndarray:
+        """As `_checked`; raises ValueError too if a game is named twice. Fast for ascending games."""
+        if (
+            type(games) is np.ndarray
+            and games.dtype is _INDEX
+            and games.ndim == 1
+            and len(games)
+            and games.item(0) >= 0
+            and games.item(-1) < len(self.state)
+            and (len(games) == 1 or (games[1:] > games[:-1]).all())
+        ):
+            return games
+        games = self._checked(games)
+        if len(np.unique(games)) < len(games):
+            raise ValueError("a game is named twice: it takes one action at a time")
+        return games
 
 
 def _seat(player: int) -> int:
     """0 or 1. Raises TypeError or ValueError for what is no player."""
-    if type(player) is int and 0 <= player <= 1:
-        return player
     return check_integer("player", player, 0, 1)
 
 
@@ -340,10 +350,10 @@ def check_actions(actions: object, num_games: int) -> np.ndarray:
 
 
 @kernel
-def first_outside(state: np.ndarray, games: np.ndarray) -> int:
-    """Position in `games` of the first that there is not; -1 if there is none."""
+def first_outside(games: np.ndarray, count: int) -> int:
+    """Position in `games` of the first that is none of `count` games; -1 if there is none."""
     for k in range(len(games)):
-        if games[k] < 0 or games[k] >= len(state):
+        if games[k] < 0 or games[k] >= count:
             return k
     return -1
 
@@ -362,73 +372,43 @@ def _deal(state, game):
 
 @kernel
 def _write_masks(state, games, masks):
-    outside = first_outside(state, games)
-    if outside >= 0:
-        return outside
     for k in range(len(games)):
         game = state[games[k]]
         write_mask(game.public, game.private[game.public.to_move], masks[k])
-    return -1
 
 
 @kernel
 def _write_observations(state, games, player, observations):
-    outside = first_outside(state, games)
-    if outside >= 0:
-        return outside
     for k in range(len(games)):
         game = state[games[k]]
         write_observation(game.public, game.private[player], player, observations[k])
-    return -1
 
 
 @kernel
 def _write_compact(state, games, player, records):
-    outside = first_outside(state, games)
-    if outside >= 0:
-        return outside
     for k in range(len(games)):
         game = state[games[k]]
         observer = game.public.to_move if player < 0 else player
         write_compact(game.public, game.private[observer], observer, records[k])
-    return -1
 
 
 @kernel
 def _write_views(state, games, player, views):
-    outside = first_outside(state, games)
-    if outside >= 0:
-        return outside
     for k in range(len(games)):
         game = state[games[k]]
         write_view(game, game.public.to_move if player < 0 else player, views[k])
-    return -1
 
 
 @kernel
 def _find_illegal(state, games, actions, illegal):
-    outside = first_outside(state, games)
-    if outside >= 0:
-        return outside
     for k in range(len(games)):
         game = state[games[k]]
         illegal[k] = not is_legal(game.public, game.private[game.public.to_move], actions[k])
-    return -1
 
 
 @kernel
 def _first_illegal(state, games, actions):
-    """Position of the first action that may not be played; -1 if all may.
-
-    `_OUTSIDE` or `_NOT_ASCENDING` if the games are wrong.
-    """
-    before = np.int64(-1)
-    for k in range(len(games)):
-        if games[k] < 0 or games[k] >= len(state):
-            return _OUTSIDE
-        if games[k] <= before:
-            return _NOT_ASCENDING
-        before = games[k]
+    """Position of the first action that may not be played; -1 if all may."""
     for k in range(len(games)):
         game = state[games[k]]
         if not is_legal(game.public, game.private[game.public.to_move], actions[k]):
@@ -438,8 +418,6 @@ def _first_illegal(state, games, actions):
 
 @kernel
 def _keep_waiting(state, done, games, player, waiting):
-    if first_outside(state, games) >= 0:
-        return -1
     count = 0
     for k in range(len(games)):
         if state[games[k]].public.to_move == player and not done[games[k]]:

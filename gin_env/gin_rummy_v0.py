@@ -121,8 +121,9 @@ class raw_env(AECEnv):
 
         self._seed: int | None = None
         self._episode_number = 0
-        self._masks: dict[str, np.ndarray] = {}  # empty before the first reset
-        self._index = np.zeros(1, np.int64)  # the one game of the batch
+        self._begun = False
+        self._mask = np.zeros(NUM_ACTIONS, np.int8)  # of the agent to move
+        self._index = self.games.everyone  # the one game of the batch
         self._action = np.zeros(1, np.int64)
         self._last_hand: np.void | None = None  # `HAND_RESULT` of the hand before this one
         self._screen = Screen(render_mode, self.metadata["render_fps"])
@@ -161,12 +162,13 @@ class raw_env(AECEnv):
         else:
             self._episode_number += 1
         self._estimates.forget(self._index)
-        games.start(
+        games._begin(
             self._index, np.array([self._seed], np.uint64), np.array([self._episode_number], np.uint64)
         )
         if decks or dealer is not None:
             games.fix_deals(0, decks, dealer)
         self._last_hand = None
+        self._begun = True
 
         self.agents = list(PLAYERS)
         self.rewards = {"player_0": 0.0, "player_1": 0.0}
@@ -193,7 +195,7 @@ class raw_env(AECEnv):
             return
         games = self.games
         self._action[0] = check_action(action)
-        games.play(self._index, self._action)
+        games._play_games(self._index, self._action)
         self._cumulative_rewards[agent] = 0.0
         self.rewards = {"player_0": 0.0, "player_1": 0.0}
         if games.results["ended"][0]:
@@ -215,7 +217,9 @@ class raw_env(AECEnv):
         player = self._player_number(agent)
         return {
             "observation": self._estimates.observe(self.games, self._index, player)[0],
-            "action_mask": self._masks[agent].copy(),
+            "action_mask": (
+                self._mask.copy() if agent == self.agent_selection else np.zeros(NUM_ACTIONS, np.int8)
+            ),
         }
 
     def player_view(self, agent: str) -> PlayerView:
@@ -237,11 +241,11 @@ class raw_env(AECEnv):
     # --- Inside ---------------------------------------------------------------------------------------
 
     def _check_reset(self) -> None:
-        if not self._masks:
+        if not self._begun:
             raise ResetNeeded("call reset() first: no cards have been dealt yet")
 
     def _player_number(self, agent: str) -> int:
-        if agent not in self._masks:
+        if not self._begun or agent not in PLAYERS:
             self._check_reset()
             raise ValueError(f"no agent {agent!r}: the agents are {', '.join(PLAYERS)}")
         return 0 if agent == "player_0" else 1
@@ -258,15 +262,14 @@ class raw_env(AECEnv):
 
     def _pass_turn(self, player: int) -> None:
         """Select a player and write both masks; those in the infos are new arrays, for callers."""
-        mask = self.games.masks(self._index)[0]
+        self._mask = mask = self.games.masks(self._index)[0]
         no_mask = np.zeros(NUM_ACTIONS, np.int8)
         self.agent_selection = PLAYERS[player]
-        first, second = (no_mask, mask) if player else (mask, no_mask)
-        self._masks = {"player_0": first, "player_1": second}
-        self.infos = {"player_0": {"action_mask": first.copy()}, "player_1": {"action_mask": second.copy()}}
+        first, second = (no_mask, mask.copy()) if player else (mask.copy(), no_mask)
+        self.infos = {"player_0": {"action_mask": first}, "player_1": {"action_mask": second}}
 
     def _deads_step_first(self) -> str:
         """TerminateIllegalWrapper, having ended the episode, calls this: nobody may move any more."""
-        self._masks = {agent: np.zeros(NUM_ACTIONS, np.int8) for agent in PLAYERS}
-        self.infos = {agent: {"action_mask": self._masks[agent].copy()} for agent in self.agents}
+        self._mask = np.zeros(NUM_ACTIONS, np.int8)
+        self.infos = {agent: {"action_mask": self._mask.copy()} for agent in self.agents}
         return super()._deads_step_first()

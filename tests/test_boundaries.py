@@ -17,7 +17,7 @@ from gin_env.batch import Games
 from gin_env.cards import card_text
 from gin_env.compact_observation import COMPACT, expand, expand_masks
 from gin_env.compilation import cache_folder
-from gin_env.play.turns import play_on
+from gin_env.play.turns import play_bot, play_on
 from gin_env.state import OVER
 from gin_env.views import VIEW, PlayerView
 
@@ -70,6 +70,8 @@ def test_nothing_is_played_in_a_game_that_is_over():
     for action in (104, 0, 106):
         refuse(games, IllegalActionError, games.play, ONE, np.array([action]))
     refuse(games, IndexError, play_on, games, SimpleBot(), ONE)
+    refuse(games, IndexError, play_bot, started(), SimpleBot(), np.array([0, 3]))
+    refuse(games, ValueError, play_bot, started(), SimpleBot(), np.array([1, 1]))
     refuse(games, IndexError, play_on, started(), SimpleBot(), np.array([3]))
 
 

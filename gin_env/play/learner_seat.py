@@ -154,7 +154,7 @@ class LearnerSeat:
         fixed = len(decks) > 0 or dealer is not None
         began = games
         while len(games):
-            self.games.start(games, self.seeds[games], self.episodes[games])
+            self.games._begin(games, self.seeds[games], self.episodes[games])
             self.episodes[games] += np.uint64(1)
             self.games.rewards[games] = 0
             for game in games if fixed else ():
@@ -176,13 +176,13 @@ class LearnerSeat:
         if self.lose_on_illegal:
             illegal = table.find_illegal(table.everyone, actions)
             playing = np.flatnonzero(~illegal)
-            table.play(playing, actions[playing])
+            table._play_legal(playing, actions[playing])
             table.rewards[illegal] = -1
             table.done[illegal] = True
             table.results["ended"][illegal] = False
         else:
             playing = table.everyone
-            table.play(playing, actions)
+            table._play_games(playing, actions)
         self._seat_opponents_of_new_hands(playing)
         self._play_opponents(playing)
         self.rewards = table.rewards.copy()
@@ -207,11 +207,11 @@ class LearnerSeat:
 
     def _play_opponents(self, games: np.ndarray) -> None:
         """Let the bots play until each of these games is over or waits for the learner."""
-        waiting = self.games.waiting_for(OPPONENT_SEAT, games)
+        waiting = self.games._waiting_for(OPPONENT_SEAT, games)
         while len(waiting):
             play_seated(self.games, self._bots, self._bot_of_game[waiting], waiting)
             self._seat_opponents_of_new_hands(waiting)
-            waiting = self.games.waiting_for(OPPONENT_SEAT, waiting)
+            waiting = self.games._waiting_for(OPPONENT_SEAT, waiting)
 
     def _seat_opponents(self, games: np.ndarray) -> None:
         """Choose the opponent of each game's current hand from the pool, by the hand's own random number."""

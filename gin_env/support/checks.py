@@ -7,10 +7,13 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+_INTEGERS, _NO_INTEGERS = (int, np.integer), (bool, np.timedelta64)
+"""Tuples, since making a union at each call takes longer than the check, and every action is checked."""
+
 
 def is_integer(value: object) -> TypeGuard[int | np.integer]:
     """Whether `value` is a Python or numpy integer; truth values and durations are not."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+    return isinstance(value, _INTEGERS) and not isinstance(value, _NO_INTEGERS)
 
 
 def check_integer(name: str, value: object, least: int, most: int) -> int:
