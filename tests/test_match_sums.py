@@ -117,7 +117,7 @@ def test_json_holds_every_figure():
         "bots": ("a", "b"), "games": 10, "seed": 3, "episode": "hand", "wins": (3, 1), "hands": 20,
         "knocks": (7, 5), "gins": (4, 2), "undercuts": (1, 2), "voids": 5, "points": (90, 30), "turns": 250,
         "win_rate": 0.75, "confidence": 0.9, "interval": result_of().confidence_interval(0.9),
-        "points_per_hand": (4.5, 1.5),
+        "points_per_hand": (4.5, 1.5), "clairvoyant": False,
     }  # fmt: skip
 
 

@@ -115,7 +115,8 @@ def test_public_names_exist():
 
 def test_only_modules_with_kernels_are_excused_from_a_check_of_types():
     """The list in pyproject.toml has every module with a kernel, and no other that could hide behind them."""
-    (override,) = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]["overrides"]
+    overrides = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]["overrides"]
+    (override,) = (each for each in overrides if "disable_error_code" in each)
     folders = {ROOT / "gin_env": ("gin_env",), ROOT / "agents": ("gin_env", "agents")}
     with_kernels = [
         ".".join((*package, *file.relative_to(folder).with_suffix("").parts))

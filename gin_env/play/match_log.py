@@ -48,6 +48,11 @@ class MatchLog:
     def __len__(self) -> int:
         return len(self._matches)
 
+    @property
+    def seed(self) -> int | None:
+        """The seed of the first match; None if there is no match yet."""
+        return next((match.seed for match in self._matches.values()), None)
+
     def play(
         self,
         names: tuple[str, str],

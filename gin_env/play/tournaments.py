@@ -188,6 +188,8 @@ def play_tournament(
     check_confidence(confidence)
     entrants = [agents.resolve(bot) for bot in (agents.names() if bots is None else bots)]
     names = [bot.name for bot in entrants]
+    if seed is None and log is not None:
+        seed = log.seed  # a tournament that goes on keeps its secret seed
     seed = fresh_seed() if seed is None else check_seed(seed)
     if len(entrants) < 2:
         raise ValueError("a tournament needs at least two bots")
