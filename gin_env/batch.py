@@ -288,7 +288,10 @@ class Games:
                 self.fixed_decks.pop(game, None)
 
     def _checked(self, games: np.ndarray) -> np.ndarray:
-        """`games` as int64 (k,). Raises IndexError for a game that there is not, TypeError, ValueError for no indices."""
+        """`games` as int64 (k,).
+
+        Raises IndexError for a game that there is not, TypeError or ValueError for what are not indices.
+        """
         array = np.asarray(games)
         if array.dtype.kind not in "iu" and array.size:
             raise TypeError(f"games are indices (integers), not {array.dtype} ({games!r})")
