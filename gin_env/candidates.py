@@ -380,9 +380,8 @@ def check_arrays(
 
     Raises ValueError for arrays of another shape, dtype or memory layout.
     """
-    most = (
-        DISCARD_ROWS if rows is None and actions is None else (rows if rows is not None else actions).shape[1]
-    )
+    given = actions if rows is None else rows
+    most = DISCARD_ROWS if given is None else given.shape[1]
     arrays = []
     for name, array, shape, dtype in (
         ("rows", rows, (number, most, NUM_FEATURES), np.float32),
