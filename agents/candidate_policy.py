@@ -2,7 +2,7 @@
 
 Every candidate (`gin_env.candidates`) is scored by the same two layers, which also read the numbers of the
 table; the probability of an action is the softmax of the scores. Draws and discards have weights of their
-own. The value of the position is made of the candidates' last layer, pooled by how probable they are.
+own. The value of the position is that of its candidates, each as much as it is probable to be chosen.
 ``examples/ppo.py`` trains one.
 
 >>> agents.make("runs/first/policy.safetensors")
@@ -58,9 +58,7 @@ class CandidateScores(nn.Module):
         self.row_first = nn.Linear(NUM_FEATURES, hidden)
         self.table_first = nn.Linear(NUM_TABLE, hidden, bias=False)
         self.row_second = nn.Linear(hidden, hidden)
-        self.scores = nn.Linear(hidden, 2)
-        self.value_first = nn.Linear(2 * hidden + NUM_TABLE, hidden)
-        self.value = nn.Linear(hidden, 1)
+        self.outputs = nn.Linear(hidden, 4)  # the logits of both actions, and what they are worth
 
     def forward(
         self, rows: torch.Tensor, possible: torch.Tensor, table: torch.Tensor
@@ -68,14 +66,10 @@ class CandidateScores(nn.Module):
         """(logits (n, 2 * k), values (n,)) of rows (n, k, NUM_FEATURES), bool (n, 2 * k), (n, NUM_TABLE)."""
         hidden = torch.relu(self.row_first(rows) + self.table_first(table)[:, None])
         hidden = torch.relu(self.row_second(hidden))
-        logits = self.scores(hidden).flatten(1).masked_fill(~possible, IMPOSSIBLE)
-        # A row counts for the value by its chance to be chosen, and all rows that can be chosen alike.
-        chances = torch.softmax(logits.detach(), dim=1).unflatten(1, (-1, 2)).sum(dim=2)
-        exists = possible.unflatten(1, (-1, 2)).any(dim=2).to(hidden.dtype)
-        alike = exists / exists.sum(dim=1, keepdim=True).clamp(min=1)
-        pooled = torch.bmm(torch.stack([chances, alike], dim=1), hidden).flatten(1)
-        value = torch.relu(self.value_first(torch.cat([pooled, table], dim=1)))
-        return logits, self.value(value)[:, 0]
+        logits, worth = self.outputs(hidden).unflatten(2, (2, 2)).unbind(2)
+        logits = logits.flatten(1).masked_fill(~possible, IMPOSSIBLE)
+        chances = torch.softmax(logits.detach(), dim=1)
+        return logits, (chances * worth.flatten(1)).sum(dim=1)
 
 
 class CandidatePolicy(nn.Module):

@@ -376,7 +376,7 @@ class Learner:
         chosen, before, normalised, returns = (
             torch.from_numpy(array).to(settings.device) for array in arrays
         )
-        logits, values = self.network(*choices.inputs(places, settings.device))
+        logits, values = self.network(*choices.inputs(places, self.settings.device))
         log_chances = torch.log_softmax(logits, dim=1)
         change = log_chances.gather(1, chosen[:, None])[:, 0] - before
         ratio = change.exp()
@@ -455,6 +455,7 @@ class Run:
         if stored is None:
             self.learner.begin_games(self.learner.games.everyone)
             self.learner.seat_opponents(self.learner.games.everyone)
+            save_checkpoint(self.settings, self.learner)
         else:
             tensors, metadata = stored
             self.learner.restore(tensors)
@@ -547,12 +548,7 @@ class Run:
         """Replace the checkpoint."""
         self.progress.minutes = self.minutes
         self.next_checkpoint = self.minutes + self.settings.checkpoint_every
-        metadata = {
-            "settings": asdict(self.settings) | {"run": str(self.settings.run)},
-            "progress": asdict(self.progress),
-            "random": self.learner.random.bit_generator.state,
-        }
-        write_tensors(self.settings.run / CHECKPOINT, KIND, VERSION, self.learner.tensors(), metadata)
+        save_checkpoint(self.settings, self.learner)
 
     def publish(self) -> None:
         """Write what is made from a checkpoint: the policy, the table of evaluations, the learning curve."""
@@ -563,6 +559,16 @@ class Run:
         if rows:
             write_csv(run / "evaluations.csv", COLUMNS, [[row[column] for column in COLUMNS] for row in rows])
             draw_learning_curve(rows, run / "learning_curve.png")
+
+
+def save_checkpoint(settings: Settings, learner: Learner) -> None:
+    """Replace the checkpoint: tensors, settings, progress, the state of the random generator."""
+    metadata = {
+        "settings": asdict(settings) | {"run": str(settings.run)},
+        "progress": asdict(learner.progress),
+        "random": learner.random.bit_generator.state,
+    }
+    write_tensors(settings.run / CHECKPOINT, KIND, VERSION, learner.tensors(), metadata)
 
 
 def open_run(given: Settings) -> tuple[Settings, tuple[dict[str, torch.Tensor], dict[str, Any]] | None]:
@@ -590,6 +596,8 @@ def open_run(given: Settings) -> tuple[Settings, tuple[dict[str, torch.Tensor], 
                 )
         remove_partials(run)
         return replace(before, **{name: getattr(given, name) for name in OF_THE_SESSION}), (tensors, metadata)
+    if run.is_dir():
+        remove_partials(run)  # all that a run leaves that was killed before its first checkpoint
     if run.exists() and any(run.iterdir()):
         raise ValueError(f"{run} is not empty: choose another --run, or go on with the run in it by --resume")
     run.mkdir(parents=True, exist_ok=True)
