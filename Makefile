@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 MINUTES ?= 6
+SCALE ?= 1
 
-.PHONY: help test lint compatibility train bench clean
+.PHONY: help install test lint compatibility mutants train bench soak clean
 
 help:
 	@echo "make install install into .venv, as links to this checkout: run it again after adding a file"
@@ -12,6 +13,8 @@ help:
 	@echo "make train   install into .venv, watch masked-PPO self-play learn for $(MINUTES) minutes"
 	@echo "make compatibility   the tests of the environments with the oldest supported frameworks"
 	@echo "make bench   measure every speed figure of docs/speed.md, beside other libraries"
+	@echo "make soak    the checks that get better the longer they run: make soak SCALE=10"
+	@echo "make mutants   change the code in small ways for $(MINUTES) minutes: do the tests notice?"
 	@echo "make lint    ruff and mypy only"
 	@echo "make clean   remove .venv and all caches"
 
@@ -39,6 +42,13 @@ test: lint
 
 bench: install
 	$(BIN)/python benchmarks/run.py --json benchmarks/results/latest.json --plot benchmarks/results/latest.png
+
+# With pyspiel in the environment (pip install open_spiel) it compares with OpenSpiel too.
+soak: install
+	$(BIN)/python tests/soak.py --scale $(SCALE)
+# Results are kept in mutants.json: a second run goes on where the first one stopped. MODULES="engine melds" picks some.
+mutants: install
+	$(BIN)/python tests/mutants/run.py --minutes $(MINUTES) $(if $(MODULES),--modules $(MODULES))
 
 # The oldest Gymnasium and PettingZoo that are supported (RLlib and AgileRL pin these).
 compatibility:

@@ -248,7 +248,7 @@ def filtered(public, private, player: int, candidates: int, relative: bool) -> i
     """V2, reading "filter": one heuristic after the other, each skipped if it would leave no card."""
     limit = deadwood_limit(public, private, player, candidates, relative)
     for factor in range(len(FACTORS)):
-        kept = np.int64(0)
+        kept = 0
         remaining = candidates
         while remaining:
             card = lowest_card(remaining)

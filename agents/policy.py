@@ -101,7 +101,8 @@ class PolicyBot:
         self.estimator = estimators.make(training["estimator"])
         if isinstance(self.estimator, NeedsHands):
             raise ValueError(
-                f"{name} was trained with the estimator {self.estimator.name!r}: it cannot play without seeing all cards"
+                f"{name} was trained with the estimator {self.estimator.name!r}: "
+                "it cannot play without seeing all cards"
             )
         try:
             self.rules = Rules(**training["rules"])

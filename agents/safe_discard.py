@@ -86,7 +86,8 @@ class SafeDiscardBot:
         self.estimator = estimators.resolve(estimator)
         if isinstance(self.estimator, NeedsHands):
             raise ValueError(
-                f"a bot does not see the opponent's hand, so it has no use for the estimator {self.estimator.name!r}; "
+                f"a bot does not see the opponent's hand, so it has no use for the estimator "
+                f"{self.estimator.name!r}; "
                 "gin_env.agents.safe_discard.ClairvoyantSafeDiscardBot is the bot that cheats"
             )
         self.caution = check_number("caution", caution, 0, 1000)
@@ -121,11 +122,10 @@ class SafeDiscardBot:
 class ClairvoyantSafeDiscardBot(SafeDiscardBot):
     """The same with the ``omniscient`` estimator: it sees the opponent's cards.
 
-    Parameters as of `SafeDiscardBot`. It has no name that `gin_env.agents.make` knows. Code that plays games
-    (`gin_env.play.turns.play_bot`) hands the opponents' hands to a bot that has the method
-    `act_clairvoyantly`; this is the only one::
+    Parameters as of `SafeDiscardBot`. It has no name that `gin_env.agents.make` knows, and it plays only in
+    matches that are told so, since the opponents' hands are in no view::
 
-        gin_env.play_match(ClairvoyantSafeDiscardBot(), "simple", games=20_000)
+        gin_env.play_match(ClairvoyantSafeDiscardBot(), "simple", games=20_000, clairvoyant=True)
     """
 
     name = "clairvoyant-safe-discard"
@@ -143,7 +143,10 @@ class ClairvoyantSafeDiscardBot(SafeDiscardBot):
 
     def act(self, view: PlayerView) -> np.ndarray:
         """Raises ValueError: the opponents' hands are in no view."""
-        raise ValueError(f"{self.name} needs the opponents' hands, which are in no view")
+        raise ValueError(
+            f"{self.name} needs the opponents' hands, which are in no view: "
+            "play_match(..., clairvoyant=True) tells them"
+        )
 
     def act_clairvoyantly(self, view: PlayerView, opponent_hands: np.ndarray) -> np.ndarray:
         """As `Agent.act`, knowing the opponents' hands: masks, uint64 (n,)."""

@@ -35,7 +35,7 @@ from gin_env.hands import decline, own_turn
 from gin_env.history import first_mover, next_mover, upcard_after
 from gin_env.melds import completes_meld, least_deadwood_discards
 from gin_env.rules import MAX_TURNS
-from gin_env.state import DISCARD, STOCK_ONLY
+from gin_env.state import DISCARD, OVER, STOCK_ONLY
 from gin_env.support.checks import check_integer, is_integer
 from gin_env.support.specs import spell
 from gin_env.views import PlayerView
@@ -51,7 +51,7 @@ class SimpleBot:
 
     Parameters
     ----------
-    knock_at : knocks with deadwood of at most this (0 to 10; the rules' knock limit also holds); a sequence
+    knock_at : knocks with deadwood of at most this (0 to 100; the rules' knock limit also holds); a sequence
         of thresholds by turn; or ``"variable"`` for `VARIABLE_KNOCK`.
     """
 
@@ -68,7 +68,8 @@ class SimpleBot:
 
     def play_turns(self, table: Games, games: np.ndarray, both_seats: bool) -> None:
         """Play the rest of the turn in each game as `act` would; with `both_seats` the rest of the hand."""
-        _play_turns(
+        games = table.indices(games)
+        wrong = _play_turns(
             table.state,
             games,
             both_seats,
@@ -79,6 +80,8 @@ class SimpleBot:
             table.done,
             table.results,
         )
+        if wrong >= 0:
+            raise IndexError(f"game {games[wrong]} cannot be played on: it is over, or there is none")
 
 
 def knock_limits(knock_at: int | str | Sequence[int]) -> np.ndarray:
@@ -170,12 +173,16 @@ def _act(views, limits, actions):
 
 @kernel
 def _play_turns(state, games, both_seats, knock_limits, whole_game, win_reward, rewards, done, results):
+    """Play; or return the position of a game in which nobody is to move, with nothing played. -1: played."""
+    for k in range(len(games)):
+        if games[k] < 0 or games[k] >= len(state) or state[games[k]].public.phase == OVER:
+            return k
     for k in range(len(games)):
         index = games[k]
         game = state[index]
         public = game.public
         mover = public.to_move
-        while True:
+        while public.phase != OVER:
             player = public.to_move
             limit = knock_limits[own_turn(public)]
             random = decision_random(game, player)
@@ -185,3 +192,4 @@ def _play_turns(state, games, both_seats, knock_limits, whole_game, win_reward, 
             done[index] = over
             if results[index].ended or (public.to_move != mover and not both_seats):
                 break
+    return -1

@@ -92,7 +92,7 @@ def learn(estimator: str, decisions: int, seed: int) -> PolicyBot:
         policy_kwargs={"net_arch": [256, 256]},
         device="cpu",
     )
-    model.gin_env = games.describe_training()  # type: ignore[attr-defined]
+    model.gin_env = games.describe_training()  # type: ignore[attr-defined]  # stored with the policy
     model.learn(decisions, progress_bar=False)
     return PolicyBot.snapshot(model, deterministic=True, name=f"{estimator}, seed {seed}")
 

@@ -6,9 +6,10 @@
     gin-rummy match runs/first/policy.safetensors simple              # the trained policy is a bot
 
 A run folder holds checkpoint.safetensors (the whole run, at one moment), pool/ (past snapshots),
-policy.safetensors (a bot by its path), evaluations.csv, learning_curve.png and TensorBoard logs. The checkpoint
-is replaced at once, each minute or so; the pool is the files that it names, and the other files are made from it.
-So a run that was killed at any moment, or stopped by Ctrl-C, goes on with --resume from the last checkpoint.
+policy.safetensors (a bot by its path), evaluations.csv, learning_curve.png and TensorBoard logs. The
+checkpoint is replaced at once, each minute or so; the pool is the files that it names, and the other files
+are made from it. So a run that was killed at any moment, or stopped by Ctrl-C, goes on with --resume from the
+last checkpoint.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ import time
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 
-# Threads that wait must sleep: spinning ones ruin each other where the cores are shared. Read by torch at import.
+# Threads that wait must sleep: spinning ones ruin each other where the cores are shared. torch reads this
+# when it is imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import numpy as np
@@ -188,9 +190,11 @@ class SelfPlay(BaseCallback):
             publish(self.model, self.settings.run, self.state)
 
     def take_snapshot(self) -> None:
-        """Add the present policy to the pool; when it is full, drop the snapshot closest to its neighbours."""
+        """Add the policy as it is to the pool; if it is full, drop the snapshot closest to its neighbours."""
         name = f"{self.num_timesteps:012d}{Path(POLICY).suffix}"
         self.state.next_snapshot = self.minutes + self.settings.snapshot_every
+        if name in self.state.pool:  # resumed at this very snapshot
+            return
         save_policy(self.model, self.settings.run / "pool" / name)
         self.state.pool.append(name)
         self.opponents.append(PolicyBot.snapshot(self.model, deterministic=False, name=Path(name).stem))
@@ -251,7 +255,7 @@ class SelfPlay(BaseCallback):
 
 
 def write_checkpoint(model: MaskablePPO, settings: Settings, progress: Progress) -> None:
-    """Replace the checkpoint: network, optimizer, the states of the random generators, settings and progress."""
+    """Replace the checkpoint: network, optimizer, states of the random generators, settings and progress."""
     metadata = {"settings": asdict(settings) | {"run": str(settings.run)}, "progress": asdict(progress)}
     write_tensors(settings.run / CHECKPOINT, KIND, VERSION, model_tensors(model), metadata)
 
@@ -267,7 +271,8 @@ def read_checkpoint(given: Settings) -> tuple[Settings, Progress, dict[str, torc
     for name in (each.name for each in fields(Settings) if each.name not in OF_THE_SESSION):
         if getattr(given, name) not in (getattr(Settings(), name), getattr(before, name)):
             raise ValueError(
-                f"the run in {given.run} has {name} = {getattr(before, name)}; leave it out to go on with the run"
+                f"the run in {given.run} has {name} = {getattr(before, name)}; "
+                "leave it out to go on with the run"
             )
     settings = replace(before, **{name: getattr(given, name) for name in OF_THE_SESSION})
     return settings, Progress(**metadata["progress"]), tensors
@@ -336,7 +341,8 @@ def draw_learning_curve(rows: list[dict[str, float]], path: Path) -> None:
 def open_run(settings: Settings) -> tuple[Settings, Progress, dict[str, torch.Tensor] | None]:
     """(settings, progress, tensors of the checkpoint): of a new run (None), or of the one in the folder.
 
-    Raises ValueError if a new run would be mixed with what is in the folder, FileNotFoundError without a run to resume.
+    Raises ValueError if a new run would be mixed with what is in the folder, FileNotFoundError without a run
+    to resume.
     """
     run = settings.run
     if (run / CHECKPOINT).exists() and settings.resume:

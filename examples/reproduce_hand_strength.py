@@ -189,7 +189,7 @@ def figure_6_view() -> PlayerView:
     games.start(table, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
     games.set_deck(0, [*dealt, upcard, drawn, *stock], dealer=1)
     for action in (PASS, PASS, DRAW_STOCK):
-        games.play_checked(table, np.array([action]))
+        games.play(table, np.array([action]))
     return games.views(table)
 
 

@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gin_env.cards import NUM_CARDS, card_text
@@ -50,7 +52,7 @@ def describe(action: int) -> str:
     raise IllegalActionError(f"{action} is not an action: actions run from 0 to {NUM_ACTIONS - 1}")
 
 
-def check_action(action: object) -> int:
+def check_action(action: Any) -> int:
     """`action` as an int in 0..106.
 
     Raises IllegalActionError (a ValueError) for an integer out of range and TypeError for anything that

@@ -2,6 +2,10 @@
 
 Everything that plays (environments, matches, trainers) goes through this class; a single game is a batch
 of one. It knows both seats and no opponents: who sits where is the business of `gin_env.play.learner_seat`.
+
+Its methods trust nobody: types, shapes and numbers of games are checked once, at the boundary, before a
+kernel runs on them. IndexError names a game that there is not; TypeError and ValueError say what else does
+not fit; nothing has changed then.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ from gin_env.engine import (
 from gin_env.observation import OBSERVATION_SIZE, write_observation
 from gin_env.rules import Rules
 from gin_env.state import OVER, STATE
-from gin_env.support.checks import is_integer
+from gin_env.support.checks import check_integer, is_integer, result_array
 from gin_env.views import VIEW, PlayerView, explain_illegal, write_view
 
 EPISODES = ("hand", "game")
@@ -52,6 +56,12 @@ HAND_RESULT = np.dtype(
 )
 
 
+_INDEX = np.dtype(np.int64)
+_NUMBER = np.dtype(np.uint64)
+_NOT_ASCENDING, _OUTSIDE = -2, -3
+"""What `_first_illegal` answers beside a position and -1."""
+
+
 class Games:
     """`num_games` games under the same rules.
 
@@ -68,6 +78,7 @@ class Games:
     rewards : float32 (num_games,): what player 0 earned since the array was last cleared; player 1 earned
         the opposite.
     done : bool (num_games,): the episode is over.
+    fixed_decks : the decks of the next hands of each game that `fix_deals` gave some.
     results : record array (num_games,) of dtype `HAND_RESULT`: how the last hand to end in each game ended;
         ``ended`` says whether that was in its last action.
     """
@@ -99,7 +110,7 @@ class Games:
         self.done = np.ones(num_games, np.bool_)
         self.results = np.zeros(num_games, HAND_RESULT)
         self.everyone = np.arange(num_games)
-        self._fixed_decks: dict[int, list[np.ndarray]] = {}
+        self.fixed_decks: dict[int, list[np.ndarray]] = {}
 
     def __len__(self) -> int:
         return len(self.state)
@@ -113,22 +124,30 @@ class Games:
     ) -> None:
         """Begin an episode in each of `games` (indices, any length k).
 
-        Seeds and episode numbers, uint64 (k,), determine dealer, decks and random numbers. Where `twins`, bool
-        (k,), is true, the twin of that episode begins (see `engine.start_episode`).
+        Seeds and episode numbers, uint64 (k,), determine dealer, decks and random numbers. Where `twins`,
+        bool (k,), is true, the twin of that episode begins (see `engine.start_episode`).
         """
+        games = self.indices(games)
+        seeds = _numbers("seeds", seeds, len(games))
+        episodes = _numbers("episodes", episodes, len(games))
+        twins = np.zeros(len(games), np.bool_) if twins is None else twins
+        if getattr(twins, "dtype", None) != np.bool_ or twins.shape != (len(games),):
+            raise TypeError(f"twins is a bool array of {len(games)} entries, not {twins!r}")
+        self._refuse_outside(games, first_outside(self.state, games))
         _start(
             self.state,
             games,
             seeds,
             episodes,
-            np.zeros(len(games), np.bool_) if twins is None else twins,
+            twins,
             self.done,
         )
-        for game in games.tolist() if self._fixed_decks else ():
-            self._fixed_decks.pop(game, None)
+        for game in games.tolist() if self.fixed_decks else ():
+            self.fixed_decks.pop(game, None)
 
     def set_deck(self, game: int, deck: Sequence[int] | np.ndarray, dealer: int | None = None) -> None:
         """Deal the current hand of one game again, from this deck (see `check_deck`), keeping the scores."""
+        game = check_integer("game", game, 0, len(self) - 1)
         cards = check_deck(deck, self.rules)
         if dealer is not None:
             self.state["public"]["dealer"][game] = check_dealer(dealer)
@@ -141,11 +160,13 @@ class Games:
         Call it after `start`, with what `deals.check_deal_options` returned. Void hands use up a deck too;
         after the last deck, hands are shuffled again. Without decks only the dealer changes.
         """
+        following = [check_deck(deck, self.rules) for deck in decks[1:]]
         self.set_deck(game, decks[0] if decks else self.deck(game), dealer)
-        self._fixed_decks[game] = list(decks[1:])
+        self.fixed_decks[game] = following
 
     def deck(self, game: int) -> np.ndarray:
         """int8 (deck_size,): the deck of the current hand in dealing order."""
+        game = check_integer("game", game, 0, len(self) - 1)
         return self.state["hidden"]["deck"][game, : self.rules.deck_size].copy()
 
     def to_move(self) -> np.ndarray:
@@ -154,23 +175,34 @@ class Games:
 
     def waiting_for(self, player: int, games: np.ndarray) -> np.ndarray:
         """Those of `games` that are not over and in which `player` is to move."""
+        games = self.indices(games)
         waiting = np.empty(len(games), np.int64)
-        return waiting[: _keep_waiting(self.state, self.done, games, player, waiting)]
+        count = _keep_waiting(self.state, self.done, games, _seat(player), waiting)
+        if count < 0:
+            self._refuse_outside(games, first_outside(self.state, games))
+        return waiting[:count]
 
     def masks(self, games: np.ndarray, masks: np.ndarray | None = None) -> np.ndarray:
         """int8 (k, 107): legal actions of the players to move; all zero where the hand is over."""
+        games = self.indices(games)
         if masks is None:
             masks = np.empty((len(games), NUM_ACTIONS), np.int8)
-        _write_masks(self.state, games, masks)
+        else:
+            result_array("masks", masks, (len(games), NUM_ACTIONS), np.dtype(np.int8))
+        self._refuse_outside(games, _write_masks(self.state, games, masks))
         return masks
 
     def observations(
         self, games: np.ndarray, player: int, observations: np.ndarray | None = None
     ) -> np.ndarray:
         """float32 (k, OBSERVATION_SIZE): what `player` sees, see `gin_env.observation`."""
+        games = self.indices(games)
+        shape = (len(games), OBSERVATION_SIZE)
         if observations is None:
-            observations = np.empty((len(games), OBSERVATION_SIZE), np.float32)
-        _write_observations(self.state, games, player, observations)
+            observations = np.empty(shape, np.float32)
+        else:
+            result_array("observations", observations, shape, np.dtype(np.float32))
+        self._refuse_outside(games, _write_observations(self.state, games, _seat(player), observations))
         return observations
 
     def compact_observations(
@@ -180,9 +212,10 @@ class Games:
 
         See `gin_env.compact_observation`.
         """
-        if records is None:
-            records = np.empty(len(games), COMPACT)
-        _write_compact(self.state, games, -1 if player is None else player, records)
+        games = self.indices(games)
+        records = result_array("records", records, (len(games),), COMPACT)
+        seat = -1 if player is None else _seat(player)
+        self._refuse_outside(games, _write_compact(self.state, games, seat, records))
         return records
 
     def candidates(
@@ -202,25 +235,48 @@ class Games:
 
     def views(self, games: np.ndarray, player: int | None = None) -> PlayerView:
         """The views (k,) of the players to move, or of one player."""
-        records = np.empty(len(games), VIEW)
-        _write_views(self.state, games, -1 if player is None else player, records)
-        return PlayerView(records)
+        games = self.indices(games)
+        records = np.zeros(
+            len(games), VIEW
+        )  # zeros between the fields too, so that equal views are equal bytes
+        seat = -1 if player is None else _seat(player)
+        self._refuse_outside(games, _write_views(self.state, games, seat, records))
+        return PlayerView._of(records)
 
     def find_illegal(self, games: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """bool (k,): which of the int64 (k,) actions are illegal."""
+        games = self.indices(games)
+        actions = self._actions(actions, len(games))
         illegal = np.empty(len(games), np.bool_)
-        _find_illegal(self.state, games, actions, illegal)
+        self._refuse_outside(games, _find_illegal(self.state, games, actions, illegal))
         return illegal
 
     def explain(self, game: int, action: int) -> str:
         """Why an illegal action is illegal. Raises ValueError for a legal one."""
         return explain_illegal(self.views(np.array([game])).records, action)
 
-    def play(self, games: np.ndarray, actions: np.ndarray) -> None:
-        """Carry out one *legal* action in each of `games`; adds to `rewards` and sets `done`.
+    def play(self, games: np.ndarray, actions: np.ndarray, who: str = "") -> None:
+        """Carry out one action in each of `games`, each named once; adds to `rewards` and sets `done`.
 
-        In a game of several hands the next hand is dealt at once.
+        In a game of several hands the next hand is dealt at once. Raises IllegalActionError and changes
+        nothing if any action is illegal; `who` chose the actions, for the message.
         """
+        games = self.indices(games)
+        actions = self._actions(actions, len(games))
+        first = _first_illegal(self.state, games, actions)
+        if first == _NOT_ASCENDING:
+            order = np.argsort(games, kind="stable")
+            games, actions = games[order], actions[order]
+            if (games[1:] == games[:-1]).any():
+                raise ValueError("a game is named twice: it takes one action at a time")
+            first = _first_illegal(self.state, games, actions)
+        if first == _OUTSIDE:
+            self._refuse_outside(games, first_outside(self.state, games))
+        if first >= 0:
+            reason = self.explain(int(games[first]), int(actions[first]))
+            where = f" in game {games[first]}" if len(self) > 1 else ""
+            by = f" by {who}" if who else ""
+            raise IllegalActionError(f"illegal action{by}{where}: {reason}")
         _play(
             self.state,
             games,
@@ -235,28 +291,52 @@ class Games:
 
     def deal_fixed_decks(self, games: np.ndarray) -> None:
         """Where the last action ended a hand and began the next, deal from the decks of `fix_deals`."""
-        for game in games[self.results["ended"][games]].tolist() if self._fixed_decks else ():
-            decks = self._fixed_decks.get(game)
+        for game in games[self.results["ended"][games]].tolist() if self.fixed_decks else ():
+            decks = self.fixed_decks.get(game)
             if decks and not self.done[game]:
                 self.set_deck(game, decks.pop(0))
             else:
-                self._fixed_decks.pop(game, None)
+                self.fixed_decks.pop(game, None)
 
-    def play_checked(self, games: np.ndarray, actions: np.ndarray, who: str = "") -> None:
-        """As `play`, for actions from outside.
+    def indices(self, games: np.ndarray) -> np.ndarray:
+        """`games` as int64 (k,); their range is not checked.
 
-        Raises IllegalActionError, and changes nothing, if any of them is illegal. `who` chose the actions,
-        for the message.
+        Raises TypeError or ValueError for what are not indices.
         """
-        if len(games) != len(actions):
-            raise ValueError(f"expected {len(games)} actions, one for each game, not {len(actions)}")
-        first = _first_illegal(self.state, games, actions)
-        if first >= 0:
-            reason = self.explain(int(games[first]), int(actions[first]))
-            where = f" in game {games[first]}" if len(self) > 1 else ""
-            by = f" by {who}" if who else ""
-            raise IllegalActionError(f"illegal action{by}{where}: {reason}")
-        self.play(games, actions)
+        if type(games) is np.ndarray and games.dtype is _INDEX and games.ndim == 1:
+            return games
+        array = np.asarray(games)
+        if array.dtype.kind not in "iu" and array.size:
+            raise TypeError(f"games are indices (integers), not {array.dtype} ({games!r})")
+        if array.ndim != 1:
+            raise ValueError(f"games are indices of shape (k,), not {array.shape}")
+        return array.astype(np.int64)
+
+    def _refuse_outside(self, games: np.ndarray, position: int) -> None:
+        """Raises IndexError for the game at this position; -1: there is none."""
+        if position >= 0:
+            raise IndexError(f"there is no game {games[position]}: games run from 0 to {len(self) - 1}")
+
+    def _actions(self, actions: np.ndarray, count: int) -> np.ndarray:
+        if type(actions) is np.ndarray and actions.dtype is _INDEX and actions.shape == (count,):
+            return actions
+        return check_actions(actions, count)
+
+
+def _seat(player: int) -> int:
+    """0 or 1. Raises TypeError or ValueError for what is no player."""
+    if type(player) is int and 0 <= player <= 1:
+        return player
+    return check_integer("player", player, 0, 1)
+
+
+def _numbers(name: str, numbers: np.ndarray, count: int) -> np.ndarray:
+    """Seeds or episode numbers as uint64 (count,). Raises TypeError or ValueError if they do not fit."""
+    if not isinstance(numbers, np.ndarray) or numbers.dtype != _NUMBER:
+        raise TypeError(f"{name} is a uint64 array, not {getattr(numbers, 'dtype', type(numbers).__name__)}")
+    if numbers.shape != (count,):
+        raise ValueError(f"{name} has one number for each of {count} games, not shape {numbers.shape}")
+    return numbers
 
 
 def check_actions(actions: object, num_games: int) -> np.ndarray:
@@ -277,6 +357,15 @@ def check_actions(actions: object, num_games: int) -> np.ndarray:
 
 
 @kernel
+def first_outside(state: np.ndarray, games: np.ndarray) -> int:
+    """Position in `games` of the first that there is not; -1 if there is none."""
+    for k in range(len(games)):
+        if games[k] < 0 or games[k] >= len(state):
+            return k
+    return -1
+
+
+@kernel
 def _start(state, games, seeds, episodes, twins, done):
     for k in range(len(games)):
         start_episode(state[games[k]], seeds[k], episodes[k], twins[k])
@@ -290,24 +379,36 @@ def _deal(state, game):
 
 @kernel
 def _write_masks(state, games, masks):
+    outside = first_outside(state, games)
+    if outside >= 0:
+        return outside
     for k in range(len(games)):
         game = state[games[k]]
         write_mask(game.public, game.private[game.public.to_move], masks[k])
+    return -1
 
 
 @kernel
 def _write_observations(state, games, player, observations):
+    outside = first_outside(state, games)
+    if outside >= 0:
+        return outside
     for k in range(len(games)):
         game = state[games[k]]
         write_observation(game.public, game.private[player], player, observations[k])
+    return -1
 
 
 @kernel
 def _write_compact(state, games, player, records):
+    outside = first_outside(state, games)
+    if outside >= 0:
+        return outside
     for k in range(len(games)):
         game = state[games[k]]
         observer = game.public.to_move if player < 0 else player
         write_compact(game.public, game.private[observer], observer, records[k])
+    return -1
 
 
 @kernel
@@ -325,20 +426,39 @@ def _write_candidates(state, games, rows, actions, table):
 
 @kernel
 def _write_views(state, games, player, views):
+    outside = first_outside(state, games)
+    if outside >= 0:
+        return outside
     for k in range(len(games)):
         game = state[games[k]]
         write_view(game, game.public.to_move if player < 0 else player, views[k])
+    return -1
 
 
 @kernel
 def _find_illegal(state, games, actions, illegal):
+    outside = first_outside(state, games)
+    if outside >= 0:
+        return outside
     for k in range(len(games)):
         game = state[games[k]]
         illegal[k] = not is_legal(game.public, game.private[game.public.to_move], actions[k])
+    return -1
 
 
 @kernel
 def _first_illegal(state, games, actions):
+    """Position of the first action that may not be played; -1 if all may.
+
+    `_OUTSIDE` or `_NOT_ASCENDING` if the games are wrong.
+    """
+    before = np.int64(-1)
+    for k in range(len(games)):
+        if games[k] < 0 or games[k] >= len(state):
+            return _OUTSIDE
+        if games[k] <= before:
+            return _NOT_ASCENDING
+        before = games[k]
     for k in range(len(games)):
         game = state[games[k]]
         if not is_legal(game.public, game.private[game.public.to_move], actions[k]):
@@ -348,6 +468,8 @@ def _first_illegal(state, games, actions):
 
 @kernel
 def _keep_waiting(state, done, games, player, waiting):
+    if first_outside(state, games) >= 0:
+        return -1
     count = 0
     for k in range(len(games)):
         if state[games[k]].public.to_move == player and not done[games[k]]:

@@ -100,6 +100,8 @@ def card_id(text: str) -> int:
 
 def card_text(card: int) -> str:
     """Text of a card id: ``card_text(22) == "TH"``."""
+    if not is_integer(card):
+        raise TypeError(f"a card id is an integer, not {card!r}")
     if not 0 <= card < NUM_CARDS:
         raise ValueError(f"{card} is not a card id: ids run from 0 to {NUM_CARDS - 1}")
     return RANKS[card % NUM_RANKS] + SUITS[card // NUM_RANKS]

@@ -32,6 +32,6 @@ app.add_typer(bot_speed.app)
 
 
 def main() -> None:
-    """Run the command line; a mistake of the user's is one line on stderr and exit status 2, see `one_line_errors`."""
+    """Run the command line; a user's mistake is one line on stderr and status 2, see `one_line_errors`."""
     with one_line_errors("gin-rummy"):
         app()

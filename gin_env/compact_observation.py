@@ -20,7 +20,9 @@ from gin_env.cards import NUM_CARDS
 from gin_env.compilation import kernel
 from gin_env.engine import write_mask
 from gin_env.observation import OBSERVATION_SIZE, write_observation
+from gin_env.record_checks import is_position
 from gin_env.rules import RULES
+from gin_env.support.checks import result_array
 
 COMPACT = np.dtype(
     [
@@ -49,11 +51,13 @@ COMPACT = np.dtype(
 def expand(records: np.ndarray, observations: np.ndarray | None = None) -> np.ndarray:
     """float32 (k, OBSERVATION_SIZE): the observation vectors of `COMPACT` records (k,).
 
-    `observations` may be given to be written into. Raises TypeError for anything but such records.
+    `observations` may be given to be written into. Raises TypeError for anything but such records, ValueError
+    for records of no position of a hand.
     """
     _check(records)
-    if observations is None:
-        observations = np.empty((len(records), OBSERVATION_SIZE), np.float32)
+    observations = result_array(
+        "observations", observations, (len(records), OBSERVATION_SIZE), np.dtype(np.float32)
+    )
     _expand(records, observations)
     return observations
 
@@ -61,7 +65,7 @@ def expand(records: np.ndarray, observations: np.ndarray | None = None) -> np.nd
 def expand_masks(records: np.ndarray) -> np.ndarray:
     """int8 (k, 107): the observers' legal actions, zeros for those who are not to move.
 
-    Raises TypeError as `expand` does.
+    Errors as for `expand`.
     """
     _check(records)
     masks = np.zeros((len(records), NUM_ACTIONS), np.int8)
@@ -72,6 +76,9 @@ def expand_masks(records: np.ndarray) -> np.ndarray:
 def _check(records: np.ndarray) -> None:
     if not isinstance(records, np.ndarray) or records.dtype != COMPACT or records.ndim != 1:
         raise TypeError("expected a one-dimensional array of dtype gin_env.compact_observation.COMPACT")
+    wrong = _first_wrong(records)
+    if wrong >= 0:
+        raise ValueError(f"record {wrong} is no position of a hand: it is damaged, or was never written")
 
 
 @kernel
@@ -95,6 +102,15 @@ def write_compact(public, private, player: int, compact) -> None:
     compact.player = player
     for card in range(NUM_CARDS):
         compact.discard_turn[card] = public.discard_turn[card]
+
+
+@kernel
+def _first_wrong(records):
+    for index in range(len(records)):
+        compact = records[index]
+        if not is_position(compact, np.int64(compact.hand), compact.player):
+            return index
+    return -1
 
 
 @kernel

@@ -5,22 +5,34 @@ calls: after an edit there it silently runs the old code. So the cache folder ca
 file of the package that holds a kernel. Change one of them and all kernels are compiled again, once
 (about 20 seconds).
 
-The folder is ``~/.cache/gin-env`` (``$XDG_CACHE_HOME`` is respected); ``GIN_ENV_CACHE`` moves it.
+The folder is ``~/.cache/gin-env`` (``$XDG_CACHE_HOME`` is respected); ``GIN_ENV_CACHE`` moves it. What lies
+in it is run as machine code, so a folder that other users may write, or one of theirs, is refused, and so is
+one below such a folder (a sticky folder such as ``/tmp`` is fine: there nobody can replace what is mine).
+Instead, and where the folder cannot be written, kernels are kept in a temporary folder, which is removed when
+the process ends. Whatever is wrong with a cache is said in one line on stderr and stops nobody: damaged
+kernels are compiled again, and where nothing can be kept (a full disk), they are compiled for this process
+alone.
 """
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import pickle
+import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core import event as numba_event
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 _CONSTANTS = ("state.py",)
 """Files without a kernel whose constants are compiled into kernels (tests/test_compilation.py checks)."""
@@ -47,19 +59,143 @@ def fingerprint(sources: list[Path]) -> str:
     return digest.hexdigest()[:12]
 
 
+# --- Where kernels are kept ---------------------------------------------------------------------------
+
+
 @cache
-def cache_folder() -> Path:
-    """Where compiled kernels are kept; a temporary folder if the home folder cannot be written."""
+def cache_folder() -> Path | None:
+    """Where compiled kernels are kept (see above); None if nowhere."""
     base = os.environ.get("GIN_ENV_CACHE") or os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gin-env"
     )
-    folder = Path(base) / fingerprint(kernel_sources())
+    folder = Path(base).absolute() / fingerprint(kernel_sources())
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        writable = os.access(folder, os.W_OK)
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder = folder.resolve()
+        if open_to_others := folder_open_to_others(folder):
+            _say_once(
+                f"kernels are not kept in {folder}, since other users may write {open_to_others}: "
+                "take that right "
+                "from them and delete what is there, or set GIN_ENV_CACHE to a folder of your own"
+            )
+        elif os.access(folder, os.W_OK):
+            folder.chmod(0o700)  # what numba makes inside has the rights that the user's umask leaves
+            return folder
     except OSError:
-        writable = False
-    return folder if writable else Path(tempfile.mkdtemp(prefix="gin-env-"))
+        pass
+    return _temporary_folder()
+
+
+def folder_open_to_others(folder: Path) -> Path | None:
+    """The folder itself or the first above it that users other than this one and root may change.
+
+    A group counts as this user alone if it bears the user's name and has no other members, as many systems
+    set up.
+    """
+    if os.name != "posix":
+        return None
+    mine = (os.getuid(), 0)
+    inside: os.stat_result | None = None
+    for place in (folder, *folder.parents):
+        about = place.stat()
+        writable = about.st_mode & stat.S_IWOTH or (
+            about.st_mode & stat.S_IWGRP and not _is_private_group(about.st_gid)
+        )
+        # In a sticky folder others can make things, but not replace those of this user.
+        replaceable = writable and (inside is None or not about.st_mode & stat.S_ISVTX)
+        if about.st_uid not in mine or replaceable:
+            return place
+        inside = about
+    return None
+
+
+def _is_private_group(number: int) -> bool:
+    import grp
+    import pwd
+
+    try:
+        user, group = pwd.getpwuid(os.getuid()), grp.getgrgid(number)
+    except KeyError:
+        return False
+    return group.gr_name == user.pw_name and set(group.gr_mem) <= {user.pw_name}
+
+
+def _temporary_folder() -> Path | None:
+    """A folder of this process, removed at its end."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="gin-env-")).resolve()
+    except OSError:
+        return None
+    owner = os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == owner:  # not when a forked child ends
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return None if folder_open_to_others(folder) else folder
+
+
+_said: set[str] = set()
+
+
+def _say_once(line: str) -> None:
+    if line not in _said:
+        _said.add(line)
+        print(f"gin-env: {line}", file=sys.stderr, flush=True)
+
+
+# --- A cache that stops nobody ------------------------------------------------------------------------
+
+
+class _KernelFiles(IndexDataCacheFile):
+    """numba's files of one kernel, with a checksum before the machine code: damaged code must not be run."""
+
+    def _save_data(self, name: str, data: Any) -> None:
+        content = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(hashlib.sha256(content).digest() + content)
+
+    def _load_data(self, name: str) -> Any:
+        content = Path(self._data_path(name)).read_bytes()
+        if hashlib.sha256(content[32:]).digest() != content[:32]:
+            raise ValueError("the checksum is wrong")
+        return pickle.loads(content[32:])
+
+    def remove(self) -> None:
+        """Delete the index; data files without an index are written over."""
+        Path(self._index_path).unlink(missing_ok=True)
+
+
+class _KernelCache(FunctionCache):
+    """numba's cache of one kernel, for which no file that cannot be read or written is an error."""
+
+    full = False
+    """For all kernels: something could not be written, nothing more is tried."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        files: Any = self._cache_file
+        self._cache_file: Any = _KernelFiles(self._cache_path, self._impl.filename_base, files._source_stamp)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # a damaged pickle raises nearly anything
+            _say_once(f"damaged kernels in {cache_folder()} are compiled again")
+        with suppress(OSError):  # then it cannot be written either, which `save_overload` says
+            self._cache_file.remove()
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        if _KernelCache.full:
+            return
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _KernelCache.full = True
+            _say_once(f"compiled kernels cannot be kept in {cache_folder()}: {error.strerror or error}")
 
 
 class _AnnounceCompilation(numba_event.Listener):
@@ -71,11 +207,10 @@ class _AnnounceCompilation(numba_event.Listener):
         module = getattr(event.data.get("dispatcher"), "__module__", None) or ""
         if not self.announced and module.startswith("gin_env"):
             type(self).announced = True
-            print(
-                "gin-env: compiling (each part of the engine once on this machine, all in all about "
-                f"20 seconds; kept in {cache_folder()})",
-                file=sys.stderr,
-                flush=True,
+            kept = f"kept in {cache_folder()}" if cache_folder() else "not kept"
+            _say_once(
+                "compiling (each part of the engine once on this machine, all in all about 20 seconds; "
+                f"{kept})"
             )
 
     def on_end(self, event: Any) -> None:
@@ -90,10 +225,26 @@ def kernel(function: Callable[..., Any]) -> Any:
 
     The annotations of kernels are for readers: ``int`` stands for any integer type of numba's.
     """
+    compiled = numba.njit(function, nogil=True)
+    folder = cache_folder()
+    if folder is None:
+        return compiled
     settings: Any = numba.config
     previous = settings.CACHE_DIR
-    settings.CACHE_DIR = str(cache_folder())
+    settings.CACHE_DIR = str(folder)
     try:
+        kept = _KernelCache(function)
+    except (OSError, RuntimeError):  # numba found no place that it can write
+        kept = None
+    except (
+        AttributeError,
+        TypeError,
+    ):  # a release of numba that keeps its files otherwise: its own cache must do
         return numba.njit(function, cache=True, nogil=True)
     finally:
         settings.CACHE_DIR = previous
+    if kept is not None and folder in Path(kept.cache_path).parents:  # numba tries places of its own too
+        compiled._cache = kept
+    else:
+        _say_once(f"compiled kernels cannot be kept in {folder}")
+    return compiled

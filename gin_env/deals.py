@@ -35,7 +35,7 @@ def check_deck(deck: Sequence[int] | np.ndarray, rules: Rules) -> np.ndarray:
     return cards.astype(np.int8)
 
 
-def check_dealer(dealer: object) -> int:
+def check_dealer(dealer: Any) -> int:
     """0 or 1. Raises ValueError for anything else."""
     if not is_integer(dealer) or dealer not in (0, 1):
         raise ValueError(f"the dealer is 0 or 1, not {dealer!r}")

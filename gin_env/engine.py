@@ -62,8 +62,8 @@ from gin_env.streams import (
 def start_episode(game, seed: int, episode: int, twin: bool) -> None:
     """Begin a new game under the rules already in place: scores 0, random dealer, first hand dealt.
 
-    The `twin` of an episode has the same dealer and the same decks but for the names of the suits, which the rules do
-    not know, and breaks ties with numbers of its own.
+    The `twin` of an episode has the same dealer and the same decks but for the names of the suits, which the
+    rules do not know, and breaks ties with numbers of its own.
     """
     hidden = game.hidden
     hidden.deal_key = episode_key(seed, episode, DEALS)
@@ -194,7 +194,7 @@ def may_draw_upcard(public) -> bool:
 
 @kernel
 def illegality(public, private, action: int) -> int:
-    """Why the player to move, whose private part this is, may not take this action; `LEGAL` (0) if she may."""
+    """Why the player to move, whose private part this is, may not do this; `LEGAL` (0) if she may."""
     if action < 0 or action >= NUM_ACTIONS:
         return NO_SUCH_ACTION
     if public.phase == OVER:
@@ -346,6 +346,9 @@ def _settle_knock(public, private) -> None:
     public.deadwood[defender] = defender_left
     public.scores[public.winner] += public.points
     public.phase = OVER
+
+
+# --- The end of a game --------------------------------------------------------------------------------
 
 
 @kernel

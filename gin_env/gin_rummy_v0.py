@@ -48,9 +48,17 @@ REGISTERED_ID = "gin_env/gin_rummy-v0"
 def env(**kwargs: Any) -> AECEnv:
     """`raw_env` in PettingZoo's usual wrappers; takes the same keywords."""
     wrapped: AECEnv = raw_env(**kwargs)
-    wrapped = wrappers.TerminateIllegalWrapper(wrapped, illegal_reward=-1)
+    wrapped = _TerminateIllegalWrapper(wrapped, illegal_reward=-1)
     wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
     return wrappers.OrderEnforcingWrapper(wrapped)
+
+
+class _TerminateIllegalWrapper(wrappers.TerminateIllegalWrapper):
+    """PettingZoo's judges an action by the last mask that it handed out; here callers cannot change that."""
+
+    def observe(self, agent: str) -> dict[str, np.ndarray] | None:
+        observation = super().observe(agent)
+        return observation and {**observation, "action_mask": observation["action_mask"].copy()}
 
 
 def register() -> None:
@@ -119,11 +127,11 @@ class raw_env(AECEnv):
         self._last_hand: np.void | None = None  # `HAND_RESULT` of the hand before this one
         self._screen = Screen(render_mode, self.metadata["render_fps"])
 
-    def observation_space(self, agent: str) -> spaces.Space:
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The same object at each call."""
         return self.observation_spaces[agent]
 
-    def action_space(self, agent: str) -> spaces.Space:
+    def action_space(self, agent: str) -> spaces.Space[Any]:
         """The same object at each call."""
         return self.action_spaces[agent]
 
@@ -135,7 +143,7 @@ class raw_env(AECEnv):
         Parameters
         ----------
         seed : begins episode 0 of this seed. Without a seed the next episode of the same seed begins (the
-            first time: of a seed from the operating system).
+            first time: of a seed from the operating system). Whoever knows the seed knows the decks.
         options : ``"deck"`` fixes the deal of the first hand: card ids in dealing order, two hands
             alternately from player_0 on, the upcard, the stock in drawing order (the full deck: 20, 1, 31
             cards). With ``episode="game"`` it may be a list of such decks, one for each hand; void hands use
@@ -152,6 +160,7 @@ class raw_env(AECEnv):
             self._seed = fresh_seed()
         else:
             self._episode_number += 1
+        self._estimates.forget(self._index)
         games.start(
             self._index, np.array([self._seed], np.uint64), np.array([self._episode_number], np.uint64)
         )
@@ -184,7 +193,7 @@ class raw_env(AECEnv):
             return
         games = self.games
         self._action[0] = check_action(action)
-        games.play_checked(self._index, self._action)
+        games.play(self._index, self._action)
         self._cumulative_rewards[agent] = 0.0
         self.rewards = {"player_0": 0.0, "player_1": 0.0}
         if games.results["ended"][0]:
@@ -200,12 +209,13 @@ class raw_env(AECEnv):
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """What `agent` may see, whether to move or not: a new float32 array (OBSERVATION_SIZE,) and the mask.
 
-        The mask, int8 (107,), is the array in ``infos[agent]``: all zeros unless the agent is to move.
+        The mask, int8 (107,), equals the one in ``infos[agent]``: all zeros unless the agent is to move. Both
+        are the caller's own.
         """
         player = self._player_number(agent)
         return {
             "observation": self._estimates.observe(self.games, self._index, player)[0],
-            "action_mask": self._masks[agent],
+            "action_mask": self._masks[agent].copy(),
         }
 
     def player_view(self, agent: str) -> PlayerView:
@@ -247,16 +257,16 @@ class raw_env(AECEnv):
         self._last_hand = games.results[0].copy()
 
     def _pass_turn(self, player: int) -> None:
-        """Select a player and write both masks, new arrays each time, so that callers may keep them."""
+        """Select a player and write both masks; those in the infos are new arrays, for callers."""
         mask = self.games.masks(self._index)[0]
         no_mask = np.zeros(NUM_ACTIONS, np.int8)
         self.agent_selection = PLAYERS[player]
         first, second = (no_mask, mask) if player else (mask, no_mask)
         self._masks = {"player_0": first, "player_1": second}
-        self.infos = {"player_0": {"action_mask": first}, "player_1": {"action_mask": second}}
+        self.infos = {"player_0": {"action_mask": first.copy()}, "player_1": {"action_mask": second.copy()}}
 
     def _deads_step_first(self) -> str:
         """TerminateIllegalWrapper, having ended the episode, calls this: nobody may move any more."""
         self._masks = {agent: np.zeros(NUM_ACTIONS, np.int8) for agent in PLAYERS}
-        self.infos = {agent: {"action_mask": self._masks[agent]} for agent in self.agents}
+        self.infos = {agent: {"action_mask": self._masks[agent].copy()} for agent in self.agents}
         return super()._deads_step_first()

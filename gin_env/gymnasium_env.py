@@ -24,6 +24,7 @@ from gin_env.rules import Rules
 from gin_env.show.screen import Screen, check_render_mode
 from gin_env.spaces import action_space, observation_space
 from gin_env.state import OUTCOME_NAMES
+from gin_env.streams import check_seed
 
 
 class GinRummyEnv(gymnasium.Env):
@@ -72,13 +73,15 @@ class GinRummyEnv(gymnasium.Env):
         """Begin an episode: number 0 of `seed`, or without a seed the one after the last.
 
         ``options={"deck": 52 card ids, "dealer": 0 or 1}`` fixes the deal as in `gin_rummy_v0.raw_env.reset`;
-        the agent is player 0.
+        the agent is player 0. Whoever knows the seed knows the decks. Raises TypeError or ValueError for an
+        invalid seed, deck or dealer, and for a deck with which the opponent ends the hand before the agent's
+        first turn; nothing has changed then.
         """
-        super().reset(seed=seed)
         games = self.seat.games
         decks, dealer = check_deal_options(options, games.rules, games.whole_game)
-        self.seat.reseed(0, seed)
-        self.seat.begin(games.everyone, decks, dealer)
+        seeds = [None if seed is None else check_seed(seed)]
+        self.seat.reset(games.everyone, seeds, decks, dealer)
+        super().reset(seed=seeds[0])
         return self._observe()
 
     def step(self, action: int) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
@@ -153,17 +156,15 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.nda
     ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Begin an episode in every game, or in those of ``options["reset_mask"]`` (bool (num_envs,)).
 
-        ``options`` may also fix the deal of all these games (``"deck"``, ``"dealer"``).
+        ``options`` may also fix the deal of all these games (``"deck"``, ``"dealer"``). Whoever knows the
+        seed knows the decks. Errors as for `GinRummyEnv.reset`; nothing has changed then.
         """
         options = dict(options or {})
         games = self._games_to_reset(options.pop("reset_mask", None))
         decks, dealer = check_deal_options(options, self.seat.games.rules, self.seat.games.whole_game)
-        seeds = check_seeds(seed, self.num_envs)
+        self.seat.reset(games, check_seeds(seed, self.num_envs), decks, dealer)
         if isinstance(seed, int):
             super().reset(seed=seed)
-        for game in games:
-            self.seat.reseed(game, seeds[game])
-        self.seat.begin(games, decks, dealer)
         self._begun = True
         return self._observe()
 

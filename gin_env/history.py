@@ -25,11 +25,11 @@ def first_mover(public) -> int:
 
 @kernel
 def next_mover(action: int, mover: int) -> int:
-    """Who acts after `mover` has taken this action: a discard or a pass ends her part, after a draw she discards."""
+    """Who acts after `mover` has done this: a discard or a pass ends her part, after a draw she discards."""
     return 1 - mover if is_discard(action) or action == PASS else mover
 
 
 @kernel
 def upcard_after(action: int, upcard: int) -> int:
-    """The card last laid on the discard pile, after this action; a draw of it does not change which card it was."""
+    """The card last laid on the discard pile, after this action; a draw of it does not change that."""
     return action % NUM_CARDS if is_discard(action) else upcard

@@ -129,7 +129,7 @@ def _check_shape(observation: np.ndarray) -> None:
 # --- Writing it ---------------------------------------------------------------------------------------
 
 # Where each part begins, by name; numba reads the fields of a named tuple as constants.
-_Starts = namedtuple("_Starts", LAYOUT)  # type: ignore[misc]
+_Starts = namedtuple("_Starts", LAYOUT)  # type: ignore[misc]  # mypy wants a literal
 _AT: Any = _Starts(*(where.slice.start for where in LAYOUT.values()))
 _INVERSE = (1 / np.arange(1, 257)).astype(np.float32)
 """float32 (256,): _INVERSE[n] = 1 / (1 + n)."""

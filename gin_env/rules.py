@@ -10,6 +10,7 @@ from gin_env.cards import NUM_RANKS, NUM_SUITS, deck_cards
 from gin_env.compilation import kernel
 from gin_env.support.checks import is_integer
 
+MAX_HAND_SIZE = 10
 MAX_TURNS = 126
 """Most turns that the history of one hand has room for (two acts a turn, two passes before them)."""
 
@@ -77,7 +78,7 @@ class Rules:
         for name, least, most in (
             ("ranks", 1, NUM_RANKS),
             ("suits", 1, NUM_SUITS),
-            ("hand_size", 1, 10),
+            ("hand_size", 1, MAX_HAND_SIZE),
             ("knock_limit", 0, 100),
             ("gin_bonus", 0, 1000),
             ("undercut_bonus", 0, 1000),
@@ -113,8 +114,9 @@ class Rules:
 
     def record(self) -> np.void:
         """The rules as one record of `RULES`, as they stand in every game's public part."""
-        values = tuple(getattr(self, field.name) for field in fields(self))
-        return np.array([values], dtype=RULES)[0]
+        records = np.zeros(1, RULES)  # zeros between the fields too, so that equal rules are equal bytes
+        records[0] = tuple(getattr(self, field.name) for field in fields(self))
+        return records[0]
 
     @classmethod
     def from_record(cls, record: np.void) -> Rules:

@@ -7,17 +7,19 @@ independently.
 
 There are two layers:
 
-- *Keys*, once an episode: `episode_key` is SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF",
-  INDOCRYPT 2012) under the seed. It is a one-way function: from the keys that a player can work out (those of her own
-  tie-breaks) nothing leads to the seed, to the key of the deals or to the other player's key. What remains is to try
-  seeds one after the other: use the default, a secret seed, with bots that you do not trust.
-- *Numbers*, at every use: `mix` is SplitMix64's output function (Steele, Lea and Flood, "Fast splittable pseudorandom
-  number generators", OOPSLA 2014), which passes BigCrush. It is fast and can be inverted.
+- *Keys*, once an episode: `episode_key` is SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input
+  PRF", INDOCRYPT 2012) under the seed. It is a one-way function: from the keys that a player can work out
+  (those of her own tie-breaks) nothing leads to the seed, to the key of the deals or to the other player's
+  key. What remains is to try seeds one after the other: use the default, a secret seed, with bots that you
+  do not trust.
+- *Numbers*, at every use: `mix` is SplitMix64's output function (Steele, Lea and Flood, "Fast splittable
+  pseudorandom number generators", OOPSLA 2014), which passes BigCrush. It is fast and can be inverted.
 """
 
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 
@@ -132,7 +134,10 @@ _NUM_ORDERS = np.array([1, 1, 2, 6, 24])
 
 @kernel
 def other_suit_order(suits: int, key: int) -> np.ndarray:
-    """int8 (4,): a random order of the first `suits` suits that is not the usual one (with one suit there is no other)."""
+    """int8 (4,): a random order of the first `suits` suits that is not the usual one.
+
+    With one suit there is no other order.
+    """
     others = _NUM_ORDERS[suits] - 1
     return SUIT_ORDERS[1 + below(mix(key, 0), others) if others > 0 else 0]
 
@@ -143,7 +148,7 @@ def unit(number: int) -> float:
     return np.float64(np.uint64(number) >> np.uint64(11)) / 9007199254740992.0  # 2^53
 
 
-def check_seed(seed: object) -> int:
+def check_seed(seed: Any) -> int:
     """`seed` as a Python int. Raises TypeError or ValueError unless it is an integer >= 0."""
     if not is_integer(seed):
         raise TypeError(f"a seed is a non-negative integer, not {seed!r}")

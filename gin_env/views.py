@@ -29,6 +29,7 @@ from gin_env.engine import (
 from gin_env.history import first_mover, next_mover, upcard_after
 from gin_env.melds import deadwood
 from gin_env.observation import OBSERVATION_SIZE, write_observation
+from gin_env.record_checks import is_history, is_position
 from gin_env.rules import Rules
 from gin_env.state import NO_CARD, OFFER, PHASE_NAMES, PRIVATE, PUBLIC, STOCK_ONLY
 
@@ -57,13 +58,25 @@ class Event(NamedTuple):
 class PlayerView:
     """The views of n players, each at a table of her own: what a bot decides from.
 
-    ``records`` is a structured array (n,) of dtype `VIEW`; a single view is a batch of one.
+    ``records`` is a structured array (n,) of dtype `VIEW`; a single view is a batch of one. Raises TypeError
+    for anything else, ValueError for records of no position of a hand: bots look things up by what stands in
+    them.
     """
 
     def __init__(self, records: np.ndarray) -> None:
-        if records.dtype != VIEW or records.ndim != 1:
+        if not isinstance(records, np.ndarray) or records.dtype != VIEW or records.ndim != 1:
             raise TypeError("PlayerView needs a one-dimensional array of dtype gin_env.views.VIEW")
+        wrong = _first_wrong(records)
+        if wrong >= 0:
+            raise ValueError(f"record {wrong} is no position of a hand: it is damaged, or was never written")
         self.records = records
+
+    @classmethod
+    def _of(cls, records: np.ndarray) -> PlayerView:
+        """The view of records (n,) that the engine has written: they are not checked."""
+        view = cls.__new__(cls)
+        view.records = records
+        return view
 
     @classmethod
     def from_env(cls, env: Any, agent: str) -> PlayerView:
@@ -81,8 +94,15 @@ class PlayerView:
 
     def __getitem__(self, index: Any) -> PlayerView:
         """A part of the batch: an index, a slice, or an array of indices."""
-        records = self.records[index]
-        return PlayerView(records.reshape(-1) if isinstance(records, np.ndarray) else np.array([records]))
+        try:
+            records = self.records[index]
+            if isinstance(records, np.void):
+                records = self.records[[index]]
+        except (OverflowError, KeyError) as error:
+            raise IndexError(f"no views {index!r} in a batch of {len(self)}") from error
+        if records.dtype != VIEW:
+            raise IndexError(f"a batch of views is indexed by integers, slices or arrays, not {index!r}")
+        return PlayerView._of(records.reshape(-1))
 
     def __iter__(self) -> Iterator[PlayerView]:
         return (self[index] for index in range(len(self)))
@@ -195,6 +215,17 @@ def write_view(game, player: int, view) -> None:
     view.private = game.private[player]
     view.player = player
     view.random = decision_random(game, player)
+
+
+@kernel
+def _first_wrong(views):
+    for index in range(len(views)):
+        view = views[index]
+        if not is_position(view.public, np.int64(view.private.hand), view.player):
+            return index
+        if not is_history(view.public, view.private, view.player):
+            return index
+    return -1
 
 
 @kernel

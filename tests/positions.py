@@ -86,7 +86,7 @@ def played(name: str) -> Played:
     snapshots = [games.state.copy()]
     while not games.done.all():
         waiting = np.flatnonzero(~games.done)
-        games.play_checked(waiting, policy(games.views(waiting)))
+        games.play(waiting, policy(games.views(waiting)))
         snapshots.append(games.state[waiting].copy())
     return Played(rules, np.concatenate(snapshots), reached(games.state))
 

@@ -1,9 +1,10 @@
-"""Kill examples/ppo_selfplay.py at many moments, and check after each what is left; a script of its own, since it forks.
+"""Kill examples/ppo_selfplay.py at many moments and check what is left; its own script, since it forks.
 
     python tests/self_play_kills.py FOLDER
 
-Everything is imported once; each session of the run is a forked process. Most are killed before or after a random system
-call of those that write files, some after a random time, one is interrupted; each goes on with what the last one left.
+Everything is imported once; each session of the run is a forked process. Most are killed before or after a
+random system call of those that write files, some after a random time, one is interrupted; each goes on with
+what the last one left.
 """
 
 from __future__ import annotations
@@ -41,8 +42,9 @@ def load_example():
 
 def tiny(example, run: Path):
     return example.Settings(
-        run, 60.0, threads=1, num_envs=4, num_steps=8, batch_size=ROLLOUT // UPDATES, hidden=(8,), pool_size=3,
-        snapshot_every=0.0005, evaluate_every=0.003, evaluation_games=2, final_games=2, checkpoint_every=0.0,
+        run, 60.0, threads=1, num_envs=4, num_steps=8, batch_size=ROLLOUT // UPDATES, hidden=(8,),
+        pool_size=3, snapshot_every=0.0005, evaluate_every=0.003, evaluation_games=2, final_games=2,
+        checkpoint_every=0.0,
     )  # fmt: skip
 
 
@@ -134,7 +136,7 @@ def main(run: Path) -> None:
     example = load_example()
     torch.set_num_threads(1)
     settings = tiny(example, run)
-    # Games to 100 points take long while nobody knocks, and pictures take long: neither is what is tested here.
+    # Games to 100 points take long while nobody knocks, and so do pictures: neither is what is tested here.
     example.play_match = lambda *bots, episode="hand": play_match(*bots, episode="hand")
     example.draw_learning_curve = lambda rows, path: write_text(path, f"{len(rows)} points")
     play_match("random", "simple", 2, episode="hand")  # once, not in each session

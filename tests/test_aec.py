@@ -231,7 +231,8 @@ def test_only_the_actor_has_a_mask_and_everybody_sees_her_own_hand(make, episode
         for player, agent in enumerate(PLAYERS):
             observation = env.observe(agent)
             mask = observation["action_mask"]
-            assert mask is env.infos[agent]["action_mask"]
+            assert np.array_equal(mask, env.infos[agent]["action_mask"])
+            assert not np.shares_memory(mask, env.infos[agent]["action_mask"])
             may_move = agent == env.agent_selection and not env.terminations[agent]
             assert mask.any() == may_move
             assert observation in env.observation_space(agent)

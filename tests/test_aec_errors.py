@@ -214,3 +214,30 @@ def test_a_full_deck_does_not_fit_small_rules():
     expect_unchanged(
         env, ValueError, "a deck has 20 cards, not shape (52,)", env.reset, options={"deck": DECK}
     )
+
+
+@pytest.mark.parametrize("make", [gin_rummy_v0.raw_env, gin_rummy_v0.env])
+@pytest.mark.parametrize("value", [0, 1])
+def test_masks_are_the_callers_own(make, value):
+    """Writing into a mask that was handed out changed what PettingZoo's wrapper took for legal."""
+    env = make()
+    env.reset(seed=1)
+    for _ in range(30):
+        agent = env.agent_selection
+        legal = env.unwrapped.games.masks(np.array([0]))[0]
+        observation, _, over, _, info = env.last()
+        if over:
+            break
+        for mask in (observation["action_mask"], info["action_mask"], env.observe(agent)["action_mask"]):
+            assert np.array_equal(mask, legal)
+            mask[:] = value
+        assert np.array_equal(env.observe(agent)["action_mask"], legal)
+        env.observe(agent)["action_mask"][:] = value
+        env.step(int(legal.argmax()))
+        assert not any(env.terminations.values()) or env.rewards["player_0"] == -env.rewards["player_1"]
+    if make is gin_rummy_v0.env:
+        env.reset(seed=1)
+        env.observe("player_0")["action_mask"][:] = 1
+        env.observe("player_1")["action_mask"][:] = 1
+        env.step(0)
+        assert set(env.rewards.values()) == {0, -1}, "illegal all the same"

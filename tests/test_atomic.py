@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, outputs are tried before the work, and programs end with one line."""
+"""Files are written whole or not at all, outputs are tried before the work, programs end with one line."""
 
 from __future__ import annotations
 

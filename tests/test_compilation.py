@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -90,11 +91,11 @@ def test_the_cache_folder_follows_the_environment_variables(tmp_path):
 
 def test_a_cache_folder_that_cannot_be_made_is_replaced_by_a_temporary_one(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    code = "from gin_env.compilation import cache_folder; print(cache_folder())"
-    folder = Path(run_python(code, GIN_ENV_CACHE=str(tmp_path / "file")).strip())
-    assert folder.is_dir()
-    assert tmp_path not in folder.parents
-    shutil.rmtree(folder)
+    code = "from gin_env.compilation import cache_folder; print(cache_folder(), cache_folder().is_dir())"
+    folder, existed = run_python(code, GIN_ENV_CACHE=str(tmp_path / "file")).split()
+    assert existed == "True"
+    assert tmp_path not in Path(folder).parents
+    assert not Path(folder).exists(), "removed at the end"
 
 
 def test_each_batch_kernel_is_compiled_for_exactly_one_signature():
@@ -120,7 +121,7 @@ for number, options in ((1, {}), (7, dict(episode="game")), (3, dict(reward="win
         for player in (0, 1):
             games.observations(waiting, player)
         bot = agents.make(("random", "simple")[step % 2])
-        games.play_checked(waiting, bot.act(games.views(waiting)))
+        games.play(waiting, bot.act(games.views(waiting)))
 for module in (batch, views, random_bots, simple):
     for name, function in vars(module).items():
         if isinstance(function, CPUDispatcher) and function.py_func.__module__ == module.__name__:
@@ -148,3 +149,118 @@ def test_documentation_survives_compilation(name):
 
     assert getattr(melds, name).__doc__
     assert melds.min_deadwood.__doc__
+
+
+# --- A cache that is damaged, foreign or full -----------------------------------------------------------
+
+ONE_KERNEL = "from gin_env.cards import count_cards; print(count_cards(7))"
+FINGERPRINT = compilation.fingerprint(compilation.kernel_sources())
+
+
+def run_kernel(cache: Path, before: str = "", **environment: str) -> list[str]:
+    """Compile and call one small kernel with this cache; the lines on stderr."""
+    done = subprocess.run(
+        [sys.executable, "-c", before + ONE_KERNEL],
+        env=os.environ | {"GIN_ENV_CACHE": str(cache)} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
+    return done.stderr.splitlines()
+
+
+@pytest.fixture(scope="module")
+def kept_kernel(tmp_path_factory):
+    """A cache that holds one kernel, which loads from it without a word."""
+    folder = tmp_path_factory.mktemp("kept")
+    assert ["compiling" in line for line in run_kernel(folder)] == [True]
+    assert run_kernel(folder) == []
+    return folder
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", ["cut short", "empty", "garbage", "one bit"])
+def test_a_damaged_kernel_is_compiled_again_and_one_line_says_so(kept_kernel, tmp_path, ending, damage):
+    cache = shutil.copytree(kept_kernel, tmp_path / "cache")
+    (file,) = cache.rglob(f"cards.count_cards*.{ending}")
+    content = file.read_bytes()
+    middle = len(content) // 2
+    damaged = {
+        "cut short": content[:middle],
+        "empty": b"",
+        "garbage": bytes(range(256)) * (len(content) // 256 + 1),
+        "one bit": content[:middle] + bytes([content[middle] ^ 16]) + content[middle + 1 :],
+    }
+    file.write_bytes(damaged[damage])
+    lines = run_kernel(cache)
+    if (
+        ending == "nbc" or damage != "one bit"
+    ):  # a changed index may also name another signature: compiled, no word
+        assert f"gin-env: damaged kernels in {cache / FINGERPRINT} are compiled again" in lines
+    assert len(lines) <= 2, "that line, and that something is compiled"
+    assert run_kernel(cache) == []
+
+
+def temporary_caches() -> set[Path]:
+    return set(Path(tempfile.gettempdir()).glob("gin-env-????????"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
+@pytest.mark.parametrize("place", [".", FINGERPRINT, ".."])
+@pytest.mark.parametrize("rights", [0o777, 0o775])
+def test_a_cache_that_others_may_write_is_refused(tmp_path, place, rights):
+    """Whoever may write it may have this user run code."""
+    cache = tmp_path / "above" / "cache"
+    (cache / FINGERPRINT).mkdir(parents=True)
+    open_place = (cache / place).resolve()
+    open_place.chmod(rights)
+    if rights == 0o775:
+        os.chown(open_place, -1, next(group for group in foreign_groups()))
+    before = temporary_caches()
+    lines = run_kernel(cache)
+    assert lines[0].startswith(f"gin-env: kernels are not kept in {cache / FINGERPRINT}")
+    assert f"other users may write {open_place}" in lines[0]
+    assert "GIN_ENV_CACHE" in lines[0]
+    assert not list(cache.rglob("*.nb?"))
+    assert temporary_caches() <= before, "the temporary cache is removed at the end"
+
+
+def foreign_groups() -> list[int]:
+    """Groups that this user may give a folder to and that are not hers alone."""
+    groups = [number for number in (65534, *os.getgroups()) if not compilation._is_private_group(number)]
+    if os.getuid() and not (groups := groups[1:]):
+        pytest.skip("this user has no group but her own")
+    return groups
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root may give folders away")
+def test_a_cache_of_another_user_is_refused(tmp_path):
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    os.chown(cache, 65534, -1)
+    assert f"other users may write {cache}:" in run_kernel(cache)[0]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
+def test_a_cache_in_a_sticky_folder_is_used(tmp_path):
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o1777)
+    run_kernel(tmp_path / "shared" / "mine")
+    assert run_kernel(tmp_path / "shared" / "mine") == []
+
+
+def test_the_cache_is_closed_to_others_whatever_the_umask(tmp_path):
+    run_kernel(tmp_path / "new", before="import os; os.umask(0); ")
+    assert (tmp_path / "new" / FINGERPRINT).stat().st_mode & 0o777 == 0o700
+    assert run_kernel(tmp_path / "new") == []
+
+
+def test_a_full_disk_is_one_line_and_not_an_error(tmp_path):
+    """Simulated by a limit on the size of files."""
+    limit = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+    limit += "resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200)); "
+    lines = run_kernel(tmp_path, before=limit, PYTHONDONTWRITEBYTECODE="1")
+    assert [line for line in lines if "compiling" not in line] == [
+        f"gin-env: compiled kernels cannot be kept in {tmp_path / FINGERPRINT}: File too large"
+    ]

@@ -150,7 +150,7 @@ def test_advancing_any_memory_equals_estimating_from_scratch(name):
         memory[waiting[some]] = own
         if step % 40 == 39:
             memory = memory[rng.permutation(40)]
-        games.play_checked(waiting, agents.make("simple").act(games.views(waiting)))
+        games.play(waiting, agents.make("simple").act(games.views(waiting)))
         hands += games.results["ended"][waiting].sum()
     assert hands > 200
 
@@ -282,7 +282,7 @@ def test_frequencies_count_what_a_slow_reading_counts():
                 view = games.views(np.array([game]), 1 - mover)
                 hand_before[game] = int(state["private"]["hand"][mover]), known_cards(view)[1][0]
         turns = games.state["public"]["turn"][waiting].copy()
-        games.play_checked(waiting, agents.make("simple").act(games.views(waiting)))
+        games.play(waiting, agents.make("simple").act(games.views(waiting)))
         ended = games.results["ended"][waiting]
         for game in waiting[(games.state["public"]["turn"][waiting] > turns) & ~ended].tolist():
             state = games.state[game]
@@ -523,7 +523,7 @@ def test_rules_of_small_decks_and_the_end_of_a_hand():
     games.start(games.everyone, np.full(60, 2, np.uint64), np.arange(60, dtype=np.uint64))
     while not games.done.all():
         waiting = np.flatnonzero(~games.done)
-        games.play_checked(waiting, agents.make("random").act(games.views(waiting)))
+        games.play(waiting, agents.make("random").act(games.views(waiting)))
         for name in NAMES:
             for player in range(2):
                 view = games.views(games.everyone, player)

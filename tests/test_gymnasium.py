@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
+from helpers import deck_of
 
 import gin_env
 from gin_env import IllegalActionError, Rules, agents
 from gin_env.actions import NUM_ACTIONS
+from gin_env.estimators.ensemble import EnsembleEstimator
 from gin_env.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
 
 ID = "gin_env/GinRummy-v0"
@@ -359,7 +361,7 @@ def test_opponents_can_be_swapped_between_hands():
     assert lost > 20  # random hardly ever wins a hand, simple does
     with pytest.raises(ValueError, match="weights"):
         env.set_opponents(["simple"], weights=[-1])
-    with pytest.raises(ValueError, match="weights are numbers that fit into a float"):
+    with pytest.raises(ValueError, match="expected 1 weights >= 0"):
         env.set_opponents(["simple"], weights=[10**400])
 
 
@@ -372,3 +374,90 @@ def test_small_decks_show_and_allow_their_own_cards_only():
         cards = gin_env.observation.planes(observation["observation"])
         assert not cards[:, :, 3:, :].any()
         assert not cards[:, :, :, 5:].any()
+
+
+@pytest.mark.parametrize("make", [GinRummyEnv, lambda: GinRummyVectorEnv(3)])
+@pytest.mark.parametrize("wrong", [{"seed": -1}, {"seed": 1.5}, {"seed": "1"}])
+def test_a_refused_seed_changes_nothing(make, wrong):
+    env, twin = make(), make()
+    for one in (env, twin):
+        one.reset(seed=5)
+    with pytest.raises((TypeError, ValueError)):
+        env.reset(**wrong)
+    assert env.seat.games.state.tobytes() == twin.seat.games.state.tobytes()
+    assert same_after_reset(env, twin)
+
+
+def same_after_reset(env, twin) -> bool:
+    """Whether both go on to the same next episodes, with the same random numbers of Gymnasium's."""
+    env.reset(), twin.reset()
+    states = [one.seat.games.state.tobytes() for one in (env, twin)]
+    return states[0] == states[1] and env.np_random.random() == twin.np_random.random()
+
+
+def test_seeds_that_run_beyond_64_bits_are_refused_before_any_game_is_reseeded():
+    env, twin = GinRummyVectorEnv(3), GinRummyVectorEnv(3)
+    env.reset(seed=5), twin.reset(seed=5)
+    with pytest.raises(ValueError, match="64 bits"):
+        env.reset(seed=2**64 - 2)
+    assert same_after_reset(env, twin)
+    env.reset(seed=2**64 - 3)
+
+
+@pytest.mark.parametrize("episode", ["hand", "game"])
+@pytest.mark.parametrize("make", [GinRummyEnv, lambda **more: GinRummyVectorEnv(3, **more)])
+def test_a_deck_that_the_opponent_wins_at_once_is_refused_and_the_hands_go_on(make, episode):
+    deck, dealer = won_at_once()
+    env, twin = (make(opponent=["simple", "simple:knock_at=10"], episode=episode) for _ in range(2))
+    for one in (env, twin):
+        one.reset(seed=5)
+    if episode == "hand":
+        with pytest.raises(ValueError, match="ends the hand before the learner's first turn"):
+            env.reset(seed=6, options={"deck": deck, "dealer": dealer})
+    for _ in range(60):
+        masks = np.atleast_2d(twin.action_masks())
+        assert np.array_equal(np.atleast_2d(env.action_masks()), masks)
+        actions = masks.argmax(axis=1)
+        for one in (env, twin):
+            one.step(actions if isinstance(one, GinRummyVectorEnv) else int(actions[0]))
+        if isinstance(env, GinRummyEnv) and env.seat.done[0]:
+            break
+    assert env.seat.games.state.tobytes() == twin.seat.games.state.tobytes()
+    assert same_after_reset(env, twin)
+
+
+def won_at_once() -> tuple[list[int], int]:
+    """A deck with which the opponent knocks in its first turn, before the agent, the dealer, has one."""
+    return deck_of("2C 4H 6S 8D TC QH KS 3D 5C 7H", "AC AH AS 9C 9H 9S JC JH JS KD", "JD"), 0
+
+
+@pytest.mark.parametrize("weights", [10**400, [10**400], ["x"], {}, [[1.0]], [np.nan], [-1], [0], [1, 1], 1j])
+def test_weights_that_are_refused_leave_the_opponents(weights):
+    env = GinRummyVectorEnv(3, ["simple", "random"])
+    env.reset(seed=1)
+    before = env.seat._bots, env.seat._pool_shares.tolist(), env.seat._bot_of_game.tolist()
+    with pytest.raises(ValueError, match="weights"):
+        env.set_opponents("simple", weights)
+    assert (env.seat._bots, env.seat._pool_shares.tolist(), env.seat._bot_of_game.tolist()) == before
+
+
+def test_weights_whose_sum_is_too_large_for_a_float_are_shares_all_the_same():
+    env = GinRummyVectorEnv(3)
+    env.set_opponents(["simple", "random"], [1e308, 1e308])
+    assert env.seat._pool_shares.tolist() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("episode", ["hand", "game"])
+def test_what_an_estimator_has_learned_of_an_opponent_is_forgotten_with_the_episode(episode):
+    env = GinRummyEnv(estimator=EnsembleEstimator("adaptive", ("uniform", "bayes")), episode=episode)
+
+    def observations() -> list[bytes]:
+        seen = [env.reset(seed=5)[0]]
+        for _ in range(40):
+            observation, _, over, _, _ = env.step(int(env.action_masks().argmax()))
+            seen.append(observation)
+            if over:
+                break
+        return [one["observation"].tobytes() for one in seen]
+
+    assert observations() == observations()

@@ -15,7 +15,7 @@ from gin_env.training import tonic
 
 BOTS = ("simple", "random", "simple:knock_at=4")
 TUNING = {"opponents": ["random"], "finalists": 1, "final_games": 4}
-TOURNAMENT = ["tournament", *BOTS, "--games", "4", "--hands"]
+TOURNAMENT = ["tournament", *BOTS, "--games", "4", "--hands", "--seed", "5"]
 
 
 def stop_after(monkeypatch, matches: int) -> list[int]:
@@ -120,6 +120,19 @@ def test_the_command_keeps_its_matches_until_the_results_are_written(tmp_path, m
     assert (done.exit_code, len(played)) == (0, 1)
     assert table.read_bytes() == whole.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["table.json", "whole.json"]
+
+
+def test_a_resumed_tournament_without_a_seed_goes_on_with_its_secret_one(tmp_path, monkeypatch):
+    path = tmp_path / "log"
+    with monkeypatch.context() as patch:
+        stop_after(patch, 2)
+        with pytest.raises(KeyboardInterrupt):
+            play_tournament(BOTS, 4, log=MatchLog(path))
+    with monkeypatch.context() as patch:
+        played = stop_after(patch, 99)
+        result = play_tournament(BOTS, 4, log=MatchLog(path, resume=True))
+    assert len(played) == 1
+    assert {match.seed for match in result.matches} == {result.seed}
 
 
 def test_to_resume_a_command_needs_its_outputs():

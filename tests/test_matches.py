@@ -118,7 +118,7 @@ def test_the_games_of_a_pair_do_not_begin_side_by_side():
             begun.extend(episodes.tolist())
             super().start(games, seeds, episodes, twins)
 
-    matches._play_all((agents.make("simple"),) * 2, 200, 3, Watched(50), None)
+    matches._play_all((agents.make("simple"),) * 2, 200, 3, Watched(50), None, False)
     assert sorted(begun) == sorted([*range(100)] * 2)
     assert sum(a == b for a, b in itertools.pairwise(begun)) < 10
 

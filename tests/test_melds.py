@@ -271,3 +271,22 @@ def test_results_are_plain_python_numbers():
     assert type(melds.deadwood(cards.parse("KD"))) is int
     assert type(melds.layoff([["3H", "4H", "5H"]], cards.parse("KD"))) is int
     assert type(melds.deadwood(np.uint64(cards.parse("KD")))) is int
+
+
+# --- Runs end at the king, and the last of ties -------------------------------------------------------------
+
+
+def test_a_run_to_the_king_and_one_from_the_ace_of_the_next_suit_are_two_melds():
+    """Their cards are neighbours as numbers."""
+    for low, high in ("CH", "HS", "SD"):
+        runs = [[f"J{low}", f"Q{low}", f"K{low}"], [f"A{high}", f"2{high}", f"3{high}"]]
+        assert melds.best_melds(cards.parse(" ".join([*runs[0], *runs[1]]))) == runs
+        assert melds.layoff(runs, cards.parse(f"T{low} 4{high} 7D")) == 7
+        with pytest.raises(ValueError, match="neither a set nor a run"):
+            melds.layoff([[*runs[0], *runs[1]]], cards.parse("7D"))
+
+
+def test_of_equal_arrangements_that_one_is_laid_onto_which_less_can_be_laid_off_sets_included():
+    """39 points either way: onto TH TS TD, JC QC KC only TC goes, onto TH TS TD, QC QS QD two cards."""
+    hand = "9C JC QC KC TH KH TS QS TD QD"
+    assert melds.best_melds(cards.parse(hand)) == [["TH", "TS", "TD"], ["JC", "QC", "KC"]]

@@ -1,4 +1,4 @@
-"""The self-play example: whatever stops it, the run goes on from its last checkpoint, and no two runs are mixed."""
+"""The self-play example: whatever stops it, the run goes on from its last checkpoint; runs are not mixed."""
 
 from __future__ import annotations
 

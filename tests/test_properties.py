@@ -134,7 +134,7 @@ def test_the_walk_over_the_history_ends_where_the_hand_stands(name):
 
 
 @every_policy
-def test_play_checked_accepts_the_mask_and_refuses_the_rest_without_a_change(name):
+def test_play_accepts_the_mask_and_refuses_the_rest_without_a_change(name):
     play = played(name)
     for state in play.states[::29]:
         games = as_games(state[np.newaxis], play.rules)
@@ -143,11 +143,11 @@ def test_play_checked_accepts_the_mask_and_refuses_the_rest_without_a_change(nam
         for action in range(NUM_ACTIONS):
             if mask[action]:
                 other = as_games(state[np.newaxis], play.rules)
-                other.play_checked(ONE_GAME, np.array([action]))
+                other.play(ONE_GAME, np.array([action]))
                 assert not same_records(other.state, games.state)
             else:
                 with pytest.raises(IllegalActionError, match="illegal action"):
-                    games.play_checked(ONE_GAME, np.array([action]))
+                    games.play(ONE_GAME, np.array([action]))
         assert [a.tobytes() for a in (games.state, games.rewards, games.done, games.results)] == before
 
 
@@ -156,7 +156,7 @@ def test_one_illegal_action_of_a_batch_stops_the_whole_batch():
     games.start(games.everyone, np.arange(3, dtype=np.uint64), np.zeros(3, np.uint64))
     before = games.state.tobytes()
     with pytest.raises(IllegalActionError, match="game 1: draw from the stock"):
-        games.play_checked(games.everyone, np.array([PASS, DRAW_STOCK, PASS]))
+        games.play(games.everyone, np.array([PASS, DRAW_STOCK, PASS]))
     assert games.state.tobytes() == before
 
 
@@ -188,7 +188,7 @@ def play_out(games: Games, act, log: list | None = None) -> None:
         waiting = np.flatnonzero(~games.done)
         movers = games.to_move()[waiting].copy()
         actions = act(games.views(waiting))
-        games.play_checked(waiting, actions)
+        games.play(waiting, actions)
         if log is not None:
             log += list(zip(waiting.tolist(), movers.tolist(), actions.tolist(), strict=True))
 
@@ -287,5 +287,5 @@ def test_hands_of_a_game_are_dealt_from_different_decks_and_both_players_deal():
     play = agents.make("simple")
     while not game.done[0]:
         seen.add(tuple(game.state["hidden"]["deck"][0].tolist()))
-        game.play_checked(ONE_GAME, play.act(game.views(ONE_GAME)))
+        game.play(ONE_GAME, play.act(game.views(ONE_GAME)))
     assert len(seen) == game.state["public"]["hand_number"][0] + 1 > 2

@@ -16,6 +16,7 @@ from gin_env.agents.safe_discard import (
 )
 from gin_env.batch import Games
 from gin_env.cards import NUM_CARDS, cards_of, parse
+from gin_env.play.learner_seat import LearnerSeat
 
 
 class Believes:
@@ -49,7 +50,7 @@ def test_without_caution_it_is_simple():
             view = games.views(waiting)
             actions = simple.act(view)
             assert np.array_equal(bot.act(view), actions)
-            games.play_checked(waiting, actions)
+            games.play(waiting, actions)
 
 
 def test_a_card_that_the_opponent_can_meld_is_kept_if_it_costs_little():
@@ -134,9 +135,9 @@ def test_parameters_are_named_and_bad_ones_are_errors():
 def test_seeing_all_cards_helps_a_lot_and_is_no_bot_by_name():
     bot = ClairvoyantSafeDiscardBot(caution=10)
     assert not any("clairvoyant" in name for name in agents.names())
-    result = play_match(bot, "simple", games=400, seed=2)
+    result = play_match(bot, "simple", games=400, seed=2, clairvoyant=True)
     assert result.interval[0] > 0.7
-    assert play_match(bot, "simple", games=400, seed=2) == result
+    assert play_match(bot, "simple", games=400, seed=2, clairvoyant=True) == result
     env = gin_rummy_v0.raw_env()
     env.reset(seed=1)
     with pytest.raises(ValueError, match="needs the opponents' hands"):
@@ -156,3 +157,30 @@ def test_the_true_hand_is_that_of_the_opponent():
         estimators.make("omniscient").estimate_hands(hands)[0] > 0,
         [card in cards_of(int(hands[0])) for card in range(52)],
     )
+
+
+def test_nobody_is_told_the_opponents_hand_unless_the_match_says_so():
+    class Peeping:
+        name = "peeping"
+        told = 0
+
+        def act(self, view):
+            return view.masks().argmax(axis=1)
+
+        def act_clairvoyantly(self, view, opponent_hands):
+            self.told += len(view)
+            return self.act(view)
+
+    bot = Peeping()
+    fair = play_match(bot, "simple", games=4)
+    assert (bot.told, fair.clairvoyant) == (0, False)
+    assert "clairvoyant" not in fair.summary()
+    told = play_match(bot, "simple", games=4, clairvoyant=True)
+    assert bot.told > 0
+    assert told.clairvoyant
+    assert told.as_dict()["clairvoyant"] is True
+    assert "clairvoyant: a bot was told its opponent's hand" in told.summary()
+    with pytest.raises(ValueError, match="neither bot"):
+        play_match("simple", "random", games=4, clairvoyant=True)
+    with pytest.raises(ValueError, match=r"plays in play_match\(..., clairvoyant=True\) only"):
+        LearnerSeat(1, bot)

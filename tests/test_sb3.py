@@ -206,3 +206,11 @@ def test_the_self_play_example_trains_resumes_and_leaves_a_bot(tmp_path):
     assert float(rows[-1]["decisions"]) > float(rows[0]["decisions"])
     assert any(run.glob("tensorboard*/events*"))
     assert play_match(str(run / "policy.safetensors"), "random", 4, episode="hand").hands == 4
+
+
+def test_an_invalid_seed_is_refused_at_once_and_changes_nothing():
+    env, twin = GinRummyVecEnv(3, seed=4), GinRummyVecEnv(3, seed=4)
+    for seed, error in ((-5, ValueError), (2**64 - 2, ValueError), (1.5, TypeError)):
+        with pytest.raises(error, match="a seed"):
+            env.seed(seed)
+    assert np.array_equal(env.reset(), twin.reset())

@@ -1,4 +1,4 @@
-"""Random numbers: the one-way keys, what a player can work out from her own, and the order of the suits in a twin."""
+"""Random numbers: the one-way keys, what a player can work out from her own, and the suits in a twin."""
 
 from __future__ import annotations
 

@@ -289,7 +289,7 @@ def test_command_line_mistakes_are_one_clear_line(tmp_path):
         (("tournament", "--csv", nowhere), "there is no folder"),
         (
             ("tournament", "--csv", same, "--json", f"{tmp_path}/./x"),
-            "two results cannot be written to the same file",
+            "is named for two outputs",
         ),
         (("match", "simple", "random", "--confidence", "95"), "between 0 and 1"),
     ):

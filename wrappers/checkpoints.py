@@ -1,6 +1,7 @@
-"""A model of MaskablePPO in the middle of its training as plain tensors, so that no checkpoint holds pickled objects.
+"""A model of MaskablePPO in the middle of its training as plain tensors: no checkpoint holds pickled objects.
 
->>> write_tensors("run.safetensors", "my checkpoint", "1", model_tensors(model), {"decisions": model.num_timesteps})
+>>> metadata = {"decisions": model.num_timesteps}
+>>> write_tensors("run.safetensors", "my checkpoint", "1", model_tensors(model), metadata)
 >>> tensors, metadata = read_tensors("run.safetensors", "my checkpoint", "1", "python my_script.py")
 >>> restore_model(model, tensors)   # a new model, made with the same settings
 """
@@ -13,7 +14,10 @@ from sb3_contrib import MaskablePPO
 
 
 def model_tensors(model: MaskablePPO) -> dict[str, torch.Tensor]:
-    """Everything of a model that learning changes: network, optimizer, random generators of torch and NumPy (SB3 uses both)."""
+    """Everything of a model that learning changes: network, optimizer, random generators.
+
+    These are torch's and NumPy's: SB3 uses both.
+    """
     tensors = {f"policy.{name}": value for name, value in model.policy.state_dict().items()}
     for number, state in model.policy.optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{number}.{name}": value for name, value in state.items()}
@@ -24,7 +28,10 @@ def model_tensors(model: MaskablePPO) -> dict[str, torch.Tensor]:
 
 
 def restore_model(model: MaskablePPO, tensors: dict[str, torch.Tensor]) -> None:
-    """Put what `model_tensors` returned into a model with the same settings. Raises ValueError if it does not fit."""
+    """Put what `model_tensors` returned into a model with the same settings.
+
+    Raises ValueError if it does not fit.
+    """
     parts: dict[str, dict[str, torch.Tensor]] = {"policy": {}, "optimizer": {}, "random": {}}
     for key, value in tensors.items():
         part, name = key.split(".", 1)

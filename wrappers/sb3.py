@@ -105,14 +105,20 @@ class GinRummyVecEnv(VecEnv):
 
     def reset(self) -> np.ndarray:
         """Begin an episode in every game; float32 (num_envs, OBSERVATION_SIZE)."""
-        for game, seed in enumerate(check_seeds(self._seeds, self.num_envs)):
-            self.seat.reseed(game, seed)
+        self.seat.reset(self.seat.games.everyone, check_seeds(self._seeds, self.num_envs))
         self._reset_seeds()
         self._returns[:] = 0
         self._lengths[:] = 0
-        self.seat.begin(self.seat.games.everyone)
         self._begun = True
         return self._observe()
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """The next `reset` begins episode 0 of this seed, game i of seed + i.
+
+        Raises TypeError or ValueError for an invalid seed.
+        """
+        check_seeds(seed, self.num_envs)
+        return super().seed(seed)
 
     def step_async(self, actions: np.ndarray) -> None:
         if not self._begun:

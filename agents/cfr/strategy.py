@@ -59,14 +59,13 @@ def choose_discard(public, private, player, candidates: int, random, strategy, k
     if purified or total <= 0:
         return pick_card(best, random)
     threshold = unit(random) * total
-    remaining = known
     card = lowest_card(known)
-    while remaining:
-        card = lowest_card(remaining)
+    while known:
+        card = lowest_card(known)
         threshold -= strategy[discard_set_of(kind, public, private, player, card)]
         if threshold < 0:
             break
-        remaining &= remaining - 1
+        known &= known - 1
     return card
 
 

@@ -45,7 +45,8 @@ class StrategyTable:
 
     def __str__(self) -> str:
         return (
-            f"strategy table: abstraction {self.metadata['abstraction']}, {self.metadata['iterations']:,} iterations, "
+            f"strategy table: abstraction {self.metadata['abstraction']}, "
+            f"{self.metadata['iterations']:,} iterations, "
             f"{self.visited.sum():,} of {len(self.strategy):,} information sets visited"
         )
 
@@ -72,7 +73,10 @@ class StrategyTable:
 
     @classmethod
     def load(cls, path: str | Path) -> StrategyTable:
-        """Read a table. Raises FileNotFoundError, or ArrayFileError for a truncated, altered or foreign file."""
+        """Read a table.
+
+        Raises FileNotFoundError, or ArrayFileError for a truncated, altered or foreign file.
+        """
         arrays, metadata = FORMAT.read(path)
         entries = arrays["strategy"]
         kind = KINDS.get(metadata["abstraction"])

@@ -14,11 +14,20 @@ from gin_env.views import PlayerView
 
 KNOCKS = ("value", "simple")
 IMPOSSIBLE = np.float32(-1e9)
+CLOSE = 1e-3
+"""Values that differ by less are computed again in float64: float32 is off by about 1e-6, differently in a
+batch than alone."""
+DIGITS = 9
+"""Values in float64 are rounded to this, so that equal candidates are equal in every batch (float64 is off by
+1e-14)."""
 SHIPPED = Path(__file__).parent / "data" / "generation.safetensors"
 
 
 class GenerationBot:
-    """The greedy player of a value network.
+    """The greedy player of a value network; of candidates with equal values it plays the first.
+
+    It decides the same alone and in any batch, with any number of threads: whatever float32 cannot tell apart
+    is decided in float64.
 
     Parameters
     ----------
@@ -46,6 +55,10 @@ class GenerationBot:
         self.dtype = dtype
         self.network = CandidateNetwork(*network.sizes).to(dtype).eval()
         self.network.load_state_dict(network.state_dict())
+        self._exact = None
+        if dtype == torch.float32:  # coarser ones are for training, where speed counts
+            self._exact = CandidateNetwork(*network.sizes).to(torch.float64).eval()
+            self._exact.load_state_dict(network.state_dict())
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
@@ -55,7 +68,12 @@ class GenerationBot:
             mine = np.flatnonzero(discarding == phase)
             if len(mine):
                 values, choices = self.values(view[mine], phase)
-                best = values.reshape(len(mine), -1).argmax(axis=1)
+                values = values.reshape(len(mine), -1)
+                best = values.argmax(axis=1)
+                close = np.flatnonzero((values > values.max(axis=1, keepdims=True) - CLOSE).sum(axis=1) > 1)
+                if len(close) and self._exact is not None:
+                    exact, _ = self._values(self._exact, torch.float64, view[mine[close]], phase)
+                    best[close] = exact.round(DIGITS).reshape(len(close), -1).argmax(axis=1)
                 actions[mine] = choices.reshape(len(mine), -1)[np.arange(len(mine)), best]
         return actions
 
@@ -64,10 +82,17 @@ class GenerationBot:
 
         `view` holds only players who all discard, or all draw. What cannot be played has `IMPOSSIBLE` value.
         """
+        values, actions = self._values(self.network, self.dtype, view, discarding)
+        return values.astype(np.float32, copy=False), actions
+
+    def _values(
+        self, network: CandidateNetwork, dtype: torch.dtype, view: PlayerView, discarding: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
         rows, actions = candidate_rows(view.records, discarding)
         with torch.inference_mode():
-            observations = torch.from_numpy(observe(view)).to(self.dtype)
-            values = self.network(observations, torch.from_numpy(rows).to(self.dtype)).float().numpy()
+            observations = torch.from_numpy(observe(view)).to(dtype)
+            computed = network(observations, torch.from_numpy(rows).to(dtype))
+            values = (computed if dtype == torch.float64 else computed.float()).numpy()
         values[actions == NO_ACTION] = IMPOSSIBLE
         if self.knock == "simple" and discarding:
             may_knock = (actions[:, :, 1] != NO_ACTION).any(axis=1)

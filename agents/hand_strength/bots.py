@@ -21,6 +21,7 @@ Measured: docs/results.md, "Hand-strength networks" and docs/results.md, "Defens
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 
 import numpy as np
@@ -39,15 +40,18 @@ from gin_env.state import DISCARD
 from gin_env.support.checks import check_number, check_switch
 from gin_env.views import PlayerView
 
-Rate = Callable[[PlayerView, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+Rate = Callable[[PlayerView, np.ndarray, np.ndarray, np.ndarray, bool], np.ndarray]
 
 DEFAULT_NETWORK = "dual-inception-random-256"
 """The strongest of the paper's networks here."""
 VIEWS_AT_ONCE = 512
 """Views of one forward pass; more do not fit the processor's cache."""
 _STEPS = 1000
-"""Values within 1/1000 of a point are equal: a batch may be summed in another order than a single view."""
+"""Values that agree to 1/1000 of a point are equal."""
 _LOWEST = np.iinfo(np.int64).min
+CLOSE = 0.01
+"""Points. Values that differ by less are computed again in float64: float32 is off by about 1e-5, in a batch
+otherwise than alone, so that a value near the limit between two steps would fall on either side."""
 
 
 class OffensiveBot:
@@ -66,6 +70,7 @@ class OffensiveBot:
         self, network: str = DEFAULT_NETWORK, estimator: str | None = None, average_suits: bool = False
     ) -> None:
         self.network, self.training = find_network(network)
+        self._exact = copy.deepcopy(self.network).double()
         self.average_suits = check_switch("average_suits", average_suits)
         self._estimator = estimators.resolve(estimator or trained_with(network, self.training))
 
@@ -78,22 +83,26 @@ class OffensiveBot:
         return actions
 
     def values(
-        self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray
+        self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray, exact: bool = False
     ) -> np.ndarray:
-        """float32 (k,): the value of each hand that a discard leaves; see `choose_actions`."""
-        return self.hand_values(self._estimator.estimate(view), owners, hands)
+        """float32 (k,), with `exact` float64: the value of each hand left by a discard (`choose_actions`)."""
+        return self.hand_values(self._estimator.estimate(view), owners, hands, exact)
 
-    def hand_values(self, estimates: np.ndarray, owners: np.ndarray, hands: np.ndarray) -> np.ndarray:
+    def hand_values(
+        self, estimates: np.ndarray, owners: np.ndarray, hands: np.ndarray, exact: bool = False
+    ) -> np.ndarray:
         import torch
 
         from gin_env.agents.hand_strength.networks import value_averaged_over_suits
 
         x, macro = hand_features(hands)
-        inputs = [torch.from_numpy(array) for array in (x, macro, estimates, owners)]
+        network, dtype = (self._exact, torch.float64) if exact else (self.network, torch.float32)
+        inputs = [torch.from_numpy(array).to(dtype) for array in (x, macro, estimates)]
+        inputs.append(torch.from_numpy(owners))
         with torch.inference_mode():
             if self.average_suits:
-                return value_averaged_over_suits(self.network, *inputs).numpy()
-            return self.network(*inputs).numpy()
+                return value_averaged_over_suits(network, *inputs).numpy()
+            return network(*inputs).numpy()
 
 
 class DefensiveBot:
@@ -114,9 +123,9 @@ class DefensiveBot:
         return choose_actions(view, self.values, unmelded_only=True)
 
     def values(
-        self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray
+        self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray, exact: bool = False
     ) -> np.ndarray:
-        """float32 (k,): less the risk of each discard; see `choose_actions`."""
+        """float32 (k,): less the risk of each discard, always the same; see `choose_actions`."""
         return -discard_risks(self._estimator.estimate(view))[owners, cards]
 
 
@@ -142,19 +151,20 @@ class BalancedBot(OffensiveBot):
         self.risk_weight = check_number("risk_weight", risk_weight, 0.0, 1000.0)
 
     def values(
-        self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray
+        self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray, exact: bool = False
     ) -> np.ndarray:
-        """float32 (k,): value less weighted risk of each discard; see `choose_actions`."""
+        """float32 (k,), with `exact` float64: value less weighted risk of each discard (`choose_actions`)."""
         estimates = self._estimator.estimate(view)
         risks = discard_risks(estimates)[owners, cards]
-        return self.hand_values(estimates, owners, hands) - np.float32(self.risk_weight) * risks
+        return self.hand_values(estimates, owners, hands, exact) - np.float32(self.risk_weight) * risks
 
 
 def choose_actions(view: PlayerView, values_of: Rate, unmelded_only: bool) -> np.ndarray:
     """int64 (n,): the Simple player's draws, and the discards of highest value, with a knock where possible.
 
-    ``values_of(view, owners, cards, hands)`` rates all discards of all views that face one: discarding
-    `cards[k]` leaves the player of view `owners[k]` with the mask `hands[k]`.
+    ``values_of(view, owners, cards, hands, exact)`` rates all discards of all views that face one: discarding
+    `cards[k]` leaves the player of view `owners[k]` with the mask `hands[k]`. Views with values close to the
+    best are rated again with `exact`, so that they decide the same alone and in any batch.
     """
     actions = np.empty(len(view), np.int64)
     most = _write_draws(view.records, actions)
@@ -166,11 +176,24 @@ def choose_actions(view: PlayerView, values_of: Rate, unmelded_only: bool) -> np
     hands = np.empty(most, np.uint64)
     count = _write_candidates(view.records, unmelded_only, owners, cards, hands)
     owners, cards, hands = owners[:count], cards[:count], hands[:count]
-    values = np.rint(values_of(view, owners, cards, hands) * np.float64(_STEPS)).astype(np.int64)
+    values = values_of(view, owners, cards, hands, False).astype(np.float64)
+    close = np.flatnonzero(_count_close(owners, values, len(view)) > 1)
+    if len(close):
+        again = np.isin(owners, close)
+        renumbered = np.searchsorted(close, owners[again])
+        values[again] = values_of(view[close], renumbered, cards[again], hands[again], True)
+    values = np.rint(values * _STEPS).astype(np.int64)
     chosen = np.empty(len(view), np.int64)
     _write_best(view.records, owners, cards, hands, values, chosen)
     actions[deciding] = chosen
     return actions
+
+
+def _count_close(owners: np.ndarray, values: np.ndarray, views: int) -> np.ndarray:
+    """int64 (views,): how many of each view's discards are `CLOSE` to its best one, that one included."""
+    best = np.full(views, -np.inf)
+    np.maximum.at(best, owners, values)
+    return np.bincount(owners[values > best[owners] - CLOSE], minlength=views)
 
 
 @kernel

@@ -29,8 +29,8 @@ Resume = Annotated[
     bool,
     typer.Option(
         "--resume",
-        help="Go on with the same command where it was stopped: matches are kept in OUTPUT.matches, beside the first output, "
-        "until all are played.",
+        help="Go on with the same command where it was stopped: matches are kept in OUTPUT.matches, beside "
+        "the first output, until all are played.",
     ),
 ]
 Json = Annotated[Path | None, typer.Option(help="Write the result to this file as JSON.")]
@@ -40,9 +40,10 @@ DataWorkers = Annotated[int, typer.Option(min=1, help="Threads that play; the da
 
 @contextmanager
 def resumable(resume: bool, *outputs: Path | None) -> Iterator[MatchLog | None]:
-    """The matches played so far, in OUTPUT.matches beside the first output; None if the command writes no file.
+    """The matches played so far, in OUTPUT.matches beside the first output; None without an output.
 
-    The file is removed when the block has ended, results written; Ctrl-C ends the program with a line that names it.
+    The file is removed when the block has ended, results written; Ctrl-C ends the program with a line that
+    names it.
     """
     from gin_env.play.match_log import MatchLog
 

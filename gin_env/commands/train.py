@@ -87,10 +87,13 @@ def train_estimator(
 
 @app.command(
     "hand-strength",
-    epilog="Examples:  \n`gin-rummy train hand-strength dual-inception-random-256 network.safetensors --candidates 5`  \n"
+    epilog="Examples:  \n"
+    "`gin-rummy train hand-strength dual-inception-random-256 network.safetensors --candidates 5`  \n"
     "`gin-rummy train hand-strength mlp-simple quick.safetensors --observations 100000 --epochs 3`  \n"
-    "`gin-rummy train hand-strength mlp-random-16 paper.safetensors --observations 1000000 --schedule paper --checkpoint run.safetensors`  \n"
-    "`gin-rummy train hand-strength mlp-random-16 paper.safetensors --observations 1000000 --schedule paper --checkpoint run.safetensors --resume`  \n"
+    "`gin-rummy train hand-strength mlp-random-16 paper.safetensors --observations 1000000 --schedule paper "
+    "--checkpoint run.safetensors`  \n"
+    "`gin-rummy train hand-strength mlp-random-16 paper.safetensors --observations 1000000 --schedule paper "
+    "--checkpoint run.safetensors --resume`  \n"
     "`gin-rummy match offensive:network=network.safetensors simple`",
 )
 def train_hand_strength(

@@ -38,11 +38,12 @@ def tune_tonic(
     resume: Resume = False,
 ) -> None:
     """Search the increments of Tonic's estimator and its knock thresholds by turn."""
+    from gin_env.support.plots import import_matplotlib
     from gin_env.training import tonic
 
     check_targets(csv, json, plot)
     if plot is not None:
-        tonic.import_matplotlib()
+        import_matplotlib()
     opponents = tuple(opponent or tonic.OPPONENTS)
     with resumable(resume, json, csv, plot) as log:
         with tqdm(total=trials + finalists + 1, unit="trial", smoothing=0.1) as progress:

@@ -54,7 +54,7 @@ class NeedsHands(Protocol):
 
 
 def is_observed(estimator: Estimator) -> bool:
-    """Whether every observation holds the estimates already: those of ``uniform``, see `gin_env.observation`."""
+    """Whether observations hold the estimates already: those of ``uniform``, see `gin_env.observation`."""
     return getattr(estimator, "observed", False)
 
 
@@ -63,7 +63,8 @@ def advance_slots(
 ) -> np.ndarray:
     """float32 (n, 52): the estimates, with these slots (n,) of a larger memory brought up to the views.
 
-    `hands` are what the opponents hold, masks uint64 (n,), for an estimator that needs them; no other sees them.
+    `hands` are what the opponents hold, masks uint64 (n,), for an estimator that needs them; no other sees
+    them.
     """
     if isinstance(estimator, NeedsHands):
         return estimator.estimate_hands(hands)

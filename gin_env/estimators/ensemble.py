@@ -145,12 +145,15 @@ class EnsembleEstimator:
 
 
 def save_table(table: dict[str, Any], path: str | Path, metadata: dict[str, Any]) -> None:
-    """Write a table of `gin_env.training.estimators.ensemble.fit_table`, with where it comes from, to a file (.npz)."""
+    """Write a table of `gin_env.training.estimators.ensemble.fit_table` (.npz), with where it comes from."""
     FORMAT.write(path, table, metadata | {"members": MEMBERS})
 
 
 def load_table(path: str | Path) -> dict[str, Any]:
-    """Read a table. Raises FileNotFoundError, or ArrayFileError for a file that is damaged or of another version."""
+    """Read a table.
+
+    Raises FileNotFoundError, or ArrayFileError for a file that is damaged or of another version.
+    """
     table, metadata = FORMAT.read(path)
     if metadata["members"] != list(MEMBERS):
         raise ArrayFileError(f"{path} chooses among other estimators; make it again with `{FORMAT.command}`")

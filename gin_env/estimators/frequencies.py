@@ -61,7 +61,10 @@ class Frequencies:
 
     @classmethod
     def load(cls, path: str | Path) -> Frequencies:
-        """Read a table. Raises FileNotFoundError, or ArrayFileError for a file that is damaged or of another version."""
+        """Read a table.
+
+        Raises FileNotFoundError, or ArrayFileError for a file that is damaged or of another version.
+        """
         arrays, metadata = FORMAT.read(path)
         counts = {name: array.astype(np.int64) for name, array in arrays.items()}
         seen_before, held_before = counts["seen_before"], counts["held_before"]

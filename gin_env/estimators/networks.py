@@ -33,7 +33,7 @@ FORWARD_BATCH = 512
 
 
 class CardNetwork(nn.Module):
-    """What the estimators' networks share: each makes its own inputs from views, and one logit for each card."""
+    """What the estimators' networks share: each makes its own inputs of views, and a logit for each card."""
 
     @classmethod
     def ready(cls, view: PlayerView) -> np.ndarray:
@@ -49,7 +49,7 @@ class CardNetwork(nn.Module):
         raise NotImplementedError
 
     def card_logits(self, unseen: torch.Tensor, missing: torch.Tensor, *inputs: torch.Tensor) -> torch.Tensor:
-        """float32 (n, 52), from `inputs`; `unseen` bool (n, 52) and `missing` (n,) say what is to be estimated."""
+        """float32 (n, 52), from `inputs`; `unseen` bool (n, 52), `missing` (n,): what is to be estimated."""
         return self(*inputs)
 
 
@@ -88,7 +88,7 @@ class DenseNetwork(CardNetwork):
 
 
 class ShankarNetwork(CardNetwork):
-    """Paper 003's CNN over Shankar images (n, 1, 17, 13): three times convolution, ReLU, pooling; returns logits."""
+    """Paper 003's CNN over Shankar images (n, 1, 17, 13): three times convolution, ReLU, pooling; logits."""
 
     def __init__(self) -> None:
         super().__init__()

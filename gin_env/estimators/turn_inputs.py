@@ -1,4 +1,4 @@
-"""What the network of ``nn`` looks at: the opponent's turns, one after the other, beside the estimate before each."""
+"""What the network of ``nn`` looks at: the opponent's turns in order, beside the estimate before each."""
 
 from __future__ import annotations
 
@@ -41,11 +41,12 @@ def walk_turns(
     done: np.ndarray,
     estimate: np.ndarray,
 ) -> np.ndarray:
-    """Go through the opponents' turns from number `done` (n,) of each on; returns the inputs of the last, float32 (n, NUM_INPUTS).
+    """Go through the opponents' turns, of each from number `done` (n,) on.
 
-    `predict` makes estimates (k, 52) from `turn_inputs`; `estimate` (n, 52) is brought up to date in place. Without
-    `predict` the estimate before each turn is the uniform one. Where there is no turn to go through, the inputs are
-    not set and the estimate is left as it was.
+    Returns the inputs of the last, float32 (n, NUM_INPUTS). `predict` makes estimates (k, 52) from
+    `turn_inputs`; `estimate` (n, 52) is brought up to date in place. Without `predict` the estimate before
+    each turn is the uniform one. Where there is no turn to go through, the inputs are not set and the
+    estimate is left as it was.
     """
     turns, counts = opponent_turns(view)
     inputs = np.empty((len(view), NUM_INPUTS), np.float32)

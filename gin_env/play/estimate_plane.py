@@ -25,6 +25,12 @@ class EstimatePlane:
         self.estimator = resolve(estimator)
         self._memory = self.estimator.new_memory(2 * num_games)  # of player p in game g: 2 g + p
 
+    def forget(self, rows: np.ndarray) -> None:
+        """Clear the memories of these games: another episode begins, maybe against another opponent."""
+        if not is_observed(self.estimator):
+            slots = np.concatenate([2 * rows, 2 * rows + 1])
+            self._memory[slots] = self.estimator.new_memory(len(slots))
+
     def observe(self, games: Games, rows: np.ndarray, player: int) -> np.ndarray:
         """float32 (k, OBSERVATION_SIZE): what `player` sees in these games of `games`."""
         observations = games.observations(rows, player)

@@ -9,7 +9,7 @@ always sees how a hand ended, no matter who ended it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from gin_env.batch import Games
 from gin_env.compilation import kernel
 from gin_env.estimators.base import Estimator
 from gin_env.play.estimate_plane import EstimatePlane
-from gin_env.play.turns import play_seated
+from gin_env.play.turns import is_clairvoyant, play_seated
 from gin_env.rules import Rules
 from gin_env.streams import OPPONENT, check_seed, mix, stream, unit
+from gin_env.support.checks import is_integer
 
 LEARNER, OPPONENT_SEAT = 0, 1
 ILLEGAL_ACTION = ("raise", "lose")
@@ -90,28 +91,57 @@ class LearnerSeat:
         pool = [resolve(bot) for bot in opponent]
         if not pool:
             raise ValueError("the pool of opponents is empty")
-        try:
-            shares = np.ones(len(pool)) if weights is None else np.asarray(weights, float)
-        except OverflowError as error:
-            raise ValueError(f"weights are numbers that fit into a float: {error}") from error
-        if (
-            shares.shape != (len(pool),)
-            or not np.isfinite(shares).all()
-            or (shares < 0).any()
-            or not shares.any()
-        ):
-            raise ValueError(f"expected {len(pool)} weights >= 0, not all of them 0, got {weights!r}")
+        for bot in pool:
+            if is_clairvoyant(bot):
+                raise ValueError(
+                    f"bot {bot.name!r} must be told its opponent's hand: "
+                    "it plays in play_match(..., clairvoyant=True) only"
+                )
+        shares = np.ones(len(pool)) if weights is None else _check_weights(weights, len(pool))
         seated = np.unique(self._bot_of_game) if self._bots else np.empty(0, np.intp)
         self._bots = [self._bots[index] for index in seated] + pool
         self._bot_of_game = np.searchsorted(seated, self._bot_of_game)
         self._pool_start = len(seated)
-        self._pool_shares = np.cumsum(shares) / shares.sum()
+        self._pool_shares = np.cumsum(shares / shares.sum())
 
     def reseed(self, game: int, seed: int | None) -> None:
         """The next episode of `game` is number 0 of this seed (None: the episode after the last one)."""
         if seed is not None:
             self.seeds[game] = check_seed(seed)
             self.episodes[game] = 0
+
+    def reset(
+        self,
+        games: np.ndarray,
+        seeds: Sequence[int | None],
+        decks: Sequence[np.ndarray] = (),
+        dealer: int | None = None,
+    ) -> None:
+        """`reseed` each of `games` and `begin` it; if `begin` refuses the decks, everything is as it was.
+
+        `seeds` has an entry for every game there is.
+        """
+        before = self._copy() if len(decks) else None
+        for game in games.tolist():
+            self.reseed(game, seeds[game])
+        try:
+            self.begin(games, decks, dealer)
+        except ValueError:
+            if before is not None:
+                self._restore(before)
+            raise
+
+    def _copy(self) -> tuple[list[tuple[np.ndarray, np.ndarray]], dict[int, list[np.ndarray]]]:
+        arrays = [*vars(self).values(), *vars(self.games).values()]
+        decks = {game: list(decks) for game, decks in self.games.fixed_decks.items()}
+        return [(array, array.copy()) for array in arrays if isinstance(array, np.ndarray)], decks
+
+    def _restore(
+        self, before: tuple[list[tuple[np.ndarray, np.ndarray]], dict[int, list[np.ndarray]]]
+    ) -> None:
+        arrays, self.games.fixed_decks = before
+        for array, copy in arrays:
+            array[:] = copy
 
     def begin(self, games: np.ndarray, decks: Sequence[np.ndarray] = (), dealer: int | None = None) -> None:
         """Begin the next episode in each of `games`; play the opponents' turns before the learner's first.
@@ -122,6 +152,7 @@ class LearnerSeat:
         deck the opponent ends the hand before the learner has had a turn.
         """
         fixed = len(decks) > 0 or dealer is not None
+        began = games
         while len(games):
             self.games.start(games, self.seeds[games], self.episodes[games])
             self.episodes[games] += np.uint64(1)
@@ -133,6 +164,7 @@ class LearnerSeat:
             games = games[self.games.done[games]]
             if len(decks) and len(games):
                 raise ValueError("with this deck the opponent ends the hand before the learner's first turn")
+        self._estimates.forget(began)
 
     def step(self, actions: np.ndarray) -> None:
         """Play the learner's int64 (num_games,) actions and the opponents' replies; set `rewards` and `done`.
@@ -150,7 +182,7 @@ class LearnerSeat:
             table.results["ended"][illegal] = False
         else:
             playing = table.everyone
-            table.play_checked(playing, actions)
+            table.play(playing, actions)
         self._seat_opponents_of_new_hands(playing)
         self._play_opponents(playing)
         self.rewards = table.rewards.copy()
@@ -192,16 +224,31 @@ class LearnerSeat:
         )
 
 
-def check_seeds(seed: int | Sequence[int | None] | None, num_games: int) -> list[int | None]:
+def _check_weights(weights: Any, count: int) -> np.ndarray:
+    """float64 (count,), at most 1: relative frequencies. Raises ValueError for what are none."""
+    wrong = f"expected {count} weights >= 0, not all of them 0, got {weights!r}"
+    try:
+        shares = np.asarray(weights, float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise ValueError(wrong) from error
+    if shares.shape != (count,) or not np.isfinite(shares).all() or (shares < 0).any() or not shares.any():
+        raise ValueError(wrong)
+    return shares / shares.max()  # their sum may be too large for a float
+
+
+def check_seeds(seed: Any, num_games: int) -> list[int | None]:
     """One seed for each game, as Gymnasium's vector environments read the argument: n means n, n+1, ...
 
     Raises TypeError or ValueError for an invalid seed or a list of the wrong length.
     """
     if seed is None:
         return [None] * num_games
-    if isinstance(seed, int | np.integer):
+    if is_integer(seed):
         first = check_seed(seed)
+        check_seed(first + num_games - 1)
         return [first + index for index in range(num_games)]
+    if not isinstance(seed, Sequence | np.ndarray) or isinstance(seed, str):
+        raise TypeError(f"a seed is a non-negative integer, or a sequence of one for each game, not {seed!r}")
     if len(seed) != num_games:
         raise ValueError(f"expected {num_games} seeds, got {len(seed)}")
     return [None if one is None else check_seed(one) for one in seed]

@@ -1,7 +1,8 @@
 """Matches that have been played, kept in a file: who is stopped among many of them goes on from there.
 
-A match depends on its two bots, its seed, games, kind of episode and rules alone, so one that has been played need not be
-played again. The file has a line of JSON for the release and one for each match; a match is on the disk before the next one begins.
+A match depends on its two bots, its seed, games, kind of episode and rules alone, so one that has been played
+need not be played again. The file has a line of JSON for the release and one for each match; a match is on
+the disk before the next one begins.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ class MatchLog:
     path : the file.
     resume : go on with the file; without it there must be none.
 
-    Raises FileNotFoundError if there is nothing to resume, ValueError if there is a file but it is not to be resumed, is
-    damaged, or comes from another release.
+    Raises FileNotFoundError if there is nothing to resume, ValueError if there is a file but it is not to be
+    resumed, is damaged, or comes from another release.
     """
 
     def __init__(self, path: str | Path, resume: bool = False) -> None:
@@ -46,6 +47,11 @@ class MatchLog:
 
     def __len__(self) -> int:
         return len(self._matches)
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of the first match; None if there is no match yet."""
+        return next((match.seed for match in self._matches.values()), None)
 
     def play(
         self,

@@ -176,7 +176,8 @@ def play_tournament(
     ----------
     bots : names (parameters allowed, as in ``"simple:knock_at=4"``), paths or objects; default: every bot.
     games, seed, episode, rules : of each match, see `play_match`.
-        All matches have the same seed (without one: a secret one), so that each bot meets the same cards in each.
+        All matches have the same seed (without one: a secret one), so that each bot meets the same cards
+        in each.
     confidence : of the intervals.
     progress : called now and then with the number of games that have ended since the last call.
     log : keeps each match when it has been played; those that it holds already are taken from it.
@@ -187,6 +188,8 @@ def play_tournament(
     check_confidence(confidence)
     entrants = [agents.resolve(bot) for bot in (agents.names() if bots is None else bots)]
     names = [bot.name for bot in entrants]
+    if seed is None and log is not None:
+        seed = log.seed  # a tournament that goes on keeps its secret seed
     seed = fresh_seed() if seed is None else check_seed(seed)
     if len(entrants) < 2:
         raise ValueError("a tournament needs at least two bots")

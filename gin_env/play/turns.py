@@ -15,30 +15,40 @@ from gin_env.agents import Agent
 from gin_env.batch import Games
 
 
-def play_bot(table: Games, bot: Agent, games: np.ndarray) -> None:
+def play_bot(table: Games, bot: Agent, games: np.ndarray, clairvoyant: bool = False) -> None:
     """Let a bot decide and play one action in each of `games`, where it is to move.
+
+    With `clairvoyant`, a bot that has the method `act_clairvoyantly` is told the opponents' hands: that is
+    for measuring what knowing everything is worth, and whoever asks for it has to say so in the result.
 
     Raises TypeError, ValueError or IllegalActionError, naming the bot, if what it returns cannot be played.
     """
     view = table.views(games)
-    clairvoyant = getattr(bot, "act_clairvoyantly", None)
-    if clairvoyant is None:
+    if clairvoyant and is_clairvoyant(bot):
+        hands = table.state["private"]["hand"][games, 1 - table.to_move()[games]]
+        actions = bot.act_clairvoyantly(view, hands)  # type: ignore[attr-defined]
+    else:
         actions = bot.act(view)
-    else:  # `ClairvoyantSafeDiscardBot`, to see what knowing everything is worth
-        actions = clairvoyant(view, table.state["private"]["hand"][games, 1 - table.to_move()[games]])
     actions = check_bot_actions(bot, actions, len(games))
-    table.play_checked(games, actions, who=f"bot {bot.name!r}")
+    table.play(games, actions, who=f"bot {bot.name!r}")
 
 
-def play_on(table: Games, bot: Agent, games: np.ndarray, both_seats: bool = False) -> None:
+def is_clairvoyant(bot: Agent) -> bool:
+    """Whether a bot can be told the opponents' hands (such as `ClairvoyantSafeDiscardBot`)."""
+    return hasattr(bot, "act_clairvoyantly")
+
+
+def play_on(
+    table: Games, bot: Agent, games: np.ndarray, both_seats: bool = False, clairvoyant: bool = False
+) -> None:
     """Let a bot play in each of `games`, where it is to move: at least one action, at most its turn.
 
     With `both_seats` it sits on both sides, and may play to the end of the hand. The games come out the same
-    as with `play_bot`, however often either is called; errors are the same too.
+    as with `play_bot`, however often either is called; `clairvoyant` and errors are the same too.
     """
     play_turns = vars(type(bot)).get("play_turns")  # not inherited: a subclass may decide otherwise
     if play_turns is None:
-        play_bot(table, bot, games)
+        play_bot(table, bot, games, clairvoyant)
     else:
         play_turns(bot, table, games, both_seats)
         table.deal_fixed_decks(games)

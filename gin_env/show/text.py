@@ -72,7 +72,7 @@ def describe(game: np.void, viewer: int | None = None, last_hand: np.void | None
     public = game["public"]
     view = np.zeros(1, VIEW)
     view["public"] = public
-    events = PlayerView(view).history()
+    events = PlayerView._of(view).history()
     stock = int(public["stock_left"])
     turn = f"turn {int(public['turn']) + (public['phase'] != OVER)}"
     return Table(

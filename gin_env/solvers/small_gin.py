@@ -92,7 +92,7 @@ class Deal:
     def actions(self) -> list[int]:
         raise TypeError("the cards are not dealt yet: chance moves")
 
-    def information_set(self) -> tuple:
+    def information_set(self) -> tuple[Hashable, ...]:
         raise TypeError("the cards are not dealt yet: chance moves")
 
     def payoff(self) -> float:

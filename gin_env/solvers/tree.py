@@ -167,7 +167,7 @@ class _Unrolled:
         self.parent, self.sequence, self.depth = array("i"), array("i"), array("h")
         self.probability, self.payoff = array("d"), array("d")
         self.keys: list[Hashable] = []
-        self.actions: list[tuple] = []
+        self.actions: list[tuple[Hashable, ...]] = []
         self.number: dict[Hashable, int] = {}
         self.facts: list[tuple[int, int, int]] = []  # of each information set: player, depth, last sequence
         self.first_node, self.first_sequence = array("q"), array("q")
@@ -214,7 +214,9 @@ class _Unrolled:
         else:
             raise ValueError(f"{self.name}: to_move is 0, 1, CHANCE or TERMINAL, not {player!r}")
 
-    def row(self, key: Hashable, actions: tuple, node: int, facts: tuple[int, int, int]) -> int:
+    def row(
+        self, key: Hashable, actions: tuple[Hashable, ...], node: int, facts: tuple[int, int, int]
+    ) -> int:
         """Where the row of an information set starts. Raises ValueError if the node does not fit into it."""
         number = self.number.setdefault(key, len(self.keys))
         if number == len(self.keys):

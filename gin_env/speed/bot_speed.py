@@ -59,7 +59,7 @@ class _Play:
         actions = self.bot.act(views)
         taken = time.thread_time() - start
         actions = check_bot_actions(self.bot, actions, len(views))
-        self.games.play_checked(self.games.everyone, actions, who=f"bot {self.bot.name!r}")
+        self.games.play(self.games.everyone, actions, who=f"bot {self.bot.name!r}")
         if len(over := np.flatnonzero(self.games.done)):
             self._begin(over)
         return taken

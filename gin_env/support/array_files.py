@@ -1,8 +1,8 @@
 """Files of arrays: npz without pickles, with what they are, where they come from, and a checksum over it all.
 
-Every kind of file that holds numpy arrays is an `ArrayFormat`. Beside its arrays a file holds ``metadata``, the bytes of
-a JSON object (what the writer says, with ``kind`` and ``file_version``), and ``checksum``, SHA-256 over the bytes of
-the arrays in the format's order and of the metadata.
+Every kind of file that holds numpy arrays is an `ArrayFormat`. Beside its arrays a file holds ``metadata``,
+the bytes of a JSON object (what the writer says, with ``kind`` and ``file_version``), and ``checksum``,
+SHA-256 over the bytes of the arrays in the format's order and of the metadata.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class ArrayFormat:
     version: int
     """Changes when the arrays mean something else; other versions are refused."""
     arrays: Mapping[str, tuple[type[np.generic], tuple[int | str, ...]]]
-    """name -> (type, shape). A word in a shape is a length that the file chooses, the same wherever the word stands."""
+    """name -> (type, shape). A word in a shape is a length that the file chooses, the same at each place."""
     command: str
     """What makes such a file again; a user with an old one is told it."""
     described: Mapping[str, type | UnionType] = field(default_factory=dict)
     """Entries that the metadata must have, and their types."""
     old_version_key: str | None = None
-    """Where files say their version that were written before files said their kind; None: there are no such files."""
+    """Where files written before files said their kind say their version; None: there are no such files."""
     old_checksum: bool = False
     """Whether the checksum of these older files is the one described above; otherwise zip's own has to do."""
 
@@ -67,7 +67,8 @@ class ArrayFormat:
     def read(self, path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """(arrays, metadata) of a file that `write` wrote.
 
-        Raises FileNotFoundError, or ArrayFileError, naming the file, if it is damaged or of another kind or version.
+        Raises FileNotFoundError, or ArrayFileError, naming the file, if it is damaged or of another kind or
+        version.
         """
         path = Path(path)
         if not path.exists():
@@ -101,7 +102,8 @@ class ArrayFormat:
             raise ArrayFileError(f"{path} holds {what}, not a {self.kind}")
         if version != self.version:
             raise ArrayFileError(
-                f"{path} has version {version}, this release reads {self.version}; make it again with `{self.command}`"
+                f"{path} has version {version}, this release reads {self.version}; "
+                f"make it again with `{self.command}`"
             )
         if wrong := self._misfit(arrays) or self._undescribed(metadata):
             raise ArrayFileError(f"{path} is no {self.kind}, or is damaged: {wrong}")

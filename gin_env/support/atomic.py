@@ -1,8 +1,8 @@
-"""Files that are written whole or not at all: whatever stops the program, the old file or the new one is there.
+"""Files written whole or not at all: whatever stops the program, the old file or the new one is there.
 
-The content goes to a temporary file in the same folder, ``.NAME.xxxxxxxx.partial``, which is flushed to the disk and
-then takes the name of the old file. An error removes it; what a killed program leaves is removed by a later write
-to the same name.
+The content goes to a temporary file in the same folder, ``.NAME.xxxxxxxx.partial``, which is flushed to the
+disk and then takes the name of the old file. An error removes it; what a killed program leaves is removed by
+a later write to the same name.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 STALE = 3600
-"""Seconds after which a temporary file belongs to a program that was killed: nobody takes so long to write one."""
+"""Seconds after which a temporary file belongs to a killed program: no file takes that long to write."""
 _STUB = 4096
 
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[BinaryIO]:
-    """A binary file to write; at the end of the block it takes the place of `path`, after an error it is removed.
+    """A binary file to write, which replaces `path` at the end of the block; after an error it is removed.
 
-    A link is followed, the permissions of an existing file are kept. What is no ordinary file (``/dev/stdout``) is written
-    directly. Raises OSError, with `path` as its file name.
+    A link is followed, the permissions of an existing file are kept. What is no ordinary file
+    (``/dev/stdout``) is written directly. Raises OSError, with `path` as its file name.
     """
     path = Path(path)
     if _is_special(path):
@@ -52,8 +52,9 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
 def check_targets(*paths: Path | None) -> None:
     """Before hours of work: try whether each of these files can be written (None: not asked for).
 
-    A temporary file is written and removed; a file that is there stays as it is. Raises ValueError for a file that is named
-    twice, and the OSError that writing it would raise now: no such folder, no permission, a folder, a full disk.
+    A temporary file is written and removed; a file that is there stays as it is. Raises ValueError for a file
+    that is named twice, and the OSError that writing it would raise now: no such folder, no permission, a
+    folder, a full disk.
     """
     seen: set[str] = set()
     for path in paths:
@@ -125,7 +126,7 @@ def _is_special(path: Path) -> bool:
 
 @contextmanager
 def _temporary(path: Path) -> Iterator[tuple[Path, Path]]:
-    """(the file to write, a new name in its folder), for a block after which nothing is left under that name."""
+    """(the file to write, a new name in its folder); after the block nothing is left under that name."""
     target = Path(os.path.realpath(path))
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
     if target.is_dir():
@@ -160,7 +161,7 @@ def _flush(file: BinaryIO) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make the new name last. Some systems cannot (Windows, some network folders): there nothing is lost but this."""
+    """Make the new name last, where the system can (Windows and some network folders cannot)."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def check_integer(name: str, value: object, least: int, most: int) -> int:
     return int(value)
 
 
-def check_number(name: str, value: object, least: float, most: float) -> float:
+def check_number(name: str, value: Any, least: float, most: float) -> float:
     """`value` as a float. Raises TypeError or ValueError unless it is a number from `least` to `most`."""
     if not is_integer(value) and not isinstance(value, float | np.floating):
         raise TypeError(f"{name} is a number, not {value!r}")
@@ -43,3 +43,17 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"unknown {name} {value!r}; choose from {', '.join(choices)}")
     return value
+
+
+def result_array(name: str, array: np.ndarray | None, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """The caller's array to write a result into, or a new one (zeros).
+
+    Raises TypeError or ValueError if it does not fit.
+    """
+    if array is None:
+        return np.zeros(shape, dtype)
+    if not isinstance(array, np.ndarray) or array.dtype != dtype:
+        raise TypeError(f"{name} is an array of {dtype}, not {getattr(array, 'dtype', type(array).__name__)}")
+    if array.shape != shape or not array.flags.writeable:
+        raise ValueError(f"{name} is a writable array of shape {shape}, not {array.shape}")
+    return array

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 def one_line_errors(program: str) -> Iterator[None]:
     """End the program with one line on stderr if the block raises what a user or the system can cause.
 
-    Status 2: a mistake in what the user asked for (ValueError, TypeError, FileNotFoundError, ImportError); 1: another
-    OSError, such as a full disk; 130: Ctrl-C.
+    Status 2: a mistake in what the user asked for (ValueError, TypeError, FileNotFoundError, ImportError);
+    1: another OSError, such as a full disk; 130: Ctrl-C.
     """
     try:
         yield

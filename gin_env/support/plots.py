@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 
-def import_matplotlib():
+if TYPE_CHECKING:
+    from matplotlib.cm import ColormapRegistry
+    from matplotlib.figure import Figure
+
+
+def import_matplotlib() -> tuple[type[Figure], ColormapRegistry]:
     """(the Figure class, the colour maps). Raises ImportError that names the extra."""
     try:
         from matplotlib import colormaps

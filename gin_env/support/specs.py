@@ -1,4 +1,4 @@
-"""Names with parameters, of bots and of estimators: ``simple:knock_at=4``, ``tonic:increment=2,break_pairs=true``.
+"""Names with parameters, of bots and estimators: ``simple:knock_at=4``, ``tonic:pair_turns=3,held=0.9``.
 
 The grammar, wherever a bot is named (command line, `play_match`, ``gymnasium.make(opponent=...)``)::
 
@@ -33,11 +33,11 @@ Made = TypeVar("Made", bound=_Named)
 def make(text: str, params: dict[str, Any], find: Callable[[str], Callable[..., Made]], kind: str) -> Made:
     """What a name with parameters stands for; `params` are more of them.
 
-    `find` returns what makes the thing of a name, or raises ValueError. Made with parameters it is called by the text
-    that makes it again, see `spell`.
+    `find` returns what makes the thing of a name, or raises ValueError. Made with parameters it is called by
+    the text that makes it again, see `spell`.
 
-    Raises TypeError or ValueError, calling the thing `kind`, for what cannot be read, an unknown name or parameter, and
-    a parameter given twice.
+    Raises TypeError or ValueError, calling the thing `kind`, for what cannot be read, an unknown name or
+    parameter, and a parameter given twice.
     """
     if not isinstance(text, str):
         raise TypeError(f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}'s name is a text, not {text!r}")

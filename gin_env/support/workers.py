@@ -9,16 +9,17 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context, parent_process
+from typing import Any
 
 
 @contextmanager
 def process_pool(
-    count: int, initializer: Callable[..., object], arguments: tuple = ()
+    count: int, initializer: Callable[..., object], arguments: tuple[Any, ...] = ()
 ) -> Iterator[ProcessPoolExecutor]:
     """An executor of `count` fresh processes, each of which begins with ``initializer(*arguments)``.
 
-    If the block raises (Ctrl-C included), the workers are stopped at once, in the middle of what they do; if this process is
-    killed, they end too.
+    If the block raises (Ctrl-C included), the workers are stopped at once, in the middle of what they do; if
+    this process is killed, they end too.
     """
     before = set(active_children())
     executor = ProcessPoolExecutor(count, get_context("spawn"), _begin, (initializer, arguments))
@@ -35,7 +36,7 @@ def process_pool(
         executor.shutdown()
 
 
-def _begin(initializer: Callable[..., object], arguments: tuple) -> None:
+def _begin(initializer: Callable[..., object], arguments: tuple[Any, ...]) -> None:
     """In a worker: leave Ctrl-C to the parent, which stops its workers, and end when the parent has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
@@ -51,7 +52,7 @@ def _begin(initializer: Callable[..., object], arguments: tuple) -> None:
 
 @contextmanager
 def _interrupts_ignored() -> Iterator[None]:
-    """Processes that are started in the block ignore Ctrl-C from their first moment on, not from `_begin` on."""
+    """Processes started in the block ignore Ctrl-C from their first moment on, not only from `_begin` on."""
     if threading.current_thread() is not threading.main_thread():  # only the main thread may set this
         yield
         return

@@ -165,8 +165,8 @@ def tune_tonic(
     final_games : in each match of the finalists and of the verdict (even).
     trials_csv : a file for `write_trials`, rewritten after each trial.
     progress : called with 1 after each trial and after each finalist.
-    log : keeps each match when it has been played. A search with the log of one that was stopped goes through the same
-        trials, takes the matches that it holds from it, and ends with the same result.
+    log : keeps each match when it has been played. A search with the log of one that was stopped goes through
+        the same trials, takes the matches that it holds from it, and ends with the same result.
 
     Raises ImportError without optuna.
     """

@@ -137,7 +137,10 @@ class Trainer:
 
     @classmethod
     def resume(cls, path: str | Path) -> Trainer:
-        """The training run of a checkpoint. Raises FileNotFoundError, or ArrayFileError for a damaged file."""
+        """The training run of a checkpoint.
+
+        Raises FileNotFoundError, or ArrayFileError for a damaged file.
+        """
         arrays, metadata = CHECKPOINT.read(path)
         try:
             settings = Settings(**{field.name: metadata[field.name] for field in fields(Settings)})

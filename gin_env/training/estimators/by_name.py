@@ -15,8 +15,8 @@ _MODULES = {
     "suit-equivariant": "network_trainer",
     "ensemble": "ensemble",
 }
-"""Where the trainer of each estimator is: modules of `gin_env.training.estimators` with ``DEFAULT_GAMES``
-(a dict by name) and a function ``train(name, games, seed, opponents, progress)``, which returns a `Trained`."""
+"""Where the trainer of each estimator is: modules of `gin_env.training.estimators` with ``DEFAULT_GAMES`` (a
+dict by name) and a function ``train(name, games, seed, opponents, progress)``, which returns a `Trained`."""
 
 
 class Trained(Protocol):

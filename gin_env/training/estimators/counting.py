@@ -77,7 +77,8 @@ def count_frequencies(
         "turns": turns,
         "opponents": names,
         "seed": seed,
-        "command": f"gin-rummy train estimator bayes OUTPUT --games {games} --seed {seed} --opponents {'+'.join(names)}",
+        "command": f"gin-rummy train estimator bayes OUTPUT --games {games} --seed {seed} "
+        f"--opponents {'+'.join(names)}",
         "date": date.today().isoformat(),
         "versions": {"gin_env": __version__, "numpy": np.__version__},
     }

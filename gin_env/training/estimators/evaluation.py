@@ -102,7 +102,8 @@ class Evaluation:
         for number, name in enumerate(self.names):
             lines.append(f"{name:30}" + "".join(f"{column[number]:12.4f}" for column in columns))
         lines.append(
-            f"{self.counts.sum():,} samples of {self.hands:,} hands, {self.opponent} against itself, seed {self.seed}"
+            f"{self.counts.sum():,} samples of {self.hands:,} hands, {self.opponent} against itself, "
+            f"seed {self.seed}"
         )
         if "uniform" in self.names:
             lines.append(f"log loss below uniform's in each turn of at least {ENOUGH:,} samples:")

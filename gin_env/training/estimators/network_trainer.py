@@ -82,8 +82,9 @@ class Trained:
     def __str__(self) -> str:
         last = self.curve[-1]
         return (
-            f"{self.name}: {last.positions:,} positions of {' and '.join(self.metadata['opponents'])}; log loss "
-            f"{last.validation:.4f} for each unknown card in {self.metadata['validation_positions']:,} held-out positions"
+            f"{self.name}: {last.positions:,} positions of {' and '.join(self.metadata['opponents'])}; "
+            f"log loss {last.validation:.4f} for each unknown card in "
+            f"{self.metadata['validation_positions']:,} held-out positions"
         )
 
     def save(self, path: str | Path) -> None:
@@ -164,7 +165,8 @@ def train_network(
         "positions": seen,
         "validation_log_loss": round(curve[-1].validation, 6),
         "validation_positions": len(validation[-1]),
-        "command": f"gin-rummy train estimator {name} {weights_path(name, bots[0] if len(bots) == 1 else MIXED)} "
+        "command": f"gin-rummy train estimator {name} "
+        f"{weights_path(name, bots[0] if len(bots) == 1 else MIXED)} "
         f"--games {course.rounds * course.hands} --seed {seed} "
         f"--opponents {'+'.join(bots)}",
         "date": date.today().isoformat(),

@@ -60,7 +60,10 @@ def save_experiences(experiences: tuple[Experience, Experience], path: Path) -> 
 
 
 def load_experiences(path: Path) -> tuple[Experience, Experience]:
-    """What `save_experiences` wrote. Raises FileNotFoundError, or ArrayFileError for a file that cannot be used."""
+    """What `save_experiences` wrote.
+
+    Raises FileNotFoundError, or ArrayFileError for a file that cannot be used.
+    """
     arrays, metadata = FORMAT.read(path)
     if metadata["view"] != _VIEW_FIELDS:
         raise ArrayFileError(f"{path} holds views of another release; remove it and play them again")

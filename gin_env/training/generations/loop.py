@@ -287,7 +287,7 @@ def _summary(
     )
 
 
-def _results(tasks: list[Future], what: str, progress: Progress) -> Iterator[Any]:
+def _results(tasks: list[Future[Any]], what: str, progress: Progress) -> Iterator[Any]:
     for done, task in enumerate(tasks):
         progress(what, done, len(tasks))
         yield task.result()

@@ -94,9 +94,9 @@ def try_candidates(
     state: np.ndarray, players: Players, random: np.random.Generator, search: Search
 ) -> Experience:
     """Try decisions in each of these positions, `STATE` records (n,); learners all discard or all draw."""
-    table = Games(len(state))
-    table.state[:] = state
-    view = table.views(table.everyone)
+    table = Games(max(len(state), 1))
+    table.state[: len(state)] = state
+    view = table.views(table.everyone[: len(state)])
     discarding = bool(len(state)) and bool(state["public"]["phase"][0] == DISCARD)
     if isinstance(players.learner, GenerationBot):
         values, actions = players.learner.values(view, discarding)

@@ -100,9 +100,10 @@ class DataSet:
     def __str__(self) -> str:
         data = self.metadata
         return (
-            f"data set {data['name']}, {data['stages']} stage(s): {len(self):,} states of {data['observations']:,} observations, "
-            f"score {self.scores.mean():.2f} ± {self.scores.std():.2f}, {data['simulated_actions'] / data['observations']:,.0f} "
-            "actions simulated for each"
+            f"data set {data['name']}, {data['stages']} stage(s): {len(self):,} states of "
+            f"{data['observations']:,} observations, "
+            f"score {self.scores.mean():.2f} ± {self.scores.std():.2f}, "
+            f"{data['simulated_actions'] / data['observations']:,.0f} actions simulated for each"
         )
 
     def save(self, path: str | Path) -> None:
@@ -111,7 +112,10 @@ class DataSet:
 
     @classmethod
     def load(cls, path: str | Path) -> DataSet:
-        """Read a data set. Raises FileNotFoundError, or ArrayFileError for a truncated, altered or foreign file."""
+        """Read a data set.
+
+        Raises FileNotFoundError, or ArrayFileError for a truncated, altered or foreign file.
+        """
         arrays, metadata = FORMAT.read(path)
         return cls(**arrays, metadata=metadata)
 
@@ -226,7 +230,7 @@ def _explore(
     tables = np.zeros(4, STATE)
     tables["public"]["rules"] = Rules().record()
     room = _DEALS_AT_ONCE * (8 if stages == "all" else 1) + MOST_OBSERVATIONS
-    views, hands = np.empty(room, VIEW), np.empty(room, np.uint64)
+    views, hands = np.zeros(room, VIEW), np.empty(room, np.uint64)
     points, left = np.empty(room, np.int16), np.empty(room, np.uint8)
     deal, last = chunk * _DEALS_AT_ONCE, (chunk + 1) * _DEALS_AT_ONCE
     parts = []

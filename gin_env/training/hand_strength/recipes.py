@@ -101,8 +101,8 @@ def provenance(
     data = trainer.data.metadata
     command = (
         f"gin-rummy train hand-strength {name} {name}.safetensors --observations {data['observations']} "
-        f"--estimator {data['estimator']} --data-seed {data['seed']} --schedule {schedule} --seed {candidates[0].seed} "
-        f"--candidates {len(candidates)}"
+        f"--estimator {data['estimator']} --data-seed {data['seed']} --schedule {schedule} "
+        f"--seed {candidates[0].seed} --candidates {len(candidates)}"
     )
     if epochs is not None:
         command += f" --epochs {epochs}"

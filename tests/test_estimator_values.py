@@ -1,0 +1,91 @@
+"""Estimators on made-up counts and hand-made histories, number by number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bot_tables import view_of
+from helpers import Table
+
+from gin_env import cards
+from gin_env.estimators import logistic
+from gin_env.estimators.bayes import likelihood_ratios
+from gin_env.estimators.frequencies import Frequencies
+from gin_env.estimators.turn_buckets import (
+    BOTH,
+    BUCKETS,
+    DISCARD_ONLY,
+    NEITHER_SUITED,
+    NEITHER_UNSUITED,
+    UPCARD_ONLY,
+)
+
+RANK = 5
+
+
+def made_up(counts: dict[tuple[int, ...], tuple[int, int]]) -> Frequencies:
+    """Buckets with (seen, held); before a turn a card of any rank was held with odds 1 : 3."""
+    seen, held = np.zeros(BUCKETS, np.int64), np.zeros(BUCKETS, np.int64)
+    for bucket, (number, with_her) in counts.items():
+        seen[bucket], held[bucket] = number, with_her
+    return Frequencies(seen, held, np.full(13, 400), np.full(13, 100), {})
+
+
+def ratios(least: int, **counts: tuple[int, int]) -> dict[str, float]:
+    relations = {
+        "both": BOTH, "upcard": UPCARD_ONLY, "discard": DISCARD_ONLY,
+        "suited": NEITHER_SUITED, "unsuited": NEITHER_UNSUITED,
+    }  # fmt: skip
+    table = made_up({(1, 12, 11, RANK, relations[name]): count for name, count in counts.items()})
+    row = likelihood_ratios(table, least)[1, 12, 11, RANK]
+    return {name: float(row[relation]) for name, relation in relations.items()}
+
+
+def test_a_bucket_changes_odds_by_its_own_over_those_before():
+    """Half an observation is added to each count."""
+    found = ratios(50, both=(60, 20), upcard=(100, 10))
+    assert found["both"] == pytest.approx(20.5 / 40.5 / (1 / 3))
+    assert found["upcard"] == pytest.approx(10.5 / 90.5 / (1 / 3))
+    assert found["discard"] == found["suited"] == 1
+
+
+@pytest.mark.parametrize(("seen", "counts"), [(49, False), (50, True), (51, True)])
+def test_a_bucket_counts_from_the_least_number_of_observations_on(seen, counts):
+    assert (ratios(50, both=(seen, 30))["both"] != 1) == counts
+
+
+def test_cards_of_neither_suit_are_one_bucket_whether_upcard_and_discard_share_a_suit():
+    found = ratios(50, suited=(30, 20), unsuited=(40, 5))
+    assert found["suited"] == found["unsuited"] == pytest.approx(25.5 / 45.5 / (1 / 3))
+
+
+def test_no_turn_makes_a_card_more_than_a_hundred_times_likelier_or_less_likely():
+    found = ratios(50, both=(100_000, 100_000), upcard=(100_000, 0))
+    assert (found["both"], found["upcard"]) == (100, 0.01)
+
+
+# --- logistic -------------------------------------------------------------------------------------------
+
+HAND = "AC 2S 4D 5S 6D 7S 8D 9D TS QS"
+OPPONENT = "JC 3H 8S 8H KS 2D 4S 6S 7D TH"
+
+
+def values_after(first: str, second: str) -> dict[str, float]:
+    """The values of player 0, who lowers them by 1 for discards alone, after the opponent's two discards."""
+    table = Table(HAND, OPPONENT, "KD", "QD 6C TD 7C", dealer=1)
+    table.play("pass", "pass", "draw", "QD", "draw", first, "draw", "TD", "draw", second)
+    view = view_of(table)
+    values = np.empty(52)
+    logistic.write_values(view["public"], view["private"], 0, 0.0, 1.0, 0.0, 0.0, values)
+    return {cards.card_text(card): values[card] for card in np.flatnonzero(values).tolist()}
+
+
+def test_values_spread_to_king_and_ace_and_not_on_to_the_next_suit():
+    """KC and AH are neighbours as numbers. Each discard lowers what is around it by 1, then half of the
+    neighbours' values is added, from the lowest rank up: KC gets half of QC's -1.5, AH half of 2H's -1."""
+    expected = {
+        "JH": -1, "JS": -1, "JD": -1, "9C": -1.5, "TC": -1.75, "QC": -1.5, "KC": -1.75,
+        "3C": -1, "3S": -1, "3D": -1, "AH": -1.5, "2H": -1.75, "4H": -1.5, "5H": -1.75,
+    }  # fmt: skip
+    assert values_after("JC", "3H") == pytest.approx(expected)
+    assert values_after("3H", "JC") == pytest.approx(expected)

@@ -1,0 +1,14 @@
+"""Every public call with odd arguments, on a fixed budget: works or is refused with a typed error."""
+
+from __future__ import annotations
+
+import pytest
+from fuzzing import Fuzzer
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_odd_arguments_are_refused_with_a_typed_error_and_without_a_change(seed):
+    fuzzer = Fuzzer(seed)
+    fuzzer.run(1000)
+    assert sum(fuzzer.made.values()) > 1000
+    assert 0 < sum(fuzzer.refused.values()) < sum(fuzzer.made.values())

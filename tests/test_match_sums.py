@@ -1,0 +1,165 @@
+"""What a match adds up: every figure of every hand to the bot that it belongs to, whichever seat it has."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from situations import SITUATIONS, Plain, plain_action
+
+from gin_env import MatchResult, play_match
+from gin_env.actions import KNOCK
+from gin_env.batch import HAND_RESULT
+from gin_env.play import matches
+from gin_env.state import GIN, KNOCK_WON, UNDERCUT, VOID
+
+
+def hand(outcome: int, winner: int, knocker: int, points: int, turns: int) -> np.ndarray:
+    record = np.zeros(1, HAND_RESULT)
+    record["ended"] = True
+    for name, value in (
+        ("outcome", outcome), ("winner", winner), ("knocker", knocker), ("points", points), ("turns", turns),
+    ):  # fmt: skip
+        record[name] = value
+    return record
+
+
+# Seats of the hands: who won, who knocked. Figures are powers of two, so that a sum says what is in it.
+HANDS = np.concatenate(
+    [
+        hand(KNOCK_WON, 0, 0, 1, 1),
+        hand(KNOCK_WON, 1, 1, 2, 2),
+        hand(GIN, 0, 0, 4, 4),
+        hand(UNDERCUT, 0, 1, 8, 8),
+        hand(UNDERCUT, 0, 1, 16, 16),
+        hand(VOID, -1, -1, 0, 32),
+    ]
+)
+
+
+@pytest.mark.parametrize("seat_of_a", [0, 1])
+def test_hands_are_counted_for_the_bot_that_sits_there(seat_of_a):
+    tally = matches._Tally()
+    tally.add_hands(HANDS, np.full(6, seat_of_a, np.int8))
+    assert (tally.hands, tally.voids, tally.turns) == (6, 1, 63)
+    by_seat = {"knocks": [2, 3], "gins": [1, 0], "undercuts": [2, 0], "points": [1 + 4 + 8 + 16, 2]}
+    for name, figures in by_seat.items():
+        assert getattr(tally, name).tolist() == (figures[::-1] if seat_of_a else figures), name
+
+
+def test_hands_of_a_batch_in_which_bot_a_has_either_seat():
+    tally = matches._Tally()
+    tally.add_hands(HANDS, np.array([0, 1, 1, 0, 1, 0], np.int8))
+    # a wins the first two and the fourth, b the gin and the fifth, in which a knocked.
+    assert tally.points.tolist() == [1 + 2 + 8, 4 + 16]
+    assert tally.knocks.tolist() == [1 + 1 + 1, 1 + 1]
+    assert tally.gins.tolist() == [0, 1]
+    assert tally.undercuts.tolist() == [1, 1]
+
+
+def test_games_are_counted_for_the_bot_that_sits_where_they_were_won():
+    tally = matches._Tally()
+    tally.add_games(np.array([0, 0, 1, 1, 1, -1, -1]), np.array([0, 1, 0, 1, 1, 0, 1]))
+    assert tally.wins.tolist() == [1 + 1 + 1, 1 + 1]
+
+
+class NeverKnocks(Plain):
+    name = "never-knocks"
+
+    def act(self, view):
+        masks = view.masks()
+        masks[:, KNOCK : KNOCK + 52] = 0
+        return np.array([plain_action(mask) for mask in masks])
+
+
+def test_who_never_knocks_has_undercuts_and_no_knocks():
+    for seat, pair in enumerate(((NeverKnocks(), Plain()), (Plain(), NeverKnocks()))):
+        result = play_match(*pair, 40, seed=2, episode="hand")
+        assert (result.knocks[seat], result.gins[seat], result.undercuts[1 - seat]) == (0, 0, 0)
+        assert result.knocks[1 - seat] == result.hands - result.voids
+        assert result.wins == tuple(
+            result.undercuts[bot] if bot == seat else result.knocks[bot] - result.undercuts[seat]
+            for bot in (0, 1)
+        )
+        assert 0 < result.undercuts[seat] * 25 <= result.points[seat]
+
+
+def result_of(**figures) -> MatchResult:
+    defaults = {
+        "bots": ("a", "b"), "games": 10, "seed": 3, "episode": "hand", "wins": (3, 1), "hands": 20,
+        "knocks": (7, 5), "gins": (4, 2), "undercuts": (1, 2), "voids": 5, "points": (90, 30), "turns": 250,
+    }  # fmt: skip
+    return MatchResult(**(defaults | figures))
+
+
+def test_the_win_rate_is_that_of_the_decided_games():
+    assert result_of().win_rate == 0.75
+    assert result_of(bots=("b", "a"), wins=(1, 3)).win_rate == 0.25
+    assert result_of(wins=(0, 0)).win_rate == 0.5
+    assert result_of(wins=(0, 0)).interval == (0, 1)
+    low, high = result_of(wins=(80, 20)).interval
+    assert 0.7 < low < 0.8 < high < 0.9
+    assert result_of(games=1000).interval == result_of().interval
+    assert result_of().points_per_hand == (4.5, 1.5)
+
+
+def test_the_summary_shows_each_figure_in_its_place():
+    first, second = result_of().summary(0.9).splitlines()
+    low, high = (100 * end for end in result_of().confidence_interval(0.9))
+    assert first == (f"a won 75.00 % of 4 decided hands against b (90 % interval {low:.2f} to {high:.2f})")
+    assert second == (
+        "20 hands, 12.50 turns each; points per hand 4.50 : 1.50; gin 30.00 %, undercut 15.00 %, "
+        "void 25.00 %; seed 3"
+    )
+
+
+def test_json_holds_every_figure():
+    assert result_of().as_dict(0.9) == {
+        "bots": ("a", "b"), "games": 10, "seed": 3, "episode": "hand", "wins": (3, 1), "hands": 20,
+        "knocks": (7, 5), "gins": (4, 2), "undercuts": (1, 2), "voids": 5, "points": (90, 30), "turns": 250,
+        "win_rate": 0.75, "confidence": 0.9, "interval": result_of().confidence_interval(0.9),
+        "points_per_hand": (4.5, 1.5), "clairvoyant": False,
+    }  # fmt: skip
+
+
+def test_progress_adds_up_to_the_games():
+    reported: list[int] = []
+    play_match(Plain(), NeverKnocks(), 20, seed=2, episode="hand", progress=reported.append)
+    assert sum(reported) == 20
+    assert min(reported) > 0
+
+
+class TieBreaks(Plain):
+    """Notes the random numbers of its first decisions, and the ranks that it holds then."""
+
+    name = "tie-breaks"
+
+    def __init__(self) -> None:
+        self.numbers: dict[tuple[int, ...], list[int]] = {}
+
+    def act(self, view):
+        for record in view.records[view.records["public"]["history_length"] == 0]:
+            hand = int(record["private"]["hand"])
+            ranks = tuple(sorted(card % 13 for card in range(52) if hand >> card & 1))
+            self.numbers.setdefault(ranks, []).append(int(record["random"]))
+        return super().act(view)
+
+
+def test_the_two_games_of_a_pair_break_ties_with_other_numbers():
+    bot = TieBreaks()
+    play_match(bot, bot, 40, seed=4, episode="hand")
+    assert len(bot.numbers) == 20, "each deal is played twice"
+    assert all(len(set(numbers)) == 2 for numbers in bot.numbers.values())
+
+
+@pytest.mark.parametrize("situation", SITUATIONS.values(), ids=SITUATIONS)
+def test_the_winner_of_an_episode_of_one_hand_is_the_hands(situation):
+    table = matches.Games(1)
+    table.results["winner"][0] = situation.winner
+    assert matches._winners(table, np.array([0])).tolist() == [situation.winner]
+
+
+def test_the_winner_of_a_game_has_reached_the_target():
+    table = matches.Games(4, episode="game")
+    table.state["public"]["scores"] = [[100, 99], [99, 100], [99, 99], [30, 130]]
+    table.results["winner"] = 0  # of the last hand: of no interest
+    assert matches._winners(table, np.arange(4)).tolist() == [0, 1, -1, 1]

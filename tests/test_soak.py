@@ -1,0 +1,55 @@
+"""The long-running checks are run here at their smallest, so that `make soak` does not rot."""
+
+from __future__ import annotations
+
+import pytest
+import soak
+from typer.testing import CliRunner
+
+
+def run(*arguments: str):
+    import typer
+
+    app = typer.Typer()
+    app.command()(soak.main)
+    return CliRunner().invoke(app, arguments)
+
+
+def test_the_soak_prints_one_line_a_check_and_finds_nothing():
+    done = run("--scale", "0.001", "--only", "openspiel,calls,memory")
+    assert done.exit_code == 0, done.output
+    lines = done.output.splitlines()
+    assert [line.split(" | ")[0] for line in lines[2:]] == ["| openspiel", "| calls", "| memory"]
+
+
+def test_what_is_found_is_an_error(monkeypatch):
+    monkeypatch.setitem(soak.CHECKS, "calls", lambda scale, seed: soak.Row("calls", "1 call", 1, "leaked"))
+    done = run("--only", "calls")
+    assert done.exit_code == 1
+    assert "| calls | 1 call | 1 | 0 | leaked |" in done.output
+
+
+@pytest.mark.parametrize("arguments", [("--only", "nothing"), ("--scale", "-1")])
+def test_unknown_checks_and_sizes_are_refused(arguments):
+    assert run(*arguments).exit_code == 2
+
+
+def test_a_leak_would_be_found(monkeypatch):
+    """A bot cannot depend on the opponent's cards through a view; a changed record can."""
+    from gin_env.batch import Games
+
+    honest = Games.compact_observations
+
+    def leaking(self, games, player=None, records=None):
+        told = honest(self, games, player, records)
+        told["stock_left"] += (self.state["private"]["hand"][games, 1 - player] & 1).astype("u1")
+        return told
+
+    monkeypatch.setattr(Games, "compact_observations", leaking)
+    monkeypatch.setattr(soak, "TABLE_BOTS", ())
+    monkeypatch.setattr(soak, "NETWORK_BOTS", ())
+    assert soak.leaks(0.0001, 0).found > 0
+
+
+def test_random_rules_are_played_by_every_bot_that_is_rules():
+    assert soak.play_random_rules(2, 1).startswith("2 rules")
