@@ -43,6 +43,13 @@ def _generation(weights: str | None = None, knock: str = "value") -> Agent:
     return GenerationBot(weights, knock)
 
 
+def _candidate_policy(path: str, deterministic: bool = True) -> Agent:
+    """A trained policy that scores candidates; imported when it is asked for, since it needs torch."""
+    from gin_env.agents.candidate_policy import CandidatePolicyBot
+
+    return CandidatePolicyBot.load(path, deterministic)
+
+
 def _loader(path: str) -> Callable[..., Agent]:
     """What makes a bot of a file: its ending and what it says that it holds decide."""
     if path.endswith(".zip"):
@@ -55,7 +62,11 @@ def _loader(path: str) -> Callable[..., Agent]:
     return _LOADERS[kind]
 
 
-_LOADERS: dict[str, Callable[..., Agent]] = {"policy": _policy, "generation network": _generation}
+_LOADERS: dict[str, Callable[..., Agent]] = {
+    "policy": _policy,
+    "candidate policy": _candidate_policy,
+    "generation network": _generation,
+}
 """By what a .safetensors file holds."""
 _BOTS: dict[str, Callable[..., Agent]] = {
     "random": RandomBot,

@@ -26,12 +26,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, is_discard
-from gin_env.agents.hands import decline, own_turn
 from gin_env.agents.random_bots import pick_card
 from gin_env.batch import Games, play_and_score
 from gin_env.cards import card_bit
 from gin_env.compilation import kernel
 from gin_env.engine import decision_random, discards_allowed
+from gin_env.hands import decline, own_turn
 from gin_env.history import first_mover, next_mover, upcard_after
 from gin_env.melds import completes_meld, least_deadwood_discards
 from gin_env.rules import MAX_TURNS

@@ -32,7 +32,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD
-from gin_env.agents.hands import (
+from gin_env.agents.random_bots import pick_card
+from gin_env.agents.simple import knock_limits, points_by_turn
+from gin_env.cards import ACES, CARD_VALUES, KINGS, NUM_RANKS, card_bit, count_cards, lowest_card
+from gin_env.compilation import kernel
+from gin_env.engine import discards_allowed
+from gin_env.estimators.logistic import cards_held
+from gin_env.hands import (
     BROAD,
     CARDS_UP_TO,
     FACE_CARDS,
@@ -46,12 +52,6 @@ from gin_env.agents.hands import (
     unmelded_cards,
     would_be_melded,
 )
-from gin_env.agents.random_bots import pick_card
-from gin_env.agents.simple import knock_limits, points_by_turn
-from gin_env.cards import ACES, CARD_VALUES, KINGS, NUM_RANKS, card_bit, count_cards, lowest_card
-from gin_env.compilation import kernel
-from gin_env.engine import discards_allowed
-from gin_env.estimators.logistic import cards_held
 from gin_env.melds import best_set_cards, completes_meld, least_deadwood_discards, run_cards
 from gin_env.rules import MAX_TURNS
 from gin_env.state import DISCARD, STOCK_ONLY

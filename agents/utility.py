@@ -28,7 +28,11 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD
-from gin_env.agents.hands import (
+from gin_env.agents.random_bots import pick_card
+from gin_env.cards import ACES, CARD_VALUES, NUM_RANKS, card_bit, count_cards, lowest_card
+from gin_env.compilation import kernel
+from gin_env.engine import discards_allowed
+from gin_env.hands import (
     cards_above,
     cards_below,
     decline,
@@ -37,10 +41,6 @@ from gin_env.agents.hands import (
     opponents_last_discard,
     unmelded_cards,
 )
-from gin_env.agents.random_bots import pick_card
-from gin_env.cards import ACES, CARD_VALUES, NUM_RANKS, card_bit, count_cards, lowest_card
-from gin_env.compilation import kernel
-from gin_env.engine import discards_allowed
 from gin_env.knowledge import cards_unseen
 from gin_env.melds import completes_meld, least_deadwood_discards
 from gin_env.state import DISCARD, NO_CARD, STOCK_ONLY

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 
 from gin_env.actions import NUM_ACTIONS, IllegalActionError
+from gin_env.candidates import check_arrays, check_written, write_candidates
+from gin_env.cards import NUM_CARDS
 from gin_env.compact_observation import COMPACT, write_compact
 from gin_env.compilation import kernel
 from gin_env.deals import check_dealer, check_deck
@@ -222,6 +224,21 @@ class Games:
         _write_compact(self.state, games, -1 if player is None else _seat(player), records)
         return records
 
+    def candidates(
+        self,
+        games: np.ndarray,
+        rows: np.ndarray | None = None,
+        actions: np.ndarray | None = None,
+        table: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What the players to move may do, as (rows, actions, table) of `gin_env.candidates`.
+
+        Arrays that are given are overwritten and returned. Raises ValueError if they do not fit.
+        """
+        rows, actions, table = check_arrays(len(games), rows, actions, table)
+        check_written(_write_candidates(self.state, games, rows, actions, table))
+        return rows, actions, table
+
     def views(self, games: np.ndarray, player: int | None = None) -> PlayerView:
         """The views (k,) of the players to move, or of one player."""
         return self._views(self._checked(games), -1 if player is None else _seat(player))
@@ -393,6 +410,19 @@ def _write_compact(state, games, player, records):
         game = state[games[k]]
         observer = game.public.to_move if player < 0 else player
         write_compact(game.public, game.private[observer], observer, records[k])
+
+
+@kernel
+def _write_candidates(state, games, rows, actions, table):
+    after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
+    complete = True
+    for k in range(len(games)):
+        game = state[games[k]]
+        player = game.public.to_move
+        complete &= write_candidates(
+            game.public, game.private[player], player, rows[k], actions[k], table[k], after
+        )
+    return complete
 
 
 @kernel

@@ -115,12 +115,21 @@ def deadwood_after_discards(hand: int, deadwood: np.ndarray) -> int:
 
     Entries of cards not in the hand are left alone. Returns the least value written.
     """
+    runs = run_cards(hand)
+    value = total_value(hand & ~runs)
+    least = np.int64(127)
     remaining = hand
     while remaining:
-        deadwood[lowest_card(remaining)] = 127
-        remaining &= remaining - 1
-    least = np.int64(127)
-    for choice in range(count_set_choices(hand)):
+        bit = remaining & -remaining
+        card = lowest_card(bit)
+        # Discarding an unmelded card saves its points; one from a run may break the run.
+        left = unmelded_value(hand ^ bit) if bit & runs else value - np.int64(CARD_VALUES[card])
+        deadwood[card] = left
+        least = min(least, left)
+        remaining ^= bit
+    if not ranks_held_thrice(hand):
+        return least
+    for choice in range(1, count_set_choices(hand)):
         rest = hand & ~set_choice(hand, choice)
         runs = run_cards(rest)
         value = total_value(rest & ~runs)
@@ -128,7 +137,6 @@ def deadwood_after_discards(hand: int, deadwood: np.ndarray) -> int:
         while remaining:
             bit = remaining & -remaining
             card = lowest_card(bit)
-            # Discarding an unmelded card saves its points; one from a run may break the run.
             left = unmelded_value(rest ^ bit) if bit & runs else value - np.int64(CARD_VALUES[card])
             if left < deadwood[card]:
                 deadwood[card] = left
@@ -182,6 +190,13 @@ def fourth_cards(set_cards: int) -> int:
 
 
 @kernel
+def _count_layoffs(hand: int, laid: int) -> int:
+    """How many cards outside the hand could be laid off on its arrangement with these set cards."""
+    outside = FULL_DECK & ~hand
+    return count_cards((fourth_cards(laid) | grow_runs(run_cards(hand & ~laid), outside)) & outside)
+
+
+@kernel
 def best_set_cards(hand: int) -> int:
     """The set cards of the arrangement that a knocker lays (rule 6 of `gin_env.engine`).
 
@@ -189,16 +204,21 @@ def best_set_cards(hand: int) -> int:
     (chains included, all of them counted as if the opponent might hold them); then the first in the
     order of `set_choice`.
     """
-    best, least, fewest = np.int64(0), np.int64(1 << 30), np.int64(1 << 30)
-    outside = FULL_DECK & ~hand
+    best, least = np.int64(0), np.int64(1 << 30)
+    if not ranks_held_thrice(hand):
+        return best
+    fewest = np.int64(-1)  # counted only where arrangements tie
     for choice in range(count_set_choices(hand)):
         laid = set_choice(hand, choice)
         value = unmelded_value(hand & ~laid)
-        if value <= least:
-            layoffs = (fourth_cards(laid) | grow_runs(run_cards(hand & ~laid), outside)) & outside
-            count = count_cards(layoffs)
-            if value < least or count < fewest:
-                best, least, fewest = laid, value, count
+        if value < least:
+            best, least, fewest = laid, value, np.int64(-1)
+        elif value == least:
+            if fewest < 0:
+                fewest = _count_layoffs(hand, best)
+            count = _count_layoffs(hand, laid)
+            if count < fewest:
+                best, fewest = laid, count
     return best
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gin_env import actions as act
+from gin_env.candidates import check_arrays, check_written, write_candidates
 from gin_env.cards import NUM_CARDS, card_text, cards_of
 from gin_env.compilation import kernel
 from gin_env.engine import (
@@ -128,6 +129,22 @@ class PlayerView:
         _write_view_observations(self.records, observations)
         return observations
 
+    def candidates(
+        self,
+        rows: np.ndarray | None = None,
+        actions: np.ndarray | None = None,
+        table: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What these players may do, as (rows, actions, table) of `gin_env.candidates`.
+
+        Who is not to move has no action.
+
+        Arrays that are given are overwritten and returned. Raises ValueError if they do not fit.
+        """
+        rows, actions, table = check_arrays(len(self), rows, actions, table)
+        check_written(_write_view_candidates(self.records, rows, actions, table))
+        return rows, actions, table
+
     def history(self, index: int = 0) -> list[Event]:
         """All public acts of the current hand in order, for one view of the batch."""
         record = self.records[[index]]
@@ -217,6 +234,18 @@ def _write_view_masks(views, masks) -> None:
         view = views[index]
         if view.public.to_move == view.player:
             write_mask(view.public, view.private, masks[index])
+
+
+@kernel
+def _write_view_candidates(views, rows, actions, table):
+    after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
+    complete = True
+    for index in range(len(views)):
+        view = views[index]
+        complete &= write_candidates(
+            view.public, view.private, view.player, rows[index], actions[index], table[index], after
+        )
+    return complete
 
 
 @kernel

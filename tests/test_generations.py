@@ -15,12 +15,11 @@ import torch
 from helpers import Table, action, deck_of, same_records
 from positions import played
 
-from gin_env import agents, cards, melds, play_match
+from gin_env import agents, candidates, cards, melds, play_match
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
-from gin_env.agents.generations import candidates
 from gin_env.agents.generations.bot import GenerationBot
 from gin_env.agents.generations.network import CandidateNetwork, load_network, observe, save_network
-from gin_env.agents.hands import meld_completions
+from gin_env.hands import meld_completions
 from gin_env.training.generations import loop
 from gin_env.training.generations.experience import Experience, load_experiences, save_experiences
 from gin_env.training.generations.fit import fit, permute_suits
@@ -60,7 +59,8 @@ def test_meld_completions_are_the_cards_that_make_a_meld_with_two_cards_of_the_h
 
 def row_of(hand: str, unseen: str, least: int = 0) -> np.ndarray:
     row = np.zeros(candidates.NUM_FEATURES, np.float32)
-    candidates.write_hand(row, cards.parse(hand), least, cards.parse(unseen), 10)
+    after = np.empty((52, 52), np.int64)
+    candidates.write_hand(row, cards.parse(hand), least, cards.parse(unseen), 10, after)
     return row
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.agents.cfr import dealt_sets, paper_sets, plus_sets
-from gin_env.agents.hands import unmelded_cards
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
+from gin_env.hands import unmelded_cards
 from gin_env.melds import least_deadwood_discards, min_deadwood
 
 PAPER = 0

@@ -20,9 +20,9 @@ All three lie in one array, discards first; an entry is the probability of actin
 
 from __future__ import annotations
 
-from gin_env.agents.hands import unmelded_cards
 from gin_env.cards import card_bit
 from gin_env.compilation import kernel
+from gin_env.hands import unmelded_cards
 from gin_env.melds import least_deadwood_discards, min_deadwood
 from gin_env.rules import cards_in_deck
 from gin_env.state import OFFER

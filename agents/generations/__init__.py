@@ -1,4 +1,4 @@
 """Bots of the retraining loop (`gin_env.training.generations`).
 
-`candidates` describes the decisions, `network` values them, `bot` plays.
+`gin_env.candidates` describes the decisions, `network` values them, `bot` plays.
 """

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from gin_env.agents.generations.candidates import NO_ACTION, are_discarding, candidate_rows
 from gin_env.agents.generations.network import CandidateNetwork, load_network, observe
+from gin_env.candidates import NO_ACTION, are_discarding, candidate_rows
 from gin_env.support.checks import check_choice
 from gin_env.views import PlayerView
 

@@ -1,7 +1,7 @@
 """The value network: expected points of each candidate decision, and its files.
 
 A trunk reads the observation (`gin_env.observation`, without the scores: hands are valued, not games); a
-smaller network, the same for every row, reads a candidate (`gin_env.agents.generations.candidates`) beside
+smaller network, the same for every row, reads a candidate (`gin_env.candidates`) beside
 what the trunk made of the table, and gives two values: for the plain decision and for knocking with it.
 """
 
@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.agents.generations.candidates import NUM_FEATURES
-from gin_env.agents.generations.candidates import VERSION as CANDIDATES_VERSION
+from gin_env.candidates import NUM_FEATURES
+from gin_env.candidates import VERSION as CANDIDATES_VERSION
 from gin_env.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
 from gin_env.support.checks import check_integer
 from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors

@@ -29,13 +29,13 @@ import numpy as np
 from gin_env import estimators
 from gin_env.agents.hand_strength.features import hand_features
 from gin_env.agents.hand_strength.weights import find_network, trained_with
-from gin_env.agents.hands import discard_or_knock, keep_best, unmelded_cards
 from gin_env.agents.random_bots import pick_card
 from gin_env.agents.simple import simple_draw
 from gin_env.cards import card_bit, lowest_card
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
 from gin_env.estimators.risk import discard_risks
+from gin_env.hands import discard_or_knock, keep_best, unmelded_cards
 from gin_env.state import DISCARD
 from gin_env.support.checks import check_number, check_switch
 from gin_env.views import PlayerView

@@ -33,12 +33,12 @@ from gin_env.agents.cfr.strategy import (
     discard_or_knock_by_strategy,
     strategy_action,
 )
-from gin_env.agents.hands import decline
 from gin_env.agents.random_bots import pick_card
 from gin_env.batch import POINTS_SCALE
 from gin_env.cards import card_bit, count_cards, lowest_card
 from gin_env.compilation import kernel
 from gin_env.engine import decision_random, play, points_for, start_episode
+from gin_env.hands import decline
 from gin_env.melds import min_deadwood
 from gin_env.state import DISCARD, OVER, STOCK_ONLY
 from gin_env.streams import below, mix, unit

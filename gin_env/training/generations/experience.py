@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env.agents.generations.candidates import DISCARD_ROWS, DRAW_ROWS
+from gin_env.candidates import DISCARD_ROWS, DRAW_ROWS
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
 from gin_env.views import VIEW
 

@@ -14,8 +14,8 @@ from itertools import permutations
 import numpy as np
 import torch
 
-from gin_env.agents.generations.candidates import DRAW_ROWS, candidate_rows
 from gin_env.agents.generations.network import CandidateNetwork, observe
+from gin_env.candidates import DRAW_ROWS, candidate_rows
 from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from gin_env.observation import NUM_PLANES
 from gin_env.training.generations.experience import Experience

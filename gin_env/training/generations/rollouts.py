@@ -21,8 +21,8 @@ import numpy as np
 from gin_env.actions import KNOCK
 from gin_env.agents.base import Agent
 from gin_env.agents.generations.bot import GenerationBot
-from gin_env.agents.generations.candidates import NO_ACTION, candidate_rows
 from gin_env.batch import Games
+from gin_env.candidates import NO_ACTION, candidate_rows
 from gin_env.cards import NUM_CARDS
 from gin_env.play.turns import play_bot, play_seated
 from gin_env.state import DISCARD, STOCK_ONLY

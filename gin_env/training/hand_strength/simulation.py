@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.hands import discard_or_knock, unmelded_cards
 from gin_env.agents.random_discard import random_discard_action
 from gin_env.agents.simple import simple_action
 from gin_env.cards import NUM_CARDS, card_bit, count_cards, lowest_card
 from gin_env.compilation import kernel
 from gin_env.engine import deal, decision_random, discards_allowed, play, points_for, start_episode
+from gin_env.hands import discard_or_knock, unmelded_cards
 from gin_env.knowledge import cards_unseen
 from gin_env.rules import cards_in_deck
 from gin_env.state import DISCARD, OVER

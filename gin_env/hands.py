@@ -24,6 +24,9 @@ from gin_env.compilation import kernel
 from gin_env.melds import best_set_cards, min_deadwood, run_cards
 from gin_env.state import NO_CARD, OFFER
 
+_HIGHEST_VALUES = np.array([min(mask.bit_length(), 10) for mask in range(SUIT_MASK + 1)], np.uint8)
+"""uint8 (8192,): for each 13-bit mask of ranks, the points of the dearest."""
+
 FACE_CARDS = (ACES << 10) | (ACES << 11) | (ACES << 12)
 """Jacks, queens and kings."""
 
@@ -100,6 +103,12 @@ def unmelded_cards(hand: int) -> int:
     """Cards left over by the arrangement of least deadwood that the engine would lay."""
     rest = hand & ~best_set_cards(hand)
     return rest & ~run_cards(rest)
+
+
+@kernel
+def highest_value(mask: int) -> int:
+    """Points of the dearest card in the mask; 0 if it is empty."""
+    return np.int64(_HIGHEST_VALUES[(mask | mask >> 13 | mask >> 26 | mask >> 39) & SUIT_MASK])
 
 
 @kernel

@@ -1,0 +1,187 @@
+"""A policy that scores candidates: its network, its file, and the bot that plays it.
+
+Every candidate (`gin_env.candidates`) is scored by the same two layers, which also read the numbers of the
+table; the probability of an action is the softmax of the scores. Draws and discards have weights of their
+own. The value of the position is that of its candidates, each as much as it is probable to be chosen.
+``examples/ppo.py`` trains one.
+
+>>> agents.make("runs/first/policy.safetensors")
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gin_env.agents.policy import sample_actions
+from gin_env.candidates import (
+    DISCARD_ROWS,
+    DRAW_ROWS,
+    NO_ACTION,
+    NUM_FEATURES,
+    NUM_TABLE,
+    VERSION,
+    are_discarding,
+)
+from gin_env.rules import Rules
+from gin_env.support.checks import check_integer, check_switch
+from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
+from gin_env.views import PlayerView
+
+try:
+    import torch
+    from torch import nn
+except ImportError as error:  # pragma: no cover
+    raise ImportError('trained policies need torch: pip install "gin-env[train]"') from error
+
+KIND = "candidate policy"
+FILE_VERSION = f"1, candidates {VERSION}"
+"""Changes when the network is built differently or reads other numbers; other versions are refused."""
+MOST_UNITS = 4096
+IMPOSSIBLE = -1e9
+"""Logit of what cannot be done."""
+
+
+class CandidateScores(nn.Module):
+    """Scores of candidates and the value of the position, for draws or for discards.
+
+    Parameters
+    ----------
+    hidden : width of both layers.
+    """
+
+    def __init__(self, hidden: int) -> None:
+        super().__init__()
+        self.row_first = nn.Linear(NUM_FEATURES, hidden)
+        self.table_first = nn.Linear(NUM_TABLE, hidden, bias=False)
+        self.row_second = nn.Linear(hidden, hidden)
+        self.outputs = nn.Linear(hidden, 4)  # the logits of both actions, and what they are worth
+
+    def forward(
+        self, rows: torch.Tensor, possible: torch.Tensor, table: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """(logits (n, 2 * k), values (n,)) of rows (n, k, NUM_FEATURES), bool (n, 2 * k), (n, NUM_TABLE)."""
+        hidden = torch.relu(self.row_first(rows) + self.table_first(table)[:, None])
+        hidden = torch.relu(self.row_second(hidden))
+        logits, worth = self.outputs(hidden).unflatten(2, (2, 2)).unbind(2)
+        logits = logits.flatten(1).masked_fill(~possible, IMPOSSIBLE)
+        chances = torch.softmax(logits.detach(), dim=1)
+        return logits, (chances * worth.flatten(1)).sum(dim=1)
+
+
+class CandidatePolicy(nn.Module):
+    """Both networks: for draws (two rows) and for discards (eleven).
+
+    Parameters
+    ----------
+    hidden : width of the layers.
+    """
+
+    def __init__(self, hidden: int = 64) -> None:
+        super().__init__()
+        self.hidden = check_integer("a layer's size", hidden, 1, MOST_UNITS)
+        self.draws = CandidateScores(self.hidden)
+        self.discards = CandidateScores(self.hidden)
+
+    def forward(
+        self, rows: torch.Tensor, possible: torch.Tensor, table: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """(logits (n, 2 * k), values (n,)); there are k = 2 rows for players who draw, 11 for discards.
+
+        `possible`, bool (n, 2 * k), says which actions of the candidates can be done.
+        """
+        return (self.draws if rows.shape[1] == DRAW_ROWS else self.discards)(rows, possible, table)
+
+
+def save_candidate_policy(
+    path: str | Path,
+    network: CandidatePolicy,
+    rules: Rules | None = None,
+    provenance: dict[str, Any] | None = None,
+) -> None:
+    """Write a policy to a ``.safetensors`` file, which is a bot by its path.
+
+    Parameters
+    ----------
+    rules : under which it was trained; default `Rules()`.
+    provenance : where it comes from (JSON-able).
+    """
+    if Path(path).suffix != ".safetensors":
+        raise ValueError(f"a policy's file ends in .safetensors, unlike {path}")
+    described = {"hidden": network.hidden, "rules": asdict(rules or Rules()), "provenance": provenance or {}}
+    write_tensors(path, KIND, FILE_VERSION, network.state_dict(), described)
+
+
+def load_candidate_policy(path: str | Path) -> tuple[CandidatePolicy, Rules]:
+    """(network, rules) of a file that `save_candidate_policy` wrote.
+
+    Raises as `gin_env.support.tensor_files.read_tensors` does.
+    """
+    tensors, described = read_tensors(path, KIND, FILE_VERSION, "python examples/ppo.py")
+    try:
+        rules = Rules(**described["rules"])
+        with torch.device("meta"):  # no memory before the size is known to be the weights'
+            network = CandidatePolicy(described["hidden"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise TensorFileError(
+            f"{path} does not say how large its network is, and under which rules it was trained: "
+            f"{str(error)[:200]}"
+        ) from error
+    fill_network(network, tensors, path)
+    return network.eval(), rules
+
+
+class CandidatePolicyBot:
+    """Plays a `CandidatePolicy`, one forward pass for all tables where players draw, one where they discard.
+
+    Parameters
+    ----------
+    network : used as it is: hand over a copy of one that is still learning.
+    rules : under which it was trained; default `Rules()`.
+    deterministic : play the most probable action (default) or draw from the distribution.
+    name : the bot's name in results.
+    """
+
+    def __init__(
+        self,
+        network: CandidatePolicy,
+        rules: Rules | None = None,
+        deterministic: bool = True,
+        name: str = "policy",
+    ) -> None:
+        self.network = network
+        self.rules = rules or Rules()
+        self.deterministic = check_switch("deterministic", deterministic)
+        self.name = name
+
+    @classmethod
+    def load(cls, path: str | Path, deterministic: bool = True) -> CandidatePolicyBot:
+        """The policy in a file that `save_candidate_policy` wrote. Raises as `load_candidate_policy` does."""
+        return cls(*load_candidate_policy(path), deterministic, name=Path(path).stem)
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        """See `Agent.act`. Raises ValueError under other rules than those of the training."""
+        if view.rules != self.rules:
+            raise ValueError(f"{self.name} was trained under {self.rules}, not under {view.rules}")
+        chosen = np.empty(len(view), np.int64)
+        discarding = are_discarding(view.records)
+        for number, group in ((DRAW_ROWS, ~discarding), (DISCARD_ROWS, discarding)):
+            mine = np.flatnonzero(group)
+            if not len(mine):
+                continue
+            rows, actions, table = view[mine].candidates(
+                rows=np.empty((len(mine), number, NUM_FEATURES), np.float32)
+            )
+            actions = actions.reshape(len(mine), -1)
+            with torch.inference_mode():
+                parts = (torch.from_numpy(array) for array in (rows, actions != NO_ACTION, table))
+                logits, _ = self.network(*parts)
+                if self.deterministic:
+                    best = logits.argmax(dim=1).numpy()
+                else:
+                    best = sample_actions(torch.softmax(logits, dim=1).numpy(), view.records["random"][mine])
+            chosen[mine] = actions[np.arange(len(mine)), best]
+        return chosen

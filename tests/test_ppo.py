@@ -1,0 +1,286 @@
+"""The PPO example: what it learns from, that it goes on as if never stopped, and that it learns."""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("tyro")
+
+from gin_env import agents, play_match  # noqa: E402
+from gin_env.agents.candidate_policy import (  # noqa: E402
+    CandidatePolicy,
+    CandidatePolicyBot,
+    load_candidate_policy,
+    save_candidate_policy,
+)
+from gin_env.batch import Games  # noqa: E402
+from gin_env.candidates import NO_ACTION, NUM_FEATURES  # noqa: E402
+from gin_env.rules import Rules  # noqa: E402
+from gin_env.support.tensor_files import TensorFileError  # noqa: E402
+
+TABLES = 32
+
+
+@pytest.fixture(scope="module")
+def ppo():
+    path = Path(__file__).parent.parent / "examples" / "ppo.py"
+    spec = importlib.util.spec_from_file_location("ppo", path)
+    module = sys.modules["ppo"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def tiny(ppo, run: Path):
+    return ppo.Settings(
+        run, decisions=2000, threads=1, tables=TABLES, steps=24, batch_size=256, hidden=8, bots=("simple",),
+        bot_shares=(0.2,), past_share=0.3, past_size=2, snapshot_every=1, evaluate_every=1e9, final_games=2,
+        checkpoint_every=1e9,
+    )  # fmt: skip
+
+
+def new_learner(ppo, tmp_path):
+    """Its rollouts are long enough for hands that end: an untrained player rarely knocks."""
+    learner = ppo.Learner(replace(tiny(ppo, tmp_path), steps=100))
+    learner.begin_games(learner.games.everyone)
+    learner.seat_opponents(learner.games.everyone)
+    return learner
+
+
+# --- Advantages ---------------------------------------------------------------------------------------
+
+
+def three_decisions(ppo):
+    """Player 0, player 1 and player 0 decide at table 0, where the network hopes for 0.1, -0.2 and 0.3."""
+    chains = ppo.Chains(tables=2, capacity=8)
+    table = np.array([0])
+    for place, (player, value) in enumerate(((0, 0.1), (1, -0.2), (0, 0.3))):
+        places = slice(place, place + 1)
+        chains.add(table, np.array([player]), place % 2, places, np.array([value], np.float32))
+    return chains
+
+
+def test_advantages_of_a_hand_that_ends_with_gin(ppo):
+    chains = three_decisions(ppo)
+    chains.end_hands(np.array([0]), np.array([0.4], np.float32))
+    chains.estimate_advantages(gamma=1.0, gae_lambda=0.95)
+    # The last decision of each player is paid: 0.4 - 0.3, -0.4 - (-0.2). What follows the first is worth 0.3.
+    expected = [(0.3 - 0.1) + 0.95 * (0.4 - 0.3), -0.4 + 0.2, 0.4 - 0.3]
+    np.testing.assert_allclose(chains.advantage[:3], expected, rtol=1e-5)
+    assert chains.known[:3].all()
+
+
+def test_advantages_of_a_void_hand(ppo):
+    chains = three_decisions(ppo)
+    chains.end_hands(np.array([0]), np.array([0.0], np.float32))
+    chains.estimate_advantages(gamma=1.0, gae_lambda=0.95)
+    np.testing.assert_allclose(chains.advantage[:3], [0.2 - 0.95 * 0.3, 0.2, -0.3], rtol=1e-5)
+
+
+def test_what_the_end_of_a_rollout_cuts_off_is_not_learned_and_lends_its_value(ppo):
+    chains = three_decisions(ppo)
+    chains.estimate_advantages(gamma=1.0, gae_lambda=0.95)
+    assert chains.known[:3].tolist() == [True, False, False]
+    np.testing.assert_allclose(chains.advantage[:3], [0.3 - 0.1, 0, 0], rtol=1e-5)
+
+
+def test_the_hand_after_begins_chains_of_its_own(ppo):
+    chains = three_decisions(ppo)
+    chains.end_hands(np.array([0]), np.array([0.4], np.float32))
+    chains.add(np.array([0, 1]), np.array([0, 0]), 0, slice(3, 5), np.array([9, 9], np.float32))
+    chains.estimate_advantages(gamma=1.0, gae_lambda=0.95)
+    np.testing.assert_allclose(chains.advantage[2], 0.4 - 0.3, rtol=1e-5)
+    assert chains.next[1:5].tolist() == [chains.nothing] * 4
+
+
+# --- Experience ---------------------------------------------------------------------------------------
+
+
+def test_no_experience_crosses_the_end_of_a_hand_or_goes_from_one_player_to_the_other(ppo, tmp_path):
+    learner = new_learner(ppo, tmp_path)
+    taken, paid = [], {}
+    decide, end_hands = learner.decide, learner.chains.end_hands
+
+    def hands_of(tables):
+        keys = learner.games.state["hidden"]["deal_key"][tables]
+        numbers = learner.games.state["public"]["hand_number"][tables]
+        return list(zip(keys.tolist(), numbers.tolist(), strict=True))
+
+    def recorded(tables, players, kind):
+        taken.extend(zip(hands_of(tables), tables.tolist(), players.tolist(), strict=True))
+        return decide(tables, players, kind)
+
+    def paying(tables, rewards):
+        last = learner.chains.last[tables].copy()
+        end_hands(tables, rewards)
+        for two, reward in zip(last, rewards, strict=True):
+            paid.update(
+                {int(number): sign * float(reward) for number, sign in zip(two, (1, -1), strict=True)}
+            )
+
+    learner.decide, learner.chains.end_hands = recorded, paying
+    links = ends = against_others = 0
+    for _ in range(3):
+        taken.clear()
+        paid.clear()
+        learner.collect()
+        chains = learner.chains
+        assert chains.count == len(taken)
+        for number in range(chains.count):
+            following = int(chains.next[number])
+            if following == chains.nothing:
+                assert chains.known[number] == (number in paid)
+                assert chains.reward[number] == np.float32(paid.get(number, 0))
+                ends += number in paid
+            else:
+                assert following > number
+                assert taken[following] == taken[number]
+                assert chains.reward[number] == 0
+                links += 1
+        against_others += sum(learner.opponent[table] != ppo.SELF for _, table, _ in taken)
+        for kind in learner.choices:
+            assert ((kind.actions[: kind.count] != NO_ACTION).sum(axis=(1, 2)) > 1).all(), (
+                "no choice, no decision"
+            )
+        learner.take_snapshot()
+    assert min(links, ends, against_others) > 20
+
+
+def test_both_seats_are_learned_from_against_oneself_and_one_against_the_league(ppo, tmp_path):
+    learner = new_learner(ppo, tmp_path)
+    seen = set()
+    decide = learner.decide
+
+    def recorded(tables, players, kind):
+        seen.update(zip((learner.opponent[tables] == ppo.SELF).tolist(), players.tolist(), strict=True))
+        return decide(tables, players, kind)
+
+    learner.decide = recorded
+    learner.collect()
+    assert seen == {(True, 0), (True, 1), (False, 0)}
+
+
+# --- Runs ---------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(ppo, tmp_path):
+    unbroken = ppo.Run(tiny(ppo, tmp_path / "unbroken"))
+    unbroken.evaluate = lambda *_: None  # an untrained player's games are long
+    unbroken.train()
+    settings = tiny(ppo, tmp_path / "stopped")
+    stopped = ppo.Run(settings)
+    sessions = 1
+    while True:
+        stopped.interrupt()  # after the next update
+        try:
+            stopped.train()
+            break
+        except KeyboardInterrupt:
+            stopped.save()
+        stopped = ppo.Run(replace(settings, resume=True))
+        sessions += 1
+    assert sessions > 3
+    expected, found = unbroken.learner.tensors(), stopped.learner.tensors()
+    assert expected.keys() == found.keys()
+    assert any(name.startswith("past.1.") for name in expected)
+    for name, tensor in expected.items():
+        assert torch.equal(tensor, found[name]), name
+    assert unbroken.learner.random.bit_generator.state == stopped.learner.random.bit_generator.state
+    assert unbroken.progress.decisions == stopped.progress.decisions
+    assert stopped.progress.finished
+    assert stopped.progress.evaluations[-1]["decisions"] == unbroken.progress.decisions
+    assert isinstance(agents.make(str(tmp_path / "stopped" / "policy.safetensors")), CandidatePolicyBot)
+
+
+def test_a_new_run_is_not_mixed_with_another_and_a_resumed_one_keeps_its_settings(ppo, tmp_path):
+    settings = tiny(ppo, tmp_path / "run")
+    with pytest.raises(FileNotFoundError, match="nothing to resume"):
+        ppo.open_run(replace(settings, resume=True))
+    run = ppo.Run(settings)
+    run.save()
+    with pytest.raises(ValueError, match="is not empty"):
+        ppo.open_run(settings)
+    with pytest.raises(ValueError, match="has hidden = 8; leave it out"):
+        ppo.open_run(replace(settings, resume=True, hidden=16))
+    with pytest.raises(ValueError, match="each bot of the league has a share"):
+        ppo.open_run(replace(settings, bot_shares=(0.1, 0.2)))
+
+
+def test_a_short_training_beats_random_and_its_own_beginning(ppo, tmp_path):
+    settings = replace(
+        tiny(ppo, tmp_path), tables=256, steps=48, batch_size=1024, hidden=32, decisions=150_000
+    )
+    learner = ppo.Learner(settings)
+    beginning = CandidatePolicyBot(copy.deepcopy(learner.network), name="beginning")
+    learner.begin_games(learner.games.everyone)
+    learner.seat_opponents(learner.games.everyone)
+    while (share := learner.progress.decisions / settings.decisions) < 1:
+        learner.collect()
+        learner.update(1 - share)
+    bot = CandidatePolicyBot(learner.network)
+    assert play_match(bot, "random", 200, seed=3).win_rate > 0.95
+    assert play_match(bot, beginning, 200, seed=3).win_rate > 0.8
+
+
+# --- The policy ---------------------------------------------------------------------------------------
+
+
+def test_a_policy_read_from_its_file_has_the_logits_of_the_network_that_was_trained(tmp_path):
+    torch.manual_seed(1)
+    network = CandidatePolicy(16)
+    path = tmp_path / "policy.safetensors"
+    save_candidate_policy(path, network, Rules(knock_limit=9), {"seed": 1})
+    read, rules = load_candidate_policy(path)
+    assert rules == Rules(knock_limit=9)
+    for number in (2, 11):
+        rows, table = torch.rand(5, number, NUM_FEATURES), torch.rand(5, 6)
+        possible = torch.rand(5, 2 * number) < 0.7
+        for ours, theirs in zip(network(rows, possible, table), read(rows, possible, table), strict=True):
+            assert torch.equal(ours, theirs)
+    bot = agents.make(str(path))
+    assert isinstance(bot, CandidatePolicyBot)
+    with pytest.raises(ValueError, match="was trained under"):
+        bot.act(started().views(np.arange(4)))
+
+
+def started() -> Games:
+    games = Games(64)
+    games.start(games.everyone, np.full(64, 5, np.uint64), np.arange(64, dtype=np.uint64))
+    return games
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_the_bot_plays_whole_hands_legally_and_in_a_batch_as_alone(deterministic):
+    torch.manual_seed(2)
+    bot = CandidatePolicyBot(CandidatePolicy(16), deterministic=deterministic)
+    games = started()
+    for _ in range(40):
+        running = games.everyone[~games.done]
+        view = games.views(running)
+        actions = bot.act(view)
+        assert actions[0] == bot.act(view[0])[0]
+        games.play(running, actions)
+
+
+def test_a_file_that_names_no_size_or_another_one_is_refused(tmp_path):
+    from gin_env.agents.candidate_policy import FILE_VERSION, KIND
+    from gin_env.support.tensor_files import write_tensors
+
+    path = tmp_path / "policy.safetensors"
+    weights = CandidatePolicy(4).state_dict()
+    for described in (
+        {},
+        {"hidden": 10**9, "rules": {}},
+        {"hidden": 4, "rules": {"cards": 3}},
+        {"hidden": 8, "rules": {}},
+    ):
+        write_tensors(path, KIND, FILE_VERSION, weights, described)
+        with pytest.raises(TensorFileError):
+            load_candidate_policy(path)
