@@ -6,8 +6,7 @@ import pytest
 from bot_tables import choices, holding, later, mask, view_of
 from helpers import Table, action
 
-from gin_env import agents, cards
-from gin_env.agents import hands
+from gin_env import agents, cards, hands
 
 
 @pytest.mark.parametrize(("turns", "own"), [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3), (5, 3)])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from bot_tables import choices, facing, holding, later, mask, view_of
 
-from gin_env import agents, cards, play_match
-from gin_env.agents import hands, medium, simple, utility
+from gin_env import agents, cards, hands, play_match
+from gin_env.agents import medium, simple, utility
 from gin_env.batch import Games
 from gin_env.rules import Rules
 
