@@ -23,7 +23,7 @@ GUARDS: dict[str, str] = {
     "gin_env/estimators/logistic.py": "estimator_values tonic_bot",
     "gin_env/agents/tonic.py": "tonic_bot bots_by_turn",
     "gin_env/agents/simple.py": "simple_bot bots_by_turn",
-    "gin_env/agents/hands.py": "tonic_bot bots_by_turn",
+    "gin_env/hands.py": "tonic_bot bots_by_turn",
     "gin_env/training/cfr/kernels.py": "cfr_kernels",
     "gin_env/training/generations/rollouts.py": "rollouts",
 }
@@ -42,7 +42,7 @@ ALSO_COMPILED: dict[str, str] = {
     "gin_env/estimators/bayes.py": "estimators",
     "gin_env/estimators/logistic.py": "estimators",
     "gin_env/agents/simple.py": "paper_bots turns",
-    "gin_env/agents/hands.py": "cfr_bots paper_bots safe_discard",
+    "gin_env/hands.py": "cfr_bots paper_bots safe_discard",
     "gin_env/training/cfr/kernels.py": "cfr_bots",
     "gin_env/training/generations/rollouts.py": "generations",
 }
