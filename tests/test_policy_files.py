@@ -134,7 +134,10 @@ def test_a_generation_and_a_policy_are_told_apart_by_what_their_files_say(tmp_pa
     with pytest.raises(TensorFileError, match="holds a policy, not a generation network"):
         agents.make("generation", weights=path)
     estimator = Path(gin_env.__file__).parent / "estimators" / "data" / "nn_simple.safetensors"
-    with pytest.raises(TensorFileError, match="holds a network of nn: only a policy or a generation network"):
+    with pytest.raises(
+        TensorFileError,
+        match="holds a network of nn: only a policy or a candidate policy or a generation network",
+    ):
         agents.make(str(estimator))
     with pytest.raises(FileNotFoundError, match=r"there is no trained policy gone\.safetensors"):
         agents.make("gone.safetensors")

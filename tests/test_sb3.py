@@ -19,6 +19,7 @@ from gin_env.agents.policy import FrozenPolicy, PolicyBot, describe_training, sa
 from gin_env.batch import Games
 from gin_env.gymnasium_env import GinRummyEnv
 from gin_env.observation import LAYOUT
+from gin_env.support.tensor_files import read_tensors
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
 
 ROOT = Path(__file__).parent.parent
@@ -194,8 +195,8 @@ def test_the_self_play_example_trains_resumes_and_leaves_a_bot(tmp_path):
     again = subprocess.run([*command, "--minutes", "0.05"], capture_output=True, text=True)
     assert again.returncode != 0
     assert "--resume" in again.stderr
-    with (run / "evaluations.csv").open() as file:
-        minutes = float(list(csv.DictReader(file))[-1]["minutes"]) + 0.1  # on a busy machine far above 0.05
+    _, stored = read_tensors(run / "checkpoint.safetensors", "self-play checkpoint", "1", "")
+    minutes = stored["progress"]["minutes"] + 0.1  # on a busy machine far above 0.05
     more = subprocess.run([*command, "--minutes", str(minutes), "--resume"], capture_output=True, text=True)
     assert more.returncode == 0, more.stderr
     assert "resuming after" in more.stdout
