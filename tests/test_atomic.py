@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -24,12 +23,16 @@ def names(folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def small_disk():
-    """Files of this process cannot grow beyond 1000 bytes."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+def small_disk(monkeypatch):
+    """No file grows beyond 1000 bytes (not by a limit of the process: pytest's own output may be such a file)."""
+    fsync = os.fsync
+
+    def full(descriptor: int) -> None:
+        if os.fstat(descriptor).st_size > 1000:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full)
 
 
 # --- Writing ------------------------------------------------------------------------------------------
