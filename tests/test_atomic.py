@@ -24,7 +24,7 @@ def names(folder: Path) -> list[str]:
 
 @pytest.fixture
 def small_disk(monkeypatch):
-    """No file grows beyond 1000 bytes (not by a limit of the process: pytest's own output may be such a file)."""
+    """No file grows beyond 1000 bytes; not by a limit of the process, which pytest's own output would hit."""
     fsync = os.fsync
 
     def full(descriptor: int) -> None:
