@@ -235,6 +235,8 @@ class Games:
 
         Arrays that are given are overwritten and returned. Raises ValueError if they do not fit.
         """
+        if games is not self.everyone:
+            games = self._checked(games)
         rows, actions, table = check_arrays(len(games), rows, actions, table)
         check_written(_write_candidates(self.state, games, rows, actions, table))
         return rows, actions, table

@@ -76,8 +76,8 @@ def cache_folder() -> Path | None:
         if open_to_others := folder_open_to_others(folder):
             _say_once(
                 f"kernels are not kept in {folder}, since other users may write {open_to_others}: "
-                "take that right "
-                "from them and delete what is there, or set GIN_ENV_CACHE to a folder of your own"
+                "take that right from them and delete what is there, "
+                "or set GIN_ENV_CACHE to a folder of your own"
             )
         elif os.access(folder, os.W_OK):
             folder.chmod(0o700)  # what numba makes inside has the rights that the user's umask leaves

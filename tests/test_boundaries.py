@@ -33,6 +33,7 @@ TWO_SEEDS, THREE_SEEDS = np.zeros(2, np.uint64), np.zeros(3, np.uint64)
 OUTSIDE = [np.array([5_000_000]), np.array([-1]), np.array([0, 3]), [3], np.array([2**63], np.uint64)]
 NO_INDICES = [np.array([0.0]), ["a"], np.zeros((1, 1), np.int64), None, np.array([True]), 0]
 READING = {
+    "candidates": lambda games, some: games.candidates(some),
     "masks": lambda games, some: games.masks(some),
     "observations": lambda games, some: games.observations(some, 0),
     "compact_observations": lambda games, some: games.compact_observations(some),
