@@ -161,10 +161,9 @@ def main(run: Path) -> None:
     assert len(progress.pool) == settings.pool_size
 
     process = start(example, replace(settings, resume=True))
-    decisions = progress.decisions
-    while progress.decisions == decisions:
+    # Only the checkpoint is read here: the pool that it names may have changed by the next line.
+    while example.read_checkpoint(settings)[1].decisions == progress.decisions:
         time.sleep(0.05)
-        progress = check(example, settings, progress)
     os.kill(process, signal.SIGINT)
     _, status = os.waitpid(process, 0)
     output = (run.parent / "output.txt").read_text()

@@ -15,6 +15,7 @@ from gin_env.agents.generations.network import CandidateNetwork  # noqa: E402
 from gin_env.agents.hand_strength import weights  # noqa: E402
 from gin_env.agents.hand_strength.networks import build  # noqa: E402
 from gin_env.estimators import networks  # noqa: E402
+from gin_env.support import tensor_files  # noqa: E402
 from gin_env.support.files import check_regular_file  # noqa: E402
 from gin_env.support.tensor_files import (  # noqa: E402
     MOST_BYTES,
@@ -66,6 +67,22 @@ def test_damage_is_found(tmp_path, content, message):
     path.write_bytes(content(whole))
     with pytest.raises(TensorFileError, match=rf"a\.safetensors.*{message}"):
         read(path)
+
+
+def test_a_file_that_is_replaced_while_it_is_read_is_read_again(tmp_path, monkeypatch):
+    """safetensors opens it twice, and so may find the description of one file and the numbers of the next."""
+    path = write(tmp_path / "a.safetensors")
+    calls = []
+
+    def of_two_files(tensors, text):
+        calls.append(text)
+        monkeypatch.setattr(tensor_files, "_checksum", _checksum)
+        write_tensors(path, "network", "1", {"weight": torch.zeros(2)}, {"seed": 4})
+        return "neither's"
+
+    monkeypatch.setattr(tensor_files, "_checksum", of_two_files)
+    tensors, metadata = read(path)
+    assert (list(tensors), metadata["seed"], len(calls)) == (["weight"], 4, 1)
 
 
 def test_other_files_are_told_apart(tmp_path):

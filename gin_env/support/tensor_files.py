@@ -59,8 +59,30 @@ def read_tensors(
 
     `command` is what makes such a file; errors name it. Raises ImportError without torch and safetensors,
     FileNotFoundError, or TensorFileError for a file that is damaged, too large, no regular file, or of
-    another origin, kind or version.
+    another origin, kind or version. A file that is replaced meanwhile is read again: the library opens it
+    twice.
     """
+    while True:
+        before = _identity(path)
+        try:
+            return _read_tensors(path, kind, version, command)
+        except TensorFileError:
+            if _identity(path) == before:
+                raise
+
+
+def _identity(path: str | Path) -> tuple[int, int, int] | None:
+    """What differs when another file has taken the place of this one."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _read_tensors(
+    path: str | Path, kind: str, version: str, command: str
+) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     remedy = f"copy it again, or make it again with `{command}`"
     with _open(path, kind) as file:
         checksum, text, metadata = _read_metadata(path, file)
