@@ -15,7 +15,7 @@ import subprocess
 import threading
 import time
 import weakref
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import numpy as np
 
@@ -117,7 +117,7 @@ class ProcessBot:
         except subprocess.TimeoutExpired:
             return None
 
-    def _fail(self, what: str) -> Any:
+    def _fail(self, what: str) -> NoReturn:
         self.close()
         raise ProcessBotError(f"{self.name}: {what}")
 

@@ -52,5 +52,5 @@ def _reply(bot: Agent, message: dict[str, Any]) -> dict[str, Any]:
 def _warm_up(bot: Agent) -> None:
     """Decide once before anybody counts the seconds: the first decision may compile kernels."""
     games = Games(1)
-    games.start([0], np.zeros(1, np.uint64), np.zeros(1, np.uint64))
-    bot.act(games.views([0]))
+    games.start(games.everyone, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+    bot.act(games.views(games.everyone))
