@@ -1,0 +1,476 @@
+"""The environments with a seat for a learner beside the reference rules: Gymnasium, vector and SB3.
+
+See faces.py. The opponents are `Chooser` bots, of which the reference knows how they choose.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from faces import (
+    Face,
+    as_the_package_lays,
+    compare_observation,
+    compare_table,
+    compare_text,
+    deal_key,
+    deal_options,
+    dealer_of_seed,
+    deck_of_seed,
+    mask_of_actions,
+    memory_of,
+    same,
+    same_array,
+    vector_of,
+)
+from helpers import action
+from reference_rules import KNOCK, NUM_ACTIONS, PASS, STOCK, Game
+
+from gin_env.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.rules import Rules
+from gin_env.streams import OPPONENT, mix, stream, unit
+from gin_env.views import PlayerView
+from gin_env.wrappers.sb3 import GinRummyVecEnv
+
+
+def keen(legal: list[int]) -> int:
+    """Passes, draws from the stock, knocks as soon as it may; discards the highest rank."""
+    for first in (PASS, STOCK):
+        if first in legal:
+            return first
+    return max(legal, key=lambda number: (number >= KNOCK, number % 13))
+
+
+POLICIES: dict[str, Callable[[list[int]], int]] = {"lowest": min, "highest": max, "keen": keen}
+"""How opponents choose one of their legal actions (in ascending order)."""
+
+
+class Chooser:
+    """A bot that goes by one of the `POLICIES`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        return np.array([POLICIES[self.name](np.flatnonzero(mask).tolist()) for mask in view.masks()])
+
+
+class DeckRefusedError(ValueError):
+    """With this deck the opponent ends the hand before the learner has had a turn."""
+
+
+class Pool:
+    """Opponents by name, and the weights by which one is chosen for each hand."""
+
+    def __init__(self, names: list[str], weights: list[float] | None = None) -> None:
+        self.names = names
+        shares = np.array([1.0] * len(names) if weights is None else weights)
+        self.shares = np.cumsum(shares / shares.sum())[:-1]
+
+    def choose(self, number: float) -> str:
+        return self.names[sum(number >= share for share in self.shares)]
+
+
+class Table:
+    """What one game of the learner, player 0, must be."""
+
+    def __init__(self, rules: Rules, whole_game: bool, pays_wins: bool, outcomes: Counter[str]) -> None:
+        self.outcomes = outcomes
+        self.rules, self.whole_game, self.pays_wins = rules, whole_game, pays_wins
+        self.seed: int | None = None
+        self.episode = 0
+        """The episode that begins next."""
+        self.game: Game | None = None
+        self.lost = False
+        """An illegal action ended the episode."""
+        self.earned = 0.0
+        """Paid since the learner was last told."""
+
+    @property
+    def over(self) -> bool:
+        return self.game is None or self.game.over or self.lost
+
+    def legal(self) -> list[int]:
+        return [] if self.game is None or self.lost else self.game.legal()
+
+    def begin(self, pool: Pool, decks: list[list[int]], dealer: int | None) -> None:
+        """The next episode in which the learner has a turn."""
+        while self.over or self.game is None:
+            rules, seed, episode = self.rules, self.seed, self.episode
+            assert seed is not None, "the first reset needs a seed, so that a failure can be repeated"
+            self.episode += 1
+
+            def deck_of(hand: int, seed: int = seed, episode: int = episode) -> list[int]:
+                return decks[hand] if hand < len(decks) else deck_of_seed(rules, seed, episode, hand)
+
+            who = dealer_of_seed(seed, episode) if dealer is None else dealer
+            self.game = Game(rules, deck_of, who, self.whole_game, self.pays_wins, as_the_package_lays)
+            self.key = deal_key(seed, episode)
+            self.lost, self.earned = False, 0.0
+            self._seat(pool)
+            self._play_opponent(pool)
+            if self.over and decks:
+                raise DeckRefusedError
+
+    def step(self, number: int, pool: Pool) -> float:
+        """The learner's action and the replies; what she is paid. An illegal action loses."""
+        assert self.game is not None
+        if number in self.legal():
+            self._play(number, pool)
+            self._play_opponent(pool)
+        else:
+            self.lost, self.earned = True, -1.0
+        paid, self.earned = self.earned, 0.0
+        return paid
+
+    def _play(self, number: int, pool: Pool) -> None:
+        assert self.game is not None
+        self.game.play(number)
+        self.earned += self.game.paid
+        if self.game.ended:
+            self.outcomes[self.game.ended.outcome] += 1
+            if not self.game.over:
+                self._seat(pool)
+
+    def _play_opponent(self, pool: Pool) -> None:
+        assert self.game is not None
+        while not self.game.over and self.game.to_move == 1:
+            self._play(POLICIES[self.opponent](self.game.legal()), pool)
+
+    def _seat(self, pool: Pool) -> None:
+        """Each hand has its own random number, which chooses the opponent."""
+        assert self.game is not None
+        key = np.uint64(stream(self.key, np.uint64(self.game.hand_number), OPPONENT))
+        self.opponent = pool.choose(unit(np.uint64(mix(key, np.uint64(0)))))
+
+    def result(self) -> dict[str, Any]:
+        """How the last hand ended, for the infos of a finished episode."""
+        if self.lost or self.game is None or self.game.last_result is None:
+            return {"outcome": "illegal", "won": False, "points": 0, "turns": 0}
+        result = self.game.last_result
+        return {
+            "outcome": result.outcome,
+            "won": result.winner == 0,
+            "points": result.points,
+            "turns": result.turns,
+        }
+
+    def vector(self) -> np.ndarray:
+        assert self.game is not None
+        return vector_of(self.game.observation(0))
+
+    def mask(self) -> np.ndarray:
+        return mask_of_actions(self.legal())
+
+
+class LearnerFace(Face):
+    """What the three environments share."""
+
+    refusals = (TypeError, ValueError, RuntimeError)
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.count = options.get("num_envs", 1)
+        self.loses = options.get("illegal_action") == "lose"
+        pool = options.get("opponent", ["keen"])
+        self.pool = Pool(pool)
+        self.env = self.make(options | {"opponent": [Chooser(name) for name in pool]})
+        self.tables = [Table(self.rules, self.whole_game, self.pays_wins, self.outcomes) for _ in range(self.count)]
+
+    def make(self, options: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    @property
+    def begun(self) -> bool:
+        return self.tables[0].game is not None
+
+    @property
+    def over(self) -> bool:
+        return all(table.over for table in self.tables)
+
+    def legal(self) -> list[list[int]]:
+        return [table.legal() for table in self.tables]
+
+    def games(self) -> list[Game]:
+        return [table.game for table in self.tables if table.game is not None]
+
+    def remembered(self) -> bytes:
+        seat = self.env.seat
+        scratch = ("games", "_estimates", "_screen", "seat", "_actions")
+        return memory_of(self.env, seat, seat.games, scratch=scratch)
+
+    def begin(
+        self,
+        tables: list[Table],
+        seeds: list[int | None],
+        decks: list[list[int]],
+        dealer: int | None,
+    ) -> None:
+        """Raises DeckRefusedError, with everything as it was, if one of these tables cannot begin."""
+        begun = [copy.copy(table) for table in tables]
+        for table, seed in zip(begun, seeds, strict=True):
+            table.game = None
+            if seed is not None:
+                table.seed, table.episode = seed, 0
+            table.begin(self.pool, decks, dealer)
+        for table, new in zip(tables, begun, strict=True):
+            table.__dict__.update(new.__dict__)
+
+    def set_opponents(self, names: list[str], weights: list[float] | None) -> None:
+        """Other opponents from the next hand of each game on."""
+        self.env.set_opponents([Chooser(name) for name in names], weights)
+        self.pool = Pool(names, weights)
+
+    def bad_opponents(self, names: list[str], weights: Any) -> None:
+        set_opponents = getattr(self.env, "set_opponents", None) or self.env.seat.set_opponents
+        self.refused(set_opponents, [Chooser(name) for name in names], weights)
+
+    def numbers(self, texts: tuple[str | int, ...]) -> list[int]:
+        return [action(text) if isinstance(text, str) else text for text in texts]
+
+    def step(self, value: Any) -> None:
+        """What is no action, or no batch of actions."""
+        self.refused(self.env.step, value)
+
+    def look(self) -> None:
+        """Masks and pictures, which may be asked for at any time; the caller writes into the masks."""
+        before = self.remembered()
+        masks = np.atleast_2d(self.env.action_masks())
+        if self.begun:
+            same_array("masks", masks, [table.mask() for table in self.tables], np.int8)
+            self.compare_pictures()
+        masks[:] = 1
+        same("what looking changed", self.remembered() == before, True)
+
+    def compare_pictures(self) -> None:
+        for text, table in zip(self.texts(), self.tables, strict=True):
+            assert table.game is not None
+            compare_text(text, table.game)
+
+    def texts(self) -> tuple[str, ...]:
+        return self.env.render()
+
+    def compare_tables(self) -> None:
+        for record, table in zip(self.env.seat.games.state, self.tables, strict=True):
+            assert table.game is not None
+            compare_table(record, table.game)
+
+    def compare_batch(self, vectors: np.ndarray, masks: np.ndarray) -> None:
+        same_array("masks", masks, [table.mask() for table in self.tables], np.int8)
+        same("number of observations", len(vectors), self.count)
+        for vector, table in zip(vectors, self.tables, strict=True):
+            assert table.game is not None
+            compare_observation(vector, table.game, 0)
+
+
+class Single(LearnerFace):
+    """`GinRummyEnv`."""
+
+    kind = "gymnasium"
+
+    def make(self, options: dict[str, Any]) -> Any:
+        return GinRummyEnv(**options, render_mode="ansi")
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.env.render(),)
+
+    def set_opponents(self, names: list[str], weights: list[float] | None) -> None:
+        self.env.seat.set_opponents([Chooser(name) for name in names], weights)
+        self.pool = Pool(names, weights)
+
+    def reset(self, arguments: dict[str, Any]) -> None:
+        """``{"seed": 3, "deck": "AS TD ...", "dealer": 0}``, all or none of them; the first with a seed."""
+        options, decks, dealer = deal_options(arguments)
+        seed = arguments.get("seed")
+        try:
+            self.begin(self.tables, [seed], decks, dealer)
+        except DeckRefusedError:
+            self.refused(self.env.reset, seed=seed, options=options)
+            return
+        observation, info = self.env.reset(seed=seed, options=options or None)
+        self.compare(observation, info, {})
+
+    def play(self, text: str | int) -> None:
+        """An integer: a legal action, an illegal one, or one that there is not."""
+        table, [number] = self.tables[0], self.numbers((text,))
+        loses = self.loses and 0 <= number < NUM_ACTIONS
+        if table.over or not (loses or number in table.legal()):
+            self.refused(self.env.step, number)
+            return
+        observation, reward, over, truncated, info = self.env.step(number)
+        same("reward", (type(reward), round(reward, 6)), (float, round(table.step(number, self.pool), 6)))
+        same("end", (over, truncated), (table.over, False))
+        self.compare(observation, info, table.result() if table.over else {})
+
+    def compare(self, observation: dict[str, np.ndarray], info: dict[str, Any], ended: dict[str, Any]) -> None:
+        same("parts of the observation", list(observation), ["observation", "action_mask"])
+        mask = info.pop("action_mask")
+        same_array("mask in the observation", observation["action_mask"], self.tables[0].mask(), np.int8)
+        self.compare_batch(observation["observation"][None], mask[None])
+        same("info", info, ended)
+        self.compare_tables()
+        observation["observation"][:] = 0.5
+        observation["action_mask"][:] = 1
+
+
+class Batch(LearnerFace):
+    """What the vector environment and SB3's share: one action for each game, and autoreset."""
+
+    def play(self, *texts: str | int) -> None:
+        """An integer for each game."""
+        numbers = self.numbers(texts)
+        legal = all(number in table.legal() for number, table in zip(numbers, self.tables, strict=True))
+        if not self.begun or not (legal or self.loses):
+            self.refused(self.env.step, np.array(numbers))
+            return
+        rewards = [table.step(number, self.pool) for number, table in zip(numbers, self.tables, strict=True)]
+        ended = {game: copy.copy(table) for game, table in enumerate(self.tables) if table.over}
+        finals = {game: (table.vector(), table.result()) for game, table in ended.items()}
+        self.begin([self.tables[game] for game in ended], [None] * len(ended), [], None)
+        self.compare_step(self.env.step(np.array(numbers)), rewards, finals)
+        self.compare_tables()
+
+    def compare_step(
+        self, told: Any, rewards: list[float], finals: dict[int, tuple[np.ndarray, dict[str, Any]]]
+    ) -> None:
+        """What step() returned; `finals` are the last observations and the results of finished games."""
+        raise NotImplementedError
+
+    def ends(self, finals: dict[int, Any]) -> list[bool]:
+        return [game in finals for game in range(self.count)]
+
+
+class Vector(Batch):
+    """`GinRummyVectorEnv`."""
+
+    kind = "vector"
+
+    def make(self, options: dict[str, Any]) -> Any:
+        return GinRummyVectorEnv(**options, render_mode="ansi")
+
+    def reset(self, arguments: dict[str, Any]) -> None:
+        """``{"seed": 3, "deck": "AS TD ...", "dealer": 0, "mask": [True, False, True]}``.
+
+        The seed may be a list, the first reset needs one and no mask.
+        """
+        options, decks, dealer = deal_options(arguments)
+        seed, mask = arguments.get("seed"), arguments.get("mask", [True] * self.count)
+        seeds = [seed + game for game in range(self.count)] if isinstance(seed, int) else seed
+        if "mask" in arguments:
+            options["reset_mask"] = np.array(mask)
+        if not any(mask) or not (self.begun or all(mask)):
+            self.refused(self.env.reset, seed=seed, options=options)
+            return
+        chosen = [game for game in range(self.count) if mask[game]]
+        try:
+            self.begin(
+                [self.tables[game] for game in chosen],
+                [seeds[game] if seeds is not None else None for game in chosen],
+                decks,
+                dealer,
+            )
+        except DeckRefusedError:
+            self.refused(self.env.reset, seed=seed, options=options)
+            return
+        self.compare(*self.env.reset(seed=seed, options=options or None))
+        self.compare_tables()
+
+    def compare(self, observation: dict[str, np.ndarray], infos: dict[str, Any]) -> None:
+        same("parts of the observation", list(observation), ["observation", "action_mask"])
+        same("infos", sorted(infos), ["_action_mask", "action_mask"])
+        same_array("_action_mask", infos["_action_mask"], [True] * self.count, np.bool_)
+        masks = [table.mask() for table in self.tables]
+        same_array("masks in the observation", observation["action_mask"], masks, np.int8)
+        self.compare_batch(observation["observation"], infos["action_mask"])
+        observation["observation"][:] = 0.5
+        observation["action_mask"][:] = infos["action_mask"][:] = 1
+
+    def compare_step(
+        self, told: Any, rewards: list[float], finals: dict[int, tuple[np.ndarray, dict[str, Any]]]
+    ) -> None:
+        observation, paid, over, truncated, infos = told
+        same_array("rewards", paid, rewards, np.float32)
+        same_array("terminations", over, self.ends(finals), np.bool_)
+        same_array("truncations", truncated, [False] * self.count, np.bool_)
+        names = {"final_obs", "_final_obs", "final_info", "_final_info"} if finals else set()
+        same("infos of finished games", set(infos) - {"action_mask", "_action_mask"}, names)
+        told_of = {name: infos.pop(name) for name in names}
+        self.compare(observation, infos)
+        paid[:] = 0.5
+        if not finals:
+            return
+        for name in ("_final_obs", "_final_info"):
+            same_array(name, told_of[name], self.ends(finals), np.bool_)
+        for game in range(self.count):
+            last = told_of["final_obs"][game]
+            same("game has a last observation", last is not None, game in finals)
+            if last is not None:
+                vector, result = finals[game]
+                same_array("last observation", last["observation"], vector, np.float32)
+                same_array("last mask", last["action_mask"], [0] * NUM_ACTIONS, np.int8)
+                found = {name: told_of["final_info"][name][game].item() for name in result}
+                same("final_info", found, result)
+        for name in self.tables[0].result():
+            same_array(f"final_info's _{name}", told_of["final_info"][f"_{name}"], self.ends(finals), np.bool_)
+
+
+class Sb3(Batch):
+    """`GinRummyVecEnv`, which takes no options at reset."""
+
+    kind = "sb3"
+
+    def make(self, options: dict[str, Any]) -> Any:
+        self.next_seed: int | None = None
+        self.returns, self.lengths = [0.0] * self.count, [0] * self.count
+        return GinRummyVecEnv(**options)
+
+    def compare_pictures(self) -> None:
+        """There are none."""
+
+    def reset(self, arguments: dict[str, Any]) -> None:
+        """``{"seed": 3}``, or without a seed ``{}``."""
+        if "seed" in arguments:
+            self.env.seed(arguments["seed"])
+            self.next_seed = arguments["seed"]
+        seed = self.next_seed
+        self.next_seed = None
+        seeds = [None if seed is None else seed + game for game in range(self.count)]
+        self.begin(self.tables, seeds, [], None)
+        self.returns, self.lengths = [0.0] * self.count, [0] * self.count
+        self.compare(self.env.reset())
+        self.compare_tables()
+
+    def bad_reset(self, arguments: dict[str, Any]) -> None:
+        self.refused(self.env.seed, "options" if "options" in arguments else arguments["seed"])
+
+    def compare(self, vectors: np.ndarray) -> None:
+        masks = self.env.env_method("action_masks")
+        self.compare_batch(vectors, np.stack(masks))
+        vectors[:] = 0.5
+
+    def compare_step(
+        self, told: Any, rewards: list[float], finals: dict[int, tuple[np.ndarray, dict[str, Any]]]
+    ) -> None:
+        vectors, paid, over, infos = told
+        same_array("rewards", paid, rewards, np.float32)
+        same_array("ends", over, self.ends(finals), np.bool_)
+        self.compare(vectors)
+        for game, info in enumerate(infos):
+            self.returns[game] += rewards[game]
+            self.lengths[game] += 1
+            if game not in finals:
+                same("info of a game that goes on", info, {})
+                continue
+            vector, result = finals[game]
+            same_array("terminal_observation", info.pop("terminal_observation"), vector, np.float32)
+            episode = info.pop("episode")
+            same("info of a finished game", info, result)
+            same("keys of the episode", sorted(episode), ["l", "r", "t"])
+            same("length of the episode", episode["l"], self.lengths[game])
+            same("return of the episode", round(episode["r"], 4), round(self.returns[game], 4))
+            self.returns[game], self.lengths[game] = 0.0, 0
+        paid[:] = 0.5
