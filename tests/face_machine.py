@@ -68,7 +68,7 @@ def rules(draw: st.DrawFn) -> Rules:
         stock_floor=draw(st.integers(0, min(5, ranks * suits - 2 * hand_size - 2))),
         opening_offer=draw(st.booleans()),
         max_turns=draw(st.sampled_from([100, 1, 6, 126])),
-        max_hands=draw(st.sampled_from([1000, 1, 3])),
+        max_hands=draw(st.sampled_from([40, 1, 3])),
     )
 
 

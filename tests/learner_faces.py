@@ -9,6 +9,7 @@ import copy
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from faces import (
@@ -31,6 +32,7 @@ from helpers import action
 from reference_rules import KNOCK, NUM_ACTIONS, PASS, STOCK, Game
 
 from gin_env.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.play import learner_seat
 from gin_env.rules import Rules
 from gin_env.streams import OPPONENT, mix, stream, unit
 from gin_env.views import PlayerView
@@ -59,8 +61,12 @@ class Chooser:
         return np.array([POLICIES[self.name](np.flatnonzero(mask).tolist()) for mask in view.masks()])
 
 
-class DeckRefusedError(ValueError):
-    """With this deck the opponent ends the hand before the learner has had a turn."""
+MOST_SKIPPED = 20
+"""What `learner_seat.MOST_SKIPPED` is here (see `LearnerFace`): so many episodes take the reference a moment."""
+
+
+class DealRefusedError(ValueError):
+    """With this deck or dealer the opponent ends the hand before the learner has had a turn."""
 
 
 class Pool:
@@ -99,7 +105,11 @@ class Table:
 
     def begin(self, pool: Pool, decks: list[list[int]], dealer: int | None) -> None:
         """The next episode in which the learner has a turn."""
+        skipped = -1
         while self.over or self.game is None:
+            skipped += 1
+            if skipped and (decks or (dealer is not None and skipped == MOST_SKIPPED)):
+                raise DealRefusedError
             rules, seed, episode = self.rules, self.seed, self.episode
             assert seed is not None, "the first reset needs a seed, so that a failure can be repeated"
             self.episode += 1
@@ -113,8 +123,6 @@ class Table:
             self.lost, self.earned = False, 0.0
             self._seat(pool)
             self._play_opponent(pool)
-            if self.over and decks:
-                raise DeckRefusedError
 
     def step(self, number: int, pool: Pool) -> float:
         """The learner's action and the replies; what she is paid. An illegal action loses."""
@@ -184,6 +192,10 @@ class LearnerFace(Face):
     def make(self, options: dict[str, Any]) -> Any:
         raise NotImplementedError
 
+    def call(self, *call: Any) -> None:
+        with mock.patch.object(learner_seat, "MOST_SKIPPED", MOST_SKIPPED):
+            super().call(*call)
+
     @property
     def begun(self) -> bool:
         return self.tables[0].game is not None
@@ -210,7 +222,7 @@ class LearnerFace(Face):
         decks: list[list[int]],
         dealer: int | None,
     ) -> None:
-        """Raises DeckRefusedError, with everything as it was, if one of these tables cannot begin."""
+        """Raises DealRefusedError, with everything as it was, if one of these tables cannot begin."""
         begun = [copy.copy(table) for table in tables]
         for table, seed in zip(begun, seeds, strict=True):
             table.game = None
@@ -288,7 +300,7 @@ class Single(LearnerFace):
         seed = arguments.get("seed")
         try:
             self.begin(self.tables, [seed], decks, dealer)
-        except DeckRefusedError:
+        except DealRefusedError:
             self.refused(self.env.reset, seed=seed, options=options)
             return
         observation, info = self.env.reset(seed=seed, options=options or None)
@@ -373,7 +385,7 @@ class Vector(Batch):
                 decks,
                 dealer,
             )
-        except DeckRefusedError:
+        except DealRefusedError:
             self.refused(self.env.reset, seed=seed, options=options)
             return
         self.compare(*self.env.reset(seed=seed, options=options or None))
