@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from faces import Face, cards_text, text_of
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 from learner_faces import POLICIES, LearnerFace
@@ -201,8 +201,13 @@ class FaceMachine(RuleBasedStateMachine):
             self.call("bad_opponents", names, weights)
 
 
-def run(kind: str, examples: int, steps: int, derandomize: bool = True) -> Counter[str]:
-    """Try so many sequences of so many calls; what happened in them. The first difference is raised."""
+def run(
+    kind: str, examples: int, steps: int, derandomize: bool = True, shrink: bool = True
+) -> Counter[str]:
+    """Try so many sequences of so many calls; what happened in them. The first difference is raised.
+
+    Shrinking a failure may take minutes.
+    """
     seen: Counter[str] = Counter()
     run_state_machine_as_test(
         lambda: FaceMachine(kind, seen),
@@ -212,6 +217,8 @@ def run(kind: str, examples: int, steps: int, derandomize: bool = True) -> Count
             derandomize=derandomize,
             database=None,
             deadline=None,
+            phases=[Phase.generate, Phase.shrink] if shrink else [Phase.generate],
+            report_multiple_bugs=False,
             suppress_health_check=list(HealthCheck),
         ),
     )
