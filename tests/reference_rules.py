@@ -274,7 +274,9 @@ class Game:
         }
 
     def _ages(self, player: int) -> dict[int, float]:
-        return {card: 1 / (1 + self.turns - when) for card, (who, when) in self.discards.items() if who == player}
+        return {
+            card: 1 / (1 + self.turns - when) for card, (who, when) in self.discards.items() if who == player
+        }
 
     def _uniform_estimate(self, player: int) -> dict[int, float]:
         """1 for cards that the opponent is known to hold; the others that she holds are any unseen ones."""

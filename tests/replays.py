@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from faces import Aec, Call, Face, Wrapped
+from aec_faces import Aec, Wrapped
+from faces import Call, Face
 from learner_faces import Sb3, Single, Vector
 
 FACES: dict[str, type[Face]] = {face.kind: face for face in (Aec, Wrapped, Single, Vector, Sb3)}
