@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from faces import (
+    PLAYERS,
     Face,
     as_the_package_lays,
     compare_observation,
@@ -27,8 +28,6 @@ from reference_rules import NUM_ACTIONS, Game
 
 from gin_env import gin_rummy_v0
 from gin_env.views import PlayerView
-
-PLAYERS = ["player_0", "player_1"]
 
 
 class Aec(Face):
