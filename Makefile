@@ -4,12 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 MINUTES ?= 6
 SCALE ?= 1
+WORKERS ?= 2
+# A file is tested by one process, so that what it prepares is prepared once; torch need not fight for the cores.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: help install test lint compatibility mutants train bench soak clean
+.PHONY: help install test test-long lint coverage compatibility mutants train bench soak clean
 
 help:
 	@echo "make install install into .venv, as links to this checkout: run it again after adding a file"
-	@echo "make test    install into .venv, run the linters and all tests"
+	@echo "make test    install into .venv, run the linters and all tests but the long ones"
+	@echo "make test-long   the long tests: those that train, kill processes or start many of them"
+	@echo "make coverage    which lines and branches the tests run, kernels uncompiled"
 	@echo "make train   install into .venv, watch masked-PPO self-play learn for $(MINUTES) minutes"
 	@echo "make compatibility   the tests of the environments with the oldest supported frameworks"
 	@echo "make bench   measure every speed figure of docs/speed.md, beside other libraries"
@@ -38,7 +43,10 @@ lint: install
 	cd tests && ../$(BIN)/mypy --cache-dir ../.mypy_cache --config-file ../pyproject.toml -p gin_env
 
 test: lint
-	$(BIN)/pytest
+	$(PYTEST) -m "not long"
+
+test-long: install
+	$(PYTEST) -m long
 
 bench: install
 	$(BIN)/python benchmarks/run.py --json benchmarks/results/latest.json --plot benchmarks/results/latest.png

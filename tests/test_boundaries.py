@@ -254,6 +254,7 @@ print("none was out of bounds")
 """
 
 
+@pytest.mark.long
 def test_the_engine_stays_within_the_bounds_of_its_arrays(tmp_path):
     """With numba's own check of every index, whose kernels have a cache beside the usual one."""
     beside = (cache_folder() or tmp_path / "none").parent / "bounds-checked"

@@ -241,6 +241,7 @@ def test_permuting_the_suits_permutes_the_estimate(sample):
     assert torch.allclose(plain[:, order], permuted, atol=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NETWORK_NAMES)
 def test_a_network_learns_a_few_positions_by_heart(name):
     everything = collect_positions(["simple"], 8, 3)
@@ -398,6 +399,7 @@ def test_fitting_finds_the_better_member():
     assert np.allclose(table["weights"].sum(axis=1), 1)
 
 
+@pytest.mark.long
 def test_the_adaptive_ensemble_learns_who_fits():
     """Weights move to the member that expects the drawn cards least in her hand; without memory they stay."""
     members = ("suit-equivariant", "uniform")

@@ -45,7 +45,7 @@ def small_network(seed: int = 0) -> CandidateNetwork:
 
 def test_meld_completions_are_the_cards_that_make_a_meld_with_two_cards_of_the_hand():
     random = np.random.default_rng(3)
-    for _ in range(300):
+    for _ in range(60):
         hand = cards.mask_of(random.choice(52, size=10, replace=False).tolist())
         held = cards.cards_of(hand)
         expected = {
@@ -199,7 +199,7 @@ def test_gathering_is_reproduced_by_seed_and_part():
     pool = [agents.make("simple"), agents.make("tonic")]
 
     def gathered(seed: int, part: int) -> Experience:
-        return gather(bot, pool, [1.0, 2.0], hands=64, seed=seed, part=part, search=Search())[1]
+        return gather(bot, pool, [1.0, 2.0], hands=12, seed=seed, part=part, search=Search())[1]
 
     first = gathered(1, 0)
     again, part, seed = gathered(1, 0), gathered(1, 1), gathered(2, 0)
@@ -224,6 +224,7 @@ def test_experience_is_stored_whole(tmp_path):
 # --- Fitting and playing ------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_network_overfits_a_few_positions():
     simple = agents.make("simple")
     experiences = gather(simple, [simple], [1.0], hands=12, seed=1, part=0, search=Search(stop_share=0.5))
@@ -268,9 +269,9 @@ def test_a_bot_plays_alike_alone_and_in_a_batch():
 
 @pytest.fixture(scope="module")
 def whole_run(tmp_path_factory):
-    """A run of three generations without a stop, played by two workers."""
+    """A run of three generations without a stop, played by one process."""
     folder = tmp_path_factory.mktemp("generations") / "whole"
-    history = list(loop.run(folder, 2, TINY, workers=2))
+    history = list(loop.run(folder, 2, TINY, workers=1))
     return folder, history
 
 
@@ -285,11 +286,12 @@ def test_a_run_leaves_a_history_and_networks(whole_run):
     assert history[1].returns > history[1].positions > 500
 
 
+@pytest.mark.long
 def test_a_resumed_run_gives_the_same_networks_whatever_the_number_of_workers(whole_run, tmp_path):
     folder, history = whole_run
     resumed = tmp_path / "resumed"
-    list(loop.run(resumed, 1, TINY, workers=1))
-    again = list(loop.run(resumed, 2, workers=1))
+    list(loop.run(resumed, 1, TINY, workers=2))
+    again = list(loop.run(resumed, 2, workers=2))
     assert [each.number for each in again] == [2]
     assert again[0].win_rates == history[2].win_rates
     for number in (1, 2):

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import itertools
 import json
 import subprocess
 import sys
+from unittest import mock
 
 import numpy as np
 import pytest
 
 import gin_env
-from gin_env import IllegalActionError, agents, play_match, state
+from gin_env import IllegalActionError, agents, cli, play_match, state
 from gin_env.batch import Games
 from gin_env.play import matches
 
 
 def gin_rummy(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command line as a user would."""
-    return subprocess.run(
-        [sys.executable, "-c", "from gin_env.cli import main; main()", *arguments],
-        capture_output=True,
-        text=True,
+    """Run the command line in this process; its status and what it printed."""
+    output, errors = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", ["gin-rummy", *arguments]),
+        contextlib.redirect_stdout(output),
+        contextlib.redirect_stderr(errors),
+        pytest.raises(SystemExit) as ended,
+    ):
+        cli.main()
+    return subprocess.CompletedProcess(
+        arguments, int(ended.value.code or 0), output.getvalue(), errors.getvalue()
     )
 
 

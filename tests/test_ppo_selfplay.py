@@ -34,6 +34,7 @@ def model(example, tmp_path):
     return model, settings, progress
 
 
+@pytest.mark.long
 def test_a_run_goes_on_after_kills_at_any_moment(tmp_path):
     """In a process of its own, which forks; what is checked stands there."""
     done = subprocess.run(
