@@ -48,6 +48,14 @@ test: lint
 test-long: install
 	$(PYTEST) -m long
 
+# Kernels as plain functions where a test can afford it; the others count for what is not compiled.
+coverage: install
+	rm -rf .coverage .coverage.* .coverage-report
+	PYTHONPATH=tests $(PYTEST) -p mutants.interpreted -m "not compiled and not long" --cov --cov-report=
+	$(PYTEST) -m "compiled or long" --cov --cov-append --cov-report=
+	$(BIN)/coverage report
+	$(BIN)/coverage html --quiet
+
 bench: install
 	$(BIN)/python benchmarks/run.py --json benchmarks/results/latest.json --plot benchmarks/results/latest.png
 
@@ -68,4 +76,4 @@ train: install
 	$(BIN)/python examples/ppo_selfplay.py --minutes $(MINUTES)
 
 clean:
-	rm -rf $(VENV) .venv-oldest build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest .coverage* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -17,38 +17,15 @@ from gin_env.agents.cfr import table as cfr_table
 from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot
 from gin_env.agents.cfr.strategy import decide
 from gin_env.agents.cfr.table import StrategyTable, packaged_table
-from gin_env.batch import Games
 from gin_env.support.array_files import ArrayFileError
 from gin_env.training.cfr import trainer as cfr_training
 from gin_env.training.cfr.trainer import Settings, Trainer
 
-BOTS = ["cfr", "fitness-cfr", "heuristics", "cfr-plus"]
 ABSTRACTIONS = list(cfr_sets.KINDS)
 PACKAGED = ["paper", "plus"]
 
 
 # --- Every bot ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", BOTS)
-def test_no_decision_depends_on_hidden_cards(name):
-    """The stock and the opponent's hand dealt again: the same views, hence the same decisions."""
-    games = Games(200)
-    games.start(games.everyone, np.full(200, 5, np.uint64), np.arange(200, dtype=np.uint64))
-    bot = agents.make(name)
-    for _ in range(5):
-        waiting = games.everyone[~games.done]
-        views = games.views(waiting)
-        actions = bot.act(views)
-        assert np.array_equal(actions, bot.act(views))
-        shuffled = games.state.copy()
-        for state in shuffled:
-            state["private"]["hand"][1 - state["public"]["to_move"]] = 0
-            state["hidden"]["deck"] = state["hidden"]["deck"][::-1].copy()
-        other = Games(200)
-        other.state[:] = shuffled
-        assert np.array_equal(actions, bot.act(other.views(waiting)))
-        games.play(waiting, actions)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from helpers import Table, action, deck_of, same_records
 from positions import played
 
 from gin_env import agents, candidates, cards, melds, play_match
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
+from gin_env.actions import DRAW_STOCK, KNOCK
 from gin_env.agents.generations.bot import GenerationBot
 from gin_env.agents.generations.network import CandidateNetwork, load_network, observe, save_network
 from gin_env.hands import meld_completions
@@ -98,16 +98,6 @@ def test_rows_for_discarding_offer_each_card_that_may_go_and_the_knocks_that_are
     assert action("KD") not in offered
     assert rows.shape == (1, 11, candidates.NUM_FEATURES)
     assert not rows[0, 10].any(), "the taken card may not go: ten rows"
-
-
-@pytest.mark.parametrize("plays", [[], ["pass"], ["pass", "pass"], ["take", "KS"]])
-def test_rows_for_drawing_offer_what_is_legal(plays):
-    table = Table("5D 6D 7D 9C 9H 9S AH 2H 3H KS", "2C 3D 4C 6C 7H 8H TD JD QC KC", "KD", dealer=1)
-    view = table.play(*plays).games.views(np.array([0]))
-    _, actions = candidates.candidate_rows(view.records, discarding=False)
-    offered = {int(number) for number in actions.ravel() if number != candidates.NO_ACTION}
-    assert offered == set(np.flatnonzero(view.masks()[0]).tolist())
-    assert offered <= {PASS, DRAW_STOCK, DRAW_UPCARD}
 
 
 def with_suits(mask: np.ndarray, order: tuple[int, ...]) -> np.ndarray:
@@ -255,13 +245,6 @@ def test_the_frozen_knock_knocks_as_soon_as_it_may():
     assert 5 < may.sum() < len(may)
     actions = GenerationBot(small_network(), knock="simple").act(view)
     assert np.array_equal((actions >= KNOCK) & (actions < DRAW_STOCK), may)
-
-
-def test_a_bot_plays_alike_alone_and_in_a_batch():
-    play = played("simple")
-    view = play.games().views(np.arange(100))
-    bot = GenerationBot(small_network(), name="small")
-    assert bot.act(view).tolist() == [int(bot.act(view[index])[0]) for index in range(100)]
 
 
 # --- The loop -----------------------------------------------------------------------------------------

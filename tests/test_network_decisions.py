@@ -35,7 +35,9 @@ def threads(request):
     torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("name", ["generation", "generation:knock=simple", "offensive", "balanced"])
+@pytest.mark.parametrize(
+    "name", ["generation", "generation:knock=simple", "offensive", "defensive", "balanced"]
+)
 def test_decisions_depend_neither_on_the_batch_nor_on_the_threads(name, positions, threads):
     """`generation` once chose otherwise alone in 18 of 3,000 positions: between candidates of equal value."""
     bot = agents.make(name)
