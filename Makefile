@@ -8,7 +8,7 @@ WORKERS ?= 2
 # A file is tested by one process, so that what it prepares is prepared once; torch need not fight for the cores.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: help install test test-long lint coverage compatibility mutants train bench soak clean
+.PHONY: help install test test-long kernels lint coverage compatibility mutants train bench soak clean
 
 help:
 	@echo "make install install into .venv, as links to this checkout: run it again after adding a file"
@@ -42,8 +42,13 @@ lint: install
 	$(BIN)/lint-imports
 	cd tests && ../$(BIN)/mypy --cache-dir ../.mypy_cache --config-file ../pyproject.toml -p gin_env
 
-test: lint
+# mypy leaves a core idle: the kernels that bots play by are compiled meanwhile, once for all processes of the tests.
+test:
+	$(MAKE) --jobs 2 lint kernels
 	$(PYTEST) -m "not long"
+
+kernels: install
+	$(BIN)/python -c "from gin_env import agents, play_match; [play_match(name, 'simple', 2) for name in agents.names()]"
 
 test-long: install
 	$(PYTEST) -m long
@@ -51,10 +56,13 @@ test-long: install
 # Kernels as plain functions where a test can afford it; the others count for what is not compiled.
 coverage: install
 	rm -rf .coverage .coverage.* .coverage-report
-	PYTHONPATH=tests $(PYTEST) -p mutants.interpreted -m "not compiled and not long" --cov --cov-report=
+	PYTHONPATH=$(CURDIR)/tests $(PYTEST) -p mutants.interpreted -m "not compiled and not long" --cov --cov-report=
 	$(PYTEST) -m "compiled or long" --cov --cov-append --cov-report=
 	$(BIN)/coverage report
 	$(BIN)/coverage html --quiet
+	@$(BIN)/coverage json --quiet -o .coverage-report/totals.json
+	@$(BIN)/python -c "import json; of = json.load(open('.coverage-report/totals.json'))['totals']; \
+		print(f\"lines {of['percent_statements_covered']:.1f} %, branches {of['percent_branches_covered']:.1f} %; all of it: .coverage-report/index.html\")"
 
 bench: install
 	$(BIN)/python benchmarks/run.py --json benchmarks/results/latest.json --plot benchmarks/results/latest.png

@@ -15,6 +15,8 @@ import pytest
 from gin_env.speed.workloads import WORKLOADS
 from gin_env.state import STATE
 
+pytestmark = pytest.mark.compiled
+
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
 

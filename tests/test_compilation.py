@@ -14,6 +14,8 @@ import pytest
 import gin_env
 from gin_env import compilation
 
+pytestmark = pytest.mark.compiled
+
 
 def run_python(code: str, **environment: str) -> str:
     """Run code in a fresh interpreter; what it prints."""

@@ -18,6 +18,8 @@ from gin_env.training.estimators.figures import FIGURES, draw_all
 from gin_env.training.estimators.metrics import METRICS, held_ranks, measure
 from gin_env.training.estimators.positions import Positions, collect_positions
 
+pytestmark = pytest.mark.compiled
+
 HAND = "AH 2H 3H 4H 5H 6H 7H 8H 9H TH"
 
 

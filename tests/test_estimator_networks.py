@@ -30,6 +30,8 @@ torch = pytest.importorskip("torch")
 from gin_env.estimators import networks  # noqa: E402 (they need torch)
 from gin_env.training.estimators import network_trainer  # noqa: E402
 
+pytestmark = pytest.mark.compiled
+
 NETWORK_NAMES = ("nn", "shankar-cnn", "suit-equivariant")
 ESTIMATORS = [
     *((name, weights) for name in NETWORK_NAMES for weights in packaged_weights(name)),

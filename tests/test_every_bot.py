@@ -6,6 +6,8 @@ import pytest
 
 from gin_env import Rules, agents, play_match
 
+pytestmark = pytest.mark.compiled
+
 VARIANTS = {
     "standard": Rules(),
     "no offer": Rules(opening_offer=False),

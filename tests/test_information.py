@@ -14,6 +14,8 @@ from gin_env import agents, cards
 from gin_env.observation import LAYOUT
 from gin_env.state import DISCARD, DRAW, OFFER, OVER, STOCK_ONLY
 
+pytestmark = pytest.mark.compiled
+
 every_policy = pytest.mark.parametrize("name", list(POLICIES))
 both_seats = pytest.mark.parametrize("player", [0, 1])
 

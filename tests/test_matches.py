@@ -18,6 +18,8 @@ from gin_env import IllegalActionError, agents, cli, play_match, state
 from gin_env.batch import Games
 from gin_env.play import matches
 
+pytestmark = pytest.mark.compiled
+
 
 def gin_rummy(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command line in this process; its status and what it printed."""

@@ -11,6 +11,8 @@ from gin_env.batch import Games
 from gin_env.play import matches
 from gin_env.views import PlayerView
 
+pytestmark = pytest.mark.compiled
+
 
 @pytest.fixture(scope="module")
 def positions() -> PlayerView:

@@ -26,6 +26,8 @@ from gin_env.candidates import NO_ACTION, NUM_FEATURES  # noqa: E402
 from gin_env.rules import Rules  # noqa: E402
 from gin_env.support.tensor_files import TensorFileError  # noqa: E402
 
+pytestmark = pytest.mark.compiled
+
 TABLES = 32
 
 

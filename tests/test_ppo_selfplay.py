@@ -17,6 +17,8 @@ pytest.importorskip("tyro")
 
 from self_play_kills import KILLS, load_example, tiny  # noqa: E402
 
+pytestmark = pytest.mark.compiled
+
 HERE = Path(__file__).parent
 
 

@@ -15,6 +15,8 @@ from gin_env import agents, cli, estimators
 from gin_env.observation import layout_table
 from gin_env.support.specs import format_value
 
+pytestmark = pytest.mark.compiled
+
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(
     [

@@ -22,6 +22,8 @@ from gin_env.observation import LAYOUT
 from gin_env.support.tensor_files import read_tensors
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
 
+pytestmark = pytest.mark.compiled
+
 ROOT = Path(__file__).parent.parent
 
 

@@ -13,6 +13,8 @@ from gin_env.solvers import CHANCE, TERMINAL, CFRPlus, best_response, expected_v
 from gin_env.solvers.game import children
 from gin_env.solvers.small_gin import TINY, SmallGin, bot_strategy
 
+pytestmark = pytest.mark.compiled
+
 # --- The solution -----------------------------------------------------------------------------------
 
 
