@@ -167,6 +167,7 @@ def test_random_bytes_are_no_view_and_no_observation():
         PlayerView([])  # type: ignore[arg-type]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("name", ["random", "simple", "knock-at-once, small deck"])
 def test_every_true_position_passes_the_check_of_records(name):
     games = played(name).games()

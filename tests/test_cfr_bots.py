@@ -184,6 +184,7 @@ def test_stages_are_weighted_by_the_cards_dealt():
     assert linear[40 - 20] == pytest.approx([0, 0.55, 0.45])
 
 
+@pytest.mark.compiled
 def test_hard_stages_are_the_papers_bot_and_others_are_not():
     def match(**params):
         result = play_match(CfrBot(**params), "random", games=100, seed=2)
@@ -211,6 +212,7 @@ def test_a_stage_that_was_never_visited_leaves_the_decision_to_the_other():
 # --- Training -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("abstraction", ABSTRACTIONS)
 def test_training_is_deterministic_and_resumes_exactly(abstraction, tmp_path):
     whole = Trainer(Settings(abstraction, seed=3))
@@ -239,6 +241,7 @@ def test_settings_are_checked():
     assert Settings("plus").candidates == "near"
 
 
+@pytest.mark.compiled
 def test_the_command_line_trains_and_resumes(tmp_path):
     run = CliRunner()
     files = {name: str(tmp_path / f"{name}.npz") for name in ("checkpoint", "whole", "resumed")}
@@ -341,6 +344,7 @@ def test_tables_of_other_versions_and_abstractions_are_refused(tmp_path, monkeyp
 # --- Strength -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.compiled
 def test_the_trained_table_beats_a_shuffled_one_and_the_random_fallback():
     table = packaged_table("paper")
     shuffled = CfrBot(table.shuffled(1))
@@ -353,6 +357,7 @@ def test_the_trained_table_beats_a_shuffled_one_and_the_random_fallback():
     assert np.array_equal(np.sort(shuffled.table.strategy), np.sort(table.strategy))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("name", ["cfr", "fitness-cfr"])
 def test_win_rates_against_simple_are_those_of_the_docstrings(name):
     assert 66 < 100 * play_match(name, "simple", games=4000, seed=1).win_rate < 73

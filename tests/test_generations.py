@@ -43,6 +43,7 @@ def small_network(seed: int = 0) -> CandidateNetwork:
 # --- Candidates ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.compiled
 def test_meld_completions_are_the_cards_that_make_a_meld_with_two_cards_of_the_hand():
     random = np.random.default_rng(3)
     for _ in range(60):
@@ -107,6 +108,7 @@ def with_suits(mask: np.ndarray, order: tuple[int, ...]) -> np.ndarray:
     return moved[0] | moved[1] | moved[2] | moved[3]
 
 
+@pytest.mark.compiled
 def test_candidates_treat_the_suits_alike():
     play = played("simple")
     views = play.games().views(np.arange(len(play.states))).records
@@ -136,6 +138,7 @@ def test_candidates_treat_the_suits_alike():
         assert all(np.array_equal(before[card], after[card]) for card in before)
 
 
+@pytest.mark.compiled
 def test_permuted_suits_permute_the_planes_and_nothing_else():
     play = played("simple")
     observations = torch.from_numpy(observe(play.games().views(np.arange(50))))
@@ -148,6 +151,7 @@ def test_permuted_suits_permute_the_planes_and_nothing_else():
 # --- Rollouts -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.compiled
 def test_returns_are_what_the_copies_earn():
     """Every tried decision, played out by hand with the same bots, earns what the experience says."""
     simple = agents.make("simple")
@@ -184,6 +188,7 @@ def test_the_second_seat_learns_from_its_own_side():
     assert np.nanmax(knocks) == pytest.approx(0.60), "KS: deadwood 6 against 66"
 
 
+@pytest.mark.compiled
 def test_gathering_is_reproduced_by_seed_and_part():
     bot = GenerationBot(small_network(), name="small")
     pool = [agents.make("simple"), agents.make("tonic")]
@@ -198,6 +203,7 @@ def test_gathering_is_reproduced_by_seed_and_part():
         assert first.views["private"]["hand"].tolist() != other.views["private"]["hand"].tolist()
 
 
+@pytest.mark.compiled
 def test_experience_is_stored_whole(tmp_path):
     simple = agents.make("simple")
     experiences = gather(simple, [simple], [1.0], hands=20, seed=1, part=0, search=Search())
@@ -238,6 +244,7 @@ def spread_error(network: CandidateNetwork, experience: Experience) -> float:
     return float(np.nanvar(errors, axis=(1, 2)).mean())
 
 
+@pytest.mark.compiled
 def test_the_frozen_knock_knocks_as_soon_as_it_may():
     play = played("simple")
     view = play.games().views(np.flatnonzero(candidates.are_discarding(play.states)))
@@ -258,6 +265,7 @@ def whole_run(tmp_path_factory):
     return folder, history
 
 
+@pytest.mark.compiled
 def test_a_run_leaves_a_history_and_networks(whole_run):
     folder, history = whole_run
     assert [each.number for each in history] == [0, 1, 2]
@@ -294,6 +302,7 @@ def test_the_gate_weighs_all_matches(before, rates, kept):
     assert loop.passes_gate(before, rates, {"a": 1.0, "b": 1.0, loop.PREVIOUS: 1.0}) == kept
 
 
+@pytest.mark.compiled
 def test_a_rejected_generation_does_not_become_the_champion(whole_run, tmp_path):
     folder = tmp_path / "run"
     shutil.copytree(whole_run[0], folder)
@@ -304,6 +313,7 @@ def test_a_rejected_generation_does_not_become_the_champion(whole_run, tmp_path)
     assert loop.champion(folder).name == "generation-1.safetensors"
 
 
+@pytest.mark.compiled
 def test_a_run_of_which_no_generation_passes_the_gate_says_so(whole_run, tmp_path, capsys):
     folder = tmp_path / "run"
     shutil.copytree(whole_run[0], folder)
@@ -317,6 +327,7 @@ def test_a_run_of_which_no_generation_passes_the_gate_says_so(whole_run, tmp_pat
     assert "none of the 2 after it has passed the gate" in capsys.readouterr().out
 
 
+@pytest.mark.compiled
 def test_mistakes_are_told_before_the_work(whole_run, tmp_path):
     folder, _ = whole_run
     with pytest.raises(ValueError, match="other settings"):
@@ -333,6 +344,7 @@ def test_mistakes_are_told_before_the_work(whole_run, tmp_path):
 # --- Files --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.compiled
 def test_a_generation_plays_from_its_file_by_path_and_by_parameter(whole_run):
     path = whole_run[0] / "generation-2.safetensors"
     by_path = play_match(str(path), "simple", games=10, seed=3)
@@ -341,6 +353,7 @@ def test_a_generation_plays_from_its_file_by_path_and_by_parameter(whole_run):
     assert by_path.wins == by_parameter.wins
 
 
+@pytest.mark.compiled
 def test_the_shipped_generation_beats_tonic():
     result = play_match("generation", "tonic", games=400, seed=0)
     assert result.interval[0] > 0.5

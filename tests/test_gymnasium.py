@@ -90,6 +90,7 @@ def test_same_seed_same_episode_and_unseeded_resets_go_on():
     assert following != play_episode(one, seed=3)
 
 
+@pytest.mark.compiled
 def test_learner_always_sees_how_the_hand_ended():
     env = GinRummyEnv("simple")
     outcomes = {"won": 0, "lost": 0, "void": 0}
@@ -113,6 +114,7 @@ def test_game_episode_pays_every_hand_and_ends_at_100():
     assert sum(reward != 0 for reward in rewards) > 1
 
 
+@pytest.mark.compiled
 def test_win_reward_is_one_for_the_episode():
     env = GinRummyEnv("simple", reward="win")
     totals = {sum(step[1] for step in play_episode(env, seed)[1:]) for seed in range(60)}

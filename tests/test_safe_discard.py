@@ -39,6 +39,7 @@ class Believes:
         return self.estimate(view)
 
 
+@pytest.mark.compiled
 def test_without_caution_it_is_simple():
     for estimator in ("uniform", "bayes"):
         bot = agents.make("safe-discard", estimator=estimator, caution=0)
@@ -132,6 +133,7 @@ def test_parameters_are_named_and_bad_ones_are_errors():
             SafeDiscardBot(**params)
 
 
+@pytest.mark.compiled
 def test_seeing_all_cards_helps_a_lot_and_is_no_bot_by_name():
     bot = ClairvoyantSafeDiscardBot(caution=10)
     assert not any("clairvoyant" in name for name in agents.names())
@@ -159,6 +161,7 @@ def test_the_true_hand_is_that_of_the_opponent():
     )
 
 
+@pytest.mark.compiled
 def test_nobody_is_told_the_opponents_hand_unless_the_match_says_so():
     class Peeping:
         name = "peeping"

@@ -130,6 +130,7 @@ def test_a_pair_is_not_repeated_in_the_same_order():
     assert set(found) == {"knock KC", "knock KH", "knock KS", "knock 7C", "knock 7H", "knock 7S"}
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("knock_at", [10, 0])
 def test_over_many_hands_no_pair_is_repeated_and_every_choice_is_the_documented_one(knock_at):
     bot = agents.make("simple", knock_at=knock_at)
