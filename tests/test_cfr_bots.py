@@ -212,7 +212,7 @@ def test_a_stage_that_was_never_visited_leaves_the_decision_to_the_other():
 # --- Training -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.compiled
+@pytest.mark.long
 @pytest.mark.parametrize("abstraction", ABSTRACTIONS)
 def test_training_is_deterministic_and_resumes_exactly(abstraction, tmp_path):
     whole = Trainer(Settings(abstraction, seed=3))
@@ -241,7 +241,7 @@ def test_settings_are_checked():
     assert Settings("plus").candidates == "near"
 
 
-@pytest.mark.compiled
+@pytest.mark.long
 def test_the_command_line_trains_and_resumes(tmp_path):
     run = CliRunner()
     files = {name: str(tmp_path / f"{name}.npz") for name in ("checkpoint", "whole", "resumed")}

@@ -265,7 +265,7 @@ def whole_run(tmp_path_factory):
     return folder, history
 
 
-@pytest.mark.compiled
+@pytest.mark.long
 def test_a_run_leaves_a_history_and_networks(whole_run):
     folder, history = whole_run
     assert [each.number for each in history] == [0, 1, 2]
@@ -302,7 +302,7 @@ def test_the_gate_weighs_all_matches(before, rates, kept):
     assert loop.passes_gate(before, rates, {"a": 1.0, "b": 1.0, loop.PREVIOUS: 1.0}) == kept
 
 
-@pytest.mark.compiled
+@pytest.mark.long
 def test_a_rejected_generation_does_not_become_the_champion(whole_run, tmp_path):
     folder = tmp_path / "run"
     shutil.copytree(whole_run[0], folder)
@@ -313,7 +313,7 @@ def test_a_rejected_generation_does_not_become_the_champion(whole_run, tmp_path)
     assert loop.champion(folder).name == "generation-1.safetensors"
 
 
-@pytest.mark.compiled
+@pytest.mark.long
 def test_a_run_of_which_no_generation_passes_the_gate_says_so(whole_run, tmp_path, capsys):
     folder = tmp_path / "run"
     shutil.copytree(whole_run[0], folder)
@@ -327,7 +327,7 @@ def test_a_run_of_which_no_generation_passes_the_gate_says_so(whole_run, tmp_pat
     assert "none of the 2 after it has passed the gate" in capsys.readouterr().out
 
 
-@pytest.mark.compiled
+@pytest.mark.long
 def test_mistakes_are_told_before_the_work(whole_run, tmp_path):
     folder, _ = whole_run
     with pytest.raises(ValueError, match="other settings"):
@@ -344,7 +344,7 @@ def test_mistakes_are_told_before_the_work(whole_run, tmp_path):
 # --- Files --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.compiled
+@pytest.mark.long
 def test_a_generation_plays_from_its_file_by_path_and_by_parameter(whole_run):
     path = whole_run[0] / "generation-2.safetensors"
     by_path = play_match(str(path), "simple", games=10, seed=3)

@@ -146,7 +146,7 @@ def small_tasks(monkeypatch):
     monkeypatch.setattr(data_sets, "_DEALS_AT_ONCE", 64)
 
 
-@pytest.mark.compiled
+@pytest.mark.long
 def test_data_do_not_depend_on_workers(small_tasks):
     first = generate("random-16", 150, estimator="uniform", seed=3)  # more than two tasks' deals
     second = generate("random-16", 150, estimator="uniform", seed=3, workers=2)
@@ -177,7 +177,7 @@ def test_samples_of_a_deal_keep_the_players_hand_and_deal_the_rest_again():
     assert (abs(others - 200) < 60).all()  # each of the 42 cards in about 10 of 42 samples
 
 
-@pytest.mark.compiled
+@pytest.mark.long
 def test_best_samples_score_higher(small_tasks):
     """Figure 2: "as the sample frequency increases, the mean increases"."""
     means = [
@@ -188,7 +188,7 @@ def test_best_samples_score_higher(small_tasks):
     assert means[1] + 5 < means[2]
 
 
-@pytest.mark.compiled
+@pytest.mark.long
 def test_all_stages_hold_every_discard_of_a_hand(small_tasks):
     last = generate("simple", 300, estimator="uniform", seed=3)
     every = generate("simple", 2000, stages="all", discount=0.5, estimator="uniform", seed=3)
@@ -199,7 +199,7 @@ def test_all_stages_hold_every_discard_of_a_hand(small_tasks):
     assert 1000 < ends[-1] < 2000  # five to ten discards a hand
 
 
-@pytest.mark.compiled
+@pytest.mark.long
 def test_every_data_set_has_ten_card_hands_and_estimates_outside_them(small_tasks):
     for name in data_sets.DATA_SETS:
         data = generate(name, 60, estimator="bayes-isru", seed=1)
@@ -209,6 +209,7 @@ def test_every_data_set_has_ten_card_hands_and_estimates_outside_them(small_task
         assert data.metadata["simulated_actions"] > 0
 
 
+@pytest.mark.long
 def test_data_survive_a_file_and_damaged_files_are_errors(tmp_path, monkeypatch):
     monkeypatch.setattr(data_sets, "_DEALS_AT_ONCE", 2)
     data = generate("simple", 5, estimator="uniform")

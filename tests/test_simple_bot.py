@@ -217,6 +217,7 @@ def test_bad_parameters_and_unknown_bots_are_errors():
             agents.resolve(bad)
 
 
+@pytest.mark.compiled
 def test_the_random_bot_chooses_every_legal_action_equally_often():
     table = Table(ALL_BUT_A_FIVE, DULL_2, upcard="7D", stock="5C").play("pass", "pass", "draw")
     views = table.games.views(np.zeros(14_000, np.int64))
