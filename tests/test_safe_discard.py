@@ -92,6 +92,7 @@ def test_cards_that_the_opponent_holds_do_not_come_from_the_stock():
     assert worse == 2 + 3 + 6 + 8 + 10 + 10 + 10 + 9 + 4 + 10, "another king changes nothing"
 
 
+@pytest.mark.compiled
 def test_the_knock_is_decided_by_what_the_opponent_may_lay():
     """With 8 points: an opponent with three melds undercuts, one with court cards does not."""
     table = holding("2C 3C 4C 6H 7H 8H AD AS 2S 4S", "KD", upcard="5C")
