@@ -11,6 +11,8 @@ from gin_env.batch import Games
 from gin_env.state import DISCARD, OVER
 from gin_env.views import PlayerView
 
+pytestmark = pytest.mark.compiled
+
 
 def test_the_layout_covers_a_row_without_gaps():
     ends = [0]

@@ -22,6 +22,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
 import hand_strength_training_length
 import reproduce_hand_strength
 
+pytestmark = pytest.mark.long
+
 SETTINGS = Settings("mlp", Schedule(1, 64, 1e-3, 0.1, 1), seed=4)
 
 

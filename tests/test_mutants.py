@@ -16,6 +16,8 @@ from mutants.operators import mutants
 from gin_env import agents
 from gin_env.batch import Games
 
+pytestmark = pytest.mark.compiled
+
 TESTS = Path(__file__).parent
 
 SOURCE = '''"""Text, 1 < 2."""

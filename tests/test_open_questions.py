@@ -15,6 +15,8 @@ from gin_env import agents
 from gin_env.agents.cfr.abstractions import PAPER, decision_slices
 from gin_env.agents.cfr.table import packaged_table
 
+pytestmark = pytest.mark.compiled
+
 
 @pytest.fixture(scope="module")
 def example():

@@ -26,6 +26,8 @@ from gin_env.candidates import NO_ACTION, NUM_FEATURES  # noqa: E402
 from gin_env.rules import Rules  # noqa: E402
 from gin_env.support.tensor_files import TensorFileError  # noqa: E402
 
+pytestmark = pytest.mark.compiled
+
 TABLES = 32
 
 
@@ -170,6 +172,7 @@ def test_both_seats_are_learned_from_against_oneself_and_one_against_the_league(
 # --- Runs ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(ppo, tmp_path):
     unbroken = ppo.Run(tiny(ppo, tmp_path / "unbroken"))
     unbroken.evaluate = lambda *_: None  # an untrained player's games are long
@@ -213,6 +216,7 @@ def test_a_new_run_is_not_mixed_with_another_and_a_resumed_one_keeps_its_setting
         ppo.open_run(replace(settings, bot_shares=(0.1, 0.2)))
 
 
+@pytest.mark.long
 def test_a_short_training_beats_random_and_its_own_beginning(ppo, tmp_path):
     settings = replace(
         tiny(ppo, tmp_path), tables=256, steps=48, batch_size=1024, hidden=32, decisions=150_000

@@ -17,6 +17,8 @@ pytest.importorskip("tyro")
 
 from self_play_kills import KILLS, load_example, tiny  # noqa: E402
 
+pytestmark = pytest.mark.compiled
+
 HERE = Path(__file__).parent
 
 
@@ -34,6 +36,7 @@ def model(example, tmp_path):
     return model, settings, progress
 
 
+@pytest.mark.long
 def test_a_run_goes_on_after_kills_at_any_moment(tmp_path):
     """In a process of its own, which forks; what is checked stands there."""
     done = subprocess.run(

@@ -22,6 +22,8 @@ from gin_env.observation import LAYOUT
 from gin_env.support.tensor_files import read_tensors
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
 
+pytestmark = pytest.mark.compiled
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -181,6 +183,7 @@ def test_a_policy_refuses_other_layouts_and_rules(model, saved):
         play_match(str(saved), "random", 2, rules=Rules(knock_limit=5))
 
 
+@pytest.mark.long
 def test_the_self_play_example_trains_resumes_and_leaves_a_bot(tmp_path):
     """The example at its smallest: the real script, as a user calls it."""
     run = tmp_path / "run"
@@ -192,9 +195,6 @@ def test_the_self_play_example_trains_resumes_and_leaves_a_bot(tmp_path):
     ]  # fmt: skip
     first = subprocess.run([*command, "--minutes", "0.05"], capture_output=True, text=True)
     assert first.returncode == 0, first.stderr
-    again = subprocess.run([*command, "--minutes", "0.05"], capture_output=True, text=True)
-    assert again.returncode != 0
-    assert "--resume" in again.stderr
     _, stored = read_tensors(run / "checkpoint.safetensors", "self-play checkpoint", "1", "")
     minutes = stored["progress"]["minutes"] + 0.1  # on a busy machine far above 0.05
     more = subprocess.run([*command, "--minutes", str(minutes), "--resume"], capture_output=True, text=True)

@@ -6,6 +6,8 @@ import pytest
 import soak
 from typer.testing import CliRunner
 
+pytestmark = pytest.mark.compiled
+
 
 def run(*arguments: str):
     import typer
