@@ -12,7 +12,9 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from scipy.stats import binomtest, ttest_1samp
+from test_tournaments import load_example
 
+from gin_env import play_match
 from gin_env.play import intervals
 from gin_env.play.intervals import (
     deviations,
@@ -240,3 +242,19 @@ def test_the_interval_of_points_per_hand_covers_them():
         for scored, played in zip(points, hands, strict=True)
     ]
     assert 93 <= covered(found, 8) <= 97
+
+
+def test_the_example_that_counts_coverage_in_real_matches(monkeypatch, capsys):
+    example = load_example("interval_coverage")
+    assert example.described([(0.4, 0.6), (0.1, 0.3), (0.2, 0.5), (0.5, 0.7)], 0.5) == "75.0 % (± 11.25)"
+    monkeypatch.setattr(example, "WIN_RATES", [("random-discard", "simple", "hand", 20)])
+    monkeypatch.setattr(example, "DIFFERENCES", [("simple", "simple:knock_at=9", "simple", "hand", 20)])
+    example.coverage(matches=5, seed=1, confidence=0.9)
+    *_, rate, difference = capsys.readouterr().out.splitlines()
+    match = play_match("random-discard", "simple", 200, seed=1, episode="hand")
+    wins, decided = (np.split(games, 5) for games in match.wins_and_decided)
+    parts = zip(wins, decided, strict=True)
+    found = [win_rate_interval(*part, 0.9) for part in parts]
+    assert rate.startswith("| `random-discard` against `simple` | 40 hands |")
+    assert f"| {example.described(found, match.win_rate)} |" in rate
+    assert difference.startswith("| `simple` less `simple:knock_at=9`, against `simple` | 40 hands |")
