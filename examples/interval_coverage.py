@@ -1,6 +1,6 @@
 """Do 95 % intervals hold the true value in 95 % of the matches? Cut from long matches, counted.
 
-    python examples/interval_coverage.py                               # 2,000 matches each, a quarter of an hour
+    python examples/interval_coverage.py                # 2,000 matches each, a quarter of an hour
     python examples/interval_coverage.py --matches 200
 
 A long match is cut into short ones; its win rate, from 2,000 times as many games, stands for the true one.
