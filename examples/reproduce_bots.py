@@ -27,6 +27,9 @@ from tqdm import tqdm
 
 from gin_env import agents
 from gin_env.batch import Games
+from gin_env.play import claims
+from gin_env.play.claims import MARGIN
+from gin_env.play.differences import win_rate_difference
 from gin_env.play.matches import MatchResult, check_confidence, play_match
 from gin_env.play.turns import play_bot
 from gin_env.support.atomic import check_targets, save_figure, write_json, write_text
@@ -51,8 +54,9 @@ THRESHOLDS = {
 class Claim:
     """A statement of a paper, and the match or matches that test it.
 
-    `low` to `high` is what agrees, the rounding of the paper's figure allowed for; with an infinite end the
-    claim is an inequality. With `minus` the figure is a difference of win rates: `pair`'s less `minus`'s.
+    `low` to `high`, `margin` and `error` are those of `gin_env.play.claims.Claim`: what the paper's figure
+    may have been rounded from, or one side of a bound or, without a margin, of equality. With `minus` the
+    figure is a difference of win rates: `pair`'s less `minus`'s.
     """
 
     source: str
@@ -67,6 +71,8 @@ class Claim:
     """``"turns"`` for the mean number of turns of a player in a hand instead of a win rate."""
     note: str = ""
     """What to say unless the measured figure agrees."""
+    margin: float = MARGIN
+    error: float = 0.0
 
     @property
     def pairs(self) -> list[Pair]:
@@ -98,15 +104,15 @@ CLAIMS = [
     ),
     Claim(
         "000", "A knock at once at 10 or less makes V4 no better",
-        ("fitness-cfr:early_knock=10", "fitness-cfr"), "≤ 50", -math.inf, 50,
+        ("fitness-cfr:early_knock=10", "fitness-cfr"), "≤ 50", -math.inf, 50, margin=0,
     ),
     Claim(
         "000", "A knock at once at 4 or less makes V4 no better",
-        ("fitness-cfr:early_knock=4", "fitness-cfr"), "≤ 50", -math.inf, 50,
+        ("fitness-cfr:early_knock=4", "fitness-cfr"), "≤ 50", -math.inf, 50, margin=0,
     ),
     Claim(
         "001", "A hand of Simple against itself lasts six turns", ("simple", "simple"), "6", 5.5, 6.5,
-        unit="turns",
+        unit="turns", margin=0,
     ),
     Claim("001", "Tonic against Simple", (TONIC, "simple"), "≥ 68", 68, math.inf),
     Claim(
@@ -117,21 +123,21 @@ CLAIMS = [
     Claim("001", "Tonic against Simple (variable)", (TONIC, VARIABLE), "60", 59.5, 60.5),
     Claim(
         "001", "A lower threshold wins more: Simple (8)", ("simple:knock_at=8", "simple"),
-        "> 50", 50, math.inf,
+        "> 50", 50, math.inf, margin=0,
         note="So in the reference engine too (49.7 ± 1.8 there); the bars of the paper's Figure 4a are lost, "
         "its text says 'in general'.",
     ),
     Claim(
         "001", "A lower threshold wins more: Simple (6)", ("simple:knock_at=6", "simple"),
-        "> 50", 50, math.inf,
+        "> 50", 50, math.inf, margin=0,
     ),
     Claim(
         "001", "A lower threshold wins more: Simple (4)", ("simple:knock_at=4", "simple"),
-        "> 50", 50, math.inf,
+        "> 50", 50, math.inf, margin=0,
     ),
-    Claim("001", "Simple (variable) against Simple", (VARIABLE, "simple"), "> 50", 50, math.inf),
+    Claim("001", "Simple (variable) against Simple", (VARIABLE, "simple"), "> 50", 50, math.inf, margin=0),
     Claim(
-        "001", "Simple (variable) wins about as much as Simple (4)", (VARIABLE, "simple"), "≈ 0", -1, 1,
+        "001", "Simple (variable) wins about as much as Simple (4)", (VARIABLE, "simple"), "≈ 0", 0, 0,
         minus=("simple:knock_at=4", "simple"),
         note="The paper does not give its thresholds; those that bring Tonic nearest to its other figures "
         "win more than a fixed 4.",
@@ -148,28 +154,31 @@ CLAIMS = [
     ),
     Claim(
         "001", "Drawing for pairs in three turns, not two, changes little",
-        (TONIC + ",pair_turns=3", "simple"), "≈ 0", -1, 1, minus=(TONIC, "simple"),
+        (TONIC + ",pair_turns=3", "simple"), "≈ 0", 0, 0, minus=(TONIC, "simple"),
     ),
     Claim(
         "001", "Increments above decrements: swapping them costs",
         (TONIC.replace("increment=1.5,decrement=0.75", "increment=0.75,decrement=1.5"), "simple"),
-        "< 0", -math.inf, 0, minus=(TONIC, "simple"),
+        "< 0", -math.inf, 0, margin=0, minus=(TONIC, "simple"),
         note="The estimator decides few discards here: all the increments and decrements of a grid lie "
         "within a point.",
     ),
     Claim(
         "001", "Proposed: filters in the fallback too", (TONIC + ",filtered_fallback=true", "simple"),
-        "> 0", 0, math.inf, minus=(TONIC, "simple"),
+        "> 0", 0, math.inf, margin=0, minus=(TONIC, "simple"),
     ),
     Claim(
         "001", "Proposed: breaking pairs before a knock", (TONIC + ",break_pairs=true", "simple"),
-        "> 0", 0, math.inf, minus=(TONIC, "simple"),
+        "> 0", 0, math.inf, margin=0, minus=(TONIC, "simple"),
     ),
     Claim(
         "001", "Proposed: depth-dependent increments", (TONIC + ",depth_growth=0.05", "simple"),
-        "> 0", 0, math.inf, minus=(TONIC, "simple"),
+        "> 0", 0, math.inf, margin=0, minus=(TONIC, "simple"),
     ),
-    Claim("002", "The late knocker against Simple", ("late-knock", "simple"), "70.1 ± 0.75", 69.35, 70.85),
+    Claim(
+        "002", "The late knocker against Simple", ("late-knock", "simple"), "70.1 ± 0.75", 70.05, 70.15,
+        error=0.89,  # ± 0.75 is its 90 % interval
+    ),
 ]  # fmt: skip
 
 
@@ -185,14 +194,10 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """How the measured interval lies to what the paper claims."""
+        """By the rule of `gin_env.play.claims`."""
         claim = self.claim
-        if self.low > claim.high or self.high < claim.low:
-            return "differs"
-        inequality = math.isinf(claim.low) or math.isinf(claim.high)
-        if inequality and not claim.low <= self.low <= self.high <= claim.high:
-            return "undecided"
-        return "agrees"
+        rule = claims.Claim(claim.low, claim.high, claim.margin, claim.error)
+        return rule.verdict(self.value, (self.low, self.high))
 
     def figures(self) -> str:
         """Value and interval as text."""
@@ -219,20 +224,14 @@ class Row:
 
 
 def measure(claim: Claim, results: dict[Pair, MatchResult], confidence: float) -> Row:
-    """Our figure for a claim; a difference of win rates gets Newcombe's interval (1998, method 10)."""
-    first = results[claim.pair]
-    value = first.win_rate
-    low, high = first.confidence_interval(confidence)
-    games = first.games
-    if claim.minus is not None:
-        second = results[claim.minus]
-        less_low, less_high = second.confidence_interval(confidence)
-        below = math.hypot(value - low, less_high - second.win_rate)
-        above = math.hypot(high - value, second.win_rate - less_low)
-        value -= second.win_rate
-        low, high = value - below, value + above
-        games += second.games
-    return Row(claim, games, 100 * value, 100 * low, 100 * high)
+    """Our figure for a claim; the two matches of a difference have the same decks and are paired by them."""
+    match = results[claim.pair]
+    if claim.minus is None:
+        low, high = match.confidence_interval(confidence)
+        return Row(claim, match.games, 100 * match.win_rate, 100 * low, 100 * high)
+    difference = win_rate_difference(match, results[claim.minus], confidence)
+    low, high = difference.interval
+    return Row(claim, 2 * match.games, 100 * difference.value, 100 * low, 100 * high)
 
 
 def markdown_table(rows: list[Row], confidence: float) -> str:
@@ -252,7 +251,7 @@ def markdown_table(rows: list[Row], confidence: float) -> str:
         lines.append(f"| {' | '.join(cells)} |")
     lines += ["", *(f"({number}) {note}  " for number, note in enumerate(notes, 1))]
     if any(row.verdict == "undecided" for row in rows):
-        lines += ["", "Undecided: the interval reaches to both sides of what the paper claims."]
+        lines += ["", "Undecided: the interval lies neither within what the claim allows for nor outside it."]
     return "\n".join(lines).strip() + "\n"
 
 

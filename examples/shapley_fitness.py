@@ -15,13 +15,14 @@ from __future__ import annotations
 import math
 from itertools import chain, combinations
 from pathlib import Path
-from statistics import NormalDist
 from typing import Annotated
 
+import numpy as np
 import typer
 from tqdm import tqdm
 
 from gin_env.agents.fitness import FACTORS
+from gin_env.play.intervals import deviations, mean_interval
 from gin_env.play.matches import MatchResult, check_confidence, play_match
 from gin_env.support.atomic import check_targets, write_json
 from gin_env.support.exits import one_line_errors
@@ -56,17 +57,14 @@ def shapley_weights(factor: str) -> dict[Subset, float]:
 def shapley_value(
     factor: str, matches: dict[Subset, MatchResult], confidence: float
 ) -> tuple[float, float, float]:
-    """(value, low, high) in percentage points; the normal interval, with the matches taken as independent.
-
-    All subsets play the same deals, so the interval is rather too wide.
-    """
-    value = variance = 0.0
-    for subset, weight in shapley_weights(factor).items():
-        rate = matches[subset].win_rate
-        value += weight * rate
-        variance += weight**2 * rate * (1 - rate) / max(sum(matches[subset].wins), 1)
-    error = NormalDist().inv_cdf((1 + confidence) / 2) * math.sqrt(variance)
-    return 100 * value, 100 * (value - error), 100 * (value + error)
+    """(value, low, high) in percentage points; all subsets play the same deals, and are paired by them."""
+    weights = shapley_weights(factor)
+    value = sum(weight * matches[subset].win_rate for subset, weight in weights.items())
+    of_deals = np.sum(
+        [weight * deviations(*matches[subset].wins_and_decided) for subset, weight in weights.items()], axis=0
+    )
+    low, high = mean_interval(value, of_deals, confidence)
+    return 100 * value, 100 * low, 100 * high
 
 
 def shapley(
