@@ -15,7 +15,7 @@ help:
 	@echo "make test    install into .venv, run the linters and all tests but the long ones"
 	@echo "make test-long   the long tests: those that train, kill processes or start many of them"
 	@echo "make coverage    which lines and branches the tests run, kernels uncompiled"
-	@echo "make train   install into .venv, watch masked-PPO self-play learn for $(MINUTES) minutes"
+	@echo "make train   install into .venv, watch masked PPO learn for $(MINUTES) minutes"
 	@echo "make compatibility   the tests of the environments with the oldest supported frameworks"
 	@echo "make bench   measure every speed figure of docs/speed.md, beside other libraries"
 	@echo "make soak    the checks that get better the longer they run: make soak SCALE=10"
@@ -81,7 +81,7 @@ compatibility:
 	.venv-oldest/bin/pytest tests/test_aec.py tests/test_aec_errors.py tests/test_gymnasium.py tests/test_rules.py
 
 train: install
-	$(BIN)/python examples/ppo_selfplay.py --minutes $(MINUTES)
+	$(BIN)/python examples/ppo.py --minutes $(MINUTES)
 
 clean:
 	rm -rf $(VENV) .venv-oldest .coverage* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
