@@ -56,7 +56,9 @@ class TextGinRummy(gymnasium.Env):
         self.action_space = spaces.Text(MOST_CHARACTERS, min_length=0, charset=characters)
         self._misses = 0
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
         """Begin an episode, as `GinRummyEnv.reset` does: (rules and position in words, info)."""
         _, info = self.game.reset(seed=seed, options=options)
         super().reset(seed=seed)
