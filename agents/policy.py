@@ -140,10 +140,16 @@ class PolicyBot:
 
     @classmethod
     def snapshot(cls, model: MaskablePPO, deterministic: bool = False, name: str = "snapshot") -> PolicyBot:
-        """A frozen copy of a model in training (set ``model.gin_env`` first); any policy of SB3's will do."""
+        """A frozen copy of a model in training (set ``model.gin_env`` first); any policy of SB3's will do.
+
+        It must read the flat observation alone; `CandidatePolicyBot.snapshot` copies a `CandidatePolicy`.
+        """
         shape = model.policy.observation_space.shape
         if shape != (OBSERVATION_SIZE,):
-            raise ValueError(f"{name} takes observations of shape {shape}, not ({OBSERVATION_SIZE},)")
+            raise ValueError(
+                f"{name} takes observations of shape {shape}, not ({OBSERVATION_SIZE},); of a CandidatePolicy "
+                "gin_env.agents.candidate_policy.CandidatePolicyBot.snapshot makes a copy"
+            )
         return cls(FrozenPolicy(model.policy), training_of(model), deterministic, name)
 
     def act(self, view: PlayerView) -> np.ndarray:
