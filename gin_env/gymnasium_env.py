@@ -2,8 +2,8 @@
 
 Both are thin layers over `gin_env.play.learner_seat.LearnerSeat`. Observations are dicts as in the PettingZoo
 environment: ``{"observation": float32 (OBSERVATION_SIZE,), "action_mask": int8 (107,)}``, and with
-``candidates=True`` the three `ENTRIES` of `gin_env.candidates`; the mask is also in the info. All arrays are new
-at each step: the kernels write into them, nothing is copied, and they are the caller's own.
+``candidates=True`` the three `ENTRIES` of `gin_env.candidates`; the mask is also in the info. All arrays are
+new at each step: the kernels write into them, nothing is copied, and they are the caller's own.
 """
 
 from __future__ import annotations

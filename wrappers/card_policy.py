@@ -56,8 +56,8 @@ class CardPolicy(MaskableActorCriticPolicy):
     def _build_mlp_extractor(self) -> None:
         if self.observation_space.shape != (OBSERVATION_SIZE,):
             raise ValueError(
-                "CardPolicy reads the flat observation only: make the environment without candidates, or take "
-                "gin_env.wrappers.candidate_policy.CandidatePolicy"
+                "CardPolicy reads the flat observation only: make the environment without candidates=True, "
+                "or take gin_env.wrappers.candidate_policy.CandidatePolicy"
             )
         if not isinstance(self.net_arch, list) or not self.net_arch:
             raise ValueError(f"net_arch is a list of layer sizes such as [256, 256], not {self.net_arch!r}")
