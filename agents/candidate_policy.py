@@ -242,9 +242,10 @@ class CandidatePolicyBot:
             with torch.inference_mode():
                 parts = (torch.from_numpy(array) for array in (rows, actions != NO_ACTION, table))
                 logits, _ = self.network(*parts)
-                if self.deterministic:
-                    best = logits.argmax(dim=1).numpy()
-                else:
-                    best = sample_actions(torch.softmax(logits, dim=1).numpy(), view.records["random"][mine])
+                if self.deterministic:  # the first action of equal ones, as Stable-Baselines3 decides
+                    best = (logits == logits.amax(dim=1, keepdim=True)).numpy()
+                    chosen[mine] = np.where(best, actions, NUM_ACTIONS).min(axis=1)
+                    continue
+                best = sample_actions(torch.softmax(logits, dim=1).numpy(), view.records["random"][mine])
             chosen[mine] = actions[np.arange(len(mine)), best]
         return chosen

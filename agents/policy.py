@@ -147,8 +147,8 @@ class PolicyBot:
         shape = model.policy.observation_space.shape
         if shape != (OBSERVATION_SIZE,):
             raise ValueError(
-                f"{name} takes observations of shape {shape}, not ({OBSERVATION_SIZE},); a CandidatePolicy is "
-                "copied by gin_env.agents.candidate_policy.CandidatePolicyBot.snapshot"
+                f"{name} takes observations of shape {shape}, not ({OBSERVATION_SIZE},): "
+                "gin_env.agents.candidate_policy.CandidatePolicyBot.snapshot copies a CandidatePolicy"
             )
         return cls(FrozenPolicy(model.policy), training_of(model), deterministic, name)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from gymnasium import spaces
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
@@ -27,6 +28,10 @@ from gin_env.agents import candidate_policy
 from gin_env.candidates import ENTRIES
 
 Entries = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+NO_CANDIDATES = (
+    "CandidatePolicy reads candidates, which this environment does not show: make it with candidates=True, "
+    "as in GinRummyVecEnv(256, candidates=True)"
+)
 
 
 class CandidateEntries(BaseFeaturesExtractor):
@@ -34,10 +39,7 @@ class CandidateEntries(BaseFeaturesExtractor):
 
     def __init__(self, observation_space: spaces.Space[Any]) -> None:
         if not isinstance(observation_space, spaces.Dict) or not set(ENTRIES) <= set(observation_space):
-            raise ValueError(
-                "CandidatePolicy reads candidates, which this environment does not show: make it with "
-                "candidates=True, as in GinRummyVecEnv(256, candidates=True)"
-            )
+            raise ValueError(NO_CANDIDATES)
         super().__init__(observation_space, features_dim=NUM_ACTIONS)
 
     def forward(self, observations: dict[str, torch.Tensor]) -> Entries:
@@ -100,6 +102,15 @@ class CandidatePolicy(MaskableActorCriticPolicy):
         self.value_net: Any = nn.Identity()
         make_optimizer: Any = self.optimizer_class
         self.optimizer = make_optimizer(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+
+    def obs_to_tensor(
+        self, observation: np.ndarray | dict[str, np.ndarray]
+    ) -> tuple[dict[str, torch.Tensor], bool]:
+        """For ``model.predict``: of the observations of any environment with candidates, SB3's or not."""
+        if not isinstance(observation, dict) or not set(ENTRIES) <= set(observation):
+            raise ValueError(NO_CANDIDATES)
+        tensors: Any = super().obs_to_tensor({name: observation[name] for name in ENTRIES})
+        return tensors
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return {
