@@ -128,6 +128,22 @@ class CandidatePolicy(nn.Module):
         return logits[:, :NUM_ACTIONS], values
 
 
+def check_training(training: dict[str, Any]) -> tuple[Rules, str]:
+    """(rules, episode) of what `describe_training` returned for a policy on candidates.
+
+    Raises ValueError unless the policy can be played by this release.
+    """
+    if training.get("candidates_version") != VERSION:
+        raise ValueError(
+            f"it was trained on candidates of version {training.get('candidates_version')}, this release has "
+            f"version {VERSION}: set model.gin_env = env.describe_training() where it is trained"
+        )
+    try:
+        return Rules(**training["rules"]), check_choice("episode", training["episode"], EPISODES)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"it does not say how it was trained: {error}") from error
+
+
 def save_candidate_policy(
     path: str | Path,
     network: CandidatePolicy,
@@ -219,9 +235,8 @@ class CandidatePolicyBot:
                 f"{name} is a {type(model.policy).__name__}, which scores no candidates: "
                 "PolicyBot.snapshot takes other policies than CandidatePolicy"
             )
-        training = training_of(model)
-        frozen = copy.deepcopy(network).cpu().eval()
-        return cls(frozen, Rules(**training["rules"]), deterministic, name, training["episode"])
+        rules, episode = check_training(training_of(model))
+        return cls(copy.deepcopy(network).cpu().eval(), rules, deterministic, name, episode)
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`. Raises ValueError under other rules than those of the training."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gin_env import estimators
+from gin_env.candidates import VERSION
 from gin_env.estimators.base import Estimator, NeedsHands, is_observed
 from gin_env.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
 from gin_env.rules import Rules
@@ -33,18 +34,23 @@ _SCORES = slice(LAYOUT["own_score"].slice.start, LAYOUT["opponent_score"].slice.
 
 
 def describe_training(
-    rules: Rules | None = None, episode: str = "hand", estimator: str | Estimator = "uniform"
+    rules: Rules | None = None,
+    episode: str = "hand",
+    estimator: str | Estimator = "uniform",
+    candidates: bool = False,
 ) -> dict[str, Any]:
     """What a model must remember of its training; `GinRummyVecEnv.describe_training` calls this.
 
-    Raises ValueError for an estimator that cannot be made again by its name.
+    Parameters are those of the environment. Raises ValueError for an estimator that cannot be made again by
+    its name.
     """
-    return {
+    training = {
         "layout_version": LAYOUT_VERSION,
         "estimator": estimators.make(estimators.resolve(estimator).name).name,
         "rules": asdict(rules or Rules()),
         "episode": episode,
     }
+    return training | {"candidates_version": VERSION} if candidates else training
 
 
 def training_of(model: MaskablePPO) -> dict[str, Any]:

@@ -5,8 +5,8 @@
     tensorboard --logdir runs/first                                   # losses, win rates
     gin-rummy match runs/first/policy.safetensors simple              # the trained policy is a bot
 
-The policy scores candidates (`gin_env.candidates`); with --policy flat it reads the flat observation and has an
-output for each action, as any policy of Stable-Baselines3, and learns more slowly.
+The policy scores candidates (`gin_env.candidates`); with --policy flat it reads the flat observation and gives
+all 107 actions a logit each, which learns more slowly.
 
 A run folder holds checkpoint.safetensors (the whole run, at one moment), pool/ (past snapshots),
 policy.safetensors (a bot by its path), evaluations.csv, learning_curve.png and TensorBoard logs. The

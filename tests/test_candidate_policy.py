@@ -19,7 +19,7 @@ from gin_env.agents.candidate_policy import (  # noqa: E402
     save_candidate_policy,
 )
 from gin_env.agents.candidate_policy import CandidatePolicy as Network  # noqa: E402
-from gin_env.agents.policy import PolicyBot, describe_training  # noqa: E402
+from gin_env.agents.policy import PolicyBot  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.candidates import DRAW_ROWS, ENTRIES, NO_ACTION  # noqa: E402
 from gin_env.gymnasium_env import GinRummyEnv  # noqa: E402
@@ -28,6 +28,7 @@ from gin_env.state import DISCARD, OVER  # noqa: E402
 from gin_env.wrappers.candidate_policy import CandidatePolicy  # noqa: E402
 from gin_env.wrappers.card_policy import CardPolicy  # noqa: E402
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy  # noqa: E402
+from gin_env.wrappers.sb3_archives import ArchiveError, candidate_network_of, convert_archive  # noqa: E402
 
 
 def new_model(env=None, **settings) -> MaskablePPO:
@@ -36,7 +37,7 @@ def new_model(env=None, **settings) -> MaskablePPO:
         CandidatePolicy, env, n_steps=16, batch_size=64, n_epochs=1, seed=3, device="cpu",
         policy_kwargs={"hidden": 12} | settings,
     )  # fmt: skip
-    model.gin_env = describe_training()
+    model.gin_env = env.describe_training()
     return model
 
 
@@ -155,6 +156,8 @@ def test_a_saved_model_is_a_bot_that_decides_as_the_model_predicts(model, positi
     np.testing.assert_allclose(best, other, atol=1e-6, err_msg="SB3 rounds: it may take another equal one")
     assert np.array_equal(CandidatePolicyBot.snapshot(model, deterministic=True).act(view), actions)
     model.save(tmp_path / "model.zip")
+    convert_archive(tmp_path / "model.zip", tmp_path / "converted.safetensors")
+    assert np.array_equal(agents.make(str(tmp_path / "converted.safetensors")).act(view), actions)
     again = MaskablePPO.load(tmp_path / "model.zip", device="cpu")
     assert np.array_equal(predicted(again, positions, observations), expected)
     assert again.policy.hidden == 12
@@ -188,7 +191,6 @@ def test_rules_and_kind_of_episode_are_remembered_and_after_hands_no_scores_are_
     rules = Rules(knock_limit=7)
     env = GinRummyVecEnv(8, "simple", rules, episode, seed=1, candidates=True)
     model = new_model(env)
-    model.gin_env = env.describe_training()
     path = tmp_path / "policy.safetensors"
     save_policy(model, path)
     for bot in (agents.make(str(path)), CandidatePolicyBot.snapshot(model)):
@@ -233,6 +235,15 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path):
     with pytest.raises(ValueError, match="Bolder cannot be written: it may do more than CandidatePolicy"):
         save_policy(model, path)
     model = new_model()
+    for training, message in (
+        ({"candidates_version": 99}, "trained on candidates of version 99, this release has version"),
+        ({"candidates_version": None}, "of version None.* set model.gin_env = env.describe_training"),
+        ({"episode": "week"}, "unknown episode 'week'"),
+        ({"rules": {"cards": 3}}, "does not say how it was trained"),
+    ):
+        model.gin_env = env.describe_training() | training
+        with pytest.raises(ValueError, match=message):
+            save_policy(model, path)
     model.gin_env = None
     for use in (lambda: save_policy(model, path), lambda: CandidatePolicyBot.snapshot(model)):
         with pytest.raises(ValueError, match=r"set model\.gin_env = env\.describe_training\(\) first"):
@@ -240,3 +251,24 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path):
     with pytest.raises(ValueError, match="unknown episode 'week'; choose from hand, game"):
         save_candidate_policy(path, Network(4), episode="week")
     assert not list(tmp_path.iterdir())
+
+
+def test_an_archive_whose_network_or_training_does_not_fit_is_refused(model, tmp_path):
+    weights = model.policy.state_dict()
+    assert candidate_network_of(weights).hidden == 12
+    row = "mlp_extractor.network.draws.row_second.weight"
+    for change, message in (
+        ({row: None}, "is no tensor of weights"),
+        ({row: torch.zeros(11, 12)}, "does not fit its own architecture"),
+        ({row: torch.full((12, 12), torch.nan)}, "are not finite"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            candidate_network_of(weights | change)
+    with pytest.raises(ValueError, match=r"it has no weights draws\.row_second"):
+        candidate_network_of({name: tensor for name, tensor in weights.items() if name != row})
+    other = new_model()
+    other.gin_env = other.gin_env | {"candidates_version": 99}
+    other.save(tmp_path / "model.zip")
+    with pytest.raises(ArchiveError, match=r"model\.zip cannot be converted: .* of version 99"):
+        convert_archive(tmp_path / "model.zip", tmp_path / "policy.safetensors")
+    assert not (tmp_path / "policy.safetensors").exists()

@@ -25,11 +25,10 @@ import torch
 from gymnasium import spaces
 
 from gin_env.actions import NUM_ACTIONS
-from gin_env.agents.candidate_policy import save_candidate_policy
+from gin_env.agents.candidate_policy import check_training, save_candidate_policy
 from gin_env.agents.policy import FrozenPolicy, PolicyBot, describe_training, training_of
 from gin_env.agents.policy_networks import ACTIVATIONS, save_network
 from gin_env.batch import check_actions
-from gin_env.candidates import VERSION
 from gin_env.estimators.base import Estimator
 from gin_env.gymnasium_env import hand_results
 from gin_env.observation import OBSERVATION_SIZE
@@ -67,8 +66,8 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
                 f"{type(model.policy).__name__} cannot be written: it may do more than CandidatePolicy, "
                 "from which it is derived"
             )
-        network, rules = model.policy.mlp_extractor.network, Rules(**training["rules"])
-        save_candidate_policy(path, network, rules, provenance, training["episode"])
+        rules, episode = check_training(training)
+        save_candidate_policy(path, model.policy.mlp_extractor.network, rules, provenance, episode)
         return
     activation = {name: kind for kind, name in ACTIVATIONS.items()}.get(model.policy.activation_fn, "unknown")
     network = actor_of(model.policy.state_dict(), activation)
@@ -206,8 +205,8 @@ class GinRummyVecEnv(VecEnv):
         Set ``model.gin_env = env.describe_training()`` before saving it.
         """
         games = self.seat.games
-        training = describe_training(games.rules, "game" if games.whole_game else "hand", self.seat.estimator)
-        return training | {"candidates": VERSION} if self._with_candidates else training
+        episode = "game" if games.whole_game else "hand"
+        return describe_training(games.rules, episode, self.seat.estimator, self._with_candidates)
 
     def close(self) -> None:
         """Nothing to release."""
