@@ -5,8 +5,8 @@
     tensorboard --logdir runs/first                                   # losses, win rates
     gin-rummy match runs/first/policy.safetensors simple              # the trained policy is a bot
 
-The policy scores candidates (`gin_env.candidates`); with --policy flat it reads the flat observation and gives
-all 107 actions a logit each, which learns more slowly.
+The policy scores candidates (`gin_env.candidates`). With --policy flat it reads the flat observation and
+gives each of the 107 actions a logit, which learns more slowly.
 
 A run folder holds checkpoint.safetensors (the whole run, at one moment), pool/ (past snapshots),
 policy.safetensors (a bot by its path), evaluations.csv, learning_curve.png and TensorBoard logs. The
@@ -54,7 +54,7 @@ COLUMNS = (
     "hands_simple", "games_simple", "games_simple_low", "games_simple_high",
 )  # fmt: skip
 """Of evaluations.csv."""
-KIND, VERSION = "self-play checkpoint", "1"
+KIND, VERSION = "self-play checkpoint", "2"
 CHECKPOINT, POLICY = "checkpoint.safetensors", "policy.safetensors"
 OF_THE_SESSION = ("run", "minutes", "resume", "threads")
 """Settings that a resumed run takes from its command line; the others are the run's own."""
