@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from gymnasium import spaces
 
@@ -21,7 +23,7 @@ def vector_space() -> spaces.Box:
     return spaces.Box(-1.0, 1.0, (OBSERVATION_SIZE,), np.float32)
 
 
-def candidate_spaces() -> dict[str, spaces.Box]:
+def candidate_spaces() -> dict[str, spaces.Space[Any]]:
     """The three entries of `gin_env.candidates`; their bounds hold under all rules."""
     most_saved = 10 * MAX_HAND_SIZE / 5  # the largest number of a row
     most_score = np.iinfo(np.int16).max / 100
@@ -35,5 +37,8 @@ def candidate_spaces() -> dict[str, spaces.Box]:
 
 def observation_space(candidates: bool = False) -> spaces.Dict:
     """The observation vector with its action mask, and with the candidates if they are wanted."""
-    entries = {"observation": vector_space(), "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)}
+    entries: dict[str, spaces.Space[Any]] = {
+        "observation": vector_space(),
+        "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
+    }
     return spaces.Dict(entries | candidate_spaces() if candidates else entries)

@@ -117,13 +117,10 @@ class GinRummyVecEnv(VecEnv):
         self._actions: np.ndarray | None = None
         self._masks = np.zeros((num_envs, NUM_ACTIONS), np.int8)
         self._begun = False
-        super().__init__(
-            num_envs,
-            spaces.Dict({"observation": vector_space()} | candidate_spaces())
-            if self._with_candidates
-            else vector_space(),
-            action_space(),
-        )
+        space: spaces.Space[Any] = vector_space()
+        if self._with_candidates:
+            space = spaces.Dict({"observation": space} | candidate_spaces())
+        super().__init__(num_envs, space, action_space())
         if seed is not None:
             self.seed(seed)
 
