@@ -165,20 +165,17 @@ class GinRummyVecEnv(VecEnv):
 
     def _fill_infos(self, infos: list[dict[str, Any]], ended: np.ndarray) -> None:
         observations = self._observation(ended)
-        results = hand_results(self.seat.games.results[ended])
+        results = {name: each.tolist() for name, each in hand_results(self.seat.games.results[ended]).items()}
+        returns, lengths = self._returns[ended].tolist(), self._lengths[ended].tolist()
         seconds = round(time.time() - self._started, 6)
-        for row, game in enumerate(ended):
-            infos[game] = {name: values[row].item() for name, values in results.items()}
+        for row, game in enumerate(ended.tolist()):
+            infos[game] = {name: values[row] for name, values in results.items()}
             infos[game]["terminal_observation"] = (
                 {name: entry[row] for name, entry in observations.items()}
                 if isinstance(observations, dict)
                 else observations[row]
             )
-            infos[game]["episode"] = {
-                "r": float(self._returns[game]),
-                "l": int(self._lengths[game]),
-                "t": seconds,
-            }
+            infos[game]["episode"] = {"r": returns[row], "l": lengths[row], "t": seconds}
 
     def _observe(self) -> Observation:
         self._masks = self.seat.masks()
