@@ -178,6 +178,7 @@ def load_candidate_policy(path: str | Path) -> tuple[CandidatePolicy, Rules, str
     tensors, described = read_tensors(path, KIND, FILE_VERSION, "python examples/ppo.py")
     try:
         rules = Rules(**described["rules"])
+        # The first files did not say it: they were all trained on games.
         episode = check_choice("episode", described.get("episode", "game"), EPISODES)
         with torch.device("meta"):  # no memory before the size is known to be the weights'
             network = CandidatePolicy(described["hidden"])

@@ -237,15 +237,15 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.nda
 
     def _final_infos(self, ended: np.ndarray, over: np.ndarray) -> dict[str, Any]:
         """The last observations and the results of the games that ended, in Gymnasium's form."""
-        observations = {
-            "observation": self.seat.observations(ended),
-            "action_mask": np.zeros((len(ended), NUM_ACTIONS), np.int8),
-        }
-        if self._with_candidates:
-            observations |= self.seat.candidates(ended)
+        observations = self.seat.observations(ended)
         final_obs = np.full(self.num_envs, None, object)
+        no_mask = np.zeros(NUM_ACTIONS, np.int8)
         for row, game in enumerate(ended):
-            final_obs[game] = {name: entry[row] for name, entry in observations.items()}
+            final_obs[game] = {"observation": observations[row], "action_mask": no_mask.copy()}
+        if self._with_candidates:
+            entries = self.seat.candidates(ended)
+            for row, game in enumerate(ended):
+                final_obs[game] |= {name: entry[row] for name, entry in entries.items()}
         final_info: dict[str, Any] = {}
         for name, values in hand_results(self.seat.games.results[ended]).items():
             final_info[name] = np.zeros(self.num_envs, values.dtype)
