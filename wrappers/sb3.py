@@ -15,6 +15,7 @@ opponent ends it. SB3 sees the flat observation, and the candidates if it is to;
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -67,7 +68,8 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
                 "from which it is derived"
             )
         rules, episode = check_training(training)
-        save_candidate_policy(path, model.policy.mlp_extractor.network, rules, provenance, episode)
+        network = copy.deepcopy(model.policy.mlp_extractor.network).cpu()
+        save_candidate_policy(path, network, rules, provenance, episode)
         return
     activation = {name: kind for kind, name in ACTIVATIONS.items()}.get(model.policy.activation_fn, "unknown")
     network = actor_of(model.policy.state_dict(), activation)
