@@ -80,8 +80,8 @@ class GinRummyEnv(gymnasium.Env):
 
         ``options={"deck": 52 card ids, "dealer": 0 or 1}`` fixes the deal as in `gin_rummy_v0.raw_env.reset`;
         the agent is player 0. Whoever knows the seed knows the decks. Raises TypeError or ValueError for an
-        invalid seed, deck or dealer, and for a deck with which the opponent ends the hand before the agent's
-        first turn; nothing has changed then.
+        invalid seed, deck or dealer, and for a deck or a dealer with which the opponent always ends the hand
+        before the agent's first turn; nothing has changed then.
         """
         games = self.seat.games
         decks, dealer = check_deal_options(options, games.rules, games.whole_game)

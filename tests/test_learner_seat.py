@@ -107,6 +107,18 @@ def test_the_present_hand_is_played_out_by_whoever_sits_there():
     assert len(new.hands) >= 6
 
 
+def test_a_dealer_with_whom_the_learner_never_has_a_turn_is_refused_and_changes_nothing():
+    env = GinRummyEnv(Plain(), Rules(opening_offer=False, max_turns=1))
+    twin = GinRummyEnv(Plain(), Rules(opening_offer=False, max_turns=1))
+    for one in (env, twin):
+        one.reset(seed=1)
+    with pytest.raises(ValueError, match=r"ended 1000 episodes in a row .* leave the option 'dealer' out"):
+        env.reset(seed=2, options={"dealer": 0})
+    for one in (env, twin):
+        assert one.reset()[1]["action_mask"].any()
+    assert env.seat.games.state.tobytes() == twin.seat.games.state.tobytes()
+
+
 # --- Episodes that are broken off, and seeds ------------------------------------------------------------
 
 

@@ -188,8 +188,8 @@ class GinRummyVecEnv(VecEnv):
         return {"observation": vectors} | self.seat.candidates(games) if self._with_candidates else vectors
 
     def action_masks(self) -> np.ndarray:
-        """int8 (num_envs, 107): 1 for each legal action."""
-        return self._masks
+        """int8 (num_envs, 107): 1 for each legal action; a new array, the caller's own."""
+        return self._masks.copy()
 
     def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
         """Change the opponents from the next hand of each game on; see `LearnerSeat.set_opponents`."""
@@ -214,7 +214,7 @@ class GinRummyVecEnv(VecEnv):
     ) -> list[Any]:
         rows = self._get_indices(indices)
         if method_name == "action_masks":
-            return [self._masks[row] for row in rows]
+            return [self._masks[row].copy() for row in rows]
         raise AttributeError(f"a game of GinRummyVecEnv has no method {method_name!r}, only 'action_masks'")
 
     def has_attr(self, attr_name: str) -> bool:

@@ -26,6 +26,9 @@ from gin_env.support.checks import is_integer
 
 LEARNER, OPPONENT_SEAT = 0, 1
 ILLEGAL_ACTION = ("raise", "lose")
+MOST_SKIPPED = 1000
+"""Episodes that may be skipped in a row where the dealer is fixed: rules and an opponent can be such that the
+learner, if she deals, never has a turn."""
 
 Opponents: TypeAlias = str | Agent | Sequence[str | Agent]
 """One bot (name, path of a trained policy, or object), or several to choose from for each hand."""
@@ -118,11 +121,11 @@ class LearnerSeat:
         decks: Sequence[np.ndarray] = (),
         dealer: int | None = None,
     ) -> None:
-        """`reseed` each of `games` and `begin` it; if `begin` refuses the decks, everything is as it was.
+        """`reseed` each of `games` and `begin` it; if `begin` refuses the deals, everything is as it was.
 
         `seeds` has an entry for every game there is.
         """
-        before = self._copy() if len(decks) else None
+        before = self._copy() if len(decks) or dealer is not None else None
         for game in games.tolist():
             self.reseed(game, seeds[game])
         try:
@@ -150,10 +153,11 @@ class LearnerSeat:
         An opponent may end a hand before the learner has had a turn (281 of 200,000 against `simple`).
         As an episode of one hand it would have no decision in it: it is skipped and the next one begins.
         `decks` and `dealer` (see `deals.check_deal_options`) fix the deals. Raises ValueError if with such a
-        deck the opponent ends the hand before the learner has had a turn.
+        deck the opponent ends the hand before the learner has had a turn, and if with such a dealer that
+        happens in `MOST_SKIPPED` episodes in a row.
         """
         fixed = len(decks) > 0 or dealer is not None
-        began = games
+        began, skipped = games, 0
         while len(games):
             self.games._begin(games, self.seeds[games], self.episodes[games])
             self.episodes[games] += np.uint64(1)
@@ -165,6 +169,12 @@ class LearnerSeat:
             games = games[self.games.done[games]]
             if len(decks) and len(games):
                 raise ValueError("with this deck the opponent ends the hand before the learner's first turn")
+            skipped += 1
+            if dealer is not None and len(games) and skipped >= MOST_SKIPPED:
+                raise ValueError(
+                    f"with this dealer the opponent ended {skipped} episodes in a row before the learner's "
+                    "first turn: leave the option 'dealer' out, or change the rules or the opponent"
+                )
         self._estimates.forget(began)
 
     def step(self, actions: np.ndarray) -> None:
