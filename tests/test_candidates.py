@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from positions import played
+from gymnasium.vector.utils import batch_space
+from positions import POLICIES, played
 
 from gin_env import candidates
 from gin_env.batch import Games
+from gin_env.spaces import candidate_spaces
 from gin_env.state import DISCARD, OVER
 from gin_env.views import PlayerView
 
@@ -21,6 +23,50 @@ def test_the_layout_covers_a_row_without_gaps():
         ends.append(part.stop)
     assert ends[-1] == candidates.NUM_FEATURES
     assert len(candidates.TABLE) == candidates.NUM_TABLE
+    assert list(candidates.MEANINGS) == list(candidates.LAYOUT)
+
+
+def test_every_part_stands_in_the_table_for_the_documentation():
+    lines = candidates.layout_table().splitlines()[2:]
+    assert [line.split("`")[1] for line in lines] == [*candidates.LAYOUT, *candidates.TABLE]
+    assert lines[0] == "| `deadwood` | row | 0 | of the hand: deadwood / 50 |"
+    assert lines[12].startswith("| `rank` | row | 12:25 |")
+    assert lines[-1] == "| `opponent_score` | table | 5 | opponent's score / 100 |"
+
+
+def test_parts_of_rows_are_views_by_name():
+    rows = np.arange(2 * 11 * candidates.NUM_FEATURES, dtype=np.float32).reshape(2, 11, -1)
+    knock_outs, ranks = candidates.part(rows, "knock_outs"), candidates.part(rows, "rank")
+    assert (knock_outs.shape, ranks.shape) == ((2, 11), (2, 11, 13))
+    np.testing.assert_array_equal(knock_outs, rows[:, :, 5])
+    np.testing.assert_array_equal(ranks, rows[:, :, 12:25])
+    assert np.shares_memory(knock_outs, rows)
+    assert np.shares_memory(ranks, rows)
+    with pytest.raises(ValueError, match="no part 'luck' in a row; the parts are deadwood, may_knock"):
+        candidates.part(rows, "luck")
+    with pytest.raises(ValueError, match=r"a row has 58 numbers, not shape \(2, 11, 13\)"):
+        candidates.part(ranks, "rank")
+
+
+@pytest.mark.parametrize("name", list(POLICIES))
+def test_the_spaces_hold_the_candidates_of_all_positions_for_both_players(name):
+    games = played(name).games()
+    spaces = candidate_spaces()
+    for player in (0, 1):
+        arrays = games.candidates(games.everyone, player=player)
+        for entry, array in zip(candidates.ENTRIES, arrays, strict=True):
+            assert batch_space(spaces[entry], len(games)).contains(array)
+            assert array.max() > 0
+
+
+def test_the_candidates_of_one_player_are_those_of_her_view():
+    games = played("simple").games()
+    for player in (0, 1):
+        expected = games.views(games.everyone, player).candidates()
+        for ours, theirs in zip(games.candidates(games.everyone, player=player), expected, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    with pytest.raises(ValueError, match="player = 2 is out of range"):
+        games.candidates(games.everyone, player=2)
 
 
 def test_games_and_views_write_the_same_candidates_and_offer_exactly_the_legal_actions():

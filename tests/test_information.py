@@ -47,7 +47,11 @@ def test_nothing_leaks_from_the_hidden_cards(name, player):
     assert same_records(views.records, other_views.records)
     assert np.array_equal(views.masks(), other_views.masks())
     assert np.array_equal(views.observations(), other_views.observations())
+    candidates = views.candidates()
+    assert all(np.array_equal(*pair) for pair in zip(candidates, other_views.candidates(), strict=True))
     for games in (true, false):
+        shown = games.candidates(games.everyone, player=player)
+        assert all(np.array_equal(*pair) for pair in zip(candidates, shown, strict=True))
         assert np.array_equal(games.observations(games.everyone, player), views.observations())
     acting = np.flatnonzero(mine & (phases != OVER))
     assert np.array_equal(true.masks(acting), false.masks(acting))

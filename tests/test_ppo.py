@@ -270,8 +270,8 @@ def test_a_policy_read_from_its_file_has_the_logits_of_the_network_that_was_trai
     network = CandidatePolicy(16)
     path = tmp_path / "policy.safetensors"
     save_candidate_policy(path, network, Rules(knock_limit=9), {"seed": 1})
-    read, rules = load_candidate_policy(path)
-    assert rules == Rules(knock_limit=9)
+    read, rules, episode = load_candidate_policy(path)
+    assert (rules, episode) == (Rules(knock_limit=9), "game")
     for number in (2, 11):
         rows, table = torch.rand(5, number, NUM_FEATURES), torch.rand(5, 6)
         possible = torch.rand(5, 2 * number) < 0.7

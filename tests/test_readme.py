@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import re
 import subprocess
 import sys
@@ -11,8 +13,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from gin_env import agents, cli, estimators
-from gin_env.observation import layout_table
+from gin_env import agents, candidates, cli, estimators, gin_rummy_v0, observation
+from gin_env.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
 from gin_env.support.specs import format_value
 
 pytestmark = pytest.mark.compiled
@@ -89,9 +91,23 @@ def test_the_readme_stays_short():
     assert len([line for line in code.splitlines() if line.strip()]) <= 15
 
 
-def test_the_observation_table_is_generated():
-    """`python -c "from gin_env.observation import layout_table; print(layout_table())"` writes it."""
-    assert layout_table() in text("docs/observation.md")
+@pytest.mark.parametrize("layout", [observation, candidates])
+def test_the_tables_of_the_observation_are_generated(layout):
+    """`python -c "from gin_env.observation import layout_table; print(layout_table())"` writes the first."""
+    assert layout.layout_table() in text("docs/observation.md")
+
+
+def test_the_options_of_all_environments_are_listed_with_their_defaults():
+    described = rows("docs/environments.md")
+    environments = (gin_rummy_v0.raw_env, GinRummyEnv, GinRummyVectorEnv)
+    for make in environments:
+        for name, option in inspect.signature(make).parameters.items():
+            if name == "num_envs":
+                continue
+            default = "Rules()" if name == "rules" else json.dumps(option.default)
+            default = {"null": "None", "false": "False"}.get(default, default)
+            assert described[name].startswith(f"| `{default}` |"), (make, name)
+    assert {name for make in environments for name in inspect.signature(make).parameters} > set(described)
 
 
 def test_every_bot_is_named_in_the_readme():

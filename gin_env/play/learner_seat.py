@@ -15,6 +15,7 @@ import numpy as np
 
 from gin_env.agents import Agent, resolve
 from gin_env.batch import Games
+from gin_env.candidates import ENTRIES, NO_ACTION
 from gin_env.compilation import kernel
 from gin_env.estimators.base import Estimator
 from gin_env.play.estimate_plane import EstimatePlane
@@ -208,6 +209,18 @@ class LearnerSeat:
         if self.lose_on_illegal:
             masks[self.done] = 0
         return masks
+
+    def candidates(self, games: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        """What the learner may do, as the `ENTRIES` of `gin_env.candidates` (k, ...): new arrays.
+
+        There is no candidate in a game that is over.
+        """
+        games = self.games.everyone if games is None else games
+        rows, actions, table = self.games.candidates(games, player=LEARNER)
+        if self.lose_on_illegal:
+            over = self.done[games]
+            rows[over], actions[over] = 0, NO_ACTION
+        return dict(zip(ENTRIES, (rows, actions, table), strict=True))
 
     def _seat_opponents_of_new_hands(self, games: np.ndarray) -> None:
         """Where the last action ended one hand of a longer game, choose the opponent of the next."""
