@@ -247,8 +247,7 @@ def _play_all(
         free = over[: games - begun]
         _seat(table, free, order[begun : begun + len(free)], seed, seat_of_a)
         begun += len(free)
-        if len(free) < len(over):
-            running = running[~table.done[running]]
+        running = running[~table.done[running]]
     return tally
 
 

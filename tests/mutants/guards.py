@@ -15,14 +15,14 @@ GUARDS: dict[str, str] = {
     "gin_env/compact_observation.py": "compact_observation boundaries",
     "gin_env/views.py": "golden_transcript views aec_errors boundaries",
     "gin_env/batch.py": (
-        "golden_transcript hands_and_games views fixed_deals aec_errors boundaries how_hands_end"
+        "golden_transcript games hands_and_games views fixed_deals aec_errors boundaries how_hands_end"
     ),
     "gin_env/candidates.py": "candidates",
     "gin_env/gin_rummy_v0.py": "golden_transcript aec_errors fixed_deals how_hands_end hands_and_games aec",
-    "gin_env/gymnasium_env.py": "how_hands_end gymnasium learner_seat",
-    "gin_env/wrappers/sb3.py": "how_hands_end learner_seat",
-    "gin_env/play/learner_seat.py": "how_hands_end fixed_deals gymnasium learner_seat",
-    "gin_env/play/turns.py": "turns boundaries match_sums",
+    "gin_env/gymnasium_env.py": "vector_environments how_hands_end gymnasium learner_seat",
+    "gin_env/wrappers/sb3.py": "vector_environments how_hands_end learner_seat policy_files",
+    "gin_env/play/learner_seat.py": "vector_environments how_hands_end fixed_deals gymnasium learner_seat",
+    "gin_env/play/turns.py": "turns match_sums boundaries",
     "gin_env/history.py": "golden_transcript views estimator_values tonic_bot",
     "gin_env/knowledge.py": "golden_transcript observation",
     "gin_env/play/matches.py": "match_sums",
@@ -60,7 +60,8 @@ DESELECTED = (
     "brute_force or whole or checker or TestPettingZoo or turn_is_all or on_both_seats or action_by_action "
     "or always_sees or win_reward_is_one or batch_equals or never_all_zero or swapped_between "
     "or forgotten_with_the_episode or every_true_position or nothing_but_what or within_the_bounds "
-    "or ordinary_observation or nothing_hidden or without_a_player or given_arrays"
+    "or ordinary_observation or nothing_hidden or without_a_player or given_arrays "
+    "or (policy_files and not (decides_as_the_model or could_not_be_read))"
 )
 """Tests that take too long for a run without compilation."""
 
