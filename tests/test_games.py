@@ -114,6 +114,40 @@ def test_a_copy_says_who_is_to_move_in_it(clone):
     assert np.shares_memory(twin.to_move(), twin.state)
 
 
+def visible(games: Games) -> list:
+    """Everything that a state means: of the arrays only the part that is in use."""
+    seen: list = []
+    for state in games.state:
+        public, hidden = state["public"], state["hidden"]
+        pile = [card for card in range(52) if int(public["pile"]) >> card & 1]
+        seen += [
+            public[name].tolist() for name in public.dtype.names if name not in ("history", "discard_turn")
+        ]
+        seen += [
+            public["history"][: public["history_length"]].tolist(),
+            public["discard_turn"][pile].tolist(),
+        ]
+        for private in state["private"]:
+            drawn = int(private["num_stock_draws"])
+            seen += [int(private["hand"]), drawn, private["stock_draws"][:drawn].tolist()]
+        seen += [hidden[name].tolist() for name in hidden.dtype.names]
+    return seen
+
+
+def test_a_game_that_begins_again_is_as_new():
+    """Scores, hand number, dealer, piles, the count of decisions: nothing stays of what was played before."""
+    new, used = (started(4, episode="game", rules=Rules(max_turns=5)) for _ in range(2))
+    used.start(used.everyone, np.full(4, 8, np.uint64), np.arange(4, dtype=np.uint64), np.ones(4, bool))
+    used.state["public"]["scores"] = (30, 40)
+    for _ in range(25):
+        used.play(used.everyone, used.masks(used.everyone).argmax(axis=1))
+    assert (used.state["public"]["hand_number"] > 0).all()
+    used.start(used.everyone, np.full(4, 7, np.uint64), np.arange(4, dtype=np.uint64))
+    assert visible(used) == visible(new)
+    random = [games.views(games.everyone).records["random"].tolist() for games in (used, new)]
+    assert random[0] == random[1]
+
+
 def test_rewards_add_up_until_they_are_cleared_and_each_hand_is_told_once():
     """Two hands of a game, one won by each side, and what is told in between."""
     table = Table(THREE_RUNS, LOOSE, "KC", "2D", dealer=1, episode="game", rules=Rules(target_score=500))
