@@ -168,6 +168,22 @@ def test_rewards_add_up_until_they_are_cleared_and_each_hand_is_told_once():
     assert public["scores"].tolist() == [65, 65]
 
 
+def test_a_new_hand_tells_nothing_of_the_last():
+    table = Table(THREE_RUNS, LOOSE, "KC", "2D", dealer=1, episode="game")
+    table.play("pass", "pass", "draw", "knock KD")
+    games, public = table.games, table.public
+    upcard = int(games.deck(0)[20])
+    expected = {
+        "phase": 0, "to_move": 1, "dealer": 0, "first_upcard": upcard, "upcard": upcard, "taken": -1,
+        "stock_left": 31, "turn": 0, "hand_number": 1, "scores": [65, 0], "pile": 1 << upcard,
+        "discarded": [0, 0], "declined": [0, 0], "shown": [0, 0], "history_length": 0, "outcome": 0,
+        "winner": -1, "knocker": -1, "points": 0, "deadwood": [0, 0],
+    }  # fmt: skip
+    assert {name: public[name].tolist() for name in expected} == expected
+    assert public["discard_turn"][upcard] == 0
+    assert games.state["private"]["num_stock_draws"].tolist() == [[0, 0]]
+
+
 def test_fixed_decks_are_dealt_hand_by_hand_in_one_game_and_then_the_seed_goes_on():
     """Each hand is void after one turn: the same dealer deals again."""
     games, unfixed = (started(2, episode="game", rules=Rules(max_turns=1)) for _ in range(2))
