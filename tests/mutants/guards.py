@@ -74,6 +74,20 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
         ): "any negative number means the player to move"
         for kernel in ("_write_views", "_write_compact")
     },
+    "gin_env/play/matches.py": {
+        (
+            'knocker = np.where(outcome == VOID, -1, results["knocker"] ^ seat_of_a)',
+            'knocker = np.where(outcome == VOID, -(2), results["knocker"] ^ seat_of_a)',
+        ): "any number that is neither bot's means nobody",
+    },
+    "gin_env/wrappers/sb3.py": {
+        (
+            "observations = torch.rand(64, OBSERVATION_SIZE, generator=torch.Generator().manual_seed(0))",
+            f"observations = torch.rand({number}, OBSERVATION_SIZE, "
+            f"generator=torch.Generator().manual_seed({seed}))",
+        ): "any observations will do, and about that many"
+        for number, seed in (("(65)", 0), ("(63)", 0), (64, "(1)"), (64, "(-1)"))
+    },
     "gin_env/views.py": {
         (
             'public, hand = views["public"][0], int(views["private"]["hand"][0])',
