@@ -4,7 +4,8 @@ from __future__ import annotations
 
 GUARDS: dict[str, str] = {
     "gin_env/engine.py": (
-        "golden_transcript rules games hands_and_games views fixed_deals oracle_games aec_errors shuffling"
+        "golden_transcript rules games hands_and_games views fixed_deals oracle_games aec_errors "
+        "streams shuffling"
     ),
     "gin_env/melds.py": "golden_transcript rules melds observation",
     "gin_env/cards.py": "golden_transcript cards melds",
@@ -22,10 +23,10 @@ GUARDS: dict[str, str] = {
     "gin_env/gymnasium_env.py": "vector_environments how_hands_end gymnasium learner_seat",
     "gin_env/wrappers/sb3.py": "vector_environments how_hands_end learner_seat policy_files",
     "gin_env/play/learner_seat.py": "vector_environments how_hands_end fixed_deals gymnasium learner_seat",
-    "gin_env/play/turns.py": "turns match_sums boundaries",
+    "gin_env/play/turns.py": "turns match_sums matches boundaries",
     "gin_env/history.py": "golden_transcript views estimator_values tonic_bot",
     "gin_env/knowledge.py": "golden_transcript observation",
-    "gin_env/play/matches.py": "match_sums",
+    "gin_env/play/matches.py": "match_sums matches",
     "gin_env/play/tournaments.py": "tournament_output",
     "gin_env/estimators/bayes.py": "estimator_values",
     "gin_env/estimators/logistic.py": "estimator_values tonic_bot",
@@ -45,7 +46,7 @@ ALSO_COMPILED: dict[str, str] = {
     "gin_env/gin_rummy_v0.py": "render",
     "gin_env/wrappers/sb3.py": "sb3",
     "gin_env/play/learner_seat.py": "sb3",
-    "gin_env/play/matches.py": "matches tournaments",
+    "gin_env/play/matches.py": "tournaments",
     "gin_env/play/tournaments.py": "tournaments",
     "gin_env/estimators/bayes.py": "estimators",
     "gin_env/estimators/logistic.py": "estimators",
@@ -62,6 +63,7 @@ DESELECTED = (
     "or forgotten_with_the_episode or every_true_position or nothing_but_what or within_the_bounds "
     "or ordinary_observation or nothing_hidden or without_a_player or given_arrays "
     "or games_and_views_write or caller_whatever or two_rows or cannot_see_change or arrays_that_do_not "
+    "or (test_matches and not (nonsense or known_values or bad_arguments)) "
     "or (policy_files and not (decides_as_the_model or could_not_be_read))"
 )
 """Tests that take too long for a run without compilation."""
@@ -73,6 +75,53 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             f"{kernel}(self.state, games, -(2) if player is None else player, records)",
         ): "any negative number means the player to move"
         for kernel in ("_write_views", "_write_compact")
+    },
+    "gin_env/melds.py": {
+        (
+            "best, least = np.int64(0), np.int64(1 << 30)",
+            f"best, least = np.int64(0), np.int64({large})",
+        ): "any number above all deadwood to begin with"
+        for large in ("(2) << 30", "1 << (31)", "1 << (29)")
+    }
+    | {
+        ("least = np.int64(127)", f"least = np.int64(({number}))"): "any number above all deadwood"
+        for number in (126, 128)
+    },
+    "gin_env/gin_rummy_v0.py": {
+        (line, line.replace("[0]", "[(-1)]")): "the batch has one game: its first is its last"
+        for line in (
+            '"observation": self._estimates.observe(self.games, self._index, player)[0],',
+            'if games.results["ended"][0]:',
+            "if games.done[0]:",
+            "self._pass_turn(games.to_move()[0])",
+            "self._pass_turn(1 - games.to_move()[0])  # the turn passes at the end too, as in classic games",
+            "reward = round(float(games.rewards[0]), 2)",
+            "games.rewards[0] = 0",
+            "self._last_hand = games.results[0].copy()",
+            "self._mask = mask = self.games.masks(self._index)[0]",
+            "self._action[0] = check_action(action)",
+            "return self._screen.render(self.games.state[0], self._last_hand)",
+        )
+    },
+    "gin_env/gymnasium_env.py": {
+        (line, line.replace("[0]", "[(-1)]")): "the batch has one game: its first is its last"
+        for line in (
+            "if self.seat.done[0]:",
+            "over = bool(self.seat.done[0])",
+            "return observation, float(self.seat.rewards[0]), over, False, info",
+            "return self.seat.masks()[0]",
+            "return self._screen.render(self.seat.games.state[0])",
+            "super().reset(seed=seeds[0])",
+            'return {"observation": self.seat.observations()[0], "action_mask": mask}, {"action_mask": mask}',
+            "info |= {name: values[0].item() for name, values in "
+            "hand_results(self.seat.games.results).items()}",
+        )
+    },
+    "gin_env/play/turns.py": {
+        (
+            "return array.astype(np.int64, copy=False)",
+            "return array.astype(np.int64, copy=True)",
+        ): "a copy costs time and changes nothing",
     },
     "gin_env/play/matches.py": {
         (
