@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -221,7 +222,7 @@ def expected_rows(table: Table) -> dict[tuple[int, int], dict[str, object]]:
     }
 
 
-MOVES = "pass pass draw KS take QD draw TS take KC draw 3H take 8C take QC"
+MOVES = "pass pass draw KS take QD draw TS take KC draw"
 
 
 @pytest.mark.parametrize("limit", [10, 45])
@@ -238,8 +239,23 @@ def test_every_number_is_what_its_name_says(limit):
     for move in ("", *MOVES.split()):
         if move:
             table.play(move)
-        rows, actions, numbers = (array[0] for array in table.games.candidates(ONE_GAME))
+        written = table.games.candidates(ONE_GAME)
+        rows, actions, numbers = (array[0] for array in written)
         player = int(table.public["to_move"])
+        for ours, theirs in zip(written, table.games.views(ONE_GAME).candidates(), strict=True):
+            assert np.array_equal(ours, theirs)
+        waiting = table.games.views(ONE_GAME, 1 - player).candidates()
+        assert not waiting[0].any()
+        assert (waiting[1] == candidates.NO_ACTION).all()
+        assert waiting[2][0, 4:].tolist() == numbers[4:].tolist()[::-1]
+        few = written[0][:, :2].copy(), written[1][:, :2].copy()
+        for write in (partial(table.games.candidates, ONE_GAME), table.games.views(ONE_GAME).candidates):
+            if table.phase == "discard":
+                with pytest.raises(ValueError, match="a player has to discard: her candidates need 11 rows"):
+                    write(*few)
+            else:
+                assert write(*few)[0] is few[0]
+                assert np.array_equal(few[0], written[0][:, :2])
         scores = table.public["scores"].tolist()
         assert numbers.tolist() == pytest.approx([
             table.public["stock_left"] / 31, table.public["turn"] / 40,

@@ -14,9 +14,10 @@ GUARDS: dict[str, str] = {
     "gin_env/state.py": "status",
     "gin_env/observation.py": "golden_transcript observation views",
     "gin_env/compact_observation.py": "compact_observation boundaries",
-    "gin_env/views.py": "golden_transcript views aec_errors boundaries",
+    "gin_env/views.py": "golden_transcript views aec_errors candidates boundaries",
     "gin_env/batch.py": (
-        "golden_transcript games hands_and_games views fixed_deals aec_errors boundaries how_hands_end"
+        "golden_transcript games hands_and_games views fixed_deals aec_errors candidates boundaries "
+        "how_hands_end"
     ),
     "gin_env/candidates.py": "candidates",
     "gin_env/gin_rummy_v0.py": "golden_transcript aec_errors fixed_deals how_hands_end hands_and_games aec",
@@ -70,11 +71,17 @@ DESELECTED = (
 
 EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
     "gin_env/batch.py": {
+        (line, line.replace("-1", "-(2)")): "any negative number means the player to move"
+        for line in (
+            "_write_compact(self.state, games, -1 if player is None else _seat(player), records)",
+            "return self._views(self._checked(games), -1 if player is None else _seat(player))",
+        )
+    },
+    "gin_env/streams.py": {
         (
-            f"{kernel}(self.state, games, -1 if player is None else player, records)",
-            f"{kernel}(self.state, games, -(2) if player is None else player, records)",
-        ): "any negative number means the player to move"
-        for kernel in ("_write_views", "_write_compact")
+            "return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])",
+            "return int(np.random.SeedSequence().generate_state(1, np.uint64)[(-1)])",
+        ): "one number is drawn: the first is the last",
     },
     "gin_env/melds.py": {
         (
@@ -142,6 +149,10 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             'public, hand = views["public"][0], int(views["private"]["hand"][0])',
             'public, hand = views["public"][(-1)], int(views["private"]["hand"][0])',
         ): "the array has one record: its first is its last",
+        (
+            "return PlayerView._of(records.reshape(-1))",
+            "return PlayerView._of(records.reshape(-(2)))",
+        ): "numpy takes any negative number for the rest",
     },
 }
 """Module -> {(line, mutated line): why no test can tell them apart}; lines without their indentation."""
