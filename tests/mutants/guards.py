@@ -124,6 +124,10 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "hand_results(self.seat.games.results).items()}",
         )
     },
+    "gin_env/play/learner_seat.py": {
+        (line, line.replace(" or ", " and ")): "a shortcut: one bot, or no game, needs no number"
+        for line in ("if len(self._bots) == 1 or not len(games):",)
+    },
     "gin_env/play/turns.py": {
         (
             "return array.astype(np.int64, copy=False)",
