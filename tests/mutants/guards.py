@@ -154,6 +154,10 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             'public, hand = views["public"][(-1)], int(views["private"]["hand"][0])',
         ): "the array has one record: its first is its last",
         (
+            'public, hand = views["public"][0], int(views["private"]["hand"][0])',
+            'public, hand = views["public"][0], int(views["private"]["hand"][(-1)])',
+        ): "likewise",
+        (
             "return PlayerView._of(records.reshape(-1))",
             "return PlayerView._of(records.reshape(-(2)))",
         ): "numpy takes any negative number for the rest",
