@@ -20,7 +20,9 @@ GUARDS: dict[str, str] = {
         "how_hands_end"
     ),
     "gin_env/candidates.py": "candidates",
-    "gin_env/gin_rummy_v0.py": "golden_transcript aec_errors fixed_deals how_hands_end hands_and_games render aec",
+    "gin_env/gin_rummy_v0.py": (
+        "golden_transcript aec_errors fixed_deals how_hands_end hands_and_games render aec"
+    ),
     "gin_env/gymnasium_env.py": "vector_environments how_hands_end gymnasium learner_seat",
     "gin_env/wrappers/sb3.py": "vector_environments how_hands_end learner_seat policy_files",
     "gin_env/play/learner_seat.py": "vector_environments how_hands_end fixed_deals gymnasium learner_seat",
@@ -136,10 +138,11 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
         ): "a copy costs time and changes nothing",
     },
     "gin_env/play/matches.py": {
-        (
+        (line, line.replace("-1", "-(2)")): "any number that is neither bot's means nobody"
+        for line in (
+            'winner = np.where(outcome == VOID, -1, results["winner"] ^ seat_of_a)  # now 0 is bot a',
             'knocker = np.where(outcome == VOID, -1, results["knocker"] ^ seat_of_a)',
-            'knocker = np.where(outcome == VOID, -(2), results["knocker"] ^ seat_of_a)',
-        ): "any number that is neither bot's means nobody",
+        )
     },
     "gin_env/wrappers/sb3.py": {
         (
