@@ -267,7 +267,7 @@ def test_without_a_seed_a_match_tells_the_one_that_it_drew(tmp_path):
 
 
 def test_a_seed_plays_the_match_that_it_has_always_played():
-    """Results stand in papers and in docs/results.md with their seed: the second game of a pair is the twin."""
+    """Results stand in papers with their seed: the second game of a pair is the twin."""
     result = play_match(Plain(), NeverKnocks(), 12, seed=5, episode="hand")
     assert (result.wins, result.knocks, result.points, result.undercuts) == ((5, 2), (7, 0), (88, 58), (0, 2))
     assert (result.hands, result.turns, result.voids) == (12, 271, 5)
