@@ -100,7 +100,7 @@ def test_seeds_that_do_not_fit_are_refused(seeds, episodes, twins, error):
     refuse(games, error, games.start, games.everyone, seeds, episodes, twins)
 
 
-@pytest.mark.parametrize("player", [7, -1, 2**70, 0.0, "0", np.timedelta64(0)])
+@pytest.mark.parametrize("player", [2, 7, -1, 2**70, 0.0, "0", np.timedelta64(0)])
 def test_there_are_two_players(player):
     games = started()
     for call in (games.observations, games.views, games.compact_observations):
