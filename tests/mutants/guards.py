@@ -18,12 +18,34 @@ GUARDS: dict[str, str] = {
     "gin_env/play/learner_seat.py": "how_hands_end learner_seat fixed_deals",
     "gin_env/history.py": "views estimator_values tonic_bot",
     "gin_env/play/matches.py": "match_sums",
+    "gin_env/play/match_log.py": "tournament_output",
+    "gin_env/play/ratings.py": "tournament_output",
     "gin_env/play/tournaments.py": "tournament_output",
-    "gin_env/estimators/bayes.py": "estimator_values",
+    "gin_env/estimators/bayes.py": "estimator_values estimator_turns",
+    "gin_env/estimators/bayes_isru.py": "estimator_turns",
+    "gin_env/estimators/frequencies.py": "estimator_turns",
     "gin_env/estimators/logistic.py": "estimator_values tonic_bot",
-    "gin_env/agents/tonic.py": "tonic_bot bots_by_turn",
-    "gin_env/agents/simple.py": "simple_bot bots_by_turn",
-    "gin_env/hands.py": "tonic_bot bots_by_turn",
+    "gin_env/estimators/odds_to_probabilities.py": "estimator_turns",
+    "gin_env/estimators/public_history.py": "estimator_turns",
+    "gin_env/estimators/risk.py": "estimator_turns",
+    "gin_env/estimators/turn_buckets.py": "estimator_turns",
+    "gin_env/estimators/turn_inputs.py": "estimator_turns",
+    "gin_env/agents/tonic.py": "tonic_bot bots_by_turn paper_bots",
+    "gin_env/agents/simple.py": "simple_bot bots_by_turn paper_bots",
+    "gin_env/agents/late_knock.py": "paper_bots",
+    "gin_env/agents/medium.py": "paper_bots",
+    "gin_env/agents/random_discard.py": "paper_bots",
+    "gin_env/agents/utility.py": "paper_bots",
+    "gin_env/hands.py": "tonic_bot bots_by_turn paper_bots",
+    "gin_env/agents/fitness.py": "cfr_bots",
+    "gin_env/agents/safe_discard.py": "safe_discard",
+    "gin_env/agents/cfr/abstractions.py": "cfr_sets",
+    "gin_env/agents/cfr/bot.py": "cfr_sets cfr_bots",
+    "gin_env/agents/cfr/paper_sets.py": "cfr_sets",
+    "gin_env/agents/cfr/plus_sets.py": "cfr_sets",
+    "gin_env/agents/cfr/stages.py": "cfr_bots",
+    "gin_env/agents/cfr/strategy.py": "cfr_sets",
+    "gin_env/agents/cfr/table.py": "cfr_bots",
     "gin_env/training/cfr/kernels.py": "cfr_kernels",
     "gin_env/training/generations/rollouts.py": "rollouts",
 }
@@ -48,7 +70,11 @@ ALSO_COMPILED: dict[str, str] = {
 }
 """Further test files that play too much for uncompiled kernels: for what survives the others."""
 
-DESELECTED = "brute_force or whole or checker or TestPettingZoo"
+DESELECTED = (
+    "brute_force or whole or checker or TestPettingZoo or win_rates or hidden_cards or over_many_hands"
+    " or equally_often or hard_stages or shuffled or seeing_all_cards or without_caution or nobody_is_told"
+    " or equals_are_ordered or wrong_shape or uniform_and_omniscient or batched"
+)
 """Tests that take too long for a run without compilation."""
 
 EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
