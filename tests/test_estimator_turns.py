@@ -27,7 +27,7 @@ from gin_env.support.array_files import ArrayFileError
 
 FIRST = "2C 3C 4C 5H 6H 7H 9C KS AD 2D"
 SECOND = "KH KC JS 8C 8H 4D 5D QD 2S 6S"
-MOVES = "pass pass draw KS take QD draw 9C draw 6S take TS draw KS".split()
+MOVES = "pass pass draw KS take QD draw 9C draw 6S take TS draw KS".split()  # noqa: SIM905
 """The first player draws TS and 3H from the stock and takes 6S; the second takes KS, draws 7S and 4S."""
 TURNS_OF_SECOND = [
     # (upcard, took, discard, held by her for certain, not held by her for certain)
@@ -221,7 +221,7 @@ FACTORS = np.random.default_rng(4).uniform(0.3, 3.0, BUCKETS)
 
 
 def product(card: int, turns: list[tuple], factors: np.ndarray) -> float:
-    """The factors of the card in these turns. Relations: 0 of both suits, 1 upcard's, 2 discard's, 3 and 4."""
+    """The factors of the card in these turns. Relations: 0 both suits, 1 upcard's, 2 discard's, 3 and 4."""
     found = 1.0
     suit = cards.card_text(card)[1]
     for upcard, took, discard, *_ in turns:

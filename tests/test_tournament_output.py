@@ -223,7 +223,13 @@ def test_a_match_that_is_kept_is_not_played_again(played, tmp_path):
         (("a", "b"), 4, 1, {"episode": "hand"}), (("a", "b"), 4, 1, {"rules": Rules(gin_bonus=30)}),
     ]  # fmt: skip
     done: list[int] = []
-    first = [log.play(names, names, *rest, **more, progress=done.append) for names, *rest, more in variants]
+
+    def played_by(log: match_log.MatchLog) -> list[MatchResult]:
+        return [
+            log.play(names, names, *rest, **more, progress=done.append) for names, *rest, more in variants
+        ]
+
+    first = played_by(log)
     assert len(played) == len(log) == 6
     assert done == []
     assert log.seed == 1
