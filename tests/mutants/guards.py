@@ -46,7 +46,18 @@ GUARDS: dict[str, str] = {
     "gin_env/agents/cfr/stages.py": "cfr_bots",
     "gin_env/agents/cfr/strategy.py": "cfr_sets",
     "gin_env/agents/cfr/table.py": "cfr_bots",
+    "gin_env/solvers/best_response.py": "cfr cfr_protocol",
+    "gin_env/solvers/cfr.py": "cfr cfr_protocol",
+    "gin_env/solvers/tree.py": "cfr_protocol cfr",
     "gin_env/training/cfr/kernels.py": "cfr_kernels",
+    "gin_env/training/cfr/trainer.py": "cfr_bots",
+    "gin_env/training/estimators/counting.py": "counting",
+    "gin_env/training/estimators/metrics.py": "estimator_metrics",
+    "gin_env/training/hand_strength/simulation.py": "simulation",
+    "gin_env/agents/generations/bot.py": "generation_steps",
+    "gin_env/training/generations/experience.py": "generation_steps",
+    "gin_env/training/generations/fit.py": "generation_steps",
+    "gin_env/training/generations/loop.py": "generation_steps",
     "gin_env/training/generations/rollouts.py": "rollouts",
 }
 """Module -> names of test files (without test_ and .py), the quickest to find something first."""
@@ -73,7 +84,8 @@ ALSO_COMPILED: dict[str, str] = {
 DESELECTED = (
     "brute_force or whole or checker or TestPettingZoo or win_rates or hidden_cards or over_many_hands"
     " or equally_often or hard_stages or shuffled or seeing_all_cards or without_caution or nobody_is_told"
-    " or equals_are_ordered or wrong_shape or uniform_and_omniscient or batched"
+    " or training_is_deterministic or command_line or has_to_mix or equals_are_ordered or wrong_shape"
+    " or uniform_and_omniscient or batched or small_gin"
 )
 """Tests that take too long for a run without compilation."""
 
