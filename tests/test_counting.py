@@ -1,4 +1,4 @@
-"""The counts behind ``bayes``: turn by turn on the history of `test_estimator_turns`, and over whole games."""
+"""The counts behind ``bayes``: turn by turn on the history of `test_estimator_turns`, and over games."""
 
 from __future__ import annotations
 

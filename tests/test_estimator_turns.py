@@ -10,10 +10,12 @@ from bot_tables import mask, view_of
 from helpers import ONE_GAME, Table, ids
 
 from gin_env import PlayerView, Rules, cards, estimators
+from gin_env.estimators import frequencies
 from gin_env.estimators.frequencies import Frequencies, find_table
 from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
 from gin_env.estimators.public_history import (
     CARD_FEATURES,
+    OPPONENT_TURN,
     TABLE_FEATURES,
     card_features,
     first_hands,
@@ -318,6 +320,15 @@ def test_bayes_and_bayes_isru_make_the_products_probabilities(seat, tmp_path):
     assert str(Frequencies.load(path)).startswith("70 turns of 5 games, a+b, seed 3: 21,970 of 21,970")
 
 
+@both_seats
+def test_uniform_shares_what_is_missing_among_the_unseen_cards(seat):
+    estimate = estimators.make("uniform").estimate(views(seat, 0, 13))[0]
+    unseen = known_cards(views(seat, 0, 13))[1][0]
+    assert estimate[unseen].tolist() == pytest.approx([10 / 37] * 37)
+    assert np.flatnonzero(estimate * ~unseen).tolist() == ids("KS")
+    assert estimate[ids("KS")] == 1
+
+
 @pytest.mark.parametrize(
     ("name", "at", "value"),
     [("held", 7, 5000), ("held_before", 3, 0), ("held_before", 3, 403), ("seen_before", 2, 50)],
@@ -336,6 +347,24 @@ def test_all_cards_of_a_rank_may_have_been_held_after_a_turn(tmp_path):
     table.held[:] = table.seen
     table.save(tmp_path / "table.npz")
     assert np.array_equal(find_table(str(tmp_path / "table.npz")).held, table.seen)
+
+
+def test_packaged_tables_are_found_by_whom_they_watched():
+    assert "simple" in frequencies.packaged_tables()
+    assert find_table("simple").metadata["opponents"] == ["simple"]
+    for wrong, error in (("nobody", ValueError), (3, TypeError), ("nobody.npz", FileNotFoundError)):
+        with pytest.raises(error):
+            find_table(wrong)
+
+
+def test_one_unknown_card_or_none_is_estimated_by_what_is_missing():
+    turn = np.zeros(2, OPPONENT_TURN)
+    turn["held"] = mask("AC 2C 3C 4C 5C 6C 7C 8C 9C")
+    turn["out"] = cards.FULL_DECK & ~mask("AC 2C 3C 4C 5C 6C 7C 8C 9C TC"), ~turn["held"][1]
+    view = PlayerView(np.concatenate([views(0, 0).records] * 2))
+    before = turn_inputs(turn, None, view)[:, -52:]
+    assert before[:, :10].tolist() == [[1] * 10, [1] * 9 + [0]]
+    assert not before[:, 10:].any()
 
 
 # --- From odds to probabilities, and risks ----------------------------------------------------------------

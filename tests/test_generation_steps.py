@@ -14,10 +14,10 @@ from positions import played
 
 torch = pytest.importorskip("torch")
 from gin_env import MatchResult, PlayerView, candidates  # noqa: E402 (they need torch)
+from gin_env.actions import KNOCK  # noqa: E402
 from gin_env.agents.generations import bot as generation_bot  # noqa: E402
 from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
 from gin_env.agents.generations.network import CandidateNetwork  # noqa: E402
-from gin_env.actions import KNOCK  # noqa: E402
 from gin_env.candidates import NO_ACTION  # noqa: E402
 from gin_env.support.array_files import ArrayFileError  # noqa: E402
 from gin_env.training.generations import experience as experiences  # noqa: E402
@@ -145,7 +145,7 @@ def test_a_fit_goes_over_all_but_the_held_out_positions_in_each_epoch_and_learns
     for discard, rows in ((False, candidates.DRAW_ROWS), (True, candidates.DISCARD_ROWS)):
         views = positions_to(discard, 20)
         returns = np.full((20, rows, 2), np.nan, np.float32)
-        returns[:, :2, 0] = rng.random((20, 2)) + [0.0, 0.5]
+        returns[:, :2, 0] = rng.random((20, 2)) + np.array([0.0, 0.5])
         both.append(Experience(views, returns))
     before = fit._evaluate(network, (both[0], both[1]), [np.arange(20)] * 2)
     seen: list[int] = []

@@ -125,6 +125,15 @@ def test_the_picture_has_each_number_in_its_row_and_column(result, tmp_path, mon
     assert written == {
         (a, b): [f"{rate:.1f}", widths[a, b]] for a, row in WIN_RATES.items() for b, rate in row.items()
     }
+    for text in axes.texts:
+        column, row = (round(place) for place in text.get_position())
+        strong = abs(WIN_RATES[ORDER[row]][ORDER[column]] - 50) > 17
+        assert text.get_color() == ("white" if strong else "black")
+        above = not text.get_text().startswith("±")
+        assert text.get_position() == (column, row + (-0.08 if above else 0.25))
+    assert axes.images[0].get_clim() == (20, 80)
+    assert axes.get_xlabel() == "100 games a pair, ± half the 90 % interval; ratings beside the names"
+    assert [label.get_rotation() for label in axes.get_xticklabels()] == [45] * 3
     image = axes.images[0].get_array()
     assert [
         [round(float(image[row, column])) for column in range(3) if column != row] for row in range(3)
