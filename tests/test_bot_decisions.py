@@ -91,6 +91,11 @@ def test_the_lowest_card_of_all_is_looked_at_once():
     assert tonic.last_choice(mask("AC 2H"), mask("AC 2H"), cards.FULL_DECK) == mask("2H")
 
 
+def test_three_ranks_beyond_a_run_is_not_near_it():
+    runs, unmelded = mask("5C 6C 7C"), mask("2C TC")
+    assert tonic.cards_near_runs(runs, unmelded, cards.FULL_DECK & ~runs & ~unmelded) == 0
+
+
 def test_what_the_bot_has_just_taken_is_no_discard_of_its_opponent_around_it():
     """The card itself was her last discard: it gains nothing from that."""
     score = utility.discard_score(cards.card_id("8H"), mask("8H"), cards.FULL_DECK, 30, cards.card_id("8H"))

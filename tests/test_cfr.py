@@ -134,6 +134,19 @@ def test_kuhn_is_solved_by_external_sampling(trees):
     assert strategy["1b"][1] == pytest.approx(1 / 3, abs=0.05)  # player 1's equilibrium is unique
 
 
+def test_every_node_that_a_sampled_traversal_visits_is_counted():
+    class Counted(ExternalSamplingCFR):
+        calls = 0
+
+        def _traverse(self, state, player):
+            self.calls += 1
+            return super()._traverse(state, player)
+
+    learner = Counted(KuhnPoker(), seed=1)
+    learner.run(5)
+    assert learner.nodes_touched == learner.calls > 5 * 2 * 4
+
+
 def test_leduc_falls_and_cfr_plus_falls_faster(trees):
     tree = trees["leduc"]
     cfr, plus = CFR(tree), CFRPlus(tree)

@@ -475,3 +475,18 @@ def test_a_bot_counts_what_its_table_knew():
     assert len(set(mixed.act(views).tolist())) == 11
     assert (CfrBot().candidates, CfrPlusBot().candidates) == ("least", "near")
     assert [CfrBot().purified, CfrPlusBot().purified] == [True, True]
+
+
+def test_a_control_has_the_same_entries_of_each_decision_in_another_order():
+    rng = np.random.default_rng(1)
+    values = np.where(rng.random(abstractions.number_of_sets(PAPER)) < 0.5, -1.0, rng.random(19793))
+    table = StrategyTable(values, {"abstraction": "paper", "iterations": 1234})
+    other = table.shuffled(3)
+    assert other.metadata == {"abstraction": "paper", "iterations": 1234, "shuffled": 3}
+    assert np.array_equal(other.visited, table.visited)
+    for part in abstractions.decision_slices(PAPER):
+        assert np.array_equal(np.sort(other.strategy[part]), np.sort(values[part]))
+        assert not np.array_equal(other.strategy[part], values[part])
+    assert not np.array_equal(table.shuffled(4).strategy, other.strategy)
+    assert str(table).startswith("strategy table: abstraction paper, 1,234 iterations, ")
+    assert f"{int((values >= 0).sum()):,} of 19,793 information sets visited" in str(table)

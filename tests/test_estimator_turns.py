@@ -11,6 +11,7 @@ from helpers import ONE_GAME, Table, ids
 
 from gin_env import PlayerView, Rules, cards, estimators
 from gin_env.estimators import frequencies
+from gin_env.estimators.base import is_observed
 from gin_env.estimators.frequencies import Frequencies, find_table
 from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
 from gin_env.estimators.public_history import (
@@ -144,6 +145,12 @@ def test_the_player_who_has_not_dealt_does_not_see_the_opponent_as_dealer():
     assert table[0].tolist() == pytest.approx(
         [1 / 30, 30 / 31, 0, 0, 1, 40 / 42, 0, 1, 1, 0, 1]
     )  # her opponent has discarded KS, which she has taken
+
+
+def test_the_first_card_of_all_is_seen_as_the_upcard():
+    table = Table("2C 3C 4C 5H 6H 7H 9C KS AD 2D", SECOND, "AC", dealer=1)
+    planes, _ = card_features(table.games.views(ONE_GAME, 0))
+    assert np.flatnonzero(planes[0, 2]).tolist() == [0]
 
 
 # --- Inputs of the network of nn ------------------------------------------------------------------------
@@ -327,6 +334,7 @@ def test_uniform_shares_what_is_missing_among_the_unseen_cards(seat):
     assert estimate[unseen].tolist() == pytest.approx([10 / 37] * 37)
     assert np.flatnonzero(estimate * ~unseen).tolist() == ids("KS")
     assert estimate[ids("KS")] == 1
+    assert is_observed(estimators.make("uniform")), "observations hold it already"
 
 
 @pytest.mark.parametrize(

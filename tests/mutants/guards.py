@@ -47,7 +47,7 @@ GUARDS: dict[str, str] = {
     "gin_env/agents/cfr/plus_sets.py": "cfr_sets",
     "gin_env/agents/cfr/stages.py": "cfr_bots",
     "gin_env/agents/cfr/strategy.py": "cfr_sets",
-    "gin_env/agents/cfr/table.py": "cfr_bots",
+    "gin_env/agents/cfr/table.py": "cfr_sets cfr_bots",
     "gin_env/solvers/best_response.py": "cfr cfr_protocol",
     "gin_env/solvers/cfr.py": "cfr cfr_protocol",
     "gin_env/solvers/tree.py": "cfr_protocol cfr",
@@ -108,6 +108,15 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "key = mix(np.uint64(public.first_upcard), np.uint64(2 * public.dealer + player))",
             "key = mix(np.uint64(public.first_upcard), np.uint64((3) * public.dealer + player))",
         ): "a hash of dealer and player: 0, 1, 3 and 4 tell them apart as 0 to 3 do",
+    },
+    "gin_env/training/generations/experience.py": {
+        (
+            "for name, experience in zip(_PARTS, experiences, strict=True):",
+            "for name, experience in zip(_PARTS, experiences, strict=False):",
+        ): "both are pairs",
+    },
+    "gin_env/training/generations/loop.py": {
+        ("Progress = Callable[[str, int, int], object]", "pass"): "a name for type checkers, who read it",
     },
     "gin_env/training/estimators/counting.py": {
         (
