@@ -7,10 +7,9 @@ import pytest
 from bot_tables import choices, facing, holding, mask
 from helpers import Table, same_records
 
-from gin_env import cards, estimators
+from gin_env import agents, cards, estimators
 from gin_env.agents import fitness, medium, simple, tonic, utility
 from gin_env.batch import Games
-from gin_env.estimators.bayes_isru import BayesIsruEstimator
 from gin_env.rules import Rules
 
 DREARY = "KD QS JC TH 9C 8S 2H 4C AH 6D"
@@ -202,8 +201,23 @@ def test_readings_of_the_characteristics_keep_different_cards():
     assert readings(discarded="JS") == [mask("QS KH") & mask("QS"), everything, mask("QS")]
 
 
-def test_estimators_have_the_names_and_bounds_of_their_parameters():
-    assert BayesIsruEstimator().name == "bayes-isru"
+@pytest.mark.parametrize(
+    ("room", "names"),
+    [
+        (estimators, "uniform logistic bayes bayes-isru omniscient"),
+        (
+            agents,
+            "medium utility tonic late-knock random-discard random safe-discard cfr cfr-plus fitness-cfr",
+        ),
+        (agents, "heuristics"),
+    ],
+)
+def test_who_is_made_from_its_class_has_the_name_that_makes_it(room, names):
+    for name in names.split():
+        assert type(room.make(name)).name == name
+
+
+def test_the_least_number_of_observations_is_in_bounds():
     estimators.make("bayes", least_observations=2**31)
     with pytest.raises(ValueError, match="least_observations"):
         estimators.make("bayes", least_observations=2**31 + 1)

@@ -17,7 +17,7 @@ from gin_env import MatchResult, PlayerView, candidates  # noqa: E402 (they need
 from gin_env.actions import KNOCK  # noqa: E402
 from gin_env.agents.generations import bot as generation_bot  # noqa: E402
 from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
-from gin_env.agents.generations.network import CandidateNetwork  # noqa: E402
+from gin_env.agents.generations.network import CandidateNetwork, save_network  # noqa: E402
 from gin_env.candidates import NO_ACTION  # noqa: E402
 from gin_env.support.array_files import ArrayFileError  # noqa: E402
 from gin_env.training.generations import experience as experiences  # noqa: E402
@@ -320,6 +320,16 @@ def test_generations_follow_one_another_from_the_last_one_kept(tmp_path, monkeyp
     assert history[2].intervals["simple"] == result((55, 45)).interval
     assert told[0] == ("fitting", 7, 4 * 10)
     assert 0 <= history[1].seconds < 60
+
+
+def test_a_bot_is_named_by_its_file_or_by_the_caller(tmp_path):
+    network = CandidateNetwork(4, 4)
+    save_network(network, tmp_path / "net.safetensors", {})
+    assert GenerationBot(tmp_path / "net.safetensors").name == "net"
+    assert GenerationBot(tmp_path / "net.safetensors", name="mine").name == "mine"
+    assert (GenerationBot(network).name, GenerationBot(network, name="mine").name) == ("generation", "mine")
+    assert GenerationBot(network).network is not network
+    assert GenerationBot(network).network.sizes == (4, 4)
 
 
 # --- What a network's bot plays ---------------------------------------------------------------------------
