@@ -445,10 +445,10 @@ def test_discard_and_knock_are_drawn_by_numbers_of_their_own():
     for random in range(30):
         key = np.uint64(random)
         card = strategy.choose_discard(
-            *parts(far), 0, mask("KC QH"), mix(key, 1), values, PAPER, False, counts
+            *parts(far), 0, mask("KC QH"), np.uint64(mix(key, 1)), values, PAPER, False, counts
         )
         assert act(far, random, 0.5, purified=False)[0] == cards.card_text(int(card))
-        knocks = strategy.decide(0.5, mix(key, 2), False)
+        knocks = strategy.decide(0.5, np.uint64(mix(key, 2)), False)
         assert act(near, random, 0.5, purified=False)[0] == ("knock KS" if knocks else "KS")
 
 

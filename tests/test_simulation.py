@@ -12,7 +12,7 @@ from gin_env.agents.simple import simple_action
 from gin_env.engine import decision_random, play, points_for, start_episode
 from gin_env.rules import Rules
 from gin_env.state import DISCARD, OVER, STATE, status
-from gin_env.streams import OPPONENT, mix
+from gin_env.streams import OPPONENT, mix, stream
 from gin_env.training.hand_strength import simulation
 from gin_env.views import VIEW
 
@@ -84,7 +84,7 @@ def test_a_sample_leaves_the_player_her_hand_and_deals_all_else_again():
 
 def answer(game: np.void, seat: int, explorer: int) -> int:
     """What the Simple player, or the random explorer, does."""
-    random, private = decision_random(game, seat), game["private"][seat]
+    random, private = np.uint64(decision_random(game, seat)), game["private"][seat]
     if explorer == simulation.RANDOM:
         return random_discard_action(game["public"], private, seat, random)
     return simple_action(game["public"], private, seat, random, 10)
@@ -123,7 +123,7 @@ def test_flat_monte_carlo_discards_what_earns_most_in_the_mean():
     start = states[0].copy()
     action, simulated = simulation.flat_monte_carlo_action(states, 0, 3)
     assert states[0] == start
-    key = simulation.stream(start["hidden"]["decision_keys"][0], start["hidden"]["decisions"], OPPONENT)
+    key = np.uint64(stream(start["hidden"]["decision_keys"][0], start["hidden"]["decisions"], OPPONENT))
     hand = int(start["private"]["hand"][0])
     tried = cards.cards_of(int(simulation.unmelded_cards(hand)))
     assert len(tried) > 4
@@ -131,8 +131,8 @@ def test_flat_monte_carlo_discards_what_earns_most_in_the_mean():
     for number in range(3):
         for card in tried:
             game = start.copy()
-            simulation.redeal_unseen(game, 0, mix(key, number))
-            simulation.set_decision_keys(game, mix(key, number))
+            simulation.redeal_unseen(game, 0, np.uint64(mix(key, number)))
+            simulation.set_decision_keys(game, np.uint64(mix(key, number)))
             play(game, simulation.discard_or_knock(hand, card, 10))
             steps += 1
             while game["public"]["phase"] != OVER:

@@ -115,6 +115,12 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "for name, experience in zip(_PARTS, experiences, strict=False):",
         ): "both are pairs",
     },
+    "gin_env/training/generations/fit.py": {
+        (
+            "for experience, chosen in zip(experiences, held, strict=True):",
+            "for experience, chosen in zip(experiences, held, strict=False):",
+        ): "both are pairs",
+    },
     "gin_env/training/generations/loop.py": {
         ("Progress = Callable[[str, int, int], object]", "pass"): "a name for type checkers, who read it",
     },
