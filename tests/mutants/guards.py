@@ -122,6 +122,12 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "key = mix(np.uint64(public.first_upcard), np.uint64((3) * public.dealer + player))",
         ): "a hash of dealer and player: 0, 1, 3 and 4 tell them apart as 0 to 3 do",
     },
+    "gin_env/estimators/turn_inputs.py": {
+        (
+            'missing = view.records["public"]["rules"]["hand_size"][0] - held.sum(axis=1, keepdims=True)',
+            'missing = view.records["public"]["rules"]["hand_size"][(-1)] - held.sum(axis=1, keepdims=True)',
+        ): "all views of a batch are under the same rules",
+    },
     "gin_env/training/generations/experience.py": {
         (
             "for name, experience in zip(_PARTS, experiences, strict=True):",
