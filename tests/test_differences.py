@@ -112,6 +112,7 @@ def test_whoever_plays_a_seed_is_dealt_the_same_decks_in_every_hand():
     assert len({one[key] for key in shared}) == len(shared)
 
 
+@pytest.mark.compiled
 def test_two_bots_that_hardly_differ_are_told_apart_by_fewer_games():
     first, second = (
         play_match(bot, "random-discard", 400, seed=1) for bot in ("simple", "simple:knock_at=9")

@@ -244,6 +244,7 @@ def test_the_interval_of_points_per_hand_covers_them():
     assert 93 <= covered(found, 8) <= 97
 
 
+@pytest.mark.compiled
 def test_the_example_that_counts_coverage_in_real_matches(monkeypatch, capsys):
     example = load_example("interval_coverage")
     assert example.described([(0.4, 0.6), (0.1, 0.3), (0.2, 0.5), (0.5, 0.7)], 0.5) == "75.0 % (± 11.25)"

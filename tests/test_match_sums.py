@@ -72,6 +72,7 @@ def test_games_are_counted_for_the_bot_that_sits_where_they_were_won():
 
 
 @pytest.mark.parametrize("episode", ["game", "hand"])
+@pytest.mark.compiled
 def test_the_deals_add_up_to_the_match_and_do_not_depend_on_the_batch(episode, monkeypatch):
     whole = play_match("simple", "simple:knock_at=4", 60, seed=4, episode=episode)
     assert whole.deals.shape == (30,)

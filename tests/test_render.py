@@ -260,6 +260,7 @@ def test_the_game_goes_on_after_the_user_closes_the_window(pygame_without_screen
 # --- Imports ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.compiled
 def test_playing_imports_no_renderer():
     code = (
         "import sys\n"

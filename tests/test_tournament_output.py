@@ -8,10 +8,11 @@ import math
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from gin_env import MatchResult, Rules
-from gin_env.play import match_log, ratings, tournaments
+from gin_env.play import match_log, matches, ratings, tournaments
 from gin_env.play.ratings import Rating
 from gin_env.play.tournaments import TournamentResult, draw_heat_map
 
@@ -218,7 +219,9 @@ def played(monkeypatch) -> list[tuple]:
 
     def play(*arguments, **settings):
         calls.append((*arguments, settings["episode"], settings["rules"]))
-        return replace(match(0, 1, (len(calls), 20), 10), seed=arguments[3])
+        deals = np.zeros(50, matches.DEAL_RESULT)
+        deals["wins"][: len(calls), 0] = 1
+        return replace(match(0, 1, (len(calls), 20), 10), seed=arguments[3], deals=deals)
 
     monkeypatch.setattr(match_log, "play_match", play)
     return calls
