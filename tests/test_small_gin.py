@@ -20,7 +20,7 @@ pytestmark = pytest.mark.compiled
 
 @pytest.fixture(scope="module")
 def solved_gin(trees):
-    learner = CFRPlus(trees["gin"])
+    learner = CFRPlus(trees["small_gin"])
     learner.run(100)
     return learner.average_strategy()
 
@@ -28,11 +28,11 @@ def solved_gin(trees):
 def test_the_solution_of_small_gin_has_to_mix(trees, solved_gin):
     """Otherwise it would be a poor check of the solvers: a pure strategy could be found without averaging."""
     pure = {key: np.eye(len(row))[row.argmax()] for key, row in solved_gin.items()}
-    assert exploitability(trees["gin"], pure) > 0.02 > 10 * exploitability(trees["gin"], solved_gin)
+    assert exploitability(trees["small_gin"], pure) > 0.02 > 10 * exploitability(trees["small_gin"], solved_gin)
 
 
 def test_no_bot_beats_the_best_response_in_small_gin(trees, solved_gin):
-    tree = trees["gin"]
+    tree = trees["small_gin"]
     bots = bot_strategy(tree.game, agents.make("random"))
     assert bots.keys() == set(tree.information_sets)
     for player in (0, 1):
@@ -57,7 +57,7 @@ def test_small_gin_is_worth_what_the_engine_plays(trees):
     to_player_0 = np.where(games.results["winner"] == 0, 1, -1) * games.results["points"].astype(float)
     to_the_non_dealer = np.where(games.results["dealer"] == 1, to_player_0, -to_player_0)
     error = to_the_non_dealer.std() / number**0.5
-    assert abs(to_the_non_dealer.mean() - expected_value(trees["gin"], {})) < 4 * error
+    assert abs(to_the_non_dealer.mean() - expected_value(trees["small_gin"], {})) < 4 * error
 
 
 def everything_seen(view) -> bytes:

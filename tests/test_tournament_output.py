@@ -220,7 +220,7 @@ def played(monkeypatch) -> list[tuple]:
     def play(*arguments, **settings):
         calls.append((*arguments, settings["episode"], settings["rules"]))
         deals = np.zeros(50, matches.DEAL_RESULT)
-        deals["wins"][: len(calls), 0] = 1
+        deals["wins"][: len(calls), 0], deals["hands"] = 1, 4
         return replace(match(0, 1, (len(calls), 20), 10), seed=arguments[3], deals=deals)
 
     monkeypatch.setattr(match_log, "play_match", play)
