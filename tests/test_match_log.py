@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from gin_env import cli
+from gin_env import cli, play_match
 from gin_env.play import match_log
 from gin_env.play.match_log import MatchLog
 from gin_env.play.tournaments import play_tournament
@@ -73,7 +74,10 @@ def test_matches_that_differ_in_anything_are_played(tmp_path):
     assert log.play(bots, bots, 4, 2).seed == 2
     assert log.play(bots, bots, 2, 1).games == 2
     assert log.play(bots, bots, 4, 1, episode="hand").episode == "hand"
-    assert len(MatchLog(log.path, resume=True)) == len(log) == 4
+    resumed = MatchLog(log.path, resume=True)
+    assert len(resumed) == len(log) == 4
+    assert resumed.play(bots, bots, 4, 1).interval == first.interval
+    assert np.array_equal(resumed.play(bots, bots, 4, 1).deals, first.deals)
 
 
 def test_a_line_that_a_kill_cut_short_is_forgotten(tmp_path):
@@ -97,6 +101,12 @@ def test_other_files_are_told_apart(tmp_path):
     with pytest.raises(ValueError, match="go on with --resume, or delete it"):
         MatchLog(path)
     with pytest.raises(ValueError, match="holds no matches, or is damaged"):
+        MatchLog(path, resume=True)
+    match = play_match("random", "random", 2, seed=1).as_dict()
+    path.write_text(
+        f"{json.dumps({'matches_of_release': '0.1.0'})}\n{json.dumps({'key': '', 'match': match})}\n"
+    )
+    with pytest.raises(ValueError, match="without the results of the deals"):
         MatchLog(path, resume=True)
     path.write_text(json.dumps({"matches_of_release": "0.0"}) + "\n")
     with pytest.raises(ValueError, match=r"comes from release 0\.0"):

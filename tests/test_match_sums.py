@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from situations import SITUATIONS, Plain, plain_action
 
-from gin_env import MatchResult, play_match
+from gin_env import MatchResult, Rules, play_match
 from gin_env.actions import KNOCK
 from gin_env.batch import HAND_RESULT
 from gin_env.play import matches
+from gin_env.play.intervals import win_rate_interval
 from gin_env.state import GIN, KNOCK_WON, UNDERCUT, VOID
 
 
@@ -38,28 +42,48 @@ HANDS = np.concatenate(
 
 @pytest.mark.parametrize("seat_of_a", [0, 1])
 def test_hands_are_counted_for_the_bot_that_sits_there(seat_of_a):
-    tally = matches._Tally()
-    tally.add_hands(HANDS, np.full(6, seat_of_a, np.int8))
-    assert (tally.hands, tally.voids, tally.turns) == (6, 1, 63)
-    by_seat = {"knocks": [2, 3], "gins": [1, 0], "undercuts": [2, 0], "points": [1 + 4 + 8 + 16, 2]}
+    tally = matches._Tally(3)
+    tally.add_hands(HANDS, np.full(6, 4 + seat_of_a))
+    assert (tally.deals["hands"].tolist(), tally.voids, tally.turns) == ([0, 0, 6], 1, 63)
+    by_seat = {"knocks": [2, 3], "gins": [1, 0], "undercuts": [2, 0]}
     for name, figures in by_seat.items():
         assert getattr(tally, name).tolist() == (figures[::-1] if seat_of_a else figures), name
+    points = [1 + 4 + 8 + 16, 2]
+    assert tally.deals["points"].tolist() == [[0, 0], [0, 0], points[::-1] if seat_of_a else points]
 
 
 def test_hands_of_a_batch_in_which_bot_a_has_either_seat():
-    tally = matches._Tally()
-    tally.add_hands(HANDS, np.array([0, 1, 1, 0, 1, 0], np.int8))
+    tally = matches._Tally(2)
+    tally.add_hands(HANDS, np.array([0, 1, 1, 0, 3, 2]))
     # a wins the first two and the fourth, b the gin and the fifth, in which a knocked.
-    assert tally.points.tolist() == [1 + 2 + 8, 4 + 16]
+    assert tally.deals["points"].tolist() == [[1 + 2 + 8, 4], [0, 16]]
+    assert tally.deals["hands"].tolist() == [4, 2]
     assert tally.knocks.tolist() == [1 + 1 + 1, 1 + 1]
     assert tally.gins.tolist() == [0, 1]
     assert tally.undercuts.tolist() == [1, 1]
 
 
 def test_games_are_counted_for_the_bot_that_sits_where_they_were_won():
-    tally = matches._Tally()
-    tally.add_games(np.array([0, 0, 1, 1, 1, -1, -1]), np.array([0, 1, 0, 1, 1, 0, 1]))
-    assert tally.wins.tolist() == [1 + 1 + 1, 1 + 1]
+    tally = matches._Tally(4)
+    tally.add_games(np.array([0, 0, 1, 1, 1, -1, -1]), np.array([0, 1, 2, 3, 5, 6, 7]))
+    assert tally.deals["wins"].tolist() == [[1, 1], [1, 1], [1, 0], [0, 0]]
+    tally.add_games(np.array([0]), np.array([4]))
+    assert tally.deals["wins"].tolist() == [[1, 1], [1, 1], [2, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("episode", ["game", "hand"])
+def test_the_deals_add_up_to_the_match_and_do_not_depend_on_the_batch(episode, monkeypatch):
+    whole = play_match("simple", "simple:knock_at=4", 60, seed=4, episode=episode)
+    assert whole.deals.shape == (30,)
+    assert tuple(whole.deals["wins"].sum(axis=0)) == whole.wins
+    assert tuple(whole.deals["points"].sum(axis=0)) == whole.points
+    assert whole.deals["hands"].sum() == whole.hands
+    assert whole.deals["wins"].sum(axis=1).max() == 2 and (whole.deals["hands"] >= 2).all()
+    monkeypatch.setattr(matches, "BATCH_SIZE", 14)
+    again = play_match("simple", "simple:knock_at=4", 60, seed=4, episode=episode)
+    assert np.array_equal(again.deals, whole.deals)
+    with pytest.raises(ValueError, match="read-only"):
+        whole.deals["wins"] = 0
 
 
 class NeverKnocks(Plain):
@@ -102,6 +126,58 @@ def test_the_win_rate_is_that_of_the_decided_games():
     assert result_of().points_per_hand == (4.5, 1.5)
 
 
+DEALS = np.array(
+    [
+        ((2, 0), (60, 0), 4),
+        ((1, 0), (20, 10), 6),
+        ((0, 1), (10, 20), 5),
+        ((0, 0), (0, 0), 3),
+        ((0, 0), (0, 0), 2),
+    ],
+    matches.DEAL_RESULT,
+)
+"""Five deals that come to the same as `result_of`."""
+
+
+def test_with_the_deals_the_interval_pairs_the_two_games_of_each():
+    paired = result_of(deals=DEALS)
+    wins, decided = paired.wins_and_decided
+    assert (wins.tolist(), decided.tolist()) == ([2, 1, 0, 0, 0], [2, 1, 1, 0, 0])
+    # r = won - 3/4 decided: 1/2, 1/4, -3/4; the variance 5/4 (1/4 + 1/16 + 9/16) / 4^2 over (3/4) (1/4) / 4
+    assert paired.design_effect == pytest.approx(1.25 * 0.875 / 16 / (0.1875 / 4))
+    assert paired.confidence_interval(0.9) == win_rate_interval(wins, decided, 0.9)
+    assert paired.interval != paired.wilson_interval() == result_of().wilson_interval()
+    assert result_of().interval == result_of().wilson_interval()
+    assert result_of().design_effect is None
+
+
+def test_points_per_hand_have_intervals_over_the_deals():
+    a, b = result_of(deals=DEALS).points_intervals(0.9)
+    # Deviations from 4.5 a hand: 60 - 18, 20 - 27, 10 - 22.5, -13.5, -9; t with 4 degrees of freedom is 2.1318.
+    half = 2.1318 * np.sqrt((42**2 + 7**2 + 12.5**2 + 13.5**2 + 9**2) / 4 * 5) / 20
+    assert a == pytest.approx((4.5 - half, 4.5 + half), abs=1e-3)
+    assert sum(b) / 2 == pytest.approx(1.5)
+    with pytest.raises(ValueError, match="play the match again"):
+        result_of().points_intervals()
+    with pytest.raises(ValueError, match="at least two deals"):
+        play_match("random", "random", 2, seed=1, episode="hand").points_intervals()
+
+
+def test_a_swapped_match_is_that_of_the_other_bot():
+    swapped = result_of(deals=DEALS).swapped()
+    assert (swapped.bots, swapped.wins, swapped.points, swapped.gins) == (
+        ("b", "a"),
+        (1, 3),
+        (30, 90),
+        (2, 4),
+    )
+    assert swapped.deals["wins"].tolist() == [[0, 2], [0, 1], [1, 0], [0, 0], [0, 0]]
+    assert swapped.deals["points"][1].tolist() == [10, 20]
+    low, high = result_of(deals=DEALS).interval
+    assert swapped.interval == pytest.approx((1 - high, 1 - low))
+    assert result_of().swapped().deals is None
+
+
 def test_the_summary_shows_each_figure_in_its_place():
     first, second = result_of().summary(0.9).splitlines()
     low, high = (100 * end for end in result_of().confidence_interval(0.9))
@@ -117,8 +193,30 @@ def test_json_holds_every_figure():
         "bots": ("a", "b"), "games": 10, "seed": 3, "episode": "hand", "wins": (3, 1), "hands": 20,
         "knocks": (7, 5), "gins": (4, 2), "undercuts": (1, 2), "voids": 5, "points": (90, 30), "turns": 250,
         "win_rate": 0.75, "confidence": 0.9, "interval": result_of().confidence_interval(0.9),
-        "points_per_hand": (4.5, 1.5), "clairvoyant": False,
+        "points_per_hand": (4.5, 1.5), "clairvoyant": False, "rules": asdict(Rules()),
+        "wilson_interval": result_of().wilson_interval(0.9), "design_effect": None, "points_intervals": None,
     }  # fmt: skip
+    paired = result_of(deals=DEALS)
+    assert paired.as_dict(0.9) == result_of().as_dict(0.9) | {
+        "interval": paired.confidence_interval(0.9), "design_effect": paired.design_effect,
+        "points_intervals": paired.points_intervals(0.9),
+    }  # fmt: skip
+    assert paired.as_dict(0.9, deals=True)["deals"] == {
+        "wins": [[2, 0], [1, 0], [0, 1], [0, 0], [0, 0]],
+        "points": [[60, 0], [20, 10], [10, 20], [0, 0], [0, 0]],
+        "hands": [4, 6, 5, 3, 2],
+    }
+
+
+@pytest.mark.parametrize("deals", [None, DEALS])
+def test_a_match_can_be_read_again_from_its_json(deals):
+    result = result_of(deals=deals, rules=Rules(target_score=50), clairvoyant=True)
+    again = MatchResult.from_dict(json.loads(json.dumps(result.as_dict(deals=deals is not None))))
+    assert again == result
+    assert again.interval == result.interval
+    assert deals is None or (again.deals.dtype == deals.dtype and np.array_equal(again.deals, deals))
+    with pytest.raises(KeyError, match="undercuts"):
+        MatchResult.from_dict({key: value for key, value in result.as_dict().items() if key != "undercuts"})
 
 
 def test_progress_adds_up_to_the_games():

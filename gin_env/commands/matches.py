@@ -31,6 +31,7 @@ def bots() -> None:
     epilog="Examples:  \n`gin-rummy match simple random`  \n"
     "`gin-rummy match simple simple --games 20000 --seed 7 --json result.json`  \n"
     "`gin-rummy match simple:knock_at=4 simple --confidence 0.9`  \n"
+    "`gin-rummy match tonic simple --seed 7 --json result.json --deals`  \n"
     "`gin-rummy match runs/ppo_selfplay/policy.safetensors simple`"
 )
 def match(
@@ -43,18 +44,23 @@ def match(
     hands: Hands = False,
     confidence: Confidence = 0.95,
     json: Json = None,
+    deals: Annotated[
+        bool, typer.Option("--deals", help="Add to the JSON what each deal came to (wins, points, hands).")
+    ] = False,
 ) -> None:
-    """Play bot A against bot B: win rate with a Wilson interval, seats and dealers balanced."""
+    """Play bot A against bot B: win rate with a Wilson interval, deals paired, seats and dealers balanced."""
     from gin_env.play.matches import check_confidence, play_match
 
     check_confidence(confidence)
+    if deals and json is None:
+        raise ValueError("--deals adds to the JSON: name its file with --json")
     check_targets(json)
     unit = "hand" if hands else "game"
     with tqdm(total=games, unit=unit, smoothing=0.1) as progress:
         result = play_match(a, b, games, seed, episode=unit, progress=progress.update)
     typer.echo(result.summary(confidence))
     if json is not None:
-        result.save(json, confidence)
+        result.save(json, confidence, deals)
         typer.echo(f"written to {json}")
 
 

@@ -19,8 +19,6 @@ from gin_env.rules import Rules
 from gin_env.support.atomic import write_text
 from gin_env.support.version import __version__
 
-_PAIRS = ("bots", "wins", "knocks", "gins", "undercuts", "points")
-
 
 class MatchLog:
     """The matches in a file, which appears with the first one.
@@ -75,7 +73,7 @@ class MatchLog:
             return self._matches[key]
         match = play_match(*bots, games, seed, episode=episode, rules=rules, progress=progress)
         self._matches[key] = match
-        self._append(json.dumps({"key": key, "match": asdict(match)}))
+        self._append(json.dumps({"key": key, "match": match.as_dict(deals=True)}))
         return match
 
     def _append(self, line: str) -> None:
@@ -96,8 +94,9 @@ class MatchLog:
             release = json.loads(lines[0])["matches_of_release"]
             for line in lines[1:]:
                 entry = json.loads(line)
-                fields = entry["match"] | {name: tuple(entry["match"][name]) for name in _PAIRS}
-                self._matches[entry["key"]] = MatchResult(**fields)
+                if "deals" not in entry["match"]:
+                    raise ValueError("an earlier commit wrote it, without the results of the deals")
+                self._matches[entry["key"]] = MatchResult.from_dict(entry["match"])
         except (ValueError, TypeError, KeyError, IndexError) as error:
             raise ValueError(f"{self.path} holds no matches, or is damaged: delete it ({error})") from error
         if release != __version__:

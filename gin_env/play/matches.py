@@ -11,14 +11,23 @@ Whoever knows the seed knows the decks. Without one a match draws a secret seed,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from gin_env.agents import Agent, resolve
 from gin_env.batch import Games
+from gin_env.play.intervals import (
+    Interval,
+    design_effect,
+    deviations,
+    mean_interval,
+    wilson_interval,
+    win_rate_interval,
+)
 from gin_env.play.turns import is_clairvoyant, play_on, play_seated
 from gin_env.rules import Rules
 from gin_env.state import GIN, UNDERCUT, VOID
@@ -31,6 +40,10 @@ BATCH_SIZE = 2048
 decide in float64 what float32 cannot tell apart. A policy of your own may decide otherwise where two of its
 outputs agree to the last bits, since a batch is added up in another order than a single view; so may the
 estimates of networks (``nn``, ``shankar-cnn``, ``suit-equivariant``), by about 1e-7."""
+
+
+DEAL_RESULT = np.dtype([("wins", np.int8, 2), ("points", np.int32, 2), ("hands", np.int32)])
+"""What the two games of a deal came to together: games won and points scored by a and b, hands played."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +73,11 @@ class MatchResult:
     """Turns of both players in all hands."""
     clairvoyant: bool = False
     """Bots that can be told the opponent's hand were told it: no fair match."""
+    rules: Rules = field(default_factory=Rules)
+    """The rules of all hands."""
+    deals: np.ndarray | None = field(default=None, repr=False, compare=False)
+    """`DEAL_RESULT` records (games / 2,), one for each deal in the order of their numbers, 14 bytes each.
+    None for a result that was read from JSON without them."""
 
     @property
     def win_rate(self) -> float:
@@ -67,38 +85,112 @@ class MatchResult:
         decided = sum(self.wins)
         return self.wins[0] / decided if decided else 0.5
 
-    def confidence_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Wilson interval of `win_rate` (Wilson, 1927). The pairing makes it slightly too wide."""
-        check_confidence(confidence)
-        from scipy.stats import binomtest
+    def confidence_interval(self, confidence: float = 0.95) -> Interval:
+        """Wilson interval of `win_rate` in which the two games of a deal are one observation.
 
-        if not sum(self.wins):
-            return 0.0, 1.0
-        interval = binomtest(self.wins[0], sum(self.wins)).proportion_ci(confidence, "wilson")
-        return float(interval.low), float(interval.high)
+        The formula is in `gin_env.play.intervals`. Without `deals` it is `wilson_interval`.
+        """
+        check_confidence(confidence)
+        if self.deals is None:
+            return self.wilson_interval(confidence)
+        return win_rate_interval(*self.wins_and_decided, confidence)
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """95 % Wilson interval of `win_rate`."""
+    def interval(self) -> Interval:
+        """The 95 % `confidence_interval`."""
         return self.confidence_interval()
+
+    def wilson_interval(self, confidence: float = 0.95) -> Interval:
+        """Wilson interval of `win_rate` as if games were independent: too wide, since deals tend to split."""
+        check_confidence(confidence)
+        decided = sum(self.wins)
+        return wilson_interval(self.win_rate, decided, confidence) if decided else (0.0, 1.0)
+
+    @property
+    def wins_and_decided(self) -> tuple[np.ndarray, np.ndarray]:
+        """Games of each deal that a won, and that anybody won: int64 (games / 2,) each. Needs `deals`."""
+        wins = self.each_deal()["wins"].astype(np.int64)
+        return wins[:, 0], wins.sum(axis=1)
+
+    @property
+    def design_effect(self) -> float | None:
+        """Variance of `win_rate` over that of as many independent games; None without `deals`."""
+        return None if self.deals is None else design_effect(*self.wins_and_decided)
 
     @property
     def points_per_hand(self) -> tuple[float, float]:
         """Mean points scored by each in a hand, void hands included."""
         return self.points[0] / self.hands, self.points[1] / self.hands
 
-    def as_dict(self, confidence: float = 0.95) -> dict[str, object]:
-        """All figures, the derived ones too, for JSON."""
-        return asdict(self) | {
+    def points_intervals(self, confidence: float = 0.95) -> tuple[Interval, Interval]:
+        """t intervals of `points_per_hand`, over the deals.
+
+        Raises ValueError without `deals`, or if there is only one.
+        """
+        check_confidence(confidence)
+        deals = self.each_deal()
+        a, b = (
+            mean_interval(value, deviations(deals["points"][:, bot], deals["hands"]), confidence)
+            for bot, value in enumerate(self.points_per_hand)
+        )
+        return a, b
+
+    def each_deal(self) -> np.ndarray:
+        """`deals`. Raises ValueError if there are none."""
+        if self.deals is None:
+            raise ValueError(
+                "this result does not say what each deal came to: play the match again, "
+                "and save it with deals=True"
+            )
+        return self.deals
+
+    def swapped(self) -> MatchResult:
+        """The same match with its bots the other way round: a is b and b is a."""
+        pairs = {name: getattr(self, name)[::-1] for name in PAIRS}
+        deals = None
+        if self.deals is not None:
+            deals = self.deals.copy()
+            for name in ("wins", "points"):
+                deals[name] = self.deals[name][:, ::-1]
+        return replace(self, **pairs, deals=deals)
+
+    def as_dict(self, confidence: float = 0.95, deals: bool = False) -> dict[str, Any]:
+        """All figures, the derived ones too, for JSON; with `deals` lists for the fields of `DEAL_RESULT`."""
+        record = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "deals"}
+        paired = self.deals is not None and len(self.deals) > 1
+        record |= {
+            "rules": asdict(self.rules),
             "win_rate": self.win_rate,
             "confidence": confidence,
             "interval": self.confidence_interval(confidence),
+            "wilson_interval": self.wilson_interval(confidence),
+            "design_effect": self.design_effect,
             "points_per_hand": self.points_per_hand,
+            "points_intervals": self.points_intervals(confidence) if paired else None,
         }
+        if deals:
+            each = self.each_deal()
+            record["deals"] = {name: each[name].tolist() for name in DEAL_RESULT.names or ()}
+        return record
 
-    def save(self, path: str | Path, confidence: float = 0.95) -> None:
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> MatchResult:
+        """The match of which `as_dict` made this record, after JSON too; derived figures are left out.
+
+        Raises KeyError, TypeError or ValueError for a record that is no match.
+        """
+        figures = {one.name: record[one.name] for one in fields(cls) if one.name not in ("rules", "deals")}
+        figures |= {name: tuple(record[name]) for name in PAIRS}
+        deals = None
+        if "deals" in record:
+            deals = np.zeros(figures["games"] // 2, DEAL_RESULT)
+            for name in DEAL_RESULT.names or ():
+                deals[name] = record["deals"][name]
+        return cls(**figures, rules=Rules(**record["rules"]), deals=deals)
+
+    def save(self, path: str | Path, confidence: float = 0.95, deals: bool = False) -> None:
         """Write `as_dict` as JSON."""
-        write_json(path, self.as_dict(confidence))
+        write_json(path, self.as_dict(confidence, deals))
 
     def summary(self, confidence: float = 0.95) -> str:
         """Win rate with its interval; hands, points and how they ended; whether a bot was clairvoyant."""
@@ -116,6 +208,10 @@ class MatchResult:
 
     def __str__(self) -> str:
         return self.summary()
+
+
+PAIRS = ("bots", "wins", "knocks", "gins", "undercuts", "points")
+"""The figures of a `MatchResult` that are pairs (a's, b's)."""
 
 
 def check_confidence(confidence: float) -> float:
@@ -167,52 +263,59 @@ def play_match(
         raise ValueError("clairvoyant=True, but neither bot has a method act_clairvoyantly")
     table = Games(min(int(games), BATCH_SIZE), rules, episode)
     tally = _play_all(bots, int(games), seed, table, progress, clairvoyant)
+    tally.deals.flags.writeable = False
+    wins, points = (tally.deals[name].sum(axis=0, dtype=np.int64) for name in ("wins", "points"))
     return MatchResult(
         bots=(bots[0].name, bots[1].name),
         games=int(games),
         seed=seed,
         episode=episode,
-        wins=(int(tally.wins[0]), int(tally.wins[1])),
-        hands=tally.hands,
+        wins=(int(wins[0]), int(wins[1])),
+        hands=int(tally.deals["hands"].sum()),
         knocks=(int(tally.knocks[0]), int(tally.knocks[1])),
         gins=(int(tally.gins[0]), int(tally.gins[1])),
         undercuts=(int(tally.undercuts[0]), int(tally.undercuts[1])),
         voids=tally.voids,
-        points=(int(tally.points[0]), int(tally.points[1])),
+        points=(int(points[0]), int(points[1])),
         turns=tally.turns,
         clairvoyant=clairvoyant,
+        rules=table.rules,
+        deals=tally.deals,
     )
 
 
 class _Tally:
-    """Running sums over hands; index 0 is bot a, 1 is bot b."""
+    """Running sums over hands, and what each deal came to; index 0 is bot a, 1 is bot b."""
 
-    def __init__(self) -> None:
-        self.wins = np.zeros(2, np.int64)
+    def __init__(self, deals: int) -> None:
+        self.deals = np.zeros(deals, DEAL_RESULT)
         self.knocks = np.zeros(2, np.int64)
         self.gins = np.zeros(2, np.int64)
         self.undercuts = np.zeros(2, np.int64)
-        self.points = np.zeros(2, np.int64)
-        self.hands = self.voids = self.turns = 0
+        self.voids = self.turns = 0
 
-    def add_games(self, winners: np.ndarray, seat_of_a: np.ndarray) -> None:
-        """Count games that have just ended: the seats that won (k,), -1 for none, and a's seats (k,)."""
+    def add_games(self, winners: np.ndarray, numbers: np.ndarray) -> None:
+        """Count games that have just ended: the seats that won (k,), -1 for none, and the games' numbers."""
+        deals, seat_of_a = np.divmod(numbers, 2)
         for bot in range(2):
-            self.wins[bot] += (winners == bot ^ seat_of_a).sum()
+            # Both games of a deal may be among them: `+=` would count one.
+            np.add.at(self.deals["wins"][:, bot], deals[winners == bot ^ seat_of_a], 1)
 
-    def add_hands(self, results: np.ndarray, seat_of_a: np.ndarray) -> None:
-        """Count hands that have just ended: `HAND_RESULT` records (k,) and a's seats in them (k,)."""
+    def add_hands(self, results: np.ndarray, numbers: np.ndarray) -> None:
+        """Count hands that have just ended: `HAND_RESULT` records (k,) and the numbers of their games."""
+        deals, seat_of_a = np.divmod(numbers, 2)
         outcome = results["outcome"]
         winner = np.where(outcome == VOID, -1, results["winner"] ^ seat_of_a)  # now 0 is bot a
         knocker = np.where(outcome == VOID, -1, results["knocker"] ^ seat_of_a)
-        self.hands += len(results)
+        np.add.at(self.deals["hands"], deals, 1)
         self.voids += int((outcome == VOID).sum())
         self.turns += int(results["turns"].sum(dtype=np.int64))
         for bot in range(2):
+            won = winner == bot
             self.knocks[bot] += (knocker == bot).sum()
             self.gins[bot] += ((knocker == bot) & (outcome == GIN)).sum()
-            self.undercuts[bot] += ((winner == bot) & (outcome == UNDERCUT)).sum()
-            self.points[bot] += results["points"][winner == bot].sum(dtype=np.int64)
+            self.undercuts[bot] += (won & (outcome == UNDERCUT)).sum()
+            np.add.at(self.deals["points"][:, bot], deals[won], results["points"][won])
 
 
 def _play_all(
@@ -224,39 +327,39 @@ def _play_all(
     clairvoyant: bool,
 ) -> _Tally:
     """Play games number 0 to games - 1 in random order; a place that becomes free takes the next one."""
-    tally = _Tally()
+    tally = _Tally(games // 2)
     order = np.random.default_rng(seed).permutation(games)
-    seat_of_a = np.zeros(len(table), np.int8)
+    numbers = np.zeros(len(table), np.int64)  # of the games at the places; a has the seat number % 2
     running = table.everyone
-    _seat(table, running, order[: len(table)], seed, seat_of_a)
+    _seat(table, running, order[: len(table)], seed, numbers)
     begun = len(table)
     while len(running):
         if bots[0] is bots[1]:
             play_on(table, bots[0], running, both_seats=True, clairvoyant=clairvoyant)
         else:
-            sitting = table.to_move()[running] ^ seat_of_a[running]
+            sitting = table.to_move()[running] ^ numbers[running] % 2
             play_seated(table, bots, sitting, running, partial(play_on, clairvoyant=clairvoyant))
         ended = running[table.results["ended"][running]]
         if not len(ended):
             continue
-        tally.add_hands(table.results[ended], seat_of_a[ended])
+        tally.add_hands(table.results[ended], numbers[ended])
         over = ended[table.done[ended]]
-        tally.add_games(_winners(table, over), seat_of_a[over])
+        tally.add_games(_winners(table, over), numbers[over])
         if progress is not None and len(over):
             progress(len(over))
         free = over[: games - begun]
-        _seat(table, free, order[begun : begun + len(free)], seed, seat_of_a)
+        _seat(table, free, order[begun : begun + len(free)], seed, numbers)
         begun += len(free)
         if len(free) < len(over):
             running = running[~table.done[running]]
     return tally
 
 
-def _seat(table: Games, places: np.ndarray, numbers: np.ndarray, seed: int, seat_of_a: np.ndarray) -> None:
+def _seat(table: Games, places: np.ndarray, begun: np.ndarray, seed: int, numbers: np.ndarray) -> None:
     """Begin the games with these numbers at these places: 2k + 1 is the twin of 2k with the seats swapped."""
-    seat_of_a[places] = numbers % 2
+    numbers[places] = begun
     seeds = np.full(len(places), seed, np.uint64)
-    table.start(places, seeds, (numbers // 2).astype(np.uint64), numbers % 2 == 1)
+    table.start(places, seeds, (begun // 2).astype(np.uint64), begun % 2 == 1)
 
 
 def _winners(table: Games, games: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents import Agent
+from gin_env.play.differences import Difference, win_rate_difference
 from gin_env.play.match_log import MatchLog
 from gin_env.play.matches import MatchResult, check_confidence, play_match
 from gin_env.play.ratings import Rating, rate
@@ -58,7 +59,7 @@ class TournamentResult:
 
     @property
     def intervals(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends, float64 (n, n) each, of the Wilson intervals of `win_rates`."""
+        """Lower and upper ends, float64 (n, n) each, of the Wilson intervals of `win_rates`, deals paired."""
 
         def ends(match: MatchResult) -> tuple[float, float]:
             return match.confidence_interval(self.confidence)
@@ -66,6 +67,17 @@ class TournamentResult:
         lows = self._matrix(lambda match: (ends(match)[0], 1 - ends(match)[1]))
         highs = self._matrix(lambda match: (ends(match)[1], 1 - ends(match)[0]))
         return lows, highs
+
+    def difference(self, a: str, b: str, opponent: str) -> Difference:
+        """The win rate of `a` against `opponent` less that of `b`, deal by deal.
+
+        Raises ValueError for bots that did not play each other, and for matches without their deals.
+        """
+        first, second = (
+            match if match.bots[1] == opponent else match.swapped()
+            for match in (self.match(a, opponent), self.match(b, opponent))
+        )
+        return win_rate_difference(first, second, self.confidence)
 
     @property
     def points_per_hand(self) -> np.ndarray:
@@ -130,7 +142,7 @@ class TournamentResult:
         lines = [
             f"{self.games:,} games for each pair, seed {self.seed}. "
             "Wins in per cent, row against column, ± half of "
-            f"the {100 * self.confidence:g} % Wilson interval.",
+            f"the {100 * self.confidence:g} % Wilson interval, deals paired.",
             "",
             f"{'':{width + 4}}{'rating':>10}  mean win   points per hand",
         ]
