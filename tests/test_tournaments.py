@@ -1,9 +1,8 @@
-"""Tournaments, ratings, bots' names with parameters, and the example that reproduces the papers' claims."""
+"""Tournaments, ratings, bots' names with parameters."""
 
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
 import re
 import sys
@@ -311,74 +310,3 @@ def test_match_takes_parameters_and_a_confidence(tmp_path):
     again = play_match("simple:knock_at=4", "simple", 20, seed=saved["seed"])
     assert saved["interval"] == list(again.confidence_interval(0.9))
     assert "knock_at=10" in gin_rummy("bots").stdout
-
-
-# --- The papers' claims -------------------------------------------------------------------------------
-
-
-def load_example(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look there
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def example():
-    return load_example("reproduce_bots")
-
-
-def test_the_papers_claims_are_reproduced_at_the_smallest_size(example, tmp_path):
-    table, report = tmp_path / "table.md", tmp_path / "report.json"
-    example.reproduce(
-        games=2, seed=1, confidence=0.9, json=report, markdown=table, figures=tmp_path / "pictures"
-    )
-    saved = json.loads(report.read_text())
-    assert len(saved["claims"]) == len(example.CLAIMS)
-    for claim in saved["claims"]:
-        assert claim["claim"] in table.read_text()
-    assert sum(saved["turns"]) == 10
-    for name in ("figure_2.png", *example.FIGURES):
-        assert (tmp_path / "pictures" / name).read_bytes().startswith(b"\x89PNG")
-
-
-def test_verdicts_compare_the_interval_with_the_claim(example):
-    def verdict(low, high, measured_low, measured_high):
-        claim = example.Claim("", "", ("a", "b"), "", low, high)
-        return example.Row(claim, 2, (measured_low + measured_high) / 2, measured_low, measured_high).verdict
-
-    infinity = float("inf")
-    assert verdict(67.5, 68.5, 68.2, 69.4) == "agrees"
-    assert verdict(67.5, 68.5, 68.6, 69.4) == "differs"
-    assert verdict(68, infinity, 68.1, 69.4) == "agrees"
-    assert verdict(68, infinity, 67.9, 69.4) == "undecided"
-    assert verdict(68, infinity, 66.9, 67.9) == "differs"
-
-
-def test_a_difference_of_win_rates_has_newcombes_interval(example):
-    """Newcombe (1998), table II, method 10: 56/70 - 48/80 has the interval 0.0524 to 0.3339."""
-    counts = {"games": 2, "seed": 0, "episode": "hand", "hands": 1, "voids": 0, "turns": 1}
-    counts |= dict.fromkeys(("knocks", "gins", "undercuts", "points"), (0, 0))
-    first = example.MatchResult(bots=("a", "c"), wins=(56, 14), **counts)
-    second = example.MatchResult(bots=("b", "c"), wins=(48, 32), **counts)
-    claim = example.Claim("", "", ("a", "c"), "", 0, 1, minus=("b", "c"))
-    row = example.measure(claim, {("a", "c"): first, ("b", "c"): second}, 0.95)
-    assert (row.value, row.low, row.high) == pytest.approx((20, 5.24, 33.39), abs=0.01)
-
-
-@pytest.mark.skipif("fitness-cfr" not in agents.names(), reason="there is no bot fitness-cfr")
-def test_shapley_values_add_up_to_the_whole():
-    example = load_example("shapley_fitness")
-    rates = np.random.default_rng(0).integers(30, 70, len(example.SUBSETS))
-    counts = {"games": 2, "seed": 0, "episode": "hand", "hands": 1, "voids": 0, "turns": 1}
-    counts |= dict.fromkeys(("knocks", "gins", "undercuts", "points"), (0, 0))
-    matches = {
-        subset: example.MatchResult(bots=("a", "b"), wins=(int(rate), 100 - int(rate)), **counts)
-        for subset, rate in zip(example.SUBSETS, rates, strict=True)
-    }
-    values = [example.shapley_value(factor, matches, 0.95) for factor in example.FACTORS]
-    assert sum(value for value, _, _ in values) == pytest.approx(rates[-1] - rates[0])
-    assert all(low < value < high for value, low, high in values)
-    for subset in example.SUBSETS:
-        assert set(agents.make(example.bot_with(subset)).factors) == subset

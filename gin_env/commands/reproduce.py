@@ -49,7 +49,8 @@ def reproduce(
     if list_all:
         width = max(map(len, EXPERIMENTS))
         for experiment in EXPERIMENTS.values():
-            typer.echo(f"{experiment.id:{width}}  {experiment.title} ({experiment.time})")
+            how = f"by `{experiment.program}`" if experiment.program else experiment.time
+            typer.echo(f"{experiment.id:{width}}  {experiment.title} ({how})")
     if chosen:
         check_folder(out)
         check_folder(work)

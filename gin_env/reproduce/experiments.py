@@ -67,7 +67,7 @@ class Run:
         It is kept in the folder and not played again there, unless it is `fresh` or `clairvoyant`; so bots
         that play differently need different names.
         """
-        self.used(bot, opponent)
+        self.used(*((opponent,) if clairvoyant else (bot, opponent)))  # who sees hands has no decisions alone
         names = tuple(one if isinstance(one, str) else one.name for one in (bot, opponent))
         self.say(f"{names[0]} against {names[1]}")
         games = self.size(games)
@@ -109,7 +109,8 @@ class Experiment:
     id: str
     """As in ``gin-rummy reproduce 000/claims``; the result is ``results/000/claims.json``."""
     title: str
-    measure: Callable[[Run], list[Row]]
+    measure: Callable[[Run], list[Row]] | None
+    """None if `program` measures it."""
     table: Callable[[Sequence[Row]], str]
     """The rows as Markdown."""
     games: int = 20_000
@@ -117,6 +118,8 @@ class Experiment:
     time: str = "a minute"
     """Of a full run, on one core."""
     seed: int = 0
+    program: str = ""
+    """What measures it, where ``gin-rummy reproduce`` cannot: training by a script, a check of the tests."""
     pictures: Mapping[str, Callable[[Sequence[Row], Path], None]] = field(default_factory=dict)
     """Path in ``examples/figures`` -> what draws it from the rows."""
 
@@ -140,6 +143,15 @@ def interval(row: Row, digits: int = 2, sign: str = "", key: str = "won") -> str
     if row.get("low") is None:
         return number
     return f"{number} ({row['low']:{sign}.{digits}f} to {row['high']:{sign}.{digits}f})"
+
+
+def plain_table(header: Sequence[str], keys: Sequence[str], rows: Sequence[Row]) -> str:
+    """A column for each key; numbers that are no integers to two digits, None as nothing."""
+
+    def text(value: Any) -> str:
+        return "" if value is None else f"{value:.2f}" if isinstance(value, float) else str(value)
+
+    return markdown(header, [[text(row[key]) for key in keys] for row in rows])
 
 
 def games_of(row: Row, usual: int) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,16 @@ from gin_env.agents.hand_strength.bots import OffensiveBot
 from gin_env.agents.hand_strength.weights import load_network, packaged_names, save_network
 from gin_env.batch import Games
 from gin_env.estimators.risk import discard_risks
-from gin_env.reproduce.experiments import Experiment, Row, Run, interval, markdown, match_row, percent
+from gin_env.reproduce.experiments import (
+    Experiment,
+    Row,
+    Run,
+    interval,
+    markdown,
+    match_row,
+    percent,
+    plain_table,
+)
 from gin_env.support.atomic import save_figure
 from gin_env.support.plots import import_matplotlib
 from gin_env.training.hand_strength import recipes
@@ -211,19 +219,10 @@ def measure_figure_7(run: Run) -> list[Row]:
     values = OffensiveBot(FIGURE_7_NETWORK).hand_values(estimate, np.zeros(len(ids), np.int64), left)
     risks = discard_risks(estimate)[0, ids]
     return [
-        {"card": card, "paper_risk": risk, "risk": round(float(ours), 4)}
-        | {"paper_value": value, "value": round(float(our_value), 3)}
+        {"card": card, "paper_risk": risk, "risk": round(float(ours), 6)}
+        | {"paper_value": value, "value": round(float(our_value), 6)}
         for (card, (risk, value)), ours, our_value in zip(FIGURE_7.items(), risks, values, strict=True)
     ]
-
-
-def plain_table(header: Sequence[str], keys: Sequence[str], rows: Sequence[Row]) -> str:
-    """A column for each key, numbers to two digits."""
-
-    def text(value: Any) -> str:
-        return f"{value:.2f}" if isinstance(value, float) else str(value)
-
-    return markdown(header, [[text(row[key]) for key in keys] for row in rows])
 
 
 # --- Players, training length, data -------------------------------------------------------------------------

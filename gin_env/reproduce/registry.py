@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from gin_env.reproduce import bots, claims, estimators, fitness, hand_strength
+from itertools import chain
+
+from gin_env.reproduce import bots, claims, estimators, fitness, hand_strength, programs
 from gin_env.reproduce.experiments import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.id: experiment
-    for module in (claims, fitness, hand_strength, estimators, bots)
-    for experiment in sorted(module.EXPERIMENTS, key=lambda one: one.id)
+    for experiment in sorted(
+        chain.from_iterable(
+            module.EXPERIMENTS for module in (claims, fitness, hand_strength, estimators, bots, programs)
+        ),
+        key=lambda experiment: experiment.id,
+    )
 }
 
 

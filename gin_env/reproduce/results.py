@@ -16,7 +16,7 @@ import numpy as np
 from gin_env.batch import Games
 from gin_env.play.provenance import changes, describe_bot, describe_estimator
 from gin_env.reproduce.experiments import Experiment, Row, Run
-from gin_env.support.atomic import write_json
+from gin_env.support.atomic import write_text
 from gin_env.support.version import __version__
 
 
@@ -49,7 +49,14 @@ class Result:
         """Write the file of this experiment in a folder of results; return its path."""
         path = path_of(folder, self.id)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_json(path, asdict(self))
+        parts = []
+        for name, value in asdict(self).items():
+            if isinstance(value, list) and value:  # one record a line
+                records = ",\n".join(f"    {json.dumps(record, ensure_ascii=False)}" for record in value)
+                parts.append(f'  "{name}": [\n{records}\n  ]')
+            else:
+                parts.append(f'  "{name}": {json.dumps(value, ensure_ascii=False)}')
+        write_text(path, "{\n" + ",\n".join(parts) + "\n}\n")
         return path
 
     @property
@@ -85,7 +92,9 @@ def stored(folder: Path) -> list[str]:
 
 
 def measure(experiment: Experiment, run: Run) -> Result:
-    """Run an experiment."""
+    """Run an experiment. Raises ValueError for one that another program measures."""
+    if experiment.measure is None:
+        raise ValueError(f"{experiment.id} is measured by another program: {experiment.program}")
     begun = time.monotonic()
     rows = experiment.measure(run)
     command = f"gin-rummy reproduce {experiment.id}"
