@@ -171,7 +171,7 @@ def commands_of(page: Path) -> list[str]:
 
 
 def parse_command(line: str) -> dict[str, Any]:
-    """The parameters that the command line reads in a command, without running it; it raises what it raises."""
+    """The parameters that the command line reads in a command, without running it; raises what it raises."""
     command: Any = typer.main.get_command(app)
     context = None
     name, *arguments = shlex.split(line, comments=True)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from gin_env import agents
 from gin_env.agents.safe_discard import ClairvoyantSafeDiscardBot
-from gin_env.play.tournaments import play_tournament
+from gin_env.play.matches import MatchResult
+from gin_env.play.ratings import Rating
+from gin_env.play.tournaments import TournamentResult, draw_heat_map, play_tournament
 from gin_env.reproduce.experiments import (
     Experiment,
     Row,
@@ -162,26 +165,33 @@ def measure_tournament(run: Run) -> list[Row]:
     entrants = run.some([*agents.names(), "tonic-paper", "simple:knock_at=0"], 3)
     run.used(*entrants)
     result = play_tournament(entrants, run.size(2000), run.seed, log=run.log)
-    return [match_row(match) for match in result.matches]
+    ratings = [round(rating.value, 1) for rating in result.ratings or ()]
+    return [match.as_dict() | {"entrants": list(result.bots), "ratings": ratings} for match in result.matches]
 
 
 def tournament_table(rows: Sequence[Row]) -> str:
     """Win rates of the row's bot against the column's, in per cent, the best mean first."""
-    rates: dict[tuple[str, str], float] = {}
-    for row in rows:
-        rates[row["bot"], row["opponent"]] = row["won"]
-        rates[row["opponent"], row["bot"]] = 100 - row["won"]
-    bots = list(dict.fromkeys(bot for pair in rates for bot in pair))
-
-    def mean(bot: str) -> float:
-        return sum(rates[bot, other] for other in bots if other != bot) / (len(bots) - 1)
-
-    bots.sort(key=mean, reverse=True)
+    result = tournament_of(rows)
+    order = result.standings()
+    rates, means = 100 * result.win_rates, 100 * result.mean_win_rates
     lines = [
-        [f"`{bot}`", f"{mean(bot):.1f}", *(f"{rates[bot, o]:.0f}" if o != bot else "" for o in bots)]
-        for bot in bots
+        [f"`{result.bots[a]}`", f"{means[a]:.1f}", *(f"{rates[a, b]:.0f}" if a != b else "" for b in order)]
+        for a in order
     ]
-    return markdown(["bot", "mean", *(f"`{bot}`" for bot in bots)], lines)
+    return markdown(["bot", "mean", *(f"`{result.bots[bot]}`" for bot in order)], lines)
+
+
+def tournament_of(rows: Sequence[Row]) -> TournamentResult:
+    """The tournament of these matches."""
+    matches = tuple(MatchResult.from_dict(row) for row in rows)
+    ratings = tuple(Rating(value, 0.0) for value in rows[0]["ratings"]) or None
+    entrants = tuple(rows[0]["entrants"])
+    return TournamentResult(entrants, matches, ratings, matches[0].games, matches[0].seed, 0.95)
+
+
+def draw_tournament(rows: Sequence[Row], path: Path) -> None:
+    """The heat map of the win rates."""
+    draw_heat_map(tournament_of(rows), path)
 
 
 # --- Decisions a second ---------------------------------------------------------------------------------
@@ -244,6 +254,7 @@ EXPERIMENTS = [
         tournament_table,
         games=2000,
         time="an hour",
+        pictures={"tournament.png": draw_tournament},
     ),
     Experiment(
         "bot-speed",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from gin_env import estimators
 from gin_env.reproduce.experiments import Experiment, Row, Run, by, in_order, markdown
 from gin_env.support.atomic import save_figure
 from gin_env.support.plots import import_matplotlib
+from gin_env.training.estimators import figures
 from gin_env.training.estimators.evaluation import Evaluation, evaluate_estimators
 from gin_env.training.estimators.metrics import METRICS
 
@@ -39,11 +41,12 @@ def measure_metrics(run: Run) -> list[Row]:
     run.used("simple")
     result = evaluate_estimators(members, run.size(50_000, 200), run.seed, "simple")
     rows = [
-        {"estimator": name, "turn": None, "samples": int(result.counts.sum())}
+        {"estimator": name, "turn": None, "hands": result.hands, "samples": int(result.counts.sum())}
         | {metric: round(float(result.overall(metric)[number]), 6) for metric in METRICS}
         | {
             "calibration_error": round(float(result.calibration_error()[number]), 6),
             "microseconds": round(float(1e6 * result.seconds[number] / result.counts.sum()), 4),
+            "bins": result.bins[number].round(3).tolist(),
         }
         for number, name in enumerate(result.names)
     ]
@@ -73,6 +76,36 @@ def metrics_table(rows: Sequence[Row]) -> str:
         if row["turn"] is None
     ]
     return markdown(["estimator", *TITLES.values()], lines)
+
+
+def evaluation_of(rows: Sequence[Row]) -> Evaluation:
+    """The evaluation from whose rows pictures are drawn; without its times."""
+    overall = [row for row in rows if row["turn"] is None]
+    names = [row["estimator"] for row in overall]
+    found = by((row for row in rows if row["turn"] is not None), "estimator", "turn")
+    turns = 1 + max(turn for _, turn in found)
+    counts = np.zeros(turns, np.int64)
+    sums = np.zeros((len(names), turns, len(METRICS)))
+    squares = np.zeros_like(sums)
+    for (name, turn), row in found.items():
+        n = counts[turn] = row["samples"]
+        for column, metric in enumerate(METRICS):
+            mean, error = row[metric], row[f"{metric}_error"] or 0.0
+            sums[names.index(name), turn, column] = n * mean
+            squares[names.index(name), turn, column] = n * (mean**2 + error**2 * (n - 1))
+    bins = np.array([row["bins"] for row in overall])
+    hands = overall[0]["hands"]
+    return Evaluation(tuple(names), "simple", hands, 0, counts, sums, squares, bins, np.zeros(len(names)))
+
+
+def draw_turns(metric: str, rows: Sequence[Row], path: Path) -> None:
+    """A metric after each turn."""
+    figures.draw_metric(evaluation_of(rows), metric, path)
+
+
+def draw_calibration(rows: Sequence[Row], path: Path) -> None:
+    """Frequencies against probabilities."""
+    figures.draw_calibration(evaluation_of(rows), path)
 
 
 # --- Stronger players -----------------------------------------------------------------------------------
@@ -153,6 +186,10 @@ EXPERIMENTS = [
         metrics_table,
         games=0,
         time="half an hour",
+        pictures={
+            **{f"estimators/{name}": partial(draw_turns, metric) for metric, name in figures.FIGURES.items()},
+            "estimators/calibration.png": draw_calibration,
+        },
     ),
     Experiment(
         "003/stronger-players",

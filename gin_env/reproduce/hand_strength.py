@@ -1,4 +1,4 @@
-"""Paper 002's Table 1 and Figures 2 and 4 to 7: hand-strength networks trained and played here.
+"""Paper 002's Table 1: hand-strength networks trained and played here; other players, length of training.
 
 002: the data-driven hand-strength evaluation with convolutional networks (EAAI 2021 Gin Rummy challenge).
 Data sets and networks are kept in the run's folder and used again if it is stopped.
@@ -7,32 +7,18 @@ Data sets and networks are kept in the run's folder and used again if it is stop
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from gin_env import cards
-from gin_env.actions import DRAW_STOCK, PASS
 from gin_env.agents.hand_strength.bots import OffensiveBot
-from gin_env.agents.hand_strength.weights import load_network, packaged_names, save_network
-from gin_env.batch import Games
-from gin_env.estimators.risk import discard_risks
-from gin_env.reproduce.experiments import (
-    Experiment,
-    Row,
-    Run,
-    interval,
-    markdown,
-    match_row,
-    percent,
-    plain_table,
-)
+from gin_env.agents.hand_strength.weights import load_network, save_network
+from gin_env.reproduce.experiments import Experiment, Row, Run, by, interval, markdown, match_row, percent
 from gin_env.support.atomic import save_figure
 from gin_env.support.plots import import_matplotlib
 from gin_env.training.hand_strength import recipes
 from gin_env.training.hand_strength.data_sets import DataSet
-from gin_env.views import PlayerView
 
 CONFIDENCE = 0.9
 """The paper's."""
@@ -55,33 +41,6 @@ TABLE = {
 """Table 1: training loss, validation loss, games won in per cent against Simple, half its interval."""
 CANDIDATES = 5
 """Networks of each kind."""
-
-FIGURE_6_HAND = "3C 6C QC 6H 7H AS 5S 7D TD JD"
-FIGURE_6_DRAWN = "TH"
-FIGURE_6 = {
-    "simple": "TD",
-    "dual-inception-simple": "TD",
-    "dual-inception-simple-all-stages": "3C",
-    "dual-inception-random-16": "QC",
-    "dual-inception-random-256": "QC",
-}
-"""What each player discards in Figure 6 (the Simple player: one of the four tens and faces at random)."""
-
-FIGURE_7_ESTIMATE = """
-.10 .09   0 .18 .29   1 .55 .61 .49 .33 .44   0 .39
-.10 .08 .10 .12 .13   0   0 .33   0   0 .43   0 .48
-  0   0 .07 .09   0 .33 .23 .24 .32   0 .33 .30   0
-.10 .08 .09 .11   0 .40   0 .31 .46   0   0 .14   0
-"""
-"""Figure 7a: the opponent's cards; T is 1, F is 0. Rows are clubs, hearts, spades, diamonds."""
-FIGURE_7_HAND = "3C 6H 7H 9H TH AS 5S TS 5D 7D TD"
-"""Figure 7b; the caption says that it is the opponent's hand, but the scored cards are these."""
-FIGURE_7_NETWORK = "dual-inception-random-16"
-FIGURE_7 = {
-    "5S": (0.16, -29.9), "AS": (0.01, -32.4), "6H": (0.90, -29.2), "5D": (0.09, -29.4),
-    "7H": (0.13, -29.0), "3C": (0.10, -29.4), "7D": (0.40, -29.0), "9H": (0.53, -29.7),
-}  # fmt: skip
-"""Figure 7c and 7d: defensive and offensive score of each unmelded card."""
 
 
 # --- Table 1 --------------------------------------------------------------------------------------------
@@ -171,58 +130,31 @@ def table_1(rows: Sequence[Row]) -> str:
     return markdown(header, lines)
 
 
-# --- Figures 6 and 7 --------------------------------------------------------------------------------------
+DATA_TITLES = {"simple": "Simple", "random-16": "Random-16", "random-256": "Random-256"}
+COLOURS = {"mlp": "tab:blue", "mlp-i": "tab:orange", "dual-inception": "tab:green"}
 
 
-def figure_6_view() -> PlayerView:
-    """The position of Figure 6 in the first turn: ten cards, both passed, one drawn from the stock."""
-    own = cards.parse(FIGURE_6_HAND)
-    drawn = cards.card_id(FIGURE_6_DRAWN)
-    others = [card for card in range(cards.NUM_CARDS) if not own >> card & 1 and card != drawn]
-    opponent, upcard = others[::4][:10], others[1]
-    dealt = [card for pair in zip(cards.cards_of(own), opponent, strict=True) for card in pair]
-    stock = [card for card in others if card not in opponent and card != upcard]
-    games = Games(1)
-    table = games.everyone
-    games.start(table, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
-    games.set_deck(0, [*dealt, upcard, drawn, *stock], dealer=1)
-    for action in (PASS, PASS, DRAW_STOCK):
-        games.play(table, np.array([action]))
-    return games.views(table)
+def new_figure(columns: int) -> tuple[Any, Any]:
+    """A figure with `columns` panels side by side."""
+    figure = import_matplotlib()[0](figsize=(4 * columns, 3.4), layout="constrained")
+    return figure, figure.subplots(1, columns, squeeze=False)[0]
 
 
-def measure_figure_6(run: Run) -> list[Row]:
-    """What each packaged network of Figure 6 discards, beside the paper's."""
-    view = figure_6_view()
-    rows = []
-    for name, theirs in FIGURE_6.items():
-        if name in packaged_names():
-            bot = f"offensive:network={name}"
-            run.used(bot)
-            action = int(OffensiveBot(name).act(view)[0])
-            rows.append({"network": name, "paper": theirs, "ours": cards.card_text(action % cards.NUM_CARDS)})
-    return rows
-
-
-def figure_7_estimate() -> np.ndarray:
-    """float32 (1, 52): Figure 7a."""
-    return np.array(FIGURE_7_ESTIMATE.split(), np.float32)[None]
-
-
-def measure_figure_7(run: Run) -> list[Row]:
-    """Defensive and offensive scores of the position of Figure 7, beside the paper's."""
-    estimate = figure_7_estimate()
-    hand = cards.parse(FIGURE_7_HAND)
-    ids = np.array([cards.card_id(text) for text in FIGURE_7])
-    left = np.array([hand & ~(1 << int(card)) for card in ids], np.uint64)
-    run.used(f"offensive:network={FIGURE_7_NETWORK}")
-    values = OffensiveBot(FIGURE_7_NETWORK).hand_values(estimate, np.zeros(len(ids), np.int64), left)
-    risks = discard_risks(estimate)[0, ids]
-    return [
-        {"card": card, "paper_risk": risk, "risk": round(float(ours), 6)}
-        | {"paper_value": value, "value": round(float(our_value), 6)}
-        for (card, (risk, value)), ours, our_value in zip(FIGURE_7.items(), risks, values, strict=True)
-    ]
+def draw_losses(rows: Sequence[Row], path: Path) -> None:
+    """Figure 4: training and validation loss by epoch."""
+    figure, axes = new_figure(len(DATA_TITLES))
+    found = by(rows, "network")
+    for panel, (name, title) in zip(axes, DATA_TITLES.items(), strict=True):
+        for architecture, colour in COLOURS.items():
+            row = found.get(f"{architecture}-{name}")
+            if row is not None:
+                epochs = np.arange(1, len(row["train_losses"]) + 1)
+                panel.plot(epochs, row["train_losses"], color=colour, label=architecture)
+                panel.plot(epochs, row["validation_losses"], color=colour, linestyle="--")
+        panel.set(xlabel="epoch", ylabel="mean squared error", title=f"{title} (002, Figure 4)")
+        if panel.has_data():
+            panel.legend(fontsize=8)
+    save_figure(figure, path, dpi=150)
 
 
 # --- Players, training length, data -------------------------------------------------------------------------
@@ -326,24 +258,7 @@ EXPERIMENTS = [
         table_1,
         games=10_000,
         time="an hour",
-    ),
-    Experiment(
-        "002/figure-6",
-        "What the networks discard in Figure 6",
-        measure_figure_6,
-        partial(plain_table, ["network", "paper", "ours"], ["network", "paper", "ours"]),
-        games=0,
-    ),
-    Experiment(
-        "002/figure-7",
-        "Defensive and offensive scores of Figure 7",
-        measure_figure_7,
-        partial(
-            plain_table,
-            ["card", "paper's risk", "risk", "paper's value", "value"],
-            ["card", "paper_risk", "risk", "paper_value", "value"],
-        ),
-        games=0,
+        pictures={"hand_strength/figure_4.png": draw_losses},
     ),
     Experiment(
         "002/players",

@@ -36,8 +36,8 @@ def rewritten(
 ) -> str:
     """A page's text with all its blocks made anew from the results in a folder.
 
-    Raises ValueError for a block of an unknown experiment or without an end, FileNotFoundError for one
-    without a result.
+    A block without a result says that it has not been measured yet. Raises ValueError for a block of an
+    unknown experiment or without an end.
     """
     if len(_BLOCK.findall(text)) != text.count("<!-- result "):
         raise ValueError("a block that begins with <!-- result ID --> ends with <!-- end -->: one has no end")
@@ -46,7 +46,10 @@ def rewritten(
         name = found[2]
         if name not in experiments:
             raise ValueError(f"the page shows a result {name!r}, which is no experiment")
-        made = render(load(folder, name), experiments[name], path_of(Path("..") / RESULTS, name).as_posix())
+        made = f"Not measured yet: `gin-rummy reproduce {name}`.\n"
+        if path_of(folder, name).exists():
+            link = path_of(Path("..") / RESULTS, name).as_posix()
+            made = render(load(folder, name), experiments[name], link)
         return f"{found[1]}\n{made}\n{found[3]}"
 
     return _BLOCK.sub(block, text)

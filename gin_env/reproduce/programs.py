@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 from gin_env.reproduce.experiments import Experiment, Row, by, in_order, markdown, plain_table
+from gin_env.training import tonic
 
 POOL = ("simple", "simple:knock_at=0", "tonic", "previous")
 
@@ -45,6 +47,20 @@ def trials_table(rows: Sequence[Row], most: int = 5) -> str:
     chosen = best if rows[0] in best else [*best, rows[0]]
     lines = [(row["trial"], f"`{row['bot']}`", f"{row['mean']:.2f}") for row in chosen]
     return markdown(["trial", "bot", "games won, mean of the three opponents"], lines, "rlr")
+
+
+def draw_trials(rows: Sequence[Row], path: Path) -> None:
+    """Each trial's mean win rate over each of the six numbers; the line is the bot that it began with."""
+    trials = []
+    for row in rows:
+        numbers = {key: row[key] for key in tonic.RANGES if row[key] is not None}
+        trial = tonic.Candidate(row["bot"], numbers)
+        for opponent in tonic.OPPONENTS:
+            decided = row["games"] // len(tonic.OPPONENTS)
+            trial.decided[opponent] = decided
+            trial.won[opponent] = round(row[f"won against {opponent}"] * decided / 100)
+        trials.append(trial)
+    tonic.draw_trials(tonic.TuningResult({"games": 2000}, trials, [], [], None), path)
 
 
 def dealt_table(rows: Sequence[Row]) -> str:
@@ -97,6 +113,7 @@ EXPERIMENTS = [
         trials_table,
         games=2000,
         program="gin-rummy tune tonic",
+        pictures={"tonic_trials.png": draw_trials},
     ),
     Experiment(
         "002/data",

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from itertools import chain
 
-from gin_env.reproduce import bots, claims, estimators, fitness, hand_strength, programs
+from gin_env.reproduce import (
+    bots,
+    claims,
+    estimators,
+    fitness,
+    hand_strength,
+    hand_strength_figures,
+    programs,
+)
 from gin_env.reproduce.experiments import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.id: experiment
     for experiment in sorted(
         chain.from_iterable(
-            module.EXPERIMENTS for module in (claims, fitness, hand_strength, estimators, bots, programs)
+            module.EXPERIMENTS
+            for module in (bots, claims, estimators, fitness, hand_strength, hand_strength_figures, programs)
         ),
         key=lambda experiment: experiment.id,
     )
