@@ -103,9 +103,8 @@ def test_other_files_are_told_apart(tmp_path):
     with pytest.raises(ValueError, match="holds no matches, or is damaged"):
         MatchLog(path, resume=True)
     match = play_match("random", "random", 2, seed=1).as_dict()
-    path.write_text(
-        f"{json.dumps({'matches_of_release': '0.1.0'})}\n{json.dumps({'key': '', 'match': match})}\n"
-    )
+    lines = {"matches_of_release": "0.1.0"}, {"key": "", "match": match}
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with pytest.raises(ValueError, match="without the results of the deals"):
         MatchLog(path, resume=True)
     path.write_text(json.dumps({"matches_of_release": "0.0"}) + "\n")

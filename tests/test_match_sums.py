@@ -78,7 +78,8 @@ def test_the_deals_add_up_to_the_match_and_do_not_depend_on_the_batch(episode, m
     assert tuple(whole.deals["wins"].sum(axis=0)) == whole.wins
     assert tuple(whole.deals["points"].sum(axis=0)) == whole.points
     assert whole.deals["hands"].sum() == whole.hands
-    assert whole.deals["wins"].sum(axis=1).max() == 2 and (whole.deals["hands"] >= 2).all()
+    assert whole.deals["wins"].sum(axis=1).max() == 2
+    assert whole.deals["hands"].min() >= 2
     monkeypatch.setattr(matches, "BATCH_SIZE", 14)
     again = play_match("simple", "simple:knock_at=4", 60, seed=4, episode=episode)
     assert np.array_equal(again.deals, whole.deals)
@@ -153,7 +154,7 @@ def test_with_the_deals_the_interval_pairs_the_two_games_of_each():
 
 def test_points_per_hand_have_intervals_over_the_deals():
     a, b = result_of(deals=DEALS).points_intervals(0.9)
-    # Deviations from 4.5 a hand: 60 - 18, 20 - 27, 10 - 22.5, -13.5, -9; t with 4 degrees of freedom is 2.1318.
+    # Deviations from 4.5 a hand: 60 - 18, 20 - 27, 10 - 22.5, -13.5, -9; t with 4 degrees of freedom: 2.1318.
     half = 2.1318 * np.sqrt((42**2 + 7**2 + 12.5**2 + 13.5**2 + 9**2) / 4 * 5) / 20
     assert a == pytest.approx((4.5 - half, 4.5 + half), abs=1e-3)
     assert sum(b) / 2 == pytest.approx(1.5)

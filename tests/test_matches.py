@@ -194,7 +194,21 @@ def test_command_line_match_writes_json(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "95 % interval" in done.stdout
     saved = json.loads(path.read_text())
-    assert saved["wins"] == list(play_match("simple", "random", 20, seed=3).wins)
+    again = play_match("simple", "random", 20, seed=3)
+    assert (saved["wins"], saved["interval"]) == (list(again.wins), list(again.interval))
+    assert "deals" not in saved
+    low, high = again.interval
+    assert f"(95 % interval {100 * low:.2f} to {100 * high:.2f})" in done.stdout
+
+
+def test_command_line_match_writes_the_result_of_each_deal(tmp_path):
+    path = tmp_path / "result.json"
+    options = "--games", "20", "--seed", "3", "--json", str(path), "--deals"
+    assert gin_rummy("match", "simple", "random", *options).returncode == 0
+    again = play_match("simple", "random", 20, seed=3)
+    saved = gin_env.MatchResult.from_dict(json.loads(path.read_text()))
+    assert saved == again
+    assert np.array_equal(saved.deals, again.deals)
 
 
 def test_command_line_mistakes_are_one_clear_line():
@@ -202,6 +216,7 @@ def test_command_line_mistakes_are_one_clear_line():
         (("match", "simpel", "random"), "unknown bot 'simpel'; choose from"),
         (("match", "simple", "random", "--games", "7"), "even number"),
         (("match", "simple", "nowhere.zip"), "no trained policy at nowhere.zip"),
+        (("match", "simple", "random", "--deals"), "name its file with --json"),
     ):
         done = gin_rummy(*arguments)
         assert done.returncode == 2

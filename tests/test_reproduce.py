@@ -15,6 +15,8 @@ from gin_env.agents.cfr.abstractions import PAPER, decision_slices
 from gin_env.agents.cfr.table import packaged_table
 from gin_env.cli import app
 from gin_env.play import match_log
+from gin_env.play.claims import MARGIN
+from gin_env.play.differences import win_rate_difference
 from gin_env.play.matches import DEAL_RESULT, MatchResult, play_match
 from gin_env.reproduce import claims, experiments, fitness, pages, results
 from gin_env.reproduce.experiments import Experiment, Run
@@ -286,6 +288,35 @@ def test_the_claims_are_about_frozen_readings():
             assert bot.partition(":")[0] in frozen, bot
 
 
+def test_every_claim_of_an_order_has_no_margin_and_every_other_one_has():
+    for claim in (*claims.PAPER_000, *claims.PAPER_001, *claims.PAPER_002, *claims.PAPER_004):
+        order = claim.paper in ("> 50", "≤ 50", "> 0", "< 0")
+        assert claim.margin == (0 if order or claim.unit != "%" else MARGIN), claim.text
+
+
+def test_claims_are_measured_with_paired_intervals(monkeypatch, tmp_path):
+    """A difference pairs its two matches by their decks; a single match is one."""
+    played = {
+        "first": match_result(("first", "c"), [(2, 0, 1, 1), (1, 1, 1, 1), (1, 1, 1, 1), (0, 2, 1, 1)] * 50),
+        "second": match_result(
+            ("second", "c"), [(2, 0, 1, 1), (1, 1, 1, 1), (0, 2, 1, 1), (0, 2, 1, 1)] * 50
+        ),
+    }
+    run = Run(0, False, tmp_path)
+    monkeypatch.setattr(run, "match", lambda bot, opponent, games: played[bot])
+    told = [
+        claims.Claim("single", ("first", "c"), "", 0, 1),
+        claims.Claim("difference", ("first", "c"), "", 0, 1, minus=("second", "c")),
+    ]
+    single, difference = claims.measure_claims(told, run)
+    low, high = played["first"].interval
+    assert (single["games"], single["value"]) == (400, 50)
+    assert (single["low"], single["high"]) == pytest.approx((100 * low, 100 * high), abs=1e-3)
+    low, high = win_rate_difference(played["first"], played["second"]).interval
+    assert (difference["games"], difference["value"]) == (800, 12.5)
+    assert (difference["low"], difference["high"]) == pytest.approx((100 * low, 100 * high), abs=1e-3)
+
+
 def test_points_for_each_point_of_the_opponent():
     match = match_result(("a", "b"), [(2, 0, 300, 100), (1, 1, 200, 100), (2, 0, 250, 100), (2, 0, 250, 100)])
     value, (low, high) = claims.points_ratio(match)
@@ -356,6 +387,16 @@ def test_shapley_values_add_up_to_the_whole():
     )
     assert sum(value for value, _, _ in values) == pytest.approx(everything - none, abs=0.01)
     assert all(low < value < high for value, low, high in values)
+    # All matches alike, deal by deal, but for one: what its weight makes of it is all that is left.
+    factor, everything = fitness.FACTORS[0], fitness.SUBSETS[-1]
+    even = match_result(("a", "b"), [(won, 2 - won, 1, 1) for won in [0, 1, 2] * 20])
+    same = dict.fromkeys(fitness.SUBSETS, even)
+    assert fitness.shapley_value(factor, same) == pytest.approx((0, 0, 0))
+    better = match_result(("a", "b"), [(won, 2 - won, 1, 1) for won in [0, 1, 2, 1, 1, 2] * 10])
+    value, low, high = fitness.shapley_value(factor, same | {everything: better})
+    assert value == pytest.approx(100 / 4 * (better.win_rate - 0.5), abs=1e-3)
+    more_each = np.array([0, 0, 0, 1, 0, 0] * 10) / 2  # games of two, in each deal
+    assert high - low == pytest.approx(100 / 4 * 2 * 2.0010 * more_each.std(ddof=1) / np.sqrt(60), rel=1e-3)
     for subset in fitness.SUBSETS:
         assert set(agents.make(fitness.bot_with(subset)).factors) == subset
         assert agents.make(fitness.bot_with(subset, relative=True)).relative

@@ -15,6 +15,7 @@ from test_matches import gin_rummy
 
 from gin_env import agents, estimators, play_match
 from gin_env.agents.simple import SimpleBot
+from gin_env.play.differences import win_rate_difference
 from gin_env.play.ratings import rate
 from gin_env.play.tournaments import CSV_COLUMNS, draw_heat_map, play_tournament
 from gin_env.support import specs
@@ -173,6 +174,17 @@ def test_matrices_agree_with_the_matches(tournament):
     assert (lows[0, 2], highs[0, 2]) == match.interval
     assert tuple(tournament.points_per_hand[[0, 2], [2, 0]]) == match.points_per_hand
     assert tournament.mean_win_rates[1] == pytest.approx(np.nanmean(rates[1]))
+
+
+def test_two_bots_are_compared_on_the_same_decks_against_a_third(tournament):
+    first = play_match(BOTS[0], BOTS[1], 60, seed=3)
+    second = play_match(BOTS[2], BOTS[1], 60, seed=3)
+    expected = win_rate_difference(first, second)
+    found = tournament.difference(BOTS[0], BOTS[2], BOTS[1])
+    assert (found.value, found.bots) == (pytest.approx(expected.value, abs=0.1), expected.bots)
+    match = tournament.match(BOTS[1], BOTS[2])
+    assert found.value == pytest.approx(first.win_rate - (1 - match.win_rate))
+    assert found.interval == win_rate_difference(first, match.swapped()).interval
 
 
 def test_the_confidence_is_used_everywhere(tournament):

@@ -10,9 +10,9 @@ turn, and where it stops.
   win rates.
 - Trials play up to nine matches; asynchronous successive halving (Li et al., 2020) stops two thirds of them
   after the first and two thirds of the rest after the third.
-- The first trial is the paper's bot, ``tonic-paper``. The best trials and this one play longer matches on fresh decks; then
-  the best of these and the first one meet the opponents and each other on decks that decided nothing
-  before.
+- The first trial is the paper's bot, ``tonic-paper``. The best trials and this one play longer matches on
+  fresh decks; then the best of these and the first one meet the opponents and each other on decks that
+  decided nothing before.
 
 Everything depends on the seed alone.
 """

@@ -85,7 +85,7 @@ class Generation:
     win_rates: dict[str, float]
     """Against each bot of the pool, and against the champion before it (`PREVIOUS`)."""
     intervals: dict[str, tuple[float, float]]
-    """Wilson, 95 %."""
+    """95 %, Wilson with the two games of a deal as one observation."""
     losses: dict[str, float]
     """Held-out losses of the fit, see `fit.fit`."""
     positions: int
