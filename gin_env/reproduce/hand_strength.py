@@ -50,6 +50,8 @@ def data_set(run: Run, name: str, stages: str = "last") -> DataSet:
     """The data set of a name, generated once in the run's folder."""
     observations = run.size(recipes.OBSERVATIONS, 500)
     run.say(f"data {name}, {observations:,} states")
+    run.used(*(("random-discard", "simple") if name.startswith("random") else ("simple",)))
+    run.estimators += [recipes.ESTIMATOR] * (recipes.ESTIMATOR not in run.estimators)
     return recipes.load_or_generate(
         run.folder / "data", name, stages, observations=observations, seed=run.seed
     )
