@@ -58,8 +58,8 @@ def _fixed_records() -> np.ndarray:
     zeros = np.zeros(HANDS, np.uint64)
     games.start(games.everyone, zeros, zeros)
     for hand in range(HANDS):
-        deck = sorted(range(NUM_CARDS), key=lambda card, hand=hand: number_of(f"deck {hand}, card {card}"))
-        games.set_deck(hand, deck, dealer=hand % 2)
+        numbers = [number_of(f"deck {hand}, card {card}") for card in range(NUM_CARDS)]
+        games.set_deck(hand, np.argsort(np.array(numbers, np.uint64)), dealer=hand % 2)
     parts = []
     running, step = games.everyone, 0
     while len(running):

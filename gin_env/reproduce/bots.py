@@ -54,8 +54,10 @@ TONIC_OPTIONS: list[Row] = [
         ("draws for a pair in all turns", "pair_turns=100"),
     )
 ]
-CONTROLS = ("medium-paper", "utility-paper", "utility-paper:draw_above=0", "random-discard")
-CONTROLS += ("late-knock-paper:useful_draws=false", "simple:knock_at=0")
+CONTROLS = (
+    "medium-paper", "utility-paper", "utility-paper:draw_above=0", "random-discard",
+    "late-knock-paper:useful_draws=false", "simple:knock_at=0",
+)  # fmt: skip
 MEDIUM_DROPS = tuple(f"medium-paper:minimum_drop={drop}" for drop in (1, 2, 3, 4, 5, 6, 8, 10))
 GENERATION: list[Row] = [
     {"label": f"`{opponent}`", "bot": "generation", "opponent": opponent}
@@ -131,13 +133,12 @@ def measure_in_play(run: Run) -> list[Row]:
             if switch == "discards" or alone:
                 match = run.match(f"safe-discard:estimator={estimator}{params}", "simple", games)
                 rows.append(match_row(match, estimator=estimator, switch=switch))
-    for switch, numbers in (
-        ("discards", {}),
-        ("knock alone", {"caution": 0, "knock": True}),
-        ("draw alone", {"caution": 0, "draw": True}),
-        ("discards, `caution=10`", {"caution": 10}),
+    for switch, bot in (
+        ("discards", ClairvoyantSafeDiscardBot()),
+        ("knock alone", ClairvoyantSafeDiscardBot(caution=0, knock=True)),
+        ("draw alone", ClairvoyantSafeDiscardBot(caution=0, draw=True)),
+        ("discards, `caution=10`", ClairvoyantSafeDiscardBot(caution=10)),
     ):
-        bot = ClairvoyantSafeDiscardBot(**numbers)
         bot.name = f"clairvoyant-safe-discard, {switch}"
         match = run.match(bot, "simple", 20_000, clairvoyant=True)
         rows.append(match_row(match, estimator=OMNISCIENT, switch=switch))

@@ -198,19 +198,20 @@ def measure_training_length(run: Run) -> list[Row]:
         states = data_set(run, name)
         for seed in range(run.size(2, 1)):
             trainer = Trainer(states, Settings("dual-inception", constant, seed=seed))
-            seen: list[int] = [0]
-            following = 0.0
+            epochs: list[int] = []
+            seen, following = 0, 0.0
             longest = run.size(LONGEST, 1000)
-            while seen[0] < longest:
-                trainer.run_epoch(lambda states, seen=seen: seen.__setitem__(0, seen[0] + states))
-                if seen[0] >= min(following, longest):
-                    following = 1.5 * seen[0]
-                    run.say(f"{name}, seed {seed}: {seen[0]:,} states")
+            while seen < longest:
+                trainer.run_epoch(epochs.append)
+                seen = sum(epochs)
+                if seen >= min(following, longest):
+                    following = 1.5 * seen
+                    run.say(f"{name}, seed {seed}: {seen:,} states")
                     rows.append(
                         {
                             "data_set": name,
                             "seed": seed,
-                            "states_seen": seen[0],
+                            "states_seen": seen,
                             "validation_loss": round(trainer.validation_losses[-1], 2),
                             "won": percent(validation_win_rate(trainer, run.size(2000, 20))),
                         }
