@@ -20,6 +20,7 @@ from gin_env.agents.hand_strength.bots import BalancedBot, DefensiveBot, Offensi
 from gin_env.agents.late_knock import LateKnockBot
 from gin_env.agents.medium import MediumBot
 from gin_env.agents.paper import PAPER_BOTS
+from gin_env.agents.process import PREFIX, ProcessBot
 from gin_env.agents.random_bots import RandomBot
 from gin_env.agents.random_discard import RandomDiscardBot
 from gin_env.agents.safe_discard import SafeDiscardBot
@@ -116,9 +117,13 @@ def make(name: str, **params: Any) -> Agent:
     The name may hold parameters, as in ``"simple:knock_at=4"`` (see `gin_env.support.specs`). In results
     a bot made with parameters is called by the text that makes it again.
 
+    ``process:COMMAND`` is a program that plays: see `gin_env.agents.process`.
+
     Raises ValueError for an unknown name or parameters that cannot be read, TypeError for a parameter
     that the bot does not have.
     """
+    if isinstance(name, str) and name.startswith(PREFIX):
+        return ProcessBot(name.removeprefix(PREFIX), **params)
     bot = specs.make(name, params, _factory, "bot")
     if name in PAPER_BOTS and not params:
         bot.name = name

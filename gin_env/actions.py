@@ -52,6 +52,22 @@ def describe(action: int) -> str:
     raise IllegalActionError(f"{action} is not an action: actions run from 0 to {NUM_ACTIONS - 1}")
 
 
+def parse(text: str) -> int:
+    """The action of its words: the inverse of `describe`. Raises ValueError for any other words."""
+    if not isinstance(text, str):
+        raise TypeError(f"an action in words is a text, not {text!r}")
+    action = _BY_WORDS.get(text)
+    if action is None:
+        raise ValueError(
+            f"{text[:60]!r} is no action; write 'draw from the stock', 'draw the upcard', 'pass', "
+            "'discard 5H' or 'knock with 5H'"
+        )
+    return action
+
+
+_BY_WORDS = {describe(action): action for action in range(NUM_ACTIONS)}
+
+
 def check_action(action: Any) -> int:
     """`action` as an int in 0..106.
 

@@ -12,6 +12,7 @@ from gin_env.commands import (
     hand_strength,
     matches,
     reproduce,
+    serve,
     train,
     tune,
 )
@@ -38,6 +39,7 @@ app.add_typer(hand_strength.app, name="hand-strength")
 app.add_typer(estimators.app)
 app.add_typer(reproduce.app)
 app.add_typer(convert.app)
+app.add_typer(serve.app)
 app.add_typer(bench.app)
 app.add_typer(bot_speed.app)
 

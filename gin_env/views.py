@@ -5,14 +5,14 @@ Bots and estimators receive batches of `VIEW` records (wrapped in `PlayerView`),
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gin_env import actions as act
 from gin_env.candidates import check_arrays, check_written, write_candidates
-from gin_env.cards import NUM_CARDS, card_text, cards_of
+from gin_env.cards import NUM_CARDS, card_text, cards_of, check_mask, lowest_card
 from gin_env.compilation import kernel
 from gin_env.engine import (
     ALREADY_DRAWN,
@@ -22,16 +22,19 @@ from gin_env.engine import (
     NO_SUCH_ACTION,
     NOT_IN_HAND,
     NOT_IN_THIS_PHASE,
+    deal,
     decision_random,
     illegality,
+    play,
     write_mask,
 )
 from gin_env.history import first_mover, next_mover, upcard_after
 from gin_env.melds import deadwood
 from gin_env.observation import OBSERVATION_SIZE, write_observation
 from gin_env.record_checks import is_history, is_position
-from gin_env.rules import Rules
-from gin_env.state import NO_CARD, OFFER, PHASE_NAMES, PRIVATE, PUBLIC, STOCK_ONLY
+from gin_env.rules import Rules, cards_in_deck
+from gin_env.state import NO_CARD, OFFER, PHASE_NAMES, PRIVATE, PUBLIC, STATE, STOCK_ONLY
+from gin_env.support.checks import check_integer
 
 VIEW = np.dtype(
     [
@@ -88,6 +91,77 @@ class PlayerView:
         if agent not in raw.possible_agents:
             raise ValueError(f"no agent {agent!r}: the agents are {', '.join(raw.possible_agents)}")
         return raw.player_view(agent)
+
+    @classmethod
+    def from_history(
+        cls,
+        hand: int,
+        first_upcard: int,
+        history: Iterable[int] = (),
+        stock_draws: Iterable[int] = (),
+        *,
+        player: int = 0,
+        dealer: int = 0,
+        scores: tuple[int, int] = (0, 0),
+        hand_number: int = 0,
+        rules: Rules | None = None,
+        random: int = 0,
+    ) -> PlayerView:
+        """The view of a player in a hand that is told from its beginning, as she saw it.
+
+        For hands that this package did not deal: other engines', other programs', those at a kitchen table.
+
+        Parameters
+        ----------
+        hand : mask of the cards that she was dealt (`gin_env.cards.parse`).
+        first_upcard : the card turned up at the deal.
+        history : the actions of both players since, in order; who acted follows from the rules.
+        stock_draws : the cards that she drew from the stock, in order.
+        player, dealer : who she is, and who dealt: 0 or 1.
+        scores : of players 0 and 1 before this hand.
+        hand_number : hands played before this one.
+        random : a number from 0 to 2**64 - 1 by which bots break ties.
+
+        Raises TypeError or ValueError for cards or numbers that cannot be, IllegalActionError, naming the
+        act, for a history against the rules. A knock ends the hand: nothing is left to decide.
+        """
+        rules = rules if rules is not None else Rules()
+        for name, number, most in (
+            ("player", player, 1), ("dealer", dealer, 1), ("first_upcard", first_upcard, NUM_CARDS - 1),
+            ("hand_number", hand_number, rules.max_hands - 1), ("random", random, 2**64 - 1),
+            *(("a score", score, rules.target_score - 1) for score in scores),
+        ):  # fmt: skip
+            check_integer(name, number, 0, most)
+        if len(scores) != 2:
+            raise ValueError(f"scores are those of players 0 and 1, not {scores!r}")
+        hand, draws = check_mask(hand), [check_integer("a card", card, 0, 51) for card in stock_draws]
+        if hand.bit_count() != rules.hand_size:
+            raise ValueError(f"a player is dealt {rules.hand_size} cards, not {hand.bit_count()}")
+        if (hand | 1 << first_upcard) & ~rules.deck_mask or hand >> first_upcard & 1:
+            raise ValueError("hand and first_upcard are different cards of the deck")
+        told = np.zeros(1, STATE)
+        told["public"]["rules"] = rules.record()
+        told["public"]["scores"], told["public"]["hand_number"] = scores, hand_number
+        told["public"]["dealer"] = dealer
+        _tell_deal(told, player, hand, first_upcard)
+        drawn = 0
+        for number, action in enumerate(history):
+            action = act.check_action(action)
+            mine = int(told["public"]["to_move"][0]) == player
+            card = NO_CARD
+            if mine and action == act.DRAW_STOCK:
+                if drawn == len(draws):
+                    raise ValueError(f"act {number}: stock_draws does not say which card the player drew")
+                card = draws[drawn]
+                drawn += 1
+            _check_told(told, player, action, card, number)
+            _tell(told, action, card)
+        if drawn < len(draws):
+            raise ValueError(f"stock_draws has {len(draws)} cards, but the player drew {drawn} times")
+        records = np.zeros(1, VIEW)
+        records["public"], records["private"] = told["public"], told["private"][:, player]
+        records["player"], records["random"] = player, random
+        return cls(records)
 
     def __len__(self) -> int:
         return len(self.records)
@@ -187,6 +261,54 @@ def explain_illegal(views: np.ndarray, action: int) -> str:
         return f"{what}: {card_text(card)} was just taken from the discard pile"
     left, limit = deadwood(hand & ~(1 << card)), int(public["rules"]["knock_limit"])
     return f"{what}: deadwood would be {left}, the limit is {limit}"
+
+
+def _check_told(told: np.ndarray, player: int, action: int, card: int, number: int) -> None:
+    """Raise IllegalActionError unless the next act of a told hand can be, as far as `player` can know."""
+    public, hand = told["public"][0], int(told["private"]["hand"][0, player])
+    mover = int(public["to_move"])
+    unseen = Rules.from_record(public["rules"]).deck_mask & ~(hand | int(public["pile"]))
+    records = np.zeros(1, VIEW)
+    records["public"], records["player"] = public, mover
+    # Of the other hand nothing is known but what lies elsewhere: she may discard anything else.
+    records["private"]["hand"] = hand if mover == player else unseen
+    who = f"act {number}: player {mover}"
+    if act.is_discard(action) and action >= act.KNOCK:
+        raise act.IllegalActionError(f"{who}, {act.describe(action)}: a knock ends the hand")
+    reason = _illegality(records, action)
+    if reason == NOT_IN_HAND and mover != player:
+        raise act.IllegalActionError(
+            f"{who}, {act.describe(action)}: that card lies elsewhere (hand or pile)"
+        )
+    if reason != LEGAL:
+        raise act.IllegalActionError(f"{who}, {explain_illegal(records, action)}")
+    shown = int(public["shown"][1 - player])
+    if card != NO_CARD and not unseen & ~shown & 1 << card:
+        raise act.IllegalActionError(f"{who} drew {card_text(card)}, which is not in the stock")
+
+
+@kernel
+def _tell_deal(told, player: int, hand: int, first_upcard: int) -> None:
+    """Deal a hand of which one player's cards and the upcard are known; the others are never looked at."""
+    game = told[0]
+    rules = game.public.rules
+    index = 0
+    remaining = hand
+    while remaining:
+        game.hidden.deck[2 * index + player] = lowest_card(remaining)
+        remaining &= remaining - 1
+        index += 1
+    game.hidden.deck[2 * rules.hand_size] = first_upcard
+    deal(game)
+
+
+@kernel
+def _tell(told, action: int, card: int) -> None:
+    """Carry out an act; `card` is what the player who tells drew from the stock."""
+    game = told[0]
+    if card != NO_CARD:
+        game.hidden.deck[cards_in_deck(game.public.rules) - game.public.stock_left] = card
+    play(game, action)
 
 
 @kernel

@@ -162,9 +162,11 @@ def main(run: Path) -> None:
 
     process = start(example, replace(settings, resume=True))
     # Only the checkpoint is read here: the pool that it names may have changed by the next line.
-    while example.read_checkpoint(settings)[1].decisions == progress.decisions:
-        time.sleep(0.05)
-    os.kill(process, signal.SIGINT)
+    try:
+        while example.read_checkpoint(settings)[1].decisions == progress.decisions:
+            time.sleep(0.05)
+    finally:
+        os.kill(process, signal.SIGINT)
     _, status = os.waitpid(process, 0)
     output = (run.parent / "output.txt").read_text()
     assert os.waitstatus_to_exitcode(status) == 130, output

@@ -35,6 +35,7 @@ PACKAGE = provenance.PACKAGE
             "break_pairs=false,depth_growth=0.0",
         ),
         ("runs/policy.safetensors", "runs/policy.safetensors"),
+        ("process:gin-rummy serve-bot simple", "process:gin-rummy serve-bot simple"),
     ],
 )
 def test_every_parameter_is_spelled_out(bot, spelled):
@@ -90,6 +91,12 @@ def test_a_bot_made_as_an_object_says_its_class():
     assert described["made_by"] == "gin_env.agents.simple.SimpleBot"
     assert described["decisions"] == describe_bot("simple:knock_at=4")["decisions"]
     assert changes(described) == []
+
+
+def test_a_program_that_is_named_in_a_result_is_not_run(tmp_path):
+    traces = tmp_path / "run"
+    assert changes({"bot": f"process:touch {traces}", "spelled": "", "files": {}, "decisions": "0"}) == []
+    assert not traces.exists()
 
 
 def packaged_files() -> list[Path]:

@@ -15,6 +15,7 @@ import gin_env.agents as bots
 from gin_env import estimators
 from gin_env.agents import Agent
 from gin_env.agents.paper import PAPER_BOTS
+from gin_env.agents.process import PREFIX
 from gin_env.agents.simple import VARIABLE_KNOCK
 from gin_env.play.fixed_positions import decision_hash
 from gin_env.support import specs
@@ -59,9 +60,9 @@ def describe_estimator(text: str) -> dict[str, Any]:
 def changes(stored: Mapping[str, Any]) -> list[str]:
     """What has changed since `describe_bot` or `describe_estimator` said this: a line for each difference.
 
-    Nothing is known of a bot that was made as an object.
+    Nothing is known of a bot that was made as an object, and of a program nothing is asked: it is not run.
     """
-    if "made_by" in stored:
+    if "made_by" in stored or str(stored.get("bot")).startswith(PREFIX):
         return []
     key = "bot" if "bot" in stored else "estimator"
     text = stored[key]
@@ -96,7 +97,9 @@ def spell_out_estimator(text: str) -> str:
 
 
 def _base_and_parameters(text: str) -> tuple[str, dict[str, Any]]:
-    """(name, all parameters); the frozen readings under the name of their bot."""
+    """(name, all parameters); the frozen readings under the name of their bot. A program has only its name."""
+    if text.startswith(PREFIX):
+        return text, {}
     name, given = specs.parse(text)
     if name.endswith(specs.POLICY_ENDINGS):
         return name, given

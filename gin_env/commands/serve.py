@@ -1,0 +1,29 @@
+"""The command that lets other programs play against our bots."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from gin_env.commands.options import BOT_HELP
+
+app = typer.Typer()
+
+
+@app.command(
+    name="serve-bot",
+    epilog="Examples:  \n`gin-rummy serve-bot tonic`  \n"
+    '`gin-rummy match simple "process:gin-rummy serve-bot tonic" --games 100`',
+)
+def serve_bot(bot: Annotated[str, typer.Argument(help=BOT_HELP)]) -> None:
+    """Answer for a bot on standard input and output, one JSON object a line, until the input ends.
+
+    The lines are described in docs/protocol.md. A line that cannot be understood is answered by an error, and
+    nothing else happens.
+    """
+    from gin_env import agents
+    from gin_env.play.serving import serve
+
+    serve(agents.make(bot), sys.stdin, sys.stdout)
