@@ -15,6 +15,7 @@ import typer.main
 from test_provenance import description, packaged_files
 
 from gin_env import agents, estimators
+from gin_env.agents.process import PREFIX
 from gin_env.cli import app
 from gin_env.observation import layout_table
 from gin_env.play.provenance import spell_out_bot
@@ -200,7 +201,8 @@ def check_command(line: str) -> None:
     params = parse_command(line)
     named = [params.get("a"), params.get("b"), *(params.get("bots") or [])]
     for bot in filter(None, named):
-        if bot != "my-bot" and not specs.parse(bot)[0].endswith(specs.POLICY_ENDINGS) and ".npz" not in bot:
+        made_by_the_reader = bot == "my-bot" or bot.startswith(PREFIX) or ".npz" in bot
+        if not made_by_the_reader and not specs.parse(bot)[0].endswith(specs.POLICY_ENDINGS):
             agents.make(bot)
     for experiment in params.get("experiments") or []:
         reproduce.find(experiment)

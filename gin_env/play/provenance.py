@@ -97,7 +97,7 @@ def spell_out_estimator(text: str) -> str:
 
 
 def _base_and_parameters(text: str) -> tuple[str, dict[str, Any]]:
-    """(name, all parameters); the frozen readings under the name of their bot. A program has only its name."""
+    """(name, all parameters); the frozen readings under the name of their bot, a program as it is."""
     if text.startswith(PREFIX):
         return text, {}
     name, given = specs.parse(text)
