@@ -30,6 +30,7 @@ PAGES = sorted(
         *ROOT.glob("*.md"),
         *(ROOT / "docs").glob("*.md"),
         ROOT / "examples" / "README.md",
+        ROOT / "results" / "README.md",
         ROOT / "benchmarks" / "NOTES.md",
     ]
 )

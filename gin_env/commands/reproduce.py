@@ -49,7 +49,7 @@ def reproduce(
     if list_all:
         width = max(map(len, EXPERIMENTS))
         for experiment in EXPERIMENTS.values():
-            how = f"by `{experiment.program}`" if experiment.program else experiment.time
+            how = f"by `{experiment.program}`" if experiment.program else f"about {experiment.time}"
             typer.echo(f"{experiment.id:{width}}  {experiment.title} ({how})")
     if chosen:
         check_folder(out)

@@ -29,14 +29,14 @@ TITLES = {
 }
 
 
-def names() -> list[str]:
+def every_estimator() -> list[str]:
     """Every estimator; the ensemble in its three kinds."""
     return [*(name for name in estimators.names() if name != "ensemble"), *ENSEMBLES]
 
 
 def measure_metrics(run: Run) -> list[Row]:
     """A row for each estimator over all samples (turn None), and one for each estimator and turn."""
-    members = run.some(names(), 4)
+    members = run.some(every_estimator(), 4)
     run.estimators += members
     run.used("simple")
     result = evaluate_estimators(members, run.size(50_000, 200), run.seed, "simple")

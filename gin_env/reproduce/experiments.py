@@ -116,7 +116,7 @@ class Experiment:
     games: int = 20_000
     """In each match, 0 if it plays no matches."""
     time: str = "a minute"
-    """Of a full run, on one core."""
+    """Of a full run on one core, roughly; the result says it exactly."""
     seed: int = 0
     program: str = ""
     """What measures it, where ``gin-rummy reproduce`` cannot: training by a script, a check of the tests."""
