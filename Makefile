@@ -4,13 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 MINUTES ?= 6
 SCALE ?= 1
+WORKERS ?= 2
+# A file is tested by one process, so that what it prepares is prepared once; torch need not fight for the cores.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: help install test lint compatibility mutants train bench soak clean
+.PHONY: help install test test-long kernels lint coverage compatibility mutants train bench soak clean
 
 help:
 	@echo "make install install into .venv, as links to this checkout: run it again after adding a file"
-	@echo "make test    install into .venv, run the linters and all tests"
-	@echo "make train   install into .venv, watch masked-PPO self-play learn for $(MINUTES) minutes"
+	@echo "make test    install into .venv, run the linters and all tests but the long ones"
+	@echo "make test-long   the long tests: those that train, kill processes or start many of them"
+	@echo "make coverage    which lines and branches the tests run, kernels uncompiled"
+	@echo "make train   install into .venv, watch masked PPO learn for $(MINUTES) minutes"
 	@echo "make compatibility   the tests of the environments with the oldest supported frameworks"
 	@echo "make bench   measure every speed figure of docs/speed.md, beside other libraries"
 	@echo "make soak    the checks that get better the longer they run: make soak SCALE=10"
@@ -37,8 +42,27 @@ lint: install
 	$(BIN)/lint-imports
 	cd tests && ../$(BIN)/mypy --cache-dir ../.mypy_cache --config-file ../pyproject.toml -p gin_env
 
-test: lint
-	$(BIN)/pytest
+# mypy leaves a core idle: the kernels that bots play by are compiled meanwhile, once for all processes of the tests.
+test:
+	$(MAKE) --jobs 2 lint kernels
+	$(PYTEST) -m "not long"
+
+kernels: install
+	$(BIN)/python -c "from gin_env import agents, play_match; [play_match(name, 'simple', 2) for name in agents.names()]"
+
+test-long: install
+	$(PYTEST) -m long
+
+# Kernels as plain functions where a test can afford it; the others count for what is not compiled.
+coverage: install
+	rm -rf .coverage .coverage.* .coverage-report
+	-PYTHONPATH=$(CURDIR)/tests $(PYTEST) -p mutants.interpreted -m "not compiled and not long" --cov --cov-report=
+	-$(PYTEST) -m "compiled or long" --cov --cov-append --cov-report=
+	$(BIN)/coverage report
+	$(BIN)/coverage html --quiet
+	@$(BIN)/coverage json --quiet -o .coverage-report/totals.json
+	@$(BIN)/python -c "import json; of = json.load(open('.coverage-report/totals.json'))['totals']; \
+		print(f\"lines {of['percent_statements_covered']:.1f} %, branches {of['percent_branches_covered']:.1f} %; all of it: .coverage-report/index.html\")"
 
 bench: install
 	$(BIN)/python benchmarks/run.py --json benchmarks/results/latest.json --plot benchmarks/results/latest.png
@@ -57,7 +81,7 @@ compatibility:
 	.venv-oldest/bin/pytest tests/test_aec.py tests/test_aec_errors.py tests/test_gymnasium.py tests/test_rules.py
 
 train: install
-	$(BIN)/python examples/ppo_selfplay.py --minutes $(MINUTES)
+	$(BIN)/python examples/ppo.py --minutes $(MINUTES)
 
 clean:
-	rm -rf $(VENV) .venv-oldest build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest .coverage* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -3,44 +3,56 @@
 Every candidate (`gin_env.candidates`) is scored by the same two layers, which also read the numbers of the
 table; the probability of an action is the softmax of the scores. Draws and discards have weights of their
 own. The value of the position is that of its candidates, each as much as it is probable to be chosen.
-``examples/ppo.py`` trains one.
+``examples/ppo.py`` trains one in plain PyTorch, `gin_env.wrappers.candidate_policy` with Stable-Baselines3.
 
+>>> network = CandidatePolicy(hidden=64)
+>>> env = gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=256, candidates=True)
+>>> observations, infos = env.reset()
+>>> logits, values = network.action_logits(*(torch.from_numpy(observations[name]) for name in ENTRIES))
 >>> agents.make("runs/first/policy.safetensors")
 """
 
 from __future__ import annotations
 
+import copy
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gin_env.agents.policy import sample_actions
+from gin_env.actions import DRAW_STOCK, NUM_ACTIONS
+from gin_env.agents.policy import sample_actions, training_of
 from gin_env.candidates import (
     DISCARD_ROWS,
     DRAW_ROWS,
     NO_ACTION,
     NUM_FEATURES,
     NUM_TABLE,
+    TABLE,
     VERSION,
     are_discarding,
 )
 from gin_env.rules import Rules
-from gin_env.support.checks import check_integer, check_switch
+from gin_env.support.checks import check_choice, check_integer, check_switch
 from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
 from gin_env.views import PlayerView
 
 try:
     import torch
     from torch import nn
-except ImportError as error:  # pragma: no cover
+except ImportError as error:  # pragma: no cover - the tests have torch
     raise ImportError('trained policies need torch: pip install "gin-env[train]"') from error
+
+if TYPE_CHECKING:
+    from sb3_contrib import MaskablePPO
 
 KIND = "candidate policy"
 FILE_VERSION = f"1, candidates {VERSION}"
 """Changes when the network is built differently or reads other numbers; other versions are refused."""
 MOST_UNITS = 4096
+EPISODES = ("hand", "game")
+_SCORES = [list(TABLE).index(name) for name in ("own_score", "opponent_score")]
 IMPOSSIBLE = -1e9
 """Logit of what cannot be done."""
 
@@ -95,12 +107,49 @@ class CandidatePolicy(nn.Module):
         """
         return (self.draws if rows.shape[1] == DRAW_ROWS else self.discards)(rows, possible, table)
 
+    def action_logits(
+        self, rows: torch.Tensor, actions: torch.Tensor, table: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """(logits (n, 107), values (n,)) of observations with candidates: draws and discards as they come.
+
+        Takes the three entries of the observation: rows (n, 11, NUM_FEATURES), actions int64 (n, 11, 2) and
+        table (n, NUM_TABLE). The logit of an action that no candidate stands for is `IMPOSSIBLE`, its
+        probability 0.
+        """
+        drawing = actions[:, 1, 0] >= DRAW_STOCK  # the second row does not take the upcard
+        logits = rows.new_full((len(rows), NUM_ACTIONS + 1), IMPOSSIBLE)  # the last column is of no action
+        values = rows.new_zeros(len(rows))
+        for number, group in ((DRAW_ROWS, drawing), (DISCARD_ROWS, ~drawing)):
+            mine = group.nonzero()[:, 0]
+            chosen = actions[mine, :number].flatten(1)
+            scores, worth = self(rows[mine, :number], chosen != NO_ACTION, table[mine])
+            logits[mine[:, None], chosen] = scores
+            values[mine] = worth
+        return logits[:, :NUM_ACTIONS], values
+
+
+def check_training(training: dict[str, Any]) -> tuple[Rules, str]:
+    """(rules, episode) of what `describe_training` returned for a policy on candidates.
+
+    Raises ValueError unless the policy can be played by this release.
+    """
+    if training.get("candidates_version") != VERSION:
+        raise ValueError(
+            f"it was trained on candidates of version {training.get('candidates_version')}, this release has "
+            f"version {VERSION}: set model.gin_env = env.describe_training() where it is trained"
+        )
+    try:
+        return Rules(**training["rules"]), check_choice("episode", training["episode"], EPISODES)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"it does not say how it was trained: {error}") from error
+
 
 def save_candidate_policy(
     path: str | Path,
     network: CandidatePolicy,
     rules: Rules | None = None,
     provenance: dict[str, Any] | None = None,
+    episode: str = "game",
 ) -> None:
     """Write a policy to a ``.safetensors`` file, which is a bot by its path.
 
@@ -108,30 +157,37 @@ def save_candidate_policy(
     ----------
     rules : under which it was trained; default `Rules()`.
     provenance : where it comes from (JSON-able).
+    episode : of its training, ``"hand"`` or ``"game"``: after training on hands it is shown no scores.
     """
     if Path(path).suffix != ".safetensors":
         raise ValueError(f"a policy's file ends in .safetensors, unlike {path}")
-    described = {"hidden": network.hidden, "rules": asdict(rules or Rules()), "provenance": provenance or {}}
+    described = {
+        "hidden": network.hidden,
+        "rules": asdict(rules or Rules()),
+        "episode": check_choice("episode", episode, EPISODES),
+        "provenance": provenance or {},
+    }
     write_tensors(path, KIND, FILE_VERSION, network.state_dict(), described)
 
 
-def load_candidate_policy(path: str | Path) -> tuple[CandidatePolicy, Rules]:
-    """(network, rules) of a file that `save_candidate_policy` wrote.
+def load_candidate_policy(path: str | Path) -> tuple[CandidatePolicy, Rules, str]:
+    """(network, rules, episode) of a file that `save_candidate_policy` wrote.
 
     Raises as `gin_env.support.tensor_files.read_tensors` does.
     """
     tensors, described = read_tensors(path, KIND, FILE_VERSION, "python examples/ppo.py")
     try:
         rules = Rules(**described["rules"])
+        # The first files did not say it: they were all trained on games.
+        episode = check_choice("episode", described.get("episode", "game"), EPISODES)
         with torch.device("meta"):  # no memory before the size is known to be the weights'
             network = CandidatePolicy(described["hidden"])
     except (ValueError, TypeError, KeyError) as error:
         raise TensorFileError(
-            f"{path} does not say how large its network is, and under which rules it was trained: "
-            f"{str(error)[:200]}"
+            f"{path} does not say how large its network is, and how it was trained: {str(error)[:200]}"
         ) from error
     fill_network(network, tensors, path)
-    return network.eval(), rules
+    return network.eval(), rules, episode
 
 
 class CandidatePolicyBot:
@@ -143,6 +199,7 @@ class CandidatePolicyBot:
     rules : under which it was trained; default `Rules()`.
     deterministic : play the most probable action (default) or draw from the distribution.
     name : the bot's name in results.
+    episode : of its training, ``"hand"`` or ``"game"``: after training on hands it is shown no scores.
     """
 
     def __init__(
@@ -151,16 +208,36 @@ class CandidatePolicyBot:
         rules: Rules | None = None,
         deterministic: bool = True,
         name: str = "policy",
+        episode: str = "game",
     ) -> None:
         self.network = network
         self.rules = rules or Rules()
         self.deterministic = check_switch("deterministic", deterministic)
         self.name = name
+        self.sees_scores = check_choice("episode", episode, EPISODES) == "game"
 
     @classmethod
     def load(cls, path: str | Path, deterministic: bool = True) -> CandidatePolicyBot:
         """The policy in a file that `save_candidate_policy` wrote. Raises as `load_candidate_policy` does."""
-        return cls(*load_candidate_policy(path), deterministic, name=Path(path).stem)
+        network, rules, episode = load_candidate_policy(path)
+        return cls(network, rules, deterministic, Path(path).stem, episode)
+
+    @classmethod
+    def snapshot(
+        cls, model: MaskablePPO, deterministic: bool = False, name: str = "snapshot"
+    ) -> CandidatePolicyBot:
+        """A frozen copy of a model in training with `gin_env.wrappers.candidate_policy.CandidatePolicy`.
+
+        Set ``model.gin_env = env.describe_training()`` first. Raises ValueError for other policies.
+        """
+        network = getattr(model.policy.mlp_extractor, "network", None)
+        if not isinstance(network, CandidatePolicy):
+            raise ValueError(
+                f"{name} is a {type(model.policy).__name__}, which scores no candidates: "
+                "PolicyBot.snapshot takes other policies than CandidatePolicy"
+            )
+        rules, episode = check_training(training_of(model))
+        return cls(copy.deepcopy(network).cpu().eval(), rules, deterministic, name, episode)
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`. Raises ValueError under other rules than those of the training."""
@@ -175,13 +252,16 @@ class CandidatePolicyBot:
             rows, actions, table = view[mine].candidates(
                 rows=np.empty((len(mine), number, NUM_FEATURES), np.float32)
             )
+            if not self.sees_scores:
+                table[:, _SCORES] = 0
             actions = actions.reshape(len(mine), -1)
             with torch.inference_mode():
                 parts = (torch.from_numpy(array) for array in (rows, actions != NO_ACTION, table))
                 logits, _ = self.network(*parts)
-                if self.deterministic:
-                    best = logits.argmax(dim=1).numpy()
-                else:
-                    best = sample_actions(torch.softmax(logits, dim=1).numpy(), view.records["random"][mine])
+                if self.deterministic:  # the first action of equal ones, as Stable-Baselines3 decides
+                    best = (logits == logits.amax(dim=1, keepdim=True)).numpy()
+                    chosen[mine] = np.where(best, actions, NUM_ACTIONS).min(axis=1)
+                    continue
+                best = sample_actions(torch.softmax(logits, dim=1).numpy(), view.records["random"][mine])
             chosen[mine] = actions[np.arange(len(mine)), best]
         return chosen

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gin_env import estimators
+from gin_env.candidates import VERSION
 from gin_env.estimators.base import Estimator, NeedsHands, is_observed
 from gin_env.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
 from gin_env.rules import Rules
@@ -33,18 +34,23 @@ _SCORES = slice(LAYOUT["own_score"].slice.start, LAYOUT["opponent_score"].slice.
 
 
 def describe_training(
-    rules: Rules | None = None, episode: str = "hand", estimator: str | Estimator = "uniform"
+    rules: Rules | None = None,
+    episode: str = "hand",
+    estimator: str | Estimator = "uniform",
+    candidates: bool = False,
 ) -> dict[str, Any]:
     """What a model must remember of its training; `GinRummyVecEnv.describe_training` calls this.
 
-    Raises ValueError for an estimator that cannot be made again by its name.
+    Parameters are those of the environment. Raises ValueError for an estimator that cannot be made again by
+    its name.
     """
-    return {
+    training = {
         "layout_version": LAYOUT_VERSION,
         "estimator": estimators.make(estimators.resolve(estimator).name).name,
         "rules": asdict(rules or Rules()),
         "episode": episode,
     }
+    return training | {"candidates_version": VERSION} if candidates else training
 
 
 def training_of(model: MaskablePPO) -> dict[str, Any]:
@@ -140,10 +146,16 @@ class PolicyBot:
 
     @classmethod
     def snapshot(cls, model: MaskablePPO, deterministic: bool = False, name: str = "snapshot") -> PolicyBot:
-        """A frozen copy of a model in training (set ``model.gin_env`` first); any policy of SB3's will do."""
+        """A frozen copy of a model in training (set ``model.gin_env`` first); any policy of SB3's will do.
+
+        It must read the flat observation alone; `CandidatePolicyBot.snapshot` copies a `CandidatePolicy`.
+        """
         shape = model.policy.observation_space.shape
         if shape != (OBSERVATION_SIZE,):
-            raise ValueError(f"{name} takes observations of shape {shape}, not ({OBSERVATION_SIZE},)")
+            raise ValueError(
+                f"{name} takes observations of shape {shape}, not ({OBSERVATION_SIZE},): "
+                "gin_env.agents.candidate_policy.CandidatePolicyBot.snapshot copies a CandidatePolicy"
+            )
         return cls(FrozenPolicy(model.policy), training_of(model), deterministic, name)
 
     def act(self, view: PlayerView) -> np.ndarray:

@@ -21,7 +21,7 @@ from gin_env.support.tensor_files import TensorFileError, fill_network, read_ten
 try:
     import torch
     from torch import nn
-except ImportError as error:  # pragma: no cover
+except ImportError as error:  # pragma: no cover - the tests have torch
     raise ImportError('trained policies need torch: pip install "gin-env[train]"') from error
 
 KIND = "policy"

@@ -44,6 +44,7 @@ from gin_env.agents.candidate_policy import CandidatePolicy, CandidatePolicyBot,
 from gin_env.agents.policy import sample_actions
 from gin_env.batch import Games
 from gin_env.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_FEATURES, NUM_TABLE
+from gin_env.play.match_odds import chances_to_win
 from gin_env.play.matches import play_match
 from gin_env.play.turns import play_on
 from gin_env.state import DISCARD, STOCK_ONLY
@@ -60,6 +61,12 @@ KIND, VERSION = "PPO checkpoint", "1"
 CHECKPOINT, POLICY = "checkpoint.safetensors", "policy.safetensors"
 OF_THE_SESSION = ("run", "minutes", "decisions", "resume", "threads", "device")
 """Settings that a resumed run takes from its command line; the others are the run's own."""
+FORGET = 0.95
+"""Results of the league and points of hands are remembered by this much from one rollout to the next."""
+MOST_POINTS = 150
+"""No hand pays as much."""
+UNTIL_KNOWN = 25
+"""Points that each hand is taken to pay before the first rollout."""
 SELF = -1
 """Who sits opposite: the learner herself. The others are numbers in the league."""
 
@@ -108,12 +115,18 @@ class Settings:
     hidden: int = 64
     """Width of the network's layers."""
 
+    match_reward: bool = True
+    """Pay each hand the change of the chance to win the game, not its points."""
     bots: tuple[str, ...] = ("simple", "simple:knock_at=0", "tonic")
-    """Bots of the league ..."""
-    bot_shares: tuple[float, ...] = (0.15, 0.05, 0.05)
-    """... and the share of the hands against each."""
+    """Bots of the league."""
+    bots_share: float = 0.25
+    """Share of the hands against them; more against those to whom more hands are lost ..."""
+    most_share: float = 0.2
+    """... but at most this share against any of them."""
     past_share: float = 0.15
     """Share of the hands against the learner's past; the rest is against herself."""
+    preference: float = 4.0
+    """How much more: the share grows with the lost share of hands to this power."""
     past_size: int = 8
     """Past selves in the league; a new one takes the place of one by lot."""
     snapshot_every: int = 20
@@ -255,8 +268,13 @@ class Learner:
             Choices(settings.tables * (settings.steps // 2 + 1), DISCARD_ROWS),
         )
         self.chains = Chains(settings.tables, capacity)
-        self.hands = np.zeros((1 + len(settings.bots) + settings.past_size, 2))
-        """Hands that ended in this rollout, and the learner's points in them, by who sat opposite."""
+        self.hands = np.zeros((1 + len(settings.bots) + settings.past_size, 3))
+        """By who sat opposite (first: the learner herself), of late: hands, hands lost, points won."""
+        self.paid = np.zeros(MOST_POINTS + 1)
+        """Hands of late by their points, whoever won them."""
+        self.paid[UNTIL_KNOWN] = 1
+        self.chances = chances_to_win(self.paid, self.games.rules.target_score)
+        """How likely each score is to win the game."""
 
     def begin_games(self, tables: np.ndarray) -> None:
         """Begin a game at each of these tables."""
@@ -267,22 +285,28 @@ class Learner:
 
     def seat_opponents(self, tables: np.ndarray) -> None:
         """Choose who sits opposite in the next hand at each of these tables, by the shares of the league."""
-        settings = self.settings
-        past = len(self.league) - len(settings.bots)
-        shares = [*settings.bot_shares, *([settings.past_share / past] * past if past else [])]
+        settings, bots = self.settings, len(self.settings.bots)
+        hands, lost = self.hands[1 : 1 + len(self.league), :2].T
+        weights = ((lost + 50) / (hands + 100)) ** settings.preference  # as if 50 of 100 were lost before
+        shares = np.empty(len(self.league))
+        for group, share in ((slice(bots), settings.bots_share), (slice(bots, None), settings.past_share)):
+            shares[group] = share * weights[group] / weights[group].sum()
+        shares[:bots] = np.minimum(shares[:bots], settings.most_share)
         self.opponent[tables] = self.random.choice(
-            np.arange(-1, len(self.league)), len(tables), p=[1 - sum(shares), *shares]
+            np.arange(-1, len(self.league)), len(tables), p=[1 - shares.sum(), *shares]
         )
 
     def collect(self) -> None:
         """Play `steps` actions at every table and keep the learner's decisions."""
         self.chains.clear()
-        self.hands[:] = 0
+        self.hands *= FORGET
+        self.paid *= FORGET
         for kind in self.choices:
             kind.count = 0
         for _ in range(self.settings.steps):
             self.step()
         self.chains.estimate_advantages(self.settings.gamma, self.settings.gae_lambda)
+        self.chances = chances_to_win(self.paid, self.games.rules.target_score)
 
     def step(self) -> None:
         """One action at every table."""
@@ -303,14 +327,25 @@ class Learner:
             if len(tables):
                 play_on(games, self.league[number], tables)
         ended = np.flatnonzero(games.results["ended"])
-        rewards = games.rewards[ended]
-        self.chains.end_hands(ended, rewards)
-        np.add.at(
-            self.hands, 1 + self.opponent[ended], np.stack([np.ones_like(rewards), 100 * rewards], axis=1)
-        )
+        if len(ended):
+            self.chains.end_hands(ended, self.count_hands(ended))
         games.rewards[:] = 0
         self.begin_games(np.flatnonzero(games.done))
         self.seat_opponents(ended)
+
+    def count_hands(self, tables: np.ndarray) -> np.ndarray:
+        """What the hands that ended at these tables pay player 0; they are counted too."""
+        points = 100 * self.games.rewards[tables]  # positive: player 0 won
+        numbers = np.stack([np.ones_like(points), points < 0, points], axis=1)
+        np.add.at(self.hands, 1 + self.opponent[tables], numbers)
+        size = np.abs(points).round().astype(np.int64)
+        np.add.at(self.paid, np.minimum(size, MOST_POINTS), 1)
+        if not self.settings.match_reward:
+            return points / 100
+        after = self.games.state["public"]["scores"][tables].astype(np.int64)
+        before = after - np.stack([np.where(points > 0, size, 0), np.where(points < 0, size, 0)], axis=1)
+        after = np.minimum(after, self.games.rules.target_score)
+        return 2 * (self.chances[tuple(after.T)] - self.chances[tuple(before.T)]).astype(np.float32)
 
     def decide(self, tables: np.ndarray, players: np.ndarray, kind: int) -> np.ndarray:
         """Actions by the policy's chances at tables where the learner has to draw (0) or discard (1)."""
@@ -396,7 +431,9 @@ class Learner:
         if len(self.league) < bots + self.settings.past_size:
             self.league.append(past)
         else:
-            self.league[bots + self.random.integers(self.settings.past_size)] = past
+            replaced = bots + self.random.integers(self.settings.past_size)
+            self.league[replaced] = past
+            self.hands[1 + replaced] = 0
 
     def past_self(self, network: CandidatePolicy) -> CandidatePolicyBot:
         """A bot that plays by the network's chances."""
@@ -414,6 +451,8 @@ class Learner:
         tensors["games.state"] = torch.from_numpy(self.games.state.view(np.uint8))
         tensors["games.done"] = torch.from_numpy(self.games.done)
         tensors["games.opponent"] = torch.from_numpy(self.opponent)
+        tensors["games.hands"] = torch.from_numpy(self.hands)
+        tensors["games.paid"] = torch.from_numpy(self.paid)
         return {name: tensor.cpu() for name, tensor in tensors.items()}
 
     def restore(self, tensors: dict[str, torch.Tensor]) -> None:
@@ -440,6 +479,9 @@ class Learner:
         self.games.state.view(np.uint8)[:] = parts["games"]["state"].numpy()
         self.games.done[:] = parts["games"]["done"].numpy()
         self.opponent[:] = parts["games"]["opponent"].numpy()
+        self.hands[:] = parts["games"]["hands"].numpy()
+        self.paid[:] = parts["games"]["paid"].numpy()
+        self.chances = chances_to_win(self.paid, self.games.rules.target_score)
 
 
 # --- The run ------------------------------------------------------------------------------------------
@@ -503,9 +545,10 @@ class Run:
                 logged["speed/decisions_per_second"] = rate
                 logged["speed/share_of_collecting"] = (collected - begun) / (time.monotonic() - begun)
                 names = ["self", *settings.bots]
-                for name, (hands, points) in zip(names, learner.hands, strict=False):
+                for name, (hands, lost, points) in zip(names, learner.hands, strict=False):
                     if hands and name != "self":
                         logged[f"points_per_hand/{name.replace(':', ' ')}"] = points / hands
+                        logged[f"hands_lost/{name.replace(':', ' ')}"] = lost / hands
                 for name, number in logged.items():
                     board.add_scalar(name, number, progress.decisions)
                 bar.n = round(min(100 * self.share, 100), 1)
@@ -578,17 +621,14 @@ def open_run(given: Settings) -> tuple[Settings, tuple[dict[str, torch.Tensor], 
     with what is in the folder; FileNotFoundError without a run to resume.
     """
     run = given.run
-    if len(given.bots) != len(given.bot_shares) or sum(given.bot_shares) + given.past_share > 1:
-        raise ValueError(
-            "each bot of the league has a share; with that of the past they are at most 1 together"
-        )
+    if given.bots_share + given.past_share > 1:
+        raise ValueError("bots_share and past_share are shares of the hands: at most 1 together")
     if given.resume:
         if not (run / CHECKPOINT).exists():
             raise FileNotFoundError(f"nothing to resume: there is no {run / CHECKPOINT}")
         tensors, metadata = read_tensors(run / CHECKPOINT, KIND, VERSION, "python examples/ppo.py")
         stored = metadata["settings"]
-        listed = {name: tuple(stored[name]) for name in ("bots", "bot_shares")}
-        before = Settings(**stored | {"run": run} | listed)
+        before = Settings(**stored | {"run": run, "bots": tuple(stored["bots"])})
         for name in (each.name for each in fields(Settings) if each.name not in OF_THE_SESSION):
             if getattr(given, name) not in (getattr(Settings(), name), getattr(before, name)):
                 raise ValueError(

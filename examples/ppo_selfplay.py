@@ -5,6 +5,9 @@
     tensorboard --logdir runs/first                                   # losses, win rates
     gin-rummy match runs/first/policy.safetensors simple              # the trained policy is a bot
 
+The policy scores candidates (`gin_env.candidates`). With --policy flat it reads the flat observation and
+gives each of the 107 actions a logit, which learns more slowly.
+
 A run folder holds checkpoint.safetensors (the whole run, at one moment), pool/ (past snapshots),
 policy.safetensors (a bot by its path), evaluations.csv, learning_curve.png and TensorBoard logs. The
 checkpoint is replaced at once, each minute or so; the pool is the files that it names, and the other files
@@ -21,6 +24,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
+from typing import Literal
 
 # Threads that wait must sleep: spinning ones ruin each other where the cores are shared. torch reads this
 # when it is imported.
@@ -34,11 +38,13 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import FloatSchedule
 from tqdm import tqdm
 
+from gin_env.agents.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policy import PolicyBot
 from gin_env.play.matches import play_match
 from gin_env.support.atomic import remove_partials, save_figure, write_csv
 from gin_env.support.exits import one_line_errors
 from gin_env.support.tensor_files import read_tensors, write_tensors
+from gin_env.wrappers.candidate_policy import CandidatePolicy
 from gin_env.wrappers.card_policy import CardPolicy
 from gin_env.wrappers.checkpoints import model_tensors, restore_model
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
@@ -48,10 +54,13 @@ COLUMNS = (
     "hands_simple", "games_simple", "games_simple_low", "games_simple_high",
 )  # fmt: skip
 """Of evaluations.csv."""
-KIND, VERSION = "self-play checkpoint", "1"
+KIND, VERSION = "self-play checkpoint", "2"
 CHECKPOINT, POLICY = "checkpoint.safetensors", "policy.safetensors"
 OF_THE_SESSION = ("run", "minutes", "resume", "threads")
 """Settings that a resumed run takes from its command line; the others are the run's own."""
+Bot = CandidatePolicyBot | PolicyBot
+BOTS: dict[str, type[Bot]] = {"candidate": CandidatePolicyBot, "flat": PolicyBot}
+"""By `Settings.policy`."""
 
 
 @dataclass
@@ -68,6 +77,13 @@ class Settings:
     """Seed of decks, network and exploration."""
     threads: int = 2
     """Threads that PyTorch may use."""
+
+    policy: Literal["candidate", "flat"] = "candidate"
+    """`CandidatePolicy`, or `CardPolicy` on the flat observation."""
+    width: int = 64
+    """Of the layers of the candidate policy."""
+    hidden: tuple[int, ...] = (256, 256)
+    """Hidden layers of the flat policy, for policy and value each."""
 
     num_envs: int = 256
     """Games played at once."""
@@ -87,8 +103,6 @@ class Settings:
     """Bias-variance trade-off of the advantages."""
     clip_range: float = 0.2
     """PPO's clipping."""
-    hidden: tuple[int, ...] = (256, 256)
-    """Hidden layers, for policy and value each."""
 
     pool_size: int = 8
     """Past snapshots to keep as opponents; the oldest ones are thinned out."""
@@ -132,11 +146,12 @@ class Progress:
 class SelfPlay(BaseCallback):
     """Between updates: anneal, take snapshots into the pool, evaluate, save; stop when the time is up."""
 
-    def __init__(self, settings: Settings, progress: Progress, opponents: list[PolicyBot]) -> None:
+    def __init__(self, settings: Settings, progress: Progress, opponents: list[Bot]) -> None:
         super().__init__()
         self.settings = settings
         self.state = progress
         self.opponents = opponents
+        self.bot = BOTS[settings.policy]
         self.started = time.monotonic() - 60 * progress.minutes
         self.next_checkpoint = progress.minutes + settings.checkpoint_every
         self.interrupted = self.evaluating = False
@@ -197,7 +212,7 @@ class SelfPlay(BaseCallback):
             return
         save_policy(self.model, self.settings.run / "pool" / name)
         self.state.pool.append(name)
-        self.opponents.append(PolicyBot.snapshot(self.model, deterministic=False, name=Path(name).stem))
+        self.opponents.append(self.bot.snapshot(self.model, deterministic=False, name=Path(name).stem))
         if len(self.opponents) > self.settings.pool_size:
             steps = np.array([int(bot.name) for bot in self.opponents])
             gaps = (steps[2:] - steps[:-2]) / np.maximum(steps[-1] - steps[1:-1], 1)
@@ -219,7 +234,7 @@ class SelfPlay(BaseCallback):
 
     def evaluate(self, games: int) -> None:
         """Play matches; the results go into the progress, to TensorBoard and to the screen."""
-        bot = PolicyBot.snapshot(self.model, deterministic=True, name="policy")
+        bot = self.bot.snapshot(self.model, deterministic=True, name="policy")
         row: dict[str, float] = {"minutes": round(self.minutes, 2), "decisions": self.state.decisions}
         self.evaluating = True  # from here on Ctrl-C may stop anywhere: nothing is changed before the end
         for opponent in ("random", "simple"):
@@ -278,14 +293,15 @@ def read_checkpoint(given: Settings) -> tuple[Settings, Progress, dict[str, torc
     return settings, Progress(**metadata["progress"]), tensors
 
 
-def load_pool(run: Path, progress: Progress) -> list[PolicyBot]:
+def load_pool(settings: Settings, progress: Progress) -> list[Bot]:
     """The snapshots that the checkpoint names; one that cannot be read is named and left out from now on."""
     pool = {}
+    folder = settings.run / "pool"
     for name in progress.pool:
         try:
-            pool[name] = PolicyBot.load(run / "pool" / name, deterministic=False)
+            pool[name] = BOTS[settings.policy].load(folder / name, deterministic=False)
         except Exception as error:  # a damaged file can raise nearly anything
-            print(f"{run / 'pool' / name} is left out of the pool: {error}", file=sys.stderr)
+            print(f"{folder / name} is left out of the pool: {error}", file=sys.stderr)
     progress.pool = list(pool)
     return list(pool.values())
 
@@ -371,9 +387,10 @@ def open_run(settings: Settings) -> tuple[Settings, Progress, dict[str, torch.Te
 
 def make_model(settings: Settings) -> MaskablePPO:
     """A new model, with its games."""
-    games = GinRummyVecEnv(settings.num_envs, "random", seed=settings.seed)
+    candidates = settings.policy == "candidate"
+    games = GinRummyVecEnv(settings.num_envs, "random", seed=settings.seed, candidates=candidates)
     model = MaskablePPO(
-        CardPolicy,
+        CandidatePolicy if candidates else CardPolicy,
         games,
         learning_rate=settings.learning_rate,
         n_steps=settings.num_steps,
@@ -383,7 +400,7 @@ def make_model(settings: Settings) -> MaskablePPO:
         gae_lambda=settings.gae_lambda,
         clip_range=settings.clip_range,
         ent_coef=settings.entropy,
-        policy_kwargs={"net_arch": list(settings.hidden)},
+        policy_kwargs={"hidden": settings.width} if candidates else {"net_arch": list(settings.hidden)},
         tensorboard_log=str(settings.run),
         seed=settings.seed,
         device="cpu",
@@ -397,11 +414,11 @@ def main(settings: Settings) -> None:
     settings, progress, tensors = open_run(settings)
     torch.set_num_threads(settings.threads)
     model = make_model(settings)
-    opponents: list[PolicyBot] = []
+    opponents: list[Bot] = []
     if tensors is None:
         write_checkpoint(model, settings, progress)
     else:
-        opponents = load_pool(settings.run, progress)
+        opponents = load_pool(settings, progress)
         restore_model(model, tensors)
         model.num_timesteps, model._n_updates = progress.decisions, progress.updates
         model.env.seed(settings.seed + progress.decisions)  # other decks than before

@@ -230,15 +230,18 @@ class Games:
         rows: np.ndarray | None = None,
         actions: np.ndarray | None = None,
         table: np.ndarray | None = None,
+        player: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What the players to move may do, as (rows, actions, table) of `gin_env.candidates`.
+        """What the players to move, or one player, may do: (rows, actions, table) of `gin_env.candidates`.
 
-        Arrays that are given are overwritten and returned. Raises ValueError if they do not fit.
+        A player who is not to move has no action. Arrays that are given are overwritten and returned. Raises
+        ValueError if they do not fit.
         """
         if games is not self.everyone:
             games = self._checked(games)
+        seat = -1 if player is None else _seat(player)
         rows, actions, table = check_arrays(len(games), rows, actions, table)
-        check_written(_write_candidates(self.state, games, rows, actions, table))
+        check_written(_write_candidates(self.state, games, seat, rows, actions, table))
         return rows, actions, table
 
     def views(self, games: np.ndarray, player: int | None = None) -> PlayerView:
@@ -415,14 +418,14 @@ def _write_compact(state, games, player, records):
 
 
 @kernel
-def _write_candidates(state, games, rows, actions, table):
+def _write_candidates(state, games, player, rows, actions, table):
     after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
     complete = True
     for k in range(len(games)):
         game = state[games[k]]
-        player = game.public.to_move
+        seat = game.public.to_move if player < 0 else player
         complete &= write_candidates(
-            game.public, game.private[player], player, rows[k], actions[k], table[k], after
+            game.public, game.private[seat], seat, rows[k], actions[k], table[k], after
         )
     return complete
 

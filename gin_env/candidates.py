@@ -13,7 +13,8 @@ macro-features"), what the opponent has shown, discarded and declined around the
 that it could complete (002, "Defensive Score"). They treat the suits alike.
 
 Three arrays hold the candidates of n players to move. `gin_env.batch.Games.candidates` and
-`gin_env.views.PlayerView.candidates` write them, into arrays of the caller if she has some:
+`gin_env.views.PlayerView.candidates` write them, into arrays of the caller if she has some; the environments
+have them in their observations if they are made with ``candidates=True``, under the names of `ENTRIES`:
 
 - rows, float32 (n, 11, NUM_FEATURES): `LAYOUT` names the numbers. Rows without an action are 0;
 - actions, int64 (n, 11, 2): what each row does (discard, draw or pass) and the same with a knock;
@@ -24,6 +25,8 @@ Where nobody has to discard, two rows are enough: rows (n, 2, NUM_FEATURES) and 
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -58,33 +61,48 @@ DISCARD_ROWS = 11
 DRAW_ROWS = 2
 NO_ACTION = -1
 
-_HAND = (
-    "deadwood",  # / 50
-    "may_knock",
-    "gin",
-    "near_least",  # 1 / (1 + deadwood above that of the best candidate)
-    "outs",  # unseen cards that complete a meld and lower the deadwood / 12
-    "knock_outs",  # share of the unseen cards after which a knock is possible
-    "gin_outs",  # unseen cards that make gin / 6
-    "saving",  # points that the next unseen card saves on average / 5
-    "unmelded",  # cards / 10
-    "dearest",  # points of the dearest unmelded card / 10
-    "low_cards",  # cards of up to five points / 10
-    "completions",  # unseen cards that complete a meld with two unmelded cards / 12
-)
-_SURROUNDINGS = (
-    "shown_by_opponent",
-    "discarded_by_opponent",
-    "declined_by_opponent",
-    "discarded_by_player",
-    "in_hand",
-    "unseen",
-)
+ENTRIES = ("candidate_rows", "candidate_actions", "candidate_table")
+"""What rows, actions and table are called in the observations of the environments."""
+
+_HAND = {
+    "deadwood": "deadwood / 50",
+    "may_knock": "1 if she may knock with it",
+    "gin": "1 if it is gin",
+    "near_least": "1 / (1 + deadwood above that of the best candidate)",
+    "outs": "unseen cards that complete a meld and lower the deadwood / 12",
+    "knock_outs": "share of the unseen cards after which a knock is possible",
+    "gin_outs": "unseen cards that make gin / 6",
+    "saving": "points that the next unseen card saves on average / 5",
+    "unmelded": "unmelded cards / 10",
+    "dearest": "points of the dearest unmelded card / 10",
+    "low_cards": "cards of up to five points / 10",
+    "completions": "unseen cards that complete a meld with two unmelded cards / 12",
+}
+_CARD = {
+    "rank": "1 at its rank, from the ace",
+    "sets_for_opponent": "share of the sets with it that are still possible for the opponent",
+    "runs_for_opponent": "share of the runs of three with it that are still possible for the opponent",
+}
+_SURROUNDINGS = {
+    "shown_by_opponent": "that the opponent took from the pile and still holds",
+    "discarded_by_opponent": "in the pile, discarded by the opponent",
+    "declined_by_opponent": "in the pile that the opponent could have taken and did not",
+    "discarded_by_player": "in the pile, discarded by the player",
+    "in_hand": "in the hand",
+    "unseen": "that she has not seen: in the stock or with the opponent",
+}
+MEANINGS = {
+    **{name: f"of the hand: {meaning}" for name, meaning in _HAND.items()},
+    **{name: f"of the card that moves: {meaning}" for name, meaning in _CARD.items()},
+    **{f"around_{name}": f"around it, cards {meaning}" for name, meaning in _SURROUNDINGS.items()},
+    "in_pile": "1 if the card lies in the pile",
+}
+"""Name -> meaning of each part of a row, in order."""
 
 
 def _layout() -> dict[str, slice]:
-    sizes = dict.fromkeys(_HAND, 1) | {"rank": NUM_RANKS, "sets_for_opponent": 1, "runs_for_opponent": 1}
-    sizes |= {f"around_{name}": 5 for name in _SURROUNDINGS} | {"in_pile": 1}
+    sizes = dict.fromkeys(MEANINGS, 1) | {"rank": NUM_RANKS}
+    sizes |= {f"around_{name}": 5 for name in _SURROUNDINGS}
     ends = np.cumsum(list(sizes.values())).tolist()
     return {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)}
 
@@ -99,17 +117,47 @@ many of its rank are there (/ 3), and whether the cards 1 below, 1 above, 2 belo
 """
 NUM_FEATURES = LAYOUT["in_pile"].stop
 
-TABLE = ("stock_left", "turn", "shown_by_opponent", "opening_offer", "own_score", "opponent_score")
-"""The numbers of the table, in order.
-
-Cards left in the stock / 31, turns completed / 40, cards that the opponent took from the pile and still
-holds / 5, whether the first upcard is on offer, and the scores / 100.
-"""
+TABLE = {
+    "stock_left": "cards left in the stock / 31",
+    "turn": "turns completed / 40",
+    "shown_by_opponent": "cards that the opponent took from the pile and still holds / 5",
+    "opening_offer": "1 if the first upcard is on offer",
+    "own_score": "own score / 100",
+    "opponent_score": "opponent's score / 100",
+}
+"""The numbers of the table in order, name -> meaning."""
 NUM_TABLE = len(TABLE)
+
+
+def part(rows: Any, name: str) -> Any:
+    """Zero-copy view of one part of rows (..., NUM_FEATURES), an array or a tensor.
+
+    Its shape is (...) for a single number, else (..., 13) or (..., 5). Raises ValueError for an unknown name
+    or another last dimension.
+    """
+    if name not in LAYOUT:
+        raise ValueError(f"no part {name!r} in a row; the parts are {', '.join(LAYOUT)}")
+    if rows.shape[-1:] != (NUM_FEATURES,):
+        raise ValueError(f"a row has {NUM_FEATURES} numbers, not shape {tuple(rows.shape)}")
+    where = LAYOUT[name]
+    return rows[..., where] if where.stop - where.start > 1 else rows[..., where.start]
+
+
+def layout_table() -> str:
+    """Rows and table as a Markdown table (docs/observation.md holds this one)."""
+    lines = ["| part | of | where | value |", "|---|---|---|---|"]
+    for name, where in LAYOUT.items():
+        single = where.stop - where.start == 1
+        place = where.start if single else f"{where.start}:{where.stop}"
+        lines.append(f"| `{name}` | row | {place} | {MEANINGS[name]} |")
+    for index, (name, meaning) in enumerate(TABLE.items()):
+        lines.append(f"| `{name}` | table | {index} | {meaning} |")
+    return "\n".join(lines)
+
 
 _RANK = LAYOUT["rank"].start
 _SETS, _RUNS = LAYOUT["sets_for_opponent"].start, LAYOUT["runs_for_opponent"].start
-_AROUND = LAYOUT[f"around_{_SURROUNDINGS[0]}"].start
+_AROUND = LAYOUT["around_shown_by_opponent"].start
 _IN_PILE = LAYOUT["in_pile"].start
 
 

@@ -181,9 +181,13 @@ class _KernelCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
+            # Of two processes that save code for different types at once, one may have lost its place.
+            if found is None or found.signature.args == tuple(sig):
+                return found
         except Exception:  # a damaged pickle raises nearly anything
-            _say_once(f"damaged kernels in {cache_folder()} are compiled again")
+            pass
+        _say_once(f"damaged kernels in {cache_folder()} are compiled again")
         with suppress(OSError):  # then it cannot be written either, which `save_overload` says
             self._cache_file.remove()
         return None

@@ -4,7 +4,8 @@
 Agents             ``["player_0", "player_1"]``
 Action space       ``Discrete(107)``, see `gin_env.actions`
 Observation space  ``Dict(observation=Box(-1, 1, (OBSERVATION_SIZE,), float32),
-                   action_mask=Box(0, 1, (107,), int8))``, see `gin_env.observation`
+                   action_mask=Box(0, 1, (107,), int8))``, see `gin_env.observation`; with
+                   ``candidates=True`` also the three `ENTRIES` of `gin_env.candidates`
 Rewards            zero-sum; ``"points"``: points of the hand / 100; ``"win"``: 1, -1, or 0 for a void hand
 =================  ==============================================================================
 
@@ -32,6 +33,7 @@ from pettingzoo.utils import wrappers
 
 from gin_env.actions import NUM_ACTIONS, check_action
 from gin_env.batch import Games
+from gin_env.candidates import ENTRIES, NO_ACTION
 from gin_env.deals import check_deal_options
 from gin_env.estimators.base import Estimator
 from gin_env.play.estimate_plane import EstimatePlane
@@ -39,6 +41,7 @@ from gin_env.rules import Rules
 from gin_env.show.screen import RENDER_MODES, Screen, check_render_mode
 from gin_env.spaces import action_space, observation_space
 from gin_env.streams import check_seed, fresh_seed
+from gin_env.support.checks import check_switch
 from gin_env.views import PlayerView
 
 PLAYERS = ("player_0", "player_1")
@@ -88,6 +91,8 @@ class raw_env(AECEnv):
         ``"win"`` pays 1 and -1 at the end of the episode, nothing if nobody won.
     estimator : what fills the observation's estimate of the opponent's hand: a name from
         `gin_env.estimators`, with or without parameters, or an object with the `Estimator` interface.
+    candidates : whether the observation also holds what may be done, described for networks: the three
+        `ENTRIES` of `gin_env.candidates`.
 
     Raises TypeError or ValueError for parameters that do not exist.
     """
@@ -106,8 +111,10 @@ class raw_env(AECEnv):
         episode: str = "hand",
         reward: str = "points",
         estimator: str | Estimator = "uniform",
+        candidates: bool = False,
     ) -> None:
         check_render_mode(render_mode)
+        self._with_candidates = check_switch("candidates", candidates)
         self.render_mode = render_mode
         self.games = Games(1, rules, episode, reward)
         self.rules = self.games.rules
@@ -116,7 +123,7 @@ class raw_env(AECEnv):
 
         self.possible_agents = list(PLAYERS)
         self.agents: list[str] = []
-        self.observation_spaces = {agent: observation_space() for agent in PLAYERS}
+        self.observation_spaces = {agent: observation_space(self._with_candidates) for agent in PLAYERS}
         self.action_spaces = {agent: action_space() for agent in PLAYERS}
 
         self._seed: int | None = None
@@ -211,16 +218,22 @@ class raw_env(AECEnv):
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """What `agent` may see, whether to move or not: a new float32 array (OBSERVATION_SIZE,) and the mask.
 
-        The mask, int8 (107,), equals the one in ``infos[agent]``: all zeros unless the agent is to move. Both
-        are the caller's own.
+        The mask, int8 (107,), equals the one in ``infos[agent]``: all zeros unless the agent is to move, who
+        else has no candidates either. All arrays are the caller's own.
         """
         player = self._player_number(agent)
-        return {
+        observation = {
             "observation": self._estimates.observe(self.games, self._index, player)[0],
             "action_mask": (
                 self._mask.copy() if agent == self.agent_selection else np.zeros(NUM_ACTIONS, np.int8)
             ),
         }
+        if self._with_candidates:
+            rows, actions, table = self.games.candidates(self._index, player=player)
+            if not observation["action_mask"].any():  # as after an illegal action that ended the episode
+                rows[:], actions[:] = 0, NO_ACTION
+            observation |= zip(ENTRIES, (rows[0], actions[0], table[0]), strict=True)
+        return observation
 
     def player_view(self, agent: str) -> PlayerView:
         """The view of `agent`, from which bots decide; `PlayerView.from_env` calls this."""

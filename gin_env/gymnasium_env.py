@@ -1,8 +1,9 @@
 """Gymnasium environments: one seat against fixed opponents, single and batched.
 
 Both are thin layers over `gin_env.play.learner_seat.LearnerSeat`. Observations are dicts as in the PettingZoo
-environment: ``{"observation": float32 (OBSERVATION_SIZE,), "action_mask": int8 (107,)}``; the mask is also in
-the info.
+environment: ``{"observation": float32 (OBSERVATION_SIZE,), "action_mask": int8 (107,)}``, and with
+``candidates=True`` the three `ENTRIES` of `gin_env.candidates`; the mask is also in the info. All arrays are
+new at each step: the kernels write into them, nothing is copied, and they are the caller's own.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from gin_env.show.screen import Screen, check_render_mode
 from gin_env.spaces import action_space, observation_space
 from gin_env.state import OUTCOME_NAMES
 from gin_env.streams import check_seed
+from gin_env.support.checks import check_switch
 
 
 class GinRummyEnv(gymnasium.Env):
@@ -45,6 +47,8 @@ class GinRummyEnv(gymnasium.Env):
         with reward -1.
     estimator : what fills the observation's estimate plane: a name from `gin_env.estimators`, with or without
         parameters, or an object.
+    candidates : whether the observation also holds what may be done, described for networks: the three
+        `ENTRIES` of `gin_env.candidates`.
     render_mode : None, ``"ansi"``, ``"human"`` or ``"rgb_array"``.
     """
 
@@ -59,11 +63,13 @@ class GinRummyEnv(gymnasium.Env):
         illegal_action: str = "raise",
         estimator: str | Estimator = "uniform",
         render_mode: str | None = None,
+        candidates: bool = False,
     ) -> None:
         check_render_mode(render_mode, self.metadata["render_modes"])
+        self._with_candidates = check_switch("candidates", candidates)
         self.seat = LearnerSeat(1, opponent, rules, episode, reward, illegal_action, estimator)
         self.render_mode = render_mode
-        self.observation_space = observation_space()
+        self.observation_space = observation_space(self._with_candidates)
         self.action_space = action_space()
         self._screen = Screen(render_mode, self.metadata["render_fps"])
 
@@ -74,8 +80,8 @@ class GinRummyEnv(gymnasium.Env):
 
         ``options={"deck": 52 card ids, "dealer": 0 or 1}`` fixes the deal as in `gin_rummy_v0.raw_env.reset`;
         the agent is player 0. Whoever knows the seed knows the decks. Raises TypeError or ValueError for an
-        invalid seed, deck or dealer, and for a deck with which the opponent ends the hand before the agent's
-        first turn; nothing has changed then.
+        invalid seed, deck or dealer, and for a deck or a dealer with which the opponent always ends the hand
+        before the agent's first turn; nothing has changed then.
         """
         games = self.seat.games
         decks, dealer = check_deal_options(options, games.rules, games.whole_game)
@@ -112,7 +118,10 @@ class GinRummyEnv(gymnasium.Env):
 
     def _observe(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         mask = self.action_masks()
-        return {"observation": self.seat.observations()[0], "action_mask": mask}, {"action_mask": mask}
+        observation = {"observation": self.seat.observations()[0], "action_mask": mask}
+        if self._with_candidates:
+            observation |= {name: entry[0] for name, entry in self.seat.candidates().items()}
+        return observation, {"action_mask": mask}
 
 
 class GinRummyVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
@@ -137,12 +146,14 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.nda
         illegal_action: str = "raise",
         estimator: str | Estimator = "uniform",
         render_mode: str | None = None,
+        candidates: bool = False,
     ) -> None:
         check_render_mode(render_mode, self.metadata["render_modes"])
+        self._with_candidates = check_switch("candidates", candidates)
         self.seat = LearnerSeat(num_envs, opponent, rules, episode, reward, illegal_action, estimator)
         self.num_envs = num_envs
         self.render_mode = render_mode
-        self.single_observation_space = observation_space()
+        self.single_observation_space = observation_space(self._with_candidates)
         self.single_action_space = action_space()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -219,7 +230,10 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.nda
         masks = self.seat.masks()
         everyone = np.ones(self.num_envs, np.bool_)
         infos = {"action_mask": masks, "_action_mask": everyone}
-        return {"observation": self.seat.observations(), "action_mask": masks}, infos
+        observation = {"observation": self.seat.observations(), "action_mask": masks}
+        if self._with_candidates:
+            observation |= self.seat.candidates()
+        return observation, infos
 
     def _final_infos(self, ended: np.ndarray, over: np.ndarray) -> dict[str, Any]:
         """The last observations and the results of the games that ended, in Gymnasium's form."""
@@ -228,6 +242,10 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.nda
         no_mask = np.zeros(NUM_ACTIONS, np.int8)
         for row, game in enumerate(ended):
             final_obs[game] = {"observation": observations[row], "action_mask": no_mask.copy()}
+        if self._with_candidates:
+            entries = self.seat.candidates(ended)
+            for row, game in enumerate(ended):
+                final_obs[game] |= {name: entry[row] for name, entry in entries.items()}
         final_info: dict[str, Any] = {}
         for name, values in hand_results(self.seat.games.results[ended]).items():
             final_info[name] = np.zeros(self.num_envs, values.dtype)

@@ -183,9 +183,8 @@ def grow_runs(runs: int, hand: int) -> int:
 @kernel
 def fourth_cards(set_cards: int) -> int:
     """For each set of three among the laid set cards, the card that would make it four."""
-    a, b = set_cards & SUIT_MASK, set_cards >> 13 & SUIT_MASK
-    c, d = set_cards >> 26 & SUIT_MASK, set_cards >> 39 & SUIT_MASK
-    ranks = a | b | c | d
+    # Three of a rank leave out one suit: they hold its card of the first suit or of the last.
+    ranks = (set_cards | set_cards >> 39) & SUIT_MASK
     return (ranks * ACES) & ~set_cards  # times ACES: the ranks in every suit
 
 

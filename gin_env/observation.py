@@ -143,9 +143,9 @@ def write_observation(public, private, player: int, row: np.ndarray) -> None:
     hand = np.int64(private.hand)
     write_ones(row, _AT.hand, hand)
     if public.upcard >= 0:
-        row[_AT.upcard + public.upcard] = 1.0
+        row[_AT.upcard + np.int64(public.upcard)] = 1.0
     if public.taken >= 0:
-        row[_AT.taken + public.taken] = 1.0
+        row[_AT.taken + np.int64(public.taken)] = 1.0
     _write_ages(row, _AT.own_discards, np.int64(public.discarded[player]), public)
     _write_ages(row, _AT.opponent_discards, np.int64(public.discarded[opponent]), public)
     write_ones(row, _AT.opponent_declined, np.int64(public.declined[opponent]))

@@ -35,6 +35,7 @@ from gin_env.record_checks import is_history, is_position
 from gin_env.rules import Rules, cards_in_deck
 from gin_env.state import NO_CARD, OFFER, PHASE_NAMES, PRIVATE, PUBLIC, STATE, STOCK_ONLY
 from gin_env.support.checks import check_integer
+from gin_env.words import position_in_words
 
 VIEW = np.dtype(
     [
@@ -180,6 +181,22 @@ class PlayerView:
 
     def __iter__(self) -> Iterator[PlayerView]:
         return (self[index] for index in range(len(self)))
+
+    def __str__(self) -> str:
+        """What each player would say of her hand, the table and what she may do; see `gin_env.words`."""
+        return "\n\n".join(self._in_words(index) for index in range(len(self)))
+
+    def _in_words(self, index: int) -> str:
+        record, one = self.records[index], self[index]
+        said = position_in_words(
+            record["public"],
+            int(record["player"]),
+            int(record["private"]["hand"]),
+            self.history(index),
+            self.stock_draws(index),
+        )
+        legal = one.masks()[0].nonzero()[0].tolist()
+        return f"{said}\nYou may: {'; '.join(map(act.describe, legal))}." if legal else said
 
     @property
     def rules(self) -> Rules:

@@ -28,6 +28,15 @@ def is_meld(cards: Iterable[int]) -> bool:
     return same_suit and all(upper - lower == 1 for lower, upper in pairwise(ordered))
 
 
+STRETCHES = tuple(
+    frozenset(range(suit * 13 + first, suit * 13 + last + 1))
+    for suit in range(4)
+    for first in range(13)
+    for last in range(first + 2, 13)
+)
+"""Every run that there is."""
+
+
 @cache
 def all_melds(hand: Meld) -> tuple[Meld, ...]:
     """Every set and every run in a hand, the parts of longer ones included."""
@@ -37,13 +46,7 @@ def all_melds(hand: Meld) -> tuple[Meld, ...]:
         for size in (3, 4)
         for chosen in combinations([card for card in hand if card % 13 == rank], size)
     ]
-    stretches = (
-        frozenset(range(suit * 13 + first, suit * 13 + last + 1))
-        for suit in range(4)
-        for first in range(13)
-        for last in range(first + 2, 13)
-    )
-    return tuple(sets + [run for run in stretches if run <= hand])
+    return tuple(sets + [run for run in STRETCHES if run <= hand])
 
 
 def arrangements(hand: Meld) -> Iterator[tuple[Meld, ...]]:

@@ -23,7 +23,7 @@ from pathlib import Path
 import cloudpickle
 import torch
 
-from gin_env.agents.policy import PolicyBot
+from gin_env.agents.candidate_policy import CandidatePolicyBot
 from gin_env.play.matches import play_match
 from gin_env.support.atomic import write_text
 
@@ -42,7 +42,7 @@ def load_example():
 
 def tiny(example, run: Path):
     return example.Settings(
-        run, 60.0, threads=1, num_envs=4, num_steps=8, batch_size=ROLLOUT // UPDATES, hidden=(8,),
+        run, 60.0, threads=1, num_envs=4, num_steps=8, batch_size=ROLLOUT // UPDATES, width=8,
         pool_size=3, snapshot_every=0.0005, evaluate_every=0.003, evaluation_games=2, final_games=2,
         checkpoint_every=0.0,
     )  # fmt: skip
@@ -121,7 +121,7 @@ def check(example, settings, before):
     )
     for name in progress.pool:
         assert int(Path(name).stem) <= progress.decisions
-        PolicyBot.load(settings.run / "pool" / name)
+        CandidatePolicyBot.load(settings.run / "pool" / name)
     decisions = [row["decisions"] for row in progress.evaluations]
     assert decisions == sorted(decisions)
     assert all(row["minutes"] <= progress.minutes + 0.01 for row in progress.evaluations)

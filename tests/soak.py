@@ -8,6 +8,7 @@
 openspiel       hands played here and in OpenSpiel at once (where pyspiel is installed), see openspiel.py
 leaks           hidden cards re-dealt: no observation, mask, record, view or decision of a bot may change
 calls           public calls with odd arguments, see fuzzing.py: typed errors, and nothing changed
+faces           any sequence of calls on the environments, beside the reference rules, see faces.py
 bounds          random rules, rule-based bots and calls, with every index checked by numba
 determinism     matches in fresh processes with other hashes, batches and threads: the results must be equal
 memory          steps of 1,024 games: cards are neither lost nor doubled, and the process does not grow
@@ -25,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -137,6 +139,24 @@ def calls(scale: float, seed: int) -> Row:
         made += sum(fuzzer.made.values())
         refused += sum(fuzzer.refused.values())
     return Row("calls", f"{made:,} calls, {refused:,} refused", found, "; ".join(notes[:3]))
+
+
+def faces(scale: float, seed: int) -> Row:
+    """Every environment beside the reference rules; what differs is printed as a test."""
+    from face_machine import run
+    from replays import FACES
+
+    found, notes = 0, []
+    seen: Counter[str] = Counter()
+    for kind in FACES:
+        try:
+            seen += run(kind, int(100 * scale) + 1, 30, seed)
+        except Exception as error:
+            found += 1
+            notes.append(f"{kind}: {error}"[:200])
+            typer.echo("\n".join([repr(error), *getattr(error, "__notes__", [])]), err=True)
+    hands = sum(seen[outcome] for outcome in ("knock", "gin", "undercut", "void"))
+    return Row("faces", f"{seen['calls']:,} calls, {hands:,} hands", found, "; ".join(notes))
 
 
 def play_random_rules(rounds: int, seed: int) -> str:
@@ -281,7 +301,7 @@ def _python(code: str, *arguments: str, **environment: str) -> subprocess.Comple
 
 
 CHECKS: dict[str, Callable[[float, int], Row]] = {
-    check.__name__: check for check in (openspiel, leaks, calls, bounds, determinism, memory)
+    check.__name__: check for check in (openspiel, leaks, calls, faces, bounds, determinism, memory)
 }
 
 

@@ -201,6 +201,7 @@ def test_the_dealer_alone_keeps_the_seeds_deck(dealer):
     assert hand_of(env, "player_0") == hand_of(unfixed, "player_0")
 
 
+@pytest.mark.compiled
 def test_a_small_deck_is_played_with_its_own_cards_only():
     rules = gin_env.Rules(ranks=5, suits=4, hand_size=3, knock_limit=2)
     env = gin_rummy_v0.raw_env(rules=rules)

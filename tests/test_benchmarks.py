@@ -15,6 +15,8 @@ import pytest
 from gin_env.speed.workloads import WORKLOADS
 from gin_env.state import STATE
 
+pytestmark = pytest.mark.compiled
+
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
 
@@ -41,6 +43,7 @@ def alone(tmp_path_factory) -> tuple[str, dict, Path]:
     return done.stdout, json.loads(files[0].read_text()), files[1]
 
 
+@pytest.mark.long
 def test_every_workload_is_in_the_json_with_its_unit(alone):
     printed, result, _ = alone
     ours = result["figures"]["gin-env"]
@@ -51,6 +54,7 @@ def test_every_workload_is_in_the_json_with_its_unit(alone):
     assert ours["memory state bytes"] == STATE.itemsize <= ours["memory bytes"]
 
 
+@pytest.mark.long
 def test_the_json_says_where_and_how_it_was_measured(alone):
     _, result, _ = alone
     assert set(result) == {
@@ -73,6 +77,7 @@ def test_the_json_says_where_and_how_it_was_measured(alone):
     ]
 
 
+@pytest.mark.long
 def test_what_quick_leaves_out_is_said(alone):
     printed, result, _ = alone
     for name in ("cold", "training", "scaling"):
@@ -80,10 +85,12 @@ def test_what_quick_leaves_out_is_said(alone):
         assert f"  {name} (all): " in printed
 
 
+@pytest.mark.long
 def test_the_picture_is_a_png(alone):
     assert alone[2].read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.long
 def test_a_peer_that_cannot_be_installed_is_skipped_by_name(tmp_path):
     """No index to install from: the rest is measured all the same."""
     written = tmp_path / "result.json"
@@ -98,6 +105,7 @@ def test_a_peer_that_cannot_be_installed_is_skipped_by_name(tmp_path):
     assert set(result["figures"]["gin-env"]) == {"deadwood hands/s"}
 
 
+@pytest.mark.long
 def test_a_peer_that_cannot_be_imported_is_skipped_by_name(tmp_path):
     """Its environment says that everything is installed, but its Python has no such module."""
     python = tmp_path / "openspiel" / "bin" / "python"
@@ -139,6 +147,7 @@ def test_the_shared_part_of_the_peers_reports_a_failing_workload(tmp_path):
     assert second["amounts"]["steps"] / second["seconds"] == 2
 
 
+@pytest.mark.long
 def test_a_process_that_hangs_is_ended_and_named(tmp_path, monkeypatch):
     """Whether it says nothing from the start, or stops answering later."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
@@ -224,6 +233,7 @@ print("done")
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
 def test_instructions_are_counted_from_mark_to_mark(monkeypatch):
     """Equal work has equal counts, three times the work about three times as much."""

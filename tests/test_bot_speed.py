@@ -6,6 +6,7 @@ import json
 import time
 
 import numpy as np
+import pytest
 from typer.testing import CliRunner
 
 from gin_env import agents, cli
@@ -37,6 +38,7 @@ def test_only_the_bots_own_processor_time_counts():
     assert 0 < speed.slowest <= speed.median <= speed.fastest <= 10 / 0.005
 
 
+@pytest.mark.compiled
 def test_games_follow_each_other():
     """Random hands end within a hundred decisions, games of them later; nothing stops."""
     play = bot_speed._Play(agents.make("simple"), 4, 0)

@@ -100,7 +100,7 @@ def test_seeds_that_do_not_fit_are_refused(seeds, episodes, twins, error):
     refuse(games, error, games.start, games.everyone, seeds, episodes, twins)
 
 
-@pytest.mark.parametrize("player", [7, -1, 2**70, 0.0, "0", np.timedelta64(0)])
+@pytest.mark.parametrize("player", [2, 7, -1, 2**70, 0.0, "0", np.timedelta64(0)])
 def test_there_are_two_players(player):
     games = started()
     for call in (games.observations, games.views, games.compact_observations):
@@ -167,6 +167,7 @@ def test_random_bytes_are_no_view_and_no_observation():
         PlayerView([])  # type: ignore[arg-type]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("name", ["random", "simple", "knock-at-once, small deck"])
 def test_every_true_position_passes_the_check_of_records(name):
     games = played(name).games()
@@ -254,6 +255,7 @@ print("none was out of bounds")
 """
 
 
+@pytest.mark.long
 def test_the_engine_stays_within_the_bounds_of_its_arrays(tmp_path):
     """With numba's own check of every index, whose kernels have a cache beside the usual one."""
     beside = (cache_folder() or tmp_path / "none").parent / "bounds-checked"

@@ -25,6 +25,8 @@ from gin_env.solvers.kuhn import VALUE, KuhnPoker, equilibrium
 from gin_env.solvers.leduc import LeducHoldem
 from gin_env.solvers.small_gin import TINY, SmallGin
 
+pytestmark = pytest.mark.compiled
+
 LEDUC_VALUE = -0.0856
 """To player 0: OpenSpiel 2.0.2 and we get -0.085605 after 3,000 iterations of CFR+, exploitability 4e-5."""
 

@@ -39,6 +39,7 @@ def test_what_is_no_integer_is_refused(taker, value):
         TAKERS[taker](value)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("value", [1, np.int8(1), np.uint64(1)])
 @pytest.mark.parametrize("taker", [taker for taker in TAKERS if taker != "games of a match"])
 def test_integers_of_any_kind_are_taken(taker, value):

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 
 import gin_env
 from gin_env import compilation
+
+pytestmark = pytest.mark.compiled
 
 
 def run_python(code: str, **environment: str) -> str:
@@ -157,73 +157,100 @@ ONE_KERNEL = "from gin_env.cards import count_cards; print(count_cards(7))"
 FINGERPRINT = compilation.fingerprint(compilation.kernel_sources())
 
 
-def run_kernel(cache: Path, before: str = "", **environment: str) -> list[str]:
-    """Compile and call one small kernel with this cache; the lines on stderr."""
+def run_kernel(cache: Path, code: str = ONE_KERNEL, printed: str = "3\n", **environment: str) -> list[str]:
+    """Compile and call small kernels with this cache; the lines on stderr."""
     done = subprocess.run(
-        [sys.executable, "-c", before + ONE_KERNEL],
+        [sys.executable, "-c", code],
         env=os.environ | {"GIN_ENV_CACHE": str(cache)} | environment,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, printed), done.stderr
     return done.stderr.splitlines()
 
 
-@pytest.fixture(scope="module")
-def kept_kernel(tmp_path_factory):
-    """A cache that holds one kernel, which loads from it without a word."""
-    folder = tmp_path_factory.mktemp("kept")
-    assert ["compiling" in line for line in run_kernel(folder)] == [True]
-    assert run_kernel(folder) == []
-    return folder
+EIGHT_KERNELS = """
+from gin_env.cards import card_bit, count_cards, deck_cards, lowest_card, total_value
+from gin_env.streams import below, episode_key, mix
+print(card_bit(3), count_cards(7), deck_cards(1, 4), lowest_card(12), total_value(3))
+print(below(1 << 63, 10), episode_key(1, 2, 3) == episode_key(1, 2, 3), mix(1, 2) == mix(1, 3))
+"""
+THEIR_RESULTS = "8 3 549822930945 2 3\n5 True False\n"
 
 
-@pytest.mark.parametrize("ending", ["nbi", "nbc"])
-@pytest.mark.parametrize("damage", ["cut short", "empty", "garbage", "one bit"])
-def test_a_damaged_kernel_is_compiled_again_and_one_line_says_so(kept_kernel, tmp_path, ending, damage):
-    cache = shutil.copytree(kept_kernel, tmp_path / "cache")
-    (file,) = cache.rglob(f"cards.count_cards*.{ending}")
-    content = file.read_bytes()
+def with_one_bit_changed(content: bytes) -> bytes:
     middle = len(content) // 2
-    damaged = {
-        "cut short": content[:middle],
-        "empty": b"",
-        "garbage": bytes(range(256)) * (len(content) // 256 + 1),
-        "one bit": content[:middle] + bytes([content[middle] ^ 16]) + content[middle + 1 :],
-    }
-    file.write_bytes(damaged[damage])
-    lines = run_kernel(cache)
-    if (
-        ending == "nbc" or damage != "one bit"
-    ):  # a changed index may also name another signature: compiled, no word
-        assert f"gin-env: damaged kernels in {cache / FINGERPRINT} are compiled again" in lines
-    assert len(lines) <= 2, "that line, and that something is compiled"
-    assert run_kernel(cache) == []
+    return content[:middle] + bytes([content[middle] ^ 16]) + content[middle + 1 :]
 
 
-def temporary_caches() -> set[Path]:
-    return set(Path(tempfile.gettempdir()).glob("gin-env-????????"))
+DAMAGES = {
+    "card_bit*.nbi": lambda content: content[: len(content) // 2],
+    "count_cards*.nbc": lambda content: content[: len(content) // 2],
+    "deck_cards*.nbi": lambda content: b"",
+    "lowest_card*.nbc": lambda content: b"",
+    "total_value*.nbi": lambda content: bytes(range(256)) * (len(content) // 256 + 1),
+    "below*.nbc": lambda content: bytes(range(256)) * (len(content) // 256 + 1),
+    "episode_key*.nbi": with_one_bit_changed,
+    "mix*.nbc": with_one_bit_changed,
+}
+
+
+def test_damaged_kernels_are_compiled_again_and_one_line_says_so(tmp_path):
+    """Each of eight kernels in another way, and one process that meets them all."""
+    assert ["compiling" in line for line in run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS)] == [True]
+    assert run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS) == []
+    damaged = {}
+    for pattern, damage in DAMAGES.items():
+        (file,) = tmp_path.rglob(f"*.{pattern}")
+        damaged[file] = damage(file.read_bytes())
+        file.write_bytes(damaged[file])
+    first, second = run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS)
+    assert first == f"gin-env: damaged kernels in {tmp_path / FINGERPRINT} are compiled again"
+    assert "compiling" in second
+    assert [file.name for file, content in damaged.items() if file.read_bytes() == content] == []
+    assert run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS) == []
+
+
+def test_a_kernel_for_other_types_is_compiled_again(tmp_path):
+    """Two processes that fill a cache at once may give their code for other types the same name."""
+    code = "import numpy as np; from gin_env.cards import card_bit; print(card_bit(3), card_bit(np.uint8(4)))"
+    run_kernel(tmp_path, code, "8 16\n")
+    one, other = sorted(tmp_path.rglob("*.card_bit*.nbc"))
+    one.write_bytes(other.read_bytes())
+    first, second = run_kernel(tmp_path, code, "8 16\n")
+    assert first == f"gin-env: damaged kernels in {tmp_path / FINGERPRINT} are compiled again"
+    assert "compiling" in second
+    assert run_kernel(tmp_path, code, "8 16\n") == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
 @pytest.mark.parametrize("place", [".", FINGERPRINT, ".."])
 @pytest.mark.parametrize("rights", [0o777, 0o775])
-def test_a_cache_that_others_may_write_is_refused(tmp_path, place, rights):
-    """Whoever may write it may have this user run code."""
+def test_a_folder_that_others_may_write_is_found_at_any_height(tmp_path, place, rights):
     cache = tmp_path / "above" / "cache"
     (cache / FINGERPRINT).mkdir(parents=True)
+    assert compilation.folder_open_to_others(cache / FINGERPRINT) is None
     open_place = (cache / place).resolve()
     open_place.chmod(rights)
     if rights == 0o775:
         os.chown(open_place, -1, next(group for group in foreign_groups()))
-    before = temporary_caches()
-    lines = run_kernel(cache)
+    assert compilation.folder_open_to_others(cache / FINGERPRINT) == open_place
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
+def test_a_cache_that_others_may_write_is_refused(tmp_path):
+    """Whoever may write it may have this user run code."""
+    cache, temporary = tmp_path / "cache", tmp_path / "temporary"
+    cache.mkdir()
+    cache.chmod(0o777)
+    temporary.mkdir()
+    lines = run_kernel(cache, TMPDIR=str(temporary))
     assert lines[0].startswith(f"gin-env: kernels are not kept in {cache / FINGERPRINT}")
-    assert f"other users may write {open_place}" in lines[0]
+    assert f"other users may write {cache}:" in lines[0]
     assert "GIN_ENV_CACHE" in lines[0]
     assert not list(cache.rglob("*.nb?"))
-    assert temporary_caches() <= before, "the temporary cache is removed at the end"
+    assert not list(temporary.iterdir()), "the temporary cache is removed at the end"
 
 
 def foreign_groups() -> list[int]:
@@ -235,11 +262,11 @@ def foreign_groups() -> list[int]:
 
 
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root may give folders away")
-def test_a_cache_of_another_user_is_refused(tmp_path):
+def test_a_folder_of_another_user_is_found(tmp_path):
     cache = tmp_path / "cache"
     cache.mkdir()
     os.chown(cache, 65534, -1)
-    assert f"other users may write {cache}:" in run_kernel(cache)[0]
+    assert compilation.folder_open_to_others(cache) == cache
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
@@ -251,7 +278,7 @@ def test_a_cache_in_a_sticky_folder_is_used(tmp_path):
 
 
 def test_the_cache_is_closed_to_others_whatever_the_umask(tmp_path):
-    run_kernel(tmp_path / "new", before="import os; os.umask(0); ")
+    run_kernel(tmp_path / "new", "import os; os.umask(0); " + ONE_KERNEL)
     assert (tmp_path / "new" / FINGERPRINT).stat().st_mode & 0o777 == 0o700
     assert run_kernel(tmp_path / "new") == []
 
@@ -260,7 +287,7 @@ def test_a_full_disk_is_one_line_and_not_an_error(tmp_path):
     """Simulated by a limit on the size of files."""
     limit = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
     limit += "resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200)); "
-    lines = run_kernel(tmp_path, before=limit, PYTHONDONTWRITEBYTECODE="1")
+    lines = run_kernel(tmp_path, limit + ONE_KERNEL, PYTHONDONTWRITEBYTECODE="1")
     assert [line for line in lines if "compiling" not in line] == [
         f"gin-env: compiled kernels cannot be kept in {tmp_path / FINGERPRINT}: File too large"
     ]

@@ -91,6 +91,7 @@ def test_equals_are_ordered_at_random():
     assert np.mean(found) == pytest.approx(100 / 52, abs=0.15)
 
 
+@pytest.mark.compiled
 def test_estimates_of_a_wrong_shape_are_refused():
     positions = collect_positions(["simple"], 2, 1)
     with pytest.raises(ValueError, match="expected estimates of shape"):
@@ -102,6 +103,7 @@ def result() -> evaluation.Evaluation:
     return evaluate_estimators(["uniform", "omniscient"], hands=300, seed=1)
 
 
+@pytest.mark.compiled
 def test_uniform_and_omniscient_measure_as_they_must(result):
     none, everything = 0, 1
     assert result.counts[0] == 0
@@ -122,6 +124,7 @@ def test_uniform_and_omniscient_measure_as_they_must(result):
     assert result.calibration_error()[none] < 0.02
 
 
+@pytest.mark.compiled
 def test_the_result_does_not_depend_on_how_hands_are_batched(result, monkeypatch):
     names = ["uniform", "nn"]
     whole = evaluate_estimators(names, hands=50, seed=2)
@@ -134,6 +137,7 @@ def test_the_result_does_not_depend_on_how_hands_are_batched(result, monkeypatch
     assert np.allclose(whole.bins[:, :, 0], parts.bins[:, :, 0])
 
 
+@pytest.mark.compiled
 def test_standard_errors_follow_from_the_stored_sums(result):
     mean, error = result.mean("log_loss")[0, 3], result.standard_error("log_loss")[0, 3]
     column = list(METRICS).index("log_loss")
@@ -141,6 +145,7 @@ def test_standard_errors_follow_from_the_stored_sums(result):
     assert error == pytest.approx(math.sqrt((squares / count - mean**2) / (count - 1)))
 
 
+@pytest.mark.compiled
 def test_a_check_against_uniform_needs_enough_hands_and_uniform(result):
     gains = result.against_uniform()["omniscient"]
     assert gains == [], "300 hands are too few"
@@ -153,6 +158,7 @@ def test_a_check_against_uniform_needs_enough_hands_and_uniform(result):
         evaluate_estimators(["omniscient"], hands=2).against_uniform()
 
 
+@pytest.mark.compiled
 def test_csv_and_figures_are_written(result, tmp_path):
     pytest.importorskip("matplotlib")
     result.save_csv(tmp_path / "result.csv")
@@ -165,6 +171,7 @@ def test_csv_and_figures_are_written(result, tmp_path):
     assert all(file.stat().st_size > 5000 for file in files)
 
 
+@pytest.mark.compiled
 def test_the_command_prints_and_writes(tmp_path, monkeypatch, capsys):
     path = tmp_path / "table.csv"
     arguments = ["evaluate-estimators", "uniform", "omniscient", "--games", "20", "--csv", str(path)]
@@ -195,6 +202,7 @@ class Peeking:
         raise AssertionError("it is given the hands")
 
 
+@pytest.mark.compiled
 def test_whoever_needs_the_hands_is_given_them_by_environments_and_refused_by_bots():
     env = gymnasium.make("gin_env/GinRummy-v0", estimator=Peeking())
     observation, _ = env.reset(seed=1)

@@ -115,6 +115,7 @@ def test_certain_mates_are_those_that_every_possible_meld_contains():
     assert mates("AH", "AC AD 2H") == "", "no meld is possible: a bluff"
 
 
+@pytest.mark.compiled
 def test_image_rows_are_the_suits_in_the_papers_order(sample):
     images = shankar.shankar_images(sample.view)
     arrays = shankar.shankar_arrays(sample.view).reshape(-1, 4, 13)
@@ -166,6 +167,7 @@ def test_no_shorter_ambi_superpermutation_exists():
 # --- What networks see ----------------------------------------------------------------------------------
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("player", [0, 1])
 def test_history_as_the_engine_played_it(player):
     """First hands, the opponent's turns and what is known, against the state that a view does not show."""
@@ -230,6 +232,7 @@ def test_the_shift_where_all_or_none_are_missing(share):
     assert torch.allclose(p[1:, :10], torch.tensor(share), atol=1e-3)
 
 
+@pytest.mark.compiled
 def test_permuting_the_suits_permutes_the_estimate(sample):
     torch.manual_seed(0)
     network = networks.NETWORKS["suit-equivariant"]().eval()
@@ -241,6 +244,7 @@ def test_permuting_the_suits_permutes_the_estimate(sample):
     assert torch.allclose(plain[:, order], permuted, atol=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NETWORK_NAMES)
 def test_a_network_learns_a_few_positions_by_heart(name):
     everything = collect_positions(["simple"], 8, 3)
@@ -258,6 +262,7 @@ def test_a_network_learns_a_few_positions_by_heart(name):
     assert network_trainer.evaluate(network, data) < 0.3 * at_first
 
 
+@pytest.mark.compiled
 def test_training_again_gives_the_same_weights(tmp_path):
     runs = [network_trainer.train_network("nn", ["simple"], seed, TINY) for seed in (4, 4, 5)]
     first, second, other = ([*run.network.state_dict().values()] for run in runs)
@@ -269,6 +274,7 @@ def test_training_again_gives_the_same_weights(tmp_path):
     assert (tmp_path / "nn.curve.csv").read_text().count("\n") == 1 + TINY.rounds
 
 
+@pytest.mark.compiled
 def test_positions_of_other_rounds_are_other_positions():
     first, again, other = (collect_positions(["simple"], 20, seed) for seed in (1, 1, 2))
     assert np.array_equal(first.hands, again.hands)
@@ -285,6 +291,7 @@ def weights(tmp_path_factory):
     return path
 
 
+@pytest.mark.compiled
 def test_weights_are_kept_with_their_provenance(weights):
     network, metadata = networks.load("nn", weights)
     trained = network_trainer.train_network("nn", ["simple"], 4, TINY).network
@@ -294,6 +301,7 @@ def test_weights_are_kept_with_their_provenance(weights):
     assert isinstance(NnEstimator(weights=str(weights)), NnEstimator)
 
 
+@pytest.mark.compiled
 def test_foreign_or_missing_weights_are_refused(weights, tmp_path):
     with pytest.raises(ValueError, match=r"nn\.safetensors.*not a network of shankar-cnn"):
         networks.load("shankar-cnn", weights)
@@ -303,6 +311,7 @@ def test_foreign_or_missing_weights_are_refused(weights, tmp_path):
         find_weights("nn", "nobody")
 
 
+@pytest.mark.compiled
 def test_weights_of_another_version_or_with_broken_numbers_are_refused(weights, tmp_path, monkeypatch):
     network, metadata = networks.load("nn", weights)
     with torch.no_grad():
@@ -315,6 +324,7 @@ def test_weights_of_another_version_or_with_broken_numbers_are_refused(weights, 
         networks.load("nn", weights)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("name", "setting"), [pair for pair in ESTIMATORS if pair[0] != "ensemble"])
 def test_packaged_weights_say_where_they_come_from(name, setting):
     _, metadata = find_weights(name, setting)
@@ -326,6 +336,7 @@ def test_packaged_weights_say_where_they_come_from(name, setting):
 # --- Estimates ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("name", "setting"), ESTIMATORS)
 def test_estimates_are_probabilities_and_known_cards_exact(name, setting, sample):
     estimate = make(name, setting).estimate(sample.view)
@@ -340,6 +351,7 @@ def test_estimates_are_probabilities_and_known_cards_exact(name, setting, sample
         assert np.allclose((estimate * unseen).sum(axis=1), missing, atol=1e-3)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("name", "setting"), ESTIMATORS)
 @pytest.mark.parametrize("policy", ["simple", "knock-at-once, small deck"])
 def test_hidden_cards_never_matter(name, setting, policy):
@@ -355,6 +367,7 @@ def test_hidden_cards_never_matter(name, setting, policy):
         assert np.array_equal(estimate, estimator.estimate(games.views(games.everyone, player)))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("name", "setting"), ESTIMATORS)
 def test_batch_equals_single(name, setting, sample):
     estimator, few = make(name, setting), sample.view[:12]
@@ -363,6 +376,7 @@ def test_batch_equals_single(name, setting, sample):
     assert estimator.estimate(sample.view[:0]).shape == (0, 52)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("name", [*NETWORK_NAMES, "ensemble"])
 def test_with_memory_along_a_hand_as_without(name):
     """Also if the memory was left at an earlier hand, or some decisions were not shown to the estimator."""
@@ -398,6 +412,7 @@ def test_fitting_finds_the_better_member():
     assert np.allclose(table["weights"].sum(axis=1), 1)
 
 
+@pytest.mark.long
 def test_the_adaptive_ensemble_learns_who_fits():
     """Weights move to the member that expects the drawn cards least in her hand; without memory they stay."""
     members = ("suit-equivariant", "uniform")
@@ -415,6 +430,7 @@ def test_the_adaptive_ensemble_learns_who_fits():
     assert np.allclose(ensemble.estimate(view), np.mean(halves, axis=0), atol=1e-6)
 
 
+@pytest.mark.compiled
 def test_ensemble_tables_survive_a_file_and_bad_parameters_are_errors(tmp_path):
     table = _fit(np.repeat([1], 30_000), np.full((30_000, 3), 0.5))
     save_table(table, tmp_path / "table.npz", {"seed": 1})

@@ -39,6 +39,8 @@ from gin_env.training.estimators import by_name, counting
 from gin_env.training.estimators.counting import count_frequencies
 from gin_env.wrappers.sb3 import GinRummyVecEnv
 
+pytestmark = pytest.mark.compiled
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # its own, on import, from PettingZoo 1.27 on
     from pettingzoo.test import api_test

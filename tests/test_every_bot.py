@@ -6,6 +6,8 @@ import pytest
 
 from gin_env import Rules, agents, play_match
 
+pytestmark = pytest.mark.compiled
+
 VARIANTS = {
     "standard": Rules(),
     "no offer": Rules(opening_offer=False),
@@ -19,9 +21,9 @@ VARIANTS = {
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("name", agents.names())
-def test_every_bot_survives_1000_hands(name, variant):
-    result = play_match(name, "simple", games=1000, seed=4, episode="hand", rules=VARIANTS[variant])
-    assert result.hands == 1000
+def test_every_bot_survives_300_hands(name, variant):
+    result = play_match(name, "simple", games=300, seed=4, episode="hand", rules=VARIANTS[variant])
+    assert result.hands == 300
 
 
 @pytest.mark.parametrize("name", agents.names())

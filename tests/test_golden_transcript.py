@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import golden_transcript
+import pytest
 
 
+@pytest.mark.compiled
 def test_the_golden_hand_is_as_it_was():
     """If the change is meant: ``python tests/golden_transcript.py``, and read the difference first."""
     assert golden_transcript.transcript() == golden_transcript.FILE.read_text()

@@ -90,6 +90,7 @@ def test_same_seed_same_episode_and_unseeded_resets_go_on():
     assert following != play_episode(one, seed=3)
 
 
+@pytest.mark.compiled
 def test_learner_always_sees_how_the_hand_ended():
     env = GinRummyEnv("simple")
     outcomes = {"won": 0, "lost": 0, "void": 0}
@@ -113,6 +114,7 @@ def test_game_episode_pays_every_hand_and_ends_at_100():
     assert sum(reward != 0 for reward in rewards) > 1
 
 
+@pytest.mark.compiled
 def test_win_reward_is_one_for_the_episode():
     env = GinRummyEnv("simple", reward="win")
     totals = {sum(step[1] for step in play_episode(env, seed)[1:]) for seed in range(60)}
@@ -247,6 +249,7 @@ def test_make_vec_gives_the_native_batch():
     assert observation in env.observation_space
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("episode", ["hand", "game"])
 @pytest.mark.parametrize("opponent", ["simple", ["simple", "random"]])
 def test_a_batch_equals_single_environments(episode, opponent):
@@ -281,6 +284,7 @@ def test_a_batch_equals_single_environments(episode, opponent):
     assert ended > (20 if episode == "hand" else 2)
 
 
+@pytest.mark.compiled
 def test_masks_are_never_all_zero():
     env = GinRummyVectorEnv(64, "simple")
     _, infos = env.reset(seed=0)
@@ -365,6 +369,7 @@ def test_opponents_can_be_swapped_between_hands():
         env.set_opponents(["simple"], weights=[10**400])
 
 
+@pytest.mark.compiled
 def test_small_decks_show_and_allow_their_own_cards_only():
     rules = Rules(ranks=5, suits=3, hand_size=3, knock_limit=4)
     env = GinRummyVectorEnv(4, "simple", rules=rules)
@@ -447,6 +452,7 @@ def test_weights_whose_sum_is_too_large_for_a_float_are_shares_all_the_same():
     assert env.seat._pool_shares.tolist() == [0.5, 1.0]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("episode", ["hand", "game"])
 def test_what_an_estimator_has_learned_of_an_opponent_is_forgotten_with_the_episode(episode):
     env = GinRummyEnv(estimator=EnsembleEstimator("adaptive", ("uniform", "bayes")), episode=episode)

@@ -140,14 +140,21 @@ def test_identical_states_are_averaged():
     assert kept_estimates[:, 20].tolist() == [0, 0, 1]
 
 
-def test_data_do_not_depend_on_workers():
-    first = generate("random-16", 1500, estimator="uniform", seed=3)  # more than one task's deals
-    second = generate("random-16", 1500, estimator="uniform", seed=3, workers=2)
+@pytest.fixture
+def small_tasks(monkeypatch):
+    """Tasks of 64 deals instead of 1024: a data set of some hundred states is cheap."""
+    monkeypatch.setattr(data_sets, "_DEALS_AT_ONCE", 64)
+
+
+@pytest.mark.long
+def test_data_do_not_depend_on_workers(small_tasks):
+    first = generate("random-16", 150, estimator="uniform", seed=3)  # more than two tasks' deals
+    second = generate("random-16", 150, estimator="uniform", seed=3, workers=2)
     assert np.array_equal(first.hands, second.hands)
     assert np.array_equal(first.estimates, second.estimates)
     assert np.array_equal(first.scores, second.scores)
     assert first.metadata == second.metadata
-    assert not np.array_equal(first.hands, generate("random-16", 1500, estimator="uniform", seed=4).hands)
+    assert not np.array_equal(first.hands, generate("random-16", 150, estimator="uniform", seed=4).hands)
 
 
 def test_samples_of_a_deal_keep_the_players_hand_and_deal_the_rest_again():
@@ -170,7 +177,8 @@ def test_samples_of_a_deal_keep_the_players_hand_and_deal_the_rest_again():
     assert (abs(others - 200) < 60).all()  # each of the 42 cards in about 10 of 42 samples
 
 
-def test_best_samples_score_higher():
+@pytest.mark.long
+def test_best_samples_score_higher(small_tasks):
     """Figure 2: "as the sample frequency increases, the mean increases"."""
     means = [
         generate(name, 400, estimator="uniform", seed=1).scores.mean()
@@ -180,7 +188,8 @@ def test_best_samples_score_higher():
     assert means[1] + 5 < means[2]
 
 
-def test_all_stages_hold_every_discard_of_a_hand():
+@pytest.mark.long
+def test_all_stages_hold_every_discard_of_a_hand(small_tasks):
     last = generate("simple", 300, estimator="uniform", seed=3)
     every = generate("simple", 2000, stages="all", discount=0.5, estimator="uniform", seed=3)
     # Within a hand each score is twice the one before it; where that ends, so does the hand.
@@ -190,17 +199,20 @@ def test_all_stages_hold_every_discard_of_a_hand():
     assert 1000 < ends[-1] < 2000  # five to ten discards a hand
 
 
-def test_every_data_set_has_ten_card_hands_and_estimates_outside_them():
+@pytest.mark.long
+def test_every_data_set_has_ten_card_hands_and_estimates_outside_them(small_tasks):
     for name in data_sets.DATA_SETS:
-        data = generate(name, 200, estimator="bayes-isru", seed=1)
+        data = generate(name, 60, estimator="bayes-isru", seed=1)
         assert (np.bitwise_count(data.hands) == 10).all()
         x, _ = hand_features(data.hands)
         assert not (data.estimates * x).any()
         assert data.metadata["simulated_actions"] > 0
 
 
-def test_data_survive_a_file_and_damaged_files_are_errors(tmp_path):
-    data = generate("simple", 50, estimator="uniform")
+@pytest.mark.long
+def test_data_survive_a_file_and_damaged_files_are_errors(tmp_path, monkeypatch):
+    monkeypatch.setattr(data_sets, "_DEALS_AT_ONCE", 2)
+    data = generate("simple", 5, estimator="uniform")
     path = tmp_path / "data.npz"
     data.save(path)
     again = DataSet.load(path)
@@ -307,6 +319,7 @@ def test_the_paper_schedule_is_the_papers():
         find_schedule("slow")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("architecture", ["mlp", "dual-inception"])
 def test_a_network_overfits_a_tiny_data_set(architecture):
     data = tiny_data(40)
@@ -317,6 +330,7 @@ def test_a_network_overfits_a_tiny_data_set(architecture):
     assert run.train_losses[-1] < 10 < 50 < run.train_losses[0]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("augmented", [False, True])
 def test_resumed_training_equals_an_uninterrupted_run(tmp_path, augmented):
     data = tiny_data(100)

@@ -7,8 +7,8 @@ import pytest
 import torch
 from bot_tables import choices, holding
 
-from gin_env import agents, cards, estimators, play_match
-from gin_env.agents.hand_strength.bots import BalancedBot, DefensiveBot, OffensiveBot
+from gin_env import agents, cards, estimators
+from gin_env.agents.hand_strength.bots import OffensiveBot
 from gin_env.agents.hand_strength.networks import build
 from gin_env.agents.hand_strength.weights import save_network
 from gin_env.batch import Games
@@ -61,24 +61,6 @@ def test_offensive_draws_as_simple_does(deadwood_network):
     assert np.array_equal(
         OffensiveBot(deadwood_network).act(views), agents.make("simple").act(views)
     )  # the opening offer
-
-
-def test_the_same_alone_as_in_a_batch(random_network):
-    games = Games(700)
-    numbers = np.arange(700, dtype=np.uint64)
-    games.start(games.everyone, numbers, numbers)
-    simple = agents.make("simple")
-    running = games.everyone
-    for _ in range(4):
-        games.play(running, simple.act(games.views(running)))
-        running = running[~games.done[running]]
-    views = games.views(running)
-    assert len(views) > 600
-    for bot in (OffensiveBot(random_network), DefensiveBot("uniform"), BalancedBot(random_network)):
-        together = bot.act(views)
-        assert (views.masks()[np.arange(len(views)), together] == 1).all()
-        for index in range(0, len(views), 50):
-            assert bot.act(views[index])[0] == together[index]
 
 
 def test_defensive_discards_the_unmelded_card_of_least_risk():
@@ -155,8 +137,3 @@ def test_figure_6_is_a_position_in_which_its_queen_may_go():
     view = hand_strength_figures.figure_6_view()
     assert int(view.hands[0]) == cards.parse("3C 6C QC 6H 7H AS 5S 7D TD JD TH")
     assert view.masks()[0, cards.card_id("QC")] == 1
-
-
-def test_match_of_a_network_player(random_network):
-    result = play_match(OffensiveBot(random_network), "simple", 20, seed=1)
-    assert result == play_match(OffensiveBot(random_network), "simple", 20, seed=1)

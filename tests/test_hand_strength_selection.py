@@ -13,6 +13,8 @@ from gin_env.training.hand_strength.data_sets import generate
 from gin_env.training.hand_strength.selection import train_best, validation_win_rate
 from gin_env.training.hand_strength.trainer import Schedule, Settings, train
 
+pytestmark = pytest.mark.long
+
 SETTINGS = Settings("mlp", Schedule(1, 64, 1e-3, 0.1, 1), seed=4)
 
 

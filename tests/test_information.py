@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from helpers import same_records
 from positions import POLICIES, as_games, played, redealt
-from reconstruction import expected_observation, reconstruct
+from reconstruction import Knowledge, expected_observation, reconstruct
 
 from gin_env import agents, cards
 from gin_env.observation import LAYOUT
 from gin_env.state import DISCARD, DRAW, OFFER, OVER, STOCK_ONLY
 
+pytestmark = pytest.mark.compiled
+
 every_policy = pytest.mark.parametrize("name", list(POLICIES))
 both_seats = pytest.mark.parametrize("player", [0, 1])
+
+
+@cache
+def reconstructed(name: str, player: int) -> list[Knowledge]:
+    """What the player can work out from her view at each position; slow, so once for all tests."""
+    play = played(name)
+    return [reconstruct(view) for view in play.games().views(np.arange(len(play.states)), player)]
 
 
 @both_seats
@@ -36,7 +47,11 @@ def test_nothing_leaks_from_the_hidden_cards(name, player):
     assert same_records(views.records, other_views.records)
     assert np.array_equal(views.masks(), other_views.masks())
     assert np.array_equal(views.observations(), other_views.observations())
+    candidates = views.candidates()
+    assert all(np.array_equal(*pair) for pair in zip(candidates, other_views.candidates(), strict=True))
     for games in (true, false):
+        shown = games.candidates(games.everyone, player=player)
+        assert all(np.array_equal(*pair) for pair in zip(candidates, shown, strict=True))
         assert np.array_equal(games.observations(games.everyone, player), views.observations())
     acting = np.flatnonzero(mine & (phases != OVER))
     assert np.array_equal(true.masks(acting), false.masks(acting))
@@ -64,9 +79,8 @@ def test_nothing_is_missing_from_the_view(name, player):
     """From her view alone she can work out the whole public course of the hand and her own first hand."""
     play = played(name)
     views = play.games().views(np.arange(len(play.states)), player)
-    for state, view in zip(play.states, views, strict=True):
+    for state, view, known in zip(play.states, views, reconstructed(name, player), strict=True):
         public = state["public"]
-        known = reconstruct(view)
         dealt = state["hidden"]["deck"][player : 2 * play.rules.hand_size : 2]
         assert sorted(known.own_start) == sorted(dealt.tolist())
         assert cards.mask_of(known.own) == state["private"]["hand"][player]
@@ -102,10 +116,8 @@ def test_the_observation_is_what_its_layout_says(name, player):
     assert observations.dtype == np.float32
     expected = np.stack(
         [
-            np.concatenate(
-                [part.reshape(-1) for part in expected_observation(reconstruct(view), view).values()]
-            )
-            for view in views
+            np.concatenate([part.reshape(-1) for part in expected_observation(known, view).values()])
+            for known, view in zip(reconstructed(name, player), views, strict=True)
         ]
     )
     for part, where in LAYOUT.items():

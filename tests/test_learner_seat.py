@@ -107,6 +107,18 @@ def test_the_present_hand_is_played_out_by_whoever_sits_there():
     assert len(new.hands) >= 6
 
 
+def test_a_dealer_with_whom_the_learner_never_has_a_turn_is_refused_and_changes_nothing():
+    env = GinRummyEnv(Plain(), Rules(opening_offer=False, max_turns=1))
+    twin = GinRummyEnv(Plain(), Rules(opening_offer=False, max_turns=1))
+    for one in (env, twin):
+        one.reset(seed=1)
+    with pytest.raises(ValueError, match=r"ended 1000 episodes in a row .* leave the option 'dealer' out"):
+        env.reset(seed=2, options={"dealer": 0})
+    for one in (env, twin):
+        assert one.reset()[1]["action_mask"].any()
+    assert env.seat.games.state.tobytes() == twin.seat.games.state.tobytes()
+
+
 # --- Episodes that are broken off, and seeds ------------------------------------------------------------
 
 
@@ -144,14 +156,13 @@ def test_a_seed_of_sb3_holds_for_one_reset():
 @pytest.mark.parametrize("seed", [5, [5, 6, 7, 8]], ids=["one", "a list"])
 def test_reseeding_some_games_leaves_the_later_episodes_of_the_others_alone(seed):
     mask = np.array([False, True, False, True])
-    alone, partly = (GinRummyVectorEnv(4, Plain()) for _ in range(2))
+    alone, partly, fresh = (GinRummyVectorEnv(4, Plain(), Rules(max_turns=6)) for _ in range(3))
     for env in (alone, partly):
         env.reset(seed=100)
     partly.reset(seed=seed, options={"reset_mask": mask})
-    fresh = GinRummyVectorEnv(4, Plain())
     fresh.reset(seed=5)
     ended = np.zeros(4, int)
-    for _ in range(70):
+    for _ in range(24):
         results = [plain_step(env) for env in (alone, partly, fresh)]
         old, mixed, new = (result[0]["observation"] for result in results)
         assert np.array_equal(mixed[~mask], old[~mask])

@@ -14,6 +14,8 @@ from gin_env.play.match_log import MatchLog
 from gin_env.play.tournaments import play_tournament
 from gin_env.training import tonic
 
+pytestmark = pytest.mark.compiled
+
 BOTS = ("simple", "random", "simple:knock_at=4")
 TUNING = {"opponents": ["random"], "finalists": 1, "final_games": 4}
 TOURNAMENT = ["tournament", *BOTS, "--games", "4", "--hands", "--seed", "5"]

@@ -262,3 +262,108 @@ def test_the_winner_of_a_game_has_reached_the_target():
     table.state["public"]["scores"] = [[100, 99], [99, 100], [99, 99], [30, 130]]
     table.results["winner"] = 0  # of the last hand: of no interest
     assert matches._winners(table, np.arange(4)).tolist() == [0, 1, -1, 1]
+
+
+SHORT = Rules(max_turns=4, max_hands=2)
+
+
+@pytest.mark.parametrize("episode", ["hand", "game"])
+def test_games_that_wait_for_a_place_are_played_once_each(monkeypatch, episode):
+    pair = Plain(), NeverKnocks()
+    whole = play_match(*pair, 14, seed=5, rules=SHORT, episode=episode)
+    assert (whole.games, whole.seed, whole.episode, whole.clairvoyant) == (14, 5, episode, False)
+    assert whole.hands == (14 if episode == "hand" else 28)
+    assert whole.turns > whole.hands
+    for places in (2, 5, 13, 14):
+        monkeypatch.setattr(matches, "BATCH_SIZE", places)
+        reported: list[int] = []
+        match = play_match(*pair, 14, seed=5, rules=SHORT, episode=episode, progress=reported.append)
+        assert match == whole
+        assert sum(reported) == 14
+
+
+def test_each_bot_sits_at_both_sides_of_every_deal():
+    class Seated(Plain):
+        def __init__(self):
+            self.name, self.seen = "seated", []
+
+        def act(self, view):
+            for record in view.records[view.records["public"]["history_length"] < 2]:
+                ranks = sorted(card % 13 for card in range(52) if int(record["private"]["hand"]) >> card & 1)
+                self.seen.append((int(record["player"]), int(record["public"]["dealer"]), *ranks))
+            return super().act(view)
+
+    bots = Seated(), Seated()
+    result = play_match(*bots, 12, seed=3, episode="hand", rules=SHORT)
+    assert sorted(bots[0].seen) == sorted(bots[1].seen)
+    assert {seen[0] for seen in bots[0].seen} == {0, 1}
+    assert result.seed == 3
+
+
+class Seer(Plain):
+    """Is told her opponent's hand, and notes whether she was."""
+
+    name = "seer"
+
+    def __init__(self) -> None:
+        self.told: list[int] = []
+
+    def act_clairvoyantly(self, view, opponent_hands):
+        assert not (opponent_hands & view.hands).any()
+        self.told += [hand.bit_count() for hand in opponent_hands.tolist()]
+        return self.act(view)
+
+
+def test_a_bot_is_told_the_other_hand_where_the_caller_says_so_and_the_result_says_it_too():
+    for pair in (lambda: (Seer(), Plain()), lambda: (Plain(), Seer())):
+        fair, told = pair(), pair()
+        without = play_match(*fair, 2, seed=1, episode="hand", rules=SHORT)
+        result = play_match(*told, 2, seed=1, episode="hand", rules=SHORT, clairvoyant=True)
+        seer, unaware = (next(bot for bot in bots if isinstance(bot, Seer)) for bots in (told, fair))
+        assert set(seer.told) == {10}
+        assert not unaware.told
+        assert (result.clairvoyant, without.clairvoyant) == (True, False)
+        assert str(result).endswith("\nclairvoyant: a bot was told its opponent's hand")
+        assert "clairvoyant" not in str(without)
+    with pytest.raises(ValueError, match="neither bot has a method act_clairvoyantly"):
+        play_match(Plain(), Plain(), 2, clairvoyant=True)
+    with pytest.raises(TypeError, match="clairvoyant"):
+        play_match(Plain(), Seer(), 2, clairvoyant=1)
+
+
+@pytest.mark.parametrize(
+    ("games", "error"),
+    [(0, ValueError), (-2, ValueError), (3, ValueError), (2.0, TypeError), (True, TypeError)],
+)
+def test_a_match_has_an_even_number_of_games(games, error):
+    with pytest.raises(error, match="number"):
+        play_match(Plain(), Plain(), games)
+
+
+@pytest.mark.parametrize(
+    ("confidence", "error"),
+    [(0, ValueError), (1, ValueError), (-0.5, ValueError), (95, ValueError), (True, TypeError),
+     ("0.9", TypeError), (float("nan"), ValueError)],
+)  # fmt: skip
+def test_a_confidence_lies_between_0_and_1(confidence, error):
+    for ask in (result_of().confidence_interval, result_of().summary, result_of().as_dict):
+        with pytest.raises(error, match="confidence"):
+            ask(confidence)
+    assert matches.check_confidence(np.float32(0.5)) == 0.5
+
+
+def test_without_a_seed_a_match_tells_the_one_that_it_drew(tmp_path):
+    first, second = (play_match(Plain(), Plain(), 2, episode="hand", rules=SHORT) for _ in range(2))
+    assert first.seed != second.seed
+    assert f"seed {first.seed}" in str(first)
+    first.save(tmp_path / "match.json", 0.8)
+    saved = json.loads((tmp_path / "match.json").read_text())
+    assert saved == json.loads(json.dumps(first.as_dict(0.8)))
+    assert saved["confidence"] == 0.8
+
+
+def test_a_seed_plays_the_match_that_it_has_always_played():
+    """Results stand in papers with their seed: the second game of a pair is the twin."""
+    result = play_match(Plain(), NeverKnocks(), 12, seed=5, episode="hand")
+    assert (result.wins, result.knocks, result.points, result.undercuts) == ((5, 2), (7, 0), (88, 58), (0, 2))
+    assert (result.hands, result.turns, result.voids) == (12, 271, 5)

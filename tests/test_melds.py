@@ -290,3 +290,26 @@ def test_of_equal_arrangements_that_one_is_laid_onto_which_less_can_be_laid_off_
     """39 points either way: onto TH TS TD, JC QC KC only TC goes, onto TH TS TD, QC QS QD two cards."""
     hand = "9C JC QC KC TH KH TS QS TD QD"
     assert melds.best_melds(cards.parse(hand)) == [["TH", "TS", "TD"], ["JC", "QC", "KC"]]
+
+
+@pytest.mark.parametrize(
+    "hand",
+    [
+        "AC 2C 3C 4C 5H 6H 7H 8S 9S TS JS",  # all in runs: only the ends of the longer ones may go
+        "AC 2C 3C 4H 5H 6H 7S 8S 9S KD QD",  # three in a run each: none of them goes
+        "5C 5H 5S 5D 6D 7D 8D 9C 9H 9S KC",  # the four fives and the run want the same card
+        "AC AH AS 2C 3C 4C KD KH QS JD TH",  # so do a set and a run
+        "2C 4H 6S 8D TC QH KS 3D 5C 7H 9S",
+    ],
+)
+def test_the_best_discards_are_those_after_which_the_hand_is_worth_least(hand):
+    held = cards.parse(hand)
+    after = {card: melds.deadwood(held & ~(1 << card)) for card in cards.cards_of(held)}
+    for kept in (0, cards.card_id(hand.split()[-1]), cards.card_id(hand.split()[0])):
+        allowed = held & ~(1 << kept)
+        least = min(left for card, left in after.items() if allowed >> card & 1)
+        best = cards.mask_of(card for card, left in after.items() if left == least and allowed >> card & 1)
+        assert tuple(map(int, melds.least_deadwood_discards(held, allowed))) == (best, least)
+    deadwood = np.full(52, -1)
+    assert melds.deadwood_after_discards(held, deadwood) == min(after.values())
+    assert deadwood.tolist() == [after.get(card, -1) for card in range(52)]

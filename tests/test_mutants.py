@@ -10,11 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mutants.guards import ALSO_COMPILED, GUARDS
+from mutants.guards import ALSO_COMPILED, EQUIVALENT, GUARDS
 from mutants.operators import mutants
 
 from gin_env import agents
 from gin_env.batch import Games
+
+pytestmark = pytest.mark.compiled
 
 TESTS = Path(__file__).parent
 
@@ -62,6 +64,16 @@ def test_the_tests_that_guard_a_module_exist(guards):
     for names in guards.values():
         for name in names.split():
             assert (TESTS / f"test_{name}.py").exists(), name
+
+
+@pytest.mark.parametrize("module", EQUIVALENT)
+def test_mutants_that_are_said_to_be_equivalent_are_made(module):
+    """A line that has changed since its mutant was argued has to be argued again."""
+    pytest.importorskip("resource", reason="run.py limits processor time, which Windows cannot")
+    from mutants.run import changed_line
+
+    source = (TESTS.parent / module).read_text()
+    assert set(EQUIVALENT[module]) <= {changed_line(source, mutant) for mutant in mutants(source)}
 
 
 def play_and_hash() -> str:

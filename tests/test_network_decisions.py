@@ -11,6 +11,8 @@ from gin_env.batch import Games
 from gin_env.play import matches
 from gin_env.views import PlayerView
 
+pytestmark = pytest.mark.compiled
+
 
 @pytest.fixture(scope="module")
 def positions() -> PlayerView:
@@ -35,7 +37,9 @@ def threads(request):
     torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("name", ["generation", "generation:knock=simple", "offensive", "balanced"])
+@pytest.mark.parametrize(
+    "name", ["generation", "generation:knock=simple", "offensive", "defensive", "balanced"]
+)
 def test_decisions_depend_neither_on_the_batch_nor_on_the_threads(name, positions, threads):
     """`generation` once chose otherwise alone in 18 of 3,000 positions: between candidates of equal value."""
     bot = agents.make(name)

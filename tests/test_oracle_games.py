@@ -20,6 +20,8 @@ from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.batch import Games
 from gin_env.state import OUTCOME_NAMES, OVER
 
+pytestmark = pytest.mark.compiled
+
 ACTS = ("pass", "draw", "discard")
 
 

@@ -14,6 +14,8 @@ import pytest
 
 import gin_env
 
+pytestmark = pytest.mark.compiled
+
 ROOT = Path(__file__).parent.parent
 
 

@@ -44,6 +44,7 @@ def test_bad_parameters_are_errors_that_name_them(name, params, error, message):
         agents.make(name, **params)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("name", "low", "high"),
     [("random-discard", 2, 6), ("medium", 49, 55), ("tonic", 71, 78), ("late-knock", 67, 73)],

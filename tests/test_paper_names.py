@@ -16,6 +16,8 @@ from gin_env.play import fixed_positions
 from gin_env.play.fixed_positions import decision_hash, fixed_views
 from gin_env.state import DISCARD
 
+pytestmark = pytest.mark.compiled
+
 FROZEN = json.loads((Path(__file__).parent / "data" / "paper_bots.json").read_text())
 """name -> hash of its decisions. Names are added, and no entry is ever changed."""
 

@@ -26,6 +26,8 @@ from gin_env.candidates import NO_ACTION, NUM_FEATURES  # noqa: E402
 from gin_env.rules import Rules  # noqa: E402
 from gin_env.support.tensor_files import TensorFileError  # noqa: E402
 
+pytestmark = pytest.mark.compiled
+
 TABLES = 32
 
 
@@ -41,7 +43,7 @@ def ppo():
 def tiny(ppo, run: Path):
     return ppo.Settings(
         run, decisions=2000, threads=1, tables=TABLES, steps=24, batch_size=256, hidden=8, bots=("simple",),
-        bot_shares=(0.2,), past_share=0.3, past_size=2, snapshot_every=1, evaluate_every=1e9, final_games=2,
+        bots_share=0.2, past_share=0.3, past_size=2, snapshot_every=1, evaluate_every=1e9, final_games=2,
         checkpoint_every=1e9,
     )  # fmt: skip
 
@@ -167,9 +169,39 @@ def test_both_seats_are_learned_from_against_oneself_and_one_against_the_league(
     assert seen == {(True, 0), (True, 1), (False, 0)}
 
 
+def test_a_hand_pays_the_change_of_the_chance_to_win_the_game(ppo, tmp_path):
+    learner = new_learner(ppo, tmp_path)
+    chances = learner.chances
+    results = np.array([30, -30, -12, 0])  # points of player 0, or of player 1 where negative
+    scores = np.array([[100, 60], [70, 90], [95, 107], [50, 50]])  # after them
+    learner.games.rewards[:4] = results / 100
+    learner.games.state["public"]["scores"][:4] = scores
+    learner.opponent[:4] = [ppo.SELF, 0, 0, 0]
+    learner.hands[:] = 0
+    paid = learner.count_hands(np.arange(4))
+    before = [chances[70, 60], chances[70, 60], chances[95, 95], chances[50, 50]]
+    after = [1, chances[70, 90], 0, chances[50, 50]]
+    np.testing.assert_allclose(paid, 2 * (np.array(after) - before), rtol=1e-6)
+    # Hands, hands lost, points: against herself, and against the league's only bot.
+    np.testing.assert_allclose(learner.hands[:2], [[1, 0, 30], [3, 2, -42]], rtol=1e-6)
+    assert [learner.paid[points] for points in (0, 12, 30)] == [1, 1, 2]
+
+
+def test_more_hands_are_played_against_whom_more_are_lost_up_to_a_limit(ppo, tmp_path):
+    settings = replace(
+        tiny(ppo, tmp_path), tables=20_000, steps=1, bots=("simple", "random"), bots_share=0.4, most_share=0.3
+    )
+    learner = ppo.Learner(settings)
+    learner.hands[1:3] = [[950, 450, 0], [950, 0, 0]]  # half of the hands are lost to one, none to the other
+    learner.seat_opponents(learner.games.everyone)
+    shares = np.bincount(1 + learner.opponent, minlength=3) / settings.tables
+    np.testing.assert_allclose(shares, [0.7, 0.3, 0.0], atol=0.02)
+
+
 # --- Runs ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(ppo, tmp_path):
     unbroken = ppo.Run(tiny(ppo, tmp_path / "unbroken"))
     unbroken.evaluate = lambda *_: None  # an untrained player's games are long
@@ -209,10 +241,11 @@ def test_a_new_run_is_not_mixed_with_another_and_a_resumed_one_keeps_its_setting
         ppo.open_run(settings)
     with pytest.raises(ValueError, match="has hidden = 8; leave it out"):
         ppo.open_run(replace(settings, resume=True, hidden=16))
-    with pytest.raises(ValueError, match="each bot of the league has a share"):
-        ppo.open_run(replace(settings, bot_shares=(0.1, 0.2)))
+    with pytest.raises(ValueError, match="at most 1 together"):
+        ppo.open_run(replace(settings, bots_share=0.6, past_share=0.5))
 
 
+@pytest.mark.long
 def test_a_short_training_beats_random_and_its_own_beginning(ppo, tmp_path):
     settings = replace(
         tiny(ppo, tmp_path), tables=256, steps=48, batch_size=1024, hidden=32, decisions=150_000
@@ -237,8 +270,8 @@ def test_a_policy_read_from_its_file_has_the_logits_of_the_network_that_was_trai
     network = CandidatePolicy(16)
     path = tmp_path / "policy.safetensors"
     save_candidate_policy(path, network, Rules(knock_limit=9), {"seed": 1})
-    read, rules = load_candidate_policy(path)
-    assert rules == Rules(knock_limit=9)
+    read, rules, episode = load_candidate_policy(path)
+    assert (rules, episode) == (Rules(knock_limit=9), "game")
     for number in (2, 11):
         rows, table = torch.rand(5, number, NUM_FEATURES), torch.rand(5, 6)
         possible = torch.rand(5, 2 * number) < 0.7

@@ -17,6 +17,8 @@ pytest.importorskip("tyro")
 
 from self_play_kills import KILLS, load_example, tiny  # noqa: E402
 
+pytestmark = pytest.mark.compiled
+
 HERE = Path(__file__).parent
 
 
@@ -25,15 +27,16 @@ def example():
     return load_example()
 
 
-@pytest.fixture
-def model(example, tmp_path):
-    settings = tiny(example, tmp_path / "run")
+@pytest.fixture(params=["candidate", "flat"])
+def model(example, tmp_path, request):
+    settings = replace(tiny(example, tmp_path / "run"), policy=request.param, hidden=(8,))
     settings, progress, _ = example.open_run(settings)
     model = example.make_model(settings)
     example.write_checkpoint(model, settings, progress)
     return model, settings, progress
 
 
+@pytest.mark.long
 def test_a_run_goes_on_after_kills_at_any_moment(tmp_path):
     """In a process of its own, which forks; what is checked stands there."""
     done = subprocess.run(
@@ -71,7 +74,7 @@ def test_a_broken_member_of_the_pool_is_named_and_left_out(example, model, capsy
         example.save_policy(model, settings.run / "pool" / name)
     broken = settings.run / "pool" / progress.pool[1]
     broken.write_bytes(broken.read_bytes()[:-1000])
-    pool = example.load_pool(settings.run, progress)
+    pool = example.load_pool(settings, progress)
     assert [bot.name for bot in pool] == ["000000000000", "000000000064"]
     assert progress.pool == ["000000000000.safetensors", "000000000064.safetensors"]
     told = capsys.readouterr().err.splitlines()
@@ -109,11 +112,14 @@ def _numpy_draw():
 def test_a_checkpoint_that_does_not_fit_is_refused(example, model):
     model, settings, _ = model
     _, _, tensors = example.read_checkpoint(settings)
-    other = example.make_model(replace(settings, hidden=(16,)))
+    other = example.make_model(replace(settings, hidden=(16,), width=16))
     with pytest.raises(ValueError, match="of a model with other settings"):
         example.restore_model(other, tensors)
-    with pytest.raises(ValueError, match=r"has hidden = \(8,\); leave it out"):
-        example.read_checkpoint(replace(settings, hidden=(16,)))
+    with pytest.raises(ValueError, match="has width = 8; leave it out"):
+        example.read_checkpoint(replace(settings, width=16))
+    if settings.policy == "flat":
+        with pytest.raises(ValueError, match=r"has hidden = \(8,\); leave it out"):
+            example.read_checkpoint(replace(settings, hidden=(16,)))
     checkpoint = settings.run / "checkpoint.safetensors"
     checkpoint.write_bytes(checkpoint.read_bytes()[:-1000])
     with pytest.raises(ValueError, match="is damaged"):

@@ -14,6 +14,8 @@ from gin_env.history import next_mover, upcard_after
 from gin_env.rules import Rules
 from gin_env.state import DISCARD, DRAW, KNOCK_WON, OFFER, OVER, STOCK_ONLY, UNDECIDED, VOID
 
+pytestmark = pytest.mark.compiled
+
 every_policy = pytest.mark.parametrize("name", list(POLICIES))
 
 

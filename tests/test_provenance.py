@@ -17,6 +17,8 @@ from gin_env.estimators.frequencies import FORMAT as FREQUENCIES
 from gin_env.play import provenance
 from gin_env.play.provenance import changes, describe_bot, describe_estimator, spell_out_bot
 
+pytestmark = pytest.mark.compiled
+
 PACKAGE = provenance.PACKAGE
 
 

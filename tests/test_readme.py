@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import re
 import shlex
 import subprocess
@@ -14,15 +16,16 @@ import pytest
 import typer.main
 from test_provenance import description, packaged_files
 
-from gin_env import agents, estimators
+from gin_env import agents, candidates, cli, estimators, gin_rummy_v0, observation
 from gin_env.agents.process import PREFIX
-from gin_env.cli import app
-from gin_env.observation import layout_table
+from gin_env.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
 from gin_env.play.provenance import spell_out_bot
 from gin_env.reproduce import registry as reproduce
 from gin_env.reproduce.results import load, stored
 from gin_env.support import specs
 from gin_env.support.specs import format_value
+
+pytestmark = pytest.mark.compiled
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(
@@ -70,7 +73,11 @@ def rows(page: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     "code",
     [
-        pytest.param(code, id=f"{name_of(page)}-{number}")
+        pytest.param(
+            code,
+            id=f"{name_of(page)}-{number}",
+            marks=[pytest.mark.long] if ".learn(" in code else [],
+        )
         for page in PAGES
         for number, code in enumerate(blocks(page, "python"), 1)
     ],
@@ -93,9 +100,23 @@ def test_the_readme_stays_short():
     assert len([line for line in code.splitlines() if line.strip()]) <= 15
 
 
-def test_the_observation_table_is_generated():
-    """`python -c "from gin_env.observation import layout_table; print(layout_table())"` writes it."""
-    assert layout_table() in text("docs/observation.md")
+@pytest.mark.parametrize("layout", [observation, candidates])
+def test_the_tables_of_the_observation_are_generated(layout):
+    """`python -c "from gin_env.observation import layout_table; print(layout_table())"` writes the first."""
+    assert layout.layout_table() in text("docs/observation.md")
+
+
+def test_the_options_of_all_environments_are_listed_with_their_defaults():
+    described = rows("docs/environments.md")
+    environments = (gin_rummy_v0.raw_env, GinRummyEnv, GinRummyVectorEnv)
+    for make in environments:
+        for name, option in inspect.signature(make).parameters.items():
+            if name == "num_envs":
+                continue
+            default = "Rules()" if name == "rules" else json.dumps(option.default)
+            default = {"null": "None", "false": "False"}.get(default, default)
+            assert described[name].startswith(f"| `{default}` |"), (make, name)
+    assert {name for make in environments for name in inspect.signature(make).parameters} > set(described)
 
 
 def test_every_bot_is_named_in_the_readme():
@@ -157,7 +178,7 @@ def test_sections_that_the_code_refers_to_exist():
 
 def test_make_targets_and_scripts_exist():
     makefile = text("Makefile")
-    targets = set(re.findall(r"\bmake (\w+)", shell_lines()))
+    targets = set(re.findall(r"\bmake ([\w-]+)", shell_lines()))
     assert targets >= {"install", "test", "bench", "train"}
     for target in targets:
         assert f"\n{target}:" in makefile, target
@@ -174,7 +195,7 @@ def commands_of(page: Path) -> list[str]:
 
 def parse_command(line: str) -> dict[str, Any]:
     """The parameters that the command line reads in a command, without running it; raises what it raises."""
-    command: Any = typer.main.get_command(app)
+    command: Any = typer.main.get_command(cli.app)
     context = None
     name, *arguments = shlex.split(line, comments=True)
     while True:
@@ -187,7 +208,7 @@ def parse_command(line: str) -> dict[str, Any]:
 
 def is_a_name(line: str) -> bool:
     """Whether it is only the name of a command, such as ``gin-rummy match``, which needs arguments to run."""
-    command: Any = typer.main.get_command(app)
+    command: Any = typer.main.get_command(cli.app)
     for word in line.split()[1:]:
         command = getattr(command, "commands", {}).get(word)
         if command is None:

@@ -23,6 +23,8 @@ from gin_env.reproduce.experiments import Experiment, Run
 from gin_env.reproduce.registry import EXPERIMENTS, find
 from gin_env.reproduce.results import deck_keys, load, stored
 
+pytestmark = pytest.mark.compiled
+
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / pages.RESULTS
 STORED = stored(RESULTS)

@@ -39,6 +39,7 @@ class Believes:
         return self.estimate(view)
 
 
+@pytest.mark.compiled
 def test_without_caution_it_is_simple():
     for estimator in ("uniform", "bayes"):
         bot = agents.make("safe-discard", estimator=estimator, caution=0)
@@ -91,6 +92,7 @@ def test_cards_that_the_opponent_holds_do_not_come_from_the_stock():
     assert worse == 2 + 3 + 6 + 8 + 10 + 10 + 10 + 9 + 4 + 10, "another king changes nothing"
 
 
+@pytest.mark.compiled
 def test_the_knock_is_decided_by_what_the_opponent_may_lay():
     """With 8 points: an opponent with three melds undercuts, one with court cards does not."""
     table = holding("2C 3C 4C 6H 7H 8H AD AS 2S 4S", "KD", upcard="5C")
@@ -132,6 +134,7 @@ def test_parameters_are_named_and_bad_ones_are_errors():
             SafeDiscardBot(**params)
 
 
+@pytest.mark.compiled
 def test_seeing_all_cards_helps_a_lot_and_is_no_bot_by_name():
     bot = ClairvoyantSafeDiscardBot(caution=10)
     assert not any("clairvoyant" in name for name in agents.names())
@@ -159,6 +162,7 @@ def test_the_true_hand_is_that_of_the_opponent():
     )
 
 
+@pytest.mark.compiled
 def test_nobody_is_told_the_opponents_hand_unless_the_match_says_so():
     class Peeping:
         name = "peeping"

@@ -130,6 +130,7 @@ def test_a_pair_is_not_repeated_in_the_same_order():
     assert set(found) == {"knock KC", "knock KH", "knock KS", "knock 7C", "knock 7H", "knock 7S"}
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("knock_at", [10, 0])
 def test_over_many_hands_no_pair_is_repeated_and_every_choice_is_the_documented_one(knock_at):
     bot = agents.make("simple", knock_at=knock_at)
@@ -216,6 +217,7 @@ def test_bad_parameters_and_unknown_bots_are_errors():
             agents.resolve(bad)
 
 
+@pytest.mark.compiled
 def test_the_random_bot_chooses_every_legal_action_equally_often():
     table = Table(ALL_BUT_A_FIVE, DULL_2, upcard="7D", stock="5C").play("pass", "pass", "draw")
     views = table.games.views(np.zeros(14_000, np.int64))

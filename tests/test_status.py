@@ -38,25 +38,21 @@ def set_field(name: str, value):
     return change
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("phase", 9),
-        ("to_move", 2),
-        ("dealer", -1),
-        ("first_upcard", 52),
-        ("upcard", 60),
-        ("taken", -2),
-        ("stock_left", 200),
-        ("turn", 255),
-        ("history_length", 60_000),
-        ("outcome", 7),
-        ("winner", 3),
-        ("knocker", 2),
-    ],
-)
-def test_numbers_out_of_range_are_named(name, value):
-    assert f"{name} = {value}, not from" in broken(set_field(name, value))
+RANGES = {
+    "phase": (0, 4), "to_move": (0, 1), "dealer": (0, 1), "first_upcard": (0, 51), "upcard": (-1, 51),
+    "taken": (-1, 51), "stock_left": (0, 31), "turn": (0, 100), "history_length": (0, 256), "outcome": (0, 4),
+    "winner": (-1, 1), "knocker": (-1, 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_numbers_out_of_range_are_named_and_no_others(name):
+    least, most = RANGES[name]
+    unsigned = np.issubdtype(position(DRAW)["public"][name].dtype, np.unsignedinteger)
+    for value in (most + 1, *(() if unsigned else (least - 1,))):
+        assert f"{name} = {value}, not from {least} to {most}" in broken(set_field(name, value))
+    for value in (least, most):
+        assert f"{name} =" not in broken(set_field(name, value))
 
 
 def give(player: int, card_of):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gin_env import Rules, streams
+from gin_env import Rules, cards, streams
+from gin_env.actions import DRAW_STOCK, PASS
 from gin_env.batch import Games
+from gin_env.play.learner_seat import LearnerSeat
 from gin_env.state import NO_CARD
 from gin_env.streams import DECK, mix, shuffle_cards, siphash, stream
 
@@ -135,3 +137,51 @@ def test_the_players_of_a_twin_break_ties_with_numbers_of_their_own():
         int(number) for player in (0, 1) for number in pair.views(pair.everyone, player).records["random"]
     }
     assert len(numbers) == 4
+
+
+ALWAYS = [
+    [
+        (1, "QD 8S QH 2H 2D", 0x56D02B02E3EA7088, 0xECDD2893B06674BC),
+        (1, "QH 8S QC 2C 2H", 0xBA6C3762C8DBF64E, 0x876F19F7B1A6CF49),
+        (1, "4S 6S 9H JH 2D", 0x7387E4105AC89D1B, 0x6222498FE13B2AFD),
+        (0, "3S TC 2H 2S 9S", 0xA577819D11F4E499, 0xA14355AE1CD96777),
+    ],
+    [
+        (1, "5H KC 7C 3D TC", 0x666CE73034EA0B98, 0xF0FA78AF7E6BA4AA),
+        (1, "5S KD 7D 3C TD", 0xC9C23E23E7651DF7, 0xB740F7A888F3E5BB),
+        (1, "5D KS TS 4H AH", 0x5AF7BD23963FC26, 0xAC3ADC523F56A231),
+        (0, "7D 8D JC 5H JD", 0x3D9B0B51BDE95E86, 0xB4A34DA007644C89),
+    ],
+]
+"""What `told` says at the deal of two hands: an episode, its twin, the largest seed, seed 0."""
+OPPONENTS = [[0, 0, 0, 2], [0, 0, 2, 1]]
+"""Which of three bots plays each of them."""
+
+
+def told(games: Games) -> list[tuple[int, str, int, int]]:
+    """Dealer, first cards of the deck, and both players' random numbers of each game."""
+    rows = []
+    for game in range(len(games)):
+        one = np.array([game])
+        numbers = [int(games.views(one, player).records["random"][0]) for player in (0, 1)]
+        deck = " ".join(cards.card_text(int(card)) for card in games.deck(game)[:5])
+        rows.append((int(games.state["public"]["dealer"][game]), deck, *numbers))
+    return rows
+
+
+def test_a_seed_deals_what_it_has_always_dealt():
+    """Seeds stand in papers and beside results: what they deal never changes with a version."""
+    games = Games(4, Rules(max_turns=1), "game")
+    seeds, episodes = np.array([7, 7, MASK, 0], np.uint64), np.array([3, 3, 0, 1], np.uint64)
+    games.start(games.everyone, seeds, episodes, np.array([False, True, False, False]))
+    seat = LearnerSeat(4, ["simple", "random", "tonic"], episode="game")
+    opponents = []
+    for expected in ALWAYS:
+        assert told(games) == expected
+        seat.games.state[:] = games.state
+        seat._seat_opponents(seat.games.everyone)
+        opponents.append(seat._bot_of_game.tolist())
+        for action in (PASS, PASS, DRAW_STOCK, None):  # void after one turn: the same dealer deals again
+            actions = games.masks(games.everyone).argmax(axis=1) if action is None else np.full(4, action)
+            games.play(games.everyone, actions)
+    assert opponents == OPPONENTS

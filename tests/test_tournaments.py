@@ -20,6 +20,8 @@ from gin_env.play.ratings import rate
 from gin_env.play.tournaments import CSV_COLUMNS, draw_heat_map, play_tournament
 from gin_env.support import specs
 
+pytestmark = pytest.mark.compiled
+
 ROOT = Path(__file__).parent.parent
 BOTS = ("simple", "random", "simple:knock_at=4")
 

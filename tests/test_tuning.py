@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 from gin_env import agents, cli
 from gin_env.training import tonic
 
+pytestmark = pytest.mark.compiled
+
 NUMBERS = {"increment": 1.5, "decrement": 0.75, "decline": 0.4, "full_turns": 2, "fall": 4, "last": 1}
 
 

@@ -13,6 +13,8 @@ from gin_env.play.turns import play_bot, play_on, play_seated
 from gin_env.rules import Rules
 from gin_env.state import OVER
 
+pytestmark = pytest.mark.compiled
+
 SMALL = Rules(ranks=6, suits=3, hand_size=4, knock_limit=6, opening_offer=False)
 
 

@@ -11,7 +11,7 @@ from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS
 from gin_env.batch import Games
 from gin_env.observation import part
 from gin_env.rules import Rules
-from gin_env.views import Event
+from gin_env.views import Event, PlayerView
 
 HAND_0, HAND_1 = "2C 3C 4C 5H 6H 7H 9C KS AD 2D", "KH KC JS 8C 8H 4D 5D QD 2S 6S"
 
@@ -125,3 +125,49 @@ def test_every_decision_has_a_random_number_of_its_own():
     decks = games.state["hidden"]["deck"] % 13
     assert np.array_equal(decks[0], decks[1])
     assert not np.array_equal(decks[0], decks[2])
+
+
+def test_parts_of_a_batch_of_views_are_the_views_of_those_games():
+    games = Games(3, Rules(knock_limit=7))
+    games.start(games.everyone, np.full(3, 7, np.uint64), np.array([0, 1, 2], np.uint64))
+    games.play(np.array([1]), np.array([PASS]))
+    games.play(np.array([2]), np.array([DRAW_UPCARD]))
+    view = games.views(games.everyone, 1)
+    hands = games.state["private"]["hand"][:, 1].tolist()
+    assert (len(view), view.hands.tolist(), view.rules) == (3, hands, Rules(knock_limit=7))
+    mask = np.array([True, False, True])
+    for index, rows in (
+        (1, [1]), (-1, [2]), (np.int64(0), [0]), ([2, 0], [2, 0]), (slice(1, None), [1, 2]), (mask, [0, 2]),
+    ):  # fmt: skip
+        assert view[index].hands.tolist() == [hands[row] for row in rows]
+    assert [one.hands.tolist() for one in view] == [[hand] for hand in hands]
+    to_move = games.to_move() == 1
+    assert np.array_equal(view.masks(), games.masks(games.everyone) * to_move[:, None])
+    assert np.array_equal(view.observations(), games.observations(games.everyone, 1))
+    assert [len(view.history(index)) for index in (0, 1, 2)] == [0, 1, 1]
+    assert view.history(2)[0].action == DRAW_UPCARD
+    others = games.views(games.everyone, 0)
+    assert len({*view.records["random"].tolist(), *others.records["random"].tolist()}) == 6
+
+
+def test_a_damaged_view_is_named_by_its_place():
+    games = Games(3)
+    games.start(games.everyone, np.full(3, 7, np.uint64), np.arange(3, dtype=np.uint64))
+    for damaged in (0, 2):
+        for field, value in (("hand", 0), ("num_stock_draws", 9)):
+            records = games.views(games.everyone, 0).records.copy()
+            records["private"][field][damaged] = value
+            with pytest.raises(ValueError, match=f"record {damaged} is no position of a hand"):
+                PlayerView(records)
+    for wrong in (records.reshape(3, 1), records["public"], list(records)):
+        with pytest.raises(TypeError, match="one-dimensional array of dtype"):
+            PlayerView(wrong)
+
+
+def test_stock_draws_are_those_of_the_game_that_is_asked_for():
+    table = Table(HAND_0, HAND_1, "TD", "TS 3H", dealer=1).play("pass", "pass", "draw")
+    games = Games(2)
+    games.start(games.everyone, np.zeros(2, np.uint64), np.arange(2, dtype=np.uint64))
+    games.state[1] = table.games.state[0]
+    view = games.views(games.everyone, 0)
+    assert (view.stock_draws(), view.stock_draws(1)) == ([], ids("TS"))

@@ -33,6 +33,7 @@ def alive(process: int) -> bool:
         return False
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for the workers in /proc")
 @pytest.mark.parametrize(("end", "status"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
 def test_a_parent_that_ends_leaves_no_workers(tmp_path, end, status):

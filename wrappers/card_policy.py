@@ -20,6 +20,7 @@ from torch import nn
 
 from gin_env.actions import NUM_ACTIONS
 from gin_env.agents.policy_networks import CardActor, dense_layers
+from gin_env.observation import OBSERVATION_SIZE
 
 
 class CardNetwork(CardActor):
@@ -53,6 +54,11 @@ class CardPolicy(MaskableActorCriticPolicy):
         super().__init__(*args, **kwargs)
 
     def _build_mlp_extractor(self) -> None:
+        if self.observation_space.shape != (OBSERVATION_SIZE,):
+            raise ValueError(
+                "CardPolicy reads the flat observation only: make the environment without candidates=True, "
+                "or take gin_env.wrappers.candidate_policy.CandidatePolicy"
+            )
         if not isinstance(self.net_arch, list) or not self.net_arch:
             raise ValueError(f"net_arch is a list of layer sizes such as [256, 256], not {self.net_arch!r}")
         self.mlp_extractor: Any = CardNetwork(self.net_arch, self.card_features)

@@ -9,20 +9,24 @@
 
 The learner sees her own decisions only; the opponents play in between, inside. The reward of a step holds
 everything that happened until her next decision, so the end of a hand always reaches her, also when the
-opponent ends it. SB3 sees the flat observation; it asks for the masks by ``env_method("action_masks")``.
+opponent ends it. SB3 sees the flat observation, and the candidates if it is to; it asks for the masks by
+``env_method("action_masks")``.
 """
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import torch
+from gymnasium import spaces
 
 from gin_env.actions import NUM_ACTIONS
+from gin_env.agents.candidate_policy import check_training, save_candidate_policy
 from gin_env.agents.policy import FrozenPolicy, PolicyBot, describe_training, training_of
 from gin_env.agents.policy_networks import ACTIVATIONS, save_network
 from gin_env.batch import check_actions
@@ -31,7 +35,9 @@ from gin_env.gymnasium_env import hand_results
 from gin_env.observation import OBSERVATION_SIZE
 from gin_env.play.learner_seat import LearnerSeat, Opponents, check_seeds
 from gin_env.rules import Rules
-from gin_env.spaces import action_space, vector_space
+from gin_env.spaces import action_space, candidate_spaces, vector_space
+from gin_env.support.checks import check_switch
+from gin_env.wrappers.candidate_policy import CandidatePolicy
 from gin_env.wrappers.sb3_archives import actor_of
 
 try:
@@ -43,15 +49,28 @@ except ImportError as error:
 if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO
 
+Observation: TypeAlias = np.ndarray | dict[str, np.ndarray]
+
 
 def save_policy(model: MaskablePPO, path: str | Path) -> None:
     """Write what a model plays by to a ``.safetensors`` file, which is a bot by its path.
 
     Set ``model.gin_env = env.describe_training()`` first. The file holds weights, sizes and a description, no
-    code, and not what training would go on from. `CardPolicy` and "MlpPolicy" (tanh or ReLU) can be written.
-    Raises ValueError for other policies, and for a model without ``gin_env``.
+    code, and not what training would go on from. `CandidatePolicy`, `CardPolicy` and "MlpPolicy" (tanh or
+    ReLU) can be written. Raises ValueError for other policies, and for a model without ``gin_env``.
     """
     training = training_of(model)
+    provenance = {"decisions": model.num_timesteps}
+    if isinstance(model.policy, CandidatePolicy):
+        if type(model.policy) is not CandidatePolicy:
+            raise ValueError(
+                f"{type(model.policy).__name__} cannot be written: it may do more than CandidatePolicy, "
+                "from which it is derived"
+            )
+        rules, episode = check_training(training)
+        network = copy.deepcopy(model.policy.mlp_extractor.network).cpu()
+        save_candidate_policy(path, network, rules, provenance, episode)
+        return
     activation = {name: kind for kind, name in ACTIVATIONS.items()}.get(model.policy.activation_fn, "unknown")
     network = actor_of(model.policy.state_dict(), activation)
     observations = torch.rand(64, OBSERVATION_SIZE, generator=torch.Generator().manual_seed(0))
@@ -63,13 +82,16 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
                 "CardPolicy or MlpPolicy with the same names"
             )
     PolicyBot(network, training)  # what could not be read is not written
-    save_network(path, network, training, {"decisions": model.num_timesteps})
+    save_network(path, network, training, provenance)
 
 
 class GinRummyVecEnv(VecEnv):
     """`num_envs` games against bots, as one SB3 environment.
 
-    Parameters as for `gin_env.gymnasium_env.GinRummyEnv`.
+    Parameters as for `gin_env.gymnasium_env.GinRummyEnv`. Observations are float32 (num_envs,
+    OBSERVATION_SIZE); with ``candidates=True``, as `gin_env.wrappers.candidate_policy.CandidatePolicy` needs
+    it, dicts of that (``"observation"``) and the three `ENTRIES` of `gin_env.candidates`. All arrays are new
+    at each step: the kernels write into them, nothing is copied, and they are the caller's own.
 
     Infos of a game that ended hold ``terminal_observation``, ``episode`` (``r``: return, ``l``: the learner's
     decisions, ``t``: seconds since the start) and how the hand ended (``outcome``, ``won``, ``points``,
@@ -86,7 +108,9 @@ class GinRummyVecEnv(VecEnv):
         illegal_action: str = "raise",
         estimator: str | Estimator = "uniform",
         seed: int | None = None,
+        candidates: bool = False,
     ) -> None:
+        self._with_candidates = check_switch("candidates", candidates)
         self.seat = LearnerSeat(num_envs, opponent, rules, episode, reward, illegal_action, estimator)
         self.render_mode = None
         self._started = time.time()
@@ -95,16 +119,15 @@ class GinRummyVecEnv(VecEnv):
         self._actions: np.ndarray | None = None
         self._masks = np.zeros((num_envs, NUM_ACTIONS), np.int8)
         self._begun = False
-        super().__init__(
-            num_envs,
-            vector_space(),
-            action_space(),
-        )
+        space: spaces.Space[Any] = vector_space()
+        if self._with_candidates:
+            space = spaces.Dict({"observation": space} | candidate_spaces())
+        super().__init__(num_envs, space, action_space())
         if seed is not None:
             self.seed(seed)
 
-    def reset(self) -> np.ndarray:
-        """Begin an episode in every game; float32 (num_envs, OBSERVATION_SIZE)."""
+    def reset(self) -> Observation:
+        """Begin an episode in every game; the first observations."""
         self.seat.reset(self.seat.games.everyone, check_seeds(self._seeds, self.num_envs))
         self._reset_seeds()
         self._returns[:] = 0
@@ -143,25 +166,30 @@ class GinRummyVecEnv(VecEnv):
         return self._observe(), rewards, over, infos
 
     def _fill_infos(self, infos: list[dict[str, Any]], ended: np.ndarray) -> None:
-        observations = self.seat.observations(ended)
-        results = hand_results(self.seat.games.results[ended])
+        observations = self._observation(ended)
+        results = {name: each.tolist() for name, each in hand_results(self.seat.games.results[ended]).items()}
+        returns, lengths = self._returns[ended].tolist(), self._lengths[ended].tolist()
         seconds = round(time.time() - self._started, 6)
-        for row, game in enumerate(ended):
-            infos[game] = {name: values[row].item() for name, values in results.items()}
-            infos[game]["terminal_observation"] = observations[row]
-            infos[game]["episode"] = {
-                "r": float(self._returns[game]),
-                "l": int(self._lengths[game]),
-                "t": seconds,
-            }
+        for row, game in enumerate(ended.tolist()):
+            infos[game] = {name: values[row] for name, values in results.items()}
+            infos[game]["terminal_observation"] = (
+                {name: entry[row] for name, entry in observations.items()}
+                if isinstance(observations, dict)
+                else observations[row]
+            )
+            infos[game]["episode"] = {"r": returns[row], "l": lengths[row], "t": seconds}
 
-    def _observe(self) -> np.ndarray:
+    def _observe(self) -> Observation:
         self._masks = self.seat.masks()
-        return self.seat.observations()
+        return self._observation()
+
+    def _observation(self, games: np.ndarray | None = None) -> Observation:
+        vectors = self.seat.observations(games)
+        return {"observation": vectors} | self.seat.candidates(games) if self._with_candidates else vectors
 
     def action_masks(self) -> np.ndarray:
-        """int8 (num_envs, 107): 1 for each legal action."""
-        return self._masks
+        """int8 (num_envs, 107): 1 for each legal action; a new array, the caller's own."""
+        return self._masks.copy()
 
     def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
         """Change the opponents from the next hand of each game on; see `LearnerSeat.set_opponents`."""
@@ -173,7 +201,8 @@ class GinRummyVecEnv(VecEnv):
         Set ``model.gin_env = env.describe_training()`` before saving it.
         """
         games = self.seat.games
-        return describe_training(games.rules, "game" if games.whole_game else "hand", self.seat.estimator)
+        episode = "game" if games.whole_game else "hand"
+        return describe_training(games.rules, episode, self.seat.estimator, self._with_candidates)
 
     def close(self) -> None:
         """Nothing to release."""
@@ -185,7 +214,7 @@ class GinRummyVecEnv(VecEnv):
     ) -> list[Any]:
         rows = self._get_indices(indices)
         if method_name == "action_masks":
-            return [self._masks[row] for row in rows]
+            return [self._masks[row].copy() for row in rows]
         raise AttributeError(f"a game of GinRummyVecEnv has no method {method_name!r}, only 'action_masks'")
 
     def has_attr(self, attr_name: str) -> bool:

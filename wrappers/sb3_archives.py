@@ -17,19 +17,22 @@ from typing import Any
 
 import torch
 
+from gin_env.agents.candidate_policy import CandidatePolicy, check_training, save_candidate_policy
 from gin_env.agents.policy import PolicyBot
 from gin_env.agents.policy_networks import MOST_UNITS, Actor, build, save_network
 from gin_env.support.files import check_regular_file
 from gin_env.support.tensor_files import MOST_BYTES, fill_network
 
+CANDIDATE_POLICY = "gin_env.wrappers.candidate_policy"
 KNOWN_POLICIES = (
     "sb3_contrib.common.maskable.policies",
     "stable_baselines3.common.policies",
     "gin_env.wrappers.card_policy",
+    CANDIDATE_POLICY,
 )
 """Modules of the policies whose weights say all about how they decide."""
 _PLAIN_SETTINGS = {
-    "net_arch", "card_features", "ortho_init", "optimizer_class", "optimizer_kwargs",
+    "net_arch", "card_features", "hidden", "ortho_init", "optimizer_class", "optimizer_kwargs",
     "share_features_extractor", "normalize_images",
 }  # fmt: skip
 """Policy keywords that leave no trace in how a policy decides, but for the shapes of its weights."""
@@ -42,8 +45,8 @@ class ArchiveError(ValueError):
 def convert_archive(archive: str | Path, path: str | Path) -> None:
     """Write the policy of an archive to a ``.safetensors`` file, running nothing of it.
 
-    Raises FileNotFoundError, or ValueError if the archive is damaged, or its policy neither `CardPolicy` nor
-    ``MlpPolicy``.
+    Raises FileNotFoundError, or ValueError if the archive is damaged, or its policy none of
+    `CandidatePolicy`, `CardPolicy` and ``MlpPolicy``.
     """
     data, weights = _read(archive)
     training = data.get("gin_env")
@@ -52,17 +55,22 @@ def convert_archive(archive: str | Path, path: str | Path) -> None:
             f"{archive} does not say how it was trained; load the model in Python, set model.gin_env = "
             "env.describe_training(), and call gin_env.wrappers.sb3.save_policy"
         )
-    try:
-        network = actor_of(weights, _activation(data))
-        PolicyBot(network, training)  # what could not be read is not written
-    except (ValueError, TypeError) as error:
-        raise ArchiveError(f"{archive} cannot be converted: {error}") from error
     decisions = data.get("num_timesteps")
     provenance = {
         "archive": Path(archive).name,
         "decisions": decisions if isinstance(decisions, int) else None,
     }
-    save_network(path, network, training, provenance)
+    try:
+        activation = _activation(data)
+        if data["policy_class"]["__module__"] == CANDIDATE_POLICY:
+            rules, episode = check_training(training)
+            save_candidate_policy(path, candidate_network_of(weights), rules, provenance, episode)
+        else:
+            network = actor_of(weights, activation)
+            PolicyBot(network, training)  # what could not be read is not written
+            save_network(path, network, training, provenance)
+    except (ValueError, TypeError) as error:
+        raise ArchiveError(f"{archive} cannot be converted: {error}") from error
 
 
 def convert_trusted_archive(archive: str | Path, path: str | Path) -> None:
@@ -83,6 +91,36 @@ def actor_of(weights: dict[str, torch.Tensor], activation: str) -> Actor:
 
     Raises ValueError or TypeError for weights of other networks, and for some that are not finite.
     """
+    kept = _checked(weights)
+    trunk = "trunk" if "neighbours.weight" in kept else "policy_net"
+    layers = {
+        int(found[1]): name
+        for name in kept
+        if (found := re.fullmatch(rf"{trunk}\.(\d{{1,3}})\.weight", name))
+    }
+    hidden = [kept[layers[index]].shape[0] for index in sorted(layers)]
+    settings: dict[str, Any] = {"name": "mlp", "hidden": hidden, "activation": activation}
+    if trunk == "trunk":
+        card_features = kept["neighbours.weight"].shape[0]
+        settings = {"name": "card-policy", "hidden": hidden, "card_features": card_features}
+    network = build(settings)
+    _fill(network, kept)
+    return network
+
+
+def candidate_network_of(weights: dict[str, torch.Tensor]) -> CandidatePolicy:
+    """The network that scores candidates, from the weights of an SB3 policy. Raises as `actor_of` does."""
+    kept = {name.removeprefix("network."): tensor for name, tensor in _checked(weights).items()}
+    if "draws.row_second.weight" not in kept:
+        raise ValueError("it has no weights draws.row_second.weight")
+    with torch.device("meta"):  # no memory before the size is known to be that of all weights
+        network = CandidatePolicy(len(kept["draws.row_second.weight"]))
+    _fill(network, kept)
+    return network
+
+
+def _checked(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The weights without those of the value alone, by their names in the networks; surely tensors."""
     kept = {}
     for name, tensor in weights.items():
         name = str(name).removeprefix("mlp_extractor.")
@@ -101,23 +139,15 @@ def actor_of(weights: dict[str, torch.Tensor], activation: str) -> Actor:
         ):
             raise ValueError(f"{name[:60]!r} is no tensor of weights: {tensor.dtype}, {tuple(tensor.shape)}")
         kept[name] = tensor
-    trunk = "trunk" if "neighbours.weight" in kept else "policy_net"
-    layers = {
-        int(found[1]): name
-        for name in kept
-        if (found := re.fullmatch(rf"{trunk}\.(\d{{1,3}})\.weight", name))
-    }
-    hidden = [kept[layers[index]].shape[0] for index in sorted(layers)]
-    settings: dict[str, Any] = {"name": "mlp", "hidden": hidden, "activation": activation}
-    if trunk == "trunk":
-        card_features = kept["neighbours.weight"].shape[0]
-        settings = {"name": "card-policy", "hidden": hidden, "card_features": card_features}
-    network = build(settings)
+    return kept
+
+
+def _fill(network: torch.nn.Module, kept: dict[str, torch.Tensor]) -> None:
     fill_network(network, {name: tensor.detach().cpu() for name, tensor in kept.items()}, "the policy")
     for name, tensor in network.state_dict().items():
         if not tensor.isfinite().all():
             raise ValueError(f"some weights of {name} are not finite")
-    return network.eval()
+    network.eval()
 
 
 def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:

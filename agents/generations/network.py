@@ -22,7 +22,7 @@ from gin_env.views import PlayerView
 try:
     import torch
     from torch import nn
-except ImportError as error:  # pragma: no cover
+except ImportError as error:  # pragma: no cover - the tests have torch
     raise ImportError('the generations\' networks need torch: pip install "gin-env[train]"') from error
 
 KIND = "generation network"

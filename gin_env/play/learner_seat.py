@@ -15,6 +15,7 @@ import numpy as np
 
 from gin_env.agents import Agent, resolve
 from gin_env.batch import Games
+from gin_env.candidates import ENTRIES, NO_ACTION
 from gin_env.compilation import kernel
 from gin_env.estimators.base import Estimator
 from gin_env.play.estimate_plane import EstimatePlane
@@ -25,6 +26,9 @@ from gin_env.support.checks import is_integer
 
 LEARNER, OPPONENT_SEAT = 0, 1
 ILLEGAL_ACTION = ("raise", "lose")
+MOST_SKIPPED = 1000
+"""Episodes that may be skipped in a row where the dealer is fixed: rules and an opponent can be such that the
+learner, if she deals, never has a turn."""
 
 Opponents: TypeAlias = str | Agent | Sequence[str | Agent]
 """One bot (name, path of a trained policy, or object), or several to choose from for each hand."""
@@ -117,11 +121,11 @@ class LearnerSeat:
         decks: Sequence[np.ndarray] = (),
         dealer: int | None = None,
     ) -> None:
-        """`reseed` each of `games` and `begin` it; if `begin` refuses the decks, everything is as it was.
+        """`reseed` each of `games` and `begin` it; if `begin` refuses the deals, everything is as it was.
 
         `seeds` has an entry for every game there is.
         """
-        before = self._copy() if len(decks) else None
+        before = self._copy() if len(decks) or dealer is not None else None
         for game in games.tolist():
             self.reseed(game, seeds[game])
         try:
@@ -149,10 +153,11 @@ class LearnerSeat:
         An opponent may end a hand before the learner has had a turn (281 of 200,000 against `simple`).
         As an episode of one hand it would have no decision in it: it is skipped and the next one begins.
         `decks` and `dealer` (see `deals.check_deal_options`) fix the deals. Raises ValueError if with such a
-        deck the opponent ends the hand before the learner has had a turn.
+        deck the opponent ends the hand before the learner has had a turn, and if with such a dealer that
+        happens in `MOST_SKIPPED` episodes in a row.
         """
         fixed = len(decks) > 0 or dealer is not None
-        began = games
+        began, skipped = games, 0
         while len(games):
             self.games._begin(games, self.seeds[games], self.episodes[games])
             self.episodes[games] += np.uint64(1)
@@ -164,6 +169,12 @@ class LearnerSeat:
             games = games[self.games.done[games]]
             if len(decks) and len(games):
                 raise ValueError("with this deck the opponent ends the hand before the learner's first turn")
+            skipped += 1
+            if dealer is not None and len(games) and skipped >= MOST_SKIPPED:
+                raise ValueError(
+                    f"with this dealer the opponent ended {skipped} episodes in a row before the learner's "
+                    "first turn: leave the option 'dealer' out, or change the rules or the opponent"
+                )
         self._estimates.forget(began)
 
     def step(self, actions: np.ndarray) -> None:
@@ -198,6 +209,18 @@ class LearnerSeat:
         if self.lose_on_illegal:
             masks[self.done] = 0
         return masks
+
+    def candidates(self, games: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        """What the learner may do, as the `ENTRIES` of `gin_env.candidates` (k, ...): new arrays.
+
+        There is no candidate in a game that is over.
+        """
+        games = self.games.everyone if games is None else games
+        rows, actions, table = self.games.candidates(games, player=LEARNER)
+        if self.lose_on_illegal:
+            over = self.done[games]
+            rows[over], actions[over] = 0, NO_ACTION
+        return dict(zip(ENTRIES, (rows, actions, table), strict=True))
 
     def _seat_opponents_of_new_hands(self, games: np.ndarray) -> None:
         """Where the last action ended one hand of a longer game, choose the opponent of the next."""

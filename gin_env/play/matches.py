@@ -350,8 +350,7 @@ def _play_all(
         free = over[: games - begun]
         _seat(table, free, order[begun : begun + len(free)], seed, numbers)
         begun += len(free)
-        if len(free) < len(over):
-            running = running[~table.done[running]]
+        running = running[~table.done[running]]
     return tally
 
 

@@ -1,0 +1,86 @@
+"""What the state machines of test_faces.py found, and calls in an order that is easily got wrong.
+
+A failure there prints a test like these; give it a name that says what it holds, and keep it here.
+"""
+
+from __future__ import annotations
+
+import pytest
+from faces import cards_text
+from replays import replay
+from situations import SITUATIONS
+
+from gin_env import Rules
+
+KNOCK, GIN = (cards_text(SITUATIONS[name].deck) for name in ("knock by 0", "gin by 0"))
+"""Player 0, who begins after two passes, knocks with KD, or has gin."""
+
+
+@pytest.mark.parametrize("kind", ["gymnasium", "vector"])
+def test_a_dealer_with_whom_the_learner_never_has_a_turn_is_refused(kind):
+    """It was looked for forever: the opponent begins, and his first discard makes each hand void."""
+    replay(
+        kind,
+        {"rules": Rules(opening_offer=False, max_turns=1), "opponent": ["lowest"]},
+        ("reset", {"seed": 1}),
+        ("reset", {"seed": 2, "dealer": 0}),
+        ("look",),
+        ("play", "draw"),
+        ("reset", {"dealer": 1}),
+        ("look",),
+    )
+
+
+def test_writing_into_the_masks_of_sb3_does_not_change_them():
+    replay("sb3", {"num_envs": 2}, ("reset", {"seed": 1}), ("look",), ("look",), ("play", "pass", "pass"))
+
+
+def test_both_agents_learn_of_an_illegal_action_and_the_next_episode_begins_anew():
+    replay(
+        "env",
+        {"episode": "game"},
+        ("play", "pass"),
+        ("reset", {"seed": 1, "deck": KNOCK, "dealer": 1}),
+        ("play", "pass"),
+        ("play", "draw"),
+        ("look",),
+        ("play", "draw"),
+        ("step", None),
+        ("look",),
+        ("reset", {}),
+        ("look",),
+        ("play", "pass"),
+    )
+
+
+@pytest.mark.parametrize("kind", ["raw_env", "env"])
+def test_a_game_goes_on_from_deck_to_deck(kind):
+    """A knock, then gin: the second hand is dealt by the other player and paid beside the first."""
+    face = replay(
+        kind,
+        {"episode": "game", "rules": Rules(target_score=150)},
+        ("reset", {"seed": 1, "deck": [KNOCK, GIN], "dealer": 1}),
+        *[("play", text) for text in ("pass", "pass", "draw", "knock KD")],
+        ("look",),
+        *[("play", text) for text in ("pass", "pass", "draw")],
+        ("look",),
+        ("bad_reset", {"options": {"deck": []}}),
+        ("look",),
+    )
+    assert face.outcomes == {"knock": 1}
+    assert face.games()[0].scores == [65, 0]
+
+
+def test_an_illegal_action_loses_one_game_of_a_batch_and_the_others_go_on():
+    face = replay(
+        "vector",
+        {"num_envs": 2, "illegal_action": "lose", "opponent": ["keen"]},
+        ("reset", {"seed": 1, "deck": KNOCK, "dealer": 1}),
+        ("play", "pass", "draw"),
+        ("play", "draw", "take"),
+        ("play", "knock KD", 107),
+        ("look",),
+        ("reset", {"mask": [False, True]}),
+        ("look",),
+    )
+    assert face.outcomes == {"knock": 1}

@@ -1,0 +1,110 @@
+"""Gin Rummy in words: a Gymnasium environment whose observations and actions are texts, for language models.
+
+>>> env = TextGinRummy(opponent="tonic")
+>>> text, info = env.reset(seed=1)
+>>> text, reward, terminated, truncated, info = env.step("draw from the stock")
+
+The first observation holds the rules. An action may stand in a longer answer: the last legal or illegal
+action that it names counts. An answer without an action, or with an illegal one, changes nothing: the next
+observation says why, until `patience` such answers in an episode have ended it as lost.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import gymnasium
+from gymnasium import spaces
+
+from gin_env.actions import IllegalActionError, describe, parse
+from gin_env.gymnasium_env import GinRummyEnv
+from gin_env.play.learner_seat import LEARNER, Opponents
+from gin_env.rules import Rules
+from gin_env.support.checks import check_integer
+from gin_env.words import result_in_words, rules_in_words
+
+_ACTIONS = re.compile(
+    r"\b(?:pass|draw from the stock|draw the upcard|(?:discard|knock with) [A2-9TJQK][CHSD])\b", re.IGNORECASE
+)
+MOST_CHARACTERS = 100_000
+
+
+class TextGinRummy(gymnasium.Env):
+    """One seat against a bot, in words.
+
+    Parameters
+    ----------
+    opponent, rules, episode, reward : as for `GinRummyEnv`.
+    patience : answers that name no legal action until the episode is lost (reward -1).
+    """
+
+    metadata = {"render_modes": []}  # noqa: RUF012
+
+    def __init__(
+        self,
+        opponent: Opponents = "simple",
+        rules: Rules | None = None,
+        episode: str = "hand",
+        reward: str = "points",
+        patience: int = 3,
+    ) -> None:
+        self.game = GinRummyEnv(opponent, rules, episode, reward)
+        self.patience = check_integer("patience", patience, 1, 1000)
+        characters = "".join(map(chr, range(32, 127))) + "\n"
+        self.observation_space = spaces.Text(MOST_CHARACTERS, charset=characters)
+        self.action_space = spaces.Text(MOST_CHARACTERS, min_length=0, charset=characters)
+        self._misses = 0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """Begin an episode, as `GinRummyEnv.reset` does: (rules and position in words, info)."""
+        _, info = self.game.reset(seed=seed, options=options)
+        super().reset(seed=seed)
+        self._misses = 0
+        rules = rules_in_words(self.game.seat.games.rules)
+        return f"{rules}\n\n{self._position()}", self._info(info)
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Play the action that a text names: (what happened and the position in words, reward, ...)."""
+        if self._misses >= self.patience:
+            raise RuntimeError("the episode is lost: call reset() before step()")
+        games = self.game.seat.games
+        hand = int(games.state["public"]["hand_number"][0])
+        try:
+            _, reward, over, _, info = self.game.step(find_action(action))
+        except IllegalActionError as error:
+            self._misses += 1
+            lost = self._misses >= self.patience
+            end = "That was the last chance: the episode is lost." if lost else self._position()
+            return f"Not possible: {error}\n\n{end}", -1.0 if lost else 0.0, lost, False, self._info({})
+        said = self._position()
+        if not over and games.state["public"]["hand_number"][0] > hand:
+            said = f"The last hand is over: {result_in_words(games.results[0], LEARNER)}.\n\n{said}"
+        return said, reward, over, False, self._info(info)
+
+    def _position(self) -> str:
+        games = self.game.seat.games
+        return str(games.views(games.everyone, LEARNER))
+
+    def _info(self, info: dict[str, Any]) -> dict[str, Any]:
+        """The legal actions in words, and what the environment below says."""
+        legal = self.game.action_masks().nonzero()[0].tolist()
+        return {**info, "legal": [describe(action) for action in legal], "misses": self._misses}
+
+
+def find_action(text: str) -> int:
+    """The action that an answer names, the last one if it names several.
+
+    Raises TypeError unless it is a text, IllegalActionError if there is none.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"an answer is a text, not {type(text).__name__}")
+    found = _ACTIONS.findall(text[-MOST_CHARACTERS:])
+    if not found:
+        raise IllegalActionError(
+            "the answer names no action; write one as it is listed, such as 'discard 5H'"
+        )
+    verb, _, card = found[-1].lower().rpartition(" ")
+    return parse(f"{verb} {card.upper()}" if verb in ("discard", "knock with") else found[-1].lower())
