@@ -13,7 +13,17 @@ settings.register_profile("gin-env", deadline=None, derandomize=True, database=N
 settings.load_profile("gin-env")
 
 
+class Trees(dict[str, GameTree]):
+    """The small games that CFR is checked on, laid out as trees when they are asked for."""
+
+    GAMES = {"kuhn": KuhnPoker, "leduc": LeducHoldem, "small_gin": lambda: SmallGin(TINY)}  # noqa: RUF012
+
+    def __missing__(self, name: str) -> GameTree:
+        self[name] = GameTree(self.GAMES[name]())
+        return self[name]
+
+
 @pytest.fixture(scope="session")
 def trees():
-    """The small games that CFR is checked on, laid out as trees."""
-    return {"kuhn": GameTree(KuhnPoker()), "leduc": GameTree(LeducHoldem()), "gin": GameTree(SmallGin(TINY))}
+    """See `Trees`."""
+    return Trees()

@@ -71,6 +71,7 @@ dict_observation_is_meant = [
 ]
 
 
+@pytest.mark.compiled
 class TestPettingZoo:
     pytestmark = dict_observation_is_meant
 

@@ -187,6 +187,7 @@ def test_only_views_come_out_of_a_batch_of_views():
     assert len(views[-1]) == len(views[np.int64(2)]) == 1
 
 
+@pytest.mark.compiled
 def test_records_hold_nothing_but_what_is_in_their_fields():
     """Bytes between the fields held whatever the process had freed: the same view was never the same file."""
     games = started(200)

@@ -82,7 +82,10 @@ def test_first_iteration_of_kuhn_by_hand(trees, solver, regrets):
 def test_trees_have_the_known_sizes(trees):
     assert (len(trees["kuhn"]), len(trees["kuhn"].information_sets)) == (55, 12)
     assert len(trees["leduc"].information_sets) == 288
-    assert (len(trees["gin"]), len(trees["gin"].information_sets)) == (105_577, 13_720)
+
+
+def test_the_tree_of_small_gin_has_its_size(trees):
+    assert (len(trees["small_gin"]), len(trees["small_gin"].information_sets)) == (105_577, 13_720)
 
 
 @pytest.mark.parametrize("name_and_solver", OPEN_SPIEL, ids=lambda pair: f"{pair[0]}-{pair[1].name}")
@@ -133,6 +136,19 @@ def test_kuhn_is_solved_by_external_sampling(trees):
     assert strategy["1b"][1] == pytest.approx(1 / 3, abs=0.05)  # player 1's equilibrium is unique
 
 
+def test_every_node_that_a_sampled_traversal_visits_is_counted():
+    class Counted(ExternalSamplingCFR):
+        calls = 0
+
+        def _traverse(self, state, player):
+            self.calls += 1
+            return super()._traverse(state, player)
+
+    learner = Counted(KuhnPoker(), seed=1)
+    learner.run(5)
+    assert learner.nodes_touched == learner.calls > 5 * 2 * 4
+
+
 def test_leduc_falls_and_cfr_plus_falls_faster(trees):
     tree = trees["leduc"]
     cfr, plus = CFR(tree), CFRPlus(tree)
@@ -147,7 +163,7 @@ def test_leduc_falls_and_cfr_plus_falls_faster(trees):
 
 
 def test_small_gin_is_solved(trees):
-    tree = trees["gin"]
+    tree = trees["small_gin"]
     cfr, plus = CFR(tree), CFRPlus(tree)
     measured = defaultdict(list)
     for iterations in (1, 9, 40):
@@ -192,7 +208,7 @@ def test_best_response_equals_the_best_of_all_pure_strategies(trees, player):
                 np.testing.assert_array_equal(response[key], strategy[key])
 
 
-@pytest.mark.parametrize("name", ["leduc", "gin"])
+@pytest.mark.parametrize("name", ["leduc", "small_gin"])
 def test_best_response_wins_its_value_and_at_least_as_much_as_anyone(trees, name):
     tree = trees[name]
     rng = np.random.default_rng(0)
@@ -207,11 +223,12 @@ def test_best_response_wins_its_value_and_at_least_as_much_as_anyone(trees, name
 # --- Trees and runs ---------------------------------------------------------------------------------
 
 
-def test_reach_probabilities_of_the_leaves_sum_to_one(trees):
-    for tree in trees.values():
-        vector = regret_matching(np.random.default_rng(1).random(tree.num_sequences), tree.first_sequence)
-        leaves = np.setdiff1d(np.arange(len(tree)), tree.parent)
-        assert tree.reach_probabilities(vector).prod(axis=0)[leaves].sum() == pytest.approx(1)
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "small_gin"])
+def test_reach_probabilities_of_the_leaves_sum_to_one(trees, name):
+    tree = trees[name]
+    vector = regret_matching(np.random.default_rng(1).random(tree.num_sequences), tree.first_sequence)
+    leaves = np.setdiff1d(np.arange(len(tree)), tree.parent)
+    assert tree.reach_probabilities(vector).prod(axis=0)[leaves].sum() == pytest.approx(1)
 
 
 def test_strategies_to_vectors_and_back(trees):

@@ -154,3 +154,20 @@ def test_both_players_learn_in_turn(iteration):
     discards = abstractions.decision_slices(KIND)[0]
     discarding = int(states[0]["public"]["to_move"])  # at the end of a hand whoever moved last
     assert bool(sums[discards, 1].any()) == (discarding != iteration % 2)
+
+
+@pytest.mark.parametrize("iteration", range(4))
+def test_knocks_are_learned_by_the_traverser_and_averaged_by_the_other(iteration):
+    """The hand has one turn, in which any discard may knock: against no points at all."""
+    states = np.zeros(2, STATE)
+    states["public"]["rules"] = Rules(max_turns=1, knock_limit=100).record()
+    strategy, regrets, sums = np.full(SIZE, 0.5), np.zeros((SIZE, 2)), np.zeros((SIZE, 2))
+    kernels.iterate_many(
+        states, iteration, iteration + 1, 5, 0.0, strategy, regrets, sums, KIND, WHICH, counts()
+    )
+    knocks = abstractions.decision_slices(KIND)[2]
+    learns = int(states[0]["public"]["to_move"]) == iteration % 2
+    assert regrets[knocks].any() == learns
+    visits = sums[knocks, 1]
+    assert visits[visits > 0].tolist() == ([] if learns else [iteration + 1])
+    assert sums[knocks, 0].sum() == pytest.approx(visits.sum() / 2)

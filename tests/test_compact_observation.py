@@ -57,6 +57,7 @@ every_policy = pytest.mark.parametrize("name", list(POLICIES))
 
 
 @every_policy
+@pytest.mark.compiled
 def test_it_expands_to_the_ordinary_observation_and_mask(name):
     games = played(name).games()
     for player in range(2):
@@ -69,6 +70,7 @@ def test_it_expands_to_the_ordinary_observation_and_mask(name):
             assert np.ptp(expand(records), axis=0).any()
 
 
+@pytest.mark.compiled
 def test_without_a_player_the_players_to_move_observe():
     games = played("random").games()
     records = games.compact_observations(games.everyone)
@@ -77,6 +79,7 @@ def test_without_a_player_the_players_to_move_observe():
 
 
 @every_policy
+@pytest.mark.compiled
 def test_it_holds_nothing_hidden(name):
     """The opponent's hand, the stock and its order change nothing."""
     games = played(name).games()
@@ -90,6 +93,7 @@ def test_it_holds_nothing_hidden(name):
         games = played(name).games()
 
 
+@pytest.mark.compiled
 def test_given_arrays_are_written_into():
     games = played("random").games()
     records = np.empty(len(games), COMPACT)

@@ -89,3 +89,24 @@ def test_values_spread_to_king_and_ace_and_not_on_to_the_next_suit():
     }  # fmt: skip
     assert values_after("JC", "3H") == pytest.approx(expected)
     assert values_after("3H", "JC") == pytest.approx(expected)
+
+
+def test_a_card_of_which_nothing_is_known_is_as_likely_as_not():
+    """Or, normalised, as likely as every other: ten of 41."""
+    view = Table(HAND, OPPONENT, "KD", dealer=1).games.views(np.zeros(1, np.int64))
+    unseen = [card for card in range(52) if not cards.parse(f"{HAND} KD") >> card & 1]
+    for normalised, share in ((False, 0.5), (True, 10 / 41)):
+        estimate = logistic.LogisticEstimator(normalised=normalised).estimate(view)[0]
+        assert estimate[unseen].tolist() == pytest.approx([share] * 41)
+        assert estimate.sum() == pytest.approx(41 * share)
+
+
+def test_values_beyond_the_largest_are_certain():
+    table = Table(HAND, OPPONENT, "KD", "QD 6C TD 7C", dealer=1)
+    view = table.play("pass", "pass", "draw", "QD", "draw", "JC").games.views(np.zeros(1, np.int64))
+    estimate = logistic.LogisticEstimator(decrement=100).estimate(view)[0]
+    assert estimate[cards.card_id("JH")] == pytest.approx(0)
+    taken = Table(HAND, OPPONENT, "KD", dealer=1).play("pass", "take", "JC")
+    view = taken.games.views(np.zeros(1, np.int64))
+    estimate = logistic.LogisticEstimator(increment=100, decrement=0, depth_growth=50).estimate(view)[0]
+    assert estimate[cards.card_id("KH")] == 1

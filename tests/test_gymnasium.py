@@ -41,6 +41,7 @@ def play_episode(env: GinRummyEnv, seed: int | None = None, choose=last_legal) -
 
 
 @pytest.mark.parametrize("episode", ["hand", "game"])
+@pytest.mark.compiled
 def test_gymnasium_checker_is_content(episode):
     env = gymnasium.make(ID, opponent="simple", illegal_action="lose", episode=episode)
     check_env(env.unwrapped, skip_render_check=True)
@@ -354,6 +355,7 @@ def test_reset_mask_resets_only_those_games():
         env.reset(options={"reset_mask": np.array([1, 0, 1])})
 
 
+@pytest.mark.compiled
 def test_opponents_can_be_swapped_between_hands():
     env = GinRummyVectorEnv(8, "random")
     _, infos = env.reset(seed=0)

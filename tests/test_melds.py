@@ -31,6 +31,7 @@ def arrangement_of(hand: frozenset[int]) -> list[frozenset[int]]:
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 7, 10, 11])
+@pytest.mark.compiled
 def test_minimum_deadwood_equals_brute_force(size):
     deadwoods = []
     for hand in some_hands(size, seed=size):
@@ -63,6 +64,7 @@ def test_the_knocker_lays_what_leaves_the_fewest_cards_to_lay_off():
 
 
 @pytest.mark.parametrize("size", [2, 6, 11])
+@pytest.mark.compiled
 def test_deadwood_after_each_discard_equals_brute_force(size):
     for hand in some_hands(size, seed=10 + size):
         after = np.full(52, 200, np.uint8)
@@ -95,6 +97,7 @@ def test_every_way_to_lay_sets_is_counted_once():
         assert set(ways) == sets_only
 
 
+@pytest.mark.compiled
 def test_the_best_defence_equals_brute_force():
     rng = random.Random(6)
     helped = 0
@@ -117,6 +120,7 @@ def test_the_best_defence_equals_brute_force():
 
 
 @sample_and_whole
+@pytest.mark.compiled
 def test_reference_hands_have_the_same_deadwood_and_melds(whole):
     lines = reference("melds.jsonl", whole)
     assert len(lines) >= (6000 if whole else 200)
@@ -137,6 +141,7 @@ def set_and_run_cards(arrangement: list[list[str]]) -> tuple[set[str], set[str]]
 
 
 @sample_and_whole
+@pytest.mark.compiled
 def test_reference_knocks_have_the_same_best_defence(whole):
     lines = reference("layoffs.jsonl", whole)
     assert len(lines) >= (1050 if whole else 200)

@@ -56,6 +56,7 @@ def test_the_dealer_says_nothing_of_the_cards():
     assert stats.chi2_contingency(table).pvalue > 0.001
 
 
+@pytest.mark.compiled
 def test_small_decks_are_shuffled_whole():
     rules = Rules(ranks=4, suits=2, hand_size=1, knock_limit=1)
     decks = dealt(rules=rules).state["hidden"]["deck"][:, :8]

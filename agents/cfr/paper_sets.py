@@ -20,6 +20,8 @@ All three lie in one array, discards first; an entry is the probability of actin
 
 from __future__ import annotations
 
+import numpy as np
+
 from gin_env.cards import card_bit
 from gin_env.compilation import kernel
 from gin_env.hands import unmelded_cards
@@ -50,7 +52,7 @@ NUM_SETS = DISCARD_SETS + DRAW_SETS + KNOCK_SETS
 @kernel
 def cards_dealt(public) -> int:
     """Cards that have left the stock: 21 after the deal of the full game."""
-    return cards_in_deck(public.rules) - public.stock_left
+    return cards_in_deck(public.rules) - np.int64(public.stock_left)
 
 
 @kernel
@@ -85,7 +87,7 @@ def draw_number(public, hand: int, stage: int, stages: int) -> int:
     melds = 0 if unmelded_cards(hand | bit) & bit else 1
     steps = MOST_DEADWOOD // DEADWOOD_STEP + 1
     number = ((stage * 2 + melds) * (MOST_SAVED + 2) + saved) * steps
-    return number + min(deadwood, MOST_DEADWOOD) // DEADWOOD_STEP
+    return number + deadwood // DEADWOOD_STEP  # ten cards have at most 98
 
 
 @kernel

@@ -114,7 +114,11 @@ def draw_set(public, private, player: int) -> int:
 
 @kernel
 def gin_outs(rest: int, unseen: int) -> int:
-    """How many of the unseen cards, drawn to these ten, would allow gin."""
+    """How many of the unseen cards, drawn to these ten, would allow gin by melding an unmelded card.
+
+    A card that extends another meld, so that a single unmelded card may go, is not counted: the packaged
+    table was trained without it.
+    """
     loose = unmelded_cards(rest)
     useful = np.int64(0)
     remaining = loose
@@ -134,7 +138,7 @@ def gin_outs(rest: int, unseen: int) -> int:
 @kernel
 def knock_set(public, private, player: int, rest: int) -> int:
     """Number of the information set of knocking or not with these cards left."""
-    turn = min(own_turn(public), 10) - 1
+    turn = min(np.int64(own_turn(public)), 10) - 1
     taken = min(count_cards(np.int64(public.shown[1 - player])), 3)
     outs = gin_outs(rest, available_cards(public, private))
     gin = 0 if outs == 0 else (1 if outs <= 2 else 2)

@@ -32,7 +32,7 @@ TESTS = Path(__file__).resolve().parents[1]
 ROOT = TESTS.parent
 sys.path.insert(0, str(TESTS))
 
-from mutants.guards import ALSO_COMPILED, DESELECTED, EQUIVALENT, GUARDS  # noqa: E402
+from mutants.guards import ALSO_COMPILED, EQUIVALENT, GUARDS  # noqa: E402
 from mutants.operators import Mutant, mutants  # noqa: E402
 
 KILLED, SURVIVED, EQUAL = "killed", "survived", "equivalent"
@@ -85,7 +85,7 @@ class Tree:
         names = (GUARDS[module] + (" " + ALSO_COMPILED.get(module, "") if compiled else "")).split()
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header"]
         if not compiled:
-            command += ["-p", "mutants.interpreted", "-k", f"not ({DESELECTED})"]
+            command += ["-p", "mutants.interpreted", "-m", "not compiled and not long"]
         command += [str(self.root / "tests" / f"test_{name}.py") for name in names]
         environment = os.environ | {
             "PYTHONPATH": f"{self.root}{os.pathsep}{self.root / 'tests'}",

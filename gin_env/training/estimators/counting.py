@@ -109,7 +109,7 @@ def _count_turns(state, games, seen, held, seen_before, held_before):
         turns += 1
         player = public.to_move  # she has watched the turn of the other
         private = game.private[1 - player]
-        last = public.history_length - 1
+        last = np.int64(public.history_length) - 1
         upcard = offered_upcard(public, last)
         discard = np.int64(public.history[last]) % NUM_CARDS
         took = 1 if public.history[last - 1] == DRAW_UPCARD else 0
