@@ -4,6 +4,7 @@
 >>> agents.names()
 >>> bot = agents.make("simple", knock_at=4)
 >>> bot = agents.make("simple:knock_at=4")  # the same; see `gin_env.support.specs`
+>>> bot = agents.make("tonic-paper")  # the reading nearest to its paper, which never changes
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from gin_env.agents.fitness import FitnessCfrBot, HeuristicsBot
 from gin_env.agents.hand_strength.bots import BalancedBot, DefensiveBot, OffensiveBot
 from gin_env.agents.late_knock import LateKnockBot
 from gin_env.agents.medium import MediumBot
+from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.process import PREFIX, ProcessBot
 from gin_env.agents.random_bots import RandomBot
 from gin_env.agents.random_discard import RandomDiscardBot
@@ -27,7 +29,7 @@ from gin_env.agents.tonic import TonicBot
 from gin_env.agents.utility import UtilityBot
 from gin_env.support import specs
 
-__all__ = ["Agent", "make", "names", "parameters", "resolve"]
+__all__ = ["Agent", "make", "names", "paper_names", "parameters", "resolve"]
 
 
 def _policy(path: str, deterministic: bool = True) -> Agent:
@@ -90,15 +92,20 @@ _BOTS: dict[str, Callable[..., Agent]] = {
 
 
 def names() -> list[str]:
-    """The names of all bots."""
+    """The names of all bots, without the frozen readings of `paper_names`."""
     return list(_BOTS)
+
+
+def paper_names() -> list[str]:
+    """The names of the frozen readings, which never change: see `gin_env.agents.paper`."""
+    return list(PAPER_BOTS)
 
 
 def parameters(name: str) -> dict[str, Any] | None:
     """A bot's parameters and their defaults; None if it takes any. Raises ValueError for an unknown name."""
-    if name not in _BOTS:
-        raise ValueError(f"unknown bot {name!r}; choose from {', '.join(_BOTS)}")
-    return specs.parameters(_BOTS[name])
+    if name not in _BOTS and name not in PAPER_BOTS:
+        raise ValueError(f"unknown bot {name!r}; choose from {_choices()}")
+    return specs.parameters(_factory(name))
 
 
 def make(name: str, **params: Any) -> Agent:
@@ -117,7 +124,10 @@ def make(name: str, **params: Any) -> Agent:
     """
     if isinstance(name, str) and name.startswith(PREFIX):
         return ProcessBot(name.removeprefix(PREFIX), **params)
-    return specs.make(name, params, _factory, "bot")
+    bot = specs.make(name, params, _factory, "bot")
+    if name in PAPER_BOTS and not params:
+        bot.name = name
+    return bot
 
 
 def resolve(bot: str | Agent) -> Agent:
@@ -132,12 +142,18 @@ def resolve(bot: str | Agent) -> Agent:
     return bot
 
 
+def _choices() -> str:
+    return ", ".join([*_BOTS, *PAPER_BOTS])
+
+
 def _factory(name: str) -> Callable[..., Agent]:
     if name in _BOTS:
         return _BOTS[name]
+    if name in PAPER_BOTS:
+        bot, params = PAPER_BOTS[name]
+        return partial(_BOTS[bot], **params)
     if name.endswith(specs.POLICY_ENDINGS):
         return partial(_loader(name), name)
     raise ValueError(
-        f"unknown bot {name!r}; choose from {', '.join(_BOTS)}, "
-        "or give the path of a trained policy (.safetensors)"
+        f"unknown bot {name!r}; choose from {_choices()}, or give the path of a trained policy (.safetensors)"
     )

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import typer
 
-from gin_env.commands import bench, bot_speed, convert, estimators, hand_strength, matches, serve, train, tune
+from gin_env.commands import (
+    bench,
+    bot_speed,
+    convert,
+    estimators,
+    hand_strength,
+    matches,
+    reproduce,
+    serve,
+    train,
+    tune,
+)
 from gin_env.support.exits import one_line_errors
 
 app = typer.Typer(
@@ -26,6 +37,7 @@ app.add_typer(train.app, name="train", help="Train what bots play by.")
 app.add_typer(tune.app, name="tune", help="Search a bot's numbers.")
 app.add_typer(hand_strength.app, name="hand-strength")
 app.add_typer(estimators.app)
+app.add_typer(reproduce.app)
 app.add_typer(convert.app)
 app.add_typer(serve.app)
 app.add_typer(bench.app)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -16,9 +13,7 @@ from gin_env.agents.hand_strength.networks import build
 from gin_env.agents.hand_strength.weights import save_network
 from gin_env.batch import Games
 from gin_env.estimators.risk import discard_risks
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
-import reproduce_hand_strength
+from gin_env.reproduce import hand_strength_figures
 
 
 @pytest.fixture(scope="module")
@@ -119,10 +114,10 @@ def test_bad_parameters_of_the_bots(deadwood_network, tmp_path):
 
 def test_equation_5_on_figure_7():
     """Seven of the eight printed scores within 0.02 (half a unit of rounding allowed)."""
-    risks = discard_risks(reproduce_hand_strength.figure_7_estimate())[0]
+    risks = discard_risks(hand_strength_figures.figure_7_estimate())[0]
     errors = {
         text: abs(risks[cards.card_id(text)] - printed)
-        for text, (printed, _) in reproduce_hand_strength.FIGURE_7.items()
+        for text, (printed, _) in hand_strength_figures.FIGURE_7.items()
     }
     assert sorted(text for text, error in errors.items() if error > 0.0201) == ["6H"]
     assert risks[cards.card_id("9H")] == pytest.approx(0.53, abs=0.005)
@@ -139,6 +134,6 @@ def test_equation_5_is_the_classical_count_when_nothing_is_known():
 
 
 def test_figure_6_is_a_position_in_which_its_queen_may_go():
-    view = reproduce_hand_strength.figure_6_view()
+    view = hand_strength_figures.figure_6_view()
     assert int(view.hands[0]) == cards.parse("3C 6C QC 6H 7H AS 5S 7D TD JD TH")
     assert view.masks()[0, cards.card_id("QC")] == 1

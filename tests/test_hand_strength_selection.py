@@ -1,9 +1,4 @@
-"""The choice among hand-strength networks, and the examples that train them, at small settings."""
-
-import csv
-import json
-import sys
-from pathlib import Path
+"""The choice among hand-strength networks."""
 
 import pytest
 
@@ -17,10 +12,6 @@ from gin_env.training.hand_strength import selection
 from gin_env.training.hand_strength.data_sets import generate
 from gin_env.training.hand_strength.selection import train_best, validation_win_rate
 from gin_env.training.hand_strength.trainer import Schedule, Settings, train
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
-import hand_strength_training_length
-import reproduce_hand_strength
 
 pytestmark = pytest.mark.long
 
@@ -74,30 +65,3 @@ def test_the_command_says_what_it_compared_and_how_to_repeat_it(tmp_path, monkey
     refused = CliRunner().invoke(app, [*command, "--candidates", "2", "--checkpoint", str(tmp_path / "run")])
     assert refused.exit_code != 0
     assert "a checkpoint is of one network" in str(refused.exception) + refused.output
-
-
-def test_table_1_is_reproduced_at_small_settings(tmp_path):
-    command = reproduce_hand_strength.typer.Typer()
-    command.command()(reproduce_hand_strength.reproduce)
-    options = ["--only", "mlp-simple", "--observations", "400", "--candidates", "2", "--games", "20"]
-    folders = [f"--{name}={tmp_path / name}" for name in ("data", "networks", "figures")]
-    done = CliRunner().invoke(command, [*options, *folders])
-    assert done.exit_code == 0, done.output
-    results = json.loads((tmp_path / "figures" / "results.json").read_text())
-    assert len(results["table_1"]["mlp-simple"]["validation_win_rates"]) == 2
-    assert results["settings"]["candidates"] == 2
-    assert "| `mlp-simple` |" in (tmp_path / "figures" / "results.md").read_text()
-    assert (tmp_path / "figures" / "figure_4.png").is_file()
-
-
-def test_training_length_is_measured_at_small_settings(tmp_path):
-    hand_strength_training_length.main(
-        "simple", "mlp", 2, 1000, 20, 500, data=tmp_path, folder=tmp_path / "figures"
-    )
-    with (tmp_path / "figures" / "training_length.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert {row["seed"] for row in rows} == {"0", "1"}
-    seen = [int(row["states_seen"]) for row in rows if row["seed"] == "0"]
-    assert seen == sorted(seen)
-    assert seen[-1] >= 1000
-    assert (tmp_path / "figures" / "training_length.png").is_file()

@@ -5,16 +5,24 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+import typer.main
+from test_provenance import description, packaged_files
 
 from gin_env import agents, candidates, cli, estimators, gin_rummy_v0, observation
+from gin_env.agents.process import PREFIX
 from gin_env.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.play.provenance import spell_out_bot
+from gin_env.reproduce import registry as reproduce
+from gin_env.reproduce.results import load, stored
+from gin_env.support import specs
 from gin_env.support.specs import format_value
 
 pytestmark = pytest.mark.compiled
@@ -25,6 +33,7 @@ PAGES = sorted(
         *ROOT.glob("*.md"),
         *(ROOT / "docs").glob("*.md"),
         ROOT / "examples" / "README.md",
+        ROOT / "results" / "README.md",
         ROOT / "benchmarks" / "NOTES.md",
     ]
 )
@@ -177,10 +186,98 @@ def test_make_targets_and_scripts_exist():
         assert (ROOT / path).exists(), path
 
 
-def test_commands_are_known():
-    commands = set(re.findall(r"^gin-rummy ([\w-]+)", shell_lines(), re.MULTILINE))
-    assert commands >= {"match", "tournament", "train", "evaluate-estimators"}
-    for command in commands:
-        done = CliRunner().invoke(cli.app, [command, "--help"])
-        assert done.exit_code == 0, command
-        assert "Usage" in done.stdout
+def commands_of(page: Path) -> list[str]:
+    """Every ``gin-rummy`` command of a page: lines of its shell blocks, and code in its text."""
+    found = re.findall(r"^(gin-rummy .*)$", "\n".join(blocks(page, "bash")), re.MULTILINE)
+    prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    return [" ".join(command.split()) for command in [*found, *re.findall(r"`(gin-rummy [^`]+)`", prose)]]
+
+
+def parse_command(line: str) -> dict[str, Any]:
+    """The parameters that the command line reads in a command, without running it; raises what it raises."""
+    command: Any = typer.main.get_command(cli.app)
+    context = None
+    name, *arguments = shlex.split(line, comments=True)
+    while True:
+        context = command.make_context(name, arguments, parent=context)
+        if not hasattr(command, "resolve_command"):
+            return context.params
+        arguments = [*context._protected_args, *context.args]
+        name, command, arguments = command.resolve_command(context, arguments)
+
+
+def is_a_name(line: str) -> bool:
+    """Whether it is only the name of a command, such as ``gin-rummy match``, which needs arguments to run."""
+    command: Any = typer.main.get_command(cli.app)
+    for word in line.split()[1:]:
+        command = getattr(command, "commands", {}).get(word)
+        if command is None:
+            return False
+    return True
+
+
+def check_command(line: str) -> None:
+    """It parses, its bots can be made, its experiments exist."""
+    if is_a_name(line):
+        return
+    params = parse_command(line)
+    named = [params.get("a"), params.get("b"), *(params.get("bots") or [])]
+    for bot in filter(None, named):
+        made_by_the_reader = bot == "my-bot" or bot.startswith(PREFIX) or ".npz" in bot
+        if not made_by_the_reader and not specs.parse(bot)[0].endswith(specs.POLICY_ENDINGS):
+            agents.make(bot)
+    for experiment in params.get("experiments") or []:
+        reproduce.find(experiment)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_parses(page):
+    for line in commands_of(page):
+        check_command(line)
+
+
+def test_a_command_that_does_not_parse_is_found():
+    check_command("gin-rummy match")
+    for line, message in (
+        ("gin-rummy mach", "No such command 'mach'"),
+        ("gin-rummy match simple", "Missing parameter: b"),
+        ("gin-rummy match simple random --games many", "valid integer"),
+        ("gin-rummy train cfr x.npz --iteration 3", "No such option"),
+    ):
+        with pytest.raises(Exception, match=message):
+            check_command(line)
+    with pytest.raises(ValueError, match="unknown bot 'tonik'"):
+        check_command("gin-rummy match tonik simple --games 20")
+    with pytest.raises(ValueError, match="unknown experiment"):
+        check_command("gin-rummy reproduce 000/claims 000/claim")
+    assert "gin-rummy reproduce 001/claims" in commands_of(ROOT / "docs" / "results.md")
+    assert len(commands_of(ROOT / "docs" / "bots.md")) > 8
+
+
+@pytest.mark.parametrize("name", stored(ROOT / "results"))
+def test_the_command_of_every_result_parses(name):
+    command = load(ROOT / "results", name).command
+    if command.startswith("gin-rummy "):
+        check_command(command)
+    else:
+        (path,) = re.findall(r"^(?:python ([\w/]+\.py)|make .*|kernels timed by hand)$", command)
+        assert not path or (ROOT / path).exists()
+
+
+def test_the_frozen_readings_are_spelled_out():
+    described = rows("docs/bots.md")
+    for name in agents.paper_names():
+        assert f"`{spell_out_bot(name)}`" in described[name], name
+
+
+def test_the_packaged_files_are_listed_with_their_commands():
+    listed = rows("docs/estimators.md")
+    for path in packaged_files():
+        if path.parent.parent.name == "hand_strength":
+            continue  # one row for all of them
+        found = description(path)
+        row = listed[path.name]
+        assert f"`{found['command']}`" in row, path.name
+        assert f"| {found['origin']['commit']} |" in row
+        for player in found.get("players", []):
+            assert f"`{player['bot']}`" in row

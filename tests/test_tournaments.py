@@ -1,9 +1,8 @@
-"""Tournaments, ratings, bots' names with parameters, and the example that reproduces the papers' claims."""
+"""Tournaments, ratings, bots' names with parameters."""
 
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
 import re
 import sys
@@ -14,11 +13,9 @@ import numpy as np
 import pytest
 from test_matches import gin_rummy
 
-from gin_env import MatchResult, agents, estimators, play_match
+from gin_env import agents, estimators, play_match
 from gin_env.agents.simple import SimpleBot
-from gin_env.play.claims import MARGIN
 from gin_env.play.differences import win_rate_difference
-from gin_env.play.matches import DEAL_RESULT
 from gin_env.play.ratings import rate
 from gin_env.play.tournaments import CSV_COLUMNS, draw_heat_map, play_tournament
 from gin_env.support import specs
@@ -327,95 +324,3 @@ def test_match_takes_parameters_and_a_confidence(tmp_path):
     again = play_match("simple:knock_at=4", "simple", 20, seed=saved["seed"])
     assert saved["interval"] == list(again.confidence_interval(0.9))
     assert "knock_at=10" in gin_rummy("bots").stdout
-
-
-# --- The papers' claims -------------------------------------------------------------------------------
-
-
-def load_example(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look there
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def example():
-    return load_example("reproduce_bots")
-
-
-def test_the_papers_claims_are_reproduced_at_the_smallest_size(example, tmp_path):
-    table, report = tmp_path / "table.md", tmp_path / "report.json"
-    example.reproduce(
-        games=2, seed=1, confidence=0.9, json=report, markdown=table, figures=tmp_path / "pictures"
-    )
-    saved = json.loads(report.read_text())
-    assert len(saved["claims"]) == len(example.CLAIMS)
-    for claim in saved["claims"]:
-        assert claim["claim"] in table.read_text()
-    assert sum(saved["turns"]) == 10
-    for name in ("figure_2.png", *example.FIGURES):
-        assert (tmp_path / "pictures" / name).read_bytes().startswith(b"\x89PNG")
-
-
-def test_verdicts_follow_the_rule_for_claims(example):
-    def verdict(low, high, value, **settings):
-        claim = example.Claim("", "", ("a", "b"), "", low, high, **settings)
-        return example.Row(claim, 2, value, value - 0.5, value + 0.5).verdict
-
-    infinity = float("inf")
-    assert verdict(67.5, 68.5, 69.4) == "agrees"  # up to 70 does
-    assert verdict(67.5, 68.5, 69.6) == "undecided"
-    assert verdict(67.5, 68.5, 69.6, margin=2) == "agrees"
-    assert verdict(67.5, 68.5, 69.4, error=1) == "undecided"
-    assert verdict(50, infinity, 50.4, margin=0) == "undecided"
-    assert verdict(50, infinity, 49.4, margin=0) == "differs"
-
-
-def test_every_claim_of_an_order_has_no_margin_and_every_other_one_has(example):
-    for claim in example.CLAIMS:
-        order = claim.paper in ("> 50", "≤ 50", "> 0", "< 0")
-        assert claim.margin == (0 if order or claim.unit == "turns" else MARGIN), claim.text
-
-
-def made_up(wins: list[int]) -> MatchResult:
-    """A match of which bot a won so many games in each deal."""
-    deals = np.zeros(len(wins), DEAL_RESULT)
-    deals["wins"] = [(won, 2 - won) for won in wins]
-    counts = {"games": 2 * len(wins), "seed": 0, "episode": "hand", "hands": 1, "voids": 0, "turns": 1}
-    counts |= dict.fromkeys(("knocks", "gins", "undercuts", "points"), (0, 0))
-    return MatchResult(bots=("a", "b"), wins=(sum(wins), 2 * len(wins) - sum(wins)), **counts, deals=deals)
-
-
-def test_a_difference_of_win_rates_is_paired_by_the_deals(example):
-    first, second = made_up([2, 1, 1, 0] * 50), made_up([2, 1, 0, 0] * 50)
-    claim = example.Claim("", "", ("a", "c"), "", 0, 1, minus=("b", "c"))
-    row = example.measure(claim, {("a", "c"): first, ("b", "c"): second}, 0.9)
-    low, high = win_rate_difference(first, second, 0.9).interval
-    assert (row.games, row.value, row.low, row.high) == pytest.approx((800, 12.5, 100 * low, 100 * high))
-    row = example.measure(example.Claim("", "", ("a", "c"), "", 0, 1), {("a", "c"): first}, 0.9)
-    low, high = first.confidence_interval(0.9)
-    assert (row.games, row.value, row.low, row.high) == pytest.approx((400, 50, 100 * low, 100 * high))
-
-
-@pytest.mark.skipif("fitness-cfr" not in agents.names(), reason="there is no bot fitness-cfr")
-def test_shapley_values_add_up_to_the_whole():
-    example = load_example("shapley_fitness")
-    random = np.random.default_rng(0)
-    matches = {subset: made_up(random.integers(0, 3, 50).tolist()) for subset in example.SUBSETS}
-    values = [example.shapley_value(factor, matches, 0.95) for factor in example.FACTORS]
-    gain = matches[example.SUBSETS[-1]].win_rate - matches[example.SUBSETS[0]].win_rate
-    assert sum(value for value, _, _ in values) == pytest.approx(100 * gain)
-    assert all(low < value < high for value, low, high in values)
-    # All matches alike, deal by deal, but for one: what its weight makes of it is all that is left.
-    factor, everything = example.FACTORS[0], example.SUBSETS[-1]
-    same = dict.fromkeys(example.SUBSETS, made_up([0, 1, 2] * 20))
-    assert example.shapley_value(factor, same, 0.95) == pytest.approx((0, 0, 0))
-    better = made_up([0, 1, 2, 1, 1, 2] * 10)
-    value, low, high = example.shapley_value(factor, same | {everything: better}, 0.95)
-    assert value == pytest.approx(100 / 4 * (better.win_rate - 0.5))
-    more_each = np.array([0, 0, 0, 1, 0, 0] * 10) / 2  # games of two, in each deal
-    assert high - low == pytest.approx(100 / 4 * 2 * 2.0010 * more_each.std(ddof=1) / np.sqrt(60), rel=1e-4)
-    for subset in example.SUBSETS:
-        assert set(agents.make(example.bot_with(subset)).factors) == subset

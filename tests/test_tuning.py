@@ -46,23 +46,23 @@ def test_a_seed_determines_the_whole_search(result):
     assert [trial.bot for trial in other.trials] != [trial.bot for trial in result.trials]
 
 
-def test_trials_begin_with_the_bot_as_it_is_and_some_stop_early(result):
-    assert result.trials[0].bot == "tonic"
+def test_trials_begin_with_the_papers_bot_and_some_stop_early(result):
+    assert result.trials[0].bot == "tonic-paper"
     assert len(result.trials) == 5
     games = [trial.decided["simple"] for trial in result.trials]
-    assert games[0] == 9 * 4  # the bot as it is plays every match
+    assert games[0] == 9 * 4  # the first one plays every match
     assert {4, 12, 36} >= set(games) != {36}
     for trial in result.trials[1:]:
         for name, (least, most) in tonic.RANGES.items():
             assert least <= trial.numbers[name] <= most
 
 
-def test_finalists_are_the_best_trials_and_the_bot_as_it_is(result):
-    assert "tonic" in [one.bot for one in result.finalists]
+def test_finalists_are_the_best_trials_and_the_first_one(result):
+    assert "tonic-paper" in [one.bot for one in result.finalists]
     rates = [one.mean_win_rate for one in result.finalists]
     assert rates == sorted(rates, reverse=True)
-    assert [one.bot for one in result.verdict] == list(dict.fromkeys(["tonic", result.best]))
-    assert (result.head_to_head is None) == (result.best == "tonic")
+    assert [one.bot for one in result.verdict] == list(dict.fromkeys(["tonic-paper", result.best]))
+    assert (result.head_to_head is None) == (result.best == "tonic-paper")
 
 
 def test_the_command_prints_and_writes(tmp_path):

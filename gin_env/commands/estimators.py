@@ -13,8 +13,6 @@ from gin_env.support.atomic import check_folder, check_targets
 
 app = typer.Typer()
 
-ENSEMBLES = ("ensemble:switching=paper", "ensemble:switching=fitted", "ensemble:switching=adaptive")
-
 
 @app.command(
     "evaluate-estimators",
@@ -38,6 +36,7 @@ def evaluate(
     ] = None,
 ) -> None:
     """Compare estimators by paper 003's metrics, log loss and calibration, turn by turn."""
+    from gin_env.reproduce.estimators import every_estimator
     from gin_env.support.plots import import_matplotlib
     from gin_env.training.estimators.evaluation import evaluate_estimators
     from gin_env.training.estimators.figures import draw_all
@@ -47,7 +46,7 @@ def evaluate(
         check_folder(plot_folder)
         import_matplotlib()
     with tqdm(total=games, unit="hand", smoothing=0.1) as progress:
-        result = evaluate_estimators(names or default_names(), games, seed, opponent, progress.update)
+        result = evaluate_estimators(names or every_estimator(), games, seed, opponent, progress.update)
     typer.echo(result.summary())
     if csv is not None:
         result.save_csv(csv)
@@ -55,11 +54,3 @@ def evaluate(
     if plot_folder is not None:
         for path in draw_all(result, plot_folder):
             typer.echo(f"written to {path}")
-
-
-def default_names() -> list[str]:
-    """Every estimator; the ensemble in its three kinds."""
-    from gin_env import estimators
-
-    names = [name for name in estimators.names() if name != "ensemble"]
-    return [*names, *ENSEMBLES]

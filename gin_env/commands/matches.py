@@ -16,12 +16,16 @@ app = typer.Typer()
 
 @app.command()
 def bots() -> None:
-    """List the bots with their parameters; `name:key=value,key=value` sets some, a list is `1+2+3`."""
+    """List the bots with their parameters; `name:key=value,key=value` sets some, a list is `1+2+3`.
+
+    `NAME-paper` is the reading nearest to a paper, which never changes.
+    """
     from gin_env import agents
     from gin_env.support.specs import format_value
 
-    width = max(map(len, agents.names()))
-    for name in agents.names():
+    names = [*agents.names(), *agents.paper_names()]
+    width = max(map(len, names))
+    for name in names:
         defaults = agents.parameters(name) or {}
         settings = "  ".join(f"{key}={format_value(value)}" for key, value in defaults.items())
         typer.echo(f"{name:{width}}  {settings}".rstrip())

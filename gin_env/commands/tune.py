@@ -21,7 +21,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
     "`gin-rummy tune tonic --opponent simple --trials 40 --seed 7`",
 )
 def tune_tonic(
-    trials: Annotated[int, typer.Option(help="Combinations to try, today's bot among them.")] = 100,
+    trials: Annotated[int, typer.Option(help="Combinations to try, the start among them.")] = 100,
     games: Annotated[int, typer.Option(help="Games in a match, even; a trial plays one to nine.")] = 2000,
     final_games: Annotated[int, typer.Option(help="Games in each match of the best ones.")] = 20_000,
     finalists: Annotated[int, typer.Option(help="Best trials that play on fresh decks.")] = 5,
@@ -30,6 +30,9 @@ def tune_tonic(
         list[str] | None,
         typer.Option(help="Opponent, several times for several; default: the three of paper 001."),
     ] = None,
+    start: Annotated[
+        str, typer.Option(help="The bot to begin with, and to beat; default: the paper's.")
+    ] = "tonic-paper",
     csv: Annotated[
         Path | None, typer.Option(help="Write a line for each trial to this file as it goes (CSV).")
     ] = None,
@@ -52,6 +55,7 @@ def tune_tonic(
                 games,
                 seed,
                 opponents=opponents,
+                start=start,
                 finalists=finalists,
                 final_games=final_games,
                 trials_csv=csv,

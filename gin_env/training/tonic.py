@@ -10,9 +10,9 @@ turn, and where it stops.
   win rates.
 - Trials play up to nine matches; asynchronous successive halving (Li et al., 2020) stops two thirds of them
   after the first and two thirds of the rest after the third.
-- The first trial is the bot as it is. The best trials and this one play longer matches on fresh decks; then
-  the best of these and the bot as it is meet the opponents and each other on decks that decided nothing
-  before.
+- The first trial is the paper's bot, ``tonic-paper``. The best trials and this one play longer matches on
+  fresh decks; then the best of these and the first one meet the opponents and each other on decks that
+  decided nothing before.
 
 Everything depends on the seed alone.
 """
@@ -41,6 +41,8 @@ SEEDS = MATCHES + 2
 """Seeds of matches that a search uses: one for each match of a trial, for the finalists, for the verdict."""
 OPPONENTS = ("simple", "simple:knock_at=4", "simple:knock_at=variable")
 """Those against which paper 001 measures Tonic."""
+START = "tonic-paper"
+"""The paper's bot, which never changes; the defaults of ``tonic`` are what the search found."""
 RANGES: dict[str, tuple[float, float]] = {
     "increment": (0.0, 4.0),
     "decrement": (0.0, 2.0),
@@ -73,7 +75,7 @@ class Candidate:
 
     bot: str
     numbers: dict[str, float]
-    """Keys of `RANGES`; empty for the bot as it is."""
+    """Keys of `RANGES`; empty for the bot that the search starts from."""
     won: dict[str, int] = field(default_factory=dict)
     decided: dict[str, int] = field(default_factory=dict)
 
@@ -102,13 +104,13 @@ class TuningResult:
 
     settings: dict[str, Any]
     trials: list[Candidate]
-    """In the order of the search; the first is the bot as it is."""
+    """In the order of the search; the first is the bot that it starts from."""
     finalists: list[Candidate]
-    """The bot as it is and the best trials, on fresh decks, the best first."""
+    """The start and the best trials, on fresh decks, the best first."""
     verdict: list[Candidate]
-    """The bot as it is and the best finalist, on decks that decided nothing before."""
+    """The start and the best finalist, on decks that decided nothing before."""
     head_to_head: MatchResult | None
-    """The best finalist (bot a) against the bot as it is; None if they are the same."""
+    """The best finalist (bot a) against the start; None if they are the same."""
 
     @property
     def best(self) -> str:
@@ -147,6 +149,7 @@ def tune_tonic(
     seed: int = 1,
     *,
     opponents: Sequence[str] = OPPONENTS,
+    start: str = START,
     finalists: int = 5,
     final_games: int = 20_000,
     trials_csv: str | Path | None = None,
@@ -157,11 +160,12 @@ def tune_tonic(
 
     Parameters
     ----------
-    trials : combinations of numbers to try, the bot as it is among them.
+    trials : combinations of numbers to try, the start among them.
     games : in one match (even); a trial plays one to nine against each opponent.
     seed : random seed of the combinations; the decks are those of match seeds `SEEDS` * seed and following.
     opponents : bots; the mean win rate against them is maximised.
-    finalists : number of the best trials that play again, beside the bot as it is.
+    finalists : number of the best trials that play again, beside the start.
+    start : the bot that the first trial plays, and that the best one must beat.
     final_games : in each match of the finalists and of the verdict (even).
     trials_csv : a file for `write_trials`, rewritten after each trial.
     progress : called with 1 after each trial and after each finalist.
@@ -198,7 +202,7 @@ def tune_tonic(
 
     def trial_done() -> None:
         if trials_csv is not None:
-            write_trials([as_it_is, *tried], trials_csv)
+            write_trials([begun_with, *tried], trials_csv)
         one_done()
 
     def evaluate(candidate: Candidate, trial: optuna.Trial) -> float:
@@ -223,7 +227,7 @@ def tune_tonic(
         return evaluate(Candidate(bot_name(numbers), numbers), trial)
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    as_it_is = Candidate("tonic", {})
+    begun_with = Candidate(start, {})
     study = optuna.create_study(
         direction="maximize",
         sampler=optuna.samplers.TPESampler(
@@ -232,22 +236,22 @@ def tune_tonic(
         pruner=optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=3),
     )
     for number in range(MATCHES):
-        play(as_it_is, games, number)
+        play(begun_with, games, number)
     trial_done()
     study.optimize(objective, n_trials=trials - 1)
 
     longest = sorted(tried, key=lambda one: (sum(one.decided.values()), one.mean_win_rate), reverse=True)
     by_bot = {one.bot: one for one in longest[:finalists]}  # a combination may have been tried twice
-    final = [as_it_is.fresh(), *(one.fresh() for one in by_bot.values())]
+    final = [begun_with.fresh(), *(one.fresh() for one in by_bot.values())]
     for candidate in final:
         play(candidate, final_games, MATCHES)
         one_done()
     final.sort(key=lambda one: one.mean_win_rate, reverse=True)
-    verdict = [as_it_is.fresh()]
+    verdict = [begun_with.fresh()]
     head_to_head = None
-    if final[0].bot != as_it_is.bot:
+    if final[0].bot != begun_with.bot:
         verdict.append(final[0].fresh())
-        head_to_head = match(final[0].bot, as_it_is.bot, final_games, MATCHES + 1)
+        head_to_head = match(final[0].bot, begun_with.bot, final_games, MATCHES + 1)
     for candidate in verdict:
         play(candidate, final_games, MATCHES + 1)
     settings = {
@@ -255,15 +259,16 @@ def tune_tonic(
         "games": games,
         "seed": seed,
         "opponents": list(opponents),
+        "start": start,
         "final_games": final_games,
         "ranges": RANGES,
         "variable": VARIABLE_KNOCK,
     }
-    return TuningResult(settings, [as_it_is, *tried], final, verdict, head_to_head)
+    return TuningResult(settings, [begun_with, *tried], final, verdict, head_to_head)
 
 
 def draw_trials(result: TuningResult, path: str | Path) -> None:
-    """A picture: each trial's mean win rate over each of the six numbers; the line is the bot as it is."""
+    """A picture: each trial's mean win rate over each of the six numbers; the line is the first one."""
     figure_class, _ = import_matplotlib()
     figure = figure_class(figsize=(9, 5), layout="constrained")
     trials = result.trials[1:]
@@ -275,6 +280,6 @@ def draw_trials(result: TuningResult, path: str | Path) -> None:
         axes.set_xlabel(name)
     figure.supylabel("mean win rate (%)")
     figure.suptitle(
-        "Trials of Tonic: larger points played more games; the line is the bot as it is", fontsize=10
+        "Trials of Tonic: larger points played more games; the line is the first one", fontsize=10
     )
     save_figure(figure, path, dpi=150)

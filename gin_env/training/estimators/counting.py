@@ -15,6 +15,7 @@ from gin_env.compilation import kernel
 from gin_env.estimators.frequencies import Frequencies
 from gin_env.estimators.turn_buckets import BUCKETS, offered_upcard, suit_relation
 from gin_env.knowledge import cards_unseen
+from gin_env.play.provenance import describe_bot
 from gin_env.play.turns import play_bot, play_seated
 from gin_env.state import DRAW
 from gin_env.streams import check_seed
@@ -76,6 +77,7 @@ def count_frequencies(
         "games": int(games),
         "turns": turns,
         "opponents": names,
+        "players": [describe_bot(bot) for bot in opponents],
         "seed": seed,
         "command": f"gin-rummy train estimator bayes OUTPUT --games {games} --seed {seed} "
         f"--opponents {'+'.join(names)}",

@@ -30,6 +30,7 @@ from gin_env.estimators.networks import (
 )
 from gin_env.estimators.neural import weights_path
 from gin_env.estimators.public_history import known_cards
+from gin_env.play.provenance import describe_bot
 from gin_env.streams import check_seed
 from gin_env.support.atomic import write_text
 from gin_env.support.version import __version__
@@ -161,6 +162,7 @@ def train_network(
     metadata = asdict(course) | {
         "estimator": name,
         "opponents": list(bots),
+        "players": [describe_bot(bot) for bot in bots],
         "seed": seed,
         "positions": seen,
         "validation_log_loss": round(curve[-1].validation, 6),

@@ -32,6 +32,7 @@ from gin_env.agents.base import Agent
 from gin_env.agents.generations.bot import GenerationBot
 from gin_env.agents.generations.network import CandidateNetwork, load_network, save_network
 from gin_env.play.matches import MatchResult, play_match
+from gin_env.play.provenance import describe_bot
 from gin_env.support.atomic import write_json
 from gin_env.support.workers import process_pool
 from gin_env.training.generations.experience import Experience, load_experiences, save_experiences
@@ -200,6 +201,7 @@ def _advance(
     provenance = {
         "command": "python examples/generational_retraining.py",
         "settings": asdict(settings),
+        "players": [describe_bot(bot) for bot in settings.pool],
         "generation": number,
         "knock": settings.knock,
         "torch": torch.__version__,

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gin_env.play.provenance import describe_bot
 from gin_env.training.hand_strength.data_sets import DataSet, generate
 
 if TYPE_CHECKING:
@@ -106,5 +107,10 @@ def provenance(
     )
     if epochs is not None:
         command += f" --epochs {epochs}"
-    compared = [asdict(candidate) for candidate in candidates]
-    return trainer.describe() | {"name": name, "command": command, "candidates": compared}
+    players = ("random-discard", "simple") if data["explorer"] == "random" else ("simple",)
+    return trainer.describe() | {
+        "name": name,
+        "command": command,
+        "candidates": [asdict(candidate) for candidate in candidates],
+        "players": [describe_bot(bot) for bot in players],
+    }

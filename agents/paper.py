@@ -1,0 +1,68 @@
+"""The frozen readings: for each player of a paper one bot that never changes.
+
+A bot's defaults are the best that we know and may change; what is compared with a paper must not. So every
+reading that stands beside a published figure has a name of its own here, with all parameters written out:
+`gin_env.agents.make` reads the name, ``gin-rummy reproduce`` uses it, and `tests/test_paper_names.py` holds
+what it decides. A reading that turns out to be wrong gets a new name; these stay.
+
+``simple`` and ``random-discard`` are defined completely by their sources, so they are frozen under their own
+names. No frozen name have: ``safe-discard`` (its rule is missing from paper 003), ``cfr`` (paper 000 has no
+such bot), ``cfr-plus`` and ``generation`` (ours).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+PAPER_BOTS: dict[str, tuple[str, dict[str, Any]]] = {
+    # 000
+    "fitness-cfr-paper": (
+        "fitness-cfr",
+        {
+            "factors": ("deadwood", "unmeldable", "useless", "discarded"),
+            "relative": False,
+            "early_knock": 0,
+            "table": None,
+            "purified": True,
+            "stages": "hard",
+        },
+    ),
+    "heuristics-paper": (
+        "heuristics",
+        {"reading": "unanimous", "relative": False, "table": None, "purified": True},
+    ),
+    "medium-paper": ("medium", {"minimum_drop": 3, "knock_at": 9, "cautious_knock_at": 7}),
+    # 001
+    "tonic-paper": (
+        "tonic",
+        {
+            "increment": 1.5,
+            "decrement": 0.75,
+            "decline": 0.4,
+            "held": 0.86,
+            "knock_at": (10, 10, 10, 10, 8, 6, 4, 3),
+            "pair_turns": 2,
+            "max_pair_points": 18,
+            "keep_pairs_below": (21, 21, 12, 11, 10, 0),
+            "filtered_fallback": False,
+            "break_pairs": False,
+            "depth_growth": 0.0,
+        },
+    ),
+    "simple-variable-paper": ("simple", {"knock_at": (10, 10, 10, 10, 8, 6, 4, 3)}),
+    # 002
+    "late-knock-paper": ("late-knock", {"useful_draws": True}),
+    "offensive-paper": (
+        "offensive",
+        {
+            "network": "dual-inception-random-256",
+            "estimator": "bayes-isru:table=simple,alpha=1.0",
+            "average_suits": False,
+        },
+    ),
+    "defensive-paper": ("defensive", {"estimator": "bayes-isru:table=simple,alpha=1.0"}),
+    # 004
+    "utility-paper": ("utility", {"draw_above": 2, "late_stock": 20, "knock_at": 10}),
+}
+"""name -> (the bot, all of its parameters). ``table=None`` is the packaged table ``cfr_paper.npz``, which
+stays as it is for their sake, as does the network ``dual-inception-random-256``."""

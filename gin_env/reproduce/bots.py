@@ -1,0 +1,268 @@
+"""Matches of bots that are no claim of a paper: options, the control bots, our own bots, all against all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gin_env import agents
+from gin_env.agents.safe_discard import ClairvoyantSafeDiscardBot
+from gin_env.play.matches import MatchResult
+from gin_env.play.ratings import Rating
+from gin_env.play.tournaments import TournamentResult, draw_heat_map, play_tournament
+from gin_env.reproduce.experiments import (
+    Experiment,
+    Row,
+    Run,
+    by,
+    in_order,
+    interval,
+    markdown,
+    match_experiment,
+    match_row,
+)
+from gin_env.speed.bot_speed import RULE_BOTS, measure_bots
+
+TONIC, VARIABLE = "tonic-paper", "simple-variable-paper"
+
+
+def against_simple(bots: Sequence[str], games: int = 20_000) -> list[Row]:
+    """Each bot's match against Simple, labelled by the bot's name."""
+    return [{"label": f"`{bot}`", "bot": bot, "opponent": "simple", "games": games} for bot in bots]
+
+
+def bots_table(rows: Sequence[Row]) -> str:
+    """Bots against one opponent."""
+    return markdown(["bot", "games won"], [(row["label"], interval(row)) for row in rows])
+
+
+def opponents_table(rows: Sequence[Row]) -> str:
+    """One bot against several."""
+    header = ["against", "games won (95 % interval)"]
+    return markdown(header, [(row["label"], interval(row)) for row in rows])
+
+
+TONIC_OPTIONS: list[Row] = [
+    {"label": label, "bot": f"{TONIC}:{option}", "opponent": "simple"}
+    for label, option in (
+        ("`break_pairs`", "break_pairs=true"),
+        ("`filtered_fallback`", "filtered_fallback=true"),
+        ("`depth_growth=0.05`", "depth_growth=0.05"),
+        ("`depth_growth=0.2`", "depth_growth=0.2"),
+        ("draws for a pair in no turn", "pair_turns=0"),
+        ("draws for a pair in three turns", "pair_turns=3"),
+        ("draws for a pair in all turns", "pair_turns=100"),
+    )
+]
+CONTROLS = (
+    "medium-paper", "utility-paper", "utility-paper:draw_above=0", "random-discard",
+    "late-knock-paper:useful_draws=false", "simple:knock_at=0",
+)  # fmt: skip
+MEDIUM_DROPS = tuple(f"medium-paper:minimum_drop={drop}" for drop in (1, 2, 3, 4, 5, 6, 8, 10))
+GENERATION: list[Row] = [
+    {"label": f"`{opponent}`", "bot": "generation", "opponent": opponent}
+    for opponent in ("simple", "simple:knock_at=0", "tonic", "cfr-plus")
+]
+UTILITY: list[Row] = [
+    {"label": f"`{bot}`", "bot": bot, "opponent": "utility-paper"}
+    for bot in (
+        "tonic", "cfr-plus", "cfr", "fitness-cfr-paper", "late-knock-paper", "heuristics-paper",
+        "simple:knock_at=0", "generation",
+    )
+]  # fmt: skip
+
+# --- Tonic's numbers ------------------------------------------------------------------------------------
+
+TUNED = {
+    "the reading closest to the paper": TONIC,
+    "thresholds found, increments of that reading": f"{TONIC}:knock_at=10+10+10+10+5+0",
+    "**the defaults: both found**": "tonic:increment=0.1,decrement=0.2,decline=0.5,knock_at=10+10+10+10+5+0",
+}
+TONIC_OPPONENTS = ("simple", "simple:knock_at=4", VARIABLE)
+
+
+def measure_tuned(run: Run) -> list[Row]:
+    """The paper's numbers and the tuned ones against the paper's opponents, and head to head."""
+    rows = [
+        match_row(run.match(bot, opponent, 20_000), label=label)
+        for label, bot in TUNED.items()
+        for opponent in TONIC_OPPONENTS
+    ]
+    best = list(TUNED.values())[-1]
+    return [*rows, match_row(run.match(best, TONIC, 20_000), label="head to head")]
+
+
+def tuned_table(rows: Sequence[Row]) -> str:
+    """A row for each set of numbers; the match of the last one against the first below."""
+    found = by(rows, "label", "opponent")
+    header = ["tonic", *(f"against `{opponent}`" for opponent in TONIC_OPPONENTS)]
+    lines = [
+        [label, *(interval(found.get((label, opponent), {})) for opponent in TONIC_OPPONENTS)]
+        for label in TUNED
+    ]
+    last = [row for row in rows if row["label"] == "head to head"]
+    text = markdown(header, lines)
+    return text + (
+        f"\n\nHead to head the defaults win {interval(last[0])} against that reading." if last else ""
+    )
+
+
+# --- Safe discards --------------------------------------------------------------------------------------
+
+ESTIMATORS = (
+    "uniform", "logistic", "logistic:normalised=true", "bayes-isru", "bayes", "nn", "ensemble",
+    "suit-equivariant", "shankar-cnn",
+)  # fmt: skip
+ALONE = ("uniform", "bayes")
+SWITCHES = {
+    "discards": "",
+    "knock alone": ",caution=0,knock=true",
+    "draw alone": ",caution=0,draw=true",
+    "all three": ",draw=true,knock=true",
+}
+OMNISCIENT = "omniscient (`ClairvoyantSafeDiscardBot`)"
+
+
+def measure_in_play(run: Run) -> list[Row]:
+    """Each estimator's safe discards, some with the other switches, and the player who sees all."""
+    rows = []
+    for estimator in ESTIMATORS:
+        games = 10_000 if estimator in ("nn", "ensemble", "suit-equivariant", "shankar-cnn") else 20_000
+        for switch, params in SWITCHES.items():
+            alone = estimator in ALONE and not (switch == "all three" and estimator == "uniform")
+            if switch == "discards" or alone:
+                match = run.match(f"safe-discard:estimator={estimator}{params}", "simple", games)
+                rows.append(match_row(match, estimator=estimator, switch=switch))
+    for switch, bot in (
+        ("discards", ClairvoyantSafeDiscardBot()),
+        ("knock alone", ClairvoyantSafeDiscardBot(caution=0, knock=True)),
+        ("draw alone", ClairvoyantSafeDiscardBot(caution=0, draw=True)),
+        ("discards, `caution=10`", ClairvoyantSafeDiscardBot(caution=10)),
+    ):
+        bot.name = f"clairvoyant-safe-discard, {switch}"
+        match = run.match(bot, "simple", 20_000, clairvoyant=True)
+        rows.append(match_row(match, estimator=OMNISCIENT, switch=switch))
+    return rows
+
+
+def in_play_table(rows: Sequence[Row]) -> str:
+    """A row for each estimator; what has no column below."""
+    found = by(rows, "estimator", "switch")
+    columns = list(SWITCHES)
+    lines = []
+    for estimator in in_order(rows, "estimator"):
+        name = estimator if estimator == OMNISCIENT else f"`{estimator}`"
+        lines.append([name, *(interval(found.get((estimator, column), {})) for column in columns)])
+    more = [row for row in rows if row["switch"] not in columns]
+    text = markdown(["estimator", *columns], lines)
+    return "\n\n".join([text, *(f"{row['estimator']}, {row['switch']}: {interval(row)}." for row in more)])
+
+
+# --- All against all ------------------------------------------------------------------------------------
+
+
+def measure_tournament(run: Run) -> list[Row]:
+    """Every pair of bots, and ratings."""
+    entrants = run.some([*agents.names(), "tonic-paper", "simple:knock_at=0"], 3)
+    run.used(*entrants)
+    result = play_tournament(entrants, run.size(2000), run.seed, log=run.log)
+    ratings = [round(rating.value, 1) for rating in result.ratings or ()]
+    return [match.as_dict() | {"entrants": list(result.bots), "ratings": ratings} for match in result.matches]
+
+
+def tournament_table(rows: Sequence[Row]) -> str:
+    """Win rates of the row's bot against the column's, in per cent, the best mean first."""
+    result = tournament_of(rows)
+    order = result.standings()
+    rates, means = 100 * result.win_rates, 100 * result.mean_win_rates
+    lines = [
+        [f"`{result.bots[a]}`", f"{means[a]:.1f}", *(f"{rates[a, b]:.0f}" if a != b else "" for b in order)]
+        for a in order
+    ]
+    return markdown(["bot", "mean", *(f"`{result.bots[bot]}`" for bot in order)], lines)
+
+
+def tournament_of(rows: Sequence[Row]) -> TournamentResult:
+    """The tournament of these matches."""
+    matches = tuple(MatchResult.from_dict(row) for row in rows)
+    ratings = tuple(Rating(value, 0.0) for value in rows[0]["ratings"]) or None
+    entrants = tuple(rows[0]["entrants"])
+    return TournamentResult(entrants, matches, ratings, matches[0].games, matches[0].seed, 0.95)
+
+
+def draw_tournament(rows: Sequence[Row], path: Path) -> None:
+    """The heat map of the win rates."""
+    draw_heat_map(tournament_of(rows), path)
+
+
+# --- Decisions a second ---------------------------------------------------------------------------------
+
+
+def measure_speed(run: Run) -> list[Row]:
+    """Every bot without a network, in one batch on one core."""
+    run.used(*RULE_BOTS)
+    speeds = measure_bots(RULE_BOTS, run.size(5, 1), run.size(200, 2), seed=run.seed)
+    return [speed._asdict() for speed in speeds]
+
+
+def speed_table(rows: Sequence[Row]) -> str:
+    """Million decisions a second, the fastest first."""
+    ordered = sorted(rows, key=lambda row: row["median"], reverse=True)
+    return markdown(
+        ["bot", "million decisions a second"],
+        [(f"`{row['bot']}`", f"{row['median'] / 1e6:.2g}") for row in ordered],
+        "lr",
+    )
+
+
+EXPERIMENTS = [
+    Experiment("001/tuning", "Tonic's numbers: the paper's and ours", measure_tuned, tuned_table, seed=21),
+    match_experiment("001/options", "Options of the paper's Tonic", TONIC_OPTIONS, table=bots_table),
+    match_experiment(
+        "control-bots", "The control bots against Simple", against_simple(CONTROLS), table=bots_table
+    ),
+    match_experiment(
+        "000/medium-drops",
+        "Medium's minimum drop",
+        against_simple(MEDIUM_DROPS, 10_000),
+        10_000,
+        table=bots_table,
+    ),
+    match_experiment(
+        "generation",
+        "The bot generation against its pool and cfr-plus",
+        GENERATION,
+        table=opponents_table,
+        seed=77,
+        time="ten minutes",
+    ),
+    match_experiment(
+        "against-utility",
+        "Our bots against one that generation never met",
+        UTILITY,
+        6000,
+        table=bots_table,
+        seed=77,
+        time="three minutes",
+    ),
+    Experiment(
+        "003/in-play", "Safe discards by each estimator", measure_in_play, in_play_table, time="an hour"
+    ),
+    Experiment(
+        "tournament",
+        "All bots against each other",
+        measure_tournament,
+        tournament_table,
+        games=2000,
+        time="an hour",
+        pictures={"tournament.png": draw_tournament},
+    ),
+    Experiment(
+        "bot-speed",
+        "Decisions a second of each bot",
+        measure_speed,
+        speed_table,
+        games=0,
+        time="five minutes",
+    ),
+]

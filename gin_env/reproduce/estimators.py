@@ -1,0 +1,203 @@
+"""Paper 003: the estimators of the opponent's hand compared, and against stronger players."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from gin_env import estimators
+from gin_env.reproduce.experiments import Experiment, Row, Run, by, in_order, markdown
+from gin_env.support.atomic import save_figure
+from gin_env.support.plots import import_matplotlib
+from gin_env.training.estimators import figures
+from gin_env.training.estimators.evaluation import Evaluation, evaluate_estimators
+from gin_env.training.estimators.metrics import METRICS
+
+ENSEMBLES = tuple(f"ensemble:switching={switching}" for switching in ("paper", "fitted", "adaptive"))
+TITLES = {
+    "squared_difference": "squared difference",
+    "integrity_loss": "integrity loss %",
+    "minimum_top_largest": "minimum top",
+    "top_cards": "top n",
+    "drift_area": "drift area",
+    "log_loss": "log loss",
+    "calibration_error": "calibration error",
+    "microseconds": "µs a view",
+}
+
+
+def every_estimator() -> list[str]:
+    """Every estimator; the ensemble in its three kinds."""
+    return [*(name for name in estimators.names() if name != "ensemble"), *ENSEMBLES]
+
+
+def measure_metrics(run: Run) -> list[Row]:
+    """A row for each estimator over all samples (turn None), and one for each estimator and turn."""
+    members = run.some(every_estimator(), 4)
+    run.estimators += members
+    run.used("simple")
+    result = evaluate_estimators(members, run.size(50_000, 200), run.seed, "simple")
+    rows = [
+        {"estimator": name, "turn": None, "hands": result.hands, "samples": int(result.counts.sum())}
+        | {metric: round(float(result.overall(metric)[number]), 6) for metric in METRICS}
+        | {
+            "calibration_error": round(float(result.calibration_error()[number]), 6),
+            "microseconds": round(float(1e6 * result.seconds[number] / result.counts.sum()), 4),
+            "bins": result.bins[number].round(3).tolist(),
+        }
+        for number, name in enumerate(result.names)
+    ]
+    return rows + turn_rows(result)
+
+
+def turn_rows(result: Evaluation) -> list[Row]:
+    """Mean and standard error of each metric after each turn."""
+    means = {metric: (result.mean(metric), result.standard_error(metric)) for metric in METRICS}
+    rows: list[Row] = []
+    for number, name in enumerate(result.names):
+        for turn in np.flatnonzero(result.counts).tolist():
+            row: Row = {"estimator": name, "turn": turn, "samples": int(result.counts[turn])}
+            for metric, (mean, error) in means.items():
+                row[metric] = float(f"{mean[number, turn]:.6g}")
+                few = np.isnan(error[number, turn])
+                row[f"{metric}_error"] = None if few else float(f"{error[number, turn]:.6g}")
+            rows.append(row)
+    return rows
+
+
+def metrics_table(rows: Sequence[Row]) -> str:
+    """The metrics over all samples."""
+    lines = [
+        [f"`{row['estimator']}`", *(f"{row[key]:.4f}" for key in TITLES)]
+        for row in rows
+        if row["turn"] is None
+    ]
+    return markdown(["estimator", *TITLES.values()], lines)
+
+
+def evaluation_of(rows: Sequence[Row]) -> Evaluation:
+    """The evaluation from whose rows pictures are drawn; without its times."""
+    overall = [row for row in rows if row["turn"] is None]
+    names = [row["estimator"] for row in overall]
+    found = by((row for row in rows if row["turn"] is not None), "estimator", "turn")
+    turns = 1 + max(turn for _, turn in found)
+    counts = np.zeros(turns, np.int64)
+    sums = np.zeros((len(names), turns, len(METRICS)))
+    squares = np.zeros_like(sums)
+    for (name, turn), row in found.items():
+        n = counts[turn] = row["samples"]
+        for column, metric in enumerate(METRICS):
+            mean, error = row[metric], row[f"{metric}_error"] or 0.0
+            sums[names.index(name), turn, column] = n * mean
+            squares[names.index(name), turn, column] = n * (mean**2 + error**2 * (n - 1))
+    bins = np.array([row["bins"] for row in overall])
+    hands = overall[0]["hands"]
+    return Evaluation(tuple(names), "simple", hands, 0, counts, sums, squares, bins, np.zeros(len(names)))
+
+
+def draw_turns(metric: str, rows: Sequence[Row], path: Path) -> None:
+    """A metric after each turn."""
+    figures.draw_metric(evaluation_of(rows), metric, path)
+
+
+def draw_calibration(rows: Sequence[Row], path: Path) -> None:
+    """Frequencies against probabilities."""
+    figures.draw_calibration(evaluation_of(rows), path)
+
+
+# --- Stronger players -----------------------------------------------------------------------------------
+
+BOTS = ("simple", "tonic-paper", "tonic")
+NETWORKS = ("nn", "shankar-cnn")
+WEIGHTS = ("simple", "tonic")
+
+
+def measure_stronger(run: Run) -> list[Row]:
+    """What networks save of uniform's log loss, on hands of each bot against itself."""
+    members = ["uniform", *(f"{network}:weights={watched}" for network in NETWORKS for watched in WEIGHTS)]
+    run.estimators += members
+    run.used(*BOTS)
+    rows: list[Row] = []
+    for bot in run.some(BOTS, 2):
+        run.say(f"hands of {bot}")
+        result = evaluate_estimators(members, run.size(3000, 40), run.seed, bot)
+        loss = result.overall("log_loss")
+        share = result.counts / result.counts.sum()
+        errors = np.sqrt(np.nansum((share * result.standard_error("log_loss")) ** 2, axis=1))
+        rows += [
+            {
+                "bot": bot,
+                "estimator": name,
+                "saved": round(float(100 * (1 - loss[number] / loss[0])), 4),
+                "standard_error": round(float(100 * errors[number] / loss[0]), 4),
+            }
+            for number, name in enumerate(result.names)
+            if number
+        ]
+    return rows
+
+
+def stronger_table(rows: Sequence[Row]) -> str:
+    """A row for each set of weights, a column for each bot; 1.96 standard errors beside each figure."""
+    found = by(rows, "estimator", "bot")
+    bots = in_order(rows, "bot")
+
+    def cell(row: Row) -> str:
+        return f"{row['saved']:.1f} ± {1.96 * row['standard_error']:.2f}"
+
+    lines = [
+        [f"`{name}`", *(cell(found[name, bot]) for bot in bots)]
+        for name in sorted(in_order(rows, "estimator"), reverse=True)
+    ]
+    return markdown(["weights", *(f"on `{bot}` (%)" for bot in bots)], lines)
+
+
+def draw_stronger(rows: Sequence[Row], path: Path) -> None:
+    """Bars: one group for each network and bot, a bar for each set of weights."""
+    figure = import_matplotlib()[0](figsize=(8, 4.5), layout="constrained")
+    axes = figure.subplots()
+    found = by(rows, "estimator", "bot")
+    groups = [(network, bot) for network in NETWORKS for bot in in_order(rows, "bot")]
+    for offset, watched, colour in ((-0.2, "simple", "tab:blue"), (0.2, "tonic", "tab:orange")):
+        chosen = [found[f"{network}:weights={watched}", bot] for network, bot in groups]
+        bars = axes.bar(
+            np.arange(len(groups)) + offset,
+            [row["saved"] for row in chosen],
+            0.38,
+            yerr=[1.96 * row["standard_error"] for row in chosen],
+            color=colour,
+            label="trained on " + {"simple": "simple", "tonic": "tonic-paper"}[watched],
+        )
+        axes.bar_label(bars, fmt="%.1f", fontsize=8, padding=2)
+    axes.set_xticks(range(len(groups)), [f"{network}\nagainst {bot}" for network, bot in groups])
+    axes.set_ylabel("log loss of the uniform estimate saved (%)")
+    axes.legend(fontsize=8)
+    save_figure(figure, path, dpi=120)
+
+
+EXPERIMENTS = [
+    Experiment(
+        "003/metrics",
+        "All estimators by paper 003's metrics",
+        measure_metrics,
+        metrics_table,
+        games=0,
+        time="half an hour",
+        pictures={
+            **{f"estimators/{name}": partial(draw_turns, metric) for metric, name in figures.FIGURES.items()},
+            "estimators/calibration.png": draw_calibration,
+        },
+    ),
+    Experiment(
+        "003/stronger-players",
+        "Networks against stronger players",
+        measure_stronger,
+        stronger_table,
+        games=0,
+        time="two minutes",
+        pictures={"estimators/stronger_bots.png": draw_stronger},
+    ),
+]

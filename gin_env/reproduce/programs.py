@@ -1,0 +1,158 @@
+"""Published tables that other programs measure: their rows are stored, and shown, in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from gin_env.reproduce.experiments import Experiment, Row, by, in_order, markdown, plain_table
+from gin_env.training import tonic
+
+POOL = ("simple", "simple:knock_at=0", "tonic", "previous")
+
+
+def generations_table(rows: Sequence[Row]) -> str:
+    """A row for each generation; the last column is the run whose knock is frozen to Simple's."""
+    found = by(rows, "run", "generation", "opponent")
+    lines = []
+    for number in in_order(rows, "generation"):
+        mine = [found.get(("value", number, opponent)) for opponent in POOL]
+        frozen = found.get(("simple", number, "simple"))
+        cells = [f"{row['won']:.1f}" if row else "" for row in (*mine, frozen)]
+        lines.append([number, "yes" if mine[0] and mine[0]["kept"] else "no", *cells])
+    header = ["generation", "kept", *(f"`{bot}`" for bot in POOL[:3]), "previous", "`simple`, knock frozen"]
+    return markdown(header, lines)
+
+
+def gain_table(rows: Sequence[Row]) -> str:
+    """A row for each estimator: the mean of its seeds, and what each gained over the first estimator."""
+    names, seeds = in_order(rows, "estimator"), in_order(rows, "seed")
+    found = by(rows, "estimator", "seed")
+    lines = []
+    for name in names:
+        won = [found[name, seed]["won"] for seed in seeds]
+        gains = [f"{found[name, seed]['won'] - found[names[0], seed]['won']:+.2f}" for seed in seeds]
+        lines.append(
+            (f"`{name}`", f"{sum(won) / len(won):.2f}", "" if name == names[0] else ", ".join(gains))
+        )
+    header = ["estimate plane", "games won, mean of the seeds", f"gain over `{names[0]}`, each seed's"]
+    return markdown(header, lines)
+
+
+def trials_table(rows: Sequence[Row], most: int = 5) -> str:
+    """The best of the trials that played all their games, and the one that the search began with."""
+    longest = [row for row in rows if row["games"] == max(one["games"] for one in rows)]
+    best = sorted(longest, key=lambda row: row["mean"], reverse=True)[:most]
+    chosen = best if rows[0] in best else [*best, rows[0]]
+    lines = [(row["trial"], f"`{row['bot']}`", f"{row['mean']:.2f}") for row in chosen]
+    return markdown(["trial", "bot", "games won, mean of the three opponents"], lines, "rlr")
+
+
+def draw_trials(rows: Sequence[Row], path: Path) -> None:
+    """Each trial's mean win rate over each of the six numbers; the line is the bot that it began with."""
+    trials = []
+    for row in rows:
+        numbers = {key: row[key] for key in tonic.RANGES if row[key] is not None}
+        trial = tonic.Candidate(row["bot"], numbers)
+        for opponent in tonic.OPPONENTS:
+            decided = row["games"] // len(tonic.OPPONENTS)
+            trial.decided[opponent] = decided
+            trial.won[opponent] = round(row[f"won against {opponent}"] * decided / 100)
+        trials.append(trial)
+    tonic.draw_trials(tonic.TuningResult({"games": 2000}, trials, [], [], None), path)
+
+
+def dealt_table(rows: Sequence[Row]) -> str:
+    """What a reading of Random-256 comes to, beside the authors' sample."""
+    lines = [
+        (
+            row["dealt"],
+            f"{row['mean']}" + (f" ± {row['mean_error']}" if row["mean_error"] else ""),
+            f"{row['gin']}" + (f" ± {row['gin_error']} %" if row["gin_error"] else " %"),
+            "" if row["without_gin"] is None else row["without_gin"],
+        )
+        for row in rows
+    ]
+    header = [
+        "dealt again for each sample",
+        "mean score",
+        "hands that end with gin",
+        "mean score without gin",
+    ]
+    return markdown(header, lines)
+
+
+def reading_table(rows: Sequence[Row]) -> str:
+    """Log losses of the readings of P(B | A)."""
+    lines = [(row["reading"], f"{row['log_loss']:.3f}") for row in rows]
+    return markdown(["P(B \\| A) is", "log loss"], lines)
+
+
+def time_table(rows: Sequence[Row]) -> str:
+    """Microseconds of one estimate."""
+    lines = [
+        (f"`{row['estimator']}`", row["with_memory"] or "none needed", row["from_scratch"]) for row in rows
+    ]
+    return markdown(["estimator", "µs with a memory", "from scratch"], lines)
+
+
+EXPERIMENTS = [
+    Experiment(
+        "long-checks",
+        "The checks that get better the longer they run",
+        None,
+        partial(plain_table, ["check", "size", "found"], ["check", "size", "found"]),
+        games=0,
+        program="make soak SCALE=0.5",
+    ),
+    Experiment(
+        "001/trials",
+        "The search for Tonic's numbers",
+        None,
+        trials_table,
+        games=2000,
+        program="gin-rummy tune tonic",
+        pictures={"tonic_trials.png": draw_trials},
+    ),
+    Experiment(
+        "002/data",
+        "How Random-256 is dealt",
+        None,
+        dealt_table,
+        games=0,
+        program="gin-rummy hand-strength data random-256 data.npz",
+    ),
+    Experiment(
+        "003/bayes-readings",
+        "How Bayes reads a turn",
+        None,
+        reading_table,
+        games=0,
+        program="gin-rummy evaluate-estimators uniform bayes --games 3000",
+    ),
+    Experiment(
+        "003/time",
+        "Time of one estimate",
+        None,
+        time_table,
+        games=0,
+        program="kernels timed by hand",
+    ),
+    Experiment(
+        "003/in-observation",
+        "An estimator in the observation of a PPO learner",
+        None,
+        gain_table,
+        games=10_000,
+        program="python examples/estimators_in_observation.py",
+    ),
+    Experiment(
+        "generations",
+        "The retraining loop, generation by generation",
+        None,
+        generations_table,
+        games=10_000,
+        program="python examples/generational_retraining.py",
+    ),
+]

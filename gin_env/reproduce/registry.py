@@ -1,0 +1,34 @@
+"""All experiments by their id, in the order in which ``gin-rummy reproduce --list`` shows them."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from gin_env.reproduce import (
+    bots,
+    claims,
+    estimators,
+    fitness,
+    hand_strength,
+    hand_strength_figures,
+    programs,
+)
+from gin_env.reproduce.experiments import Experiment
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.id: experiment
+    for experiment in sorted(
+        chain.from_iterable(
+            module.EXPERIMENTS
+            for module in (bots, claims, estimators, fitness, hand_strength, hand_strength_figures, programs)
+        ),
+        key=lambda experiment: experiment.id,
+    )
+}
+
+
+def find(name: str) -> Experiment:
+    """An experiment by its id. Raises ValueError with the choices."""
+    if name not in EXPERIMENTS:
+        raise ValueError(f"unknown experiment {name!r}; choose from {', '.join(EXPERIMENTS)}")
+    return EXPERIMENTS[name]

@@ -1,0 +1,126 @@
+"""Results as data: one JSON file for each experiment, with all that identifies what was measured."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import asdict, dataclass
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gin_env.batch import Games
+from gin_env.play.provenance import changes, describe_bot, describe_estimator
+from gin_env.reproduce.experiments import Experiment, Row, Run
+from gin_env.support.atomic import write_text
+from gin_env.support.version import __version__
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an experiment measured, and with what. The fields are those of the file."""
+
+    id: str
+    command: str
+    version: str
+    """The release of gin-env."""
+    date: str
+    seed: int
+    games: int
+    """In each match, unless a row says otherwise; 0 if there are no matches."""
+    quick: bool
+    """A run at the smallest size: its figures mean nothing."""
+    seconds: float | None
+    keys: str
+    """`deck_keys` of the release that measured: with other keys the same seed deals other cards."""
+    stale: str | None
+    """Why the command would give other figures today; None: it would give these."""
+    bots: list[dict[str, Any]]
+    """`gin_env.play.provenance.describe_bot` of each bot."""
+    estimators: list[dict[str, Any]]
+    """`gin_env.play.provenance.describe_estimator` of each estimator that was measured."""
+    rows: list[Row]
+
+    def save(self, folder: Path) -> Path:
+        """Write the file of this experiment in a folder of results; return its path."""
+        path = path_of(folder, self.id)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        parts = []
+        for name, value in asdict(self).items():
+            if isinstance(value, list) and value:  # one record a line
+                records = ",\n".join(f"    {json.dumps(record, ensure_ascii=False)}" for record in value)
+                parts.append(f'  "{name}": [\n{records}\n  ]')
+            else:
+                parts.append(f'  "{name}": {json.dumps(value, ensure_ascii=False)}')
+        write_text(path, "{\n" + ",\n".join(parts) + "\n}\n")
+        return path
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the rows, shortened: pictures say by it what they were drawn from."""
+        return hashlib.sha256(json.dumps(self.rows, sort_keys=True).encode()).hexdigest()[:32]
+
+    def changes(self) -> list[str]:
+        """What has changed in the bots and estimators since: a line for each difference."""
+        return [line for one in [*self.bots, *self.estimators] for line in changes(one)]
+
+
+def path_of(folder: Path, experiment: str) -> Path:
+    """The file of an experiment in a folder of results."""
+    return folder / f"{experiment}.json"
+
+
+def load(folder: Path, experiment: str) -> Result:
+    """The result of an experiment. Raises FileNotFoundError, or ValueError for a file that is no result."""
+    path = path_of(folder, experiment)
+    try:
+        found = Result(**json.loads(path.read_text()))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path} is no result of `gin-rummy reproduce` ({error})") from error
+    if found.id != experiment:
+        raise ValueError(f"{path} is the result of {found.id!r}, not of {experiment!r}: move it")
+    return found
+
+
+def stored(folder: Path) -> list[str]:
+    """The experiments that have a file in the folder."""
+    return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.json"))
+
+
+def measure(experiment: Experiment, run: Run) -> Result:
+    """Run an experiment. Raises ValueError for one that another program measures."""
+    if experiment.measure is None:
+        raise ValueError(f"{experiment.id} is measured by another program: {experiment.program}")
+    begun = time.monotonic()
+    rows = experiment.measure(run)
+    command = f"gin-rummy reproduce {experiment.id}"
+    command += "" if run.seed == experiment.seed else f" --seed {run.seed}"
+    run.say("describing the bots")
+    return Result(
+        id=experiment.id,
+        command=command + (" --quick" if run.quick else ""),
+        version=__version__,
+        date=date.today().isoformat(),
+        seed=run.seed,
+        games=run.size(experiment.games),
+        quick=run.quick,
+        seconds=round(time.monotonic() - begun, 1),
+        keys=deck_keys(),
+        stale=None,
+        bots=[describe_bot(bot) for bot in run.bots.values()],
+        estimators=[describe_estimator(estimator) for estimator in run.estimators],
+        rows=rows,
+    )
+
+
+@cache
+def deck_keys() -> str:
+    """A hash of the decks of sixteen games: it changes when seeds deal other cards than before."""
+    games = Games(16)
+    games.start(games.everyone, np.arange(16, dtype=np.uint64), np.arange(16, dtype=np.uint64))
+    decks = np.stack([games.deck(game) for game in range(len(games))]).astype(np.uint8)
+    return hashlib.sha256(decks.tobytes()).hexdigest()[:16]
