@@ -28,7 +28,9 @@ def solved_gin(trees):
 def test_the_solution_of_small_gin_has_to_mix(trees, solved_gin):
     """Otherwise it would be a poor check of the solvers: a pure strategy could be found without averaging."""
     pure = {key: np.eye(len(row))[row.argmax()] for key, row in solved_gin.items()}
-    assert exploitability(trees["small_gin"], pure) > 0.02 > 10 * exploitability(trees["small_gin"], solved_gin)
+    assert (
+        exploitability(trees["small_gin"], pure) > 0.02 > 10 * exploitability(trees["small_gin"], solved_gin)
+    )
 
 
 def test_no_bot_beats_the_best_response_in_small_gin(trees, solved_gin):
