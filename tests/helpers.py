@@ -1,10 +1,13 @@
-"""What several test files share: positions made from texts, the reference data, comparing records."""
+"""What several test files share: positions made from texts, the reference data, scripts, comparing records."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import random
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,7 @@ from gin_env.state import OUTCOME_NAMES, PHASE_NAMES
 
 DATA = Path(__file__).parent / "data"
 ORACLE = Path(__file__).resolve().parents[2] / "shared" / "oracle"
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 """The full reference data; tests/data holds a sample of it, so that something always runs."""
 
 ONE_GAME = np.array([0])
@@ -144,3 +148,11 @@ def same_records(first: np.ndarray, second: np.ndarray) -> bool:
     if first.dtype.names is None:
         return bool(np.array_equal(first, second))
     return all(same_records(first[name], second[name]) for name in first.dtype.names)
+
+
+def load_example(name: str) -> ModuleType:
+    """A script of examples/ as a module."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # dataclasses look there
+    spec.loader.exec_module(module)
+    return module

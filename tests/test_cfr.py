@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections import defaultdict
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import load_example
 
 from gin_env.solvers import (
     CFR,
@@ -291,10 +290,7 @@ def test_bad_arguments_are_errors(trees):
 
 
 def test_the_example_draws_and_reports(tmp_path, capsys):
-    path = Path(__file__).parent.parent / "examples" / "solve_small_games.py"
-    spec = importlib.util.spec_from_file_location("solve_small_games", path)
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
+    example = load_example("solve_small_games")
     assert example.checkpoints(1) == [1]
     assert example.checkpoints(60) == [1, 2, 5, 10, 20, 50, 60]
     plot, figures = tmp_path / "new" / "plot.png", tmp_path / "figures.json"

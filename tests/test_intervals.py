@@ -11,8 +11,8 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from helpers import load_example
 from scipy.stats import binomtest, ttest_1samp
-from test_tournaments import load_example
 
 from gin_env import play_match
 from gin_env.play import intervals

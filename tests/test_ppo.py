@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import load_example
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("tyro")
@@ -33,11 +32,7 @@ TABLES = 32
 
 @pytest.fixture(scope="module")
 def ppo():
-    path = Path(__file__).parent.parent / "examples" / "ppo.py"
-    spec = importlib.util.spec_from_file_location("ppo", path)
-    module = sys.modules["ppo"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_example("ppo")
 
 
 def tiny(ppo, run: Path):

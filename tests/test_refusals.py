@@ -7,8 +7,8 @@ import pytest
 
 from gin_env import agents
 from gin_env.batch import Games
-from gin_env.commands.estimators import default_names
 from gin_env.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.reproduce.estimators import every_estimator
 from gin_env.state import status
 from gin_env.training.estimators import ensemble
 from gin_env.training.estimators.evaluation import evaluate_estimators
@@ -78,7 +78,7 @@ def test_drawing_without_a_mode_is_a_warning(make):
 
 
 def test_all_estimators_are_compared_by_default_the_ensemble_in_its_three_kinds():
-    names = default_names()
+    names = every_estimator()
     assert {"uniform", "omniscient", "bayes"} <= set(names)
     assert "ensemble" not in names
     assert sorted(name for name in names if name.startswith("ensemble")) == [

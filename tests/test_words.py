@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from helpers import load_example
 
 from gin_env import PlayerView, Rules, agents, cards
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS, IllegalActionError, describe, parse
 from gin_env.batch import Games
 from gin_env.words import hand_in_words, rules_in_words
 from gin_env.wrappers.text import TextGinRummy, find_action
-
-EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "language_model.py"
 
 
 def card(text):
@@ -179,10 +176,7 @@ def test_gymnasiums_checker_is_content():
 
 @pytest.fixture(scope="module")
 def example():
-    spec = importlib.util.spec_from_file_location("language_model", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_example("language_model")
 
 
 def test_the_example_plays_without_a_model(example, monkeypatch, capsys):

@@ -138,7 +138,7 @@ def gin_outs(rest: int, unseen: int) -> int:
 @kernel
 def knock_set(public, private, player: int, rest: int) -> int:
     """Number of the information set of knocking or not with these cards left."""
-    turn = np.int64(min(np.int64(own_turn(public)), 10)) - 1
+    turn = min(np.int64(own_turn(public)), np.int64(10)) - 1
     taken = min(count_cards(np.int64(public.shown[1 - player])), 3)
     outs = gin_outs(rest, available_cards(public, private))
     gin = 0 if outs == 0 else (1 if outs <= 2 else 2)
