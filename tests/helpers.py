@@ -1,4 +1,4 @@
-"""What several test files share: positions made from texts, the reference data, scripts, comparing records."""
+"""What several test files share: positions made from texts, reference data, scripts, comparing records."""
 
 from __future__ import annotations
 
