@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gin_env import actions, agents, play_match, protocol
+from gin_env import PlayerView, actions, agents, cards, play_match, protocol
 from gin_env.agents.process import ProcessBot, ProcessBotError
 from gin_env.batch import Games
 from gin_env.cli import app
@@ -231,3 +231,28 @@ def test_the_command_line_serves_and_says_what_went_wrong_in_one_line():
     assert [json.loads(line)["type"] for line in done.stdout.splitlines()] == ["ready", "action"]
     failed = CliRunner().invoke(app, ["match", "process:/no/such/program", "simple", "--games", "2"])
     assert isinstance(failed.exception, OSError)
+
+
+def test_a_program_that_closes_its_output_and_goes_on_is_ended(tmp_path):
+    bot = ProcessBot(program(tmp_path, "import os; os.close(1); time.sleep(60)"), seconds=30)
+    with pytest.raises(ProcessBotError, match="it has ended, with status None"):
+        bot.act(POSITIONS[0])
+    assert bot._process.poll() is not None
+
+
+def test_a_player_who_has_nothing_to_decide_is_not_asked():
+    waiting = PlayerView.from_history(cards.parse("AC 2C 3C 4C 5C 6C 7C 8C 9C TC"), 51, player=0, dealer=0)
+    with pytest.raises(ProtocolError, match="player 0 is asked, but has nothing to decide"):
+        protocol.read_question(protocol.question(waiting, 1))
+
+
+def test_a_bot_that_cannot_play_these_rules_says_so():
+    class Particular:
+        name = "particular"
+
+        def act(self, view):
+            raise ValueError("only on Sundays")
+
+    answers = io.StringIO()
+    serve(Particular(), io.StringIO(protocol.line(QUESTION)), answers)
+    assert json.loads(answers.getvalue())["message"] == "particular cannot play this: only on Sundays"

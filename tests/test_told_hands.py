@@ -110,3 +110,29 @@ def test_what_cannot_be_is_refused(changed, error, message):
     given = {"hand": HAND, "first_upcard": UPCARD} | changed
     with pytest.raises(error, match=message):
         PlayerView.from_history(given.pop("hand"), given.pop("first_upcard"), **given)
+
+
+DAMAGES = {
+    "a rule that cannot be": lambda public, private: public["rules"].__setitem__("hand_size", 0),
+    "no upcard to draw": lambda public, private: public.__setitem__("upcard", -1),
+    "a card that the deck lacks was shown": lambda public, private: public["shown"].__setitem__(1, 1 << 60),
+    "a discard that is not in the pile": lambda public, private: public["discarded"].__setitem__(1, 1 << 20),
+    "a first upcard that is no card": lambda public, private: public.__setitem__("first_upcard", -1),
+    "a discard before the draw": lambda public, private: public["history"].__setitem__(2, 20),
+    "a third pass": lambda public, private: public["history"].__setitem__(2, PASS),
+    "a draw that brought no card": lambda public, private: private.__setitem__("num_stock_draws", 0),
+    "an action that is none": lambda public, private: public["history"].__setitem__(0, 200),
+    "more turns than discards": lambda public, private: public.__setitem__("turn", 7),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_records_that_cannot_be_a_position_are_refused(damage):
+    """What compiled code would look up by them lies elsewhere in memory."""
+    history = [PASS, PASS, DRAW_STOCK, cards.card_id("KH"), DRAW_STOCK, cards.card_id("QH")]
+    view = PlayerView.from_history(HAND, UPCARD, history, ids("KH"), player=1, dealer=0)
+    records = view.records.copy()
+    PlayerView(records)
+    DAMAGES[damage](records["public"][0], records["private"][0])
+    with pytest.raises(ValueError, match="record 0 is no position of a hand"):
+        PlayerView(records)

@@ -15,7 +15,8 @@ from helpers import load_example
 from gin_env import PlayerView, Rules, agents, cards
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS, IllegalActionError, describe, parse
 from gin_env.batch import Games
-from gin_env.words import hand_in_words, rules_in_words
+from gin_env.state import GIN, KNOCK_WON, UNDERCUT
+from gin_env.words import hand_in_words, result_in_words, rules_in_words
 from gin_env.wrappers.text import TextGinRummy, find_action
 
 
@@ -52,6 +53,22 @@ def test_who_is_to_move_is_told_what_she_may_do():
     assert lines[-1] == "Nobody has acted yet."
     mover = PlayerView.from_history(cards.parse("AC 2C 3C 4H 5H 6H 7S 8S 9S KD"), card("TS"), dealer=1)
     assert str(mover).splitlines()[-1] == "You may: draw the upcard; pass."
+
+
+def test_the_end_of_a_hand_in_words():
+    rules, hand = Rules(max_turns=1), cards.parse("AC 2C 3C 4H 5H 6H 7S 8S 9S KD")
+    view = PlayerView.from_history(hand, card("TS"), [DRAW_UPCARD, card("KD")], player=1, rules=rules)
+    assert str(view).splitlines()[-1] == "The hand is over: it is void, nobody scores."
+    public = view.records["public"][0]
+    public["winner"], public["points"] = 0, 31
+    said = []
+    for public["outcome"] in (KNOCK_WON, GIN, UNDERCUT):
+        said += [result_in_words(public, 0), result_in_words(public, 1)]
+    assert said == [
+        "you scored 31 by knocking", "the opponent scored 31 by knocking",
+        "you scored 31 with gin", "the opponent scored 31 with gin",
+        "you scored 31 by an undercut", "the opponent scored 31 by an undercut",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
