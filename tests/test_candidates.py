@@ -19,8 +19,6 @@ from gin_env.spaces import candidate_spaces
 from gin_env.state import DISCARD, OVER
 from gin_env.views import PlayerView
 
-pytestmark = pytest.mark.compiled
-
 
 def test_the_layout_covers_a_row_without_gaps():
     ends = [0]
@@ -55,6 +53,7 @@ def test_parts_of_rows_are_views_by_name():
 
 
 @pytest.mark.parametrize("name", list(POLICIES))
+@pytest.mark.compiled
 def test_the_spaces_hold_the_candidates_of_all_positions_for_both_players(name):
     games = played(name).games()
     spaces = candidate_spaces()
@@ -65,6 +64,7 @@ def test_the_spaces_hold_the_candidates_of_all_positions_for_both_players(name):
             assert array.max() > 0
 
 
+@pytest.mark.compiled
 def test_the_candidates_of_one_player_are_those_of_her_view():
     games = played("simple").games()
     for player in (0, 1):
@@ -75,6 +75,7 @@ def test_the_candidates_of_one_player_are_those_of_her_view():
         games.candidates(games.everyone, player=2)
 
 
+@pytest.mark.compiled
 def test_games_and_views_write_the_same_candidates_and_offer_exactly_the_legal_actions():
     games = played("simple").games()
     rows, actions, table = games.candidates(games.everyone)
@@ -87,6 +88,7 @@ def test_games_and_views_write_the_same_candidates_and_offer_exactly_the_legal_a
     assert not rows[(actions == candidates.NO_ACTION).all(axis=2)].any()
 
 
+@pytest.mark.compiled
 def test_candidates_are_written_into_the_arrays_of_the_caller_whatever_was_there_before():
     games = played("simple").games()
     expected = games.candidates(games.everyone)
@@ -115,6 +117,7 @@ def test_two_rows_are_enough_where_nobody_has_to_discard():
 
 
 @pytest.mark.parametrize("which", range(3))
+@pytest.mark.compiled
 def test_arrays_that_do_not_fit_are_refused(which):
     games = played("simple").games()
     arrays = list(games.candidates(games.everyone))
@@ -125,6 +128,7 @@ def test_arrays_that_do_not_fit_are_refused(which):
             )
 
 
+@pytest.mark.compiled
 def test_the_cards_that_a_player_cannot_see_change_nothing():
     games = played("simple").games()
     before = games.candidates(games.everyone)
