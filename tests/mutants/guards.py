@@ -14,7 +14,13 @@ GUARDS: dict[str, str] = {
     "gin_env/state.py": "status",
     "gin_env/observation.py": "golden_transcript observation views",
     "gin_env/compact_observation.py": "compact_observation boundaries",
-    "gin_env/views.py": "golden_transcript views aec_errors candidates boundaries",
+    "gin_env/views.py": "golden_transcript views told_hands aec_errors candidates boundaries",
+    "gin_env/words.py": "words",
+    "gin_env/protocol.py": "protocol",
+    "gin_env/play/serving.py": "protocol",
+    "gin_env/agents/process.py": "protocol",
+    "gin_env/wrappers/text.py": "words",
+    "gin_env/play/match_odds.py": "match_odds",
     "gin_env/batch.py": (
         "golden_transcript games hands_and_games views fixed_deals aec_errors candidates boundaries "
         "how_hands_end"
