@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from helpers import Table
 
-from gin_env import cards, observation
+from gin_env import PlayerView, cards, observation
+from gin_env.actions import DRAW_STOCK, PASS
 from gin_env.observation import LAYOUT, NUM_PLANES, OBSERVATION_SIZE, PLANES, SCALARS
 
 HAND_0 = "KC QH JS 9D 8H 7S 6C 5H 4D 3H"
@@ -176,3 +177,29 @@ def test_single_values_at_a_table_made_by_hand():
     second = values(0)
     assert (second["discard"], second["stock"]) == (1, pytest.approx(30 / 31))
     assert second["deadwood"] == pytest.approx(0.64), "2C instead of a king"
+
+
+def test_ages_of_discards_and_qualities_of_ones_own_card_by_card():
+    """Player 1 holds two runs and the ace of clubs; both have discarded twice, and she has drawn again."""
+    hand = cards.parse("AC 2H 3H 4H 7S 8S 9S KD QC 5C")
+    discards = [cards.card_id(text) for text in ("KD", "KH", "QC", "JD")]
+    history = [action for card in discards for action in (DRAW_STOCK, card)]
+    draws = [cards.card_id(text) for text in ("2S", "6D", "TS")]
+    view = PlayerView.from_history(
+        hand, cards.card_id("4D"), [PASS, PASS, *history, DRAW_STOCK], draws, player=1, dealer=0
+    )
+    row = view.observations()[0]
+
+    def plane(name):
+        values = observation.part(row, name).ravel()
+        return {cards.card_text(card): float(values[card]) for card in values.nonzero()[0]}
+
+    assert plane("opponent_discards") == pytest.approx({"KH": 1 / 3, "JD": 1})
+    assert plane("own_discards") == pytest.approx({"KD": 1 / 4, "QC": 1 / 2})
+    # AC 5C 2S 6D are loose, 14 points; without the six of diamonds least are left: 8.
+    left = {
+        "6D": 8, "5C": 9, "2S": 12, "AC": 13, "7S": 14, "TS": 14,
+        "2H": 14 + 7, "4H": 14 + 5, "3H": 14 + 6, "8S": 14 + 26, "9S": 14 + 25,
+    }  # fmt: skip
+    expected = {card: 1 / (1 + points - 8) for card, points in left.items()}
+    assert plane("discard_quality") == pytest.approx(expected)

@@ -262,3 +262,11 @@ def test_make_vec_takes_the_arguments_of_the_environment():
     )
     games = env.unwrapped.seat.games
     assert (games.rules, games.whole_game, games.win_reward, len(games)) == (RULES, True, True, 2)
+
+
+@pytest.mark.parametrize(("seed", "error"), [("three", TypeError), (-1, ValueError), (2**64 - 1, ValueError)])
+def test_sb3_seeds_that_cannot_be_are_refused_and_the_next_reset_goes_on(seed, error):
+    env, other = GinRummyVecEnv(3, seed=5), GinRummyVecEnv(3, seed=5)
+    with pytest.raises(error):
+        env.seed(seed)
+    np.testing.assert_array_equal(env.reset(), other.reset())

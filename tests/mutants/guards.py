@@ -29,7 +29,7 @@ GUARDS: dict[str, str] = {
     "gin_env/gin_rummy_v0.py": (
         "golden_transcript aec_errors fixed_deals how_hands_end hands_and_games render aec"
     ),
-    "gin_env/gymnasium_env.py": "vector_environments how_hands_end gymnasium learner_seat",
+    "gin_env/gymnasium_env.py": "vector_environments how_hands_end candidate_faces gymnasium learner_seat",
     "gin_env/wrappers/sb3.py": "vector_environments how_hands_end learner_seat policy_files",
     "gin_env/play/learner_seat.py": "vector_environments how_hands_end fixed_deals gymnasium learner_seat",
     "gin_env/play/turns.py": "turns match_sums matches boundaries",
@@ -128,11 +128,30 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
         for large in ("(2) << 30", "1 << (31)", "1 << (29)")
     }
     | {
+        (
+            "best, least = np.int64(0), np.int64(1 << 30)",
+            "best, least = np.int64((-1)), np.int64(1 << 30)",
+        ): "the first discard leaves less and takes its place; there is one, since hands are larger than sets"
+    }
+    | {
         ("least = np.int64(127)", f"least = np.int64(({number}))"): "any number above all deadwood"
         for number in (126, 128)
     }
     | {("if fewest < 0:", "if fewest <= 0:"): "a count of 0 is counted again, and is 0 again"},
+    "gin_env/candidates.py": {
+        ("least = np.int64(127)", f"least = np.int64(({number}))"): "any number above all deadwood"
+        for number in (126, 128)
+    },
     "gin_env/gin_rummy_v0.py": {
+        ("observation |= zip(ENTRIES, (rows[0], actions[0], table[0]), strict=True)", became): "one view"
+        for became in (
+            "observation |= zip(ENTRIES, (rows[(-1)], actions[0], table[0]), strict=True)",
+            "observation |= zip(ENTRIES, (rows[0], actions[(-1)], table[0]), strict=True)",
+            "observation |= zip(ENTRIES, (rows[0], actions[0], table[(-1)]), strict=True)",
+            "observation |= zip(ENTRIES, (rows[0], actions[0], table[0]), strict=False)",
+        )
+    }
+    | {
         (line, line.replace("[0]", "[(-1)]")): "the batch has one game: its first is its last"
         for line in (
             '"observation": self._estimates.observe(self.games, self._index, player)[0],',
