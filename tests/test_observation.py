@@ -7,7 +7,7 @@ import pytest
 from helpers import Table
 
 from gin_env import PlayerView, cards, observation
-from gin_env.actions import DRAW_STOCK, PASS
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS
 from gin_env.observation import LAYOUT, NUM_PLANES, OBSERVATION_SIZE, PLANES, SCALARS
 
 HAND_0 = "KC QH JS 9D 8H 7S 6C 5H 4D 3H"
@@ -203,3 +203,13 @@ def test_ages_of_discards_and_qualities_of_ones_own_card_by_card():
     }  # fmt: skip
     expected = {card: 1 / (1 + points - 8) for card, points in left.items()}
     assert plane("discard_quality") == pytest.approx(expected)
+    assert float(observation.part(row, "upcard_gain")) == 0, "she has drawn already"
+
+
+def test_what_was_taken_is_shown_on_both_sides():
+    hand = cards.parse("AC 2H 3H 4H 7S 8S 9S KD QC 5C")
+    told = [cards.card_id("5H"), [DRAW_UPCARD, cards.card_id("KD")]]
+    mine = PlayerView.from_history(hand, *told, player=1, dealer=0).observations()[0]
+    other = PlayerView.from_history(cards.parse("AS 2C 3C 4C 7C 8C 9C KH QH 5S"), *told, player=0, dealer=0)
+    for row, name in ((mine, "own_shown"), (other.observations()[0], "opponent_shown")):
+        assert observation.part(row, name).ravel().nonzero()[0].tolist() == [cards.card_id("5H")]
