@@ -94,6 +94,7 @@ def test_histories_against_the_rules_are_refused(history, draws, message):
         ({"hand": 1 << 60}, ValueError, "not a mask of cards"),
         ({"hand": "AC"}, TypeError, "integer mask"),
         ({"first_upcard": 0}, ValueError, "different cards"),
+        ({"rules": Rules(ranks=10)}, ValueError, "different cards of the deck"),  # which has no kings
         ({"first_upcard": 52}, ValueError, "first_upcard = 52"),
         ({"player": 2}, ValueError, "player = 2"),
         ({"dealer": None}, TypeError, "dealer is an integer"),

@@ -257,6 +257,10 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
     },
     "gin_env/views.py": {
         (
+            "return illegality(views[0].public, views[0].private, action)",
+            "return illegality(views[0].public, views[(-1)].private, action)",
+        ): "the array has one record: its first is its last",
+        (
             'public, hand = views["public"][0], int(views["private"]["hand"][0])',
             'public, hand = views["public"][(-1)], int(views["private"]["hand"][0])',
         ): "the array has one record: its first is its last",
