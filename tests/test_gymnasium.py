@@ -371,6 +371,33 @@ def test_opponents_can_be_swapped_between_hands():
         env.set_opponents(["simple"], weights=[10**400])
 
 
+class _Watched:
+    """Simple, and in which hands of a game it was asked."""
+
+    def __init__(self):
+        self.name = "watched"
+        self.hands = []
+
+    def act(self, view):
+        self.hands += view.records["public"]["hand_number"].tolist()
+        return agents.make("simple").act(view)
+
+
+def test_new_opponents_of_a_game_sit_down_with_its_next_hand_and_not_before():
+    before, after = _Watched(), _Watched()
+    env = GinRummyVectorEnv(1, before, episode="game")
+    _, infos = env.reset(seed=3)
+    for _ in range(4):
+        _, _, _, _, infos = env.step(infos["action_mask"].argmax(axis=1))
+    asked = len(before.hands)
+    env.set_opponents([after])
+    while not after.hands:
+        _, _, _, _, infos = env.step(infos["action_mask"].argmax(axis=1))
+    assert before.hands[asked:], "the hand went on"
+    assert set(before.hands) == {0}
+    assert min(after.hands) == 1
+
+
 @pytest.mark.compiled
 def test_small_decks_show_and_allow_their_own_cards_only():
     rules = Rules(ranks=5, suits=3, hand_size=3, knock_limit=4)

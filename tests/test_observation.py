@@ -213,3 +213,11 @@ def test_what_was_taken_is_shown_on_both_sides():
     other = PlayerView.from_history(cards.parse("AS 2C 3C 4C 7C 8C 9C KH QH 5S"), *told, player=0, dealer=0)
     for row, name in ((mine, "own_shown"), (other.observations()[0], "opponent_shown")):
         assert observation.part(row, name).ravel().nonzero()[0].tolist() == [cards.card_id("5H")]
+    upcard = PlayerView.from_history(hand, cards.card_id("AS"), player=1, dealer=0).observations()[0]
+    first = PlayerView.from_history(cards.parse("2C 3C 4C 5C 6C 7C 8C 9C TC JC"), 0, player=1, dealer=0)
+    for row, card in ((upcard, "AS"), (first.observations()[0], "AC")):
+        assert observation.part(row, "upcard").ravel().nonzero()[0].tolist() == [cards.card_id(card)]
+    took = PlayerView.from_history(hand, cards.card_id("5H"), [DRAW_UPCARD], player=1, dealer=0)
+    row = took.observations()[0]
+    assert observation.part(row, "taken").ravel().nonzero()[0].tolist() == [cards.card_id("5H")]
+    assert not observation.part(row, "upcard").any()
