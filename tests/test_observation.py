@@ -221,3 +221,9 @@ def test_what_was_taken_is_shown_on_both_sides():
     row = took.observations()[0]
     assert observation.part(row, "taken").ravel().nonzero()[0].tolist() == [cards.card_id("5H")]
     assert not observation.part(row, "upcard").any()
+    took = PlayerView.from_history(cards.parse("2C 3C 4C 5C 6C 7C 8C 9C TC JC"), 0, [DRAW_UPCARD], player=1)
+    assert observation.part(took.observations()[0], "taken").ravel().nonzero()[0].tolist() == [0]
+    assert observation.part(took.observations()[0], "taken").max() == 1
+    quality = observation.part(took.observations()[0], "discard_quality").ravel()
+    assert quality[0] == 0, "the ace was just taken and may not go"
+    assert quality.max() == 1
