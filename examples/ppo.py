@@ -57,7 +57,7 @@ COLUMNS = (
     "games_simple", "games_simple_low", "games_simple_high",
 )  # fmt: skip
 """Of evaluations.csv."""
-KIND, VERSION = "PPO checkpoint", "1"
+KIND, VERSION = "PPO checkpoint", "2"
 CHECKPOINT, POLICY = "checkpoint.safetensors", "policy.safetensors"
 OF_THE_SESSION = ("run", "minutes", "decisions", "resume", "threads", "device")
 """Settings that a resumed run takes from its command line; the others are the run's own."""

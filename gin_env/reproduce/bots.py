@@ -11,6 +11,8 @@ from gin_env.play.matches import MatchResult
 from gin_env.play.ratings import Rating
 from gin_env.play.tournaments import TournamentResult, draw_heat_map, play_tournament
 from gin_env.reproduce.experiments import (
+    TONIC,
+    VARIABLE,
     Experiment,
     Row,
     Run,
@@ -22,8 +24,6 @@ from gin_env.reproduce.experiments import (
     match_row,
 )
 from gin_env.speed.bot_speed import RULE_BOTS, measure_bots
-
-TONIC, VARIABLE = "tonic-paper", "simple-variable-paper"
 
 
 def against_simple(bots: Sequence[str], games: int = 20_000) -> list[Row]:

@@ -25,7 +25,20 @@ from gin_env.play.differences import win_rate_difference
 from gin_env.play.intervals import Interval, deviations, mean_interval
 from gin_env.play.matches import MatchResult
 from gin_env.play.turns import play_bot
-from gin_env.reproduce.experiments import Experiment, Row, Run, by, interval, markdown, match_row
+from gin_env.reproduce.experiments import (
+    MEDIUM,
+    TONIC,
+    V2,
+    V4,
+    VARIABLE,
+    Experiment,
+    Row,
+    Run,
+    by,
+    interval,
+    markdown,
+    match_row,
+)
 from gin_env.support.atomic import save_figure
 from gin_env.support.plots import import_matplotlib
 
@@ -61,8 +74,6 @@ class Claim:
         return rule.verdict(row["value"], (row["low"], row["high"]))
 
 
-V4, V2, MEDIUM = "fitness-cfr-paper", "heuristics-paper", "medium-paper"
-TONIC, VARIABLE = "tonic-paper", "simple-variable-paper"
 INFINITE = math.inf
 V4_NOTE = (
     "V4 is ahead, but by less: both bots share draws, knocks and the discards of least deadwood, "

@@ -15,6 +15,10 @@ Row = dict[str, Any]
 """A flat record for JSON: texts, numbers, None, lists of these."""
 QUICK_GAMES = 40
 
+# The frozen readings that most tables name.
+V4, V2, MEDIUM = "fitness-cfr-paper", "heuristics-paper", "medium-paper"
+TONIC, VARIABLE = "tonic-paper", "simple-variable-paper"
+
 
 class Run:
     """One run of an experiment: its size and seed, and what it has played so far.

@@ -23,6 +23,9 @@ from gin_env.agents.fitness import FACTORS, FitnessCfrBot
 from gin_env.play.intervals import deviations, mean_interval
 from gin_env.play.matches import MatchResult
 from gin_env.reproduce.experiments import (
+    MEDIUM,
+    V2,
+    V4,
     Experiment,
     Row,
     Run,
@@ -38,8 +41,6 @@ from gin_env.support.atomic import save_figure
 from gin_env.support.plots import import_matplotlib
 from gin_env.training.cfr.trainer import Settings, Trainer
 from gin_env.views import PlayerView
-
-V4, V2, MEDIUM = "fitness-cfr-paper", "heuristics-paper", "medium-paper"
 
 # --- Shapley values -----------------------------------------------------------------------------------
 

@@ -8,12 +8,13 @@
 from __future__ import annotations
 
 import re
+from binascii import crc32
 from collections.abc import Mapping
 from pathlib import Path
 
 from gin_env.reproduce.experiments import Experiment
 from gin_env.reproduce.results import Result, load, path_of
-from gin_env.support.atomic import write_text
+from gin_env.support.atomic import write_bytes, write_text
 
 PAGES = ("docs/results.md",)
 RESULTS, FIGURES = "results", "examples/figures"
@@ -31,9 +32,7 @@ def render(result: Result, experiment: Experiment, link: str) -> str:
     return f"{', '.join(origin)}.\n\n{experiment.table(result.rows)}\n"
 
 
-def rewritten(
-    text: str, folder: Path, experiments: Mapping[str, Experiment], link: str = "../results"
-) -> str:
+def rewritten(text: str, folder: Path, experiments: Mapping[str, Experiment]) -> str:
     """A page's text with all its blocks made anew from the results in a folder.
 
     A block without a result says that it has not been measured yet. Raises ValueError for a block of an
@@ -95,10 +94,6 @@ _IEND = 12
 
 def stamp(picture: Path, digest: str) -> None:
     """Write into a PNG file which rows it was drawn from, as a text chunk at its end."""
-    from zlib import crc32
-
-    from gin_env.support.atomic import write_bytes
-
     content = picture.read_bytes()
     body = b"tEXt" + _KEYWORD + digest.encode()
     chunk = (len(body) - 4).to_bytes(4, "big") + body + crc32(body).to_bytes(4, "big")
