@@ -46,7 +46,7 @@ from gin_env.batch import Games
 from gin_env.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_FEATURES, NUM_TABLE
 from gin_env.play.match_odds import chances_to_win
 from gin_env.play.matches import play_match
-from gin_env.play.turns import play_on
+from gin_env.play.turns import play_seated
 from gin_env.state import DISCARD, STOCK_ONLY
 from gin_env.support.atomic import remove_partials, save_figure, write_csv
 from gin_env.support.exits import one_line_errors
@@ -318,14 +318,10 @@ class Learner:
             tables = np.flatnonzero(mine & group)
             if len(tables):
                 actions[tables] = self.decide(tables, movers[tables], kind)
-        others = [
-            (number, np.flatnonzero(~mine & (self.opponent == number))) for number in range(len(self.league))
-        ]
+        others = np.flatnonzero(~mine)
         tables = np.flatnonzero(mine)
         games.play(tables, actions[tables])
-        for number, tables in others:
-            if len(tables):
-                play_on(games, self.league[number], tables)
+        play_seated(games, self.league, self.opponent[others], others)
         ended = np.flatnonzero(games.results["ended"])
         if len(ended):
             self.chains.end_hands(ended, self.count_hands(ended))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -73,6 +73,18 @@ def as_games(states: np.ndarray, rules: Rules) -> Games:
     games.state[:] = states
     games.done[:] = states["public"]["phase"] == OVER
     return games
+
+
+def simple_views(games: int, seed: int, steps: int) -> Iterator[PlayerView]:
+    """Views of the players to move in the first steps of some games that `simple` plays, in order."""
+    table = Games(games, episode="game")
+    table.start(table.everyone, np.full(games, seed, np.uint64), np.arange(games, dtype=np.uint64))
+    bot = agents.make("simple")
+    for _ in range(steps):
+        running = table.everyone[~table.done]
+        view = table.views(running)
+        yield from view
+        table.play(running, bot.act(view))
 
 
 @cache

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from positions import simple_views
 
 from gin_env import PlayerView, actions, agents, cards, play_match, protocol
 from gin_env.agents.process import ProcessBot, ProcessBotError
-from gin_env.batch import Games
 from gin_env.cli import app
 from gin_env.play.serving import serve
 from gin_env.protocol import ProtocolError
@@ -27,19 +27,7 @@ SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "docs" / "protocol.s
 EXAMPLE = f"{sys.executable} {ROOT / 'examples' / 'protocol_bot.py'}"
 
 
-def positions():
-    """Views of every kind of decision in a few games, in order of play."""
-    games = Games(8, episode="game")
-    games.start(games.everyone, np.full(8, 4, np.uint64), np.arange(8, dtype=np.uint64))
-    bot = agents.make("simple")
-    for _ in range(40):
-        running = games.everyone[~games.done]
-        view = games.views(running)
-        yield from view
-        games.play(running, bot.act(view))
-
-
-POSITIONS = list(positions())
+POSITIONS = list(simple_views(games=8, seed=4, steps=40))
 
 
 def served(*messages, bot="simple"):

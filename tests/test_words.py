@@ -7,14 +7,13 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
-import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from helpers import load_example
+from positions import simple_views
 
-from gin_env import PlayerView, Rules, agents, cards
+from gin_env import PlayerView, Rules, cards
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS, IllegalActionError, describe, parse
-from gin_env.batch import Games
 from gin_env.state import GIN, KNOCK_WON, UNDERCUT
 from gin_env.words import hand_in_words, result_in_words, rules_in_words
 from gin_env.wrappers.text import TextGinRummy, find_action
@@ -101,24 +100,17 @@ def test_the_rules_in_words_have_the_numbers_of_the_rules():
 
 def test_words_hold_nothing_that_the_player_cannot_know():
     """Every card that is named is in her hand, in the pile, or was seen to be taken or drawn by her."""
-    games = Games(16, episode="game")
-    games.start(games.everyone, np.full(16, 2, np.uint64), np.arange(16, dtype=np.uint64))
-    bot = agents.make("simple")
-    for _ in range(30):
-        running = games.everyone[~games.done]
-        view = games.views(running)
-        for one in view:
-            record = one.records[0]
-            public, player = record["public"], int(record["player"])
-            moved = {event.card for event in one.history() if event.card >= 0} | {int(public["first_upcard"])}
-            known = cards.mask_of(moved | set(one.stock_draws())) | int(record["private"]["hand"])
-            named = [word.strip(".;(),") for word in str(one).replace("\n", " ").split()]
-            said = {word for word in named if len(word) == 2 and word[0] in cards.RANKS and word[1] in "CHSD"}
-            assert not cards.parse(" ".join(said)) & ~known
-            listed = str(one).splitlines()[-1].removeprefix("You may: ").rstrip(".").split("; ")
-            assert [parse(words) for words in listed] == one.masks()[0].nonzero()[0].tolist()
-            assert player == int(public["to_move"])
-        games.play(running, bot.act(view))
+    for one in simple_views(games=16, seed=2, steps=30):
+        record = one.records[0]
+        public, player = record["public"], int(record["player"])
+        moved = {event.card for event in one.history() if event.card >= 0} | {int(public["first_upcard"])}
+        known = cards.mask_of(moved | set(one.stock_draws())) | int(record["private"]["hand"])
+        named = [word.strip(".;(),") for word in str(one).replace("\n", " ").split()]
+        said = {word for word in named if len(word) == 2 and word[0] in cards.RANKS and word[1] in "CHSD"}
+        assert not cards.parse(" ".join(said)) & ~known
+        listed = str(one).splitlines()[-1].removeprefix("You may: ").rstrip(".").split("; ")
+        assert [parse(words) for words in listed] == one.masks()[0].nonzero()[0].tolist()
+        assert player == int(public["to_move"])
 
 
 # --- The environment ----------------------------------------------------------------------------------
