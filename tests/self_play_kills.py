@@ -10,34 +10,25 @@ what the last one left.
 from __future__ import annotations
 
 import csv
-import importlib.util
 import os
 import random
 import signal
 import sys
 import time
-import traceback
 from dataclasses import replace
 from pathlib import Path
 
-import cloudpickle
 import torch
+from helpers import load_example
+from kills import kill_at, start
 
 from gin_env.agents.candidate_policy import CandidatePolicyBot
 from gin_env.play.matches import play_match
 from gin_env.support.atomic import write_text
 
 KILLS, TIMED_KILLS = 20, 3
-EXAMPLE = Path(__file__).parent.parent / "examples" / "ppo_selfplay.py"
 UPDATES = 2  # minibatches in a pass over the decisions of a rollout
 ROLLOUT = 32
-
-
-def load_example():
-    spec = importlib.util.spec_from_file_location("ppo_selfplay", EXAMPLE)
-    module = sys.modules["ppo_selfplay"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def tiny(example, run: Path):
@@ -46,65 +37,6 @@ def tiny(example, run: Path):
         pool_size=3, snapshot_every=0.0005, evaluate_every=0.003, evaluation_games=2, final_games=2,
         checkpoint_every=0.0,
     )  # fmt: skip
-
-
-def kill_at(step: int, before: bool) -> None:
-    """SIGKILL this process at the call number `step` of those that change files, before it or after it."""
-    calls = 0
-
-    def counted(call):
-        def counting(*args, **kwargs):
-            nonlocal calls
-            calls += 1
-            if calls == step and before:
-                os.kill(os.getpid(), signal.SIGKILL)
-            try:
-                return call(*args, **kwargs)
-            finally:
-                if calls == step:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        return counting
-
-    for name in ("fsync", "replace", "unlink", "mkdir"):
-        setattr(os, name, counted(getattr(os, name)))
-
-
-def forbid_pickles() -> None:
-    """Make what SB3 and torch would read pickled objects by raise."""
-
-    def refuse(*_, **__):
-        raise AssertionError("a session unpickled something")
-
-    def load(*args, load=torch.load, **kwargs):
-        return load(*args, **kwargs) if kwargs.get("weights_only") else refuse()
-
-    cloudpickle.loads = cloudpickle.load = refuse
-    torch.load = load
-
-
-def start(example, settings, prepare=lambda: None) -> int:
-    """Fork a session; its process."""
-    if process := os.fork():
-        return process
-    forbid_pickles()
-    with (settings.run.parent / "output.txt").open("w") as output:
-        os.dup2(output.fileno(), 1)
-        os.dup2(output.fileno(), 2)
-    prepare()
-    status = 1
-    try:
-        with example.one_line_errors("ppo_selfplay.py"):
-            example.main(settings)
-        status = 0
-    except SystemExit as ended:
-        status = ended.code
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)
 
 
 def check(example, settings, before):
@@ -133,7 +65,7 @@ def check(example, settings, before):
 
 
 def main(run: Path) -> None:
-    example = load_example()
+    example = load_example("ppo_selfplay")
     torch.set_num_threads(1)
     settings = tiny(example, run)
     # Games to 100 points take long while nobody knocks, and so do pictures: neither is what is tested here.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +14,8 @@ from helpers import load_example
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("tyro")
+
+from ppo_kills import KILLS  # noqa: E402
 
 from gin_env import agents, play_match  # noqa: E402
 from gin_env.agents.candidate_policy import (  # noqa: E402
@@ -28,6 +32,7 @@ from gin_env.support.tensor_files import TensorFileError  # noqa: E402
 pytestmark = pytest.mark.compiled
 
 TABLES = 32
+HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
@@ -224,6 +229,19 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(ppo, tmp_path):
     assert stopped.progress.finished
     assert stopped.progress.evaluations[-1]["decisions"] == unbroken.progress.decisions
     assert isinstance(agents.make(str(tmp_path / "stopped" / "policy.safetensors")), CandidatePolicyBot)
+
+
+@pytest.mark.long
+def test_a_run_killed_at_any_moments_ends_as_if_it_had_not_been(tmp_path):
+    """In a process of its own, which forks; what is checked stands there."""
+    done = subprocess.run(
+        [sys.executable, str(HERE / "ppo_kills.py"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{KILLS} kills, ")
 
 
 def test_a_new_run_is_not_mixed_with_another_and_a_resumed_one_keeps_its_settings(ppo, tmp_path):

@@ -15,7 +15,8 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
 pytest.importorskip("tyro")
 
-from self_play_kills import KILLS, load_example, tiny  # noqa: E402
+from helpers import load_example  # noqa: E402
+from self_play_kills import KILLS, tiny  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
@@ -24,7 +25,7 @@ HERE = Path(__file__).parent
 
 @pytest.fixture(scope="module")
 def example():
-    return load_example()
+    return load_example("ppo_selfplay")
 
 
 @pytest.fixture(params=["candidate", "flat"])

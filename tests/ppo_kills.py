@@ -1,0 +1,91 @@
+"""Kill examples/ppo.py at many moments: it ends as if it never had been; its own script, since it forks.
+
+    python tests/ppo_kills.py FOLDER
+
+Sessions are killed before or after a random system call of those that write files, or after a random time;
+each goes on with what the last one left. The policy at the end is that of an unbroken run, to the last bit.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from helpers import load_example
+from kills import kill_at, start
+
+from gin_env.agents.candidate_policy import load_candidate_policy
+from gin_env.play.matches import play_match
+from gin_env.support.atomic import write_text
+
+KILLS, TIMED_KILLS = 16, 3
+
+
+def tiny(example, run: Path):
+    return example.Settings(
+        run, decisions=7000, threads=1, tables=8, steps=24, batch_size=64, hidden=8, bots=("simple",),
+        bots_share=0.2, past_share=0.3, past_size=2, snapshot_every=3, evaluate_every=0.004,
+        evaluation_games=2, final_games=2, checkpoint_every=0.0,
+    )  # fmt: skip
+
+
+def finish(example, settings) -> None:
+    """One session to the end."""
+    _, status = os.waitpid(start(example, settings), 0)
+    assert os.waitstatus_to_exitcode(status) == 0, (settings.run.parent / "output.txt").read_text()
+
+
+def main(folder: Path) -> None:
+    example = load_example("ppo")
+    torch.set_num_threads(1)
+    # Games to 100 points take long while nobody knocks, and so do pictures: neither is what is tested here.
+    example.play_match = lambda bot, opponent, games, seed: play_match(
+        bot, opponent, games, seed, episode="hand"
+    )
+    example.draw_learning_curve = lambda rows, path: write_text(path, f"{len(rows)} points")
+    unbroken = tiny(example, folder / "unbroken")
+    warm = example.Learner(unbroken)  # loads the bots and compiles: once, and not in each session
+    warm.begin_games(warm.games.everyone)
+    warm.seat_opponents(warm.games.everyone)
+    warm.collect()
+    finish(example, unbroken)
+
+    settings = tiny(example, folder / "killed")
+    generator = random.Random(5)
+    decisions, kills = 0, 0
+    while kills < KILLS:
+        session = replace(settings, resume=(settings.run / example.CHECKPOINT).exists())
+        if kills < KILLS - TIMED_KILLS:
+            step, before = generator.randint(1, 16), generator.random() < 0.5
+            process = start(example, session, lambda step=step, before=before: kill_at(step, before))
+        else:
+            process = start(example, session)
+            time.sleep(generator.uniform(0.1, 0.6))
+            os.kill(process, signal.SIGKILL)
+        _, status = os.waitpid(process, 0)
+        output = (folder / "output.txt").read_text()
+        assert os.WIFSIGNALED(status), f"session {kills} ended by itself: {output}"
+        kills += 1
+        if (settings.run / example.CHECKPOINT).exists():
+            _, (_, metadata) = example.open_run(replace(settings, resume=True))
+            assert metadata["progress"]["decisions"] >= decisions
+            decisions = metadata["progress"]["decisions"]
+    assert 0 < decisions < settings.decisions, f"{decisions} decisions: the kills came too early or too late"
+    finish(example, replace(settings, resume=True))
+    assert not list(settings.run.rglob("*.partial"))
+    expected, found = (
+        load_candidate_policy(run.run / example.POLICY)[0].state_dict() for run in (unbroken, settings)
+    )
+    for name, weights in expected.items():
+        assert torch.equal(weights, found[name]), name
+    print(f"{KILLS} kills, {decisions} decisions before the last session")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
