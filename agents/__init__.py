@@ -53,6 +53,13 @@ def _candidate_policy(path: str, deterministic: bool = True) -> Agent:
     return CandidatePolicyBot.load(path, deterministic)
 
 
+def _shipped_policy(deterministic: bool = True) -> Agent:
+    """Our strongest policy; imported when it is asked for, since it needs torch."""
+    from gin_env.agents.candidate_policy import SHIPPED, CandidatePolicyBot
+
+    return CandidatePolicyBot.load(SHIPPED, deterministic)
+
+
 def _loader(path: str) -> Callable[..., Agent]:
     """What makes a bot of a file: its ending and what it says that it holds decide."""
     if path.endswith(".zip"):
@@ -88,6 +95,7 @@ _BOTS: dict[str, Callable[..., Agent]] = {
     "defensive": DefensiveBot,
     "balanced": BalancedBot,
     "generation": _generation,
+    "policy": _shipped_policy,
 }
 
 

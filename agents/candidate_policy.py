@@ -55,6 +55,13 @@ EPISODES = ("hand", "game")
 _SCORES = [list(TABLE).index(name) for name in ("own_score", "opponent_score")]
 IMPOSSIBLE = -1e9
 """Logit of what cannot be done."""
+CLOSE = 1e-3
+"""Logits that differ by less are computed again in float64: float32 is off by about 1e-5, differently in a
+batch than alone."""
+DIGITS = 9
+"""Logits in float64 are rounded to this, so that equal candidates are equal in every batch."""
+SHIPPED = Path(__file__).parent / "data" / "policy.safetensors"
+"""The weights of the bot ``policy``."""
 
 
 class CandidateScores(nn.Module):
@@ -193,6 +200,8 @@ def load_candidate_policy(path: str | Path) -> tuple[CandidatePolicy, Rules, str
 class CandidatePolicyBot:
     """Plays a `CandidatePolicy`, one forward pass for all tables where players draw, one where they discard.
 
+    A deterministic one decides the same alone and in any batch, with any number of threads.
+
     Parameters
     ----------
     network : used as it is: hand over a copy of one that is still learning.
@@ -213,6 +222,7 @@ class CandidatePolicyBot:
         self.network = network
         self.rules = rules or Rules()
         self.deterministic = check_switch("deterministic", deterministic)
+        self._exact = copy.deepcopy(network).double() if deterministic else network
         self.name = name
         self.sees_scores = check_choice("episode", episode, EPISODES) == "game"
 
@@ -255,13 +265,31 @@ class CandidatePolicyBot:
             if not self.sees_scores:
                 table[:, _SCORES] = 0
             actions = actions.reshape(len(mine), -1)
-            with torch.inference_mode():
-                parts = (torch.from_numpy(array) for array in (rows, actions != NO_ACTION, table))
-                logits, _ = self.network(*parts)
-                if self.deterministic:  # the first action of equal ones, as Stable-Baselines3 decides
-                    best = (logits == logits.amax(dim=1, keepdim=True)).numpy()
-                    chosen[mine] = np.where(best, actions, NUM_ACTIONS).min(axis=1)
-                    continue
-                best = sample_actions(torch.softmax(logits, dim=1).numpy(), view.records["random"][mine])
-            chosen[mine] = actions[np.arange(len(mine)), best]
+            if self.deterministic:
+                chosen[mine] = self._best(rows, actions, table)
+            else:
+                chances = torch.softmax(_logits(self.network, rows, actions, table), dim=1).numpy()
+                best = sample_actions(chances, view.records["random"][mine])
+                chosen[mine] = actions[np.arange(len(mine)), best]
         return chosen
+
+    def _best(self, rows: np.ndarray, actions: np.ndarray, table: np.ndarray) -> np.ndarray:
+        """The most probable action of each player, the first of equal ones as Stable-Baselines3 decides."""
+        logits = _logits(self.network, rows, actions, table)
+        most = logits.amax(dim=1, keepdim=True)
+        best = (logits == most).numpy()
+        close = np.flatnonzero(((logits > most - CLOSE).sum(dim=1) > 1).numpy())
+        if len(close):
+            exact = _logits(self._exact, rows[close], actions[close], table[close]).numpy().round(DIGITS)
+            best[close] = exact == exact.max(axis=1, keepdims=True)
+        return np.where(best, actions, NUM_ACTIONS).min(axis=1)
+
+
+def _logits(
+    network: CandidatePolicy, rows: np.ndarray, actions: np.ndarray, table: np.ndarray
+) -> torch.Tensor:
+    """Logits (n, 2 * k) in the network's precision; actions (n, 2 * k)."""
+    dtype = network.draws.outputs.weight.dtype
+    with torch.inference_mode():
+        possible = torch.from_numpy(actions != NO_ACTION)
+        return network(torch.from_numpy(rows).to(dtype), possible, torch.from_numpy(table).to(dtype))[0]

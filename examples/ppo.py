@@ -26,6 +26,7 @@ import signal
 import sys
 import time
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ from gin_env.batch import Games
 from gin_env.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_FEATURES, NUM_TABLE
 from gin_env.play.match_odds import chances_to_win
 from gin_env.play.matches import play_match
+from gin_env.play.provenance import describe_bot
 from gin_env.play.turns import play_seated
 from gin_env.state import DISCARD, STOCK_ONLY
 from gin_env.support.atomic import remove_partials, save_figure, write_csv
@@ -94,11 +96,11 @@ class Settings:
     """Games played at once."""
     steps: int = 64
     """Actions at each table between two updates."""
-    batch_size: int = 8192
+    batch_size: int = 2048
     """Decisions in a minibatch."""
     epochs: int = 2
     """Passes over the decisions of an update."""
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3
     """At the start; it falls linearly to a twentieth at the end."""
     entropy: float = 0.01
     """Weight of the entropy bonus; it falls like the learning rate."""
@@ -117,9 +119,9 @@ class Settings:
 
     match_reward: bool = True
     """Pay each hand the change of the chance to win the game, not its points."""
-    bots: tuple[str, ...] = ("simple", "simple:knock_at=0", "tonic")
+    bots: tuple[str, ...] = ("simple", "simple:knock_at=0", "tonic", "generation")
     """Bots of the league."""
-    bots_share: float = 0.25
+    bots_share: float = 0.4
     """Share of the hands against them; more against those to whom more hands are lost ..."""
     most_share: float = 0.2
     """... but at most this share against any of them."""
@@ -504,6 +506,11 @@ class Run:
         self.next_checkpoint = self.progress.minutes + self.settings.checkpoint_every
         self.interrupted = self.evaluating = False
 
+    @cached_property
+    def players(self) -> list[dict[str, Any]]:
+        """What identifies the bots of the league, whatever their names will mean one day."""
+        return [describe_bot(bot) for bot in self.settings.bots]
+
     @property
     def minutes(self) -> float:
         """Minutes trained so far, earlier sessions included."""
@@ -592,7 +599,13 @@ class Run:
     def publish(self) -> None:
         """Write what is made from a checkpoint: the policy, the table of evaluations, the learning curve."""
         run, rows = self.settings.run, self.progress.evaluations
-        provenance = {"decisions": self.progress.decisions, "seed": self.settings.seed}
+        provenance = {
+            "command": command_of(self.settings),
+            "settings": as_json(self.settings),
+            "decisions": self.progress.decisions,
+            "players": self.players,
+            "torch": torch.__version__,
+        }
         save_candidate_policy(run / POLICY, self.learner.network.cpu(), self.learner.games.rules, provenance)
         self.learner.network.to(self.settings.device)
         if rows:
@@ -600,10 +613,30 @@ class Run:
             draw_learning_curve(rows, run / "learning_curve.png")
 
 
+def as_json(settings: Settings) -> dict[str, Any]:
+    """The settings with the folder as a text."""
+    return asdict(settings) | {"run": str(settings.run)}
+
+
+def command_of(settings: Settings) -> str:
+    """The command that makes such a run: whatever is not as by default."""
+    parts = ["python examples/ppo.py"]
+    for each in fields(Settings):
+        value = getattr(settings, each.name)
+        if value == each.default or each.name in ("run", "resume"):
+            continue
+        name = each.name.replace("_", "-")
+        if isinstance(value, bool):
+            parts.append(f"--{name}" if value else f"--no-{name}")
+        else:
+            parts.append(f"--{name} {' '.join(value) if isinstance(value, tuple) else value}")
+    return " ".join(parts)
+
+
 def save_checkpoint(settings: Settings, learner: Learner) -> None:
     """Replace the checkpoint: tensors, settings, progress, the state of the random generator."""
     metadata = {
-        "settings": asdict(settings) | {"run": str(settings.run)},
+        "settings": as_json(settings),
         "progress": asdict(learner.progress),
         "random": learner.random.bit_generator.state,
     }

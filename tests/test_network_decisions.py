@@ -38,7 +38,7 @@ def threads(request):
 
 
 @pytest.mark.parametrize(
-    "name", ["generation", "generation:knock=simple", "offensive", "defensive", "balanced"]
+    "name", ["generation", "generation:knock=simple", "policy", "offensive", "defensive", "balanced"]
 )
 def test_decisions_depend_neither_on_the_batch_nor_on_the_threads(name, positions, threads):
     """`generation` once chose otherwise alone in 18 of 3,000 positions: between candidates of equal value."""

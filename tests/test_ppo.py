@@ -19,6 +19,7 @@ from ppo_kills import KILLS  # noqa: E402
 
 from gin_env import agents, play_match  # noqa: E402
 from gin_env.agents.candidate_policy import (  # noqa: E402
+    FILE_VERSION,
     CandidatePolicy,
     CandidatePolicyBot,
     load_candidate_policy,
@@ -27,7 +28,7 @@ from gin_env.agents.candidate_policy import (  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.candidates import NO_ACTION, NUM_FEATURES  # noqa: E402
 from gin_env.rules import Rules  # noqa: E402
-from gin_env.support.tensor_files import TensorFileError  # noqa: E402
+from gin_env.support.tensor_files import TensorFileError, read_tensors  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
@@ -228,7 +229,13 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(ppo, tmp_path):
     assert unbroken.progress.decisions == stopped.progress.decisions
     assert stopped.progress.finished
     assert stopped.progress.evaluations[-1]["decisions"] == unbroken.progress.decisions
-    assert isinstance(agents.make(str(tmp_path / "stopped" / "policy.safetensors")), CandidatePolicyBot)
+    policy = tmp_path / "stopped" / "policy.safetensors"
+    assert isinstance(agents.make(str(policy)), CandidatePolicyBot)
+    _, described = read_tensors(policy, "candidate policy", FILE_VERSION, "")
+    origin = described["provenance"]
+    assert origin["command"].startswith("python examples/ppo.py --decisions 2000 --threads 1 --tables 32 ")
+    assert " --bots simple --bots-share 0.2 " in origin["command"]
+    assert [player["spelled"] for player in origin["players"]] == ["simple:knock_at=10"]
 
 
 @pytest.mark.long

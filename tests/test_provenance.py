@@ -102,7 +102,7 @@ def test_a_program_that_is_named_in_a_result_is_not_run(tmp_path):
 
 
 def packaged_files() -> list[Path]:
-    folders = ("estimators", "agents/cfr", "agents/hand_strength", "agents/generations")
+    folders = ("estimators", "agents", "agents/cfr", "agents/hand_strength", "agents/generations")
     return sorted(file for folder in folders for file in (PACKAGE / folder / "data").iterdir())
 
 

@@ -31,9 +31,12 @@ class EstimatePlane:
             slots = np.concatenate([2 * rows, 2 * rows + 1])
             self._memory[slots] = self.estimator.new_memory(len(slots))
 
-    def observe(self, games: Games, rows: np.ndarray, player: int) -> np.ndarray:
-        """float32 (k, OBSERVATION_SIZE): what `player` sees in these games of `games`."""
-        observations = games.observations(rows, player)
+    def observe(
+        self, games: Games, rows: np.ndarray, player: int, observations: np.ndarray | None = None
+    ) -> np.ndarray:
+        """float32 (k, OBSERVATION_SIZE): what `player` sees in these games of `games`, perhaps in an array of
+        the caller."""
+        observations = games.observations(rows, player, observations)
         if not is_observed(self.estimator):
             hands = games.state["private"]["hand"][rows, 1 - player]
             observations[:, ESTIMATE] = advance_slots(

@@ -15,13 +15,15 @@ import numpy as np
 
 from gin_env.agents import Agent, resolve
 from gin_env.batch import Games
-from gin_env.candidates import ENTRIES, NO_ACTION
+from gin_env.candidates import DISCARD_ROWS, ENTRIES, NO_ACTION, NUM_FEATURES
 from gin_env.compilation import kernel
 from gin_env.estimators.base import Estimator
+from gin_env.observation import OBSERVATION_SIZE
 from gin_env.play.estimate_plane import EstimatePlane
 from gin_env.play.turns import is_clairvoyant, play_seated
 from gin_env.rules import Rules
 from gin_env.streams import OPPONENT, check_seed, mix, stream, unit
+from gin_env.support.buffers import Buffers
 from gin_env.support.checks import is_integer
 
 LEARNER, OPPONENT_SEAT = 0, 1
@@ -62,6 +64,8 @@ class LearnerSeat:
             )
         self.games = Games(num_games, rules, episode, reward)
         self._estimates = EstimatePlane(estimator, num_games)
+        self._observations = Buffers((num_games, OBSERVATION_SIZE), np.float32)
+        self._rows = Buffers((num_games, DISCARD_ROWS, NUM_FEATURES), np.float32)
         self.lose_on_illegal = illegal_action == "lose"
         self.rewards = np.zeros(num_games, np.float32)
         """float32 (num_games,): the learner's rewards of the last step."""
@@ -200,8 +204,10 @@ class LearnerSeat:
         table.rewards[:] = 0
 
     def observations(self, games: np.ndarray | None = None) -> np.ndarray:
-        """float32 (k, OBSERVATION_SIZE): what the learner sees."""
-        return self._estimates.observe(self.games, self.games.everyone if games is None else games, LEARNER)
+        """float32 (k, OBSERVATION_SIZE): what the learner sees; no array that the caller still holds."""
+        if games is not None:
+            return self._estimates.observe(self.games, games, LEARNER)
+        return self._estimates.observe(self.games, self.games.everyone, LEARNER, self._observations.take())
 
     def masks(self) -> np.ndarray:
         """int8 (num_games, 107): the learner's legal actions (all zero in a game that is over)."""
@@ -211,12 +217,14 @@ class LearnerSeat:
         return masks
 
     def candidates(self, games: np.ndarray | None = None) -> dict[str, np.ndarray]:
-        """What the learner may do, as the `ENTRIES` of `gin_env.candidates` (k, ...): new arrays.
+        """What the learner may do, as the `ENTRIES` of `gin_env.candidates` (k, ...); no arrays that the
+        caller still holds.
 
         There is no candidate in a game that is over.
         """
+        rows = self._rows.take() if games is None else None
         games = self.games.everyone if games is None else games
-        rows, actions, table = self.games.candidates(games, player=LEARNER)
+        rows, actions, table = self.games.candidates(games, rows, player=LEARNER)
         if self.lose_on_illegal:
             over = self.done[games]
             rows[over], actions[over] = 0, NO_ACTION

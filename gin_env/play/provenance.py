@@ -114,6 +114,8 @@ def _files_of_bot(name: str, params: Mapping[str, Any]) -> list[Path]:
     if name.endswith(specs.POLICY_ENDINGS):
         return [Path(name)]
     agents_folder = PACKAGE / "agents"
+    if name == "policy":
+        return [agents_folder / "data" / "policy.safetensors"]
     packaged = {
         "table": agents_folder / "cfr" / "data" / f"cfr_{_CFR_TABLES.get(name)}.npz",
         "weights": agents_folder / "generations" / "data" / "generation.safetensors",

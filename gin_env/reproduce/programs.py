@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from gin_env.reproduce.experiments import Experiment, Row, by, in_order, interval, markdown, plain_table
+from gin_env.reproduce.experiments import Experiment, Row, by, in_order, markdown, plain_table
 from gin_env.training import tonic
 
 POOL = ("simple", "simple:knock_at=0", "tonic", "previous")
@@ -89,16 +89,6 @@ def reading_table(rows: Sequence[Row]) -> str:
     return markdown(["P(B \\| A) is", "log loss"], lines)
 
 
-def reward_table(rows: Sequence[Row]) -> str:
-    """A row for each opponent, a column for each reward of the same training."""
-    rewards, found = in_order(rows, "reward"), by(rows, "reward", "opponent")
-    lines = [
-        [f"`{opponent}`", *(interval(found[reward, opponent]) for reward in rewards)]
-        for opponent in in_order(rows, "opponent")
-    ]
-    return markdown(["games won against", *(f"paid {reward}" for reward in rewards)], lines, "lrr")
-
-
 def time_table(rows: Sequence[Row]) -> str:
     """Microseconds of one estimate."""
     lines = [
@@ -127,15 +117,6 @@ EXPERIMENTS = [
         ),
         games=0,
         program="make mutants MINUTES=60",
-    ),
-    Experiment(
-        "ppo-rewards",
-        "What a hand should pay",
-        None,
-        reward_table,
-        games=4000,
-        seed=1,
-        program="python examples/ppo.py --decisions 8000000 --threads 1",
     ),
     Experiment(
         "001/trials",

@@ -11,6 +11,7 @@ from gin_env.reproduce import (
     fitness,
     hand_strength,
     hand_strength_figures,
+    learning,
     programs,
 )
 from gin_env.reproduce.experiments import Experiment
@@ -20,7 +21,16 @@ EXPERIMENTS: dict[str, Experiment] = {
     for experiment in sorted(
         chain.from_iterable(
             module.EXPERIMENTS
-            for module in (bots, claims, estimators, fitness, hand_strength, hand_strength_figures, programs)
+            for module in (
+                bots,
+                claims,
+                estimators,
+                fitness,
+                hand_strength,
+                hand_strength_figures,
+                learning,
+                programs,
+            )
         ),
         key=lambda experiment: experiment.id,
     )

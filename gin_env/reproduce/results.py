@@ -99,16 +99,24 @@ def measure(experiment: Experiment, run: Run) -> Result:
     rows = experiment.measure(run)
     command = f"gin-rummy reproduce {experiment.id}"
     command += "" if run.seed == experiment.seed else f" --seed {run.seed}"
+    command += " --quick" if run.quick else ""
+    return describe(experiment, run, rows, command, time.monotonic() - begun)
+
+
+def describe(
+    experiment: Experiment, run: Run, rows: list[Row], command: str, seconds: float | None
+) -> Result:
+    """The result of a command that measured these rows in a run, with all bots that took part in it."""
     run.say("describing the bots")
     return Result(
         id=experiment.id,
-        command=command + (" --quick" if run.quick else ""),
+        command=command,
         version=__version__,
         date=date.today().isoformat(),
         seed=run.seed,
         games=run.size(experiment.games),
         quick=run.quick,
-        seconds=round(time.monotonic() - begun, 1),
+        seconds=None if seconds is None else round(seconds, 1),
         keys=deck_keys(),
         stale=None,
         bots=[describe_bot(bot) for bot in run.bots.values()],

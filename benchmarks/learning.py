@@ -1,0 +1,166 @@
+"""How strong the learning examples get: by minutes of training, and without what they are made of.
+
+    python benchmarks/learning.py strength                            # eleven hours on two cores
+    python benchmarks/learning.py strength --minutes 2,6 --seeds 1
+    python benchmarks/learning.py ablation                            # two hours on one
+
+Each training is a run in a folder of its own below --work: what was stopped goes on when the command is given
+again, and what is finished is not repeated. The results are what `gin-rummy reproduce --pages` shows.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import torch
+import typer
+
+from gin_env import agents
+from gin_env.play.matches import play_match
+from gin_env.reproduce import results
+from gin_env.reproduce.experiments import Row, Run, match_row
+from gin_env.reproduce.registry import find
+from gin_env.support.atomic import write_text
+from gin_env.support.exits import one_line_errors
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+EXAMPLES = Path(__file__).parent.parent / "examples"
+MATCH_SEED = 7
+"""Of all matches: every policy plays the same decks."""
+ABLATION_OPPONENTS = ("simple", "simple:knock_at=0", "tonic", "generation", "utility")
+ABLATIONS: dict[str, tuple[str, ...]] = {
+    "as it is": (),
+    "one seat learns": ("--past-share", "0.6", "--past-size", "1", "--snapshot-every", "1"),
+    "no league: all against herself": ("--bots-share", "0", "--past-share", "0"),
+    "no bots in the league": ("--bots-share", "0"),
+    "λ = 0.8": ("--gae-lambda", "0.8"),
+    "λ = 1": ("--gae-lambda", "1"),
+    "minibatches a quarter as large": ("--batch-size", "2048"),
+    "minibatches four times as large": ("--batch-size", "32768"),
+    "a hand pays its points": ("--no-match-reward",),
+}
+"""Name -> what differs in the training's command."""
+
+
+def numbers(text: str) -> list[int]:
+    """The integers in a list like ``1,2,3``."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(f"a list of integers like 1,2,3, not {text!r}") from None
+
+
+def train(example: str, folder: Path, arguments: list[str]) -> list[dict[str, float]]:
+    """Finish the training in a folder; its evaluations on the way, and the last one at the end."""
+    done = folder.with_suffix(".json")
+    if not done.exists():
+        resume = ["--resume"] if folder.exists() and any(folder.iterdir()) else []
+        command = [sys.executable, str(EXAMPLES / example), "--run", str(folder), *arguments, *resume]
+        print(" ".join(command), flush=True)
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+        with (folder / "evaluations.csv").open(newline="") as file:
+            lines = [{key: float(value) for key, value in line.items()} for line in csv.DictReader(file)]
+        write_text(done, json.dumps(lines))
+    return json.loads(done.read_text())
+
+
+def play(policy: Path, opponents: list[str], games: int) -> list[Row]:
+    """The policy's matches, kept beside it."""
+    kept = policy.parent.with_suffix(".matches.json")
+    rows: list[Row] = json.loads(kept.read_text()) if kept.exists() else []
+    for opponent in opponents:
+        if (opponent, games) not in {(row["opponent"], row["games"]) for row in rows}:
+            row = match_row(play_match(str(policy), opponent, games, MATCH_SEED))
+            rows.append({key: row[key] for key in ("opponent", "games", "won", "low", "high")})
+            write_text(kept, json.dumps(rows))
+            print(f"{policy.parent.name} against {opponent}: {row['won']:.1f} %", flush=True)
+    return [row for row in rows if row["opponent"] in opponents and row["games"] == games]
+
+
+def store(experiment: str, rows: list[Row], bots: list[str], arguments: list[str], out: Path) -> None:
+    """Write the result of this command."""
+    found = find(experiment)
+    run = Run(found.seed, False, out.parent / ".cache")
+    run.used(*bots)
+    command = " ".join(["python benchmarks/learning.py", *arguments])
+    print(f"wrote {results.describe(found, run, rows, command, None).save(out)}")
+
+
+def on_the_way(line: dict[str, float]) -> Row:
+    """A line of evaluations.csv as a row, without the number of games, which the example chose."""
+    numbers = {key: round(100 * line[f"games_simple{end}"], 2) for key, end in ENDS.items()}
+    return {"opponent": "simple", "games": None, "after": line["minutes"]} | numbers
+
+
+ENDS = {"won": "", "low": "_low", "high": "_high"}
+Out = Annotated[Path, typer.Option(help="Folder of the results.")]
+Work = Annotated[Path, typer.Option(help="Folder of the trainings.")]
+Seeds = Annotated[str, typer.Option(help="Seeds of the trainings.")]
+Threads = Annotated[int, typer.Option(min=1, help="Threads of each training.")]
+Games = Annotated[int, typer.Option(min=2, help="Games of each match.")]
+
+
+@app.command(epilog="Example: `python benchmarks/learning.py strength --minutes 2,6 --seeds 1,2`")
+def strength(
+    minutes: Annotated[str, typer.Option(help="Lengths of the trainings.")] = "2,6,60",
+    seeds: Seeds = "1,2,3",
+    threads: Threads = 2,
+    games: Games = 10_000,
+    example: Annotated[str, typer.Option(help="ppo.py or ppo_selfplay.py.")] = "ppo.py",
+    work: Work = Path("runs/strength"),
+    out: Out = Path("results"),
+) -> None:
+    """Train for so many minutes from each seed; the longest trainings meet every bot, the others `simple`."""
+    everyone = [name for name in [*agents.names(), "simple:knock_at=0"] if name != "random"]
+    rows: list[Row] = []
+    lengths = numbers(minutes)
+    for length in lengths:
+        for seed in numbers(seeds):
+            folder = work / f"{Path(example).stem}-{length}-minutes-seed-{seed}"
+            arguments = ["--minutes", str(length), "--seed", str(seed), "--threads", str(threads)]
+            curve = train(example, folder, arguments)
+            opponents = everyone if length == max(lengths) else ["simple"]
+            about = {"example": example, "minutes": length, "seed": seed, "threads": threads}
+            about["decisions"] = int(curve[-1]["decisions"])
+            rows += [about | row for row in play(folder / "policy.safetensors", opponents, games)]
+            if length == max(lengths):
+                rows += [about | on_the_way(line) for line in curve[:-1]]
+    store("ppo/strength", rows, everyone, sys.argv[1:], out)
+
+
+@app.command(epilog="Example: `python benchmarks/learning.py ablation --decisions 1000000 --seeds 1`")
+def ablation(
+    decisions: Annotated[int, typer.Option(min=1, help="Of each training.")] = 4_000_000,
+    seeds: Seeds = "1,2,3",
+    threads: Threads = 1,
+    games: Games = 2000,
+    work: Work = Path("runs/ablation"),
+    out: Out = Path("results"),
+) -> None:
+    """Train with equal budgets and one thing changed, from each seed."""
+    rows: list[Row] = []
+    for number, (variant, changed) in enumerate(ABLATIONS.items()):
+        for seed in numbers(seeds):
+            folder = work / f"{number}-seed-{seed}"
+            arguments = ["--decisions", str(decisions), "--seed", str(seed), "--threads", str(threads)]
+            quiet = ["--evaluate-every", "1e9", "--final-games", "2"]
+            train("ppo.py", folder, [*arguments, *quiet, *changed])
+            played = play(folder / "policy.safetensors", list(ABLATION_OPPONENTS), games)
+            rows += [{"variant": variant, "arguments": list(changed), "seed": seed} | row for row in played]
+    store("ppo/ablation", rows, list(ABLATION_OPPONENTS), sys.argv[1:], out)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    with one_line_errors("learning.py"):
+        app()
