@@ -7,7 +7,7 @@ what it decides. A reading that turns out to be wrong gets a new name; these sta
 
 ``simple`` and ``random-discard`` are defined completely by their sources, so they are frozen under their own
 names. No frozen name have: ``safe-discard`` (its rule is missing from paper 003), ``cfr`` (paper 000 has no
-such bot), ``cfr-plus`` and ``generation`` (ours).
+such bot), ``cfr-plus``, ``generation`` and ``policy`` (ours).
 """
 
 from __future__ import annotations

@@ -39,6 +39,7 @@ from gin_env.cards import (
     card_bit,
     count_cards,
     lowest_card,
+    total_value,
 )
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
@@ -54,8 +55,11 @@ from gin_env.knowledge import cards_unseen
 from gin_env.melds import deadwood_after_discards, least_deadwood_discards, min_deadwood
 from gin_env.state import DISCARD, OFFER, OVER, STOCK_ONLY
 
-VERSION = 0
-"""Raised whenever a number changes its meaning; a saved network carries the version of its training."""
+VERSION = 1
+"""Raised whenever a number of row or table changes its meaning; a saved network carries the version of its
+training."""
+ROWS_VERSION = 0
+"""The same for rows alone, for networks that do not read the table."""
 
 DISCARD_ROWS = 11
 DRAW_ROWS = 2
@@ -122,6 +126,10 @@ TABLE = {
     "turn": "turns completed / 40",
     "shown_by_opponent": "cards that the opponent took from the pile and still holds / 5",
     "opening_offer": "1 if the first upcard is on offer",
+    "last_discard": "points of the opponent's latest discard in the pile / 10, 0 without one",
+    "second_last_discard": "of the one before / 10",
+    "third_last_discard": "and of the one before that / 10",
+    "unseen_points": "mean points of the unseen cards / 10",
     "own_score": "own score / 100",
     "opponent_score": "opponent's score / 100",
 }
@@ -359,15 +367,40 @@ def write_draws(
 
 
 @kernel
-def write_table(public, player: int, row: np.ndarray) -> None:
+def write_table(public, private, player: int, row: np.ndarray) -> None:
     """The numbers of the table, float32 (NUM_TABLE,), as the player sees it."""
     opponent = 1 - player
     row[0] = public.stock_left / np.float32(31)
     row[1] = public.turn / np.float32(40)
     row[2] = count_cards(np.int64(public.shown[opponent])) / np.float32(5)
     row[3] = public.phase == OFFER
-    row[4] = public.scores[player] / np.float32(100)
-    row[5] = public.scores[opponent] / np.float32(100)
+    write_latest_discards(public, opponent, row, 4)
+    unseen = cards_unseen(public, private, player)
+    row[7] = total_value(unseen) / np.float32(10 * max(count_cards(unseen), 1))
+    row[8] = public.scores[player] / np.float32(100)
+    row[9] = public.scores[opponent] / np.float32(100)
+
+
+@kernel
+def write_latest_discards(public, player: int, row: np.ndarray, start: int) -> None:
+    """Points / 10 of a player's three latest discards that still lie in the pile, the latest first."""
+    turns = (np.int64(-1), np.int64(-1), np.int64(-1))  # of the three, in falling order
+    row[start : start + 3] = 0
+    remaining = np.int64(public.discarded[player])
+    while remaining:
+        card = lowest_card(remaining)
+        remaining &= remaining - 1
+        turn = np.int64(public.discard_turn[card])
+        points = _PER_10[CARD_VALUES[card]]
+        if turn > turns[0]:
+            turns = (turn, turns[0], turns[1])
+            row[start + 2], row[start + 1], row[start] = row[start + 1], row[start], points
+        elif turn > turns[1]:
+            turns = (turns[0], turn, turns[1])
+            row[start + 2], row[start + 1] = row[start + 1], points
+        elif turn > turns[2]:
+            turns = (turns[0], turns[1], turn)
+            row[start + 2] = points
 
 
 @kernel
@@ -378,7 +411,7 @@ def write_candidates(
 
     `after`, int64 (52, 52), is overwritten. Who is not to move has no action.
     """
-    write_table(public, player, table)
+    write_table(public, private, player, table)
     if public.phase == OVER or public.to_move != player:
         rows[:] = 0
         actions[:] = NO_ACTION

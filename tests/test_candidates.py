@@ -274,6 +274,20 @@ def expected_rows(table: Table) -> dict[tuple[int, int], dict[str, object]]:
     }
 
 
+def latest_discards(table: Table, player: int) -> list[float]:
+    """Points / 10 of a player's three latest discards in the pile, the latest first; 0 without one."""
+    turns = table.public["discard_turn"]
+    mine = cards.cards_of(int(table.public["discarded"][player]))
+    latest = sorted(mine, key=lambda card: int(turns[card]), reverse=True)[:3]
+    return [cards.CARD_VALUES[card] / 10 for card in latest] + [0] * (3 - len(latest))
+
+
+def mean_of_unseen(table: Table, player: int) -> float:
+    hand = int(table.games.state["private"]["hand"][0, player])
+    known = hand | int(table.public["pile"]) | int(table.public["shown"][1 - player])
+    return float(np.mean([cards.CARD_VALUES[card] for card in range(52) if not known >> card & 1]))
+
+
 MOVES = "pass pass draw KS take QD draw TS take KC draw"
 
 
@@ -299,7 +313,7 @@ def test_every_number_is_what_its_name_says(limit):
         waiting = table.games.views(ONE_GAME, 1 - player).candidates()
         assert not waiting[0].any()
         assert (waiting[1] == candidates.NO_ACTION).all()
-        assert waiting[2][0, 4:].tolist() == numbers[4:].tolist()[::-1]
+        assert waiting[2][0, -2:].tolist() == numbers[-2:].tolist()[::-1]
         few = written[0][:, :2].copy(), written[1][:, :2].copy()
         for write in (partial(table.games.candidates, ONE_GAME), table.games.views(ONE_GAME).candidates):
             if table.phase == "discard":
@@ -312,6 +326,7 @@ def test_every_number_is_what_its_name_says(limit):
         assert numbers.tolist() == pytest.approx([
             table.public["stock_left"] / 31, table.public["turn"] / 40,
             int(table.public["shown"][1 - player]).bit_count() / 5, float(table.phase == "opening offer"),
+            *latest_discards(table, 1 - player), mean_of_unseen(table, player) / 10,
             scores[player] / 100, scores[1 - player] / 100,
         ])  # fmt: skip
         if table.phase == "draw from the stock":

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.candidates import NUM_FEATURES
-from gin_env.candidates import VERSION as CANDIDATES_VERSION
+from gin_env.candidates import NUM_FEATURES, ROWS_VERSION
 from gin_env.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
 from gin_env.support.checks import check_integer
 from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
@@ -28,7 +27,7 @@ except ImportError as error:  # pragma: no cover - the tests have torch
 KIND = "generation network"
 MOST_UNITS = 4096
 """Files of networks with wider layers are refused."""
-_VERSION = f"observation {LAYOUT_VERSION}, candidates {CANDIDATES_VERSION}"
+_VERSION = f"observation {LAYOUT_VERSION}, candidates {ROWS_VERSION}"
 _SCORES = slice(LAYOUT["own_score"].slice.start, LAYOUT["opponent_score"].slice.stop)
 
 

@@ -85,7 +85,8 @@ def draw_curves(rows: Sequence[Row], path: Path) -> None:
 
 def ablation_table(rows: Sequence[Row]) -> str:
     """Each change of the training: the mean of the seeds against each opponent, the seeds in brackets."""
-    opponents, found = in_order(rows, "opponent"), {}
+    opponents = in_order(rows, "opponent")
+    found: dict[tuple[str, str], list[float]] = {}
     for row in rows:
         found.setdefault((row["variant"], row["opponent"]), []).append(row["won"])
     lines = []
