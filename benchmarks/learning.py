@@ -60,10 +60,17 @@ def numbers(text: str) -> list[int]:
         raise typer.BadParameter(f"a list of integers like 1,2,3, not {text!r}") from None
 
 
-def train(example: str, folder: Path, arguments: list[str]) -> list[dict[str, float]]:
-    """Finish the training in a folder; its evaluations on the way, and the last one at the end."""
+def train(
+    example: str, folder: Path, arguments: list[str], collect: bool = False
+) -> list[dict[str, float]] | None:
+    """Finish the training in a folder; its evaluations on the way, and the last one at the end.
+
+    None if it is not finished, and what is finished is only to be collected.
+    """
     done = folder.with_suffix(".json")
     if not done.exists():
+        if collect:
+            return None
         resume = ["--resume"] if folder.exists() and any(folder.iterdir()) else []
         command = [sys.executable, str(EXAMPLES / example), "--run", str(folder), *arguments, *resume]
         print(" ".join(command), flush=True)
@@ -107,6 +114,7 @@ Out = Annotated[Path, typer.Option(help="Folder of the results.")]
 Work = Annotated[Path, typer.Option(help="Folder of the trainings.")]
 Seeds = Annotated[str, typer.Option(help="Seeds of the trainings.")]
 Threads = Annotated[int, typer.Option(min=1, help="Threads of each training.")]
+Collect = Annotated[bool, typer.Option("--collect", help="Train nothing: the results of what is finished.")]
 Games = Annotated[int, typer.Option(min=2, help="Games of each match.")]
 
 
@@ -117,18 +125,21 @@ def strength(
     threads: Threads = 2,
     games: Games = 10_000,
     example: Annotated[str, typer.Option(help="ppo.py or ppo_selfplay.py.")] = "ppo.py",
+    collect: Collect = False,
     work: Work = Path("runs/strength"),
     out: Out = Path("results"),
 ) -> None:
     """Train for so many minutes from each seed; the longest trainings meet every bot, the others `simple`."""
-    everyone = [name for name in [*agents.names(), "simple:knock_at=0"] if name != "random"]
+    everyone = [name for name in [*agents.names(), "simple:knock_at=0"] if name not in ("random", "policy")]
     rows: list[Row] = []
     lengths = numbers(minutes)
     for length in lengths:
         for seed in numbers(seeds):
             folder = work / f"{Path(example).stem}-{length}-minutes-seed-{seed}"
             arguments = ["--minutes", str(length), "--seed", str(seed), "--threads", str(threads)]
-            curve = train(example, folder, arguments)
+            curve = train(example, folder, arguments, collect)
+            if curve is None:
+                continue
             opponents = everyone if length == max(lengths) else ["simple"]
             about = {"example": example, "minutes": length, "seed": seed, "threads": threads}
             about["decisions"] = int(curve[-1]["decisions"])
@@ -144,6 +155,7 @@ def ablation(
     seeds: Seeds = "1,2,3",
     threads: Threads = 1,
     games: Games = 2000,
+    collect: Collect = False,
     work: Work = Path("runs/ablation"),
     out: Out = Path("results"),
 ) -> None:
@@ -154,7 +166,8 @@ def ablation(
             folder = work / f"{number}-seed-{seed}"
             arguments = ["--decisions", str(decisions), "--seed", str(seed), "--threads", str(threads)]
             quiet = ["--evaluate-every", "1e9", "--final-games", "2"]
-            train("ppo.py", folder, [*arguments, *quiet, *changed])
+            if train("ppo.py", folder, [*arguments, *quiet, *changed], collect) is None:
+                continue
             played = play(folder / "policy.safetensors", list(ABLATION_OPPONENTS), games)
             rows += [{"variant": variant, "arguments": list(changed), "seed": seed} | row for row in played]
     store("ppo/ablation", rows, list(ABLATION_OPPONENTS), sys.argv[1:], out)
