@@ -54,7 +54,7 @@ COLUMNS = (
     "hands_simple", "games_simple", "games_simple_low", "games_simple_high",
 )  # fmt: skip
 """Of evaluations.csv."""
-KIND, VERSION = "self-play checkpoint", "2"
+KIND, VERSION = "self-play checkpoint", "3"
 CHECKPOINT, POLICY = "checkpoint.safetensors", "policy.safetensors"
 OF_THE_SESSION = ("run", "minutes", "resume", "threads")
 """Settings that a resumed run takes from its command line; the others are the run's own."""
@@ -93,7 +93,7 @@ class Settings:
     """Decisions in a minibatch."""
     num_epochs: int = 2
     """Passes over the decisions of an update."""
-    learning_rate: float = 5e-4
+    learning_rate: float = 1e-3
     """At the start; it falls linearly to a tenth over `minutes`."""
     entropy: float = 0.01
     """Weight of the entropy bonus; it falls like the learning rate."""
@@ -108,10 +108,12 @@ class Settings:
     """Past snapshots to keep as opponents; the oldest ones are thinned out."""
     snapshot_every: float = 1.5
     """Minutes between snapshots."""
-    newest_share: float = 0.5
+    newest_share: float = 0.4
     """Share of hands against the newest snapshot."""
-    simple_share: float = 0.2
-    """Share of hands against the bot `simple`; the rest goes to older snapshots."""
+    bots: tuple[str, ...] = ("simple", "simple:knock_at=0", "tonic", "generation")
+    """Bots to play against, each as often as the others."""
+    bots_share: float = 0.4
+    """Share of hands against them; the rest goes to older snapshots."""
 
     evaluate_every: float = 5.0
     """Minutes between evaluations."""
@@ -221,16 +223,15 @@ class SelfPlay(BaseCallback):
         self.seat_opponents()
 
     def seat_opponents(self) -> None:
-        """Play against the pool: the newest snapshot, older ones, and `simple`."""
+        """Play against the pool: the newest snapshot, older ones, and bots."""
         share = self.settings
         if not self.opponents:
             self.training_env.set_opponents("random")
             return
         older = len(self.opponents) - 1
-        each = [(1 - share.newest_share - share.simple_share) / max(older, 1)] * older
-        self.training_env.set_opponents(
-            [*self.opponents, "simple"], [*each, share.newest_share, share.simple_share]
-        )
+        each = [(1 - share.newest_share - share.bots_share) / max(older, 1)] * older
+        bots = [share.bots_share / len(share.bots)] * len(share.bots)
+        self.training_env.set_opponents([*self.opponents, *share.bots], [*each, share.newest_share, *bots])
 
     def evaluate(self, games: int) -> None:
         """Play matches; the results go into the progress, to TensorBoard and to the screen."""
@@ -282,7 +283,10 @@ def read_checkpoint(given: Settings) -> tuple[Settings, Progress, dict[str, torc
     """
     tensors, metadata = read_tensors(given.run / CHECKPOINT, KIND, VERSION, "python examples/ppo_selfplay.py")
     stored = metadata["settings"]
-    before = Settings(**stored | {"run": Path(stored["run"]), "hidden": tuple(stored["hidden"])})
+    before = Settings(
+        **stored
+        | {"run": Path(stored["run"]), "hidden": tuple(stored["hidden"]), "bots": tuple(stored["bots"])}
+    )
     for name in (each.name for each in fields(Settings) if each.name not in OF_THE_SESSION):
         if getattr(given, name) not in (getattr(Settings(), name), getattr(before, name)):
             raise ValueError(

@@ -34,8 +34,8 @@ ROLLOUT = 32
 def tiny(example, run: Path):
     return example.Settings(
         run, 60.0, threads=1, num_envs=4, num_steps=8, batch_size=ROLLOUT // UPDATES, width=8,
-        pool_size=3, snapshot_every=0.0005, evaluate_every=0.003, evaluation_games=2, final_games=2,
-        checkpoint_every=0.0,
+        bots=("simple",), pool_size=3, snapshot_every=0.0005, evaluate_every=0.003, evaluation_games=2,
+        final_games=2, checkpoint_every=0.0,
     )  # fmt: skip
 
 
