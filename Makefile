@@ -48,7 +48,7 @@ test:
 	$(PYTEST) -m "not long"
 
 kernels: install
-	$(BIN)/python -c "from gin_env import agents, play_match; [play_match(name, 'simple', 2) for name in agents.names()]"
+	$(BIN)/gin-rummy compile
 
 test-long: install
 	$(PYTEST) -m long

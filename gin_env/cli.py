@@ -7,6 +7,7 @@ import typer
 from gin_env.commands import (
     bench,
     bot_speed,
+    compile,
     convert,
     estimators,
     hand_strength,
@@ -38,6 +39,7 @@ app.add_typer(tune.app, name="tune", help="Search a bot's numbers.")
 app.add_typer(hand_strength.app, name="hand-strength")
 app.add_typer(estimators.app)
 app.add_typer(reproduce.app)
+app.add_typer(compile.app)
 app.add_typer(convert.app)
 app.add_typer(serve.app)
 app.add_typer(bench.app)
