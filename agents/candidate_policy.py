@@ -23,6 +23,7 @@ import numpy as np
 
 from gin_env.actions import DRAW_STOCK, NUM_ACTIONS
 from gin_env.agents.policy import sample_actions, training_of
+from gin_env.batch import EPISODES, Episode
 from gin_env.candidates import (
     DISCARD_ROWS,
     DRAW_ROWS,
@@ -51,7 +52,6 @@ KIND = "candidate policy"
 FILE_VERSION = f"1, candidates {VERSION}"
 """Changes when the network is built differently or reads other numbers; other versions are refused."""
 MOST_UNITS = 4096
-EPISODES = ("hand", "game")
 _SCORES = [list(TABLE).index(name) for name in ("own_score", "opponent_score")]
 IMPOSSIBLE = -1e9
 """Logit of what cannot be done."""
@@ -156,7 +156,7 @@ def save_candidate_policy(
     network: CandidatePolicy,
     rules: Rules | None = None,
     provenance: dict[str, Any] | None = None,
-    episode: str = "game",
+    episode: Episode = "game",
 ) -> None:
     """Write a policy to a ``.safetensors`` file, which is a bot by its path.
 
@@ -217,7 +217,7 @@ class CandidatePolicyBot:
         rules: Rules | None = None,
         deterministic: bool = True,
         name: str = "policy",
-        episode: str = "game",
+        episode: Episode = "game",
     ) -> None:
         self.network = network
         self.rules = rules or Rules()

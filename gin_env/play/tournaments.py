@@ -15,6 +15,7 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents import Agent
+from gin_env.batch import Episode
 from gin_env.play.differences import Difference, win_rate_difference
 from gin_env.play.match_log import MatchLog
 from gin_env.play.matches import MatchResult, check_confidence, play_match
@@ -176,7 +177,7 @@ def play_tournament(
     games: int = 2000,
     seed: int | None = None,
     *,
-    episode: str = "game",
+    episode: Episode = "game",
     rules: Rules | None = None,
     confidence: float = 0.95,
     progress: Callable[[int], object] | None = None,
