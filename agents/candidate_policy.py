@@ -135,7 +135,7 @@ class CandidatePolicy(nn.Module):
         return logits[:, :NUM_ACTIONS], values
 
 
-def check_training(training: dict[str, Any]) -> tuple[Rules, str]:
+def check_training(training: dict[str, Any]) -> tuple[Rules, Episode]:
     """(rules, episode) of what `describe_training` returned for a policy on candidates.
 
     Raises ValueError unless the policy can be played by this release.
@@ -177,7 +177,7 @@ def save_candidate_policy(
     write_tensors(path, KIND, FILE_VERSION, network.state_dict(), described)
 
 
-def load_candidate_policy(path: str | Path) -> tuple[CandidatePolicy, Rules, str]:
+def load_candidate_policy(path: str | Path) -> tuple[CandidatePolicy, Rules, Episode]:
     """(network, rules, episode) of a file that `save_candidate_policy` wrote.
 
     Raises as `gin_env.support.tensor_files.read_tensors` does.

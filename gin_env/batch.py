@@ -42,7 +42,8 @@ from gin_env.views import VIEW, PlayerView, explain_illegal, write_view
 
 Episode: TypeAlias = Literal["hand", "game"]
 Reward: TypeAlias = Literal["points", "win"]
-EPISODES, REWARDS = get_args(Episode), get_args(Reward)
+EPISODES: tuple[Episode, ...] = get_args(Episode)
+REWARDS: tuple[Reward, ...] = get_args(Reward)
 POINTS_SCALE = 100
 """``reward="points"`` pays the points of a hand divided by this."""
 

@@ -195,7 +195,7 @@ class _Place:
 
 
 class _KernelImplementation(CompileResultCacheImpl):
-    _locator_classes = (_Place,)
+    _locator_classes: list[type[object]] = [_Place]  # noqa: RUF012
 
 
 class _KernelFiles(IndexDataCacheFile):

@@ -201,7 +201,7 @@ class GinRummyVecEnv(VecEnv):
         Set ``model.gin_env = env.describe_training()`` before saving it.
         """
         games = self.seat.games
-        episode = "game" if games.whole_game else "hand"
+        episode: Episode = "game" if games.whole_game else "hand"
         return describe_training(games.rules, episode, self.seat.estimator, self._with_candidates)
 
     def close(self) -> None:
