@@ -239,6 +239,11 @@ class Position:
         return int(self.state["public"]["to_move"][0])
 
     @property
+    def is_decision(self) -> bool:
+        """Whether somebody decided here (not at the end of a hand, nor where a game was broken off)."""
+        return self.action is not None
+
+    @property
     def over(self) -> bool:
         """Whether the hand has ended."""
         return bool(self.state["public"]["phase"][0] == OVER)
