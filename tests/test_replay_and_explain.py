@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers import action, ids
@@ -123,14 +125,12 @@ def test_a_move_loses_what_the_best_is_worth_more():
         (2, 1, action("pass"), action("pass"), 0),
         (4, 0, action("knock KD"), action("knock KD"), 0),
     ]
-    void = one_hand("void, 0 deals")
-    lost = {one.step: one for one in opinions.judge(opinions.decisions(void), Judge())}
-    discard = next(step for step, played in enumerate(void.hands[0].actions, 1) if played < 52)
-    held = cards.cards_of(int(void.positions()[discard - 1].state["private"]["hand"][0, 1]))
-    played = void.hands[0].actions[discard - 1]
-    assert max(held) > played
-    assert (lost[discard].player, lost[discard].best) == (1, max(held))
-    assert lost[discard].loss == pytest.approx((max(held) - played) / 10)
+    (hand,) = one_hand().hands
+    other = replace(hand, actions=(*hand.actions[:3], action("AC")), outcome="undecided")
+    careless = replace(one_hand(), hands=(other,))
+    *_, last = opinions.judge(opinions.decisions(careless), Judge())
+    assert (last.step, last.played, last.best) == (4, action("AC"), action("knock KD"))
+    assert last.loss == pytest.approx((103 - 0) / 10)
 
 
 def test_mistakes_are_listed_with_the_dearest_first():
@@ -315,9 +315,8 @@ def test_mistakes_are_judged_by_a_bot_with_values(file):
 
 
 def test_a_told_position_is_explained():
-    said = run(
-        "explain", "--hand", f"{HAND} 2D", "--upcard", "7H", "--bot", "simple", "--estimator", "uniform"
-    )
+    eleven = "explain", "--hand", f"{HAND} 2D", "--bot", "simple", "--upcard"
+    said = run(*eleven, "7H", "--estimator", "uniform")
     assert "Your hand: 2H 2S 2D, 9H 9S 9D, 4C 5C 6C; deadwood KS AD (11)." in said
     assert "knock with KS: simple" in said
     assert "discard KS            1     4  100 %    4       4  0.25" in said
