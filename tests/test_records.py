@@ -20,6 +20,7 @@ from test_every_bot import VARIANTS
 from gin_env import Rules, agents, play_match
 from gin_env.actions import describe, parse
 from gin_env.play import matches, records
+from gin_env.play.match_log import MatchLog
 from gin_env.play.opinions import chosen_actions, decisions
 from gin_env.play.records import GameRecord, Player, RecordedGames, Recorder, RecordError
 from gin_env.play.records.lines import from_line, to_line
@@ -42,6 +43,18 @@ def one_hand(name: str = "knock by 0") -> GameRecord:
     table.set_deck(0, situation.deck, situation.dealer)
     while not table.done[0]:
         play_bot(table, Plain(), ONE_GAME)
+    return table.record(0, PLAYERS)
+
+
+def two_hands_of_a_game() -> GameRecord:
+    """A knock by 0 in a game, then the same deal by the other dealer's turn, played on for one action."""
+    table = RecordedGames(1, RULES, "game")
+    table.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+    first = SITUATIONS["knock by 0"]
+    table.fix_deals(0, [np.array(first.deck)], first.dealer)
+    while table.state["public"]["hand_number"][0] == 0:
+        play_bot(table, Plain(), ONE_GAME)
+    play_bot(table, Plain(), ONE_GAME)
     return table.record(0, PLAYERS)
 
 
@@ -240,6 +253,35 @@ def test_recording_into_a_file_again_adds_what_it_lacks_and_nothing_twice(tmp_pa
     assert len(list(records.read(path))) == 8
 
 
+@pytest.mark.parametrize("after", [3, 9])
+def test_a_tournament_that_was_stopped_and_resumed_is_recorded_as_if_it_had_not_been(
+    tmp_path, monkeypatch, after
+):
+    """Ctrl-C in the middle of the first match, and of the second: its games are there, and played again."""
+    monkeypatch.setattr(matches, "BATCH_SIZE", 1)
+    bots, whole, broken = ["simple", "random", "random-discard"], tmp_path / "whole", tmp_path / "broken"
+    with Recorder(whole) as recorder:
+        result = play_tournament(bots, 6, seed=3, episode="hand", record=recorder)
+    ended = []
+
+    def stop(games: int) -> None:
+        ended.extend([1] * games)
+        if len(ended) >= after:
+            raise KeyboardInterrupt
+
+    log, recorder = MatchLog(tmp_path / "log"), Recorder(broken)
+    with pytest.raises(KeyboardInterrupt):
+        play_tournament(bots, 6, seed=3, episode="hand", progress=stop, log=log, record=recorder)
+    recorder.close()
+    assert whole.read_bytes().startswith(broken.read_bytes())
+    assert len(list(records.read(broken))) == after
+    with Recorder(broken) as recorder:
+        log = MatchLog(tmp_path / "log", resume=after > 6)
+        again = play_tournament(bots, 6, seed=3, episode="hand", log=log, record=recorder)
+    assert again == result
+    assert broken.read_bytes() == whole.read_bytes()
+
+
 def test_a_game_that_cannot_be_written_whole_is_not_written(tmp_path):
     path = tmp_path / "games.jsonl"
 
@@ -401,6 +443,49 @@ def test_a_damaged_record_is_refused_with_file_line_and_reason(tmp_path, path, v
         next(games)
 
 
+def entries_of(value: object, way: tuple = ()) -> list[tuple]:
+    """The ways to all entries of a JSON value."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [one for key, entry in inside for one in [(*way, key), *entries_of(entry, (*way, key))]]
+
+
+GOOD = to_line(two_hands_of_a_game())
+STRANGE = [
+    None,
+    True,
+    -1,
+    0,
+    1,
+    2.5,
+    10**30,
+    "",
+    "KD",
+    "é",
+    [],
+    [0, 0],
+    [1, [2]],
+    {},
+    {"winner": 0},
+    float("nan"),
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(way=st.sampled_from(entries_of(json.loads(GOOD))), value=st.sampled_from(STRANGE))
+def test_any_entry_changed_gives_a_sound_game_or_a_record_error(way, value):
+    line = json.loads(GOOD)
+    place = line
+    for key in way[:-1]:
+        place = place[key]
+    place[way[-1]] = value
+    try:
+        game = from_line(json.dumps(line))
+    except RecordError:
+        return
+    assert from_line(to_line(game)) == game
+    SCHEMA.validate(json.loads(to_line(game)))
+
+
 @pytest.mark.parametrize(
     ("last", "message"),
     [
@@ -420,20 +505,8 @@ def test_what_is_no_line_is_refused(tmp_path, last, message):
         list(records.read(file))
 
 
-def two_hands() -> GameRecord:
-    """A knock by 0 in a game, then the same deal by the other dealer's turn, played on for one action."""
-    table = RecordedGames(1, RULES, "game")
-    table.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
-    first = SITUATIONS["knock by 0"]
-    table.fix_deals(0, [np.array(first.deck)], first.dealer)
-    while table.state["public"]["hand_number"][0] == 0:
-        play_bot(table, Plain(), ONE_GAME)
-    play_bot(table, Plain(), ONE_GAME)
-    return table.record(0, PLAYERS)
-
-
 def test_hands_follow_from_each_other():
-    game = two_hands()
+    game = two_hands_of_a_game()
     first, second = game.hands
     game.check()
     assert (second.dealer, second.scores, second.actions) == (1 - first.dealer, (65, 0), (parse("pass"),))
@@ -459,7 +532,7 @@ def test_hands_follow_from_each_other():
 
 
 def test_what_another_engine_counted_goes_on_as_the_score():
-    game = two_hands()
+    game = two_hands_of_a_game()
     first, second = game.hands
     counted = (
         dataclasses.replace(first, counted=(1, 30)),

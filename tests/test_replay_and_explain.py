@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers import action, ids
-from test_records import one_hand, two_hands
+from test_records import one_hand, two_hands_of_a_game
 from typer.testing import CliRunner
 
 from gin_env import Rules, agents, cards, cli, play_match
@@ -221,7 +221,7 @@ def test_the_policys_chances_are_of_legal_actions_and_highest_where_it_plays(ste
 
 def test_titles_say_how_a_game_ended():
     assert title(one_hand()) == ("ann (player_0) against bob (player_1), a single hand: ann won, 65 : 0.")
-    assert "a game to 100: broken off, 65 : 0." in title(two_hands())
+    assert "a game to 100: broken off, 65 : 0." in title(two_hands_of_a_game())
     assert "nobody won, 0 : 0" in title(one_hand("void, 0 deals"))
 
 
@@ -238,7 +238,7 @@ def test_positions_show_both_hands_what_was_played_and_what_others_would():
     assert position_text(game, game.positions()[-1], 4, {}).endswith(
         "ann knocks with 2 against 67: 65 points"
     )
-    broken = two_hands()
+    broken = two_hands_of_a_game()
     assert position_text(broken, broken.positions()[-1], 5, {}).endswith("the game was broken off here")
 
 

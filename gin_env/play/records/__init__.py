@@ -12,7 +12,7 @@ docs/records.md describes the lines, docs/records.schema.json the same as a JSON
 
 from gin_env.play.records.files import Recorder, read, read_one
 from gin_env.play.records.games import GameRecord, HandRecord, Player, Position, RecordError, views_of
-from gin_env.play.records.lines import FORMAT, VERSION
+from gin_env.play.records.lines import FORMAT, VERSION, to_line
 from gin_env.play.records.match_recording import MatchRecording, spell_out
 from gin_env.play.records.tables import RecordedGames, resume
 
@@ -31,5 +31,6 @@ __all__ = [
     "read_one",
     "resume",
     "spell_out",
+    "to_line",
     "views_of",
 ]
