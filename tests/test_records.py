@@ -17,7 +17,7 @@ from gin_env import Rules, agents, play_match
 from gin_env.play import matches, records
 from gin_env.play.match_log import MatchLog
 from gin_env.play.opinions import chosen_actions, decisions
-from gin_env.play.records import RecordedGames, Recorder
+from gin_env.play.records import RecordedGames, Recorder, files
 from gin_env.play.records.lines import from_line, to_line
 from gin_env.play.tournaments import play_tournament
 
@@ -194,13 +194,30 @@ def test_recording_into_a_file_again_adds_what_it_lacks_and_nothing_twice(tmp_pa
     play_match("simple", "random", 6, seed=4, record=path)
     whole = path.read_bytes()
     lines = whole.splitlines(keepends=True)
-    for left in (b"", b"".join(lines[:2]), b"".join(lines[:3]) + lines[3][:700], lines[0][:5], whole):
+    for left in (
+        b"",
+        b"".join(lines[:2]),
+        b"".join(lines[:3]) + lines[3][:700],
+        lines[0][:5],
+        whole,
+        whole + lines[0][:9],
+    ):
         path.write_bytes(left)
         play_match("simple", "random", 6, seed=4, record=path)
         assert path.read_bytes() == whole
     play_match("simple", "random", 2, seed=5, record=path)
     assert path.read_bytes().startswith(whole)
     assert len(list(records.read(path))) == 8
+
+
+def test_a_file_with_a_line_that_no_game_has_is_left_as_it_is(tmp_path, monkeypatch):
+    path = tmp_path / "games.jsonl"
+    play_match("simple", "random", 2, seed=4, record=path)
+    whole = path.read_bytes()
+    monkeypatch.setattr(files, "MOST_LINE", 100)
+    with pytest.raises(ValueError, match="has a line of more than 100 bytes"):
+        Recorder(path)
+    assert path.read_bytes() == whole
 
 
 @pytest.mark.parametrize("after", [3, 9])
