@@ -251,8 +251,7 @@ class CandidatePolicyBot:
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`. Raises ValueError under other rules than those of the training."""
-        if view.rules != self.rules:
-            raise ValueError(f"{self.name} was trained under {self.rules}, not under {view.rules}")
+        self._check_rules(view)
         chosen = np.empty(len(view), np.int64)
         discarding = are_discarding(view.records)
         for number, group in ((DRAW_ROWS, ~discarding), (DISCARD_ROWS, discarding)):
@@ -272,6 +271,25 @@ class CandidatePolicyBot:
                 best = sample_actions(chances, view.records["random"][mine])
                 chosen[mine] = actions[np.arange(len(mine)), best]
         return chosen
+
+    def action_chances(self, view: PlayerView) -> np.ndarray:
+        """float64 (n, 107): with which probability the network chooses each action. Raises as `act` does."""
+        self._check_rules(view)
+        rows, actions, table = view.candidates()
+        if not self.sees_scores:
+            table[:, _SCORES] = 0
+        dtype = self.network.draws.outputs.weight.dtype
+        with torch.inference_mode():
+            logits, _ = self.network.action_logits(
+                torch.from_numpy(rows).to(dtype),
+                torch.from_numpy(actions),
+                torch.from_numpy(table).to(dtype),
+            )
+            return torch.softmax(logits.double(), dim=1).numpy()
+
+    def _check_rules(self, view: PlayerView) -> None:
+        if view.rules != self.rules:
+            raise ValueError(f"{self.name} was trained under {self.rules}, not under {view.rules}")
 
     def _best(self, rows: np.ndarray, actions: np.ndarray, table: np.ndarray) -> np.ndarray:
         """The most probable action of each player, the first of equal ones as Stable-Baselines3 decides."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from gin_env.actions import NUM_ACTIONS
 from gin_env.agents.generations.network import CandidateNetwork, load_network, observe
 from gin_env.candidates import NO_ACTION, are_discarding, candidate_rows
 from gin_env.support.checks import check_choice
@@ -84,6 +85,21 @@ class GenerationBot:
         """
         values, actions = self._values(self.network, self.dtype, view, discarding)
         return values.astype(np.float32, copy=False), actions
+
+    def action_values(self, view: PlayerView) -> np.ndarray:
+        """float64 (n, 107): points of the hand that each action brings on average; NaN where it is no choice.
+
+        The players are to move, at any decision.
+        """
+        found = np.full((len(view), NUM_ACTIONS + 1), np.nan)  # the last column is of no action
+        discarding = are_discarding(view.records)
+        for phase in (False, True):
+            mine = np.flatnonzero(discarding == phase)
+            if len(mine):
+                values, actions = self.values(view[mine], phase)
+                points = np.where(values > IMPOSSIBLE, 100 * values.astype(np.float64), np.nan)
+                found[mine[:, None, None], actions] = points
+        return found[:, :NUM_ACTIONS]
 
     def _values(
         self, network: CandidateNetwork, dtype: torch.dtype, view: PlayerView, discarding: bool
