@@ -178,7 +178,56 @@ def draw_stronger(rows: Sequence[Row], path: Path) -> None:
     save_figure(figure, path, dpi=120)
 
 
+# --- How Bayes reads a turn -----------------------------------------------------------------------------
+
+READINGS = {
+    "uniform": "nothing: every unknown card alike (`uniform`)",
+    "bayes:likelihood=paper": "the paper's letter: frequency of the turn while a card of the rank is held",
+    "bayes": "the odds after the turn / the odds before it (`bayes`)",
+}
+
+
+def measure_readings(run: Run) -> list[Row]:
+    """What each reading of P(B | A) comes to by four metrics, with standard errors."""
+    run.estimators += list(READINGS)
+    run.used("simple")
+    result = evaluate_estimators(list(READINGS), run.size(50_000, 200), run.seed, "simple")
+    share = result.counts / result.counts.sum()
+    rows: list[Row] = []
+    for number, name in enumerate(result.names):
+        row: Row = {"estimator": name, "hands": result.hands, "samples": int(result.counts.sum())}
+        for metric in ("log_loss", "squared_difference", "integrity_loss", "top_cards"):
+            errors = result.standard_error(metric)[number]
+            row[metric] = round(float(result.overall(metric)[number]), 6)
+            row[f"{metric}_error"] = round(float(np.sqrt(np.nansum((share * errors) ** 2))), 6)
+        rows.append(row)
+    return rows
+
+
+def readings_table(rows: Sequence[Row]) -> str:
+    """A row for each reading; 1.96 standard errors beside each log loss."""
+    lines = [
+        (
+            READINGS[row["estimator"]],
+            f"{row['log_loss']:.4f} ± {1.96 * row['log_loss_error']:.4f}",
+            f"{row['squared_difference']:.4f}",
+            f"{row['integrity_loss']:.1f}",
+            f"{row['top_cards']:.2f}",
+        )
+        for row in rows
+    ]
+    return markdown(["P(B \\| A) is", "log loss", "squared difference", "integrity loss %", "top n"], lines)
+
+
 EXPERIMENTS = [
+    Experiment(
+        "003/bayes-readings",
+        "How Bayes reads a turn",
+        measure_readings,
+        readings_table,
+        games=0,
+        time="two minutes",
+    ),
     Experiment(
         "003/metrics",
         "All estimators by paper 003's metrics",
