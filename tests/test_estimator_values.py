@@ -65,7 +65,7 @@ def test_no_turn_makes_a_card_more_than_a_hundred_times_likelier_or_less_likely(
 
 
 def test_the_letter_of_the_paper_is_the_frequency_of_the_turn_while_the_card_is_held():
-    """Of 199 + 1/2 turns with a card of the rank held (and 1/2 in each other bucket) 29 1/2 were like this."""
+    """Of 199 turns (and 1/2 in each bucket) with a card of the rank held 29 1/2 were like this."""
     suited = {(1, 12, 11, RANK, BOTH): (60, 29), (1, 12, 11, RANK, NEITHER_SUITED): (160, 170)}
     factors = likelihoods_of_turns(made_up(suited), 50)[1, 12, 11, RANK]
     all_held = 29 + 170 + 0.5 * 2 * 13 * 13 * len(factors)

@@ -245,6 +245,6 @@ EXPERIMENTS = [
         adaptive_table,
         games=GAMES,
         seed=43,
-        time="two hours",
+        time="an hour and a half",
     )
 ]

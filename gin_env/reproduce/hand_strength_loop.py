@@ -1,33 +1,31 @@
 """Paper 002's literal loop: the network of each generation explores the data of the next.
 
 "The training cycle could be repeated" (002, "Conclusions and Future Work"). Generation 1 learns from
-Random-16, explored by the random-discard player. Generation n learns from the same deals and samples,
-explored by the network of generation n - 1; each time Dual Inception is trained anew. Of five networks the
-one that wins most validation games explores on. (`gin_env.training.generations` is another loop, with another
+Random-N, explored by the random-discard player. Generation n learns from the same deals and samples, explored
+by the network of generation n - 1; each time Dual Inception is trained anew. Of ten networks the one that
+wins most validation games explores on. (`gin_env.training.generations` is another loop, with another
 network.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from gin_env.agents.hand_strength.bots import OffensiveBot
 from gin_env.reproduce.experiments import Experiment, Row, Run, in_order, interval, markdown
 from gin_env.reproduce.hand_strength import data_set
-from gin_env.reproduce.hand_strength_networks import GAMES, network_rows, spread, trained_networks
+from gin_env.reproduce.hand_strength_networks import GAMES, NETWORKS, network_rows, spread, trained_networks
 from gin_env.training.hand_strength import recipes
 from gin_env.training.hand_strength.data_sets import DataSet
 from gin_env.training.hand_strength.exploring import explore
 
 GENERATIONS = 3
-NETWORKS = 5
-"""Of each generation."""
-SAMPLES = 16
 
 
-def explored_data(run: Run, explorer: Path, generation: int) -> DataSet:
-    """Random-16 with a network's discards, generated once in the run's folder."""
+def explored_data(run: Run, explorer: Path, generation: int, samples: int) -> DataSet:
+    """Random-N with a network's discards, generated once in the run's folder."""
     path = run.folder / "data" / f"generation-{generation}.npz"
     if path.exists():
         return DataSet.load(path)
@@ -35,13 +33,13 @@ def explored_data(run: Run, explorer: Path, generation: int) -> DataSet:
     run.say(f"data of generation {generation}, {observations:,} observations")
     bot = OffensiveBot(str(explorer))
     bot.name = f"offensive with generation {generation - 1}"
-    data = explore(bot, SAMPLES, observations, estimator=recipes.ESTIMATOR, seed=run.seed)
+    data = explore(bot, samples, observations, estimator=recipes.ESTIMATOR, seed=run.seed)
     path.parent.mkdir(parents=True, exist_ok=True)
     data.save(path)
     return data
 
 
-def measure_loop(run: Run) -> list[Row]:
+def measure_loop(samples: int, run: Run) -> list[Row]:
     """Each generation's networks against Simple, and what the data looked like that they learned from."""
     import torch
 
@@ -50,7 +48,7 @@ def measure_loop(run: Run) -> list[Row]:
     torch.set_num_threads(1)
     schedule = find_schedule("fast", 1 if run.quick else None)
     rows: list[Row] = []
-    states = data_set(run, "random-16")
+    states = data_set(run, f"random-{samples}")
     for generation in range(1, run.size(GENERATIONS, 2) + 1):
         settings = [
             Settings("dual-inception", schedule, seed=run.seed + k) for k in range(run.size(NETWORKS, 2))
@@ -69,7 +67,7 @@ def measure_loop(run: Run) -> list[Row]:
         run.say(f"generation {generation}: games won {spread([row['won'] for row in mine])} %")
         best = next(number for number, row in enumerate(mine) if row["selected"])
         if generation < run.size(GENERATIONS, 2):
-            states = explored_data(run, networks[best][0], generation + 1)
+            states = explored_data(run, networks[best][0], generation + 1, samples)
     return rows
 
 
@@ -99,10 +97,18 @@ def loop_table(rows: Sequence[Row]) -> str:
 EXPERIMENTS = [
     Experiment(
         "002/loop",
-        "Paper 002's loop: each generation explores the data of the next",
-        measure_loop,
+        "Paper 002's loop on Random-16: each generation explores the data of the next",
+        partial(measure_loop, 16),
         loop_table,
         games=GAMES,
-        time="an hour and a half",
-    )
+        time="half an hour",
+    ),
+    Experiment(
+        "002/loop-256",
+        "Paper 002's loop on Random-256",
+        partial(measure_loop, 256),
+        loop_table,
+        games=GAMES,
+        time="three and a half hours",
+    ),
 ]

@@ -87,6 +87,6 @@ EXPERIMENTS = [
         held_out_table,
         games=GAMES,
         seed=79,
-        time="five hours",
+        time="four and a half hours",
     )
 ]

@@ -247,7 +247,7 @@ EXPERIMENTS = [
         filters_table,
         games=FILTER_GAMES,
         seed=41,
-        time="ten minutes",
+        time="five minutes",
     ),
     Experiment(
         "001/proposals",
@@ -256,6 +256,6 @@ EXPERIMENTS = [
         proposals_table,
         games=PROPOSAL_GAMES,
         seed=42,
-        time="ten minutes",
+        time="six minutes",
     ),
 ]
