@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env import estimators
+from gin_env import agents, estimators
+from gin_env.cards import NUM_CARDS
 from gin_env.reproduce.experiments import Experiment, Row, Run, by, in_order, markdown
 from gin_env.support.atomic import save_figure
 from gin_env.support.plots import import_matplotlib
 from gin_env.training.estimators import figures
-from gin_env.training.estimators.evaluation import Evaluation, evaluate_estimators
+from gin_env.training.estimators.evaluation import Evaluation, estimate_along, evaluate_estimators
 from gin_env.training.estimators.metrics import METRICS
 
 ENSEMBLES = tuple(f"ensemble:switching={switching}" for switching in ("paper", "fitted", "adaptive"))
@@ -219,7 +220,77 @@ def readings_table(rows: Sequence[Row]) -> str:
     return markdown(["P(B \\| A) is", "log loss", "squared difference", "integrity loss %", "top n"], lines)
 
 
+# --- The drift area as printed --------------------------------------------------------------------------
+
+
+def drift_areas(estimates: np.ndarray, hands: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """float64 (n, 2): the drift area of `gin_env.training.estimators.metrics`, and with the printed weight.
+
+    Of estimates (n, 52) and the opponents' hands of ten cards, masks uint64 (n,). Where it takes the i cards
+    with the largest probabilities to include k held ones, ours adds (11 - k)(i - k), what paper 003 prints
+    adds (11 - i)(i - k). Equal probabilities are ordered at random.
+    """
+    cards = np.arange(NUM_CARDS, dtype=np.uint64)
+    order = np.lexsort((rng.random(estimates.shape), -estimates), axis=1)
+    held = (hands[:, None] >> cards & np.uint64(1)).astype(bool)
+    places = 1 + np.nonzero(np.take_along_axis(held, order, axis=1))[1].reshape(len(estimates), -1)
+    k = np.arange(1, places.shape[1] + 1)
+    late = places - k
+    return np.stack([((11 - k) * late).sum(axis=1), ((11 - places) * late).sum(axis=1)], axis=1).astype(float)
+
+
+def measure_drift(run: Run) -> list[Row]:
+    """Both readings of the drift area for every estimator."""
+    names = run.some(every_estimator(), 4)
+    run.estimators += names
+    run.used("simple")
+    members = [estimators.make(name) for name in names]
+    sums, squares, samples = np.zeros((len(names), 2)), np.zeros((len(names), 2)), 0
+    rng = np.random.default_rng(run.seed)
+    bot = agents.make("simple")
+    for positions, each, _ in estimate_along(members, bot, run.size(5000, 200), run.seed):
+        samples += len(positions)
+        for number, estimates in enumerate(each):
+            areas = drift_areas(estimates, positions.hands, rng)
+            sums[number] += areas.sum(axis=0)
+            squares[number] += (areas**2).sum(axis=0)
+    means = sums / samples
+    errors = np.sqrt((squares / samples - means**2) / samples)
+    return [
+        {
+            "estimator": name,
+            "samples": samples,
+            "ours": round(float(means[number, 0]), 3),
+            "ours_error": round(float(errors[number, 0]), 3),
+            "printed": round(float(means[number, 1]), 3),
+            "printed_error": round(float(errors[number, 1]), 3),
+        }
+        for number, name in enumerate(names)
+    ]
+
+
+def drift_table(rows: Sequence[Row]) -> str:
+    """A row for each estimator; 1.96 standard errors, as if samples were independent."""
+    lines = [
+        (
+            f"`{row['estimator']}`",
+            f"{row['ours']:.1f} ± {1.96 * row['ours_error']:.1f}",
+            f"{row['printed']:.1f} ± {1.96 * row['printed_error']:.1f}",
+        )
+        for row in rows
+    ]
+    return markdown(["estimator", "weight 11 - k (ours)", "weight 11 - i (as printed)"], lines, "lrr")
+
+
 EXPERIMENTS = [
+    Experiment(
+        "003/drift-area",
+        "The drift area as paper 003 prints it, beside ours",
+        measure_drift,
+        drift_table,
+        games=0,
+        time="ten minutes",
+    ),
     Experiment(
         "003/bayes-readings",
         "How Bayes reads a turn",
