@@ -121,3 +121,16 @@ def test_bots_never_met_are_marked():
         for seed, won in enumerate(wins)
     ]
     assert "| `tonic` | 67.0 (66.0, 68.0) | *61.0 (60.0, 62.0)* |" in held_out.held_out_table(rows)
+
+
+@pytest.mark.parametrize(("kept", "bot"), [(True, "generation"), (False, "simple")])
+def test_the_champion_of_a_pool_plays_or_its_ancestor(kept, bot, tmp_path, monkeypatch):
+    from gin_env.agents.generations.bot import SHIPPED
+    from gin_env.training.generations import loop
+
+    history = [loop.Generation(number, number == 0 or kept, {}, {}, {}, 0, 0, 0.0) for number in range(2)]
+    monkeypatch.setattr(loop, "run", lambda *arguments, **options: iter(()))
+    monkeypatch.setattr(loop, "read_history", lambda folder: history)
+    monkeypatch.setattr(loop, "champion", lambda folder: SHIPPED)
+    run = Run(0, True, tmp_path)
+    assert held_out.train_champion(run, tmp_path / "pool", {"simple": 1.0}, 1).name == bot

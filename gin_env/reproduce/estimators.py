@@ -32,7 +32,11 @@ TITLES = {
 
 def every_estimator() -> list[str]:
     """Every estimator; the ensemble in its three kinds, `bayes` also by the paper's letter."""
-    return [*(name for name in estimators.names() if name != "ensemble"), *ENSEMBLES, "bayes:likelihood=paper"]
+    return [
+        *(name for name in estimators.names() if name != "ensemble"),
+        *ENSEMBLES,
+        "bayes:likelihood=paper",
+    ]
 
 
 def measure_metrics(run: Run) -> list[Row]:

@@ -32,8 +32,6 @@ GAMES = 6000
 
 def train_champion(run: Run, folder: Path, pool: dict[str, float], seed: int) -> str | Agent:
     """The champion of a run of the loop, resumed in its folder; its ancestor if no generation was kept."""
-    import torch
-
     from gin_env.training.generations import loop
 
     hands = run.size(loop.Settings().hands, 64)
@@ -48,7 +46,7 @@ def train_champion(run: Run, folder: Path, pool: dict[str, float], seed: int) ->
         run.say(f"{folder.name}: generation {generation.number}, kept: {generation.kept}")
     if not any(generation.kept for generation in loop.read_history(folder)[1:]):
         return make(settings.ancestor)
-    return GenerationBot(str(loop.champion(folder)), dtype=torch.float32)
+    return GenerationBot(str(loop.champion(folder)))
 
 
 def measure_held_out(run: Run) -> list[Row]:
