@@ -30,7 +30,7 @@ OPPONENTS = ("simple", "simple:knock_at=0", "tonic", *HELD_OUT)
 GAMES = 6000
 
 
-def train_champion(run: Run, folder: Path, pool: dict[str, float], seed: int) -> str | Agent:
+def train_champion(run: Run, folder: Path, pool: dict[str, float], seed: int) -> Agent:
     """The champion of a run of the loop, resumed in its folder; its ancestor if no generation was kept."""
     from gin_env.training.generations import loop
 
