@@ -46,9 +46,9 @@ CANDIDATES = 5
 # --- Table 1 --------------------------------------------------------------------------------------------
 
 
-def data_set(run: Run, name: str, stages: str = "last") -> DataSet:
-    """The data set of a name, generated once in the run's folder."""
-    observations = run.size(recipes.OBSERVATIONS, 500)
+def data_set(run: Run, name: str, stages: str = "last", observations: int = recipes.OBSERVATIONS) -> DataSet:
+    """The data set of a name, generated once in the run's folder; in a quick run 500 observations."""
+    observations = run.size(observations, 500)
     run.say(f"data {name}, {observations:,} states")
     run.used(*(("random-discard", "simple") if name.startswith("random") else ("simple",)))
     run.estimators += [recipes.ESTIMATOR] * (recipes.ESTIMATOR not in run.estimators)
@@ -67,14 +67,18 @@ def measure_table_1(run: Run) -> list[Row]:
     torch.set_num_threads(1)
     epochs = 1 if run.quick else None
     rows = []
-    for name in run.some(list(recipes.RECIPES), 1):
+    for name in run.some(list(recipes.TABLE_1), 1):
         recipe = recipes.find_recipe(name)
         states = data_set(run, recipe.data_set, recipe.stages)
         path = run.folder / f"{name}.safetensors"
         if not path.exists():
             run.say(f"training {name}")
             settings = Settings(
-                recipe.architecture, find_schedule("fast", epochs), recipe.augmented, run.seed
+                recipe.architecture,
+                find_schedule("fast", epochs),
+                recipe.augmented,
+                run.seed,
+                recipe.independently,
             )
             trainer, compared = train_best(
                 states, settings, run.size(CANDIDATES, 2), run.size(VALIDATION_GAMES, 20)

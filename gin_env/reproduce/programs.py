@@ -83,12 +83,6 @@ def dealt_table(rows: Sequence[Row]) -> str:
     return markdown(header, lines)
 
 
-def reading_table(rows: Sequence[Row]) -> str:
-    """Log losses of the readings of P(B | A)."""
-    lines = [(row["reading"], f"{row['log_loss']:.3f}") for row in rows]
-    return markdown(["P(B \\| A) is", "log loss"], lines)
-
-
 def time_table(rows: Sequence[Row]) -> str:
     """Microseconds of one estimate."""
     lines = [
@@ -134,14 +128,6 @@ EXPERIMENTS = [
         dealt_table,
         games=0,
         program="gin-rummy hand-strength data random-256 data.npz",
-    ),
-    Experiment(
-        "003/bayes-readings",
-        "How Bayes reads a turn",
-        None,
-        reading_table,
-        games=0,
-        program="gin-rummy evaluate-estimators uniform bayes --games 3000",
     ),
     Experiment(
         "003/time",
