@@ -9,6 +9,7 @@ from gin_env.commands import (
     bot_speed,
     convert,
     estimators,
+    gif,
     hand_strength,
     matches,
     reproduce,
@@ -39,6 +40,7 @@ app.add_typer(hand_strength.app, name="hand-strength")
 app.add_typer(estimators.app)
 app.add_typer(reproduce.app)
 app.add_typer(convert.app)
+app.add_typer(gif.app)
 app.add_typer(serve.app)
 app.add_typer(bench.app)
 app.add_typer(bot_speed.app)

@@ -134,7 +134,11 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.nda
     says how the hand ended. Infos also hold ``"action_mask"`` (num_envs, 107).
     """
 
-    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": ["rgb_array", "ansi"]}  # noqa: RUF012
+    metadata = {  # noqa: RUF012
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+        "render_modes": ["rgb_array", "ansi"],
+        "render_fps": 2,
+    }
 
     def __init__(
         self,
