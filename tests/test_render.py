@@ -14,6 +14,7 @@ from helpers import Table, deck_of, ids
 
 from gin_env import agents, gin_rummy_v0
 from gin_env.cards import cards_of
+from gin_env.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
 from gin_env.show import screen, text
 from gin_env.state import OUTCOME_NAMES
 from gin_env.views import PlayerView
@@ -317,6 +318,24 @@ def test_the_game_goes_on_after_the_user_closes_the_window(pygame_without_screen
     env.step(106)
     assert not pygame_without_screen.display.get_init()
     assert env.games.state["public"]["history_length"][0] == 2
+
+
+@pytest.mark.parametrize("environment", [gin_rummy_v0.raw_env, GinRummyEnv, GinRummyVectorEnv])
+def test_every_environment_says_how_fast_its_pictures_are_shown(environment):
+    assert "rgb_array" in environment.metadata["render_modes"]
+    assert environment.metadata["render_fps"] == 2
+
+
+def test_the_gymnasium_environments_draw_the_same_picture():
+    from gin_env.show import picture
+
+    one, two = GinRummyEnv(render_mode="rgb_array"), GinRummyVectorEnv(2, render_mode="rgb_array")
+    one.reset(seed=5)
+    two.reset(seed=4)
+    drawn = two.render()
+    assert len(drawn) == 2
+    np.testing.assert_array_equal(one.render(), drawn[1])
+    np.testing.assert_array_equal(drawn[0], picture.image(two.seat.games.state[0]))
 
 
 # --- Imports ------------------------------------------------------------------------------------------

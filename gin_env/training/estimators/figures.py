@@ -141,7 +141,7 @@ def draw_curve(curve: Sequence[Progress], title: str, path: str | Path, origin: 
     axes.plot(positions, validation, label="held-out positions", color=BLUE, linestyle="-")
     axes.set_xlabel("positions learned from")
     axes.set_ylabel("cross-entropy (nats for each unknown card)")
-    axes.set_title(title, fontsize=9)
+    axes.set_title(title, fontsize=8)
     axes.legend(fontsize=8)
     sign_figure(figure, origin)
     save_figure(figure, path, dpi=120)
