@@ -50,13 +50,14 @@ def write_gif(pictures: Sequence[np.ndarray], path: str | Path, seconds: float =
     Raises ValueError for no pictures, for a path that does not end in ``.gif``, or for less than 0.02
     seconds, which viewers do not show; OSError if the file cannot be written.
     """
+    from PIL import Image  # `picture` has said what to install if it is missing
+
     check_gif(path, seconds)
     if not len(pictures):
         raise ValueError("a GIF needs at least one picture")
-    image = picture.Image
     chosen = np.concatenate([pictures[0], pictures[len(pictures) // 2], pictures[-1]])
-    palette = image.fromarray(chosen).quantize(_COLOURS, dither=image.Dither.NONE)
-    frames = [image.fromarray(one).quantize(palette=palette, dither=image.Dither.NONE) for one in pictures]
+    palette = Image.fromarray(chosen).quantize(_COLOURS, dither=Image.Dither.NONE)
+    frames = [Image.fromarray(one).quantize(palette=palette, dither=Image.Dither.NONE) for one in pictures]
     milliseconds = [round(1000 * seconds)] * len(frames)
     milliseconds[-1] = round(1000 * max(seconds, LAST_SECONDS))
     file = io.BytesIO()
