@@ -12,7 +12,7 @@ from gin_env import agents, estimators
 from gin_env.cards import NUM_CARDS
 from gin_env.reproduce.experiments import Experiment, Row, Run, by, in_order, markdown
 from gin_env.support.atomic import save_figure
-from gin_env.support.plots import import_matplotlib
+from gin_env.support.plots import BLUE, ORANGE, new_figure, sign_figure
 from gin_env.training.estimators import figures
 from gin_env.training.estimators.evaluation import Evaluation, estimate_along, evaluate_estimators
 from gin_env.training.estimators.metrics import METRICS
@@ -103,14 +103,14 @@ def evaluation_of(rows: Sequence[Row]) -> Evaluation:
     return Evaluation(tuple(names), "simple", hands, 0, counts, sums, squares, bins, np.zeros(len(names)))
 
 
-def draw_turns(metric: str, rows: Sequence[Row], path: Path) -> None:
+def draw_turns(metric: str, rows: Sequence[Row], path: Path, origin: str) -> None:
     """A metric after each turn."""
-    figures.draw_metric(evaluation_of(rows), metric, path)
+    figures.draw_metric(evaluation_of(rows), metric, path, origin)
 
 
-def draw_calibration(rows: Sequence[Row], path: Path) -> None:
+def draw_calibration(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Frequencies against probabilities."""
-    figures.draw_calibration(evaluation_of(rows), path)
+    figures.draw_calibration(evaluation_of(rows), path, origin)
 
 
 # --- Stronger players -----------------------------------------------------------------------------------
@@ -160,13 +160,12 @@ def stronger_table(rows: Sequence[Row]) -> str:
     return markdown(["weights", *(f"on `{bot}` (%)" for bot in bots)], lines)
 
 
-def draw_stronger(rows: Sequence[Row], path: Path) -> None:
+def draw_stronger(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Bars: one group for each network and bot, a bar for each set of weights."""
-    figure = import_matplotlib()[0](figsize=(8, 4.5), layout="constrained")
-    axes = figure.subplots()
+    figure, [[axes]] = new_figure(8, 4.5)
     found = by(rows, "estimator", "bot")
     groups = [(network, bot) for network in NETWORKS for bot in in_order(rows, "bot")]
-    for offset, watched, colour in ((-0.2, "simple", "tab:blue"), (0.2, "tonic", "tab:orange")):
+    for offset, watched, colour in ((-0.2, "simple", BLUE), (0.2, "tonic", ORANGE)):
         chosen = [found[f"{network}:weights={watched}", bot] for network, bot in groups]
         bars = axes.bar(
             np.arange(len(groups)) + offset,
@@ -180,6 +179,7 @@ def draw_stronger(rows: Sequence[Row], path: Path) -> None:
     axes.set_xticks(range(len(groups)), [f"{network}\nagainst {bot}" for network, bot in groups])
     axes.set_ylabel("log loss of the uniform estimate saved (%)")
     axes.legend(fontsize=8)
+    sign_figure(figure, origin)
     save_figure(figure, path, dpi=120)
 
 
