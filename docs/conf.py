@@ -104,6 +104,13 @@ def read_numpy_style(app: Any, what: str, name: str, thing: Any, options: Any, l
     lines[:] = NumpyDocstring(written, Config(napoleon_use_param=True)).lines()
 
 
+def write_defaults(
+    app: Any, what: str, name: str, thing: Any, options: Any, signature: str | None, returned: str | None
+) -> tuple[str | None, str | None]:
+    """Python writes defaults that are made anew as <factory>, which Sphinx cannot read."""
+    return signature and signature.replace("<factory>", "..."), returned
+
+
 def link_within_the_site(app: Any, docname: str, source: list[str]) -> None:
     """A link to a folder leads to its README, and is plain text where there is none."""
     folder = (ROOT / docname).parent
@@ -121,5 +128,6 @@ def link_within_the_site(app: Any, docname: str, source: list[str]) -> None:
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("autodoc-skip-member", leave_out_kernels)
+    app.connect("autodoc-process-signature", write_defaults)
     app.connect("autodoc-process-docstring", read_numpy_style)
     app.connect("source-read", link_within_the_site)

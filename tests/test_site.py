@@ -54,7 +54,9 @@ def test_each_page_says_in_its_first_line_who_it_is_for(page):
 
 def test_each_page_is_in_the_menu_of_the_site_and_in_the_table_of_the_folder():
     pages = {str(page.relative_to(DOCS).with_suffix("")) for page in [*DOCS.rglob("*.md"), *NOTEBOOKS]}
-    menus = re.findall(r"```\{toctree\}\n(?::[^\n]*\n)*\n(.*?)```", (DOCS / "index.md").read_text(), re.DOTALL)
+    menus = re.findall(
+        r"```\{toctree\}\n(?::[^\n]*\n)*\n(.*?)```", (DOCS / "index.md").read_text(), re.DOTALL
+    )
     assert pages - set("\n".join(menus).split()) == {"README", "index"}
     linked = set(re.findall(r"\]\(([\w/]+)\.(?:md|ipynb)\)", (DOCS / "README.md").read_text()))
     assert {page for page in pages - linked if not page.startswith("api/")} == {"README", "index"}
