@@ -72,7 +72,13 @@ autodoc_member_order = "bysource"
 autosummary_generate = False
 python_maximum_signature_line_length = 90
 
-KERNEL_MODULES = ("gin_env.hands", "gin_env.knowledge")
+KERNEL_MODULES = (
+    "gin_env.engine",
+    "gin_env.hands",
+    "gin_env.history",
+    "gin_env.knowledge",
+    "gin_env.streams",
+)
 """Where kernels are shown: elsewhere they are not for callers."""
 
 

@@ -15,6 +15,8 @@ from urllib.parse import unquote, urldefrag
 import pytest
 from test_readme import ROOT
 
+import gin_env
+
 pytestmark = pytest.mark.compiled
 
 DOCS = ROOT / "docs"
@@ -72,6 +74,11 @@ def test_the_picture_of_the_rooms_is_drawn_from_the_contract():
     assert picture.index(">cli<") < picture.index(">engine<") < picture.index(">support<")
 
 
+def test_each_name_that_the_package_offers_is_in_the_reference():
+    reference = (DOCS / "api" / "game.md").read_text()
+    assert [name for name in gin_env.__all__ if name not in reference and name != "__version__"] == []
+
+
 # --- The site -------------------------------------------------------------------------------------------
 
 
@@ -117,6 +124,9 @@ def test_the_site_builds_without_warnings_and_its_links_lead_somewhere(tmp_path)
     reference = (site / "docs" / "api" / "play.html").read_text()
     assert 'id="gin_env.play.matches.play_match"' in reference
     assert "half of them with each bot as player_0" in reference, "parameters are described"
+    for page, shown in (("bots", False), ("kernels", True)):
+        text = (site / "docs" / "api" / f"{page}.html").read_text()
+        assert bool(re.search(r'id="gin_env\.[\w.]+\.(simple_action|min_deadwood)"', text)) == shown, "kernels"
 
 
 def test_a_broken_link_is_found(tmp_path):
