@@ -126,7 +126,8 @@ def test_the_site_builds_without_warnings_and_its_links_lead_somewhere(tmp_path)
     assert "half of them with each bot as player_0" in reference, "parameters are described"
     for page, shown in (("bots", False), ("kernels", True)):
         text = (site / "docs" / "api" / f"{page}.html").read_text()
-        assert bool(re.search(r'id="gin_env\.[\w.]+\.(simple_action|min_deadwood)"', text)) == shown, "kernels"
+        kernels = re.search(r'id="gin_env\.[\w.]+\.(simple_action|min_deadwood)"', text)
+        assert bool(kernels) == shown, page
 
 
 def test_a_broken_link_is_found(tmp_path):
