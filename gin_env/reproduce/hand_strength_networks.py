@@ -28,8 +28,9 @@ from gin_env.reproduce.experiments import (
     match_row,
     percent,
 )
-from gin_env.reproduce.hand_strength import CONFIDENCE, TABLE, data_set, new_figure
+from gin_env.reproduce.hand_strength import CONFIDENCE, TABLE, data_set
 from gin_env.support.atomic import save_figure
+from gin_env.support.plots import BLUE, ORANGE, new_figure, sign_figure
 from gin_env.training.hand_strength import recipes
 from gin_env.training.hand_strength.data_sets import DataSet
 
@@ -216,20 +217,23 @@ def schedule_table(rows: Sequence[Row]) -> str:
     return markdown(["epoch", *header], lines, "r")
 
 
-def draw_schedule(rows: Sequence[Row], path: Path) -> None:
+def draw_schedule(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Error and games won by epoch, a line for each network; the rate falls after epochs 32 and 64."""
-    figure, axes = new_figure(2)
-    for name, colour in zip(in_order(rows, "data_set"), ("tab:blue", "tab:orange"), strict=True):
+    figure, [axes] = new_figure(9, 3.6, columns=2)
+    looks = ((BLUE, "-"), (ORANGE, "--"))
+    for name, (colour, dash) in zip(in_order(rows, "data_set"), looks, strict=True):
         for number, seed in enumerate(in_order(rows, "seed")):
             mine = [row for row in rows if (row["data_set"], row["seed"]) == (name, seed)]
             epochs = [row["epoch"] for row in mine]
             for panel, key in zip(axes, ("validation_loss", "won"), strict=True):
                 label = None if number else name
-                panel.plot(epochs, [row[key] for row in mine], marker=".", color=colour, label=label)
+                values = [row[key] for row in mine]
+                panel.plot(epochs, values, marker=".", color=colour, linestyle=dash, label=label)
     axes[0].set(xscale="log", xlabel="epoch", ylabel="mean squared error of validation")
     axes[1].set(xscale="log", xlabel="epoch", ylabel="games won against simple, %")
     axes[1].axhline(50, color="grey", linewidth=0.8)
     axes[0].legend()
+    sign_figure(figure, origin)
     save_figure(figure, path, dpi=120)
 
 
