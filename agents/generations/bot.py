@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from gin_env.actions import NUM_ACTIONS
 from gin_env.agents.generations.network import CandidateNetwork, load_network, observe
 from gin_env.candidates import NO_ACTION, are_discarding, candidate_rows
 from gin_env.support.checks import check_choice
@@ -84,6 +85,19 @@ class GenerationBot:
         """
         values, actions = self._values(self.network, self.dtype, view, discarding)
         return values.astype(np.float32, copy=False), actions
+
+    def action_values(self, view: PlayerView) -> np.ndarray:
+        """float32 (n, 107): what each action is worth to its player, in points / 100; NaN if it is illegal."""
+        worth = np.full((len(view), NUM_ACTIONS + 1), np.nan, np.float32)  # the last column is of no action
+        discarding = are_discarding(view.records)
+        for phase in (False, True):
+            mine = np.flatnonzero(discarding == phase)
+            if len(mine):
+                values, actions = self.values(view[mine], phase)
+                actions = np.where(values > IMPOSSIBLE, actions, NO_ACTION).reshape(len(mine), -1)
+                worth[mine[:, None], actions] = values.reshape(len(mine), -1)
+        worth[:, NUM_ACTIONS] = np.nan
+        return worth[:, :NUM_ACTIONS]
 
     def _values(
         self, network: CandidateNetwork, dtype: torch.dtype, view: PlayerView, discarding: bool
