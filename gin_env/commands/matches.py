@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from tqdm import tqdm
 
-from gin_env.commands.options import BOT_HELP, Confidence, Hands, Json, Resume, SecretSeed, resumable
+from gin_env.commands.options import BOT_HELP, Confidence, Hands, Json, Record, Resume, SecretSeed, resumable
 from gin_env.support.atomic import check_targets
 
 app = typer.Typer()
@@ -36,6 +37,7 @@ def bots() -> None:
     "`gin-rummy match simple simple --games 20000 --seed 7 --json result.json`  \n"
     "`gin-rummy match simple:knock_at=4 simple --confidence 0.9`  \n"
     "`gin-rummy match tonic simple --seed 7 --json result.json --deals`  \n"
+    "`gin-rummy match tonic simple --games 20 --seed 7 --record games.jsonl`  \n"
     "`gin-rummy match runs/ppo_selfplay/policy.safetensors simple`"
 )
 def match(
@@ -51,6 +53,7 @@ def match(
     deals: Annotated[
         bool, typer.Option("--deals", help="Add to the JSON what each deal came to (wins, points, hands).")
     ] = False,
+    record: Record = None,
 ) -> None:
     """Play bot A against bot B: win rate with a Wilson interval, deals paired, seats and dealers balanced."""
     from gin_env.play.matches import check_confidence, play_match
@@ -58,11 +61,13 @@ def match(
     check_confidence(confidence)
     if deals and json is None:
         raise ValueError("--deals adds to the JSON: name its file with --json")
-    check_targets(json)
+    check_targets(json, record)
     unit = "hand" if hands else "game"
     with tqdm(total=games, unit=unit, smoothing=0.1) as progress:
-        result = play_match(a, b, games, seed, episode=unit, progress=progress.update)
+        result = play_match(a, b, games, seed, episode=unit, progress=progress.update, record=record)
     typer.echo(result.summary(confidence))
+    if record is not None:
+        typer.echo(f"recorded in {record}; next: gin-rummy replay {record}")
     if json is not None:
         result.save(json, confidence, deals)
         typer.echo(f"written to {json}")
@@ -72,6 +77,7 @@ def match(
     epilog="Examples:  \n`gin-rummy tournament`  \n"
     "`gin-rummy tournament simple simple:knock_at=4 tonic --games 20000 --confidence 0.9`  \n"
     "`gin-rummy tournament --seed 7 --json table.json --csv table.csv --plot table.png`  \n"
+    "`gin-rummy tournament simple tonic medium --games 20 --record games.jsonl`  \n"
     "`gin-rummy tournament --seed 7 --json table.json --csv table.csv --plot table.png --resume`"
 )
 def tournament(
@@ -85,23 +91,34 @@ def tournament(
     json: Json = None,
     csv: Annotated[Path | None, typer.Option(help="Write a line for each pair to this file as CSV.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the win rates as a heat map (.png).")] = None,
+    record: Record = None,
     resume: Resume = False,
 ) -> None:
     """Play all pairs of bots: win rates with Wilson intervals, points per hand, ratings on Elo's scale."""
     from gin_env import agents
+    from gin_env.play.records import Recorder
     from gin_env.play.tournaments import draw_heat_map, play_tournament
     from gin_env.support.plots import import_matplotlib
 
-    check_targets(json, csv, plot)
+    check_targets(json, csv, plot, record)
     if plot is not None:
         import_matplotlib()
     entrants = bots or agents.names()
     unit = "hand" if hands else "game"
     total = games * len(entrants) * (len(entrants) - 1) // 2
-    with resumable(resume, json, csv, plot) as log:
+    with ExitStack() as open_files:
+        log = open_files.enter_context(resumable(resume, json, csv, plot))
+        recorder = None if record is None else open_files.enter_context(Recorder(record))
         with tqdm(total=total, unit=unit, smoothing=0.1) as progress:
             result = play_tournament(
-                entrants, games, seed, episode=unit, confidence=confidence, progress=progress.update, log=log
+                entrants,
+                games,
+                seed,
+                episode=unit,
+                confidence=confidence,
+                progress=progress.update,
+                log=log,
+                record=recorder,
             )
         typer.echo(result)
         for path, write in (

@@ -34,6 +34,13 @@ Resume = Annotated[
     ),
 ]
 Json = Annotated[Path | None, typer.Option(help="Write the result to this file as JSON.")]
+Record = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write every game to this file as a line of JSON (docs/records.md); one that is there is gone "
+        "on with. `gin-rummy replay` steps through it."
+    ),
+]
 DataEstimator = Annotated[str, typer.Option(help="What estimates the opponent's hand in the data.")]
 DataWorkers = Annotated[int, typer.Option(min=1, help="Threads that play; the data do not depend on it.")]
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from gin_env.agents import Agent
 from gin_env.play.matches import MatchResult, play_match
+from gin_env.play.records import Recorder
 from gin_env.rules import Rules
 from gin_env.support.atomic import write_text
 from gin_env.support.version import __version__
@@ -61,17 +62,19 @@ class MatchLog:
         episode: str = "game",
         rules: Rules | None = None,
         progress: Callable[[int], object] | None = None,
+        record: Recorder | None = None,
     ) -> MatchResult:
         """The match of these bots: from the file, or played by `play_match` and added to it.
 
         `names` are what the bots are known by in the file: bots that play differently need different ones.
+        With `record` the games of a match that is played are recorded, see `play_match`.
         """
         key = json.dumps([*names, games, seed, episode, asdict(rules or Rules())])
         if key in self._matches:
             if progress is not None:
                 progress(games)
             return self._matches[key]
-        match = play_match(*bots, games, seed, episode=episode, rules=rules, progress=progress)
+        match = play_match(*bots, games, seed, episode=episode, rules=rules, progress=progress, record=record)
         self._matches[key] = match
         self._append(json.dumps({"key": key, "match": match.as_dict(deals=True)}))
         return match

@@ -28,7 +28,8 @@ from gin_env.play.intervals import (
     wilson_interval,
     win_rate_interval,
 )
-from gin_env.play.turns import is_clairvoyant, play_on, play_seated
+from gin_env.play.records import MatchRecording, RecordedGames, Recorder
+from gin_env.play.turns import is_clairvoyant, play_bot, play_on, play_seated
 from gin_env.rules import Rules
 from gin_env.state import GIN, UNDERCUT, VOID
 from gin_env.streams import check_seed, fresh_seed
@@ -233,6 +234,7 @@ def play_match(
     rules: Rules | None = None,
     progress: Callable[[int], object] | None = None,
     clairvoyant: bool = False,
+    record: Recorder | str | Path | None = None,
 ) -> MatchResult:
     """Play `games` games (an even number) of bot a against bot b.
 
@@ -247,6 +249,8 @@ def play_match(
     progress : called now and then with the number of games that have ended since the last call.
     clairvoyant : a bot that has the method ``act_clairvoyantly(view, opponent_hands)`` is told its opponent's
         hand, to measure what knowing everything is worth; the result says so. Otherwise nobody ever is.
+    record : a file, or a `gin_env.play.records.Recorder`, into which each game is written, in the order in
+        which they were begun. The result is the same; without it nothing is remembered.
 
     Raises ValueError for unknown bots, an odd number of games or `clairvoyant` without a bot that can make
     use of it, IllegalActionError if a bot plays illegally.
@@ -261,8 +265,13 @@ def play_match(
     clairvoyant = check_switch("clairvoyant", clairvoyant)
     if clairvoyant and not any(is_clairvoyant(bot) for bot in bots):
         raise ValueError("clairvoyant=True, but neither bot has a method act_clairvoyantly")
-    table = Games(min(int(games), BATCH_SIZE), rules, episode)
-    tally = _play_all(bots, int(games), seed, table, progress, clairvoyant)
+    size = min(int(games), BATCH_SIZE)
+    table = Games(size, rules, episode) if record is None else RecordedGames(size, rules, episode)
+    if isinstance(table, RecordedGames) and record is not None:
+        with MatchRecording(record, table, (a, b), bots, clairvoyant) as recording:
+            tally = _play_all(bots, int(games), seed, table, progress, clairvoyant, recording)
+    else:
+        tally = _play_all(bots, int(games), seed, table, progress, clairvoyant)
     tally.deals.flags.writeable = False
     wins, points = (tally.deals[name].sum(axis=0, dtype=np.int64) for name in ("wins", "points"))
     return MatchResult(
@@ -325,26 +334,35 @@ def _play_all(
     table: Games,
     progress: Callable[[int], object] | None,
     clairvoyant: bool,
+    recording: MatchRecording | None = None,
 ) -> _Tally:
     """Play games number 0 to games - 1 in random order; a place that becomes free takes the next one."""
     tally = _Tally(games // 2)
     order = np.random.default_rng(seed).permutation(games)
+    turns = np.argsort(order)  # of the games' numbers in this order
+    same = bots[0] is bots[1]
+    if recording is None:
+        play = partial(play_on, both_seats=same, clairvoyant=clairvoyant)
+    else:
+        play = partial(play_bot, clairvoyant=clairvoyant)
     numbers = np.zeros(len(table), np.int64)  # of the games at the places; a has the seat number % 2
     running = table.everyone
     _seat(table, running, order[: len(table)], seed, numbers)
     begun = len(table)
     while len(running):
-        if bots[0] is bots[1]:
-            play_on(table, bots[0], running, both_seats=True, clairvoyant=clairvoyant)
+        if same:
+            play(table, bots[0], running)
         else:
             sitting = table.to_move()[running] ^ numbers[running] % 2
-            play_seated(table, bots, sitting, running, partial(play_on, clairvoyant=clairvoyant))
+            play_seated(table, bots, sitting, running, play)
         ended = running[table.results["ended"][running]]
         if not len(ended):
             continue
         tally.add_hands(table.results[ended], numbers[ended])
         over = ended[table.done[ended]]
         tally.add_games(_winners(table, over), numbers[over])
+        if recording is not None:
+            recording.add(over, numbers[over], turns[numbers[over]])
         if progress is not None and len(over):
             progress(len(over))
         free = over[: games - begun]

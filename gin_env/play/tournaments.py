@@ -19,6 +19,7 @@ from gin_env.play.differences import Difference, win_rate_difference
 from gin_env.play.match_log import MatchLog
 from gin_env.play.matches import MatchResult, check_confidence, play_match
 from gin_env.play.ratings import Rating, rate
+from gin_env.play.records import Recorder, spell_out
 from gin_env.rules import Rules
 from gin_env.streams import check_seed, fresh_seed
 from gin_env.support.atomic import save_figure, write_csv, write_json
@@ -181,6 +182,7 @@ def play_tournament(
     confidence: float = 0.95,
     progress: Callable[[int], object] | None = None,
     log: MatchLog | None = None,
+    record: Recorder | None = None,
 ) -> TournamentResult:
     """Play `games` games (an even number) between every two of the bots.
 
@@ -193,6 +195,7 @@ def play_tournament(
     confidence : of the intervals.
     progress : called now and then with the number of games that have ended since the last call.
     log : keeps each match when it has been played; those that it holds already are taken from it.
+    record : every game that is played is written there, see `play_match`.
 
     Raises ValueError unless there are at least two bots, all of different names, and whatever `play_match`
     raises.
@@ -207,12 +210,16 @@ def play_tournament(
         raise ValueError("a tournament needs at least two bots")
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"the bots need different names, {twice[0]!r} is there twice")
+    if record is not None:
+        spell_out(record, agents.names() if bots is None else bots, entrants)
     pairs = list(combinations(range(len(entrants)), 2))
     matches = []
     for a, b in pairs:
         bots_of_pair = entrants[a], entrants[b]
         if log is None:
-            match = play_match(*bots_of_pair, games, seed, episode=episode, rules=rules, progress=progress)
+            match = play_match(
+                *bots_of_pair, games, seed, episode=episode, rules=rules, progress=progress, record=record
+            )
         else:
             match = log.play(
                 (names[a], names[b]),
@@ -222,6 +229,7 @@ def play_tournament(
                 episode=episode,
                 rules=rules,
                 progress=progress,
+                record=record,
             )
         matches.append(match)
     wins = [(a, b, *match.wins) for (a, b), match in zip(pairs, matches, strict=True)]

@@ -1,0 +1,34 @@
+"""Records of games: JSON Lines, one game (or single hand) a line, replayed by the engine when they are read.
+
+>>> from gin_env import play_match
+>>> from gin_env.play import records
+>>> play_match("simple", "tonic", 10, record="games.jsonl")
+>>> for game in records.read("games.jsonl"):
+...     for position in game.positions():
+...         position.view()  # what the player to move knows
+
+docs/records.md describes the lines, docs/records.schema.json the same as a JSON Schema.
+"""
+
+from gin_env.play.records.files import Recorder, read
+from gin_env.play.records.games import GameRecord, HandRecord, Player, Position, RecordError, views_of
+from gin_env.play.records.lines import FORMAT, VERSION
+from gin_env.play.records.match_recording import MatchRecording, spell_out
+from gin_env.play.records.tables import RecordedGames, resume
+
+__all__ = [
+    "FORMAT",
+    "VERSION",
+    "GameRecord",
+    "HandRecord",
+    "MatchRecording",
+    "Player",
+    "Position",
+    "RecordError",
+    "RecordedGames",
+    "Recorder",
+    "read",
+    "resume",
+    "spell_out",
+    "views_of",
+]
