@@ -17,6 +17,7 @@ from gin_env.actions import NUM_ACTIONS, IllegalActionError
 from gin_env.agents import Agent
 from gin_env.agents.process import PREFIX
 from gin_env.batch import Games
+from gin_env.play.records import GameRecord, Player, RecordedGames
 from gin_env.play.turns import play_bot
 from gin_env.rules import MAX_TURNS
 from gin_env.streams import check_seed, fresh_seed
@@ -61,9 +62,10 @@ class HumanGame:
     def __init__(self, opponent: str | Agent = "tonic", seed: int | None = None) -> None:
         self.bot = agents.resolve(opponent)
         self.opponent = opponent if isinstance(opponent, str) else opponent.name
+        self._opponent_is_object = not isinstance(opponent, str)
         self.seed = fresh_seed() if seed is None else check_seed(seed)
         self.actions: list[int] = []
-        self._game = Games(1, episode="game")
+        self._game = RecordedGames(1, episode="game")
         self._game.start(_ONE, np.array([self.seed], np.uint64), np.zeros(1, np.uint64))
         # The game deals the next hand as soon as one ends. Each hand is played first at a table of its own,
         # where its end stays to be looked at.
@@ -128,6 +130,11 @@ class HumanGame:
         if self.ended is None or self.is_over:
             raise RuntimeError("there is no next hand to go on to")
         self._begin_hand()
+
+    def record(self) -> GameRecord:
+        """The game so far, as `gin_env.play.records` writes it."""
+        made_by = None if self._opponent_is_object else self.opponent
+        return self._game.record(0, (Player("person"), Player(self.bot.name, made_by)))
 
     def _play(self, action: int) -> None:
         self._hand.play(_ONE, np.array([action]))

@@ -20,7 +20,7 @@ BLACK_INK, RED_INK, EDGE_INK = "#1a1c20", "#b3122a", "#8a8a80"
 BACK, BACK_INK = "#26427e", "#9db4e0"
 NEW_PAPER = "#ffe9a0"
 GOLD, PALE = "#ffd25c", "#c4decf"
-NAME_WIDTH = 8
+NAME_WIDTH = 7
 MOST_VALUES = 11
 
 # Dark blue to yellow: told apart by people who see no red or no green, and by brightness alone.
@@ -73,6 +73,16 @@ def group_drawings(groups: list[Group], letters: bool) -> Text:
     return Text("\n").join([side_by_side(drawings), captions])
 
 
+def captions(groups: list[Group]) -> Text:
+    """What the groups of the player's hand are, below them."""
+    text = Text(no_wrap=True)
+    for cards, caption in groups:
+        width = 4 * len(cards) + 2
+        word = caption.split()[0]
+        text.append(f"{word if len(word) < width else '':{width}}", GOLD if word != "deadwood" else PALE)
+    return text
+
+
 def title_line(seat: Seat, opponent: str, width: int) -> Text:
     """Game, hand and score in one line."""
     score = f"You {seat.mine} : {seat.theirs} {opponent}"
@@ -119,14 +129,18 @@ def pile_drawing(seat: Seat, letters: bool, boxes: bool, width: int) -> Text:
 
 def turn_lines(seat: Seat, opponent: str) -> Text:
     """Who took and discarded what, a line for each turn."""
-    text = Text(f"{'':{NAME_WIDTH}}{'took':10}discarded", "bold underline")
+    text = Text(f"{'':{NAME_WIDTH}}{'took':10}discard", "bold underline")
     for turn in seat.turns:
-        name = YOU if turn.mine else opponent
-        name = name if len(name) < NAME_WIDTH else name[: NAME_WIDTH - 2] + "…"
+        name = short_name(YOU if turn.mine else opponent, NAME_WIDTH - 1)
         text.append(f"\n{name:{NAME_WIDTH}}{turn.took:10}{turn.discarded}", "bold" if turn.mine else "")
     if not seat.turns:
         text.append("\nNobody has acted yet.")
     return text
+
+
+def short_name(name: str, width: int) -> str:
+    """A name, cut to this width."""
+    return name if len(name) <= width else name[: width - 1] + "…"
 
 
 def opinion_lines(opinion: Opinion, bot: str, upcard: int, letters: bool) -> Text:
@@ -152,12 +166,12 @@ def opinion_lines(opinion: Opinion, bot: str, upcard: int, letters: bool) -> Tex
 
 
 def belief_lines(belief: HeatMap, title: str) -> Text:
-    """The heat map: per cent for each card, in five lines."""
+    """The heat map: per cent for each card, ■ for 100, in five lines."""
     text = Text(f"{title[:2]:2}" + "".join(f"{rank:>3}" for rank in belief.ranks), "bold")
     for suit, cells in belief.rows:
         text.append(f"\n{suit} ", "bold")
         for per_cent in cells:
-            shown = f"{per_cent:3d}" if per_cent else "  ·"
+            shown = f"{per_cent:3d}" if 0 < per_cent < 100 else "  ■" if per_cent else "  ·"
             text.append(shown, heat_style(per_cent))
     return text
 
@@ -196,9 +210,11 @@ def heat_style(per_cent: int) -> Style:
 def showdown_lines(showdown: Showdown, opponent: str, letters: bool, boxes: bool) -> Text:
     """Both hands laid down, and the score step by step."""
     parts = [Text(showdown.headline, f"bold {GOLD}")]
-    for name, groups in ((opponent, showdown.theirs), ("You", showdown.mine)):
+    for name, groups in ((opponent, showdown.theirs), (YOU, showdown.mine)):
         if boxes:
-            parts += [Text(name, "bold"), group_drawings(groups, letters)]
+            beside = [Text(f"{line:10}", "bold", end="") for line in ("", short_name(name, 9), "", "")]
+            drawing = group_drawings(groups, letters).split("\n")
+            parts += [first + second for first, second in zip(beside, drawing, strict=True)]
         else:
             said = "  |  ".join(f"{card_names(cards, letters)} {caption}" for cards, caption in groups)
             parts.append(Text(f"{name}: {said}"))

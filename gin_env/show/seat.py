@@ -120,7 +120,7 @@ def _prompt(phase: int, my_turn: bool, upcard: int, opponent: str, letters: bool
     if not my_turn:
         return f"{opponent} is to {'discard' if phase == DISCARD else 'draw or pass'} ..."
     if phase == DISCARD:
-        return "Choose a card to discard; you may knock if it leaves little enough deadwood."
+        return "Choose a card to discard or to knock with."
     if phase == STOCK_ONLY:
         return "Both have passed: draw from the stock."
     card = card_name(upcard, letters)
