@@ -11,6 +11,7 @@ from gin_env.commands import (
     estimators,
     hand_strength,
     matches,
+    play,
     reproduce,
     serve,
     train,
@@ -32,6 +33,7 @@ def _gin_rummy() -> None:
     """Gin Rummy for reinforcement learning: bots, matches, tables."""
 
 
+app.add_typer(play.app)
 app.add_typer(matches.app)
 app.add_typer(train.app, name="train", help="Train what bots play by.")
 app.add_typer(tune.app, name="tune", help="Search a bot's numbers.")

@@ -194,7 +194,9 @@ def belief_and_truth(belief: HeatMap, hand: int, estimator: str, wide: bool) -> 
     if not wide:
         return Text("\n").join([Text(heading, "bold"), *left, Text("What was held", "bold"), *right])
     lines = [Text(f"{heading:43}what was held", "bold")]
-    return Text("\n").join(lines + [first + Text("  ") + second for first, second in zip(left, right, strict=True)])
+    return Text("\n").join(
+        lines + [first + Text("  ") + second for first, second in zip(left, right, strict=True)]
+    )
 
 
 def heat_style(per_cent: int) -> Style:
