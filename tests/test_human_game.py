@@ -1,8 +1,9 @@
-"""A person's game against a bot, without a screen: turns, ends of hands, saved and resumed games, opinions."""
+"""A person's game against a bot, without a screen: turns, ends of hands, saved games, opinions."""
 
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -65,7 +66,7 @@ def test_a_game_is_the_game_of_that_seed():
         assert game.ended is None
     assert game.is_over
     assert len(dealers) > 2
-    for (dealer, winner), (following, _) in zip(dealers, dealers[1:], strict=False):
+    for (dealer, winner), (following, _) in pairwise(dealers):
         assert following == (dealer if winner < 0 else 1 - dealer)
     with pytest.raises(RuntimeError, match="no next hand"):
         game.next_hand()

@@ -87,7 +87,7 @@ class GenerationBot:
         return values.astype(np.float32, copy=False), actions
 
     def action_values(self, view: PlayerView) -> np.ndarray:
-        """float32 (n, 107): what each action is worth to its player, in points / 100; NaN if it is illegal."""
+        """float32 (n, 107): what each action is worth to its player, in points / 100; NaN: illegal."""
         worth = np.full((len(view), NUM_ACTIONS + 1), np.nan, np.float32)  # the last column is of no action
         discarding = are_discarding(view.records)
         for phase in (False, True):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gin_env import agents
-from gin_env.actions import NUM_ACTIONS, IllegalActionError
+from gin_env.actions import NUM_ACTIONS, IllegalActionError, check_action
 from gin_env.agents import Agent
 from gin_env.agents.process import PREFIX
 from gin_env.batch import Games
@@ -111,11 +111,12 @@ class HumanGame:
     def act(self, action: int) -> None:
         """Carry out an action of the person's.
 
-        Raises IllegalActionError, which says why, if it is not allowed or not her turn.
+        Raises IllegalActionError, which says why, if it is not allowed or not her turn; TypeError for what is
+        no integer.
         """
         if not self.waits_for_person:
             raise IllegalActionError("it is not your turn")
-        self._play(action)
+        self._play(check_action(action))
 
     def let_bot_act(self) -> None:
         """Let the bot carry out one action. Raises as `play_bot` does; RuntimeError if it is not its turn."""
@@ -130,6 +131,12 @@ class HumanGame:
         if self.ended is None or self.is_over:
             raise RuntimeError("there is no next hand to go on to")
         self._begin_hand()
+
+    def another(self) -> HumanGame:
+        """A new game against the same bot, with the next seed."""
+        game = HumanGame(self.bot, (self.seed + 1) % 2**64)
+        game.opponent, game._opponent_is_object = self.opponent, self._opponent_is_object
+        return game
 
     def record(self) -> GameRecord:
         """The game so far, as `gin_env.play.records` writes it."""

@@ -117,6 +117,8 @@ class PlayApp(App[None]):
         self._made: dict[str, Agent | Estimator] = {}
         self._chosen: int | None = None
         self._told = ""
+        self._written: dict[str, Any] = {}
+        self._enabled: list[bool | None] = []
 
     # --- What is on the screen ------------------------------------------------------------------------
 
@@ -150,7 +152,7 @@ class PlayApp(App[None]):
         self._go_on()
 
     def on_resize(self, event: Resize) -> None:
-        self._show()
+        self.call_after_refresh(self._show)  # by then the size is the new one
 
     def _show(self) -> None:
         """Draw everything anew."""
@@ -163,14 +165,18 @@ class PlayApp(App[None]):
         screen.set_class(not boxes, "compact")
         screen.set_class(ended is not None, "ended")
         seat = describe_seat(self.game.view, self.game.opponent, self._letters)
-        self._write("too-small", f"{width} x {height} is too small: please enlarge the window to {WIDE} x {HIGH} "
-                    f"(at least {NARROWEST} x {LOWEST}).")  # fmt: skip
+        wanted = f"please enlarge the window to {WIDE} x {HIGH} (at least {NARROWEST} x {LOWEST})."
+        self._write("too-small", f"{width} x {height} is too small: {wanted}")
         self._write("title", draw.title_line(seat, self.game.opponent, width - 2))
         if ended is None:
             self._show_table(seat, boxes)
         else:
             self._show_end(ended, width)
-        self.refresh_bindings()
+        keys = [binding for binding in self.BINDINGS if binding.show]
+        enabled = [self.check_action(binding.action, ()) for binding in keys]
+        if enabled != self._enabled:
+            self._enabled = enabled
+            self.refresh_bindings()
 
     def _show_table(self, seat: Seat, boxes: bool) -> None:
         opponent, letters = self.game.opponent, self._letters
@@ -271,7 +277,10 @@ class PlayApp(App[None]):
         return self._made[key]
 
     def _write(self, name: str, text: Any) -> None:
-        self.screen_stack[0].query_one(f"#{name}", Static).update(text)
+        """Change a text, if it is another one: each change lays the screen out anew."""
+        if self._written.get(name) != text:
+            self._written[name] = text
+            self.screen_stack[0].query_one(f"#{name}", Static).update(text)
 
     # --- The course of the game -----------------------------------------------------------------------
 
@@ -396,7 +405,7 @@ class PlayApp(App[None]):
     def action_next(self) -> None:
         """Go on to the next hand, or to a new game."""
         if self.game.is_over:
-            self.game = HumanGame(self.game.opponent, (self.game.seed + 1) % 2**64)
+            self.game = self.game.another()
         else:
             self.game.next_hand()
         self._after_action()

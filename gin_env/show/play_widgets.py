@@ -32,6 +32,7 @@ class CardPlace(Widget):
         self._letters = letters
         self._card = 0
         self._last = self._new = self._chosen = False
+        self._shown: tuple[object, ...] = ()
 
     @property
     def key(self) -> str:
@@ -40,8 +41,12 @@ class CardPlace(Widget):
 
     def show(self, card: int, first: bool, last: bool, new: bool, chosen: bool, boxes: bool) -> None:
         """Show a card; `first` and `last` of its group, `new`: just drawn."""
-        self._card, self._last, self._new, self._chosen = card, last, new, chosen
         self.display = True
+        shown = (card, first, last, new, chosen, boxes)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        self._card, self._last, self._new, self._chosen = card, last, new, chosen
         self.styles.width = 5 if last and boxes else 4
         self.styles.margin = (0, 0, 0, 1 if first and self.place else 0)
         self.refresh(layout=True)
