@@ -63,6 +63,7 @@ def play(
 
     make_estimator(estimator)
     agents.make(hint_bot)
+    go_on = "gin-rummy play --resume" + ("" if save is None else f" --save {shlex.quote(str(save))}")
     if save is None:
         save = Path(typer.get_app_dir("gin-rummy")) / "game.json"
         save.parent.mkdir(parents=True, exist_ok=True)
@@ -97,7 +98,7 @@ def play(
     if screen.failure is not None:
         raise screen.failure
     if screen.game.actions and not screen.game.is_over:
-        typer.echo(f"The game is kept in {save}; `gin-rummy play --resume` goes on with it.")
+        typer.echo(f"The game is kept in {save}; `{go_on}` goes on with it.")
 
 
 def _serve(host: str, port: int, options: list[str]) -> None:

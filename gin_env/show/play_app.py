@@ -201,7 +201,7 @@ class PlayApp(App[None]):
         self._write("log", draw.turn_lines(seat, opponent))
         self._show_hint(seat)
         belief = self._belief()
-        self._write("belief", draw.belief_lines(belief, "%") if belief else "")
+        self._write("belief", draw.belief_lines(belief, self._estimator) if belief else "")
         self.screen_stack[0].query_one("#turns", VerticalScroll).scroll_end(animate=False)
 
     def _show_hint(self, seat: Seat) -> None:
@@ -216,7 +216,7 @@ class PlayApp(App[None]):
                 except (ValueError, TypeError, OSError) as error:
                     text = f"{self._hint_bot} has no hint: {error}"
         self._write("hint", text)
-        self.screen_stack[0].query_one("#hint").set_class(self._hint_on, "with-text")
+        self.screen_stack[0].query_one("#hint").display = self._hint_on
 
     def _show_end(self, ended: EndedHand, width: int) -> None:
         opponent = self.game.opponent

@@ -129,7 +129,7 @@ def pile_drawing(seat: Seat, letters: bool, boxes: bool, width: int) -> Text:
 
 def turn_lines(seat: Seat, opponent: str) -> Text:
     """Who took and discarded what, a line for each turn."""
-    text = Text(f"{'':{NAME_WIDTH}}{'took':10}discard", "bold underline")
+    text = Text().append(f"{'':{NAME_WIDTH}}{'took':10}discard", "bold underline")
     for turn in seat.turns:
         name = short_name(YOU if turn.mine else opponent, NAME_WIDTH - 1)
         text.append(f"\n{name:{NAME_WIDTH}}{turn.took:10}{turn.discarded}", "bold" if turn.mine else "")
@@ -145,7 +145,7 @@ def short_name(name: str, width: int) -> str:
 
 def opinion_lines(opinion: Opinion, bot: str, upcard: int, letters: bool) -> Text:
     """What a bot would do, and its values of all actions."""
-    text = Text(f"{bot} would", "bold")
+    text = Text().append(f"{bot} would", "bold")
     text.append(f"\n→ {action_name(opinion.action, upcard, letters)}", f"bold {GOLD}")
     if not opinion.values:
         text.append("\n(it has no values)")
@@ -165,9 +165,13 @@ def opinion_lines(opinion: Opinion, bot: str, upcard: int, letters: bool) -> Tex
     return text
 
 
-def belief_lines(belief: HeatMap, title: str) -> Text:
-    """The heat map: per cent for each card, ■ for 100, in five lines."""
-    text = Text(f"{title[:2]:2}" + "".join(f"{rank:>3}" for rank in belief.ranks), "bold")
+def belief_lines(belief: HeatMap, estimator: str) -> Text:
+    """The heat map under its heading, in six lines: per cent for each card, ■ for 100."""
+    return Text("\n").join([Text(f"What {estimator} believes, per cent", "bold"), _heat_cells(belief)])
+
+
+def _heat_cells(belief: HeatMap) -> Text:
+    text = Text().append("  " + "".join(f"{rank:>3}" for rank in belief.ranks), "bold")
     for suit, cells in belief.rows:
         text.append(f"\n{suit} ", "bold")
         for per_cent in cells:
@@ -178,7 +182,7 @@ def belief_lines(belief: HeatMap, title: str) -> Text:
 
 def truth_lines(hand: int) -> Text:
     """The cards of a hand where the heat map has them, in five lines."""
-    text = Text("  " + "A 2 3 4 5 6 7 8 9 T J Q K", "bold")
+    text = Text().append("  A 2 3 4 5 6 7 8 9 T J Q K", "bold")
     for suit in range(len(SUITS)):
         text.append("\n  ")
         for rank in range(NUM_RANKS):
@@ -190,7 +194,7 @@ def truth_lines(hand: int) -> Text:
 def belief_and_truth(belief: HeatMap, hand: int, estimator: str, wide: bool) -> Text:
     """A belief about a hand beside the hand, or above it."""
     heading = f"What {estimator} believed, per cent"
-    left, right = belief_lines(belief, "").split("\n"), truth_lines(hand).split("\n")
+    left, right = _heat_cells(belief).split("\n"), truth_lines(hand).split("\n")
     if not wide:
         return Text("\n").join([Text(heading, "bold"), *left, Text("What was held", "bold"), *right])
     lines = [Text(f"{heading:43}what was held", "bold")]
