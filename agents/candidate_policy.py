@@ -251,15 +251,19 @@ class CandidatePolicyBot:
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`. Raises ValueError under other rules than those of the training."""
-        if view.rules != self.rules:
-            raise ValueError(f"{self.name} was trained under {self.rules}, not under {view.rules}")
+        self._check_rules(view)
         chosen = np.empty(len(view), np.int64)
         discarding = are_discarding(view.records)
         for number, group in ((DRAW_ROWS, ~discarding), (DISCARD_ROWS, discarding)):
             mine = np.flatnonzero(group)
             if not len(mine):
                 continue
-            rows, actions, table = self._candidates(view[mine], number)
+            rows, actions, table = view[mine].candidates(
+                rows=np.empty((len(mine), number, NUM_FEATURES), np.float32)
+            )
+            if not self.sees_scores:
+                table[:, _SCORES] = 0
+            actions = actions.reshape(len(mine), -1)
             if self.deterministic:
                 chosen[mine] = self._best(rows, actions, table)
             else:
@@ -268,24 +272,24 @@ class CandidatePolicyBot:
                 chosen[mine] = actions[np.arange(len(mine)), best]
         return chosen
 
-    def probabilities(self, view: PlayerView) -> np.ndarray:
-        """float32 (n, 107): how probably the network chooses each action, were it not deterministic."""
-        chances = np.zeros((len(view), NUM_ACTIONS + 1), np.float32)  # the last column is of no action
-        discarding = are_discarding(view.records)
-        for number, group in ((DRAW_ROWS, ~discarding), (DISCARD_ROWS, discarding)):
-            mine = np.flatnonzero(group)
-            if len(mine):
-                rows, actions, table = self._candidates(view[mine], number)
-                logits = _logits(self.network, rows, actions, table)
-                chances[mine[:, None], actions] = torch.softmax(logits, dim=1).numpy()
-        return chances[:, :NUM_ACTIONS]
-
-    def _candidates(self, view: PlayerView, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(rows, actions, table) as the network reads them, of players who all draw or all discard."""
-        rows, actions, table = view.candidates(rows=np.empty((len(view), number, NUM_FEATURES), np.float32))
+    def action_chances(self, view: PlayerView) -> np.ndarray:
+        """float64 (n, 107): with which probability the network chooses each action. Raises as `act` does."""
+        self._check_rules(view)
+        rows, actions, table = view.candidates()
         if not self.sees_scores:
             table[:, _SCORES] = 0
-        return rows, actions.reshape(len(view), -1), table
+        dtype = self.network.draws.outputs.weight.dtype
+        with torch.inference_mode():
+            logits, _ = self.network.action_logits(
+                torch.from_numpy(rows).to(dtype),
+                torch.from_numpy(actions),
+                torch.from_numpy(table).to(dtype),
+            )
+            return torch.softmax(logits.double(), dim=1).numpy()
+
+    def _check_rules(self, view: PlayerView) -> None:
+        if view.rules != self.rules:
+            raise ValueError(f"{self.name} was trained under {self.rules}, not under {view.rules}")
 
     def _best(self, rows: np.ndarray, actions: np.ndarray, table: np.ndarray) -> np.ndarray:
         """The most probable action of each player, the first of equal ones as Stable-Baselines3 decides."""

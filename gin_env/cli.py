@@ -9,9 +9,11 @@ from gin_env.commands import (
     bot_speed,
     convert,
     estimators,
+    explain,
     hand_strength,
     matches,
     play,
+    replay,
     reproduce,
     serve,
     train,
@@ -35,6 +37,8 @@ def _gin_rummy() -> None:
 
 app.add_typer(play.app)
 app.add_typer(matches.app)
+app.add_typer(replay.app)
+app.add_typer(explain.app)
 app.add_typer(train.app, name="train", help="Train what bots play by.")
 app.add_typer(tune.app, name="tune", help="Search a bot's numbers.")
 app.add_typer(hand_strength.app, name="hand-strength")

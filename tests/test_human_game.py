@@ -1,4 +1,4 @@
-"""A person's game against a bot, without a screen: turns, ends of hands, saved games, opinions."""
+"""A person's game against a bot, without a screen: turns, ends of hands, saved games, hints."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from situations import Plain, plain_action
 from gin_env import agents
 from gin_env.actions import IllegalActionError
 from gin_env.batch import Games
+from gin_env.play.hints import hint
 from gin_env.play.human_game import HumanGame
-from gin_env.play.opinions import opinion
 from gin_env.state import DISCARD, OVER
 
 SEED = 5
@@ -157,7 +157,7 @@ def test_a_finished_game_is_recorded():
     assert list(record.scores) == game.view.records["public"]["scores"][0].tolist()
 
 
-# --- Opinions -----------------------------------------------------------------------------------------
+# --- Hints --------------------------------------------------------------------------------------------
 
 
 def to_discard(seed: int = SEED) -> HumanGame:
@@ -170,7 +170,7 @@ def to_discard(seed: int = SEED) -> HumanGame:
 def test_a_bot_without_values_has_an_action():
     view = to_discard().view
     bot = agents.make("simple")
-    assert opinion(bot, view) == (bot.act(view)[0], {}, "")
+    assert hint(bot, view) == (bot.act(view)[0], {}, "")
 
 
 @pytest.mark.compiled
@@ -182,17 +182,17 @@ def test_a_network_values_each_legal_action_and_takes_the_best(name, unit):
     for view in (HumanGame("simple", 3).view, game.view):
         if not view.masks().any():
             continue
-        opined = opinion(bot, view)
-        assert opined.unit == unit
-        assert set(opined.values) == set(view.masks()[0].nonzero()[0].tolist())
-        assert list(opined.values.values()) == sorted(opined.values.values(), reverse=True)
-        assert opined.action == bot.act(view)[0]
-        assert opined.values[opined.action] == pytest.approx(max(opined.values.values()), abs=0.2)
+        hinted = hint(bot, view)
+        assert hinted.unit == unit
+        assert set(hinted.values) == set(view.masks()[0].nonzero()[0].tolist())
+        assert list(hinted.values.values()) == sorted(hinted.values.values(), reverse=True)
+        assert hinted.action == bot.act(view)[0]
+        assert hinted.values[hinted.action] == pytest.approx(max(hinted.values.values()), abs=0.2)
         if unit == "chance":
-            assert sum(opined.values.values()) == pytest.approx(1.0, abs=1e-5)
+            assert sum(hinted.values.values()) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_there_is_no_opinion_when_it_is_not_the_players_turn():
+def test_there_is_no_hint_when_it_is_not_the_players_turn():
     game = play_plainly(HumanGame("simple", SEED))
     with pytest.raises(ValueError, match="whose player is to move"):
-        opinion(agents.make("simple"), game.view)
+        hint(agents.make("simple"), game.view)

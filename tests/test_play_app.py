@@ -16,8 +16,8 @@ pytest.importorskip("textual", reason='the playing screen needs Textual: pip ins
 from gin_env import agents, estimators
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.cards import card_id
+from gin_env.play.hints import hint
 from gin_env.play.human_game import HumanGame
-from gin_env.play.opinions import opinion
 from gin_env.show.play_app import PlayApp
 from gin_env.show.play_drawing import heat_style
 from gin_env.show.seat import describe_seat
@@ -85,7 +85,7 @@ def test_a_hand_played_by_the_hints_keys_ends_with_its_scoring(name):
         bot = agents.make(name)
         await press(app, pilot, "h")
         while app.game.ended is None:
-            action = opinion(bot, app.game.view).action
+            action = hint(bot, app.game.view).action
             assert f"{name} would" in text_of(app)
             await press(app, pilot, *keys_of(app.game, action))
         public = app.game.view.records["public"][0]
@@ -173,10 +173,10 @@ def test_the_hint_of_a_bot_with_values_lists_them():
 
     async def steps(app, pilot):
         await press(app, pilot, "h")
-        opined = opinion(agents.make("generation"), app.game.view)
+        hinted = hint(agents.make("generation"), app.game.view)
         said = text_of(app)
         assert "its values, in points:" in said
-        for value in opined.values.values():
+        for value in hinted.values.values():
             assert f"{value:+.1f}" in said
 
     on_screen(steps, hint_bot="generation")

@@ -87,17 +87,19 @@ class GenerationBot:
         return values.astype(np.float32, copy=False), actions
 
     def action_values(self, view: PlayerView) -> np.ndarray:
-        """float32 (n, 107): what each action is worth to its player, in points / 100; NaN: illegal."""
-        worth = np.full((len(view), NUM_ACTIONS + 1), np.nan, np.float32)  # the last column is of no action
+        """float64 (n, 107): points of the hand that each action brings on average; NaN where it is no choice.
+
+        The players are to move, at any decision.
+        """
+        found = np.full((len(view), NUM_ACTIONS + 1), np.nan)  # the last column is of no action
         discarding = are_discarding(view.records)
         for phase in (False, True):
             mine = np.flatnonzero(discarding == phase)
             if len(mine):
                 values, actions = self.values(view[mine], phase)
-                actions = np.where(values > IMPOSSIBLE, actions, NO_ACTION).reshape(len(mine), -1)
-                worth[mine[:, None], actions] = values.reshape(len(mine), -1)
-        worth[:, NUM_ACTIONS] = np.nan
-        return worth[:, :NUM_ACTIONS]
+                points = np.where(values > IMPOSSIBLE, 100 * values.astype(np.float64), np.nan)
+                found[mine[:, None, None], actions] = points
+        return found[:, :NUM_ACTIONS]
 
     def _values(
         self, network: CandidateNetwork, dtype: torch.dtype, view: PlayerView, discarding: bool

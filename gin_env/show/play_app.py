@@ -15,8 +15,8 @@ from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, IllegalActionE
 from gin_env.agents import Agent
 from gin_env.estimators.base import Estimator, NeedsHands
 from gin_env.melds import deadwood
+from gin_env.play.hints import hint
 from gin_env.play.human_game import EndedHand, HumanGame
-from gin_env.play.opinions import opinion
 from gin_env.show.seat import Seat, card_name, describe_seat, describe_showdown, heat_map
 from gin_env.state import DISCARD
 from gin_env.words import rules_in_words
@@ -211,8 +211,8 @@ class PlayApp(App[None]):
             bot = self._make(self._hint_bot, agents.make)
             if seat.my_turn and bot is not None:
                 try:
-                    opined = opinion(bot, self.game.view)
-                    text = draw.opinion_lines(opined, self._hint_bot, seat.upcard, self._letters)
+                    hinted = hint(bot, self.game.view)
+                    text = draw.hint_lines(hinted, self._hint_bot, seat.upcard, self._letters)
                 except (ValueError, TypeError, OSError) as error:
                     text = f"{self._hint_bot} has no hint: {error}"
         self._write("hint", text)

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from gin_env.actions import is_discard
 from gin_env.cards import NUM_CARDS, NUM_RANKS, SUITS
-from gin_env.play.opinions import POINTS, Opinion
+from gin_env.play.hints import POINTS, Hint
 from gin_env.show.seat import YOU, HeatMap, Seat, Showdown, action_name, card_name, card_names
 from gin_env.show.text import Group
 from gin_env.state import NO_CARD
@@ -143,25 +143,25 @@ def short_name(name: str, width: int) -> str:
     return name if len(name) <= width else name[: width - 1] + "…"
 
 
-def opinion_lines(opinion: Opinion, bot: str, upcard: int, letters: bool) -> Text:
+def hint_lines(advice: Hint, bot: str, upcard: int, letters: bool) -> Text:
     """What a bot would do, and its values of all actions."""
     text = Text().append(f"{bot} would", "bold")
-    text.append(f"\n→ {action_name(opinion.action, upcard, letters)}", f"bold {GOLD}")
-    if not opinion.values:
+    text.append(f"\n→ {action_name(advice.action, upcard, letters)}", f"bold {GOLD}")
+    if not advice.values:
         text.append("\n(it has no values)")
         return text
-    points = opinion.unit == POINTS
+    points = advice.unit == POINTS
     text.append("\nits values, in points:" if points else "\nits chances, per cent:")
-    for action, value in list(opinion.values.items())[:MOST_VALUES]:
+    for action, value in list(advice.values.items())[:MOST_VALUES]:
         name = action_name(action, upcard, letters)
-        if is_discard(action) and len(opinion.values) > 2:
+        if is_discard(action) and len(advice.values) > 2:
             name = ("knock " if action >= NUM_CARDS else "") + card_name(action % NUM_CARDS, letters)
         elif not is_discard(action):
             name = name.replace("draw from the stock", "stock")
         number = f"{value:+.1f}" if points else f"{100 * value:.1f}"
-        text.append(f"\n{'→' if action == opinion.action else ' '} {name:12}{number:>7}")
-    if len(opinion.values) > MOST_VALUES:
-        text.append(f"\n  {len(opinion.values) - MOST_VALUES} more are worse")
+        text.append(f"\n{'→' if action == advice.action else ' '} {name:12}{number:>7}")
+    if len(advice.values) > MOST_VALUES:
+        text.append(f"\n  {len(advice.values) - MOST_VALUES} more are worse")
     return text
 
 

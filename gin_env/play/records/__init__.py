@@ -10,9 +10,9 @@
 docs/records.md describes the lines, docs/records.schema.json the same as a JSON Schema.
 """
 
-from gin_env.play.records.files import Recorder, read
+from gin_env.play.records.files import Recorder, read, read_one
 from gin_env.play.records.games import GameRecord, HandRecord, Player, Position, RecordError, views_of
-from gin_env.play.records.lines import FORMAT, VERSION
+from gin_env.play.records.lines import FORMAT, VERSION, to_line
 from gin_env.play.records.match_recording import MatchRecording, spell_out
 from gin_env.play.records.tables import RecordedGames, resume
 
@@ -28,7 +28,9 @@ __all__ = [
     "RecordedGames",
     "Recorder",
     "read",
+    "read_one",
     "resume",
     "spell_out",
+    "to_line",
     "views_of",
 ]

@@ -14,6 +14,7 @@ from gin_env.play.records.games import GameRecord, Player, RecordError
 from gin_env.play.records.lines import FORMAT, from_dict, to_line
 from gin_env.play.records.reference_logs import from_reference_log, is_reference_log
 from gin_env.support.atomic import check_targets
+from gin_env.support.checks import check_integer
 from gin_env.support.files import check_regular_file
 
 MOST_BYTES = 1 << 40
@@ -33,15 +34,36 @@ def read(path: str | Path) -> Iterator[GameRecord]:
     return _read(Path(path))
 
 
+def read_one(path: str | Path, number: int) -> GameRecord:
+    """One game of a file, counted from 1; the lines before it are not looked at.
+
+    Raises as `read` does, and ValueError if there are fewer.
+    """
+    check_regular_file(path, MOST_BYTES)
+    number = check_integer("the number of the game", number, 1, MOST_BYTES)
+    line, lines = b"", 0
+    with Path(path).open("rb") as file:
+        while lines < number and (line := file.readline(MOST_LINE)):
+            lines += 1
+    if lines < number or not line:
+        raise ValueError(f"{path} holds {lines} games: there is no game {number}")
+    return _named(path, number, line)
+
+
 def _read(path: Path) -> Iterator[GameRecord]:
     with path.open("rb") as file:
         number = 0
         while line := file.readline(MOST_LINE):
             number += 1
-            try:
-                yield _game(line)
-            except RecordError as error:
-                raise RecordError(f"{path}, line {number}: {error}") from error
+            yield _named(path, number, line)
+
+
+def _named(path: str | Path, number: int, line: bytes) -> GameRecord:
+    """The game of a line; errors name file and line."""
+    try:
+        return _game(line)
+    except RecordError as error:
+        raise RecordError(f"{path}, line {number}: {error}") from error
 
 
 def _game(line: bytes) -> GameRecord:
@@ -50,7 +72,7 @@ def _game(line: bytes) -> GameRecord:
     except (ValueError, RecursionError) as error:
         if not line.endswith(b"\n"):
             raise RecordError(
-                "the line is cut short, since its writer was stopped; recording into the file again removes it"
+                "the line is cut short: its writer was stopped; recording into the file again removes it"
             ) from error
         raise RecordError(f"this is no JSON ({error})") from error
     return from_reference_log(found) if is_reference_log(found) else from_dict(found)

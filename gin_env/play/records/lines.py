@@ -71,9 +71,10 @@ def from_dict(found: Any) -> GameRecord:
     """The game of what JSON holds, played again. Raises as `from_line` does."""
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise RecordError(f"this is no record of a game: its format is not {FORMAT!r}")
-    if found.get("version") != VERSION:
+    version = found.get("version")
+    if not is_integer(version) or version != VERSION:
         raise RecordError(
-            f"it is written in version {found.get('version')!r} of the format, this release reads {VERSION}"
+            f"it is written in version {_short(version)} of the format, this release reads {VERSION}"
         )
     entries = _Entries(found, "")
     entries.names(

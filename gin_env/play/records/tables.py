@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.batch import Games
-from gin_env.play.records.games import GameRecord, HandRecord, Player
+from gin_env.play.records.games import GameRecord, HandRecord, Player, as_bytes
 from gin_env.rules import Rules
 from gin_env.state import OUTCOME_NAMES, UNDECIDED
 
@@ -37,17 +37,18 @@ class RecordedGames(Games):
             self._origins[game] = (int(seeds[k]), int(episodes[k]), twins is not None and bool(twins[k]))
 
     def _play_legal(self, games: np.ndarray, actions: np.ndarray) -> None:
-        before = self.state[games]
+        before = as_bytes(self.state)[games]
         super()._play_legal(games, actions)
         ended = np.flatnonzero(self.results["ended"][games])
         if not len(ended):
             return
         # In a game of several hands the next one has been dealt: the last action is played again apart.
         last = Games(len(ended), self.rules)
-        last.state[:] = before[ended]
+        as_bytes(last.state)[:] = before[ended]
+        scores = last.state["public"]["scores"].copy()
         last.play(last.everyone, actions[ended])
-        for k, scores, state in zip(ended, before["public"]["scores"][ended], last.state, strict=True):
-            self._hands[games[k]].append(_hand(state, scores))
+        for game, state, before_hand in zip(games[ended].tolist(), last.state, scores, strict=True):
+            self._hands[game].append(_hand(state, before_hand))
 
     def record(self, game: int, players: tuple[Player, Player], clairvoyant: bool = False) -> GameRecord:
         """What has been played in one game since its start; a hand that is being played comes last.

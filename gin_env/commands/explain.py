@@ -1,0 +1,150 @@
+"""The command that says why bots play what they play."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gin_env.commands.options import BOT_HELP
+
+if TYPE_CHECKING:
+    from gin_env.agents import Agent
+    from gin_env.views import PlayerView
+
+app = typer.Typer()
+
+
+@app.command(
+    epilog="Examples:  \n"
+    '`gin-rummy explain --hand "4C 5C 6C 9H 9S TD QD QH KS 2D" --upcard 9D`  \n'
+    '`gin-rummy explain --hand "4C 5C 6C 9H 9S TD QD QH KS 2D 9D" --upcard 9D --bot tonic`  \n'
+    '`gin-rummy explain --hand "4C 5C 6C 9H 9S TD QD QH KS 2D" --upcard 8S '
+    '--history "pass; pass; draw from the stock; discard KS; draw the upcard; discard 7H" --drew 9D`  \n'
+    "`gin-rummy explain --record games.jsonl --game 3 --step 17 --estimator bayes`"
+)
+def explain(
+    hand: Annotated[
+        str | None,
+        typer.Option(
+            help='The ten cards dealt to you, as in "4C 5C 6C ...": rank, then suit. With an eleventh, the '
+            "last, you have just drawn it, and must discard."
+        ),
+    ] = None,
+    upcard: Annotated[str | None, typer.Option(help="The card that was turned up at the deal.")] = None,
+    history: Annotated[
+        str | None,
+        typer.Option(help="What both players have done since, in words, separated by semicolons."),
+    ] = None,
+    drew: Annotated[str, typer.Option(help="The cards that you drew from the stock, in order.")] = "",
+    you_deal: Annotated[
+        bool, typer.Option("--you-deal", help="You have dealt, so your opponent acts first.")
+    ] = False,
+    scores: Annotated[str, typer.Option(help="Your score and your opponent's before this hand.")] = "0 0",
+    record: Annotated[Path | None, typer.Option(help="Instead: a position of this file of records.")] = None,
+    game: Annotated[int, typer.Option(min=1, help="Which game of the file, from 1.")] = 1,
+    step: Annotated[int, typer.Option(min=1, help="Which decision of the game, as `replay` counts.")] = 1,
+    bot: Annotated[
+        list[str] | None,
+        typer.Option(help=f"{BOT_HELP} May be given several times; default: every bot that can be loaded."),
+    ] = None,
+    estimator: Annotated[
+        str | None, typer.Option(help="Add the risk of each discard by this estimate of the opponent's hand.")
+    ] = None,
+) -> None:
+    """Say what bots would do in a position, and why: deadwood, outs, danger and values of each action."""
+    from gin_env.play.explanations import choices
+    from gin_env.play.opinions import action_chances, action_values, has_chances, has_values
+    from gin_env.show.explanation_text import bots_text, explanation, legend
+
+    if (record is None) == (hand is None):
+        raise ValueError("tell a position by --hand and --upcard, or by --record, --game and --step")
+    if record is not None:
+        view = _recorded_view(record, game, step)
+    else:
+        view = _told_view(str(hand), upcard, history, drew, you_deal, scores)
+    found = choices(view, estimator)
+    bots, played, silent = _asked(bot, view)
+    values = {name: action_values(one, view)[0] for name, one in bots.items() if has_values(one)}
+    chances = {name: action_chances(one, view)[0] for name, one in bots.items() if has_chances(one)}
+    typer.echo(f"{view}\n\n{bots_text(played)}\n")
+    typer.echo(explanation(found, values, chances))
+    typer.echo(f"\n{legend(estimator is not None, values, chances)}")
+    for line in silent:
+        typer.echo(line)
+
+
+def _asked(names: list[str] | None, view: PlayerView) -> tuple[dict[str, Agent], dict[str, int], list[str]]:
+    """(the bots, what each plays, a line for each that cannot answer). Bots that are named have to."""
+    from gin_env import agents
+    from gin_env.play.opinions import chosen_actions
+
+    bots: dict[str, Agent] = {}
+    played: dict[str, int] = {}
+    silent = []
+    for name in names or agents.names():
+        try:
+            bot = agents.make(name)
+            played[name] = int(chosen_actions(bot, view)[0])
+            bots[name] = bot
+        except (ImportError, ValueError) as error:
+            if names:
+                raise
+            silent.append(f"{name} cannot be asked: {error}")
+    return bots, played, silent
+
+
+def _recorded_view(path: Path, game: int, step: int) -> PlayerView:
+    from gin_env.play import records
+    from gin_env.play.opinions import decisions
+
+    steps = decisions(records.read_one(path, game))
+    if step > len(steps):
+        raise ValueError(f"game {game} of {path} has {len(steps)} steps: there is no step {step}")
+    return steps[step - 1].view()
+
+
+def _told_view(
+    hand: str, upcard: str | None, history: str | None, drew: str, you_deal: bool, scores: str
+) -> PlayerView:
+    """The view of player 0, who tells the hand."""
+    from gin_env import cards
+    from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS, parse
+    from gin_env.rules import Rules
+    from gin_env.views import PlayerView
+
+    if upcard is None:
+        raise ValueError("--hand needs --upcard, the card that was turned up at the deal")
+    turned = cards.card_id(upcard)
+    held = [cards.card_id(word) for word in re.split(r"[\s,]+", hand.strip())]
+    draws = [cards.card_id(word) for word in re.split(r"[\s,]+", drew.strip()) if word]
+    acts = [parse(" ".join(words.split())) for words in (history or "").split(";") if words.strip()]
+    if len(held) == Rules().hand_size + 1:
+        if acts or draws or you_deal:
+            raise ValueError(
+                "a hand of eleven cards is one at its first discard: with --history, --drew or --you-deal "
+                "give the ten that were dealt"
+            )
+        drawn = held.pop()
+        if drawn == turned:
+            acts = [DRAW_UPCARD]
+        else:
+            acts, draws = [PASS, PASS, DRAW_STOCK], [drawn]
+    return PlayerView.from_history(
+        cards.mask_of(held),
+        turned,
+        acts,
+        draws,
+        player=0,
+        dealer=0 if you_deal else 1,
+        scores=_two_scores(scores),
+    )
+
+
+def _two_scores(text: str) -> tuple[int, int]:
+    words = re.split(r"[\s,:]+", text.strip())
+    if len(words) != 2 or not all(word.isdecimal() for word in words):
+        raise ValueError(f"--scores are two numbers, yours and your opponent's, as in '40 25', not {text!r}")
+    return int(words[0]), int(words[1])

@@ -1,0 +1,123 @@
+"""The command that steps through a recorded game."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from gin_env.agents import Agent
+    from gin_env.play.records import GameRecord, Position
+
+app = typer.Typer()
+
+KEYS = "Enter: next, b: back, h: next hand, q: quit"
+NO_JUDGE = "none"
+
+
+@app.command(
+    epilog="Examples:  \n`gin-rummy replay games.jsonl`  \n"
+    "`gin-rummy replay games.jsonl --game 3 --bot simple --bot policy`  \n"
+    "`gin-rummy replay games.jsonl --all --judge none`  \n"
+    "`gin-rummy explain --record games.jsonl --game 3 --step 17`"
+)
+def replay(
+    file: Annotated[Path, typer.Argument(help="What `--record` wrote, or a log of the reference engine.")],
+    game: Annotated[int, typer.Option(min=1, help="Which game of the file, from 1.")] = 1,
+    bot: Annotated[
+        list[str] | None, typer.Option(help="What this bot would have played; may be given several times.")
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Print the whole game instead of waiting for Enter.")
+    ] = False,
+    judge: Annotated[
+        str,
+        typer.Option(help="The bot by whose values mistakes are counted; `none`: no table of them."),
+    ] = "generation",
+    worst: Annotated[int, typer.Option(min=1, help="Most lines in the table of mistakes.")] = 10,
+) -> None:
+    """Step through a recorded game: both hands, each move, what bots would have played, worst mistakes."""
+    from gin_env.play import records
+    from gin_env.show.replay_text import position_text, title
+
+    judging = None if judge == NO_JUDGE else _judge(judge)
+    bots = _bots(bot or [])
+    found = records.read_one(file, game)
+    positions = found.positions()
+    steps = [position for position in positions if position.is_decision]
+    opinions = _opinions(bots, steps)
+    typer.echo(f"{title(found)}\n")
+    texts, number = [], 0
+    for position in positions:
+        number += position.is_decision
+        texts.append(position_text(found, position, number, opinions))
+    if everything:
+        typer.echo("\n\n".join(texts))
+    else:
+        _step_through(texts, [position.hand for position in positions])
+    if judging is not None:
+        _print_blunders(found, steps, judging, worst)
+
+
+def _judge(name: str) -> Agent:
+    """The bot that judges. Raises ValueError if it has no values."""
+    from gin_env import agents
+    from gin_env.play.opinions import STRONGEST_WITH_VALUES, has_values
+
+    bot = agents.make(name)
+    if not has_values(bot):
+        raise ValueError(f"bot {name!r} has no values of actions: choose --judge {STRONGEST_WITH_VALUES}")
+    return bot
+
+
+def _bots(names: Sequence[str]) -> dict[str, Agent]:
+    from gin_env import agents
+
+    return {name: agents.make(name) for name in names}
+
+
+def _opinions(bots: dict[str, Agent], steps: list[Position]) -> dict[str, list[int]]:
+    """What each bot would have played at each step."""
+    from gin_env.play.opinions import chosen_actions
+    from gin_env.play.records import views_of
+
+    if not steps:
+        return {}
+    return {name: chosen_actions(bot, views_of(steps)).tolist() for name, bot in bots.items()}
+
+
+def _step_through(texts: list[str], hands: list[int]) -> None:
+    """Show one text after the other, as the keys say; the end of the input ends it."""
+    place = 0
+    while place < len(texts):
+        typer.echo(texts[place])
+        key = _key()
+        if key == "q":
+            return
+        if key == "b":
+            place = max(place - 1, 0)
+        elif key == "h":
+            place = next(
+                (later for later in range(place, len(texts)) if hands[later] > hands[place]), len(texts)
+            )
+        else:
+            place += 1
+
+
+def _key() -> str:
+    try:
+        return (
+            str(typer.prompt(f"[{KEYS}]", default="", show_default=False, prompt_suffix=" ")).strip().lower()
+        )
+    except typer.Abort:  # the end of the input, or Ctrl-C
+        return "q"
+
+
+def _print_blunders(game: GameRecord, steps: list[Position], bot: Agent, most: int) -> None:
+    from gin_env.play.opinions import judge
+    from gin_env.show.replay_text import blunders_text
+
+    typer.echo(f"\n{blunders_text(game, judge(steps, bot), bot.name, most)}")
