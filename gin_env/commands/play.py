@@ -97,7 +97,7 @@ def play(
             recorder.close()
     if screen.failure is not None:
         raise screen.failure
-    if screen.game.actions and not screen.game.is_over:
+    if screen.is_kept or (resume and save.exists()):
         typer.echo(f"The game is kept in {save}; `{go_on}` goes on with it.")
 
 
