@@ -340,8 +340,6 @@ class PlayApp(App[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Which keys do something now: the footer shows those."""
-        if not self.is_mounted:
-            return True
         at_end = self.game.ended is not None
         if action == "next":
             return at_end
