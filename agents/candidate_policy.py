@@ -23,6 +23,7 @@ import numpy as np
 
 from gin_env.actions import DRAW_STOCK, NUM_ACTIONS
 from gin_env.agents.policy import sample_actions, training_of
+from gin_env.batch import EPISODES, Episode
 from gin_env.candidates import (
     DISCARD_ROWS,
     DRAW_ROWS,
@@ -51,7 +52,6 @@ KIND = "candidate policy"
 FILE_VERSION = f"1, candidates {VERSION}"
 """Changes when the network is built differently or reads other numbers; other versions are refused."""
 MOST_UNITS = 4096
-EPISODES = ("hand", "game")
 _SCORES = [list(TABLE).index(name) for name in ("own_score", "opponent_score")]
 IMPOSSIBLE = -1e9
 """Logit of what cannot be done."""
@@ -135,7 +135,7 @@ class CandidatePolicy(nn.Module):
         return logits[:, :NUM_ACTIONS], values
 
 
-def check_training(training: dict[str, Any]) -> tuple[Rules, str]:
+def check_training(training: dict[str, Any]) -> tuple[Rules, Episode]:
     """(rules, episode) of what `describe_training` returned for a policy on candidates.
 
     Raises ValueError unless the policy can be played by this release.
@@ -156,7 +156,7 @@ def save_candidate_policy(
     network: CandidatePolicy,
     rules: Rules | None = None,
     provenance: dict[str, Any] | None = None,
-    episode: str = "game",
+    episode: Episode = "game",
 ) -> None:
     """Write a policy to a ``.safetensors`` file, which is a bot by its path.
 
@@ -177,7 +177,7 @@ def save_candidate_policy(
     write_tensors(path, KIND, FILE_VERSION, network.state_dict(), described)
 
 
-def load_candidate_policy(path: str | Path) -> tuple[CandidatePolicy, Rules, str]:
+def load_candidate_policy(path: str | Path) -> tuple[CandidatePolicy, Rules, Episode]:
     """(network, rules, episode) of a file that `save_candidate_policy` wrote.
 
     Raises as `gin_env.support.tensor_files.read_tensors` does.
@@ -217,7 +217,7 @@ class CandidatePolicyBot:
         rules: Rules | None = None,
         deterministic: bool = True,
         name: str = "policy",
-        episode: str = "game",
+        episode: Episode = "game",
     ) -> None:
         self.network = network
         self.rules = rules or Rules()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gin_env import estimators
+from gin_env.batch import Episode
 from gin_env.candidates import VERSION
 from gin_env.estimators.base import Estimator, NeedsHands, is_observed
 from gin_env.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
@@ -35,7 +36,7 @@ _SCORES = slice(LAYOUT["own_score"].slice.start, LAYOUT["opponent_score"].slice.
 
 def describe_training(
     rules: Rules | None = None,
-    episode: str = "hand",
+    episode: Episode = "hand",
     estimator: str | Estimator = "uniform",
     candidates: bool = False,
 ) -> dict[str, Any]:

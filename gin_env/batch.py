@@ -13,7 +13,7 @@ long as the work.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -40,8 +40,10 @@ from gin_env.state import OVER, STATE
 from gin_env.support.checks import check_integer, is_integer, result_array
 from gin_env.views import VIEW, PlayerView, explain_illegal, write_view
 
-EPISODES = ("hand", "game")
-REWARDS = ("points", "win")
+Episode: TypeAlias = Literal["hand", "game"]
+Reward: TypeAlias = Literal["points", "win"]
+EPISODES: tuple[Episode, ...] = get_args(Episode)
+REWARDS: tuple[Reward, ...] = get_args(Reward)
 POINTS_SCALE = 100
 """``reward="points"`` pays the points of a hand divided by this."""
 
@@ -88,8 +90,8 @@ class Games:
         self,
         num_games: int = 1,
         rules: Rules | None = None,
-        episode: str = "hand",
-        reward: str = "points",
+        episode: Episode = "hand",
+        reward: Reward = "points",
     ) -> None:
         if not is_integer(num_games):
             raise TypeError(f"the number of games is an integer, not {num_games!r}")

@@ -7,9 +7,11 @@ import typer
 from gin_env.commands import (
     bench,
     bot_speed,
+    compile,
     convert,
     estimators,
     explain,
+    gif,
     hand_strength,
     matches,
     play,
@@ -44,7 +46,9 @@ app.add_typer(tune.app, name="tune", help="Search a bot's numbers.")
 app.add_typer(hand_strength.app, name="hand-strength")
 app.add_typer(estimators.app)
 app.add_typer(reproduce.app)
+app.add_typer(compile.app)
 app.add_typer(convert.app)
+app.add_typer(gif.app)
 app.add_typer(serve.app)
 app.add_typer(bench.app)
 app.add_typer(bot_speed.app)

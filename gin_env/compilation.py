@@ -5,13 +5,17 @@ calls: after an edit there it silently runs the old code. So the cache folder ca
 file of the package that holds a kernel. Change one of them and all kernels are compiled again, once
 (about 20 seconds).
 
-The folder is ``~/.cache/gin-env`` (``$XDG_CACHE_HOME`` is respected); ``GIN_ENV_CACHE`` moves it. What lies
-in it is run as machine code, so a folder that other users may write, or one of theirs, is refused, and so is
-one below such a folder (a sticky folder such as ``/tmp`` is fine: there nobody can replace what is mine).
-Instead, and where the folder cannot be written, kernels are kept in a temporary folder, which is removed when
-the process ends. Whatever is wrong with a cache is said in one line on stderr and stops nobody: damaged
-kernels are compiled again, and where nothing can be kept (a full disk), they are compiled for this process
-alone.
+The folder is ``~/.cache/gin-env`` (``$XDG_CACHE_HOME`` is respected); ``GIN_ENV_CACHE`` moves it. Where the
+package lies does not matter: all installations of one release share what was compiled, and ``gin-rummy
+compile`` fills the folder, for example when a container is built. A filled folder serves those who may only
+read it. Of processes that need a kernel at the same time one compiles it, the others wait for it.
+
+What lies in the folder is run as machine code, so a folder that other users may write, or one of theirs, is
+refused, and so is one below such a folder (a sticky folder such as ``/tmp`` is fine: there nobody can replace
+what is mine). Instead, and where there is no folder and none can be made, kernels are kept in a temporary
+folder, which is removed when the process ends. Whatever is wrong with a cache is said in one line on stderr
+and stops nobody: damaged kernels are compiled again, and where nothing can be kept (a full disk), they are
+compiled for this process alone.
 """
 
 from __future__ import annotations
@@ -31,11 +35,14 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from filelock import FileLock, Timeout
 from numba.core import event as numba_event
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 
 _CONSTANTS = ("state.py",)
 """Files without a kernel whose constants are compiled into kernels (tests/test_compilation.py checks)."""
+LONGEST_WAIT = 60.0
+"""Seconds for which a process waits for another one that compiles a kernel, before it does so itself."""
 
 
 def kernel_sources() -> list[Path]:
@@ -68,10 +75,12 @@ def cache_folder() -> Path | None:
     base = os.environ.get("GIN_ENV_CACHE") or os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gin-env"
     )
-    folder = Path(base).absolute() / fingerprint(kernel_sources())
+    # Another release of numba would not read what this one wrote, and write over it.
+    folder = Path(base).absolute() / f"{fingerprint(kernel_sources())}-numba-{numba.__version__}"
     try:
-        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)
+        if not folder.is_dir():
+            folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
         folder = folder.resolve()
         if open_to_others := folder_open_to_others(folder):
             _say_once(
@@ -79,8 +88,7 @@ def cache_folder() -> Path | None:
                 "take that right from them and delete what is there, "
                 "or set GIN_ENV_CACHE to a folder of your own"
             )
-        elif os.access(folder, os.W_OK):
-            folder.chmod(0o700)  # what numba makes inside has the rights that the user's umask leaves
+        elif os.access(folder, os.R_OK | os.X_OK):
             return folder
     except OSError:
         pass
@@ -108,6 +116,12 @@ def folder_open_to_others(folder: Path) -> Path | None:
             return place
         inside = about
     return None
+
+
+def open_to_readers(folder: Path) -> None:
+    """Let all users read a cache, and only this one write it. Raises OSError where that cannot be done."""
+    for place in (folder.parent, folder, *folder.rglob("*")):
+        place.chmod(0o755 if place.is_dir() else 0o644)
 
 
 def _is_private_group(number: int) -> bool:
@@ -149,6 +163,41 @@ def _say_once(line: str) -> None:
 # --- A cache that stops nobody ------------------------------------------------------------------------
 
 
+@cache
+def _lock() -> FileLock:
+    """Held by the process that compiles."""
+    return FileLock(Path(cache_folder() or tempfile.gettempdir(), ".lock"), mode=0o600)
+
+
+class _Place:
+    """Where numba keeps a kernel: a file's place in the package decides, not where the package lies."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._folder = cache_folder() or Path()
+        self._line = function.__code__.co_firstlineno
+        self._module = function.__module__
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], file: str) -> _Place:
+        return cls(function)
+
+    def get_cache_path(self) -> str:
+        return str(self._folder / self._module)
+
+    def get_source_stamp(self) -> str:
+        return self._folder.name
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+    def ensure_cache_path(self) -> None:
+        Path(self.get_cache_path()).mkdir(mode=0o700, exist_ok=True)
+
+
+class _KernelImplementation(CompileResultCacheImpl):
+    _locator_classes: list[type[object]] = [_Place]  # noqa: RUF012
+
+
 class _KernelFiles(IndexDataCacheFile):
     """numba's files of one kernel, with a checksum before the machine code: damaged code must not be run."""
 
@@ -171,6 +220,7 @@ class _KernelFiles(IndexDataCacheFile):
 class _KernelCache(FunctionCache):
     """numba's cache of one kernel, for which no file that cannot be read or written is an error."""
 
+    _impl_class = _KernelImplementation
     full = False
     """For all kernels: something could not be written, nothing more is tried."""
 
@@ -180,6 +230,14 @@ class _KernelCache(FunctionCache):
         self._cache_file: Any = _KernelFiles(self._cache_path, self._impl.filename_base, files._source_stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = self._load(sig, target_context)
+        if found is None and self._wait():  # another process may have compiled it meanwhile
+            found = self._load(sig, target_context)
+            if found is not None:
+                _lock().release()
+        return found
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
         try:
             found = super().load_overload(sig, target_context)
             # Of two processes that save code for different types at once, one may have lost its place.
@@ -192,14 +250,29 @@ class _KernelCache(FunctionCache):
             self._cache_file.remove()
         return None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def _wait(self) -> bool:
+        """Let no other process compile until `save_overload`; False if that cannot be had."""
         if _KernelCache.full:
-            return
+            return False
         try:
-            super().save_overload(sig, data)
+            _lock().acquire(timeout=LONGEST_WAIT)  # as often as kernels call kernels
+        except (
+            OSError,
+            Timeout,
+            NotImplementedError,
+        ):  # a folder for readers, or a file system without locks
+            return False
+        return True
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            if not _KernelCache.full:
+                super().save_overload(sig, data)
         except OSError as error:
             _KernelCache.full = True
             _say_once(f"compiled kernels cannot be kept in {cache_folder()}: {error.strerror or error}")
+        finally:
+            _lock().release()
 
 
 class _AnnounceCompilation(numba_event.Listener):
@@ -211,14 +284,20 @@ class _AnnounceCompilation(numba_event.Listener):
         module = getattr(event.data.get("dispatcher"), "__module__", None) or ""
         if not self.announced and module.startswith("gin_env"):
             type(self).announced = True
-            kept = f"kept in {cache_folder()}" if cache_folder() else "not kept"
+            kept = f"kept in {cache_folder()}" if _can_keep() else "not kept"
             _say_once(
                 "compiling (each part of the engine once on this machine, all in all about 20 seconds; "
                 f"{kept})"
             )
 
     def on_end(self, event: Any) -> None:
-        pass
+        if event._exc_details is not None:  # it failed, so nothing is saved (`is_failed` says the opposite)
+            _lock().release()
+
+
+def _can_keep() -> bool:
+    folder = cache_folder()
+    return folder is not None and os.access(folder, os.W_OK)
 
 
 numba_event.register("numba:compile", _AnnounceCompilation())
@@ -230,25 +309,9 @@ def kernel(function: Callable[..., Any]) -> Any:
     The annotations of kernels are for readers: ``int`` stands for any integer type of numba's.
     """
     compiled = numba.njit(function, nogil=True)
-    folder = cache_folder()
-    if folder is None:
-        return compiled
-    settings: Any = numba.config
-    previous = settings.CACHE_DIR
-    settings.CACHE_DIR = str(folder)
-    try:
-        kept = _KernelCache(function)
-    except (OSError, RuntimeError):  # numba found no place that it can write
-        kept = None
-    except (
-        AttributeError,
-        TypeError,
-    ):  # a release of numba that keeps its files otherwise: its own cache must do
-        return numba.njit(function, cache=True, nogil=True)
-    finally:
-        settings.CACHE_DIR = previous
-    if kept is not None and folder in Path(kept.cache_path).parents:  # numba tries places of its own too
-        compiled._cache = kept
-    else:
-        _say_once(f"compiled kernels cannot be kept in {folder}")
+    if cache_folder() is not None:
+        try:
+            compiled._cache = _KernelCache(function)
+        except (AttributeError, TypeError):  # a release of numba that keeps its files otherwise
+            return numba.njit(function, cache=True, nogil=True)
     return compiled

@@ -32,7 +32,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from gin_env.actions import NUM_ACTIONS, check_action
-from gin_env.batch import Games
+from gin_env.batch import Episode, Games, Reward
 from gin_env.candidates import ENTRIES, NO_ACTION
 from gin_env.deals import check_deal_options
 from gin_env.estimators.base import Estimator
@@ -108,8 +108,8 @@ class raw_env(AECEnv):
         self,
         render_mode: str | None = None,
         rules: Rules | None = None,
-        episode: str = "hand",
-        reward: str = "points",
+        episode: Episode = "hand",
+        reward: Reward = "points",
         estimator: str | Estimator = "uniform",
         candidates: bool = False,
     ) -> None:

@@ -2,14 +2,16 @@
 
 Both are thin layers over `gin_env.play.learner_seat.LearnerSeat`. Observations are dicts as in the PettingZoo
 environment: ``{"observation": float32 (OBSERVATION_SIZE,), "action_mask": int8 (107,)}``, and with
-``candidates=True`` the three `ENTRIES` of `gin_env.candidates`; the mask is also in the info. All arrays are
-new at each step: the kernels write into them, nothing is copied, and they are the caller's own.
+``candidates=True`` the three `ENTRIES` of `gin_env.candidates`; the mask is also in the info. With
+``flat=True`` they are the vector alone, for libraries and wrappers that know no dicts. Arrays are the
+caller's own for as long as she holds them: the kernels write into them, nothing is copied, and memory that
+she has dropped is used again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import gymnasium
 import numpy as np
@@ -17,16 +19,26 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from gin_env.actions import NUM_ACTIONS, check_action
-from gin_env.batch import check_actions
+from gin_env.batch import Episode, Reward, check_actions
 from gin_env.deals import check_deal_options
 from gin_env.estimators.base import Estimator
-from gin_env.play.learner_seat import LEARNER, LearnerSeat, Opponents, check_seeds
+from gin_env.play.learner_seat import LEARNER, IllegalAction, LearnerSeat, Opponents, check_seeds
 from gin_env.rules import Rules
 from gin_env.show.screen import Screen, check_render_mode
 from gin_env.spaces import action_space, observation_space
 from gin_env.state import OUTCOME_NAMES
 from gin_env.streams import check_seed
 from gin_env.support.checks import check_switch
+
+Observation: TypeAlias = dict[str, np.ndarray] | np.ndarray
+"""A dict of arrays, or with ``flat=True`` the vector."""
+
+
+def check_contents(candidates: object, flat: object) -> tuple[bool, bool]:
+    """Both switches. Raises TypeError for other values, ValueError if both are on."""
+    if check_switch("flat", flat) and check_switch("candidates", candidates):
+        raise ValueError("flat=True shows the vector alone, and candidates=True needs a dict: leave one out")
+    return check_switch("candidates", candidates), check_switch("flat", flat)
 
 
 class GinRummyEnv(gymnasium.Env):
@@ -49,6 +61,7 @@ class GinRummyEnv(gymnasium.Env):
         parameters, or an object.
     candidates : whether the observation also holds what may be done, described for networks: the three
         `ENTRIES` of `gin_env.candidates`.
+    flat : observations are the vector alone; the mask is in the info, and `action_masks` returns it.
     render_mode : None, ``"ansi"``, ``"human"`` or ``"rgb_array"``.
     """
 
@@ -58,24 +71,25 @@ class GinRummyEnv(gymnasium.Env):
         self,
         opponent: Opponents = "simple",
         rules: Rules | None = None,
-        episode: str = "hand",
-        reward: str = "points",
-        illegal_action: str = "raise",
+        episode: Episode = "hand",
+        reward: Reward = "points",
+        illegal_action: IllegalAction = "raise",
         estimator: str | Estimator = "uniform",
         render_mode: str | None = None,
         candidates: bool = False,
+        flat: bool = False,
     ) -> None:
         check_render_mode(render_mode, self.metadata["render_modes"])
-        self._with_candidates = check_switch("candidates", candidates)
+        self._with_candidates, self._flat = check_contents(candidates, flat)
         self.seat = LearnerSeat(1, opponent, rules, episode, reward, illegal_action, estimator)
         self.render_mode = render_mode
-        self.observation_space = observation_space(self._with_candidates)
+        self.observation_space = observation_space(self._with_candidates, self._flat)
         self.action_space = action_space()
         self._screen = Screen(render_mode, self.metadata["render_fps"])
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    ) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode: number 0 of `seed`, or without a seed the one after the last.
 
         ``options={"deck": 52 card ids, "dealer": 0 or 1}`` fixes the deal as in `gin_rummy_v0.raw_env.reset`;
@@ -90,7 +104,7 @@ class GinRummyEnv(gymnasium.Env):
         super().reset(seed=seeds[0])
         return self._observe()
 
-    def step(self, action: int) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
+    def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play one action. Raises RuntimeError when the episode is over or was never begun."""
         if self.seat.done[0]:
             raise RuntimeError("the episode is over (or not begun): call reset() before step()")
@@ -116,55 +130,74 @@ class GinRummyEnv(gymnasium.Env):
         """Close the window, if one was opened."""
         self._screen.close()
 
-    def _observe(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    def _observe(self) -> tuple[Observation, dict[str, Any]]:
         mask = self.action_masks()
-        observation = {"observation": self.seat.observations()[0], "action_mask": mask}
+        vector = self.seat.observations()[0]
+        if self._flat:
+            return vector, {"action_mask": mask}
+        observation = {"observation": vector, "action_mask": mask}
         if self._with_candidates:
             observation |= {name: entry[0] for name, entry in self.seat.candidates().items()}
         return observation, {"action_mask": mask}
 
 
-class GinRummyVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
+class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarray]):
     """Thousands of games per step: ``gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=1024)``.
 
     Parameters as for `GinRummyEnv`. Game i of ``reset(seed=s)`` is the single environment with seed s + i.
 
-    Autoreset is SAME_STEP: the returned observation of a game that ended is the first of its next episode
-    (so no mask is ever all zero), the last one is in ``infos["final_obs"]``, and ``infos["final_info"]``
-    says how the hand ended. Infos also hold ``"action_mask"`` (num_envs, 107).
+    Infos hold ``"action_mask"`` (num_envs, 107). What happens when a game has ended is Gymnasium's
+    ``autoreset_mode``, as an `AutoresetMode` or its value:
+
+    - ``"SameStep"`` (default): the returned observation is the first of the next episode (so no mask is ever
+      all zero), the last one is in ``infos["final_obs"]``, and ``infos["final_info"]`` says how the hand
+      ended;
+    - ``"NextStep"``: the last observation is returned, with a mask that is all zero, and the infos say how
+      the hand ended; the next step begins the next episode of that game, whatever action comes with it;
+    - ``"Disabled"``: the same, but only `reset` with ``options={"reset_mask": ...}`` begins the next one.
     """
 
-    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": ["rgb_array", "ansi"]}  # noqa: RUF012
+    metadata = {  # noqa: RUF012
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+        "render_modes": ["rgb_array", "ansi"],
+        "render_fps": 2,
+    }
 
     def __init__(
         self,
         num_envs: int = 1,
         opponent: Opponents = "simple",
         rules: Rules | None = None,
-        episode: str = "hand",
-        reward: str = "points",
-        illegal_action: str = "raise",
+        episode: Episode = "hand",
+        reward: Reward = "points",
+        illegal_action: IllegalAction = "raise",
         estimator: str | Estimator = "uniform",
         render_mode: str | None = None,
         candidates: bool = False,
+        flat: bool = False,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
     ) -> None:
         check_render_mode(render_mode, self.metadata["render_modes"])
-        self._with_candidates = check_switch("candidates", candidates)
+        self._with_candidates, self._flat = check_contents(candidates, flat)
+        self.autoreset_mode = check_autoreset_mode(autoreset_mode)
+        self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
         self.seat = LearnerSeat(num_envs, opponent, rules, episode, reward, illegal_action, estimator)
         self.num_envs = num_envs
         self.render_mode = render_mode
-        self.single_observation_space = observation_space(self._with_candidates)
+        self.single_observation_space = observation_space(self._with_candidates, self._flat)
         self.single_action_space = action_space()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._begun = False
+        self._over = np.zeros(num_envs, np.bool_)
+        """Games that wait for their next episode."""
 
     def reset(
         self,
         *,
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    ) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode in every game, or in those of ``options["reset_mask"]`` (bool (num_envs,)).
 
         ``options`` may also fix the deal of all these games (``"deck"``, ``"dealer"``). Whoever knows the
@@ -177,15 +210,38 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.nda
         if isinstance(seed, int):
             super().reset(seed=seed)
         self._begun = True
+        self._over[games] = False
         return self._observe()
 
     def step(
         self, actions: np.ndarray
-    ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Play one action in each game: integers (num_envs,)."""
+    ) -> tuple[Observation, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Play one action in each game: integers (num_envs,).
+
+        Raises RuntimeError before the first `reset`, and if games are over that only `reset` may begin.
+        """
         if not self._begun:
             raise RuntimeError("call reset() before step()")
-        self.seat.step(check_actions(actions, self.num_envs))
+        actions = check_actions(actions, self.num_envs)
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:
+            return self._step_and_begin(actions)
+        if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
+            raise RuntimeError(
+                f"{self._over.sum()} games are over: call reset(options={{'reset_mask': ...}}) for them"
+            )
+        self.seat.step(actions, np.flatnonzero(~self._over))
+        ended = np.flatnonzero(self.seat.done & ~self._over)
+        self.seat.begin(np.flatnonzero(self._over))
+        self._over = self.seat.done.copy()
+        observation, infos = self._observe()
+        if len(ended):
+            infos |= self._results_of(ended)
+        return observation, self.seat.rewards, self._over.copy(), np.zeros(self.num_envs, np.bool_), infos
+
+    def _step_and_begin(
+        self, actions: np.ndarray
+    ) -> tuple[Observation, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        self.seat.step(actions)
         over = self.seat.done.copy()
         ended = np.flatnonzero(over)
         if not len(ended):
@@ -226,10 +282,12 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.nda
             raise RuntimeError("the first reset() must reset all games")
         return np.flatnonzero(mask)
 
-    def _observe(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    def _observe(self) -> tuple[Observation, dict[str, Any]]:
         masks = self.seat.masks()
         everyone = np.ones(self.num_envs, np.bool_)
         infos = {"action_mask": masks, "_action_mask": everyone}
+        if self._flat:
+            return self.seat.observations(), infos
         observation = {"observation": self.seat.observations(), "action_mask": masks}
         if self._with_candidates:
             observation |= self.seat.candidates()
@@ -241,17 +299,37 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[dict[str, np.ndarray], np.nda
         final_obs = np.full(self.num_envs, None, object)
         no_mask = np.zeros(NUM_ACTIONS, np.int8)
         for row, game in enumerate(ended):
-            final_obs[game] = {"observation": observations[row], "action_mask": no_mask.copy()}
+            final_obs[game] = (
+                observations[row]
+                if self._flat
+                else {"observation": observations[row], "action_mask": no_mask.copy()}
+            )
         if self._with_candidates:
             entries = self.seat.candidates(ended)
             for row, game in enumerate(ended):
                 final_obs[game] |= {name: entry[row] for name, entry in entries.items()}
-        final_info: dict[str, Any] = {}
-        for name, values in hand_results(self.seat.games.results[ended]).items():
-            final_info[name] = np.zeros(self.num_envs, values.dtype)
-            final_info[name][ended] = values
-            final_info[f"_{name}"] = over
+        final_info = self._results_of(ended)
         return {"final_obs": final_obs, "_final_obs": over, "final_info": final_info, "_final_info": over}
+
+    def _results_of(self, ended: np.ndarray) -> dict[str, Any]:
+        """`hand_results` of these games in Gymnasium's form: with bool arrays that say whose they are."""
+        told = np.zeros(self.num_envs, np.bool_)
+        told[ended] = True
+        infos: dict[str, Any] = {}
+        for name, values in hand_results(self.seat.games.results[ended]).items():
+            infos[name] = np.zeros(self.num_envs, values.dtype)
+            infos[name][ended] = values
+            infos[f"_{name}"] = told
+        return infos
+
+
+def check_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    """The mode. Raises ValueError for an unknown one."""
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        choices = ", ".join(repr(each.value) for each in AutoresetMode)
+        raise ValueError(f"unknown autoreset_mode {mode!r}; choose from {choices}") from None
 
 
 def hand_results(results: np.ndarray) -> dict[str, np.ndarray]:

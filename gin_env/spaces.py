@@ -35,8 +35,10 @@ def candidate_spaces() -> dict[str, spaces.Space[Any]]:
     return dict(zip(ENTRIES, boxes, strict=True))
 
 
-def observation_space(candidates: bool = False) -> spaces.Dict:
-    """The observation vector with its action mask, and with the candidates if they are wanted."""
+def observation_space(candidates: bool = False, flat: bool = False) -> spaces.Space[Any]:
+    """The observation vector with its action mask, and with the candidates if they are wanted, or alone."""
+    if flat:
+        return vector_space()
     entries: dict[str, spaces.Space[Any]] = {
         "observation": vector_space(),
         "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),

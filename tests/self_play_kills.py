@@ -34,8 +34,8 @@ ROLLOUT = 32
 def tiny(example, run: Path):
     return example.Settings(
         run, 60.0, threads=1, num_envs=4, num_steps=8, batch_size=ROLLOUT // UPDATES, width=8,
-        pool_size=3, snapshot_every=0.0005, evaluate_every=0.003, evaluation_games=2, final_games=2,
-        checkpoint_every=0.0,
+        bots=("simple",), pool_size=3, snapshot_every=0.0005, evaluate_every=0.003, evaluation_games=2,
+        final_games=2, checkpoint_every=0.0,
     )  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def main(run: Path) -> None:
     settings = tiny(example, run)
     # Games to 100 points take long while nobody knocks, and so do pictures: neither is what is tested here.
     example.play_match = lambda *bots, episode="hand": play_match(*bots, episode="hand")
-    example.draw_learning_curve = lambda rows, path: write_text(path, f"{len(rows)} points")
+    example.draw_learning_curve = lambda rows, path, origin: write_text(path, f"{len(rows)} points")
     play_match("random", "simple", 2, episode="hand")  # once, not in each session
     example.make_model(settings).env.reset()
     generator = random.Random(5)

@@ -201,8 +201,8 @@ def test_rules_and_kind_of_episode_are_remembered_and_after_hands_no_scores_are_
         games.start(games.everyone, np.zeros(4, np.uint64), np.arange(4, dtype=np.uint64))
         games.state["public"]["scores"] = [50, 70]
         bot.act(games.views(games.everyone))
-        assert bool(seen[0][:, 4:].any()) == (episode == "game")
-        assert seen[0][:, :4].any()
+        assert bool(seen[0][:, -2:].any()) == (episode == "game")
+        assert seen[0][:, :-2].any()
 
 
 # --- Misuse -------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -81,12 +82,11 @@ def test_every_file_from_which_a_kernel_takes_something_counts():
 
 def test_the_cache_folder_follows_the_environment_variables(tmp_path):
     code = "from gin_env.compilation import cache_folder; print(cache_folder())"
-    stamp = compilation.fingerprint(compilation.kernel_sources())
     folder = Path(run_python(code, GIN_ENV_CACHE=str(tmp_path / "mine")).strip())
-    assert folder == tmp_path / "mine" / stamp
+    assert folder == tmp_path / "mine" / FOLDER
     assert folder.is_dir()
     folder = Path(run_python(code, GIN_ENV_CACHE="", XDG_CACHE_HOME=str(tmp_path / "xdg")).strip())
-    assert folder == tmp_path / "xdg" / "gin-env" / stamp
+    assert folder == tmp_path / "xdg" / "gin-env" / FOLDER
 
 
 def test_a_cache_folder_that_cannot_be_made_is_replaced_by_a_temporary_one(tmp_path):
@@ -154,7 +154,8 @@ def test_documentation_survives_compilation(name):
 # --- A cache that is damaged, foreign or full -----------------------------------------------------------
 
 ONE_KERNEL = "from gin_env.cards import count_cards; print(count_cards(7))"
-FINGERPRINT = compilation.fingerprint(compilation.kernel_sources())
+FOLDER = compilation.cache_folder().name
+"""Below the folder of the cache."""
 
 
 def run_kernel(cache: Path, code: str = ONE_KERNEL, printed: str = "3\n", **environment: str) -> list[str]:
@@ -162,6 +163,7 @@ def run_kernel(cache: Path, code: str = ONE_KERNEL, printed: str = "3\n", **envi
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | {"GIN_ENV_CACHE": str(cache)} | environment,
+        cwd=cache.parent,  # Python imports from here first
         capture_output=True,
         text=True,
         check=False,
@@ -206,7 +208,7 @@ def test_damaged_kernels_are_compiled_again_and_one_line_says_so(tmp_path):
         damaged[file] = damage(file.read_bytes())
         file.write_bytes(damaged[file])
     first, second = run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS)
-    assert first == f"gin-env: damaged kernels in {tmp_path / FINGERPRINT} are compiled again"
+    assert first == f"gin-env: damaged kernels in {tmp_path / FOLDER} are compiled again"
     assert "compiling" in second
     assert [file.name for file, content in damaged.items() if file.read_bytes() == content] == []
     assert run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS) == []
@@ -219,23 +221,23 @@ def test_a_kernel_for_other_types_is_compiled_again(tmp_path):
     one, other = sorted(tmp_path.rglob("*.card_bit*.nbc"))
     one.write_bytes(other.read_bytes())
     first, second = run_kernel(tmp_path, code, "8 16\n")
-    assert first == f"gin-env: damaged kernels in {tmp_path / FINGERPRINT} are compiled again"
+    assert first == f"gin-env: damaged kernels in {tmp_path / FOLDER} are compiled again"
     assert "compiling" in second
     assert run_kernel(tmp_path, code, "8 16\n") == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
-@pytest.mark.parametrize("place", [".", FINGERPRINT, ".."])
+@pytest.mark.parametrize("place", [".", FOLDER, ".."])
 @pytest.mark.parametrize("rights", [0o777, 0o775])
 def test_a_folder_that_others_may_write_is_found_at_any_height(tmp_path, place, rights):
     cache = tmp_path / "above" / "cache"
-    (cache / FINGERPRINT).mkdir(parents=True)
-    assert compilation.folder_open_to_others(cache / FINGERPRINT) is None
+    (cache / FOLDER).mkdir(parents=True)
+    assert compilation.folder_open_to_others(cache / FOLDER) is None
     open_place = (cache / place).resolve()
     open_place.chmod(rights)
     if rights == 0o775:
         os.chown(open_place, -1, next(group for group in foreign_groups()))
-    assert compilation.folder_open_to_others(cache / FINGERPRINT) == open_place
+    assert compilation.folder_open_to_others(cache / FOLDER) == open_place
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
@@ -246,7 +248,7 @@ def test_a_cache_that_others_may_write_is_refused(tmp_path):
     cache.chmod(0o777)
     temporary.mkdir()
     lines = run_kernel(cache, TMPDIR=str(temporary))
-    assert lines[0].startswith(f"gin-env: kernels are not kept in {cache / FINGERPRINT}")
+    assert lines[0].startswith(f"gin-env: kernels are not kept in {cache / FOLDER}")
     assert f"other users may write {cache}:" in lines[0]
     assert "GIN_ENV_CACHE" in lines[0]
     assert not list(cache.rglob("*.nb?"))
@@ -279,7 +281,7 @@ def test_a_cache_in_a_sticky_folder_is_used(tmp_path):
 
 def test_the_cache_is_closed_to_others_whatever_the_umask(tmp_path):
     run_kernel(tmp_path / "new", "import os; os.umask(0); " + ONE_KERNEL)
-    assert (tmp_path / "new" / FINGERPRINT).stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "new" / FOLDER).stat().st_mode & 0o777 == 0o700
     assert run_kernel(tmp_path / "new") == []
 
 
@@ -289,5 +291,110 @@ def test_a_full_disk_is_one_line_and_not_an_error(tmp_path):
     limit += "resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200)); "
     lines = run_kernel(tmp_path, limit + ONE_KERNEL, PYTHONDONTWRITEBYTECODE="1")
     assert [line for line in lines if "compiling" not in line] == [
-        f"gin-env: compiled kernels cannot be kept in {tmp_path / FINGERPRINT}: File too large"
+        f"gin-env: compiled kernels cannot be kept in {tmp_path / FOLDER}: File too large"
     ]
+
+
+def test_installations_in_different_places_share_what_was_compiled(tmp_path):
+    """Kernels are found by their module: a copy of the package elsewhere compiles nothing."""
+    cache, copy = tmp_path / "cache", tmp_path / "other"
+    run_kernel(cache)
+    package = Path(gin_env.__file__).parent
+    shutil.copytree(package, copy / "gin_env", ignore=shutil.ignore_patterns("__pycache__", "data"))
+    code = "import gin_env; print(gin_env.__file__); " + ONE_KERNEL
+    printed = f"{copy / 'gin_env' / '__init__.py'}\n3\n"
+    assert run_kernel(cache, code, printed, PYTHONPATH=str(copy)) == []
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="root may write everywhere")
+def test_a_filled_cache_that_cannot_be_written_is_used(tmp_path):
+    run_kernel(tmp_path)
+    (tmp_path / FOLDER).chmod(0o500)
+    assert run_kernel(tmp_path) == []
+    first, second = run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS)
+    assert first == (
+        "gin-env: compiling (each part of the engine once on this machine, all in all about 20 seconds; "
+        "not kept)"
+    )
+    assert second == f"gin-env: compiled kernels cannot be kept in {tmp_path / FOLDER}: Permission denied"
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can become somebody else")
+def test_what_root_compiled_for_everyone_serves_who_may_only_read_it(tmp_path):
+    """As in a container: filled when it is built, read by another user."""
+    code = "import os; from gin_env.cards import card_bit, count_cards, lowest_card; print(card_bit(3)); "
+    run_kernel(tmp_path, code + "print(count_cards(7))", "8\n3\n")
+    compilation.open_to_readers(tmp_path / FOLDER)
+    for place in tmp_path.parents:  # made by pytest for this user alone
+        if place.stat().st_mode & 0o777 == 0o700:
+            place.chmod(0o711)
+    code += "os.setgid(65534); os.setuid(65534); print(count_cards(7)); "  # after the imports
+    assert run_kernel(tmp_path, code, "8\n3\n") == []
+    first, second = run_kernel(tmp_path, code + "print(lowest_card(12))", "8\n3\n2\n")
+    assert first.endswith("not kept)")
+    assert second == f"gin-env: compiled kernels cannot be kept in {tmp_path / FOLDER}: Permission denied"
+
+
+def test_of_two_processes_one_compiles_and_the_other_waits(tmp_path):
+    """The second one starts while the first compiles, and says nothing: it has found all it needs."""
+    environment = os.environ | {"GIN_ENV_CACHE": str(tmp_path)}
+    slow = """
+import time
+from gin_env import compilation
+save = compilation._KernelCache.save_overload
+def save_slowly(*arguments):
+    print("compiled", flush=True)
+    time.sleep(3)
+    save(*arguments)
+compilation._KernelCache.save_overload = save_slowly
+"""
+    first = subprocess.Popen(
+        [sys.executable, "-c", slow + ONE_KERNEL], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    assert first.stdout.readline() == "compiled\n"
+    assert run_kernel(tmp_path) == []
+    assert first.communicate()[0] == "3\n"
+    assert first.returncode == 0
+
+
+def test_a_kernel_that_cannot_be_compiled_holds_up_nobody(tmp_path):
+    code = """
+import numba
+from filelock import FileLock
+from gin_env import compilation
+from gin_env.cards import count_cards
+try:
+    count_cards("seven")
+except numba.TypingError:
+    print("refused", compilation._lock().is_locked)
+"""
+    run_kernel(tmp_path, code, "refused False\n")
+
+
+@pytest.mark.long
+def test_after_gin_rummy_compile_nothing_is_compiled_any_more(tmp_path):
+    environment = os.environ | {"GIN_ENV_CACHE": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", "from gin_env.cli import main; main()", "compile"],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"compiled; kept in {tmp_path / FOLDER}\n"
+    code = """
+import gymnasium, gin_env
+from gin_env import agents, gin_rummy_v0, play_match
+env = gin_rummy_v0.env()
+env.reset(seed=3)
+for agent in env.agent_iter(30):
+    observation, reward, terminated, truncated, info = env.last()
+    env.step(None if terminated or truncated else env.action_space(agent).sample(observation["action_mask"]))
+envs = gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=3, opponent="tonic", episode="game")
+observations, infos = envs.reset(seed=4)
+for _ in range(200):
+    observations, *_ = envs.step(observations["action_mask"].argmax(axis=1))
+for name in agents.names():
+    play_match(name, "tonic", 2, seed=5, episode="hand")
+"""
+    assert run_kernel(tmp_path, code, "") == []

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers import action, ids
-from test_records import one_hand, two_hands_of_a_game
+from recorded import one_hand, two_hands_of_a_game
 from typer.testing import CliRunner
 
 from gin_env import Rules, agents, cards, cli, play_match

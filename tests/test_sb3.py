@@ -190,12 +190,12 @@ def test_the_self_play_example_trains_resumes_and_leaves_a_bot(tmp_path):
     command = [
         sys.executable, str(ROOT / "examples" / "ppo_selfplay.py"), "--run", str(run),
         "--num-envs", "16", "--num-steps", "16", "--batch-size", "64", "--width", "16",
-        "--snapshot-every", "0.01", "--evaluate-every", "60",
+        "--bots", "simple", "--snapshot-every", "0.01", "--evaluate-every", "60",
         "--evaluation-games", "4", "--final-games", "4",
     ]  # fmt: skip
     first = subprocess.run([*command, "--minutes", "0.05"], capture_output=True, text=True)
     assert first.returncode == 0, first.stderr
-    _, stored = read_tensors(run / "checkpoint.safetensors", "self-play checkpoint", "2", "")
+    _, stored = read_tensors(run / "checkpoint.safetensors", "self-play checkpoint", "3", "")
     minutes = stored["progress"]["minutes"] + 0.1  # on a busy machine far above 0.05
     more = subprocess.run([*command, "--minutes", str(minutes), "--resume"], capture_output=True, text=True)
     assert more.returncode == 0, more.stderr

@@ -270,3 +270,95 @@ def test_sb3_seeds_that_cannot_be_are_refused_and_the_next_reset_goes_on(seed, e
     with pytest.raises(error):
         env.seed(seed)
     np.testing.assert_array_equal(env.reset(), other.reset())
+
+
+# --- Autoreset modes and flat observations --------------------------------------------------------------
+
+
+def first_legal(masks):
+    return np.where(masks.any(axis=1), masks.argmax(axis=1), 0)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("illegal_action", ["raise", "lose"])
+def test_next_step_shows_the_same_episodes_as_same_step_with_the_last_observation_between(illegal_action):
+    """Followed game by game: rewards, observations, results, and where episodes begin."""
+    same = GinRummyVectorEnv(5, "simple", illegal_action=illegal_action)
+    later = GinRummyVectorEnv(5, "simple", illegal_action=illegal_action, autoreset_mode="NextStep")
+    assert later.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    assert same.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    told = {game: [] for game in range(5)}
+    observation, infos = same.reset(seed=3)
+    for _ in range(60):
+        observation, rewards, over, _, infos = same.step(first_legal(infos["action_mask"]))
+        for game in range(5):
+            if over[game]:
+                last = infos["final_obs"][game]["observation"]
+                told[game].append((float(rewards[game]), True, last.tolist()))
+                assert infos["final_info"]["_won"][game]
+                told[game].append((0.0, False, observation["observation"][game].tolist()))
+            else:
+                told[game].append((float(rewards[game]), False, observation["observation"][game].tolist()))
+    observation, infos = later.reset(seed=3)
+    ended = 0
+    for step_number in range(60):
+        observation, rewards, over, truncated, infos = later.step(first_legal(infos["action_mask"]))
+        assert not truncated.any()
+        for game in range(5):
+            found = (float(rewards[game]), bool(over[game]), observation["observation"][game].tolist())
+            assert found == told[game][step_number]
+            assert infos["action_mask"][game].any() == (not over[game])
+        if over.any():
+            ended += int(over.sum())
+            assert infos["_outcome"].tolist() == over.tolist()
+            assert "final_obs" not in infos
+    assert ended > 5
+
+
+def test_disabled_autoreset_waits_for_reset():
+    env = GinRummyVectorEnv(3, KnocksAtOnce(), AT_ONCE, autoreset_mode=AutoresetMode.DISABLED)
+    _, infos = env.reset(seed=1)
+    over = np.zeros(3, bool)
+    while not over.any():
+        observation, _, over, _, infos = env.step(first_legal(infos["action_mask"]))
+    before = observation["observation"].copy()
+    with pytest.raises(RuntimeError, match=r"games are over: call reset\(options=\{'reset_mask'"):
+        env.step(np.zeros(3, np.int64))
+    observation, infos = env.reset(options={"reset_mask": over})
+    assert infos["action_mask"].any(axis=1).all()
+    assert np.array_equal(observation["observation"][~over], before[~over])
+    env.step(first_legal(infos["action_mask"]))
+
+
+def test_the_vectors_alone_are_those_of_the_dict():
+    dicts, flat = GinRummyVectorEnv(4, Plain()), GinRummyVectorEnv(4, Plain(), flat=True)
+    assert flat.single_observation_space.shape == (OBSERVATION_SIZE,)
+    (both, infos), (alone, _) = dicts.reset(seed=2), flat.reset(seed=2)
+    for _ in range(30):
+        assert alone in flat.observation_space
+        assert np.array_equal(alone, both["observation"])
+        assert np.array_equal(flat.action_masks(), infos["action_mask"])
+        actions = first_legal(infos["action_mask"])
+        (both, _, over, _, infos), (alone, _, _, _, flat_infos) = dicts.step(actions), flat.step(actions)
+        for game in np.flatnonzero(over):
+            last = infos["final_obs"][game]["observation"]
+            assert np.array_equal(flat_infos["final_obs"][game], last)
+    single = GinRummyEnv(Plain(), flat=True)
+    observation, info = single.reset(seed=2)
+    assert observation in single.observation_space
+    assert np.array_equal(info["action_mask"], single.action_masks())
+    observation, *_ = single.step(int(info["action_mask"].argmax()))
+    assert observation.shape == (OBSERVATION_SIZE,)
+
+
+@pytest.mark.parametrize("make", [GinRummyEnv, GinRummyVectorEnv])
+def test_flat_observations_have_no_candidates(make):
+    with pytest.raises(ValueError, match="leave one out"):
+        make(flat=True, candidates=True)
+    with pytest.raises(TypeError, match="flat"):
+        make(flat="yes")
+
+
+def test_an_unknown_autoreset_mode_is_refused():
+    with pytest.raises(ValueError, match="unknown autoreset_mode 'later'; choose from 'NextStep'"):
+        GinRummyVectorEnv(2, autoreset_mode="later")

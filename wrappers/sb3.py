@@ -29,11 +29,11 @@ from gin_env.actions import NUM_ACTIONS
 from gin_env.agents.candidate_policy import check_training, save_candidate_policy
 from gin_env.agents.policy import FrozenPolicy, PolicyBot, describe_training, training_of
 from gin_env.agents.policy_networks import ACTIVATIONS, save_network
-from gin_env.batch import check_actions
+from gin_env.batch import Episode, Reward, check_actions
 from gin_env.estimators.base import Estimator
 from gin_env.gymnasium_env import hand_results
 from gin_env.observation import OBSERVATION_SIZE
-from gin_env.play.learner_seat import LearnerSeat, Opponents, check_seeds
+from gin_env.play.learner_seat import IllegalAction, LearnerSeat, Opponents, check_seeds
 from gin_env.rules import Rules
 from gin_env.spaces import action_space, candidate_spaces, vector_space
 from gin_env.support.checks import check_switch
@@ -90,8 +90,8 @@ class GinRummyVecEnv(VecEnv):
 
     Parameters as for `gin_env.gymnasium_env.GinRummyEnv`. Observations are float32 (num_envs,
     OBSERVATION_SIZE); with ``candidates=True``, as `gin_env.wrappers.candidate_policy.CandidatePolicy` needs
-    it, dicts of that (``"observation"``) and the three `ENTRIES` of `gin_env.candidates`. All arrays are new
-    at each step: the kernels write into them, nothing is copied, and they are the caller's own.
+    it, dicts of that (``"observation"``) and the three `ENTRIES` of `gin_env.candidates`. Arrays are
+    the caller's own for as long as she holds them; memory that she has dropped is used again.
 
     Infos of a game that ended hold ``terminal_observation``, ``episode`` (``r``: return, ``l``: the learner's
     decisions, ``t``: seconds since the start) and how the hand ended (``outcome``, ``won``, ``points``,
@@ -103,9 +103,9 @@ class GinRummyVecEnv(VecEnv):
         num_envs: int = 256,
         opponent: Opponents = "simple",
         rules: Rules | None = None,
-        episode: str = "hand",
-        reward: str = "points",
-        illegal_action: str = "raise",
+        episode: Episode = "hand",
+        reward: Reward = "points",
+        illegal_action: IllegalAction = "raise",
         estimator: str | Estimator = "uniform",
         seed: int | None = None,
         candidates: bool = False,
@@ -201,7 +201,7 @@ class GinRummyVecEnv(VecEnv):
         Set ``model.gin_env = env.describe_training()`` before saving it.
         """
         games = self.seat.games
-        episode = "game" if games.whole_game else "hand"
+        episode: Episode = "game" if games.whole_game else "hand"
         return describe_training(games.rules, episode, self.seat.estimator, self._with_candidates)
 
     def close(self) -> None:

@@ -18,6 +18,7 @@ import gymnasium
 from gymnasium import spaces
 
 from gin_env.actions import IllegalActionError, describe, parse
+from gin_env.batch import Episode, Reward
 from gin_env.gymnasium_env import GinRummyEnv
 from gin_env.play.learner_seat import LEARNER, Opponents
 from gin_env.rules import Rules
@@ -45,8 +46,8 @@ class TextGinRummy(gymnasium.Env):
         self,
         opponent: Opponents = "simple",
         rules: Rules | None = None,
-        episode: str = "hand",
-        reward: str = "points",
+        episode: Episode = "hand",
+        reward: Reward = "points",
         patience: int = 3,
     ) -> None:
         self.game = GinRummyEnv(opponent, rules, episode, reward)

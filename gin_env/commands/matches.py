@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
+from gin_env.batch import Episode
 from gin_env.commands.options import BOT_HELP, Confidence, Hands, Json, Record, Resume, SecretSeed, resumable
 from gin_env.support.atomic import check_targets
 
@@ -62,7 +63,7 @@ def match(
     if deals and json is None:
         raise ValueError("--deals adds to the JSON: name its file with --json")
     check_targets(json, record)
-    unit = "hand" if hands else "game"
+    unit: Episode = "hand" if hands else "game"
     with tqdm(total=games, unit=unit, smoothing=0.1) as progress:
         result = play_match(a, b, games, seed, episode=unit, progress=progress.update, record=record)
     typer.echo(result.summary(confidence))
@@ -104,7 +105,7 @@ def tournament(
     if plot is not None:
         import_matplotlib()
     entrants = bots or agents.names()
-    unit = "hand" if hands else "game"
+    unit: Episode = "hand" if hands else "game"
     total = games * len(entrants) * (len(entrants) - 1) // 2
     with ExitStack() as open_files:
         log = open_files.enter_context(resumable(resume, json, csv, plot))

@@ -9,12 +9,12 @@ always sees how a hand ended, no matter who ended it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from gin_env.agents import Agent, resolve
-from gin_env.batch import Games
+from gin_env.batch import Episode, Games, Reward
 from gin_env.candidates import DISCARD_ROWS, ENTRIES, NO_ACTION, NUM_FEATURES
 from gin_env.compilation import kernel
 from gin_env.estimators.base import Estimator
@@ -27,7 +27,8 @@ from gin_env.support.buffers import Buffers
 from gin_env.support.checks import is_integer
 
 LEARNER, OPPONENT_SEAT = 0, 1
-ILLEGAL_ACTION = ("raise", "lose")
+IllegalAction: TypeAlias = Literal["raise", "lose"]
+ILLEGAL_ACTION = get_args(IllegalAction)
 MOST_SKIPPED = 1000
 """Episodes that may be skipped in a row where the dealer is fixed: rules and an opponent can be such that the
 learner, if she deals, never has a turn."""
@@ -53,9 +54,9 @@ class LearnerSeat:
         num_games: int,
         opponent: Opponents = "simple",
         rules: Rules | None = None,
-        episode: str = "hand",
-        reward: str = "points",
-        illegal_action: str = "raise",
+        episode: Episode = "hand",
+        reward: Reward = "points",
+        illegal_action: IllegalAction = "raise",
         estimator: str | Estimator = "uniform",
     ) -> None:
         if illegal_action not in ILLEGAL_ACTION:
@@ -181,22 +182,25 @@ class LearnerSeat:
                 )
         self._estimates.forget(began)
 
-    def step(self, actions: np.ndarray) -> None:
+    def step(self, actions: np.ndarray, playing: np.ndarray | None = None) -> None:
         """Play the learner's int64 (num_games,) actions and the opponents' replies; set `rewards` and `done`.
 
-        No game may be over (`begin` starts them). With ``illegal_action="raise"`` an IllegalActionError
-        leaves everything as it was.
+        `playing` are the games in which she acts, none of which may be over (`begin` starts them); default:
+        all. With ``illegal_action="raise"`` an IllegalActionError leaves everything as it was.
         """
         table = self.games
-        if self.lose_on_illegal:
-            illegal = table.find_illegal(table.everyone, actions)
-            playing = np.flatnonzero(~illegal)
-            table._play_legal(playing, actions[playing])
-            table.rewards[illegal] = -1
-            table.done[illegal] = True
-            table.results["ended"][illegal] = False
-        else:
+        if playing is None:
             playing = table.everyone
+        else:
+            actions = actions[playing]
+        if self.lose_on_illegal:
+            illegal = table.find_illegal(playing, actions)
+            lost, playing, actions = playing[illegal], playing[~illegal], actions[~illegal]
+            table._play_legal(playing, actions)
+            table.rewards[lost] = -1
+            table.done[lost] = True
+            table.results["ended"][lost] = False
+        else:
             table._play_games(playing, actions)
         self._seat_opponents_of_new_hands(playing)
         self._play_opponents(playing)

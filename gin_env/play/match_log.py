@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from gin_env.agents import Agent
+from gin_env.batch import Episode
 from gin_env.play.matches import MatchResult, play_match
 from gin_env.play.records import Recorder
 from gin_env.rules import Rules
@@ -59,7 +60,7 @@ class MatchLog:
         games: int,
         seed: int,
         *,
-        episode: str = "game",
+        episode: Episode = "game",
         rules: Rules | None = None,
         progress: Callable[[int], object] | None = None,
         record: Recorder | None = None,

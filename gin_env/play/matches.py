@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gin_env.agents import Agent, resolve
-from gin_env.batch import Games
+from gin_env.batch import Episode, Games
 from gin_env.play.intervals import (
     Interval,
     design_effect,
@@ -230,7 +230,7 @@ def play_match(
     games: int = 1000,
     seed: int | None = None,
     *,
-    episode: str = "game",
+    episode: Episode = "game",
     rules: Rules | None = None,
     progress: Callable[[int], object] | None = None,
     clairvoyant: bool = False,

@@ -15,6 +15,7 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents import Agent
+from gin_env.batch import Episode
 from gin_env.play.differences import Difference, win_rate_difference
 from gin_env.play.match_log import MatchLog
 from gin_env.play.matches import MatchResult, check_confidence, play_match
@@ -23,7 +24,7 @@ from gin_env.play.records import Recorder, spell_out
 from gin_env.rules import Rules
 from gin_env.streams import check_seed, fresh_seed
 from gin_env.support.atomic import save_figure, write_csv, write_json
-from gin_env.support.plots import import_matplotlib
+from gin_env.support.plots import import_matplotlib, origin_line, sign_figure
 
 CSV_COLUMNS = (
     "a", "b", "games", "seed", "wins_a", "wins_b", "win_rate", "low", "high", "confidence", "hands",
@@ -177,7 +178,7 @@ def play_tournament(
     games: int = 2000,
     seed: int | None = None,
     *,
-    episode: str = "game",
+    episode: Episode = "game",
     rules: Rules | None = None,
     confidence: float = 0.95,
     progress: Callable[[int], object] | None = None,
@@ -240,10 +241,11 @@ def play_tournament(
     return TournamentResult(tuple(names), tuple(matches), ratings, int(games), seed, float(confidence))
 
 
-def draw_heat_map(result: TournamentResult, path: str | Path) -> None:
+def draw_heat_map(result: TournamentResult, path: str | Path, origin: str | None = None) -> None:
     """Draw the win-rate matrix, strongest bot first, as a picture (PNG by the path's ending).
 
-    Raises ImportError without matplotlib.
+    `origin` is the line at its foot, by default games, seed and release. Raises ImportError without
+    matplotlib.
     """
     figure_class, color_map = import_matplotlib()
     order = result.standings()
@@ -275,6 +277,7 @@ def draw_heat_map(result: TournamentResult, path: str | Path) -> None:
         fontsize=9,
     )
     figure.colorbar(image, ax=axes, shrink=0.7, extend="both", label="games won by the row's bot (%)")
+    sign_figure(figure, origin or origin_line(f"{result.games:,} games a pair", result.seed))
     save_figure(figure, path, dpi=150)
 
 

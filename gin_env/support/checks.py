@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -41,11 +41,14 @@ def check_switch(name: str, value: object) -> bool:
     return bool(value)
 
 
-def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
+Text = TypeVar("Text", bound=str)
+
+
+def check_choice(name: str, value: object, choices: Sequence[Text]) -> Text:
     """`value`. Raises ValueError unless it is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"unknown {name} {value!r}; choose from {', '.join(choices)}")
-    return value
+    return choices[choices.index(value)]
 
 
 def result_array(name: str, array: np.ndarray | None, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -105,8 +105,8 @@ class Recorder:
         if digest in self._known:
             return False
         if self._file is None:
-            self._open()
-        self._write(line)
+            self._file = self.path.open("ab", buffering=0)
+        self._write(self._file, line)
         self._known.add(digest)
         return True
 
@@ -136,7 +136,7 @@ class Recorder:
         self.close()
 
     def _look_through(self) -> None:
-        """Note the games of the file that is there, and where its last whole line ends."""
+        """Note the games of the file that is there, and remove a last line that was cut short."""
         with self.path.open("rb") as file:
             while line := file.readline(MOST_LINE):
                 if not self._known and not _begins_like_a_record(line):
@@ -146,16 +146,14 @@ class Recorder:
                 if line.endswith(b"\n"):
                     self._known.add(_digest(line))
                     self._size += len(line)
+                elif file.read(1):
+                    raise ValueError(
+                        f"{self.path} has a line of more than {MOST_LINE:,} bytes: name another file"
+                    )
+        if self.path.stat().st_size > self._size:
+            os.truncate(self.path, self._size)
 
-    def _open(self) -> None:
-        self._file = self.path.open("ab", buffering=0)
-        if self.path.is_file():
-            self._file.truncate(self._size)
-
-    def _write(self, line: bytes) -> None:
-        file = self._file
-        if file is None:
-            raise ValueError("the recorder is closed")
+    def _write(self, file: BinaryIO, line: bytes) -> None:
         left = memoryview(line)
         try:
             while left:

@@ -1,0 +1,39 @@
+"""The command that fills the cache of compiled kernels: compile."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from tqdm import tqdm
+
+app = typer.Typer()
+
+
+@app.command(
+    epilog="Examples:  \n`gin-rummy compile`  \n"
+    "`GIN_ENV_CACHE=/opt/gin-env gin-rummy compile --for-everyone` (when a container is built)"
+)
+def compile(
+    for_everyone: Annotated[
+        bool, typer.Option("--for-everyone", help="Let all users of this machine read the cache.")
+    ] = False,
+) -> None:
+    """Compile the whole engine now, in a minute or two, so that no first use has to wait.
+
+    It is kept in ~/.cache/gin-env, or where GIN_ENV_CACHE says, and serves every installation of this release
+    that is told of the same folder, on machines with the same kind of processor.
+    """
+    from gin_env.compilation import cache_folder, open_to_readers
+    from gin_env.speed.warm_up import parts
+
+    with tqdm(list(parts()), unit="part") as bar:
+        for name, use in bar:
+            bar.set_description(f"{name:24}")
+            use()
+    folder = cache_folder()
+    if folder is None:
+        raise OSError("nothing is kept: no folder can be written; set GIN_ENV_CACHE to one")
+    if for_everyone:
+        open_to_readers(folder)
+    typer.echo(f"compiled; kept in {folder}")
