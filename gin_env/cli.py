@@ -14,6 +14,7 @@ from gin_env.commands import (
     gif,
     hand_strength,
     matches,
+    play,
     replay,
     reproduce,
     serve,
@@ -36,6 +37,7 @@ def _gin_rummy() -> None:
     """Gin Rummy for reinforcement learning: bots, matches, tables."""
 
 
+app.add_typer(play.app)
 app.add_typer(matches.app)
 app.add_typer(replay.app)
 app.add_typer(explain.app)
