@@ -45,8 +45,8 @@ ABLATIONS: dict[str, tuple[str, ...]] = {
     "no bots in the league": ("--bots-share", "0"),
     "λ = 0.8": ("--gae-lambda", "0.8"),
     "λ = 1": ("--gae-lambda", "1"),
-    "minibatches a quarter as large": ("--batch-size", "2048"),
-    "minibatches four times as large": ("--batch-size", "32768"),
+    "minibatches a quarter as large": ("--batch-size", "512"),
+    "minibatches four times as large": ("--batch-size", "8192"),
     "a hand pays its points": ("--no-match-reward",),
 }
 """Name -> what differs in the training's command."""
@@ -125,12 +125,16 @@ def strength(
     threads: Threads = 2,
     games: Games = 10_000,
     example: Annotated[str, typer.Option(help="ppo.py or ppo_selfplay.py.")] = "ppo.py",
+    opponents: Annotated[
+        str, typer.Option(help="Whom the longest trainings meet at the end, a+b+c; none: every bot.")
+    ] = "",
     collect: Collect = False,
     work: Work = Path("runs/strength"),
     out: Out = Path("results"),
 ) -> None:
-    """Train for so many minutes from each seed; the longest trainings meet every bot, the others `simple`."""
-    everyone = [name for name in [*agents.names(), "simple:knock_at=0"] if name not in ("random", "policy")]
+    """Train for so many minutes from each seed; at the end all meet `simple`, the longest others too."""
+    bots = [name for name in [*agents.names(), "simple:knock_at=0"] if name not in ("random", "policy")]
+    everyone = opponents.split("+") if opponents else bots
     rows: list[Row] = []
     lengths = numbers(minutes)
     for length in lengths:
@@ -140,10 +144,10 @@ def strength(
             curve = train(example, folder, arguments, collect)
             if curve is None:
                 continue
-            opponents = everyone if length == max(lengths) else ["simple"]
+            met = everyone if length == max(lengths) else ["simple"]
             about = {"example": example, "minutes": length, "seed": seed, "threads": threads}
             about["decisions"] = int(curve[-1]["decisions"])
-            rows += [about | row for row in play(folder / "policy.safetensors", opponents, games)]
+            rows += [about | row for row in play(folder / "policy.safetensors", met, games)]
             if length == max(lengths):
                 rows += [about | on_the_way(line) for line in curve[:-1]]
     store("ppo/strength", rows, everyone, sys.argv[1:], out)
