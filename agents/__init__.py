@@ -55,9 +55,9 @@ def _candidate_policy(path: str, deterministic: bool = True) -> Agent:
 
 def _shipped_policy(deterministic: bool = True) -> Agent:
     """Our strongest policy; imported when it is asked for, since it needs torch."""
-    from gin_env.agents.candidate_policy import SHIPPED, CandidatePolicyBot
+    from gin_env.agents.candidate_policy import CandidatePolicyBot
 
-    return CandidatePolicyBot.load(SHIPPED, deterministic)
+    return CandidatePolicyBot.shipped(deterministic)
 
 
 def _loader(path: str) -> Callable[..., Agent]:

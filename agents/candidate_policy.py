@@ -205,7 +205,7 @@ class CandidatePolicyBot:
     Parameters
     ----------
     network : used as it is: hand over a copy of one that is still learning.
-    rules : under which it was trained; default `Rules()`.
+    rules : under which it was trained, and alone plays; default: it plays under any.
     deterministic : play the most probable action (default) or draw from the distribution.
     name : the bot's name in results.
     episode : of its training, ``"hand"`` or ``"game"``: after training on hands it is shown no scores.
@@ -220,11 +220,17 @@ class CandidatePolicyBot:
         episode: Episode = "game",
     ) -> None:
         self.network = network
-        self.rules = rules or Rules()
+        self.rules = rules
         self.deterministic = check_switch("deterministic", deterministic)
         self._exact = copy.deepcopy(network).double() if deterministic else network
         self.name = name
         self.sees_scores = check_choice("episode", episode, EPISODES) == "game"
+
+    @classmethod
+    def shipped(cls, deterministic: bool = True) -> CandidatePolicyBot:
+        """The bot ``policy``, which plays under any rules as well as it can."""
+        network, _, episode = load_candidate_policy(SHIPPED)
+        return cls(network, None, deterministic, "policy", episode)
 
     @classmethod
     def load(cls, path: str | Path, deterministic: bool = True) -> CandidatePolicyBot:
@@ -288,7 +294,7 @@ class CandidatePolicyBot:
             return torch.softmax(logits.double(), dim=1).numpy()
 
     def _check_rules(self, view: PlayerView) -> None:
-        if view.rules != self.rules:
+        if self.rules not in (None, view.rules):
             raise ValueError(f"{self.name} was trained under {self.rules}, not under {view.rules}")
 
     def _best(self, rows: np.ndarray, actions: np.ndarray, table: np.ndarray) -> np.ndarray:

@@ -175,7 +175,7 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         render_mode: str | None = None,
         candidates: bool = False,
         flat: bool = False,
-        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        autoreset_mode: AutoresetMode | str = "SameStep",
     ) -> None:
         check_render_mode(render_mode, self.metadata["render_modes"])
         self._with_candidates, self._flat = check_contents(candidates, flat)

@@ -35,7 +35,7 @@ def test_every_part_stands_in_the_table_for_the_documentation():
     assert [line.split("`")[1] for line in lines] == [*candidates.LAYOUT, *candidates.TABLE]
     assert lines[0] == "| `deadwood` | row | 0 | of the hand: deadwood / 50 |"
     assert lines[12].startswith("| `rank` | row | 12:25 |")
-    assert lines[-1] == "| `opponent_score` | table | 5 | opponent's score / 100 |"
+    assert lines[-1] == "| `opponent_score` | table | 9 | opponent's score / 100 |"
 
 
 def test_parts_of_rows_are_views_by_name():

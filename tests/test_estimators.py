@@ -66,7 +66,11 @@ def views_of(policy: str, player: int) -> PlayerView:
 
 def test_estimators_are_made_by_name_and_bad_names_are_errors():
     assert set(estimators.names()) >= {"uniform", "omniscient", "logistic", "bayes", "bayes-isru"}
-    assert estimators.parameters("bayes") == {"table": "simple", "least_observations": 50}
+    assert estimators.parameters("bayes") == {
+        "table": "simple",
+        "least_observations": 50,
+        "likelihood": "odds",
+    }
     assert estimators.parameters("uniform") == {}
     assert made("bayes").name == "bayes"
     named = estimators.make("bayes:least_observations=70")

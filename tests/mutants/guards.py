@@ -189,7 +189,7 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "return self.seat.masks()[0]",
             "return self._screen.render(self.seat.games.state[0])",
             "super().reset(seed=seeds[0])",
-            'observation = {"observation": self.seat.observations()[0], "action_mask": mask}',
+            "vector = self.seat.observations()[0]",
             "info |= {name: values[0].item() for name, values in "
             "hand_results(self.seat.games.results).items()}",
         )
