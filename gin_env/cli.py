@@ -13,6 +13,7 @@ from gin_env.commands import (
     explain,
     hand_strength,
     matches,
+    play,
     replay,
     reproduce,
     serve,
@@ -35,6 +36,7 @@ def _gin_rummy() -> None:
     """Gin Rummy for reinforcement learning: bots, matches, tables."""
 
 
+app.add_typer(play.app)
 app.add_typer(matches.app)
 app.add_typer(replay.app)
 app.add_typer(explain.app)

@@ -81,7 +81,7 @@ def describe(game: np.void, viewer: int | None = None, last_hand: np.void | None
         scores=public["scores"].tolist(),
         target=int(public["rules"]["target_score"]),
         stock=stock,
-        pile=_pile(int(public["first_upcard"]), events),
+        pile=discard_pile(int(public["first_upcard"]), events),
         taken=int(public["taken"]),
         now=_now(public),
         last=_last(game, events, viewer, last_hand),
@@ -100,14 +100,19 @@ def _describe_hand(game: np.void, player: int, viewer: int | None) -> Hand:
     if knocker >= 0:
         hand.title += " knocked" if knocker == player else " defends"
     if knocker == 1 - player and public["outcome"] != GIN:
-        hand.groups = _defence(mask, int(game["private"][knocker]["hand"]))
+        hand.groups = defence_groups(mask, int(game["private"][knocker]["hand"]))
         return hand
-    sets = int(best_set_cards(mask))
-    hand.groups = _groups(mask, sets, int(run_cards(mask & ~sets)))
+    hand.groups = hand_groups(mask)
     return hand
 
 
-def _defence(mask: int, knocker_mask: int) -> list[Group]:
+def hand_groups(mask: int) -> list[Group]:
+    """The cards of a hand by themselves: the melds that leave the least deadwood, and the rest."""
+    sets = int(best_set_cards(mask))
+    return _groups(mask, sets, int(run_cards(mask & ~sets)))
+
+
+def defence_groups(mask: int, knocker_mask: int) -> list[Group]:
     """The defender's cards: her own melds, what she lays off on the knocker's, and the rest."""
     knocker_sets = int(best_set_cards(knocker_mask))
     knocker_runs = int(run_cards(knocker_mask & ~knocker_sets))
@@ -129,7 +134,8 @@ def _groups(mask: int, sets: int, runs: int, laid_off: int = 0) -> list[Group]:
     return groups
 
 
-def _pile(first_upcard: int, events: list[Event]) -> list[int]:
+def discard_pile(first_upcard: int, events: list[Event]) -> list[int]:
+    """The discard pile in order, its top last."""
     pile = [first_upcard]
     for event in events:
         if event.action == DRAW_UPCARD:

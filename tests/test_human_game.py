@@ -1,0 +1,198 @@
+"""A person's game against a bot, without a screen: turns, ends of hands, saved games, hints."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from situations import Plain, plain_action
+
+from gin_env import agents
+from gin_env.actions import IllegalActionError
+from gin_env.batch import Games
+from gin_env.play.hints import hint
+from gin_env.play.human_game import HumanGame
+from gin_env.state import DISCARD, OVER
+
+SEED = 5
+
+
+def play_plainly(game: HumanGame, acts: int = 10_000) -> HumanGame:
+    """Play until a hand has ended, at most so many acts."""
+    while game.ended is None and acts > 0:
+        act(game)
+        acts -= 1
+    return game
+
+
+def act(game: HumanGame) -> None:
+    if game.waits_for_bot:
+        game.let_bot_act()
+    else:
+        game.act(plain_action(game.view.masks()[0]))
+
+
+def test_a_game_is_the_game_of_that_seed():
+    """Hand by hand the same as with `Games`, deals alternating; each end can be looked at."""
+    game = HumanGame(Plain(), SEED)
+    plain = Games(1, episode="game")
+    plain.start(plain.everyone, np.array([SEED], np.uint64), np.zeros(1, np.uint64))
+    dealers = []
+    while True:
+        while True:
+            assert game.view.records.tobytes() == plain.views(plain.everyone, 0).records.tobytes()
+            before = plain.state["private"]["hand"][0].tolist()
+            act(game)
+            plain.play(plain.everyone, np.array([game.actions[-1]]))
+            if plain.results["ended"][0]:
+                break
+        ended = game.ended
+        result = plain.results[0]
+        public = ended.view.records["public"][0]
+        assert public["phase"] == OVER
+        assert [public[name] for name in ("outcome", "winner", "points")] == [
+            result[name] for name in ("outcome", "winner", "points")
+        ]
+        assert sum(bin(one ^ other).count("1") for one, other in zip(ended.hands, before, strict=True)) == 1
+        assert public["scores"].tolist() == plain.state["public"]["scores"][0].tolist()
+        dealers.append((int(public["dealer"]), int(public["winner"])))
+        assert not game.waits_for_person
+        assert not game.waits_for_bot
+        if plain.done[0]:
+            break
+        game.next_hand()
+        assert game.ended is None
+    assert game.is_over
+    assert len(dealers) > 2
+    for (dealer, winner), (following, _) in pairwise(dealers):
+        assert following == (dealer if winner < 0 else 1 - dealer)
+    with pytest.raises(RuntimeError, match="no next hand"):
+        game.next_hand()
+
+
+def test_actions_out_of_turn_and_against_the_rules_change_nothing():
+    game = HumanGame(Plain(), SEED)
+    while not game.waits_for_person:
+        game.let_bot_act()
+    with pytest.raises(RuntimeError, match="not the bot's turn"):
+        game.let_bot_act()
+    before = list(game.actions)
+    with pytest.raises(IllegalActionError, match="in the phase"):
+        game.act(0)
+    assert game.actions == before
+    assert 0 not in game.legal()
+    game.act(game.legal()[-1])
+    while game.waits_for_person:
+        game.act(game.legal()[0])
+    assert game.legal() == []
+    with pytest.raises(IllegalActionError, match="not your turn"):
+        game.act(0)
+
+
+@pytest.mark.parametrize("acts", [0, 1, 7, 10_000])
+def test_a_saved_game_goes_on_as_it_would_have(tmp_path, acts):
+    game = play_plainly(HumanGame("simple", SEED), acts)
+    game.save(tmp_path / "game.json")
+    again = HumanGame.load(tmp_path / "game.json")
+    assert again.view.records.tobytes() == game.view.records.tobytes()
+    assert (again.ended is None) == (game.ended is None)
+    for one in (game, again):
+        if one.ended is not None:
+            one.next_hand()
+        play_plainly(one)
+    assert again.actions == game.actions
+    assert again.ended.hands == game.ended.hands
+
+
+def test_a_game_saved_after_the_deal_of_the_next_hand_does_not_show_the_last_one(tmp_path):
+    game = play_plainly(HumanGame("simple", SEED))
+    game.next_hand()
+    game.save(tmp_path / "game.json")
+    assert HumanGame.load(tmp_path / "game.json").ended is None
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"kind": "other"}, "is no saved game"),
+        ({"version": 2}, "version 2"),
+        ({"seed": "5"}, "'seed'"),
+        ({"opponent": 3}, "'opponent'"),
+        ({"actions": [107]}, "'actions'"),
+        ({"actions": [True]}, "'actions'"),
+        ({"actions": [0]}, "action 0: .*in the phase"),
+        ({"hand_end_shown": 1}, "'hand_end_shown'"),
+        ({"opponent": "process:rm -r /"}, "start it with --opponent yourself"),
+        ({"opponent": "nobody"}, "unknown bot"),
+    ],
+)
+def test_damaged_files_are_refused(tmp_path, change, complaint):
+    path = tmp_path / "game.json"
+    play_plainly(HumanGame("simple", SEED), 3).save(path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ValueError, match=complaint):
+        HumanGame.load(path)
+
+
+def test_a_file_that_is_no_json_is_refused(tmp_path):
+    (tmp_path / "game.json").write_text("[" * 100_000)
+    with pytest.raises(ValueError, match="is no saved game"):
+        HumanGame.load(tmp_path / "game.json")
+
+
+def test_a_finished_game_is_recorded():
+    game = HumanGame("simple", SEED)
+    while True:
+        play_plainly(game)
+        if game.is_over:
+            break
+        game.next_hand()
+    record = game.record()
+    record.check()
+    assert record.finished
+    assert (record.players[0].name, record.players[1].bot) == ("person", "simple")
+    assert [action for hand in record.hands for action in hand.actions] == game.actions
+    assert list(record.scores) == game.view.records["public"]["scores"][0].tolist()
+
+
+# --- Hints --------------------------------------------------------------------------------------------
+
+
+def to_discard(seed: int = SEED) -> HumanGame:
+    game = HumanGame("simple", seed)
+    while not (game.waits_for_person and game.view.records["public"]["phase"][0] == DISCARD):
+        act(game)
+    return game
+
+
+def test_a_bot_without_values_has_an_action():
+    view = to_discard().view
+    bot = agents.make("simple")
+    assert hint(bot, view) == (bot.act(view)[0], {}, "")
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("name", "unit"), [("generation", "points"), ("policy", "chance")])
+def test_a_network_values_each_legal_action_and_takes_the_best(name, unit):
+    pytest.importorskip("torch")
+    bot = agents.make(name)
+    game = to_discard()
+    for view in (HumanGame("simple", 3).view, game.view):
+        if not view.masks().any():
+            continue
+        hinted = hint(bot, view)
+        assert hinted.unit == unit
+        assert set(hinted.values) == set(view.masks()[0].nonzero()[0].tolist())
+        assert list(hinted.values.values()) == sorted(hinted.values.values(), reverse=True)
+        assert hinted.action == bot.act(view)[0]
+        assert hinted.values[hinted.action] == pytest.approx(max(hinted.values.values()), abs=0.2)
+        if unit == "chance":
+            assert sum(hinted.values.values()) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_there_is_no_hint_when_it_is_not_the_players_turn():
+    game = play_plainly(HumanGame("simple", SEED))
+    with pytest.raises(ValueError, match="whose player is to move"):
+        hint(agents.make("simple"), game.view)
