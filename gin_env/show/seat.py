@@ -159,14 +159,17 @@ class Showdown(NamedTuple):
 
 
 def describe_showdown(
-    view: PlayerView, hands: tuple[int, int], opponent: str, letters: bool = False
+    view: PlayerView, hands: tuple[int, int], opponent: str, letters: bool = False, me: str = YOU
 ) -> Showdown:
-    """How the hand ended: `view` is a player's after its end, `hands` are hers and her opponent's (masks)."""
+    """How the hand ended: `view` is a player's after its end, `hands` are hers and her opponent's (masks).
+
+    The player is called `me`.
+    """
     public, player = view.records["public"][0], int(view.records["player"][0])
     outcome, knocker = int(public["outcome"]), int(public["knocker"])
-    names = (YOU, opponent)
+    names = (me, opponent)
     score = (
-        f"Score: you {int(public['scores'][player])}, {opponent} {int(public['scores'][1 - player])}; "
+        f"Score: {inside(me)} {int(public['scores'][player])}, {opponent} {int(public['scores'][1 - player])}; "
         f"{int(public['rules']['target_score'])} points win the game."
     )
     if outcome == VOID:
@@ -198,9 +201,14 @@ def describe_showdown(
     else:
         sum_ = f"{other} − {own} deadwood"
         headline = f"{_verb(winner, 'win')} by knocking"
-    steps += [f"{sum_} = {points} for {winner if winner != YOU else 'you'}.", score]
+    steps += [f"{sum_} = {points} for {inside(winner)}.", score]
     groups = (laid, answer) if side == 0 else (answer, laid)
     return Showdown(f"{headline}: {points} point{'s' * (points != 1)}", *groups, steps)
+
+
+def inside(name: str) -> str:
+    """A player's name inside a sentence."""
+    return name.lower() if name == YOU else name
 
 
 def _verb(who: str, verb: str, others: str = "") -> str:
