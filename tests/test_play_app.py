@@ -243,6 +243,19 @@ def test_a_saved_game_shows_the_same_screen(tmp_path):
     assert "discard" in shown[0]
 
 
+def test_a_look_at_a_new_game_leaves_the_kept_one(tmp_path):
+    save = tmp_path / "game.json"
+    save.write_text("kept before")
+
+    async def steps(app, pilot):
+        await press(app, pilot, "h", "q")
+
+    app = on_screen(steps, HumanGame(Plain(), SEED), save_to=save)
+    assert app.game.actions  # of the bot, which begins
+    assert not app.is_kept
+    assert save.read_text() == "kept before"
+
+
 def test_a_finished_game_is_handed_over_and_its_save_removed(tmp_path):
     done, save = [], tmp_path / "game.json"
     game = HumanGame(Plain(), SEED)

@@ -41,6 +41,7 @@ def screens(monkeypatch):
             Unseen.to_do(self)
 
     monkeypatch.setattr(play_app, "PlayApp", Unseen)
+    monkeypatch.setattr("gin_env.commands.play.is_terminal", lambda: True)
     made_by = type("Screens", (), {"made": made, "kind": Unseen})
     return made_by
 
@@ -141,6 +142,11 @@ def test_the_browser_is_served_on_this_computer_alone_unless_told_otherwise(monk
     assert "--web" not in command
     assert (others["host"], others["port"]) == ("0.0.0.0", 8080)
     assert other_command.endswith("--letters")
+
+
+def test_without_a_terminal_the_command_says_so(tmp_path):
+    done = run("--save", str(tmp_path / "game.json"))
+    assert "needs a terminal" in str(done.exception)
 
 
 def test_without_textual_the_command_says_what_to_install_and_the_package_is_imported():

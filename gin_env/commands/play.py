@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -69,12 +70,19 @@ def play(
         save.parent.mkdir(parents=True, exist_ok=True)
     check_targets(save)
     if web:
-        given = {"--opponent": opponent, "--seed": seed, "--save": save, "--record": record}
+        given: dict[str, object] = {
+            "--opponent": opponent,
+            "--seed": seed,
+            "--save": save,
+            "--record": record,
+        }
         given |= {"--hint-bot": hint_bot, "--estimator": estimator, "--bot-delay": bot_delay}
         options = [str(part) for name, value in given.items() if value is not None for part in (name, value)]
         options += ["--resume"] * resume + ["--letters"] * letters
         _serve(host, port, options)
         return
+    if not is_terminal():
+        raise ValueError("gin-rummy play needs a terminal to draw on and read keys from; or use --web")
     if resume:
         if seed is not None:
             raise ValueError("--resume goes on with the deals of the kept game: leave --seed out")
@@ -97,8 +105,13 @@ def play(
             recorder.close()
     if screen.failure is not None:
         raise screen.failure
-    if screen.game.actions and not screen.game.is_over:
+    if screen.is_kept or (resume and save.exists()):
         typer.echo(f"The game is kept in {save}; `{go_on}` goes on with it.")
+
+
+def is_terminal() -> bool:
+    """Whether a screen can be shown: at a terminal, or by Textual's server."""
+    return "TEXTUAL_DRIVER" in os.environ or (sys.stdin.isatty() and sys.stdout.isatty())
 
 
 def _serve(host: str, port: int, options: list[str]) -> None:

@@ -66,7 +66,8 @@ class PlayApp(App[None]):
     Parameters
     ----------
     game : the game to play.
-    save_to : where the game is kept after each action of the person, until it is over; None: nowhere.
+    save_to : where the game is kept after each action, from the person's first on, until it is over; None:
+        nowhere.
     hint_bot : the bot whose hint is shown first.
     estimator : whose belief is shown first.
     bot_delay : seconds before each action of the bot.
@@ -111,6 +112,7 @@ class PlayApp(App[None]):
         super().__init__()
         self.game = game
         self.failure: Exception | None = None
+        self._acted = False
         self._save_to, self._bot_delay, self._letters, self._finished = save_to, bot_delay, letters, finished
         self._hint_bot, self._hint_on = hint_bot, False
         self._estimator, self._belief_on = estimator, False
@@ -282,6 +284,11 @@ class PlayApp(App[None]):
             self._written[name] = text
             self.screen_stack[0].query_one(f"#{name}", Static).update(text)
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether this screen has kept a game that can be gone on with."""
+        return self._save_to is not None and self._acted and not self.game.is_over
+
     # --- The course of the game -----------------------------------------------------------------------
 
     def _go_on(self) -> None:
@@ -309,6 +316,7 @@ class PlayApp(App[None]):
             self._show()
             return
         self._chosen = None
+        self._acted = True
         self._after_action()
 
     def _after_action(self) -> None:
@@ -320,19 +328,18 @@ class PlayApp(App[None]):
         self._go_on()
 
     def _save(self) -> None:
-        if self._save_to is None:
+        """Keep the game once the person has done something in it: one kept before is not lost for a look."""
+        if self._save_to is None or not self._acted:
             return
         if self.game.is_over:
             self._save_to.unlink(missing_ok=True)
-        elif self.game.actions:
+        else:
             self.game.save(self._save_to)
 
     # --- Keys -----------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Which keys do something now: the footer shows those."""
-        if not self.is_mounted:
-            return True
         at_end = self.game.ended is not None
         if action == "next":
             return at_end
@@ -405,9 +412,10 @@ class PlayApp(App[None]):
     def action_next(self) -> None:
         """Go on to the next hand, or to a new game."""
         if self.game.is_over:
-            self.game = self.game.another()
+            self.game, self._acted = self.game.another(), False
         else:
             self.game.next_hand()
+            self._acted = True
         self._after_action()
 
     def action_hint(self) -> None:

@@ -20,6 +20,7 @@ BLACK_INK, RED_INK, EDGE_INK = "#1a1c20", "#b3122a", "#8a8a80"
 BACK, BACK_INK = "#26427e", "#9db4e0"
 NEW_PAPER = "#ffe9a0"
 GOLD, PALE = "#ffd25c", "#c4decf"
+RED_ON_FELT = "#ff9086"
 NAME_WIDTH = 7
 MOST_VALUES = 11
 
@@ -43,6 +44,12 @@ def card_lines(card: int, last: bool, letters: bool, new: bool = False) -> list[
     if new:
         top_line.stylize(Style(color=BLACK_INK), 1, 4)
     return [top_line, middle, Text(bottom, edge)]
+
+
+def card_in_line(card: int, mark: str, letters: bool, chosen: bool) -> Text:
+    """A card in one line, four wide, after a mark."""
+    ink = "reverse" if chosen else RED_ON_FELT if _is_red(card) else ""
+    return Text(f"{mark}{card_name(card, letters)}", ink)
 
 
 def back_lines(last: bool) -> list[Text]:
@@ -109,22 +116,22 @@ def stock_drawing(seat: Seat, boxes: bool) -> Text:
     """The stock, and how many cards it holds."""
     if not boxes:
         return Text(f"Stock {seat.stock}")
-    return Text("\n").join([side_by_side([back_lines(True)]), Text(f"stock {seat.stock}")])
+    return Text("\n").join([Text(f"Stock {seat.stock}"), side_by_side([back_lines(True)])])
 
 
 def upcard_drawing(seat: Seat, letters: bool, boxes: bool) -> Text:
     """The top of the discard pile."""
     if not boxes:
-        return Text(f"Upcard {card_name(seat.upcard, letters) if seat.upcard != NO_CARD else 'taken'}")
+        return Text("no upcard" if seat.upcard == NO_CARD else f"Upcard {card_name(seat.upcard, letters)}")
     lines = empty_lines() if seat.upcard == NO_CARD else card_lines(seat.upcard, True, letters)
-    return Text("\n").join([side_by_side([lines]), Text("upcard")])
+    return Text("\n").join([Text("Upcard"), side_by_side([lines])])
 
 
 def pile_drawing(seat: Seat, letters: bool, boxes: bool, width: int) -> Text:
     """The cards under the upcard, the highest first."""
     under = [card for card in reversed(seat.pile) if card != seat.upcard]
     names = card_names(under[: max(1, width // 4 * (3 if boxes else 1))], letters) or "none"
-    return Text(f"under it: {names}" if boxes else f"under: {names}")
+    return Text(f"Under it: {names}" if boxes else f"under: {names}")
 
 
 def turn_lines(seat: Seat, opponent: str) -> Text:

@@ -12,8 +12,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
 
-from gin_env.show.play_drawing import GOLD, PALE, card_lines
-from gin_env.show.seat import card_name
+from gin_env.show.play_drawing import GOLD, PALE, card_in_line, card_lines
 
 
 class CardPlace(Widget):
@@ -54,7 +53,7 @@ class CardPlace(Widget):
     def render(self) -> Text:
         if self.size.height == 1:
             mark = ">" if self._chosen else "*" if self._new else " "
-            return Text(mark + card_name(self._card, self._letters), "reverse" if self._chosen else "")
+            return card_in_line(self._card, mark, self._letters, self._chosen)
         label = Text(f" {'▲▲' if self._chosen else self.key}", f"bold {GOLD}" if self._chosen else PALE)
         return Text("\n").join([*card_lines(self._card, self._last, self._letters, self._new), label])
 

@@ -21,6 +21,9 @@ GUARDS: dict[str, str] = {
     "gin_env/agents/process.py": "protocol",
     "gin_env/wrappers/text.py": "words",
     "gin_env/play/match_odds.py": "match_odds",
+    "gin_env/play/human_game.py": "human_game",
+    "gin_env/play/hints.py": "human_game",
+    "gin_env/show/seat.py": "seat",
     "gin_env/batch.py": (
         "golden_transcript games hands_and_games views fixed_deals aec_errors candidates boundaries "
         "how_hands_end"
