@@ -229,7 +229,8 @@ class PlayApp(App[None]):
         belief = self._belief(always=True)
         if belief is not None:
             text.append("\n\n")
-            text.append(draw.belief_and_truth(belief, ended.hands[1], self._estimator, width >= WIDE))
+            heading = f"What {self._estimator} believed, per cent"
+            text.append(draw.belief_and_truth(belief, ended.hands[1], heading, width >= WIDE))
         self._write("end-text", text)
 
     def _game_result(self) -> str:

@@ -168,8 +168,9 @@ def describe_showdown(
     public, player = view.records["public"][0], int(view.records["player"][0])
     outcome, knocker = int(public["outcome"]), int(public["knocker"])
     names = (me, opponent)
+    mine, theirs = int(public["scores"][player]), int(public["scores"][1 - player])
     score = (
-        f"Score: {inside(me)} {int(public['scores'][player])}, {opponent} {int(public['scores'][1 - player])}; "
+        f"Score: {inside(me)} {mine}, {opponent} {theirs}; "
         f"{int(public['rules']['target_score'])} points win the game."
     )
     if outcome == VOID:

@@ -52,7 +52,6 @@ class TableApp(App[None]):
         self._estimator, self._belief_on = estimator, False
         self._made: dict[str, Any] = {}
         self._written: dict[str, Any] = {}
-        self._enabled: list[bool | None] = []
 
     def on_mount(self) -> None:
         self._show()
@@ -80,13 +79,6 @@ class TableApp(App[None]):
         if self._written.get(name) != text:
             self._written[name] = text
             self.screen_stack[0].query_one(f"#{name}", Static).update(text)
-
-    def _update_footer(self) -> None:
-        """Show the keys that do something now."""
-        enabled = [self.check_action(binding.action, ()) for binding in self.BINDINGS if binding.show]
-        if enabled != self._enabled:
-            self._enabled = enabled
-            self.refresh_bindings()
 
     def _make(self, name: str, make: Callable[[str], Any]) -> Any:
         """The bot or estimator of this name; None, with a message, if it cannot be had."""
