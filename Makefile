@@ -8,7 +8,7 @@ WORKERS ?= 2
 # A file is tested by one process, so that what it prepares is prepared once; torch need not fight for the cores.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: help install test test-long kernels lint coverage compatibility mutants train bench soak clean
+.PHONY: help install test test-long kernels lint coverage compatibility mutants train bench soak docs clean
 
 help:
 	@echo "make install install into .venv, as links to this checkout: run it again after adding a file"
@@ -20,6 +20,7 @@ help:
 	@echo "make bench   measure every speed figure of docs/speed.md, beside other libraries"
 	@echo "make soak    the checks that get better the longer they run: make soak SCALE=10"
 	@echo "make mutants   change the code in small ways for $(MINUTES) minutes: do the tests notice?"
+	@echo "make docs    build the documentation site: docs/_build/html/index.html"
 	@echo "make lint    ruff and mypy only"
 	@echo "make clean   remove .venv and all caches"
 
@@ -80,8 +81,13 @@ compatibility:
 	.venv-oldest/bin/pip install --quiet gymnasium==1.2.2 pettingzoo==1.26.1 pytest hypothesis ".[play]"
 	.venv-oldest/bin/pytest tests/test_aec.py tests/test_aec_errors.py tests/test_gymnasium.py tests/test_rules.py
 
+# A warning is an error, and so is a link from page to page that leads nowhere.
+docs: install
+	$(BIN)/sphinx-build -W --keep-going -q -b html -c docs -d docs/_build/doctrees . docs/_build/html
+	@echo "the site is in docs/_build/html/index.html"
+
 train: install
 	$(BIN)/python examples/ppo.py --minutes $(MINUTES)
 
 clean:
-	rm -rf $(VENV) .venv-oldest .coverage* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest .coverage* build dist docs/_build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -12,6 +12,8 @@ from peer_environments import PEERS
 
 from gin_env.speed.workloads import WORKLOADS
 from gin_env.support import atomic
+from gin_env.support.plots import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, new_figure, origin_line, sign_figure
+from gin_env.support.version import __version__
 
 OURS = "gin-env"
 LABELS = {
@@ -161,19 +163,17 @@ CHART = (
 
 def draw(result: dict[str, Any], path: Path) -> None:
     """A bar chart on a logarithmic scale: a group of bars for each kind of work, a bar for each library."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     figures = result["figures"]
+    settings = result["settings"]
+    runs = (
+        f"medians of {settings['repeats']} runs of {settings['seconds']} s, {result['machine']['processor']}"
+    )
+    origin = origin_line(runs, version=result["versions"].get(OURS, {}).get("gin-env", __version__))
     groups = [
         (work, unit) for work, unit in CHART if any(f"{work} {unit}" in mine for mine in figures.values())
     ]
-    colours = dict(
-        zip((OURS, *PEERS), ("#1b6e3c", "#3b6fb6", "#16325c", "#c9742c", "#8a5aa8", "#888888"), strict=True)
-    )
-    picture, axes = pyplot.subplots(figsize=(9, 1.2 + 0.62 * max(len(groups), 1)), layout="constrained")
+    colours = dict(zip((OURS, *PEERS), (GREEN, SKY, BLUE, ORANGE, PURPLE, GREY), strict=True))
+    picture, [[axes]] = new_figure(9, 1.4 + 0.62 * max(len(groups), 1))
     named = set()
     for place, (work, unit) in enumerate(groups):
         having = [library for library in figures if f"{work} {unit}" in figures[library]]
@@ -200,9 +200,8 @@ def draw(result: dict[str, Any], path: Path) -> None:
     axes.set_xscale("log")
     axes.margins(x=0.15)
     axes.set_xlabel("per second on one core (logarithmic)")
-    axes.grid(axis="x", alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(visible=False, axis="y")
     if named:
         axes.legend(loc="lower right", fontsize=8)
+    sign_figure(picture, origin)
     atomic.save_figure(picture, path, dpi=150)
-    pyplot.close(picture)

@@ -23,6 +23,7 @@ from gin_env.agents.policy import PolicyBot
 from gin_env.play.matches import play_match
 from gin_env.support.atomic import check_targets, save_figure, write_csv
 from gin_env.support.exits import one_line_errors
+from gin_env.support.plots import BLUE, ORANGE, new_figure, origin_line, sign_figure
 from gin_env.wrappers.card_policy import CardPolicy
 from gin_env.wrappers.sb3 import GinRummyVecEnv
 
@@ -74,7 +75,8 @@ def main(settings: Settings) -> None:
         each = ", ".join(f"{gain:+.2f}" for gain in gains)
         print(f"{estimator:20} {mean:.2f}   {sum(gains) / len(gains):+.2f} ({each})")
     if settings.plot is not None:
-        draw(rows, settings.estimators, settings.plot)
+        origin = origin_line(f"{settings.games:,} games a point", 0)
+        draw(rows, settings.estimators, settings.plot, origin)
 
 
 def learn(estimator: str, decisions: int, seed: int) -> PolicyBot:
@@ -102,22 +104,17 @@ def won_by(rows: Sequence[dict[str, float | str]], estimator: str, seed: int) ->
     return next(float(row["won"]) for row in rows if row["estimator"] == estimator and row["seed"] == seed)
 
 
-def draw(rows: Sequence[dict[str, float | str]], estimators: Sequence[str], path: Path) -> None:
-    """A point for each run, a bar for the mean of each estimator."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(6, 4), layout="constrained")
+def draw(rows: Sequence[dict[str, float | str]], estimators: Sequence[str], path: Path, origin: str) -> None:
+    """A point for each run, a bar for the mean of each estimator; `origin` at the foot."""
+    figure, [[axes]] = new_figure(6, 4)
     for place, estimator in enumerate(estimators):
         won = [float(row["won"]) for row in rows if row["estimator"] == estimator]
-        axes.plot([place] * len(won), won, "o", color="tab:blue")
-        axes.hlines(sum(won) / len(won), place - 0.2, place + 0.2, color="tab:orange")
+        axes.plot([place] * len(won), won, "o", color=BLUE)
+        axes.hlines(sum(won) / len(won), place - 0.2, place + 0.2, color=ORANGE)
     axes.set_xticks(range(len(estimators)), estimators)
     axes.set(ylabel="games won against simple, %", title="The estimator in the observation of a PPO learner")
+    sign_figure(figure, origin)
     save_figure(figure, path, dpi=120)
-    pyplot.close(figure)
 
 
 if __name__ == "__main__":

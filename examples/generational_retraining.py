@@ -1,6 +1,8 @@
 """The generational loop: every generation learns from where its decisions led, and must beat the last one.
 
-Paper 002 trained one generation and wrote: "the training cycle could be repeated". This script repeats it::
+Paper 002 trained one generation and wrote: "the training cycle could be repeated". This script repeats such a
+cycle with a network of its own, which decides draws and knocks too (``gin-rummy reproduce 002/loop`` repeats
+the paper's)::
 
     python examples/generational_retraining.py                                # the shipped bot `generation`
     python examples/generational_retraining.py --folder runs/quick --generations 2 --settings.hands 16384
@@ -15,6 +17,7 @@ draws it.
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +27,7 @@ from tqdm import tqdm
 
 from gin_env.support.atomic import save_figure
 from gin_env.support.exits import one_line_errors
+from gin_env.support.plots import new_figure, origin_line, sign_figure
 from gin_env.training.generations.loop import PREVIOUS, Generation, Settings, champion, read_history, run
 
 
@@ -62,7 +66,9 @@ def main(options: Options) -> None:
         settings = options.settings if fresh else None
         for generation in run(options.folder, options.generations, settings, options.workers, show):
             tqdm.write(line_of(generation))
-            draw(read_history(options.folder), options.folder / "win_rates.png")
+            played = json.loads((options.folder / "settings.json").read_text())
+            origin = origin_line(f"{played['games']:,} games a match", played["seed"])
+            draw(read_history(options.folder), options.folder / "win_rates.png", origin)
     print(f"picture: {options.folder / 'win_rates.png'}")
     history = read_history(options.folder)
     if any(each.kept for each in history if each.number > 0):
@@ -82,14 +88,9 @@ def line_of(generation: Generation) -> str:
     return f"{generation.number:10}  {kept:4}  {generation.seconds:7.0f}  {', '.join(rates)}"
 
 
-def draw(history: list[Generation], path: Path) -> None:
-    """Win rates by generation, with their intervals; hollow points were not kept."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(8, 5), layout="constrained")
+def draw(history: list[Generation], path: Path, origin: str) -> None:
+    """Win rates by generation, with their intervals; hollow points were not kept; `origin` at the foot."""
+    figure, [[axes]] = new_figure(8, 5)
     for bot in history[-1].win_rates:
         measured = [each for each in history if bot in each.win_rates]
         numbers = [each.number for each in measured]
@@ -105,8 +106,8 @@ def draw(history: list[Generation], path: Path) -> None:
     axes.set(xlabel="generation", ylabel="games won, %", title="Generational retraining (95 % intervals)")
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.legend()
+    sign_figure(figure, origin)
     save_figure(figure, path, dpi=120)
-    pyplot.close(figure)
 
 
 if __name__ == "__main__":

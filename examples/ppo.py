@@ -52,6 +52,7 @@ from gin_env.play.turns import play_seated
 from gin_env.state import DISCARD, STOCK_ONLY
 from gin_env.support.atomic import remove_partials, save_figure, write_csv
 from gin_env.support.exits import one_line_errors
+from gin_env.support.plots import BLUE, GREY, new_figure, origin_line, sign_figure
 from gin_env.support.tensor_files import read_tensors, write_tensors
 
 COLUMNS = (
@@ -610,7 +611,9 @@ class Run:
         self.learner.network.to(self.settings.device)
         if rows:
             write_csv(run / "evaluations.csv", COLUMNS, [[row[column] for column in COLUMNS] for row in rows])
-            draw_learning_curve(rows, run / "learning_curve.png")
+            settings = self.settings
+            games = f"{settings.evaluation_games:,} games an evaluation, {settings.final_games:,} at the end"
+            draw_learning_curve(rows, run / "learning_curve.png", origin_line(games, settings.seed))
 
 
 def as_json(settings: Settings) -> dict[str, Any]:
@@ -673,27 +676,29 @@ def open_run(given: Settings) -> tuple[Settings, tuple[dict[str, torch.Tensor], 
     return given, None
 
 
-def draw_learning_curve(rows: list[dict[str, float]], path: Path) -> None:
-    """Win rates over time."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
+def draw_learning_curve(rows: list[dict[str, float]], path: Path, origin: str) -> None:
+    """Win rates over time, `origin` at the foot."""
     minutes = [row["minutes"] for row in rows]
-    figure, axes = pyplot.subplots(figsize=(8, 5), layout="constrained")
-    for opponent, colour in (("simple", "tab:blue"), ("random", "tab:grey")):
+    figure, [[axes]] = new_figure(8, 5)
+    for opponent, colour, dash in (("simple", BLUE, "-"), ("random", GREY, "--")):
         won, low, high = (
             [100 * row[f"games_{opponent}{end}"] for row in rows] for end in ("", "_low", "_high")
         )
-        axes.plot(minutes, won, "o-", color=colour, markersize=3, label=f"games against {opponent}")
+        axes.plot(
+            minutes,
+            won,
+            color=colour,
+            linestyle=dash,
+            marker="o",
+            markersize=3,
+            label=f"games against {opponent}",
+        )
         axes.fill_between(minutes, low, high, color=colour, alpha=0.2, linewidth=0)
     axes.axhline(50, color="black", linewidth=0.8)
     axes.set(xlabel="minutes of training", ylabel="won, %", ylim=(0, 101), title="PPO on candidates")
-    axes.grid(alpha=0.3)
     axes.legend(loc="lower right")
+    sign_figure(figure, origin)
     save_figure(figure, path, dpi=120)
-    pyplot.close(figure)
 
 
 def main(settings: Settings) -> None:

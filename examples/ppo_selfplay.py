@@ -43,6 +43,7 @@ from gin_env.agents.policy import PolicyBot
 from gin_env.play.matches import play_match
 from gin_env.support.atomic import remove_partials, save_figure, write_csv
 from gin_env.support.exits import one_line_errors
+from gin_env.support.plots import BLUE, GREY, new_figure, origin_line, sign_figure
 from gin_env.support.tensor_files import read_tensors, write_tensors
 from gin_env.wrappers.candidate_policy import CandidatePolicy
 from gin_env.wrappers.card_policy import CardPolicy
@@ -204,7 +205,7 @@ class SelfPlay(BaseCallback):
         if snapshot or evaluation or self.minutes >= self.next_checkpoint:
             self.save()
         if evaluation:
-            publish(self.model, self.settings.run, self.state)
+            publish(self.model, self.settings, self.state)
 
     def take_snapshot(self) -> None:
         """Add the policy as it is to the pool; if it is full, drop the snapshot closest to its neighbours."""
@@ -317,26 +318,31 @@ def tidy_pool(run: Path, progress: Progress) -> None:
             file.unlink()
 
 
-def publish(model: MaskablePPO, run: Path, progress: Progress) -> None:
+def publish(model: MaskablePPO, settings: Settings, progress: Progress) -> None:
     """Write what is made from a checkpoint: the policy, the table of evaluations, the learning curve."""
+    run = settings.run
     save_policy(model, run / POLICY)
     if rows := progress.evaluations:
         write_csv(run / "evaluations.csv", COLUMNS, [[row[column] for column in COLUMNS] for row in rows])
-        draw_learning_curve(rows, run / "learning_curve.png")
+        games = f"{settings.evaluation_games:,} games an evaluation, {settings.final_games:,} at the end"
+        draw_learning_curve(rows, run / "learning_curve.png", origin_line(games, settings.seed))
 
 
-def draw_learning_curve(rows: list[dict[str, float]], path: Path) -> None:
-    """Win rates over time."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
+def draw_learning_curve(rows: list[dict[str, float]], path: Path, origin: str) -> None:
+    """Win rates over time, `origin` at the foot."""
     minutes = [row["minutes"] for row in rows]
-    figure, axes = pyplot.subplots(figsize=(8, 5), layout="constrained")
-    for opponent, colour in (("simple", "tab:blue"), ("random", "tab:grey")):
+    figure, [[axes]] = new_figure(8, 5)
+    for opponent, colour, dash in (("simple", BLUE, "-"), ("random", GREY, "-.")):
         games = [100 * row[f"games_{opponent}"] for row in rows]
-        axes.plot(minutes, games, "o-", color=colour, markersize=3, label=f"games against {opponent}")
+        axes.plot(
+            minutes,
+            games,
+            color=colour,
+            linestyle=dash,
+            marker="o",
+            markersize=3,
+            label=f"games against {opponent}",
+        )
         axes.fill_between(
             minutes,
             [100 * row[f"games_{opponent}_low"] for row in rows],
@@ -346,13 +352,12 @@ def draw_learning_curve(rows: list[dict[str, float]], path: Path) -> None:
             linewidth=0,
         )
     hands = [100 * row["hands_simple"] for row in rows]
-    axes.plot(minutes, hands, "--", color="tab:blue", label="hands against simple")
+    axes.plot(minutes, hands, "--", color=BLUE, label="hands against simple")
     axes.axhline(50, color="black", linewidth=0.8)
     axes.set(xlabel="minutes of training", ylabel="won, %", ylim=(0, 101), title="Masked-PPO self-play")
-    axes.grid(alpha=0.3)
     axes.legend(loc="lower right")
+    sign_figure(figure, origin)
     save_figure(figure, path, dpi=120)
-    pyplot.close(figure)
 
 
 # --- The run ------------------------------------------------------------------------------------------
@@ -426,7 +431,7 @@ def main(settings: Settings) -> None:
         restore_model(model, tensors)
         model.num_timesteps, model._n_updates = progress.decisions, progress.updates
         model.env.seed(settings.seed + progress.decisions)  # other decks than before
-        publish(model, settings.run, progress)
+        publish(model, settings, progress)
         print(f"resuming after {progress.minutes:.1f} minutes and {progress.decisions:,} decisions")
     callback = SelfPlay(settings, progress, opponents)
     signal.signal(signal.SIGINT, callback.interrupt)
@@ -435,7 +440,7 @@ def main(settings: Settings) -> None:
     except KeyboardInterrupt:
         callback.bar.close()
         callback.save()
-        publish(model, settings.run, progress)
+        publish(model, settings, progress)
         print(f"interrupted; python {sys.argv[0]} --run {settings.run} --resume goes on", file=sys.stderr)
         raise SystemExit(130) from None
     callback.bar.close()
@@ -458,7 +463,7 @@ def train(model: MaskablePPO, callback: SelfPlay) -> None:
         callback.evaluate(settings.final_games)
         progress.finished = True
         callback.save()
-        publish(model, settings.run, progress)
+        publish(model, settings, progress)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from gin_env.solvers.leduc import LeducHoldem
 from gin_env.solvers.small_gin import SMALL, TINY, SmallGin, bot_strategy
 from gin_env.support.atomic import check_targets, save_figure, write_json
 from gin_env.support.exits import one_line_errors
+from gin_env.support.plots import BLUE, GREEN, RED, new_figure, origin_line, sign_figure
 
 GAMES = {
     "kuhn": KuhnPoker,
@@ -33,7 +34,7 @@ GAMES = {
     "small-gin": lambda: SmallGin(SMALL),
 }
 BOTS = ("random", "simple")
-COLOURS = {CFR.name: "tab:blue", CFRPlus.name: "tab:red", ExternalSamplingCFR.name: "tab:green"}
+STYLES = {CFR.name: (BLUE, "-"), CFRPlus.name: (RED, "--"), ExternalSamplingCFR.name: (GREEN, "-.")}
 
 
 def checkpoints(iterations: int) -> list[int]:
@@ -110,23 +111,17 @@ def solve_game(name: str, iterations: int, sampled_iterations: int, seed: int) -
 
 def draw(reports: list[dict[str, Any]], path: Path) -> None:
     """Log-log plots, a column for each game: against iterations, and against nodes touched."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, panels = pyplot.subplots(
-        2, len(reports), figsize=(4.6 * len(reports), 8), layout="constrained", squeeze=False
-    )
+    figure, panels = new_figure(4.6 * len(reports), 8, 2, len(reports))
     for column, report in enumerate(reports):
         for axes, x in zip(panels[:, column], ("iterations", "nodes_touched"), strict=True):
-            for solver, colour in COLOURS.items():
+            for solver, (colour, dash) in STYLES.items():
                 rows = [row for row in report["rows"] if row["solver"] == solver]
                 axes.loglog(
                     [row[x] for row in rows],
                     [max(row["exploitability"], 1e-12) for row in rows],
-                    "o-",
                     color=colour,
+                    linestyle=dash,
+                    marker="o",
                     markersize=3,
                     label=solver,
                 )
@@ -135,13 +130,12 @@ def draw(reports: list[dict[str, Any]], path: Path) -> None:
                 axes.annotate(f"bot {bot}", (1, height), (-3, 2), axes.get_yaxis_transform(),
                               textcoords="offset points", fontsize=8, ha="right")  # fmt: skip
             axes.set_xlabel(x.replace("_", " "))
-            axes.grid(alpha=0.3)
         panels[0, column].set_title(f"{report['game']}\n{report['information_sets']:,} information sets")
     for axes in panels[:, 0]:
         axes.set_ylabel("exploitability")
     panels[0, 0].legend(loc="lower left", fontsize=8)
+    sign_figure(figure, origin_line(""))
     save_figure(figure, path, dpi=120)
-    pyplot.close(figure)
 
 
 def main(

@@ -11,6 +11,7 @@ from gin_env.commands import (
     convert,
     estimators,
     explain,
+    gif,
     hand_strength,
     matches,
     play,
@@ -47,6 +48,7 @@ app.add_typer(estimators.app)
 app.add_typer(reproduce.app)
 app.add_typer(compile.app)
 app.add_typer(convert.app)
+app.add_typer(gif.app)
 app.add_typer(serve.app)
 app.add_typer(bench.app)
 app.add_typer(bot_speed.app)

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, describe
-from gin_env.cards import NUM_RANKS, RANKS, SUITS, card_text, cards_of, total_value
+from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, describe
+from gin_env.cards import NUM_CARDS, NUM_RANKS, RANKS, SUITS, card_text, cards_of, total_value
 from gin_env.melds import best_set_cards, run_cards, split_runs, split_sets
 from gin_env.rules import Rules
 from gin_env.state import GIN, KNOCK_WON, NO_CARD, OVER, UNDERCUT
@@ -44,6 +44,24 @@ her deadwood is lower; if not, the other player undercuts and scores {rules.unde
 difference.
 A hand is void if no more than {rules.stock_floor} cards are left in the stock after a turn. \
 {rules.target_score} points win the game."""
+
+
+def actions_table() -> str:
+    """The actions as a Markdown table (docs/rules.md holds it)."""
+    lines = ["| action | meaning | in words |", "|---|---|---|"]
+    for first, meaning in (
+        (0, "discard the card with this id"),
+        (KNOCK, f"knock, discarding card `action - {KNOCK}`"),
+    ):
+        last = first + NUM_CARDS - 1
+        lines.append(f"| {first}–{last} | {meaning} | `{describe(first)}` to `{describe(last)}` |")
+    for action, meaning in (
+        (DRAW_STOCK, "draw from the stock"),
+        (DRAW_UPCARD, "take the upcard"),
+        (PASS, "pass (opening offer only)"),
+    ):
+        lines.append(f"| {action} | {meaning} | `{describe(action)}` |")
+    return "\n".join(lines)
 
 
 def position_in_words(

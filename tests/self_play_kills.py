@@ -70,7 +70,7 @@ def main(run: Path) -> None:
     settings = tiny(example, run)
     # Games to 100 points take long while nobody knocks, and so do pictures: neither is what is tested here.
     example.play_match = lambda *bots, episode="hand": play_match(*bots, episode="hand")
-    example.draw_learning_curve = lambda rows, path: write_text(path, f"{len(rows)} points")
+    example.draw_learning_curve = lambda rows, path, origin: write_text(path, f"{len(rows)} points")
     play_match("random", "simple", 2, episode="hand")  # once, not in each session
     example.make_model(settings).env.reset()
     generator = random.Random(5)

@@ -12,6 +12,7 @@ from helpers import ONE_GAME, Table
 
 from gin_env import agents, cards, cli, estimators
 from gin_env.play.estimate_plane import ESTIMATE
+from gin_env.reproduce.estimators import drift_areas
 from gin_env.training.estimators import evaluation
 from gin_env.training.estimators.evaluation import evaluate_estimators
 from gin_env.training.estimators.figures import FIGURES, draw_all
@@ -212,3 +213,13 @@ def test_whoever_needs_the_hands_is_given_them_by_environments_and_refused_by_bo
     assert evaluate_estimators([Peeking()], hands=20).overall("log_loss") < 0.3
     with pytest.raises(ValueError, match="no use for the estimator 'peeking'"):
         agents.make("safe-discard", estimator=Peeking())
+
+
+def test_the_drift_area_as_printed_rewards_what_lies_beyond_the_eleventh_place():
+    """Nine cards are found, the tenth comes last of all: 42 places late, weighed 11 - 10 or 11 - 52."""
+    estimate = np.linspace(0.5, 0.4, 52, dtype=np.float32)
+    estimate[held() == 1] = 0.9
+    estimate[cards.card_id("5H")] = 0
+    hands = np.array([cards.parse(HAND)] * 2, np.uint64)
+    areas = drift_areas(np.stack([estimate, held()]), hands, np.random.default_rng(0))
+    assert areas.tolist() == [[1 * 42, (11 - 52) * 42], [0, 0]]

@@ -9,7 +9,7 @@ from helpers import Table
 
 from gin_env import cards
 from gin_env.estimators import logistic
-from gin_env.estimators.bayes import likelihood_ratios
+from gin_env.estimators.bayes import BayesEstimator, likelihood_ratios, likelihoods_of_turns, write_shares
 from gin_env.estimators.frequencies import Frequencies
 from gin_env.estimators.turn_buckets import (
     BOTH,
@@ -62,6 +62,39 @@ def test_cards_of_neither_suit_are_one_bucket_whether_upcard_and_discard_share_a
 def test_no_turn_makes_a_card_more_than_a_hundred_times_likelier_or_less_likely():
     found = ratios(50, both=(100_000, 100_000), upcard=(100_000, 0))
     assert (found["both"], found["upcard"]) == (100, 0.01)
+
+
+def test_the_letter_of_the_paper_is_the_frequency_of_the_turn_while_the_card_is_held():
+    """Of 199 turns (and 1/2 in each bucket) with a card of the rank held 29 1/2 were like this."""
+    suited = {(1, 12, 11, RANK, BOTH): (60, 29), (1, 12, 11, RANK, NEITHER_SUITED): (160, 170)}
+    factors = likelihoods_of_turns(made_up(suited), 50)[1, 12, 11, RANK]
+    all_held = 29 + 170 + 0.5 * 2 * 13 * 13 * len(factors)
+    assert factors[BOTH] == pytest.approx(29.5 / all_held)
+    assert factors[NEITHER_SUITED] == pytest.approx(170.5 / all_held / 3)  # three suits share the bucket
+    assert factors[NEITHER_UNSUITED] == factors[UPCARD_ONLY] == factors[DISCARD_ONLY] == 1  # never seen
+
+
+@pytest.mark.parametrize(("seen", "counts"), [(49, False), (50, True)])
+def test_the_letter_of_the_paper_asks_for_observations_of_the_turn_not_of_the_card(seen, counts):
+    """Another rank was seen often enough: then this one, never seen, counts too."""
+    row = likelihoods_of_turns(made_up({(0, 3, 4, 9, UPCARD_ONLY): (seen, 1)}), 50)[0, 3, 4, RANK]
+    assert ((row[[UPCARD_ONLY, DISCARD_ONLY, NEITHER_UNSUITED]] != 1) == counts).all()
+    assert (row[[BOTH, NEITHER_SUITED]] == 1).all()
+
+
+def test_shares_are_scaled_to_the_unknown_cards_and_never_above_one():
+    products = np.ones(52)
+    products[:3] = 6.0, 1.0, 1.0
+    row = np.zeros(52, np.float32)
+    write_shares(products, 0b0111, 1 << 5, 2, row)
+    assert row[:3] == pytest.approx([1.0, 0.25, 0.25])
+    assert row[5] == 1
+    assert row[6:].sum() == 0
+
+
+def test_an_unknown_likelihood_is_an_error():
+    with pytest.raises(ValueError, match="unknown likelihood 'literal'; choose from odds, paper"):
+        BayesEstimator(likelihood="literal")
 
 
 # --- logistic -------------------------------------------------------------------------------------------

@@ -293,8 +293,8 @@ def test_value_averaged_over_suits_is_invariant(architecture):
             moved = networks.permuted_suits(x, order), macro, networks.permuted_suits(o, order)
             assert torch.allclose(value_averaged_over_suits(network, *moved), value, atol=1e-3)
             same = torch.allclose(network(*moved), plain, atol=1e-3)
-            # Only message passing has no order of suits to begin with.
-            assert same == (architecture == "card-messages")
+            # Message passing has no order of suits to begin with, and without cards there are no suits.
+            assert same == (architecture in ("card-messages", "macro-only"))
 
 
 def test_one_opponent_row_may_face_many_hands():
@@ -369,11 +369,41 @@ def test_augmentation_changes_the_order_of_suits_of_both_hands_together():
     data = tiny_data(24)
     rows = np.arange(24)
     x, _, o, y = trainer.batch_of(data, rows)
-    moved_x, _, moved_o, moved_y = trainer.batch_of(data, rows, np.arange(24))
+    moved_x, _, moved_o, moved_y = trainer.batch_of(data, rows, np.arange(24), np.arange(24))
     assert torch.equal(moved_y, y)
     for k in range(24):
         assert torch.equal(moved_x[k], x[k][torch.from_numpy(CARD_ORDERS[k])])
         assert torch.equal(moved_o[k], o[k][torch.from_numpy(CARD_ORDERS[k])])
+
+
+def test_by_the_papers_count_the_two_hands_are_permuted_each_for_itself():
+    """24 x 24 orders: x may move while o stays, and training draws them apart."""
+    data = tiny_data(24)
+    rows, orders = np.arange(24), np.arange(24)
+    x, _, o, _ = trainer.batch_of(data, rows)
+    moved_x, _, same_o, _ = trainer.batch_of(data, rows, orders, np.zeros(24, np.int64))
+    assert torch.equal(same_o, o)
+    assert not torch.equal(moved_x, x)
+    schedule = Schedule(1, 8, 1e-3, 1.0, 1)
+    losses = [
+        train(data, Settings("mlp", schedule, augmented=True, independently=apart)).train_losses
+        for apart in (False, True, True)
+    ]
+    assert losses[0] != losses[1] == losses[2]
+
+
+def test_controls_see_no_cards_or_no_neighbours():
+    x, macro, o = batch()
+    with torch.no_grad():
+        blind = build("macro-only", seed=1)
+        assert torch.equal(blind(x, macro, o), blind(1 - x, macro, 1 - o))
+        mixed, plain = networks.MixedInception(4), networks.Inception(4)
+        plain.load_state_dict(mixed.state_dict())
+        order = np.random.default_rng(0).permutation(52)
+        assert torch.equal(mixed(x), plain(x[:, torch.from_numpy(order)]))
+    assert (np.abs(np.diff(order)) == 1).sum() <= 4  # next to each other by chance only
+    assert build("macro-only").parameter_count == 129
+    assert build("dual-inception-mixed").parameter_count == 9057
 
 
 # --- Files --------------------------------------------------------------------------------------------

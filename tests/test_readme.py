@@ -16,7 +16,7 @@ import pytest
 import typer.main
 from test_provenance import description, packaged_files
 
-from gin_env import agents, candidates, cli, estimators, gin_rummy_v0, observation
+from gin_env import agents, candidates, cli, estimators, gin_rummy_v0, observation, words
 from gin_env.agents.process import PREFIX
 from gin_env.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
 from gin_env.play.provenance import spell_out_bot
@@ -32,6 +32,7 @@ PAGES = sorted(
     [
         *ROOT.glob("*.md"),
         *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "docs" / "api").glob("*.md"),
         ROOT / "examples" / "README.md",
         ROOT / "results" / "README.md",
         ROOT / "benchmarks" / "NOTES.md",
@@ -45,6 +46,13 @@ def text(page: str) -> str:
 
 def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.DOTALL)
+
+
+def written_files(page: Path, until: str) -> dict[str, str]:
+    """The files that a page tells its reader to write, as they are when she comes to the block `until`."""
+    told = page.read_text()
+    told = told[: told.index(f"```python\n{until}```")]
+    return dict(re.findall(r"`(\w+\.py)`[^`\n]*:\n\n```python\n(.*?)```", told, re.DOTALL))
 
 
 def name_of(page: Path) -> str:
@@ -71,9 +79,10 @@ def rows(page: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "code",
+    ("page", "code"),
     [
         pytest.param(
+            page,
             code,
             id=f"{name_of(page)}-{number}",
             marks=[pytest.mark.long] if ".learn(" in code else [],
@@ -82,11 +91,14 @@ def rows(page: str) -> dict[str, str]:
         for number, code in enumerate(blocks(page, "python"), 1)
     ],
 )
-def test_code_runs_as_a_user_would_run_it(code, tmp_path):
-    """Each block alone, in an empty folder, with warnings as errors in our own code's callers."""
+def test_code_runs_as_a_user_would_run_it(page, code, tmp_path):
+    """Each block alone, with the files that the page told her to write; its own warnings are errors."""
+    for name, content in written_files(page, code).items():
+        (tmp_path / name).write_text(content)
     done = subprocess.run(
         [sys.executable, "-W", "error::UserWarning:__main__", "-c", code],
         cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
     )
@@ -104,6 +116,10 @@ def test_the_readme_stays_short():
 def test_the_tables_of_the_observation_are_generated(layout):
     """`python -c "from gin_env.observation import layout_table; print(layout_table())"` writes the first."""
     assert layout.layout_table() in text("docs/observation.md")
+
+
+def test_the_table_of_the_actions_is_generated():
+    assert words.actions_table() in text("docs/rules.md")
 
 
 def test_the_options_of_all_environments_are_listed_with_their_defaults():
@@ -223,7 +239,7 @@ def check_command(line: str) -> None:
     params = parse_command(line)
     named = [params.get("a"), params.get("b"), *(params.get("bots") or [])]
     for bot in filter(None, named):
-        made_by_the_reader = bot == "my-bot" or bot.startswith(PREFIX) or ".npz" in bot
+        made_by_the_reader = bot.split(":")[0] == "my-bot" or bot.startswith(PREFIX) or ".npz" in bot
         if not made_by_the_reader and not specs.parse(bot)[0].endswith(specs.POLICY_ENDINGS):
             agents.make(bot)
     for experiment in params.get("experiments") or []:

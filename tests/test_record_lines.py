@@ -101,7 +101,7 @@ DAMAGE = [
     ("hands.0.more", 1, r"hands\[0\]\.more is no entry"),
     ("rules.knock_limit", 200, r"Rules\.knock_limit = 200 is out of range"),
     ("rules.knock_limit", ..., r"rules\.knock_limit is missing"),
-    ("episode", "match", "episode is 'game' or 'hand', not 'match'"),
+    ("episode", "match", "episode is 'hand' or 'game', not 'match'"),
     ("random.seed", -1, r"random\.seed is an integer from 0 to 18446744073709551615, not -1"),
     ("random.twin", 0, r"random\.twin is true or false, not 0"),
     ("players", [{"name": "ann", "bot": None}], "players are two, not 1"),

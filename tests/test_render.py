@@ -6,13 +6,15 @@ import copy
 import subprocess
 import sys
 import warnings
+from itertools import combinations
 
 import numpy as np
 import pytest
-from helpers import Table, deck_of
+from helpers import Table, deck_of, ids
 
 from gin_env import agents, gin_rummy_v0
 from gin_env.cards import cards_of
+from gin_env.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
 from gin_env.show import screen, text
 from gin_env.state import OUTCOME_NAMES
 from gin_env.views import PlayerView
@@ -190,12 +192,73 @@ def test_the_picture_is_a_function_of_the_state():
     assert (picture_of(one.play("pass")) != first).any()
 
 
-def test_every_card_looks_different():
+@pytest.mark.parametrize("width", [480, 960, 721])
+def test_a_picture_is_two_thirds_as_high_as_it_was_asked_to_be_wide(width):
     from gin_env.show import picture
 
-    faces = {picture._card_face(card).tobytes() for card in range(52)}
-    assert len(faces) == 52
-    assert picture._card_face(7).tobytes() != picture._card_face(7, marked=True).tobytes()
+    drawn = picture.image(table().games.state[0], width=width)
+    assert (drawn.shape, drawn.dtype) == ((round(width * 2 / 3), width, 3), np.uint8)
+
+
+@pytest.mark.parametrize(("width", "error"), [(0, ValueError), (5000, ValueError), (480.0, TypeError)])
+def test_a_width_that_is_none_is_refused(width, error):
+    from gin_env.show import picture
+
+    with pytest.raises(error, match="width must be"):
+        picture.image(table().games.state[0], width=width)
+
+
+@pytest.mark.parametrize("width", [480, 960])
+def test_every_card_looks_different_and_every_suit_without_colours_too(width):
+    from gin_env.show import picture
+
+    faces = [picture._card_face(card, width) for card in range(52)]
+    assert len({face.tobytes() for face in faces}) == 52
+    grey = np.stack([np.asarray(face.convert("RGB").convert("L"), np.float64) for face in faces])
+    inked = grey < 180  # black on white: the shapes alone
+    for card, other in combinations(range(52), 2):
+        share = (inked[card] ^ inked[other]).sum() / inked[card].sum()
+        assert share > (0.1 if card % 13 == other % 13 else 0.02)
+    for changed in ({"marked": True}, {"under": True}):
+        assert picture._card_face(7, width, **changed).tobytes() != faces[7].tobytes()
+
+
+@pytest.mark.parametrize("width", [480, 960])
+def test_the_picture_shows_the_cards_of_each_hand_in_its_melds_and_the_upcard_on_top(width):
+    from gin_env.show import picture
+
+    game = table().play("take", "KD").games.state[0]
+    drawn = picture.image(game, width=width)
+
+    def shown(left: int, top: int, tile) -> bool:
+        left, top = picture.scaled(left, width), picture.scaled(top, width)
+        part = drawn[top : top + tile.height, left : left + tile.width]
+        inside = np.asarray(tile)[..., 3] == 255
+        return bool((part[inside] == np.asarray(tile)[inside][:, :3]).all())
+
+    def face(card: str):
+        return picture._card_face(ids(card)[0], width)
+
+    step, gap = picture.CARD_STEP, picture.GROUP_GAP
+    assert all(shown(32 + step * place, 392, face(card)) for place, card in enumerate(["AC", "2C", "3C"]))
+    assert shown(32 + 3 * step + gap, 392, face("4H"))
+    assert not shown(32 + 3 * step, 392, face("4H"))  # a gap separates the melds
+    assert shown(32 + 9 * step + 3 * gap, 392, face("KS"))
+    assert shown(picture.PILE_LEFT, 206, face("KD"))
+    drawn = picture.image(game, viewer=0, width=width)
+    assert all(shown(32 + step * place, 42, picture._card_back(width)) for place in range(10))
+
+
+def test_names_long_ones_too_stay_on_the_table():
+    from gin_env.show import picture
+
+    game = table().play("take", "KD").games.state[0]
+    long = picture.image(game, names=["runs/1/policy.safetensors" * 4, "W" * 18])
+    margin = np.asarray(picture._felt(960))[:, -14:]
+    np.testing.assert_array_equal(long[:, -14:], margin)
+    assert (long != picture.image(game)).any()
+    assert text.describe(game, names=("ann", "bob")).last == "ann discarded K♦"
+    assert text.describe(game, names=("ann", "bob")).now == "bob to draw: the stock, or the upcard K♦"
 
 
 @pytest.mark.parametrize("moves", [[], ["take"], ["take", "knock KD"]])
@@ -203,7 +266,7 @@ def test_nothing_is_drawn_over_the_right_edge(moves):
     from gin_env.show import picture
 
     margin = picture_of(table().play(*moves))[:, -14:]
-    np.testing.assert_array_equal(margin, np.asarray(picture._felt())[:, -14:])
+    np.testing.assert_array_equal(margin, np.asarray(picture._felt(960))[:, -14:])
 
 
 # --- Render modes of the environment ------------------------------------------------------------------
@@ -255,6 +318,24 @@ def test_the_game_goes_on_after_the_user_closes_the_window(pygame_without_screen
     env.step(106)
     assert not pygame_without_screen.display.get_init()
     assert env.games.state["public"]["history_length"][0] == 2
+
+
+@pytest.mark.parametrize("environment", [gin_rummy_v0.raw_env, GinRummyEnv, GinRummyVectorEnv])
+def test_every_environment_says_how_fast_its_pictures_are_shown(environment):
+    assert "rgb_array" in environment.metadata["render_modes"]
+    assert environment.metadata["render_fps"] == 2
+
+
+def test_the_gymnasium_environments_draw_the_same_picture():
+    from gin_env.show import picture
+
+    one, two = GinRummyEnv(render_mode="rgb_array"), GinRummyVectorEnv(2, render_mode="rgb_array")
+    one.reset(seed=5)
+    two.reset(seed=4)
+    drawn = two.render()
+    assert len(drawn) == 2
+    np.testing.assert_array_equal(one.render(), drawn[1])
+    np.testing.assert_array_equal(drawn[0], picture.image(two.seat.games.state[0]))
 
 
 # --- Imports ------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ def check_quick_run(name: str, folder: Path) -> None:
     assert not (folder / "work" / name / f"seed-{result.seed}-quick" / "matches").exists()
     for picture, draw in EXPERIMENTS[name].pictures.items():
         path = folder / Path(picture).name
-        draw(result.rows, path)
+        draw(result.rows, path, result.origin)
         assert path.read_bytes().startswith(b"\x89PNG")
 
 
@@ -187,7 +187,8 @@ def test_a_block_that_cannot_be_made_is_an_error(text, message):
 
 def test_a_picture_says_what_it_was_drawn_from(tmp_path):
     picture = tmp_path / "picture.png"
-    fitness.draw_early_knock(load(RESULTS, "000/early-knock").rows, picture)
+    result = load(RESULTS, "000/early-knock")
+    fitness.draw_early_knock(result.rows, picture, result.origin)
     assert pages.drawn_from(picture) is None
     pages.stamp(picture, "0123456789abcdef0123456789abcdef")
     assert pages.drawn_from(picture) == "0123456789abcdef0123456789abcdef"

@@ -12,7 +12,12 @@ mlp-i                 interactions, m, o (not x)         126 + 4 + 52    2,945
 dual-inception        4 filters 2×2, 3×3, 4×4 of x; of o 272 + 4 + 272   9,057
 dual-inception-16     16 filters of each size            1,088+4+1,088   35,937
 card-messages         see `CardMessages`                 104 + 4 + 104   4,321
+macro-only            m alone: a control                 1 + 4 + 1       129
+dual-inception-mixed  of 52 cards in a fixed other order 272 + 4 + 272   9,057
 ===================== ================================== =============== ==========
+
+The last two are controls of what the filters see: in ``macro-only`` nothing (a zero stands for x and for o),
+in ``dual-inception-mixed`` all cards, but never neighbours beside each other (`MixedInception`).
 
 Readings:
 
@@ -127,6 +132,32 @@ def _filter_places(filters: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.array(entries), np.array(sources), np.array(filter_of)
 
 
+class MixedInception(Inception):
+    """`Inception` over the cards in an order without meaning, the same for all networks: a control.
+
+    Nothing is lost, but the filters see no neighbours: no runs, no sets.
+    """
+
+    order: torch.Tensor
+
+    def __init__(self, filters: int) -> None:
+        super().__init__(filters)
+        mixed = torch.from_numpy(np.random.default_rng(0).permutation(NUM_CARDS))
+        self.register_buffer("order", mixed, persistent=False)
+
+    def forward(self, cards: torch.Tensor) -> torch.Tensor:
+        return super().forward(cards[:, self.order])
+
+
+class NoCards(Features):
+    """A zero instead of the 52 numbers: a control."""
+
+    size = 1
+
+    def forward(self, cards: torch.Tensor) -> torch.Tensor:
+        return torch.zeros_like(cards[:, :1])
+
+
 class CardMessages(Features):
     """Message passing between cards, for which the suits have no order ("Conclusions and Future Work").
 
@@ -195,6 +226,8 @@ ARCHITECTURES: dict[str, Callable[[], HandStrength]] = {
     "dual-inception": lambda: HandStrength(Inception(4), Inception(4)),
     "dual-inception-16": lambda: HandStrength(Inception(16), Inception(16)),
     "card-messages": lambda: HandStrength(CardMessages(8), CardMessages(8)),
+    "macro-only": lambda: HandStrength(NoCards(), NoCards()),
+    "dual-inception-mixed": lambda: HandStrength(MixedInception(4), MixedInception(4)),
 }
 
 

@@ -58,7 +58,8 @@ def play(
     from gin_env import agents
     from gin_env.play.human_game import HumanGame
     from gin_env.play.records import Recorder
-    from gin_env.show.play_app import PlayApp, make_estimator  # first: it says what to install
+    from gin_env.show.play_app import PlayApp  # first: it says what to install
+    from gin_env.show.table_app import make_estimator
     from gin_env.support.atomic import check_targets
 
     make_estimator(estimator)

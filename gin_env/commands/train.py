@@ -131,7 +131,7 @@ def train_hand_strength(
         raise ValueError("a checkpoint is of one network: leave out --checkpoint, or --candidates")
     recipe = recipes.find_recipe(name)
     plan = find_schedule(schedule, epochs)
-    settings = Settings(recipe.architecture, plan, recipe.augmented, seed)
+    settings = Settings(recipe.architecture, plan, recipe.augmented, seed, recipe.independently)
     with tqdm(total=observations, unit="state", desc="data", smoothing=0.1) as progress:
         states = recipes.load_or_generate(
             data,

@@ -14,12 +14,15 @@ Readings:
   (`Frequencies`).
 - The likelihood of a bucket is the odds that such a card is held after such a turn, divided by the odds that
   a card of its rank was held before it. With the odds before as the prior this is Bayes' rule, and it covers
-  cards that the turn itself brought into the hand or took from it. Two other readings are worse
-  (docs/results.md, "How Bayes reads a turn").
+  cards that the turn itself brought into the hand or took from it.
+- ``likelihood="paper"`` is the letter of the paper, and what HandEstimator.java in the authors' repository
+  does (`likelihoods_of_turns`): a turn's frequency among all turns with such a card held, shares scaled to
+  the number of unknown cards. It is worse (docs/results.md, "How Bayes reads a turn").
 - Half an observation is added to each count; no factor lies outside 1/100 to 100.
 - The logistic curve and the sum in one: a card's probability is w λ / (1 + w λ), where w is the product of
   its factors (the odds) and λ makes the sum exact, so nothing exceeds 1 and the order of the turns does not
-  matter. (The paper's own curve is not given; its sums are off by what its Figure 3 shows.)
+  matter. (The paper's own curve is not given; its sums are off by what its Figure 3 shows.) With
+  ``likelihood="paper"`` a share above 1 counts as 1, and the sum is too small by the rest.
 - Passes in the opening offer are not turns: they change nothing.
 
 Measured: docs/results.md, "Estimators" and docs/results.md, "Time of one estimate".
@@ -36,8 +39,11 @@ from gin_env.compilation import kernel
 from gin_env.estimators.frequencies import Frequencies, find_table
 from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
 from gin_env.estimators.turn_buckets import (
+    BOTH,
+    DISCARD_ONLY,
     NEITHER_SUITED,
     NEITHER_UNSUITED,
+    UPCARD_ONLY,
     ProductEstimator,
     advance_products,
 )
@@ -56,17 +62,28 @@ class BayesEstimator(ProductEstimator):
     ----------
     table : whom it has watched: the name of a packaged table, or a file of ``gin-rummy train estimator
         bayes``.
-    least_observations : buckets with fewer observations change nothing.
+    least_observations : buckets with fewer observations change nothing; with ``likelihood="paper"`` turns.
+    likelihood : what a turn multiplies by: ``"odds"``, our reading, or ``"paper"``, the paper's letter.
+
+    Raises ValueError for an unknown likelihood.
     """
 
     name = "bayes"
 
-    def __init__(self, table: str | Path = "simple", least_observations: int = LEAST_OBSERVATIONS) -> None:
+    def __init__(
+        self,
+        table: str | Path = "simple",
+        least_observations: int = LEAST_OBSERVATIONS,
+        likelihood: str = "odds",
+    ) -> None:
         least = check_integer("least_observations", least_observations, 1, 1 << 31)
-        self._factors = likelihood_ratios(find_table(table), least)
+        if likelihood not in LIKELIHOODS:
+            raise ValueError(f"unknown likelihood {likelihood!r}; choose from {', '.join(LIKELIHOODS)}")
+        self._factors = LIKELIHOODS[likelihood](find_table(table), least)
+        self._linear = likelihood == "paper"
 
     def _write(self, views: np.ndarray, memory: np.ndarray, estimates: np.ndarray) -> None:
-        _advance(views, self._factors, memory, estimates)
+        _advance(views, self._factors, self._linear, memory, estimates)
 
 
 def likelihood_ratios(frequencies: Frequencies, least_observations: int) -> np.ndarray:
@@ -79,18 +96,55 @@ def likelihood_ratios(frequencies: Frequencies, least_observations: int) -> np.n
     return np.where(seen >= least_observations, np.clip(ratios, 1 / _MOST, _MOST), 1.0)
 
 
+def likelihoods_of_turns(frequencies: Frequencies, least_observations: int) -> np.ndarray:
+    """float64 `BUCKETS`: P(B | A) as counted, for each card of the bucket; 1 after turns seen too rarely.
+
+    The frequency of a turn among all turns in which a card of the rank was held, shared by the suits that the
+    bucket stands for: three are of neither suit if upcard and discard share one, two if not. The table does
+    not count turns: a turn has been seen as often as the card was unknown that was so most often.
+    """
+    held = frequencies.held + 0.5
+    factors = held / held.sum(axis=(0, 1, 2, 4), keepdims=True)
+    factors[..., NEITHER_SUITED] /= 3
+    factors[..., NEITHER_UNSUITED] /= 2
+    most = frequencies.seen.max(axis=3)  # over the ranks of the cards
+    for turns, relations in (
+        (most[..., BOTH], (BOTH, NEITHER_SUITED)),
+        (most[..., [UPCARD_ONLY, DISCARD_ONLY]].max(axis=-1), (UPCARD_ONLY, DISCARD_ONLY, NEITHER_UNSUITED)),
+    ):
+        for relation in relations:
+            factors[..., relation][turns < least_observations] = 1.0
+    return factors
+
+
+LIKELIHOODS = {"odds": likelihood_ratios, "paper": likelihoods_of_turns}
+
+
 @kernel
-def _advance(views, factors, memory, estimates):
+def write_shares(products, unseen: int, known: int, total: int, row) -> None:
+    """Write products scaled to the sum `total`, at most 1, into float32 (52,); 1 for known cards, else 0."""
+    scale = 0.0
+    for card in range(NUM_CARDS):
+        row[card] = known >> card & 1
+        if unseen >> card & 1:
+            scale += products[card]
+    for card in range(NUM_CARDS):
+        if unseen >> card & 1:
+            row[card] = min(1.0, products[card] / scale * total)
+
+
+@kernel
+def _advance(views, factors, linear, memory, estimates):
     buffer = np.empty(NUM_CARDS)
     for index in range(len(views)):
         view = views[index]
         public = view.public
         advance_products(public, view.player, factors, memory[index])
-        write_odds_with_sum(
-            memory[index].products,
-            cards_unseen(public, view.private, view.player),
-            np.int64(public.shown[1 - view.player]),
-            cards_missing(public, view.player),
-            buffer,
-            estimates[index],
-        )
+        products = memory[index].products
+        unseen = cards_unseen(public, view.private, view.player)
+        known = np.int64(public.shown[1 - view.player])
+        missing = cards_missing(public, view.player)
+        if linear:
+            write_shares(products, unseen, known, missing, estimates[index])
+        else:
+            write_odds_with_sum(products, unseen, known, missing, buffer, estimates[index])

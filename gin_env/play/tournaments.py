@@ -24,7 +24,7 @@ from gin_env.play.records import Recorder, spell_out
 from gin_env.rules import Rules
 from gin_env.streams import check_seed, fresh_seed
 from gin_env.support.atomic import save_figure, write_csv, write_json
-from gin_env.support.plots import import_matplotlib
+from gin_env.support.plots import import_matplotlib, origin_line, sign_figure
 
 CSV_COLUMNS = (
     "a", "b", "games", "seed", "wins_a", "wins_b", "win_rate", "low", "high", "confidence", "hands",
@@ -241,10 +241,11 @@ def play_tournament(
     return TournamentResult(tuple(names), tuple(matches), ratings, int(games), seed, float(confidence))
 
 
-def draw_heat_map(result: TournamentResult, path: str | Path) -> None:
+def draw_heat_map(result: TournamentResult, path: str | Path, origin: str | None = None) -> None:
     """Draw the win-rate matrix, strongest bot first, as a picture (PNG by the path's ending).
 
-    Raises ImportError without matplotlib.
+    `origin` is the line at its foot, by default games, seed and release. Raises ImportError without
+    matplotlib.
     """
     figure_class, color_map = import_matplotlib()
     order = result.standings()
@@ -276,6 +277,7 @@ def draw_heat_map(result: TournamentResult, path: str | Path) -> None:
         fontsize=9,
     )
     figure.colorbar(image, ax=axes, shrink=0.7, extend="both", label="games won by the row's bot (%)")
+    sign_figure(figure, origin or origin_line(f"{result.games:,} games a pair", result.seed))
     save_figure(figure, path, dpi=150)
 
 

@@ -190,9 +190,9 @@ def tournament_of(rows: Sequence[Row]) -> TournamentResult:
     return TournamentResult(entrants, matches, ratings, matches[0].games, matches[0].seed, 0.95)
 
 
-def draw_tournament(rows: Sequence[Row], path: Path) -> None:
+def draw_tournament(rows: Sequence[Row], path: Path, origin: str) -> None:
     """The heat map of the win rates."""
-    draw_heat_map(tournament_of(rows), path)
+    draw_heat_map(tournament_of(rows), path, origin)
 
 
 # --- Decisions a second ---------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ from gin_env.reproduce.experiments import (
     match_row,
 )
 from gin_env.support.atomic import save_figure
-from gin_env.support.plots import import_matplotlib
+from gin_env.support.plots import BLUE, new_figure, sign_figure
 
 Pair = tuple[str, str]
 
@@ -337,41 +337,41 @@ def thresholds_table(rows: Sequence[Row]) -> str:
     return markdown(header, lines)
 
 
-def draw_turns(rows: Sequence[Row], path: Path) -> None:
+def draw_turns(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Figure 2 of 001: distribution of hands by number of turns of a player."""
     turns = np.repeat([row["turns"] for row in rows], [row["hands"] for row in rows])
-    figure = import_matplotlib()[0](figsize=(6.4, 3.6), layout="constrained")
-    axes = figure.subplots()
+    figure, [[axes]] = new_figure(6.4, 3.6)
     axes.bar(
         [row["turns"] / 2 for row in rows],
         [100 * row["hands"] / len(turns) for row in rows],
         width=0.4,
-        color="tab:blue",
+        color=BLUE,
     )
     axes.axvline(turns.mean() / 2, color="black", linestyle="--", label=f"mean {turns.mean() / 2:.2f}")
     axes.set(xlabel="turns of each player (half: the non-dealer had one more)", ylabel="hands (%)")
     axes.set_title(f"Simple against itself, {len(turns):,} hands (001, Figure 2)", fontsize=10)
     axes.legend()
+    sign_figure(figure, origin)
     save_figure(figure, path, dpi=150)
 
 
-def draw_thresholds(title: str, opponent: str | None, rows: Sequence[Row], path: Path) -> None:
+def draw_thresholds(title: str, opponent: str | None, rows: Sequence[Row], path: Path, origin: str) -> None:
     """Bars with intervals: each threshold against `opponent`, or (None) Tonic against each."""
     found = by(rows, "bot", "opponent")
     pairs = {
         label: (TONIC, bot) if opponent is None else (bot, opponent) for label, bot in THRESHOLDS.items()
     }
     chosen = {label: found[pair] for label, pair in pairs.items() if pair in found}
-    figure = import_matplotlib()[0](figsize=(6.4, 3.6), layout="constrained")
-    axes = figure.subplots()
+    figure, [[axes]] = new_figure(6.4, 3.6)
     values = np.array([row["won"] for row in chosen.values()])
     ends = np.array([(row["low"], row["high"]) for row in chosen.values()]).T
-    axes.bar(list(chosen), values, yerr=np.abs(ends - values), color="tab:blue", capsize=4, width=0.6)
+    axes.bar(list(chosen), values, yerr=np.abs(ends - values), color=BLUE, capsize=4, width=0.6)
     for place, value in enumerate(values):
         axes.text(place, 2, f"{value:.1f}", ha="center", color="white")
     axes.axhline(50, color="black", linewidth=1)
     axes.set(ylim=(0, 80), xlabel="Simple knocks at", ylabel="games won (%)")
     axes.set_title(title, fontsize=10)
+    sign_figure(figure, origin)
     save_figure(figure, path, dpi=150)
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env import estimators
+from gin_env import agents, estimators
+from gin_env.cards import NUM_CARDS
 from gin_env.reproduce.experiments import Experiment, Row, Run, by, in_order, markdown
 from gin_env.support.atomic import save_figure
-from gin_env.support.plots import import_matplotlib
+from gin_env.support.plots import BLUE, ORANGE, new_figure, sign_figure
 from gin_env.training.estimators import figures
-from gin_env.training.estimators.evaluation import Evaluation, evaluate_estimators
+from gin_env.training.estimators.evaluation import Evaluation, estimate_along, evaluate_estimators
 from gin_env.training.estimators.metrics import METRICS
 
 ENSEMBLES = tuple(f"ensemble:switching={switching}" for switching in ("paper", "fitted", "adaptive"))
@@ -30,8 +31,12 @@ TITLES = {
 
 
 def every_estimator() -> list[str]:
-    """Every estimator; the ensemble in its three kinds."""
-    return [*(name for name in estimators.names() if name != "ensemble"), *ENSEMBLES]
+    """Every estimator; the ensemble in its three kinds, `bayes` also by the paper's letter."""
+    return [
+        *(name for name in estimators.names() if name != "ensemble"),
+        *ENSEMBLES,
+        "bayes:likelihood=paper",
+    ]
 
 
 def measure_metrics(run: Run) -> list[Row]:
@@ -98,14 +103,14 @@ def evaluation_of(rows: Sequence[Row]) -> Evaluation:
     return Evaluation(tuple(names), "simple", hands, 0, counts, sums, squares, bins, np.zeros(len(names)))
 
 
-def draw_turns(metric: str, rows: Sequence[Row], path: Path) -> None:
+def draw_turns(metric: str, rows: Sequence[Row], path: Path, origin: str) -> None:
     """A metric after each turn."""
-    figures.draw_metric(evaluation_of(rows), metric, path)
+    figures.draw_metric(evaluation_of(rows), metric, path, origin)
 
 
-def draw_calibration(rows: Sequence[Row], path: Path) -> None:
+def draw_calibration(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Frequencies against probabilities."""
-    figures.draw_calibration(evaluation_of(rows), path)
+    figures.draw_calibration(evaluation_of(rows), path, origin)
 
 
 # --- Stronger players -----------------------------------------------------------------------------------
@@ -155,13 +160,12 @@ def stronger_table(rows: Sequence[Row]) -> str:
     return markdown(["weights", *(f"on `{bot}` (%)" for bot in bots)], lines)
 
 
-def draw_stronger(rows: Sequence[Row], path: Path) -> None:
+def draw_stronger(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Bars: one group for each network and bot, a bar for each set of weights."""
-    figure = import_matplotlib()[0](figsize=(8, 4.5), layout="constrained")
-    axes = figure.subplots()
+    figure, [[axes]] = new_figure(8, 4.5)
     found = by(rows, "estimator", "bot")
     groups = [(network, bot) for network in NETWORKS for bot in in_order(rows, "bot")]
-    for offset, watched, colour in ((-0.2, "simple", "tab:blue"), (0.2, "tonic", "tab:orange")):
+    for offset, watched, colour in ((-0.2, "simple", BLUE), (0.2, "tonic", ORANGE)):
         chosen = [found[f"{network}:weights={watched}", bot] for network, bot in groups]
         bars = axes.bar(
             np.arange(len(groups)) + offset,
@@ -175,10 +179,130 @@ def draw_stronger(rows: Sequence[Row], path: Path) -> None:
     axes.set_xticks(range(len(groups)), [f"{network}\nagainst {bot}" for network, bot in groups])
     axes.set_ylabel("log loss of the uniform estimate saved (%)")
     axes.legend(fontsize=8)
+    sign_figure(figure, origin)
     save_figure(figure, path, dpi=120)
 
 
+# --- How Bayes reads a turn -----------------------------------------------------------------------------
+
+READINGS = {
+    "uniform": "nothing: every unknown card alike (`uniform`)",
+    "bayes:likelihood=paper": "the paper's letter: frequency of the turn while a card of the rank is held",
+    "bayes": "the odds after the turn / the odds before it (`bayes`)",
+}
+
+
+def measure_readings(run: Run) -> list[Row]:
+    """What each reading of P(B | A) comes to by four metrics, with standard errors."""
+    run.estimators += list(READINGS)
+    run.used("simple")
+    result = evaluate_estimators(list(READINGS), run.size(50_000, 200), run.seed, "simple")
+    share = result.counts / result.counts.sum()
+    rows: list[Row] = []
+    for number, name in enumerate(result.names):
+        row: Row = {"estimator": name, "hands": result.hands, "samples": int(result.counts.sum())}
+        for metric in ("log_loss", "squared_difference", "integrity_loss", "top_cards"):
+            errors = result.standard_error(metric)[number]
+            row[metric] = round(float(result.overall(metric)[number]), 6)
+            row[f"{metric}_error"] = round(float(np.sqrt(np.nansum((share * errors) ** 2))), 6)
+        rows.append(row)
+    return rows
+
+
+def readings_table(rows: Sequence[Row]) -> str:
+    """A row for each reading; 1.96 standard errors beside each log loss."""
+    lines = [
+        (
+            READINGS[row["estimator"]],
+            f"{row['log_loss']:.4f} ± {1.96 * row['log_loss_error']:.4f}",
+            f"{row['squared_difference']:.4f}",
+            f"{row['integrity_loss']:.1f}",
+            f"{row['top_cards']:.2f}",
+        )
+        for row in rows
+    ]
+    return markdown(["P(B \\| A) is", "log loss", "squared difference", "integrity loss %", "top n"], lines)
+
+
+# --- The drift area as printed --------------------------------------------------------------------------
+
+
+def drift_areas(estimates: np.ndarray, hands: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """float64 (n, 2): the drift area of `gin_env.training.estimators.metrics`, and with the printed weight.
+
+    Of estimates (n, 52) and the opponents' hands of ten cards, masks uint64 (n,). Where it takes the i cards
+    with the largest probabilities to include k held ones, ours adds (11 - k)(i - k), what paper 003 prints
+    adds (11 - i)(i - k). Equal probabilities are ordered at random.
+    """
+    cards = np.arange(NUM_CARDS, dtype=np.uint64)
+    order = np.lexsort((rng.random(estimates.shape), -estimates), axis=1)
+    held = (hands[:, None] >> cards & np.uint64(1)).astype(bool)
+    places = 1 + np.nonzero(np.take_along_axis(held, order, axis=1))[1].reshape(len(estimates), -1)
+    k = np.arange(1, places.shape[1] + 1)
+    late = places - k
+    return np.stack([((11 - k) * late).sum(axis=1), ((11 - places) * late).sum(axis=1)], axis=1).astype(float)
+
+
+def measure_drift(run: Run) -> list[Row]:
+    """Both readings of the drift area for every estimator."""
+    names = run.some(every_estimator(), 4)
+    run.estimators += names
+    run.used("simple")
+    members = [estimators.make(name) for name in names]
+    sums, squares, samples = np.zeros((len(names), 2)), np.zeros((len(names), 2)), 0
+    rng = np.random.default_rng(run.seed)
+    bot = agents.make("simple")
+    for positions, each, _ in estimate_along(members, bot, run.size(5000, 200), run.seed):
+        samples += len(positions)
+        for number, estimates in enumerate(each):
+            areas = drift_areas(estimates, positions.hands, rng)
+            sums[number] += areas.sum(axis=0)
+            squares[number] += (areas**2).sum(axis=0)
+    means = sums / samples
+    errors = np.sqrt((squares / samples - means**2) / samples)
+    return [
+        {
+            "estimator": name,
+            "samples": samples,
+            "ours": round(float(means[number, 0]), 3),
+            "ours_error": round(float(errors[number, 0]), 3),
+            "printed": round(float(means[number, 1]), 3),
+            "printed_error": round(float(errors[number, 1]), 3),
+        }
+        for number, name in enumerate(names)
+    ]
+
+
+def drift_table(rows: Sequence[Row]) -> str:
+    """A row for each estimator; 1.96 standard errors, as if samples were independent."""
+    lines = [
+        (
+            f"`{row['estimator']}`",
+            f"{row['ours']:.1f} ± {1.96 * row['ours_error']:.1f}",
+            f"{row['printed']:.1f} ± {1.96 * row['printed_error']:.1f}",
+        )
+        for row in rows
+    ]
+    return markdown(["estimator", "weight 11 - k (ours)", "weight 11 - i (as printed)"], lines, "lrr")
+
+
 EXPERIMENTS = [
+    Experiment(
+        "003/drift-area",
+        "The drift area as paper 003 prints it, beside ours",
+        measure_drift,
+        drift_table,
+        games=0,
+        time="ten minutes",
+    ),
+    Experiment(
+        "003/bayes-readings",
+        "How Bayes reads a turn",
+        measure_readings,
+        readings_table,
+        games=0,
+        time="two minutes",
+    ),
     Experiment(
         "003/metrics",
         "All estimators by paper 003's metrics",

@@ -124,8 +124,8 @@ class Experiment:
     seed: int = 0
     program: str = ""
     """What measures it, where ``gin-rummy reproduce`` cannot: training by a script, a check of the tests."""
-    pictures: Mapping[str, Callable[[Sequence[Row], Path], None]] = field(default_factory=dict)
-    """Path in ``examples/figures`` -> what draws it from the rows."""
+    pictures: Mapping[str, Callable[[Sequence[Row], Path, str], None]] = field(default_factory=dict)
+    """Path in ``examples/figures`` -> what draws it from the rows, with `Result.origin` at its foot."""
 
 
 # --- Tables -------------------------------------------------------------------------------------------

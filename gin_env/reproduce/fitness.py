@@ -38,7 +38,7 @@ from gin_env.reproduce.experiments import (
     percent,
 )
 from gin_env.support.atomic import save_figure
-from gin_env.support.plots import import_matplotlib
+from gin_env.support.plots import new_figure, sign_figure
 from gin_env.training.cfr.trainer import Settings, Trainer
 from gin_env.views import PlayerView
 
@@ -156,21 +156,26 @@ def training_table(rows: Sequence[Row]) -> str:
     return markdown(["iterations", *header], lines, "r")
 
 
-def draw_training(rows: Sequence[Row], path: Path) -> None:
+def draw_training(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Win rate against iterations."""
     curves: dict[str, list[Row]] = {}
     for row in rows:
         curves.setdefault(f"{row['abstraction']}, against {row['opponent']}", []).append(row)
     title = "Strategies of Monte Carlo CFR+ after so much training"
-    draw_curves(curves, "iterations", title, "iterations (hands)", path, logarithmic=True)
+    draw_curves(curves, "iterations", title, "iterations (hands)", path, origin, logarithmic=True)
 
 
 def draw_curves(
-    curves: dict[str, list[Row]], x: str, title: str, label: str, path: Path, logarithmic: bool = False
+    curves: dict[str, list[Row]],
+    x: str,
+    title: str,
+    label: str,
+    path: Path,
+    origin: str,
+    logarithmic: bool = False,
 ) -> None:
     """A line with intervals for each curve."""
-    figure = import_matplotlib()[0](figsize=(8, 5), layout="constrained")
-    axes = figure.subplots()
+    figure, [[axes]] = new_figure(8, 5.4)
     for name, rows in curves.items():
         rates = np.array([(row["won"], row["low"], row["high"]) for row in rows]).T
         places = [row[x] for row in rows]
@@ -180,8 +185,8 @@ def draw_curves(
         axes.set_xscale("log")
     axes.set(xlabel=label, ylabel="games won (%)")
     axes.set_title(title, fontsize=10)
-    axes.grid(alpha=0.3)
-    figure.legend(loc="outside lower center", ncols=2, fontsize=8)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize=8)
+    sign_figure(figure, origin)
     save_figure(figure, path, dpi=150)
 
 
@@ -231,11 +236,11 @@ def early_knock_table(rows: Sequence[Row]) -> str:
     return markdown(["threshold", *map(str, limits)], lines)
 
 
-def draw_early_knock(rows: Sequence[Row], path: Path) -> None:
+def draw_early_knock(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Win rate against the threshold."""
     curves = {label: [row for row in rows if row["curve"] == curve] for curve, label in CURVES.items()}
     title = "V4 of paper 000 and an early knock"
-    draw_curves(curves, "threshold", title, "knocks at once with at most so much deadwood", path)
+    draw_curves(curves, "threshold", title, "knocks at once with at most so much deadwood", path, origin)
 
 
 # --- Between the stages -------------------------------------------------------------------------------

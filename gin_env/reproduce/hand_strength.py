@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from gin_env.agents.hand_strength.bots import OffensiveBot
 from gin_env.agents.hand_strength.weights import load_network, save_network
 from gin_env.reproduce.experiments import Experiment, Row, Run, by, interval, markdown, match_row, percent
 from gin_env.support.atomic import save_figure
-from gin_env.support.plots import import_matplotlib
+from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, sign_figure
 from gin_env.training.hand_strength import recipes
 from gin_env.training.hand_strength.data_sets import DataSet
 
@@ -46,9 +45,9 @@ CANDIDATES = 5
 # --- Table 1 --------------------------------------------------------------------------------------------
 
 
-def data_set(run: Run, name: str, stages: str = "last") -> DataSet:
-    """The data set of a name, generated once in the run's folder."""
-    observations = run.size(recipes.OBSERVATIONS, 500)
+def data_set(run: Run, name: str, stages: str = "last", observations: int = recipes.OBSERVATIONS) -> DataSet:
+    """The data set of a name, generated once in the run's folder; in a quick run 500 observations."""
+    observations = run.size(observations, 500)
     run.say(f"data {name}, {observations:,} states")
     run.used(*(("random-discard", "simple") if name.startswith("random") else ("simple",)))
     run.estimators += [recipes.ESTIMATOR] * (recipes.ESTIMATOR not in run.estimators)
@@ -67,14 +66,18 @@ def measure_table_1(run: Run) -> list[Row]:
     torch.set_num_threads(1)
     epochs = 1 if run.quick else None
     rows = []
-    for name in run.some(list(recipes.RECIPES), 1):
+    for name in run.some(list(recipes.TABLE_1), 1):
         recipe = recipes.find_recipe(name)
         states = data_set(run, recipe.data_set, recipe.stages)
         path = run.folder / f"{name}.safetensors"
         if not path.exists():
             run.say(f"training {name}")
             settings = Settings(
-                recipe.architecture, find_schedule("fast", epochs), recipe.augmented, run.seed
+                recipe.architecture,
+                find_schedule("fast", epochs),
+                recipe.augmented,
+                run.seed,
+                recipe.independently,
             )
             trainer, compared = train_best(
                 states, settings, run.size(CANDIDATES, 2), run.size(VALIDATION_GAMES, 20)
@@ -133,29 +136,24 @@ def table_1(rows: Sequence[Row]) -> str:
 
 
 DATA_TITLES = {"simple": "Simple", "random-16": "Random-16", "random-256": "Random-256"}
-COLOURS = {"mlp": "tab:blue", "mlp-i": "tab:orange", "dual-inception": "tab:green"}
+COLOURS = {"mlp": BLUE, "mlp-i": ORANGE, "dual-inception": GREEN}
 
 
-def new_figure(columns: int) -> tuple[Any, Any]:
-    """A figure with `columns` panels side by side."""
-    figure = import_matplotlib()[0](figsize=(4 * columns, 3.4), layout="constrained")
-    return figure, figure.subplots(1, columns, squeeze=False)[0]
-
-
-def draw_losses(rows: Sequence[Row], path: Path) -> None:
+def draw_losses(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Figure 4: training and validation loss by epoch."""
-    figure, axes = new_figure(len(DATA_TITLES))
+    figure, [axes] = new_figure(4 * len(DATA_TITLES), 3.4, columns=len(DATA_TITLES))
     found = by(rows, "network")
     for panel, (name, title) in zip(axes, DATA_TITLES.items(), strict=True):
         for architecture, colour in COLOURS.items():
             row = found.get(f"{architecture}-{name}")
             if row is not None:
                 epochs = np.arange(1, len(row["train_losses"]) + 1)
-                panel.plot(epochs, row["train_losses"], color=colour, label=architecture)
+                panel.plot(epochs, row["train_losses"], color=colour, linestyle="-", label=architecture)
                 panel.plot(epochs, row["validation_losses"], color=colour, linestyle="--")
         panel.set(xlabel="epoch", ylabel="mean squared error", title=f"{title} (002, Figure 4)")
         if panel.has_data():
-            panel.legend(fontsize=8)
+            panel.legend(fontsize=8, title="dashed: validation", title_fontsize=8)
+    sign_figure(figure, origin)
     save_figure(figure, path, dpi=150)
 
 
@@ -232,24 +230,25 @@ def training_length_table(rows: Sequence[Row]) -> str:
     return markdown(["states seen", *header], lines, "r")
 
 
-def draw_training_length(rows: Sequence[Row], path: Path) -> None:
+def draw_training_length(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Error and games won by states seen, a line for each network."""
-    figure = import_matplotlib()[0](figsize=(9, 3.6), layout="constrained")
-    panels = figure.subplots(1, 2)
+    figure, [panels] = new_figure(9, 3.6, columns=2)
     names = sorted({row["data_set"] for row in rows})
-    for name, colour in zip(names, ("tab:blue", "tab:orange", "tab:green"), strict=False):
+    for name, (colour, dash) in zip(names, ((BLUE, "-"), (ORANGE, "--"), (GREEN, "-.")), strict=False):
         for seed in sorted({row["seed"] for row in rows}):
             mine = [row for row in rows if (row["data_set"], row["seed"]) == (name, seed)]
             seen = [row["states_seen"] for row in mine]
             for panel, key in zip(panels, ("validation_loss", "won"), strict=True):
                 label = name if seed == 0 else None
-                panel.plot(seen, [row[key] for row in mine], color=colour, marker=".", label=label)
+                values = [row[key] for row in mine]
+                panel.plot(seen, values, color=colour, linestyle=dash, marker=".", label=label)
     panels[0].set(xscale="log", xlabel="states seen", ylabel="mean squared error of validation")
     panels[1].set(xscale="log", xlabel="states seen", ylabel="games won against simple, %")
     panels[1].axhline(50, color="grey", linewidth=0.8)
     for panel in panels:
         panel.tick_params(axis="x", which="minor", labelbottom=False)
     panels[0].legend()
+    sign_figure(figure, origin)
     save_figure(figure, path, dpi=120)
 
 

@@ -15,8 +15,9 @@ from gin_env.agents.hand_strength.weights import find_network, packaged_names
 from gin_env.batch import Games
 from gin_env.estimators.risk import discard_risks
 from gin_env.reproduce.experiments import Experiment, Row, Run, plain_table
-from gin_env.reproduce.hand_strength import DATA_TITLES, data_set, new_figure
+from gin_env.reproduce.hand_strength import DATA_TITLES, data_set
 from gin_env.support.atomic import save_figure
+from gin_env.support.plots import DASHES, new_figure, sign_figure
 from gin_env.training.hand_strength import recipes
 from gin_env.views import PlayerView
 
@@ -70,15 +71,16 @@ def measure_figure_2(run: Run) -> list[Row]:
     return rows
 
 
-def draw_scores(rows: Sequence[Row], path: Path) -> None:
+def draw_scores(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Figure 2: distribution of scores in the data sets."""
-    figure, axes = new_figure(1)
-    for row in rows:
+    figure, [axes] = new_figure(4, 3.4)
+    for row, dash in zip(rows, DASHES, strict=False):
         label = f"{DATA_TITLES[row['data_set']]}: {row['mean']:.1f} ± {row['deviation']:.1f}"
         density = np.array(row["histogram"]) / row["states"] / np.diff(SCORES)
-        axes[0].stairs(density, SCORES, label=label)
+        axes[0].stairs(density, SCORES, label=label, linestyle=dash)
     axes[0].set(xlabel="score", ylabel="density", title="Scores (002, Figure 2)")
     axes[0].legend(fontsize=8)
+    sign_figure(figure, origin)
     save_figure(figure, path, dpi=150)
 
 
@@ -123,12 +125,12 @@ def measure_figure_5(run: Run) -> list[Row]:
     ]
 
 
-def draw_residuals(rows: Sequence[Row], path: Path) -> None:
+def draw_residuals(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Figure 5: density, residuals by prediction (mean and deviation of twentieths), Q-Q plot."""
     from scipy import stats
 
     (row,) = rows
-    figure, axes = new_figure(3)
+    figure, [axes] = new_figure(12, 3.4, columns=3)
     axes[0].stairs(np.array(row["histogram"]) / row["states"] / np.diff(DENSITY), DENSITY, label="residuals")
     axes[0].plot(DENSITY, stats.norm.pdf(DENSITY), linestyle="--", label="Gaussian")
     axes[0].set(xlabel="normalised residual", ylabel="density", title="Density (002, Figure 5a)")
@@ -141,6 +143,7 @@ def draw_residuals(rows: Sequence[Row], path: Path) -> None:
     axes[2].plot(theory, row["quantiles"], ".", markersize=3)
     axes[2].plot(theory, theory, color="black", linewidth=1)
     axes[2].set(xlabel="normal quantile", ylabel="residual quantile", title="Quantiles (5c)")
+    sign_figure(figure, origin)
     save_figure(figure, path, dpi=150)
 
 

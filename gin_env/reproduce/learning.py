@@ -19,6 +19,7 @@ from gin_env.reproduce.experiments import (
     match_row,
 )
 from gin_env.support.atomic import save_figure
+from gin_env.support.plots import new_figure, sign_figure
 
 HELD_OUT = ("utility", "cfr-plus", "late-knock")
 """Bots that no training of ours may meet: what it does to them is what it does to strangers."""
@@ -57,30 +58,26 @@ def opponents_table(rows: Sequence[Row]) -> str:
     return markdown(header, lines, "ll" + "r" * len(seeds))
 
 
-def draw_curves(rows: Sequence[Row], path: Path) -> None:
+def draw_curves(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Games won against Simple over the longest training, a line for each seed."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     longest = max(row["minutes"] for row in rows)
     mine = [row for row in rows if row["minutes"] == longest and row["opponent"] == "simple"]
-    figure, axes = pyplot.subplots(figsize=(8, 5), layout="constrained")
+    figure, [[axes]] = new_figure(8, 5)
     for seed in in_order(mine, "seed"):
         points = sorted(
             ((row.get("after", longest), row) for row in mine if row["seed"] == seed),
             key=lambda point: point[0],
         )
         minutes = [minute for minute, _ in points]
-        (line,) = axes.plot(minutes, [row["won"] for _, row in points], "o-", ms=3, label=f"seed {seed}")
+        (line,) = axes.plot(
+            minutes, [row["won"] for _, row in points], marker="o", ms=3, label=f"seed {seed}"
+        )
         low, high = ([row[end] for _, row in points] for end in ("low", "high"))
         axes.fill_between(minutes, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
     axes.set(xlabel="minutes of training", ylabel="games won against simple, %", title="PPO on candidates")
-    axes.grid(alpha=0.3)
     axes.legend(loc="lower right")
+    sign_figure(figure, origin)
     save_figure(figure, path, dpi=120)
-    pyplot.close(figure)
 
 
 def ablation_table(rows: Sequence[Row]) -> str:

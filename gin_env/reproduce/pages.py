@@ -79,7 +79,7 @@ def rewrite(root: Path, experiments: Mapping[str, Experiment]) -> list[Path]:
             for name, draw in experiment.pictures.items():
                 picture = root / FIGURES / name
                 if drawn_from(picture) != result.digest:
-                    draw(result.rows, picture)
+                    draw(result.rows, picture, result.origin)
                     stamp(picture, result.digest)
                     changed.append(picture)
     return changed

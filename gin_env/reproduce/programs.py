@@ -49,7 +49,7 @@ def trials_table(rows: Sequence[Row], most: int = 5) -> str:
     return markdown(["trial", "bot", "games won, mean of the three opponents"], lines, "rlr")
 
 
-def draw_trials(rows: Sequence[Row], path: Path) -> None:
+def draw_trials(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Each trial's mean win rate over each of the six numbers; the line is the bot that it began with."""
     trials = []
     for row in rows:
@@ -60,7 +60,7 @@ def draw_trials(rows: Sequence[Row], path: Path) -> None:
             trial.decided[opponent] = decided
             trial.won[opponent] = round(row[f"won against {opponent}"] * decided / 100)
         trials.append(trial)
-    tonic.draw_trials(tonic.TuningResult({"games": 2000}, trials, [], [], None), path)
+    tonic.draw_trials(tonic.TuningResult({"games": 2000}, trials, [], [], None), path, origin)
 
 
 def dealt_table(rows: Sequence[Row]) -> str:
@@ -81,12 +81,6 @@ def dealt_table(rows: Sequence[Row]) -> str:
         "mean score without gin",
     ]
     return markdown(header, lines)
-
-
-def reading_table(rows: Sequence[Row]) -> str:
-    """Log losses of the readings of P(B | A)."""
-    lines = [(row["reading"], f"{row['log_loss']:.3f}") for row in rows]
-    return markdown(["P(B \\| A) is", "log loss"], lines)
 
 
 def time_table(rows: Sequence[Row]) -> str:
@@ -134,14 +128,6 @@ EXPERIMENTS = [
         dealt_table,
         games=0,
         program="gin-rummy hand-strength data random-256 data.npz",
-    ),
-    Experiment(
-        "003/bayes-readings",
-        "How Bayes reads a turn",
-        None,
-        reading_table,
-        games=0,
-        program="gin-rummy evaluate-estimators uniform bayes --games 3000",
     ),
     Experiment(
         "003/time",

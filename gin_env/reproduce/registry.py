@@ -5,14 +5,20 @@ from __future__ import annotations
 from itertools import chain
 
 from gin_env.reproduce import (
+    adaptive,
     bots,
+    cfr_training,
     claims,
     estimators,
     fitness,
     hand_strength,
     hand_strength_figures,
+    hand_strength_loop,
+    hand_strength_networks,
+    held_out,
     learning,
     programs,
+    tonic_filters,
 )
 from gin_env.reproduce.experiments import Experiment
 
@@ -22,14 +28,20 @@ EXPERIMENTS: dict[str, Experiment] = {
         chain.from_iterable(
             module.EXPERIMENTS
             for module in (
+                adaptive,
                 bots,
+                cfr_training,
                 claims,
                 estimators,
                 fitness,
                 hand_strength,
                 hand_strength_figures,
+                hand_strength_loop,
+                hand_strength_networks,
+                held_out,
                 learning,
                 programs,
+                tonic_filters,
             )
         ),
         key=lambda experiment: experiment.id,

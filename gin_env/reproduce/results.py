@@ -17,6 +17,7 @@ from gin_env.batch import Games
 from gin_env.play.provenance import changes, describe_bot, describe_estimator
 from gin_env.reproduce.experiments import Experiment, Row, Run
 from gin_env.support.atomic import write_text
+from gin_env.support.plots import origin_line
 from gin_env.support.version import __version__
 
 
@@ -63,6 +64,12 @@ class Result:
     def digest(self) -> str:
         """SHA-256 of the rows, shortened: pictures say by it what they were drawn from."""
         return hashlib.sha256(json.dumps(self.rows, sort_keys=True).encode()).hexdigest()[:32]
+
+    @property
+    def origin(self) -> str:
+        """Games, seed and release in a line: what the experiment's pictures say at their feet."""
+        sample = f"{self.command}: {self.games:,} games a match" if self.games else self.command
+        return origin_line(sample, self.seed, self.version)
 
     def changes(self) -> list[str]:
         """What has changed in the bots and estimators since: a line for each difference."""

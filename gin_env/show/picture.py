@@ -1,19 +1,21 @@
 """The picture of a table, drawn with Pillow: no picture or font files, suits are shapes.
 
-It needs Pillow (``pip install "gin-env[play]"``); `gin_env.show.screen` imports it when the first picture is
-asked for.
+Every suit has a shape and a colour of its own (a four-colour deck; the colours are Okabe and Ito's, darkened:
+people who do not see red or green tell them apart too). It needs Pillow (``pip install "gin-env[play]"``);
+`gin_env.show.screen` imports it when the first picture is asked for.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
+from numbers import Integral
 
 import numpy as np
 
 from gin_env.cards import NUM_RANKS, SUITS
-from gin_env.show.text import SUIT_SYMBOLS, Hand, Table, card_symbol, describe
+from gin_env.show.text import PLAYERS, SUIT_SYMBOLS, Hand, Table, card_symbol, describe
 
 try:
     from PIL import Image, ImageDraw, ImageFont
@@ -21,141 +23,192 @@ except ImportError as error:
     raise ImportError('a picture needs Pillow: pip install "gin-env[play]"') from error
 
 WIDTH, HEIGHT = 960, 640
-CARD_WIDTH, CARD_HEIGHT = 72, 102
-CARD_STEP, GROUP_GAP, MARGIN = 75, 16, 32
+"""Size unless told otherwise. All lengths below are pixels of this size; other widths are drawn to scale."""
+NARROWEST, WIDEST = 240, 3840
+CARD_WIDTH, CARD_HEIGHT = 74, 110
+CARD_STEP, GROUP_GAP, MARGIN = 77, 16, 32
+PILE_LEFT, PILE_STEP, PILE_CARDS = 152, 41, 12
+"""The discard pile's place, the visible part of its older cards, and how many cards are drawn."""
+PANEL_LEFT = 706
+LONGEST_NAME = 18
 SHARPNESS = 4
 """Shapes are drawn this many times too large and then shrunk, which smooths their edges."""
 
 Colour = tuple[int, int, int]
-FELT, FELT_EDGE, PANEL, ACTIVE = (36, 114, 78), (12, 56, 38), (12, 46, 33), (48, 134, 94)
-WHITE, PALE, GOLD = (255, 255, 255), (196, 222, 208), (255, 210, 92)
-BLACK_INK, RED_INK, RED_ON_FELT = (28, 32, 38), (200, 32, 46), (255, 144, 134)
-PAPER, PAPER_EDGE, BACK, BACK_LINES = (252, 251, 246), (150, 150, 142), (38, 66, 130), (120, 146, 206)
+FELT, FELT_EDGE, PANEL, ACTIVE = (34, 108, 74), (13, 60, 41), (12, 46, 33), (46, 132, 92)
+WHITE, PALE, GOLD = (255, 255, 255), (206, 229, 216), (255, 210, 92)
+INKS = {"♣": (0, 118, 84), "♥": (204, 28, 36), "♠": (24, 26, 30), "♦": (0, 92, 186)}
+PAPER, PAPER_UNDER, PAPER_EDGE = (253, 252, 247), (213, 217, 208), (120, 122, 114)
+"""A card, one of the discard pile that lies under others, and their edges."""
+BACK, BACK_LINES = (38, 66, 130), (120, 146, 206)
 
 
-def image(game: np.void, viewer: int | None = None, last_hand: np.void | None = None) -> np.ndarray:
-    """The table as uint8 (HEIGHT, WIDTH, 3); parameters as for `gin_env.show.text.describe`."""
-    table = describe(game, viewer, last_hand)
-    picture = _felt().copy()
-    _write(picture, (MARGIN, 24), "Gin Rummy", 24, WHITE)
-    _write(picture, (WIDTH - MARGIN, 24), table.title, 18, PALE, align="right")
-    _draw_hand(picture, 48, table.hands[1], table.taken)
-    _draw_middle(picture, 232, table)
-    _draw_hand(picture, 386, table.hands[0], table.taken)
-    _write(picture, (MARGIN, 582), table.now, 22, GOLD)
-    _write(picture, (MARGIN, 614), table.last, 17, PALE)
-    return np.asarray(picture)
+def image(
+    game: np.void,
+    viewer: int | None = None,
+    last_hand: np.void | None = None,
+    names: Sequence[str] = PLAYERS,
+    width: int = WIDTH,
+) -> np.ndarray:
+    """The table as uint8 (height, width, 3), two thirds as high as wide: (640, 960, 3) unless told otherwise.
+
+    Other parameters as for `gin_env.show.text.describe`. The same game gives the same picture. Raises
+    ValueError for a width outside `NARROWEST` to `WIDEST`, TypeError for one that is no integer.
+    """
+    if not isinstance(width, Integral) or isinstance(width, bool):
+        raise TypeError(f"width must be an integer, not {width!r}")
+    if not NARROWEST <= width <= WIDEST:
+        raise ValueError(f"width must be {NARROWEST} to {WIDEST} pixels, not {width}")
+    table = describe(game, viewer, last_hand, [_shortened(name) for name in names])
+    sheet = _Sheet(int(width))
+    _draw_hand(sheet, 8, table.hands[1], table.taken)
+    _draw_middle(sheet, 206, table)
+    _draw_hand(sheet, 358, table.hands[0], table.taken)
+    sheet.write((MARGIN, 566), table.now, 25, GOLD)
+    sheet.write((MARGIN, 606), table.last, 20, PALE)
+    return np.asarray(sheet.picture)
 
 
-def _draw_hand(picture: Image.Image, top: int, hand: Hand, taken: int) -> None:
-    """One hand in a band of the table, 164 pixels high: title, cards, captions."""
+def _shortened(name: str) -> str:
+    """A player's name; of a long one, such as the path of a policy, the end."""
+    return name if len(name) <= LONGEST_NAME else "..." + name[3 - LONGEST_NAME :]
+
+
+def _draw_hand(sheet: _Sheet, top: int, hand: Hand, taken: int) -> None:
+    """One hand in a band of the table, 180 pixels high: title, cards, captions."""
     if hand.to_move:
-        _panel(picture, (MARGIN - 16, top, WIDTH - MARGIN + 16, top + 164), ACTIVE)
-    _write(picture, (MARGIN, top + 17), hand.title, 18, WHITE if hand.to_move else PALE)
+        sheet.panel((MARGIN - 16, top, WIDTH - MARGIN + 16, top + 180), ACTIVE)
+        sheet.arrow((MARGIN, top + 9), 16, GOLD)
+    place = (MARGIN + 24 * hand.to_move, top + 17)
+    sheet.write(place, hand.title, 22, GOLD if hand.to_move else PALE)
     left, cards_top = MARGIN, top + 34
     if not hand.groups:
         for _ in range(hand.size):
-            _paste(picture, (left, cards_top), _card_back())
+            sheet.paste((left, cards_top), _card_back(sheet.width))
             left += CARD_STEP
     for cards, caption in hand.groups:
         start = left
         for card in cards:
-            _paste(picture, (left, cards_top), _card_face(card, marked=card == taken))
+            sheet.paste((left, cards_top), _card_face(card, sheet.width, marked=card == taken))
             left += CARD_STEP
         middle = (start + left - CARD_STEP + CARD_WIDTH) // 2
         colour = PALE if caption.startswith("deadwood") else GOLD
-        _write(picture, (middle, cards_top + CARD_HEIGHT + 14), caption, 16, colour, align="middle")
+        sheet.write((middle, cards_top + CARD_HEIGHT + 17), caption, 20, colour, align="middle")
         left += GROUP_GAP
 
 
-def _draw_middle(picture: Image.Image, top: int, table: Table) -> None:
-    """Stock, discard pile and scores, in a band 130 pixels high."""
-    caption_height = top + CARD_HEIGHT + 14
+def _draw_middle(sheet: _Sheet, top: int, table: Table) -> None:
+    """Stock, discard pile and scores, in a band 140 pixels high."""
+    caption_height = top + CARD_HEIGHT + 17
     for height in range(min(table.stock, 3)):
-        _paste(picture, (MARGIN + 3 * height, top - 3 * height), _card_back())
-    _write(
-        picture, (MARGIN + CARD_WIDTH // 2, caption_height), f"stock {table.stock}", 16, PALE, align="middle"
-    )
+        sheet.paste((MARGIN + 3 * height, top - 3 * height), _card_back(sheet.width))
+    sheet.write((MARGIN, caption_height), f"stock {table.stock}", 20, PALE)
 
-    left = 156
-    for index, card in enumerate(table.pile[-10:]):
-        _paste(picture, (left + 42 * index, top), _card_face(card))
+    shown = table.pile[-PILE_CARDS:]
+    for index, card in enumerate(shown):
+        on_top = index == len(shown) - 1
+        face = _card_face(card, sheet.width, under=not on_top)
+        sheet.paste((PILE_LEFT + PILE_STEP * index, top), face)
     size = len(table.pile)
-    caption = f"discard pile {size}" + (", top on the right" if size > 1 else "")
-    _write(picture, (left, caption_height), caption, 16, PALE)
+    caption = f"discard pile {size}" + (", upcard on the right" if size > 1 else "")
+    sheet.write((PILE_LEFT, caption_height), caption, 20, PALE)
 
-    left, right = 706, WIDTH - MARGIN
-    _panel(picture, (left, top, right, top + CARD_HEIGHT), PANEL)
-    _write(picture, (left + 18, top + 20), f"score, game at {table.target}", 15, PALE)
-    for player, score in enumerate(table.scores):
-        height = top + 50 + 30 * player
-        _write(picture, (left + 18, height), f"player_{player}", 18, WHITE)
-        _write(picture, (right - 18, height), str(score), 22, GOLD, align="right")
-
-
-def _write(
-    picture: Image.Image, place: tuple[int, int], words: str, size: int, colour: Colour, align: str = "left"
-) -> None:
-    """Write a line, centred on a height; the suit symbols, which the font lacks, are drawn."""
-    canvas, font = ImageDraw.Draw(picture), ImageFont.load_default(size)
-    pieces = [piece for piece in re.split("([♣♥♠♦])", words) if piece]
-    symbols = SUIT_SYMBOLS.values()
-    widths = [size if piece in symbols else canvas.textlength(piece, font=font) for piece in pieces]
-    left = place[0] - {"left": 0.0, "middle": 0.5, "right": 1.0}[align] * sum(widths)
-    for piece, width in zip(pieces, widths, strict=True):
-        if piece in symbols:
-            ink = RED_ON_FELT if piece in "♥♦" else WHITE
-            _paste(picture, (round(left), place[1] - size // 2), _suit(piece, size, ink))
-        else:
-            canvas.text((left, place[1]), piece, fill=colour, font=font, anchor="lm")
-        left += width
+    left, right = PANEL_LEFT, WIDTH - MARGIN
+    sheet.panel((left, top - 4, right, top + 134), PANEL)
+    sheet.write((left + 16, top + 17), table.title, 19, PALE)
+    for player in (1, 0):  # as they sit
+        height = top + 82 - 32 * player
+        name, score = table.names[player], str(table.scores[player])
+        sheet.write((left + 16, height), name, 21, WHITE, room=140)
+        sheet.write((right - 16, height), score, 23, GOLD, align="right")
+    sheet.write((left + 16, top + 115), f"game at {table.target}", 19, PALE)
 
 
-def _panel(picture: Image.Image, box: tuple[int, int, int, int], colour: Colour) -> None:
-    """A rounded rectangle with smooth edges."""
-    left, top, right, bottom = box
-    size = (right - left, bottom - top)
-    large = Image.new("L", (size[0] * SHARPNESS, size[1] * SHARPNESS))
-    ImageDraw.Draw(large).rounded_rectangle(
-        (0, 0, large.width - 1, large.height - 1), 12 * SHARPNESS, fill=255
-    )
-    picture.paste(colour, (left, top), large.resize(size, Image.Resampling.LANCZOS))
+# --- The sheet --------------------------------------------------------------------------------------------
 
 
-def _paste(picture: Image.Image, place: tuple[int, int], tile: Image.Image) -> None:
-    picture.paste(tile, place, tile)
+class _Sheet:
+    """A picture of some width, drawn upon in the pixels of a picture WIDTH wide."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.picture = _felt(width).copy()
+
+    def write(
+        self,
+        place: tuple[int, int],
+        words: str,
+        size: int,
+        colour: Colour,
+        align: str = "left",
+        room: int = WIDTH - 2 * MARGIN,
+    ) -> None:
+        """Write a line, centred on a height; smaller than `size` where it has no room."""
+        line = _line(words, self._scaled(size), colour)
+        while line.width > self._scaled(room):
+            size -= 1
+            line = _line(words, self._scaled(size), colour)
+        left = self._scaled(place[0]) - round({"left": 0.0, "middle": 0.5, "right": 1.0}[align] * line.width)
+        self.picture.paste(line, (left, self._scaled(place[1]) - line.height // 2), line)
+
+    def panel(self, box: tuple[int, int, int, int], colour: Colour) -> None:
+        """A rounded rectangle with smooth edges."""
+        left, top, right, bottom = map(self._scaled, box)
+        self.picture.paste(colour, (left, top), _rounded((right - left, bottom - top), self._scaled(12)))
+
+    def arrow(self, corner: tuple[int, int], size: int, colour: Colour) -> None:
+        """A triangle that points to the right: who is to move."""
+        side = self._scaled(size)
+        large = Image.new("L", (side * SHARPNESS, side * SHARPNESS))
+        middle, end = side * SHARPNESS // 2, side * SHARPNESS - 1
+        ImageDraw.Draw(large).polygon((0, 0, end, middle, 0, end), fill=255)
+        shape = large.resize((side, side), Image.Resampling.LANCZOS)
+        self.picture.paste(colour, (self._scaled(corner[0]), self._scaled(corner[1])), shape)
+
+    def paste(self, place: tuple[int, int], tile: Image.Image) -> None:
+        """Lay a tile upon the picture, its left upper corner at a place."""
+        self.picture.paste(tile, (self._scaled(place[0]), self._scaled(place[1])), tile)
+
+    def _scaled(self, length: int) -> int:
+        return scaled(length, self.width)
 
 
-# --- Tiles: drawn once, then kept -----------------------------------------------------------------------
+def scaled(length: int, width: int) -> int:
+    """A length of a picture WIDTH wide, in one `width` wide."""
+    return round(length * width / WIDTH)
 
 
-@cache
-def _felt() -> Image.Image:
+# --- Tiles: drawn once for each width, then kept ------------------------------------------------------------
+
+
+@lru_cache(4)
+def _felt(width: int) -> Image.Image:
     """The empty table: green, darker towards the edges."""
-    across = np.linspace(-1, 1, WIDTH)[None, :] ** 2
-    down = np.linspace(-1, 1, HEIGHT)[:, None] ** 2
+    height = scaled(HEIGHT, width)
+    across = np.linspace(-1, 1, width)[None, :] ** 2
+    down = np.linspace(-1, 1, height)[:, None] ** 2
     edge = ((across + down) / 2)[:, :, None]
     return Image.fromarray((np.array(FELT) * (1 - edge) + np.array(FELT_EDGE) * edge).astype(np.uint8))
 
 
-@cache
-def _card_face(card: int, marked: bool = False) -> Image.Image:
-    """A card; the one just taken from the pile is marked with a golden edge."""
-    tile = _blank_card(PAPER, GOLD if marked else PAPER_EDGE, edge=4 if marked else 1)
+@lru_cache(256)
+def _card_face(card: int, width: int = WIDTH, marked: bool = False, under: bool = False) -> Image.Image:
+    """A card; the one just taken from the pile has a golden edge, one under others is darker."""
     symbol = SUIT_SYMBOLS[SUITS[card // NUM_RANKS]]
-    ink = RED_INK if symbol in "♥♦" else BLACK_INK
-    canvas = ImageDraw.Draw(tile)
+    ink, paper = INKS[symbol], PAPER_UNDER if under else PAPER
     scale = SHARPNESS
+    tile = _blank_card(paper, (235, 160, 0) if marked else PAPER_EDGE, edge=5 if marked else 1)
+    canvas = ImageDraw.Draw(tile)
     rank = card_symbol(card)[:-1]
-    font = ImageFont.load_default((25 if len(rank) == 1 else 22) * scale)
-    canvas.text((17 * scale, 18 * scale), rank, fill=ink, font=font, anchor="mm")
-    _draw_suit(canvas, symbol, (9 * scale, 33 * scale), 16 * scale, ink)
-    _draw_suit(canvas, symbol, (25 * scale, 52 * scale), 38 * scale, ink)
-    return tile.resize((CARD_WIDTH, CARD_HEIGHT), Image.Resampling.LANCZOS)
+    font = _font((33 if len(rank) == 1 else 28) * scale)
+    canvas.text((20 * scale, 23 * scale), rank, fill=ink, font=font, anchor="mm", stroke_width=scale)
+    _draw_suit(canvas, symbol, (9 * scale, 42 * scale), 22 * scale, ink)
+    _draw_suit(canvas, symbol, (27 * scale, 62 * scale), 42 * scale, ink)
+    return _shrunk(tile, width)
 
 
-@cache
-def _card_back() -> Image.Image:
+@lru_cache(4)
+def _card_back(width: int = WIDTH) -> Image.Image:
     """The back of a card: blue, with a lattice of diamonds."""
     lattice = Image.new("RGB", (CARD_WIDTH * SHARPNESS, CARD_HEIGHT * SHARPNESS), BACK)
     canvas = ImageDraw.Draw(lattice)
@@ -168,7 +221,7 @@ def _card_back() -> Image.Image:
     ImageDraw.Draw(inside).rounded_rectangle(box, 5 * SHARPNESS, fill=255)
     tile = _blank_card(PAPER, PAPER_EDGE, edge=1)
     tile.paste(lattice, (0, 0), inside)
-    return tile.resize((CARD_WIDTH, CARD_HEIGHT), Image.Resampling.LANCZOS)
+    return _shrunk(tile, width)
 
 
 def _blank_card(paper: Colour, outline: Colour, edge: int) -> Image.Image:
@@ -179,12 +232,47 @@ def _blank_card(paper: Colour, outline: Colour, edge: int) -> Image.Image:
     return tile
 
 
+def _shrunk(tile: Image.Image, width: int) -> Image.Image:
+    size = (scaled(CARD_WIDTH, width), scaled(CARD_HEIGHT, width))
+    return tile.resize(size, Image.Resampling.LANCZOS)
+
+
+@lru_cache(32)
+def _rounded(size: tuple[int, int], radius: int) -> Image.Image:
+    """The shape of a rounded rectangle, for `Image.paste`."""
+    large = Image.new("L", (size[0] * SHARPNESS, size[1] * SHARPNESS))
+    box = (0, 0, large.width - 1, large.height - 1)
+    ImageDraw.Draw(large).rounded_rectangle(box, radius * SHARPNESS, fill=255)
+    return large.resize(size, Image.Resampling.LANCZOS)
+
+
+@lru_cache(512)
+def _line(words: str, size: int, colour: Colour) -> Image.Image:
+    """A line of text on a transparent ground, twice as high as its letters are large.
+
+    The suit symbols, which the font lacks, are drawn. Small letters too keep their true distances, since
+    they are drawn large.
+    """
+    large = size * SHARPNESS
+    font, gap = _font(large), large // 12
+    pieces = [piece for piece in re.split("([♣♥♠♦])", words) if piece]
+    widths = [large + gap if piece in INKS else round(font.getlength(piece)) for piece in pieces]
+    tile = Image.new("RGBA", (max(sum(widths), 1), 2 * large), (*colour, 0))
+    canvas = ImageDraw.Draw(tile)
+    left = 0
+    for piece, width in zip(pieces, widths, strict=True):
+        if piece in INKS:
+            _draw_suit(canvas, piece, (left + gap, large // 2), large, colour)
+        else:
+            canvas.text((left, large), piece, fill=colour, font=font, anchor="lm")
+        left += width
+    return tile.resize((-(-tile.width // SHARPNESS), 2 * size), Image.Resampling.LANCZOS)
+
+
 @cache
-def _suit(symbol: str, size: int, ink: Colour) -> Image.Image:
-    """One suit symbol for a line of text, (size, size)."""
-    tile = Image.new("RGBA", (size * SHARPNESS, size * SHARPNESS), (*ink, 0))
-    _draw_suit(ImageDraw.Draw(tile), symbol, (0, 0), size * SHARPNESS, ink)
-    return tile.resize((size, size), Image.Resampling.LANCZOS)
+def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """The font that comes with Pillow; so the picture does not depend on the machine's fonts."""
+    return ImageFont.load_default(size)
 
 
 def _draw_suit(
@@ -207,7 +295,7 @@ def _draw_suit(
         canvas.polygon(place(12, 46, 50, 5, 88, 46, 50, 62), fill=ink)
         canvas.polygon(place(46, 58, 54, 58, 66, 96, 34, 96), fill=ink)
     else:
-        canvas.ellipse(place(28, 5, 72, 49), fill=ink)
-        canvas.ellipse(place(6, 38, 50, 82), fill=ink)
-        canvas.ellipse(place(50, 38, 94, 82), fill=ink)
-        canvas.polygon(place(44, 40, 56, 40, 66, 96, 34, 96), fill=ink)
+        canvas.ellipse(place(29, 4, 71, 46), fill=ink)
+        canvas.ellipse(place(3, 40, 45, 82), fill=ink)
+        canvas.ellipse(place(55, 40, 97, 82), fill=ink)
+        canvas.polygon(place(42, 38, 58, 38, 55, 66, 66, 96, 34, 96, 45, 66), fill=ink)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ from gin_env.state import DISCARD, GIN, KNOCK_WON, OFFER, OVER, STOCK_ONLY, UNDE
 from gin_env.views import VIEW, Event, PlayerView
 
 SUIT_SYMBOLS = dict(zip(SUITS, "♣♥♠♦", strict=True))
+PLAYERS = ("player_0", "player_1")
+"""What the players are called unless told otherwise: PettingZoo's names of the agents."""
 
 
 def card_symbol(card: int) -> str:
@@ -51,6 +54,7 @@ class Table:
     """Everything that text and picture show, in words and cards."""
 
     hands: list[Hand]
+    names: Sequence[str]
     title: str
     scores: list[int]
     target: int
@@ -63,11 +67,16 @@ class Table:
     last: str
 
 
-def describe(game: np.void, viewer: int | None = None, last_hand: np.void | None = None) -> Table:
+def describe(
+    game: np.void,
+    viewer: int | None = None,
+    last_hand: np.void | None = None,
+    names: Sequence[str] = PLAYERS,
+) -> Table:
     """What `viewer` may see of a game (a record of `state.STATE`): None sees both hands.
 
-    `last_hand` (a record of `batch.HAND_RESULT`) tells how the hand before this one ended. Nobody sees the
-    stock; after a knock everybody sees both hands.
+    `last_hand` (a record of `batch.HAND_RESULT`) tells how the hand before this one ended; `names` are what
+    the two players are called. Nobody sees the stock; after a knock everybody sees both hands.
     """
     public = game["public"]
     view = np.zeros(1, VIEW)
@@ -76,23 +85,24 @@ def describe(game: np.void, viewer: int | None = None, last_hand: np.void | None
     stock = int(public["stock_left"])
     turn = f"turn {int(public['turn']) + (public['phase'] != OVER)}"
     return Table(
-        hands=[_describe_hand(game, player, viewer) for player in range(2)],
+        hands=[_describe_hand(game, player, viewer, names[player]) for player in range(2)],
+        names=names,
         title=f"hand {int(public['hand_number']) + 1}, {turn}",
         scores=public["scores"].tolist(),
         target=int(public["rules"]["target_score"]),
         stock=stock,
         pile=discard_pile(int(public["first_upcard"]), events),
         taken=int(public["taken"]),
-        now=_now(public),
-        last=_last(game, events, viewer, last_hand),
+        now=_now(public, names),
+        last=_last(game, events, viewer, last_hand, names),
     )
 
 
-def _describe_hand(game: np.void, player: int, viewer: int | None) -> Hand:
+def _describe_hand(game: np.void, player: int, viewer: int | None, name: str) -> Hand:
     public = game["public"]
     mask = int(game["private"][player]["hand"])
     to_move = public["phase"] != OVER and public["to_move"] == player
-    title = f"player_{player}" + (" (dealer)" if public["dealer"] == player else "")
+    title = name + (" (dealer)" if public["dealer"] == player else "")
     hand = Hand(title, mask.bit_count(), [], bool(to_move))
     knocker = int(public["knocker"])
     if viewer not in (None, player) and knocker < 0:
@@ -145,12 +155,12 @@ def discard_pile(first_upcard: int, events: list[Event]) -> list[int]:
     return pile
 
 
-def _now(public: np.void) -> str:
+def _now(public: np.void, names: Sequence[str]) -> str:
     """Who is to move and what she may do, or how the hand has ended."""
     phase = int(public["phase"])
     if phase == OVER:
-        return _outcome(public)
-    who = f"player_{int(public['to_move'])}"
+        return _outcome(public, names)
+    who = names[public["to_move"]]
     if phase == DISCARD:
         return f"{who} to discard, or to knock with a discard"
     if phase == STOCK_ONLY:
@@ -161,25 +171,31 @@ def _now(public: np.void) -> str:
     return f"{who} to draw: the stock, or the upcard {upcard}"
 
 
-def _outcome(public: np.void) -> str:
+def _outcome(public: np.void, names: Sequence[str]) -> str:
     outcome, knocker = int(public["outcome"]), int(public["knocker"])
     if outcome == VOID:
         return "The hand is void: nobody scores"
     own, other = int(public["deadwood"][knocker]), int(public["deadwood"][1 - knocker])
     points = _points(public["points"])
     if outcome == GIN:
-        return f"player_{knocker} has gin against {other}: {points}"
+        return f"{names[knocker]} has gin against {other}: {points}"
     if outcome == KNOCK_WON:
-        return f"player_{knocker} knocks with {own} against {other}: {points}"
-    return f"player_{knocker} knocks with {own}, player_{1 - knocker} undercuts with {other}: {points}"
+        return f"{names[knocker]} knocks with {own} against {other}: {points}"
+    return f"{names[knocker]} knocks with {own}, {names[1 - knocker]} undercuts with {other}: {points}"
 
 
-def _last(game: np.void, events: list[Event], viewer: int | None, last_hand: np.void | None) -> str:
+def _last(
+    game: np.void,
+    events: list[Event],
+    viewer: int | None,
+    last_hand: np.void | None,
+    names: Sequence[str],
+) -> str:
     """The last action in words; before the first, how the last hand ended."""
     if not events:
-        return _last_hand(last_hand) if last_hand is not None else "The cards have been dealt"
+        return _last_hand(last_hand, names) if last_hand is not None else "The cards have been dealt"
     player, action, card = events[-1]
-    who = f"player_{player}"
+    who = names[player]
     if action == PASS:
         return f"{who} passed"
     if action == DRAW_UPCARD:
@@ -196,11 +212,11 @@ def _last(game: np.void, events: list[Event], viewer: int | None, last_hand: np.
     return f"{who} discarded {card_symbol(card)}"
 
 
-def _last_hand(result: np.void) -> str:
+def _last_hand(result: np.void, names: Sequence[str]) -> str:
     if result["outcome"] == VOID:
         return "The last hand was void"
     how = {KNOCK_WON: "by knocking", GIN: "with gin", UNDERCUT: "by an undercut"}[int(result["outcome"])]
-    return f"player_{int(result['winner'])} won {_points(result['points'])} in the last hand {how}"
+    return f"{names[result['winner']]} won {_points(result['points'])} in the last hand {how}"
 
 
 def _points(points: int) -> str:

@@ -32,7 +32,7 @@ from gin_env.play.matches import MatchResult, play_match
 from gin_env.streams import check_seed
 from gin_env.support.atomic import save_figure, write_csv, write_json
 from gin_env.support.checks import check_integer
-from gin_env.support.plots import import_matplotlib
+from gin_env.support.plots import new_figure, origin_line, sign_figure
 from gin_env.support.specs import format_value
 
 MATCHES = 9
@@ -267,14 +267,16 @@ def tune_tonic(
     return TuningResult(settings, [begun_with, *tried], final, verdict, head_to_head)
 
 
-def draw_trials(result: TuningResult, path: str | Path) -> None:
-    """A picture: each trial's mean win rate over each of the six numbers; the line is the first one."""
-    figure_class, _ = import_matplotlib()
-    figure = figure_class(figsize=(9, 5), layout="constrained")
+def draw_trials(result: TuningResult, path: str | Path, origin: str | None = None) -> None:
+    """A picture: each trial's mean win rate over each of the six numbers; the line is the first one.
+
+    `origin` is the line at its foot, by default games, seed and release.
+    """
+    figure, panels = new_figure(9, 5, 2, 3, sharey=True)
     trials = result.trials[1:]
     rates = [100 * trial.mean_win_rate for trial in trials]
     sizes = [trial.decided[next(iter(trial.decided))] / result.settings["games"] * 8 for trial in trials]
-    for axes, name in zip(figure.subplots(2, 3, sharey=True).flat, RANGES, strict=True):
+    for axes, name in zip(panels.flat, RANGES, strict=True):
         axes.scatter([trial.numbers[name] for trial in trials], rates, s=sizes, alpha=0.6)
         axes.axhline(100 * result.trials[0].mean_win_rate, color="black", linewidth=1)
         axes.set_xlabel(name)
@@ -282,4 +284,6 @@ def draw_trials(result: TuningResult, path: str | Path) -> None:
     figure.suptitle(
         "Trials of Tonic: larger points played more games; the line is the first one", fontsize=10
     )
+    games, seed = result.settings["games"], result.settings.get("seed")
+    sign_figure(figure, origin or origin_line(f"{games:,} games a match", seed))
     save_figure(figure, path, dpi=150)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gin_env.actions import describe
-from gin_env.batch import Games
+from gin_env.batch import Episode, Games
 from gin_env.rules import Rules
 from gin_env.state import OUTCOME_NAMES, OVER, STATE
 from gin_env.support.version import __version__
@@ -74,7 +74,7 @@ class GameRecord:
     hands: tuple[HandRecord, ...]
     """At least one; only the last may be undecided."""
     rules: Rules = field(default_factory=Rules)
-    episode: str = "game"
+    episode: Episode = "game"
     """``"game"``: to the target score; ``"hand"``: a single hand."""
     seed: int = 0
     """`seed`, `number` and `twin` are those of `Games.start`: with them bots break ties as they did."""

@@ -7,11 +7,12 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from gin_env import actions as act
+from gin_env.batch import EPISODES
 from gin_env.cards import NUM_CARDS, card_id, card_text
 from gin_env.play.records.games import GameRecord, HandRecord, Player, RecordError
 from gin_env.rules import Rules
 from gin_env.state import OUTCOME_NAMES
-from gin_env.support.checks import is_integer
+from gin_env.support.checks import Text, is_integer
 
 FORMAT = "gin-env game"
 VERSION = 1
@@ -87,7 +88,7 @@ def from_dict(found: Any) -> GameRecord:
         players=_two([_player(one) for one in entries.list_of_entries("players")], "players"),
         hands=tuple(_hand(one) for one in entries.list_of_entries("hands")),
         rules=_rules(entries.entries("rules")),
-        episode=entries.choice("episode", ("game", "hand")),
+        episode=entries.choice("episode", EPISODES),
         seed=random.integer("seed", 0, 2**64 - 1),
         number=random.integer("number", 0, 2**64 - 1),
         twin=random.switch("twin"),
@@ -238,11 +239,11 @@ class _Entries:
     def text_or_null(self, name: str) -> str | None:
         return None if self.get(name) is None else self.text(name)
 
-    def choice(self, name: str, choices: tuple[str, ...]) -> str:
+    def choice(self, name: str, choices: tuple[Text, ...]) -> Text:
         found = self.get(name)
         if found not in choices:
             raise RecordError(f"{self.path(name)} is {' or '.join(map(repr, choices))}, not {_short(found)}")
-        return str(found)
+        return choices[choices.index(found)]
 
     @staticmethod
     def _integer(path: str, found: object, least: int, most: int) -> int:

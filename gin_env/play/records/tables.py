@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.batch import Games
+from gin_env.batch import Episode, Games, Reward
 from gin_env.play.records.games import GameRecord, HandRecord, Player, as_bytes
 from gin_env.rules import Rules
 from gin_env.state import OUTCOME_NAMES, UNDECIDED
@@ -21,8 +21,8 @@ class RecordedGames(Games):
         self,
         num_games: int = 1,
         rules: Rules | None = None,
-        episode: str = "hand",
-        reward: str = "points",
+        episode: Episode = "hand",
+        reward: Reward = "points",
     ) -> None:
         super().__init__(num_games, rules, episode, reward)
         self._hands: list[list[HandRecord]] = [[] for _ in range(len(self))]

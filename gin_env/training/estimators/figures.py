@@ -10,7 +10,19 @@ from typing import Any
 import numpy as np
 
 from gin_env.support.atomic import save_figure
-from gin_env.support.plots import import_matplotlib
+from gin_env.support.plots import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    RED,
+    SKY,
+    new_figure,
+    origin_line,
+    sign_figure,
+)
 from gin_env.training.estimators.evaluation import Evaluation
 from gin_env.training.estimators.metrics import METRICS
 
@@ -25,14 +37,18 @@ FIGURES = {
 """metric -> file name; the numbers are those of the paper's figures."""
 
 COLOURS = {
-    "nn": "tab:red",
-    "bayes": "tab:blue",
-    "shankar-cnn": "tab:green",
-    "uniform": "0.5",
+    "nn": RED,
+    "bayes": BLUE,
+    "shankar-cnn": GREEN,
+    "uniform": GREY,
     "omniscient": "0.75",
 }
-"""As in the paper; the other estimators take what is left."""
-_OTHERS = ("tab:purple", "tab:orange", "tab:brown", "black", "tab:pink", "tab:olive", "tab:cyan")
+"""Red, blue and green as in the paper; the other estimators take what is left, in dashes of their own."""
+_OTHERS = [
+    {"color": colour, "linestyle": dash}
+    for dash in ("-.", ":", "-")
+    for colour in (ORANGE, PURPLE, SKY, BLACK)
+]
 
 
 @dataclass(frozen=True)
@@ -60,11 +76,12 @@ def draw_all(evaluation: Evaluation, folder: str | Path) -> list[Path]:
     return [*files, folder / "calibration.png"]
 
 
-def draw_metric(evaluation: Evaluation, metric: str, path: str | Path) -> None:
-    """Draw one metric by turn: mean, standard error shaded, the number of samples under each turn."""
-    figure_class, _ = import_matplotlib()
-    figure = figure_class(figsize=(10, 5.5), layout="constrained")
-    axes = figure.subplots()
+def draw_metric(evaluation: Evaluation, metric: str, path: str | Path, origin: str | None = None) -> None:
+    """Draw one metric by turn: mean, standard error shaded, the number of samples under each turn.
+
+    `origin` is the line at its foot, by default hands, seed and release.
+    """
+    figure, [[axes]] = new_figure(10, 5.5)
     turns = np.flatnonzero(evaluation.counts >= 2)
     mean, error = evaluation.mean(metric), evaluation.standard_error(metric)
     for number, (name, style) in enumerate(_styles(evaluation).items()):
@@ -79,17 +96,18 @@ def draw_metric(evaluation: Evaluation, metric: str, path: str | Path) -> None:
         f"{evaluation.hands:,} hands, {evaluation.opponent} against itself; shaded: standard error",
         fontsize=9,
     )
-    axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
+    sign_figure(figure, origin or _origin(evaluation))
     save_figure(figure, path, dpi=120)
 
 
-def draw_calibration(evaluation: Evaluation, path: str | Path) -> None:
-    """Draw how often cards of unknown place were held, against the probability that they were given."""
-    figure_class, _ = import_matplotlib()
-    figure = figure_class(figsize=(6.5, 6), layout="constrained")
-    axes = figure.subplots()
-    axes.plot([0, 1], [0, 1], color="0.8", linewidth=1)
+def draw_calibration(evaluation: Evaluation, path: str | Path, origin: str | None = None) -> None:
+    """Draw how often cards of unknown place were held, against the probability that they were given.
+
+    `origin` as for `draw_metric`.
+    """
+    figure, [[axes]] = new_figure(6.5, 6)
+    axes.plot([0, 1], [0, 1], color="0.8", linestyle="-", linewidth=1)
     for number, (name, style) in enumerate(_styles(evaluation).items()):
         cards, predicted, held = evaluation.bins[number].T
         enough = cards >= 100
@@ -104,36 +122,39 @@ def draw_calibration(evaluation: Evaluation, path: str | Path) -> None:
     axes.set_xlabel("mean probability given to cards of unknown place, in bins of 0.05")
     axes.set_ylabel("share of them that the opponent held")
     axes.set_title(f"{evaluation.hands:,} hands, {evaluation.opponent} against itself", fontsize=9)
-    axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
+    sign_figure(figure, origin or _origin(evaluation))
     save_figure(figure, path, dpi=120)
 
 
-def draw_curve(curve: Sequence[Progress], title: str, path: str | Path) -> None:
-    """Draw the losses of a training run, its own and the held-out one, by the positions learned from."""
-    figure_class, _ = import_matplotlib()
-    figure = figure_class(figsize=(7, 4.5), layout="constrained")
-    axes = figure.subplots()
+def draw_curve(curve: Sequence[Progress], title: str, path: str | Path, origin: str) -> None:
+    """Draw the losses of a training run, its own and the held-out one, by the positions learned from.
+
+    `origin` is the line at its foot.
+    """
+    figure, [[axes]] = new_figure(7, 4.5)
     positions = [line.positions for line in curve]
-    axes.plot(positions, [line.loss for line in curve], label="this round's positions", color="0.6")
-    axes.plot(positions, [line.validation for line in curve], label="held-out positions", color="tab:blue")
+    axes.plot(
+        positions, [line.loss for line in curve], label="this round's positions", color=GREY, linestyle="--"
+    )
+    validation = [line.validation for line in curve]
+    axes.plot(positions, validation, label="held-out positions", color=BLUE, linestyle="-")
     axes.set_xlabel("positions learned from")
     axes.set_ylabel("cross-entropy (nats for each unknown card)")
-    axes.set_title(title, fontsize=9)
-    axes.grid(alpha=0.3)
+    axes.set_title(title, fontsize=8)
     axes.legend(fontsize=8)
+    sign_figure(figure, origin)
     save_figure(figure, path, dpi=120)
+
+
+def _origin(evaluation: Evaluation) -> str:
+    return origin_line(f"{evaluation.hands:,} hands", evaluation.seed)
 
 
 def _styles(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
     """How each estimator's line is drawn, in the evaluation's order."""
     free = [name for name in evaluation.names if name not in COLOURS]
-    colours = COLOURS | {name: _OTHERS[number % len(_OTHERS)] for number, name in enumerate(free)}
-    return {
-        name: {
-            "color": colours[name],
-            "linewidth": 1.4,
-            "linestyle": "--" if name in ("uniform", "omniscient") else "-",
-        }
-        for name in evaluation.names
-    }
+    styles = {name: _OTHERS[number % len(_OTHERS)] for number, name in enumerate(free)}
+    for name, colour in COLOURS.items():
+        styles[name] = {"color": colour, "linestyle": "--" if name in ("uniform", "omniscient") else "-"}
+    return {name: {"linewidth": 1.4} | styles[name] for name in evaluation.names}

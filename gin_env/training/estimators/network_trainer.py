@@ -33,6 +33,7 @@ from gin_env.estimators.public_history import known_cards
 from gin_env.play.provenance import describe_bot
 from gin_env.streams import check_seed
 from gin_env.support.atomic import write_text
+from gin_env.support.plots import origin_line
 from gin_env.support.version import __version__
 from gin_env.training.estimators.figures import Progress, draw_curve
 from gin_env.training.estimators.positions import Positions, collect_positions
@@ -99,7 +100,9 @@ class Trained:
         lines += [f"{p.round},{p.positions},{p.loss:.6f},{p.validation:.6f}" for p in self.curve]
         write_text(path.with_suffix(".curve.csv"), "\n".join(lines) + "\n")
         with contextlib.suppress(ImportError):
-            draw_curve(self.curve, str(self), path.with_suffix(".curve.png"))
+            hands = self.metadata["rounds"] * self.metadata["hands"]
+            origin = origin_line(f"{hands:,} hands", self.metadata["seed"])
+            draw_curve(self.curve, str(self), path.with_suffix(".curve.png"), origin)
 
 
 def train(

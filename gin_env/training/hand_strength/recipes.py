@@ -1,7 +1,7 @@
 """Networks by name: which architecture learned from which data.
 
-They are the rows of paper 002's Table 1, and three networks past its end: message passing between cards, and
-flat Monte Carlo as the explorer. ``gin-rummy train hand-strength NAME`` trains one.
+They are the rows of paper 002's Table 1, three networks past its end (message passing between cards, and flat
+Monte Carlo as the explorer), and `CONTROLS`. ``gin-rummy train hand-strength NAME`` trains one.
 """
 
 from __future__ import annotations
@@ -33,10 +33,12 @@ class Recipe:
     """One of `data_sets.DATA_SETS`."""
     stages: str = "last"
     augmented: bool = False
+    independently: bool = False
+    """Of the augmentation, see `trainer.Settings`."""
 
 
 _PAPER = ("mlp", "mlp-i", "dual-inception")
-RECIPES: dict[str, Recipe] = {
+TABLE_1: dict[str, Recipe] = {
     **{
         f"{architecture}-{data_set}": Recipe(architecture, data_set)
         for data_set in ("simple", "random-16", "random-256")
@@ -52,6 +54,21 @@ RECIPES: dict[str, Recipe] = {
     "card-messages-random-256": Recipe("card-messages", "random-256"),
     "dual-inception-flat-monte-carlo-256": Recipe("dual-inception", "flat-monte-carlo-256"),
 }
+"""The paper's Table 1, and ours beside it."""
+CONTROLS: dict[str, Recipe] = {
+    "macro-only-random-16": Recipe("macro-only", "random-16"),
+    "macro-only-random-256": Recipe("macro-only", "random-256"),
+    "dual-inception-mixed-random-16": Recipe("dual-inception-mixed", "random-16"),
+    "dual-inception-mixed-random-256": Recipe("dual-inception-mixed", "random-256"),
+    "dual-inception-random-16-augmented-independently": Recipe(
+        "dual-inception", "random-16", augmented=True, independently=True
+    ),
+    "dual-inception-16-random-16-augmented-independently": Recipe(
+        "dual-inception-16", "random-16", augmented=True, independently=True
+    ),
+}
+"""What the cards, and their neighbourhood, are worth to the filters; augmentation by the paper's count."""
+RECIPES = TABLE_1 | CONTROLS
 
 
 def find_recipe(name: str) -> Recipe:

@@ -10,7 +10,8 @@ faster, the players are better (see `gin_env.agents.hand_strength`).
 Augmentation (Table 1c: "for every matrix hand representation given to a model, we also gave the model 4! = 24
 row-permutations"): in each epoch each state is seen in one order of suits, drawn at random, x and o permuted
 together. In the long run that is the same, and an epoch takes as long as without; with all 24 it would take
-24 times as long.
+24 times as long. The paper counts otherwise: "this increases the input size 24² times" needs x and o permuted
+each by its own order. That is `Settings.independently`.
 
 Epoch e of a run shuffles with its own generator, so that a resumed run equals an uninterrupted one, bit by
 bit.
@@ -85,6 +86,8 @@ class Settings:
     schedule: Schedule
     augmented: bool = False
     seed: int = 0
+    independently: bool = False
+    """With `augmented`: x and o are permuted each by an order of its own, as the paper's 24² implies."""
 
 
 class Trainer:
@@ -133,10 +136,12 @@ class Trainer:
         total = 0.0
         for first in range(0, len(order), schedule.batch_size):
             rows = order[first : first + schedule.batch_size]
-            suit_orders = (
-                generator.integers(0, len(CARD_ORDERS), len(rows)) if self.settings.augmented else None
-            )
-            x, macro, o, y = batch_of(self.data, rows, suit_orders)
+            own = other = None
+            if self.settings.augmented:
+                own = other = generator.integers(0, len(CARD_ORDERS), len(rows))
+                if self.settings.independently:
+                    other = generator.integers(0, len(CARD_ORDERS), len(rows))
+            x, macro, o, y = batch_of(self.data, rows, own, other)
             loss = torch.nn.functional.mse_loss(self.network(x, macro, o), y)
             self.optimizer.zero_grad()
             loss.backward()
@@ -153,6 +158,7 @@ class Trainer:
         return {
             "architecture": self.settings.architecture,
             "augmented": self.settings.augmented,
+            "independently": self.settings.independently,
             "seed": self.settings.seed,
             "schedule": asdict(self.settings.schedule),
             "train_losses": self.train_losses,
@@ -173,7 +179,7 @@ class Trainer:
         tensors, metadata = read_tensors(path, _CHECKPOINT, FILE_VERSION, COMMAND)
         trainer = cls(data, settings)
         expected = trainer.describe()
-        for key in ("architecture", "augmented", "seed", "schedule", "data"):
+        for key in ("architecture", "augmented", "independently", "seed", "schedule", "data"):
             if metadata.get(key) != json.loads(json.dumps(expected[key])):
                 raise TensorFileError(f"{path} is a checkpoint of another run: its {key} differs")
         network = {key[8:]: value for key, value in tensors.items() if key.startswith("network.")}
@@ -194,14 +200,19 @@ class Trainer:
 
 
 def batch_of(
-    data: DataSet, rows: np.ndarray, suit_orders: np.ndarray | None = None
+    data: DataSet, rows: np.ndarray, own: np.ndarray | None = None, other: np.ndarray | None = None
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """(x, m, o, y) of these states, unpacked from the compact data; with their suits in `suit_orders`."""
+    """(x, m, o, y) of these states, unpacked from the compact data.
+
+    `own` and `other`, int64 (k,) or None, are the orders (`features.SUIT_ORDERS`) that the suits of x and of
+    o are brought into.
+    """
     x, macro = hand_features(data.hands[rows])
     o = data.estimates[rows].astype(np.float32) / np.float32(255)
-    if suit_orders is not None:
-        cards = CARD_ORDERS[suit_orders]
-        x, o = np.take_along_axis(x, cards, axis=1), np.take_along_axis(o, cards, axis=1)
+    if own is not None:
+        x = np.take_along_axis(x, CARD_ORDERS[own], axis=1)
+    if other is not None:
+        o = np.take_along_axis(o, CARD_ORDERS[other], axis=1)
     return (
         torch.from_numpy(x),
         torch.from_numpy(macro),

@@ -1,0 +1,139 @@
+"""The documentation site, which `make docs` builds into docs/_build/html.
+
+The pages are the Markdown files of the repository as they stand: the source folder is the repository, so that
+a link works on the site as it does in a checkout. The API reference comes from the docstrings.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+# Kernels are read here, not run: as plain functions they have docstrings.
+os.environ["NUMBA_DISABLE_JIT"] = "1"
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+import numpy as np  # noqa: E402
+from sphinx.ext.napoleon import Config, NumpyDocstring  # noqa: E402
+
+import gin_env  # noqa: E402
+
+np.set_printoptions(threshold=4, edgeitems=2)  # the values of constants
+
+project = "gin-env"
+author = "the authors of gin-env"
+copyright = author
+version = release = gin_env.__version__
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+]
+root_doc = "docs/index"
+include_patterns = [
+    "*.md",
+    "docs/**.md",
+    "docs/**.ipynb",
+    "examples/README.md",
+    "results/README.md",
+    "benchmarks/NOTES.md",
+]
+exclude_patterns = [
+    "docs/README.md",  # the table of the folder for who reads it in a repository: docs/index.md here
+    "docs/_build",
+    ".*",
+    "agents",
+    "build",
+    "dist",
+    "gin_env",
+    "runs",
+    "tests",
+    "wrappers",
+]
+
+html_theme = "furo"
+html_title = f"gin-env {version}"
+html_extra_path = ["site"]  # index.html, which leads to docs/index.html
+copybutton_prompt_text = ">>> "
+
+myst_heading_anchors = 4  # as on GitHub
+nb_execution_mode = "off"  # notebooks show what is stored in them; tests/test_notebooks.py runs them
+
+default_role = "py:obj"
+autodoc_member_order = "bysource"
+autosummary_generate = False
+python_maximum_signature_line_length = 90
+
+KERNEL_MODULES = (
+    "gin_env.engine",
+    "gin_env.hands",
+    "gin_env.history",
+    "gin_env.knowledge",
+    "gin_env.streams",
+)
+"""Where kernels are shown: elsewhere they are not for callers."""
+
+
+def leave_out_kernels(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+    """Kernels check nothing and are building blocks for other kernels, so few of them are public."""
+    if what != "module" or not inspect.isfunction(thing) or thing.__module__ in KERNEL_MODULES:
+        return None
+    return True if inspect.getsource(thing).startswith("@kernel") else None
+
+
+def read_numpy_style(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Sections of a docstring by napoleon, in our style: what follows a parameter's colon describes it.
+
+    (Its type is in the signature.) Napoleon as an extension would take the words before the colon of a
+    constant's docstring for a type.
+    """
+    written: list[str] = []
+    inside = False
+    for line in lines:
+        if inside and line and not line[0].isspace() and not line.startswith("---"):
+            names, colon, meaning = line.partition(" : ")
+            if colon:
+                written += [names, f"    {meaning}"]
+                continue
+            inside = False
+            written += ["", ""]  # ends the section
+        inside |= line == "Parameters"
+        written.append(line)
+    lines[:] = NumpyDocstring(written, Config(napoleon_use_param=True)).lines()
+
+
+def write_defaults(
+    app: Any, what: str, name: str, thing: Any, options: Any, signature: str | None, returned: str | None
+) -> tuple[str | None, str | None]:
+    """Python writes defaults that are made anew as <factory>, which Sphinx cannot read."""
+    return signature and signature.replace("<factory>", "..."), returned
+
+
+def link_within_the_site(app: Any, docname: str, source: list[str]) -> None:
+    """A link to a folder leads to its README, and is plain text where there is none."""
+    folder = (ROOT / docname).parent
+
+    def lead(link: re.Match[str]) -> str:
+        text, target = link.groups()
+        if not (folder / target).is_dir():
+            return link[0]
+        readme = f"{target}/README.md"
+        return f"[{text}]({readme})" if (folder / readme).exists() else text
+
+    source[0] = re.sub(r"(?<!!)\[([^\]]*)\]\(([^)#:\s]+)\)", lead, source[0])
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("autodoc-skip-member", leave_out_kernels)
+    app.connect("autodoc-process-signature", write_defaults)
+    app.connect("autodoc-process-docstring", read_numpy_style)
+    app.connect("source-read", link_within_the_site)

@@ -1,0 +1,37 @@
+"""The command that makes a moving picture of a hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gin_env.commands.options import BOT_HELP, Seed
+from gin_env.support.atomic import check_targets
+
+app = typer.Typer()
+
+
+@app.command(
+    epilog="Examples:  \n`gin-rummy gif tonic simple hand.gif --seed 13`  \n"
+    "`gin-rummy gif runs/ppo/policy.safetensors simple mine.gif --width 480 --seconds 0.6`"
+)
+def gif(
+    a: Annotated[str, typer.Argument(help=BOT_HELP + " It sits below.")],
+    b: Annotated[str, typer.Argument(help="Its opponent, above.")],
+    file: Annotated[Path, typer.Argument(help="The file to write (.gif).")],
+    seed: Seed = 0,
+    width: Annotated[int, typer.Option(help="Width in pixels; it is two thirds as high.")] = 720,
+    seconds: Annotated[
+        float, typer.Option(help="How long each picture is shown; the last one 5 at least.")
+    ] = 1.0,
+) -> None:
+    """Play one hand between two bots and write it as a GIF: a picture for each action, both hands open."""
+    check_targets(file)
+    from gin_env.show.animation import check_gif, hand_pictures, write_gif
+
+    check_gif(file, seconds)
+    pictures = list(hand_pictures(a, b, seed, width=width))
+    write_gif(pictures, file, seconds)
+    typer.echo(f"{len(pictures) - 1} actions, {file.stat().st_size / 1e6:.2f} MB, written to {file}")

@@ -1,0 +1,149 @@
+"""Data sets of paper 002 whose explorer is any bot, such as the network of the generation before.
+
+"The training cycle could be repeated" (002): a network that has learned from Random-N takes the place of the
+random-discard player, and plays the N samples of each deal from which the best is kept. Deals, samples and
+what is kept are those of `simulation` and `data_sets`; only the discards are the bot's. With the bot
+``random-discard`` the data set equals that of `data_sets.generate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gin_env import estimators
+from gin_env.agents import Agent
+from gin_env.cards import NUM_CARDS, card_bit
+from gin_env.compilation import kernel
+from gin_env.engine import play, start_episode
+from gin_env.rules import Rules
+from gin_env.state import DISCARD, OVER, STATE
+from gin_env.streams import check_seed
+from gin_env.support.checks import check_integer
+from gin_env.support.version import __version__
+from gin_env.training.hand_strength.data_sets import (
+    DataSet,
+    average_identical,
+    discounted_scores,
+    quantised,
+)
+from gin_env.training.hand_strength.simulation import reference_action, start_sample
+from gin_env.views import VIEW, PlayerView, write_view
+
+_TABLES_AT_ONCE = 16_384
+"""Samples played side by side; the result does not depend on it."""
+
+
+def explore(
+    bot: Agent,
+    samples: int,
+    observations: int,
+    *,
+    estimator: str = "bayes-isru",
+    seed: int = 0,
+    progress: Callable[[int], object] | None = None,
+) -> DataSet:
+    """Let a bot discard in `samples` samples of each deal, and keep the last discard of the best one.
+
+    Draws are the Simple player's, as those of every explorer. `progress` is called with the number of new
+    observations. Raises ValueError or TypeError for numbers out of range.
+    """
+    samples = check_integer("samples", samples, 2, _TABLES_AT_ONCE)
+    observations = check_integer("observations", observations, 1, 1 << 40)
+    seed = check_seed(seed)
+    estimate = estimators.make(estimator).estimate
+    deals_at_once = _TABLES_AT_ONCE // samples
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    found = deals = simulated = 0
+    while found < observations:
+        views, hands, points, actions = explore_samples(bot, seed, deals, deals_at_once, samples)
+        parts.append((hands, quantised(estimate(PlayerView(views))), points))
+        deals += deals_at_once
+        simulated += actions
+        new = min(len(hands), observations - found)
+        found += new
+        if progress is not None:
+            progress(new)
+    columns = [np.concatenate(column)[:observations] for column in zip(*parts, strict=True)]
+    scores = discounted_scores(columns[2], np.zeros(observations), 1.0)
+    hands, estimates, scores, counts = average_identical(columns[0], columns[1], scores)
+    metadata = {
+        "name": f"random-{samples} explored by {bot.name}",
+        "explorer": bot.name,
+        "samples": samples,
+        "observations": observations,
+        "stages": "last",
+        "discount": 1.0,
+        "estimator": estimator,
+        "seed": seed,
+        "deals": deals,
+        "simulated_actions": simulated,
+        "version": __version__,
+    }
+    return DataSet(hands, estimates, scores, counts, metadata)
+
+
+def explore_samples(
+    bot: Agent, seed: int, first_deal: int, deals: int, samples: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """(views, hands, points, actions simulated) of the best sample of each deal, by deal.
+
+    `VIEW` records (n,) of the last discard, uint64 (n,) the hands that it leaves, int16 (n,) points of the
+    player. Of equal scores the first sample counts; a deal has no row if all its samples are void, or if the
+    player never discarded in the best.
+    """
+    tables = np.zeros(deals * samples, STATE)
+    tables["public"]["rules"] = Rules().record()
+    _start_samples(tables, seed, first_deal, samples)
+    views, last_views = np.zeros(len(tables), VIEW), np.zeros(len(tables), VIEW)
+    waiting = np.empty(len(tables), np.int64)
+    hands = np.zeros(len(tables), np.uint64)
+    while count := _play_to_discards(tables, views, waiting):
+        actions = bot.act(PlayerView(views[:count]))
+        _play_discards(tables, waiting[:count], actions, views, last_views, hands)
+    public = tables["public"]
+    points = np.where(public["winner"] == 0, public["points"], -public["points"])
+    ranked = np.where(public["winner"] >= 0, points, np.iinfo(np.int16).min).reshape(deals, samples)
+    best = ranked.argmax(axis=1) + samples * np.arange(deals)
+    best = best[(public["winner"][best] >= 0) & (hands[best] > 0)]
+    return last_views[best], hands[best], points[best], int(tables["hidden"]["decisions"].sum())
+
+
+@kernel
+def _start_samples(tables, seed, first_deal, samples):
+    for index in range(len(tables)):
+        deal_number = first_deal + index // samples
+        start_episode(tables[index], seed, deal_number, False)
+        start_sample(tables[index], seed, deal_number, index % samples)
+
+
+@kernel
+def _play_to_discards(tables, views, waiting):
+    """Play until player 0 has to discard or the hand is over; write the views of those who have to.
+
+    Returns their number; `waiting` is where they sit.
+    """
+    count = 0
+    for index in range(len(tables)):
+        game = tables[index]
+        while game.public.phase != OVER:
+            player = game.public.to_move
+            if player == 0 and game.public.phase == DISCARD:
+                write_view(game, 0, views[count])
+                waiting[count] = index
+                count += 1
+                break
+            play(game, reference_action(game, player))
+    return count
+
+
+@kernel
+def _play_discards(tables, waiting, actions, views, last_views, hands):
+    """Play the discards; remember each with its view as the last one of its table."""
+    for row in range(len(waiting)):
+        index = waiting[row]
+        game = tables[index]
+        last_views[index] = views[row]
+        hands[index] = game.private[0].hand & ~np.uint64(card_bit(actions[row] % NUM_CARDS))
+        play(game, actions[row])
