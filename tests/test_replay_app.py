@@ -174,7 +174,7 @@ def test_the_end_of_a_hand_is_scored_with_both_names():
         for words in (
             "ann discarded K♦ and knocked.",
             "ann wins by knocking: 65 points",
-            "1. ann knocks with 2 deadwood (2♥).",
+            "1. ann knocks with 2 deadwood (2♦).",
             "67 − 2 deadwood = 65 for ann.",
             "Score: ann 65, bob 0; 100 points win the game.",
             "ann (player_0) against bob (player_1), a single hand: ann won, 65 : 0.",
