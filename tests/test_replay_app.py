@@ -395,7 +395,10 @@ def test_what_does_not_fit_is_scrolled(game):
         await press(pilot, "b")
         assert "♦ " not in part_of(app, "below")
         await press(pilot, "pagedown", "pagedown", "pagedown", "pagedown")
-        assert "♦ " in part_of(app, "below")
+        position = app._shown.position
+        held = [cell == "■" for cell in part_of(app, "below") if cell in "■·"]
+        hand = int(position.state["private"]["hand"][0][1 - position.player])
+        assert held == [bool(hand >> card & 1) for card in range(52)]
 
     on_screen(steps, game, (48, 13))
 
@@ -456,7 +459,11 @@ def file(tmp_path, game):
 
 def test_the_command_opens_the_screen_at_a_terminal(file, game, monkeypatch):
     opened: list[ReplayApp] = []
-    monkeypatch.setattr(ReplayApp, "run", lambda app: opened.append(app))
+
+    def run(app: ReplayApp) -> None:
+        opened.append(app)
+
+    monkeypatch.setattr(ReplayApp, "run", run)
     monkeypatch.setenv("TEXTUAL_DRIVER", "any")
     result = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none", "--estimator", "uniform"])
     assert (result.exception, result.output) == (None, "")

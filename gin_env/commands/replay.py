@@ -121,13 +121,13 @@ def _opinions(bots: dict[str, Agent], steps: list[Position]) -> dict[str, list[i
 def _replay_in_text(
     game: GameRecord, bots: dict[str, Agent], everything: bool, judging: Agent | None, worst: int
 ) -> None:
+    from gin_env.play.opinions import decisions
     from gin_env.show.replay_text import position_text, title
 
-    positions = game.positions()
-    steps = [position for position in positions if position.is_decision]
+    steps = decisions(game)
     opinions = _opinions(bots, steps)
     typer.echo(f"{title(game)}\n")
-    texts, number = [], 0
+    texts, number, positions = [], 0, game.positions()
     for position in positions:
         number += position.is_decision
         texts.append(position_text(game, position, number, opinions))

@@ -12,6 +12,7 @@ from gin_env.agents import Agent
 from gin_env.play.opinions import Judgement
 from gin_env.play.records import GameRecord
 from gin_env.show import replay_text
+from gin_env.show.explanation_text import table
 from gin_env.show.seat import action_name
 from gin_env.show.table_app import TableApp  # first: it says what to install
 from gin_env.words import rules_in_words
@@ -131,7 +132,7 @@ class ReplayApp(TableApp):
              self._short(one, one.played), self._short(one, one.best), f"{one.loss:.1f}"]
             for one in worst
         ]  # fmt: skip
-        heading, *lines = replay_text.table(header, rows, left=(2, 3, 4)).split("\n")
+        heading, *lines = table(header, rows, left=(2, 3, 4)).split("\n")
         totals = replay_text.losses_by_player(
             self._shown.game, list(self._shown.judgements.values()), self._shown.judge.name
         )
