@@ -298,7 +298,7 @@ def test_opinions_are_grouped_by_action_the_one_that_was_played_first():
         "take 9♦ (as played)",
         "  a",
         "pass",
-        "  b -0.5, c 25 %",
+        "  b -0.5, c 25%",
         "asking d ...",
     ]
 

@@ -48,8 +48,12 @@ DataWorkers = Annotated[int, typer.Option(min=1, help="Threads that play; the da
 
 
 def is_terminal() -> bool:
-    """Whether a screen can be shown: at a terminal, or by Textual's server."""
-    return "TEXTUAL_DRIVER" in os.environ or (sys.stdin.isatty() and sys.stdout.isatty())
+    """Whether a screen can be shown: at a terminal, or by Textual's server.
+
+    Textual draws on standard error; whoever directs the output into a file does not mean a screen.
+    """
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    return "TEXTUAL_DRIVER" in os.environ or all(stream.isatty() for stream in streams)
 
 
 @contextmanager

@@ -81,4 +81,4 @@ def _worth(opinion: Hint, played: int) -> str:
         return ""
     if opinion.unit == POINTS:
         return f" {opinion.values[played] - opinion.values[opinion.action]:+.1f}"
-    return f" {100 * opinion.values[played]:.0f} %"
+    return f" {100 * opinion.values[played]:.0f}%"  # no blank: it may stand at the end of a line
