@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rich.style import Style
 from rich.text import Text
 
 from gin_env.cards import NUM_CARDS
@@ -25,6 +26,7 @@ def hand_drawing(
             drawn = draw.card_lines(card, card == cards[-1], letters, card == seat.taken)
             if card == leaves:
                 drawn[2] = Text("╰▲▲" + drawn[2].plain[3:], drawn[2].style)
+                drawn[2].stylize(Style(color=draw.BLACK_INK), 1, 3)
             drawings.append(drawn)
             mark = ">" if card == leaves else "*" if card == seat.taken else " "
             one = draw.card_in_line(card, mark, letters, card == leaves)
@@ -63,7 +65,7 @@ def column_names(names: tuple[str, str]) -> tuple[str, str]:
 def opinion_lines(played: int, asked: Mapping[str, Hint | None], upcard: int, letters: bool) -> Text:
     """For each action the bots that would play it, the one that was played first; None: not yet asked."""
     found = {name: opinion for name, opinion in asked.items() if opinion is not None}
-    text = Text("Who would play what", "bold")
+    text = Text().append("Who would play what", "bold")
     for action in dict.fromkeys([played, *(opinion.action for opinion in found.values())]):
         bots = [name + _worth(opinion, played) for name, opinion in found.items() if opinion.action == action]
         text.append(f"\n{action_name(action, upcard, letters)}", draw.GOLD)
