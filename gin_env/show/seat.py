@@ -229,13 +229,16 @@ def _deadwood(groups: list[Group], points: int, letters: bool) -> str:
 
 
 def _lay_offs(laid: list[Group], answer: list[Group], who: str, letters: bool) -> list[str]:
-    """One line for each card that is laid off: where it goes, and what it saves."""
+    """One line for each card that is laid off: where it goes, and what it saves.
+
+    A card that fits a run and a set goes on the run, where others may follow it.
+    """
     left = [card for cards, caption in answer if caption == "laid off" for card in cards]
-    melds = [(list(cards), caption) for cards, caption in laid if caption in ("set", "run")]
+    melds = [(list(cards), kind) for kind in ("run", "set") for cards, caption in laid if caption == kind]
     lines: list[str] = []
     while left:
         card, cards = next(
-            (card, cards) for card in left for cards, caption in melds if _fits(card, cards, caption)
+            (card, cards) for cards, kind in melds for card in left if _fits(card, cards, kind)
         )
         value = int(total_value(1 << card))
         lines.append(
