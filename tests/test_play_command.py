@@ -159,4 +159,4 @@ def test_without_textual_the_command_says_what_to_install_and_the_package_is_imp
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 2
-    assert done.stderr.strip().endswith('playing in the terminal needs Textual: pip install "gin-env[play]"')
+    assert done.stderr.strip().endswith('a screen in the terminal needs Textual: pip install "gin-env[play]"')

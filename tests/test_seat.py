@@ -86,6 +86,31 @@ def test_the_other_side_hears_the_same_of_itself():
     assert told.steps[-1] == "Score: you 0, tonic 15; 100 points win the game."
 
 
+@pytest.mark.parametrize(
+    ("knocker", "defender", "told"),
+    [
+        # A seven fits the set too, but then the eight would have no place.
+        (
+            "4C 4H 4D 7C 7H 7D 4S 5S 6S AC",
+            "KH KS KD 7S 8S AH 2S 9H TH JC",
+            ["7S on 4S 5S 6S: 7", "8S on 4S 5S 6S 7S: 8"],
+        ),
+        # The same below a run: the ten fits a set as well, and comes before the nine.
+        (
+            "TC TH TS JD QD KD 2C 3C 4C AS",
+            "8D 9D TD 2H 2S 5H 6S 7H 9C QC",
+            ["10D on JD QD KD: 10", "9D on 10D JD QD KD: 9", "8D on 9D 10D JD QD KD: 8"],
+        ),
+        # A fourth of the rank goes on the set where no run is.
+        ("4C 4H 4D 9C TC JC 6S 7S 8S AC", "4S KH KS KD 2H 2S 3H 6D 8H QD", ["4S on 4C 4H 4D: 4"]),
+    ],
+)
+def test_a_card_that_fits_a_run_and_a_set_is_laid_off_where_others_may_follow(knocker, defender, told):
+    one = Table(knocker, defender, "KC", "QH").play("pass", "pass", "draw", "knock QH")
+    laid = [step for step in showdown(one).steps if "lays off" in step]
+    assert laid == [f"tonic lays off {step} less deadwood." for step in told]
+
+
 def test_an_undercut_is_counted_step_by_step():
     one = table("QC QH QS TH JH KH 2D 3D 4D 5D").play("pass", "pass", "draw", "knock 9C")
     told = showdown(one)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +45,15 @@ Record = Annotated[
 ]
 DataEstimator = Annotated[str, typer.Option(help="What estimates the opponent's hand in the data.")]
 DataWorkers = Annotated[int, typer.Option(min=1, help="Threads that play; the data do not depend on it.")]
+
+
+def is_terminal() -> bool:
+    """Whether a screen can be shown: at a terminal, or by Textual's server.
+
+    Textual draws on standard error; whoever directs the output into a file does not mean a screen.
+    """
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    return "TEXTUAL_DRIVER" in os.environ or all(stream.isatty() for stream in streams)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from gin_env.commands.options import BOT_HELP
+from gin_env.commands.options import BOT_HELP, is_terminal
 
 app = typer.Typer()
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -60,7 +59,7 @@ def play(
     from gin_env.play.human_game import HumanGame
     from gin_env.play.records import Recorder
     from gin_env.show.play_app import PlayApp  # first: it says what to install
-    from gin_env.show.play_view import make_estimator
+    from gin_env.show.table_app import make_estimator
     from gin_env.support.atomic import check_targets
 
     make_estimator(estimator)
@@ -108,11 +107,6 @@ def play(
         raise screen.failure
     if screen.is_kept or (resume and save.exists()):
         typer.echo(f"The game is kept in {save}; `{go_on}` goes on with it.")
-
-
-def is_terminal() -> bool:
-    """Whether a screen can be shown: at a terminal, or by Textual's server."""
-    return "TEXTUAL_DRIVER" in os.environ or (sys.stdin.isatty() and sys.stdout.isatty())
 
 
 def _serve(host: str, port: int, options: list[str]) -> None:

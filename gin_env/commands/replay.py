@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gin_env.commands.options import is_terminal
+
 if TYPE_CHECKING:
     from gin_env.agents import Agent
     from gin_env.play.records import GameRecord, Position
@@ -28,46 +30,73 @@ def replay(
     file: Annotated[Path, typer.Argument(help="What `--record` wrote, or a log of the reference engine.")],
     game: Annotated[int, typer.Option(min=1, help="Which game of the file, from 1.")] = 1,
     bot: Annotated[
-        list[str] | None, typer.Option(help="What this bot would have played; may be given several times.")
+        list[str] | None,
+        typer.Option(
+            help="What this bot would have played; may be given several times. Default: every bot, on a key; "
+            "none in plain text."
+        ),
     ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Print the whole game instead of waiting for Enter.")
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Plain text, a position for each Enter, instead of the screen.")
     ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Print the whole game in plain text.")] = False,
     judge: Annotated[
         str,
         typer.Option(help="The bot by whose values mistakes are counted; `none`: no table of them."),
     ] = "generation",
     worst: Annotated[int, typer.Option(min=1, help="Most lines in the table of mistakes.")] = 10,
+    estimator: Annotated[
+        str, typer.Option(help="Whose belief about the other hand the key b shows.")
+    ] = "bayes",
+    letters: Annotated[
+        bool, typer.Option("--letters", help="On the screen write suits as C, H, S, D.")
+    ] = False,
 ) -> None:
-    """Step through a recorded game: both hands, each move, what bots would have played, worst mistakes."""
+    """Step through a recorded game: both hands, each move, what bots would have played, worst mistakes.
+
+    On a full screen, if there is a terminal and Textual is installed; press ? for the keys.
+    """
     from gin_env.play import records
-    from gin_env.show.replay_text import position_text, title
 
     judging = None if judge == NO_JUDGE else _judge(judge)
     bots = _bots(bot or [])
     found = records.read_one(file, game)
-    positions = found.positions()
-    steps = [position for position in positions if position.is_decision]
-    opinions = _opinions(bots, steps)
-    typer.echo(f"{title(found)}\n")
-    texts, number = [], 0
-    for position in positions:
-        number += position.is_decision
-        texts.append(position_text(found, position, number, opinions))
-    if everything:
-        typer.echo("\n\n".join(texts))
+    if not (plain or everything) and _screen_is_possible():
+        from gin_env.show.replay_app import ReplayApp
+        from gin_env.show.table_app import make_estimator
+
+        make_estimator(estimator)
+        ReplayApp(found, list(bots), judging, worst, estimator, letters).run()
     else:
-        _step_through(texts, [position.hand for position in positions])
-    if judging is not None:
-        _print_blunders(found, steps, judging, worst)
+        _replay_in_text(found, bots, everything, judging, worst)
 
 
-def _judge(name: str) -> Agent:
-    """The bot that judges. Raises ValueError if it has no values."""
+def _screen_is_possible() -> bool:
+    """Whether the screen can be shown; a line on standard error says why not."""
+    try:
+        import textual  # noqa: F401
+    except ImportError:
+        typer.echo('plain text: the screen needs Textual (pip install "gin-env[play]")', err=True)
+        return False
+    if not is_terminal():
+        typer.echo("plain text: the screen needs a terminal for input and output", err=True)
+        return False
+    return True
+
+
+def _judge(name: str) -> Agent | None:
+    """The bot that judges; None, with a line on standard error, without torch, which it may need.
+
+    Raises ValueError if it has no values.
+    """
     from gin_env import agents
     from gin_env.play.opinions import STRONGEST_WITH_VALUES, has_values
 
-    bot = agents.make(name)
+    try:
+        bot = agents.make(name)
+    except ImportError as error:
+        typer.echo(f"mistakes are not counted: {error}", err=True)
+        return None
     if not has_values(bot):
         raise ValueError(f"bot {name!r} has no values of actions: choose --judge {STRONGEST_WITH_VALUES}")
     return bot
@@ -87,6 +116,27 @@ def _opinions(bots: dict[str, Agent], steps: list[Position]) -> dict[str, list[i
     if not steps:
         return {}
     return {name: chosen_actions(bot, views_of(steps)).tolist() for name, bot in bots.items()}
+
+
+def _replay_in_text(
+    game: GameRecord, bots: dict[str, Agent], everything: bool, judging: Agent | None, worst: int
+) -> None:
+    from gin_env.play.opinions import decisions
+    from gin_env.show.replay_text import position_text, title
+
+    steps = decisions(game)
+    opinions = _opinions(bots, steps)
+    typer.echo(f"{title(game)}\n")
+    texts, number, positions = [], 0, game.positions()
+    for position in positions:
+        number += position.is_decision
+        texts.append(position_text(game, position, number, opinions))
+    if everything:
+        typer.echo("\n\n".join(texts))
+    else:
+        _step_through(texts, [position.hand for position in positions])
+    if judging is not None:
+        _print_blunders(game, steps, judging, worst)
 
 
 def _step_through(texts: list[str], hands: list[int]) -> None:

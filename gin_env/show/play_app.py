@@ -10,23 +10,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from gin_env import agents, estimators
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, IllegalActionError
 from gin_env.play.human_game import HumanGame
 from gin_env.show.seat import describe_seat
+from gin_env.show.table_app import TableApp  # first: it says what to install
 from gin_env.state import DISCARD
 from gin_env.words import rules_in_words
 
-try:
-    from textual.app import App, ComposeResult
-    from textual.binding import Binding
-    from textual.events import Resize
-    from textual.widgets import Footer
-except ImportError as error:
-    raise ImportError('playing in the terminal needs Textual: pip install "gin-env[play]"') from error
+from textual.binding import Binding  # isort: skip
 
 from gin_env.show.play_view import PlayView
-from gin_env.show.play_widgets import CardPlace, Choice, Page
+from gin_env.show.play_widgets import CardPlace, Page
 
 KEYS = """\
 Keys (or click on stock, upcard, cards and the words below):
@@ -42,7 +36,7 @@ Keys (or click on stock, upcard, cards and the words below):
 """
 
 
-class PlayApp(App[None]):
+class PlayApp(TableApp):
     """One person's games against a bot.
 
     Parameters
@@ -57,9 +51,7 @@ class PlayApp(App[None]):
     finished : called with each game that is played to its end.
     """
 
-    CSS_PATH = "play.tcss"
-    TITLE = "Gin Rummy"
-    ENABLE_COMMAND_PALETTE = False
+    _shown: PlayView
     BINDINGS: ClassVar[list[Any]] = [
         Binding("s", "stock", "Stock"),
         Binding("u", "upcard", "Upcard"),
@@ -91,29 +83,21 @@ class PlayApp(App[None]):
         letters: bool = False,
         finished: Callable[[HumanGame], None] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(PlayView(game, hint_bot, estimator, letters))
         self.game = game
         self.failure: Exception | None = None
         self._acted = False
         self._save_to, self._bot_delay, self._finished = save_to, bot_delay, finished
-        self._shown = PlayView(game, hint_bot, estimator, letters)
         self._enabled: list[bool | None] = []
 
-    def compose(self) -> ComposeResult:
-        yield self._shown
-        yield Footer(show_command_palette=False, compact=True)
-
     def on_mount(self) -> None:
-        self._show()
+        super().on_mount()
         self._go_on()
-
-    def on_resize(self, event: Resize) -> None:
-        self.call_after_refresh(self._show)  # by then the size is the new one
 
     def _show(self) -> None:
         """Draw what has changed, and offer the keys that do something now."""
         self._shown.game = self.game
-        self._shown.show()
+        super()._show()
         keys = [binding for binding in self.BINDINGS if binding.show]
         enabled = [self.check_action(binding.action, ()) for binding in keys]
         if enabled != self._enabled:
@@ -253,37 +237,6 @@ class PlayApp(App[None]):
             self.game.next_hand()
             self._acted = True
         self._after_action()
-
-    def action_hint(self) -> None:
-        """Show or hide the hint."""
-        self._shown.hint_on = not self._shown.hint_on
-        self._show()
-
-    def action_belief(self) -> None:
-        """Show or hide the belief about the other hand."""
-        self._shown.belief_on = not self._shown.belief_on
-        self._show()
-
-    def action_choose_hint(self) -> None:
-        """Choose the bot that gives hints."""
-
-        def chosen(name: str | None) -> None:
-            if name is not None:
-                self._shown.hint_bot, self._shown.hint_on = name, True
-                self._show()
-
-        self.push_screen(Choice("Whose hint?", agents.names(), self._shown.hint_bot), chosen)
-
-    def action_choose_belief(self) -> None:
-        """Choose the estimator whose belief is shown."""
-        names = [name for name in estimators.names() if name != "omniscient"]
-
-        def chosen(name: str | None) -> None:
-            if name is not None:
-                self._shown.estimator, self._shown.belief_on = name, True
-                self._show()
-
-        self.push_screen(Choice("Whose belief about the other hand?", names, self._shown.estimator), chosen)
 
     def action_help(self) -> None:
         """The rules and the keys."""

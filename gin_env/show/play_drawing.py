@@ -11,7 +11,7 @@ from rich.text import Text
 from gin_env.actions import is_discard
 from gin_env.cards import NUM_CARDS, NUM_RANKS, SUITS
 from gin_env.play.hints import POINTS, Hint
-from gin_env.show.seat import YOU, HeatMap, Seat, Showdown, action_name, card_name, card_names
+from gin_env.show.seat import YOU, HeatMap, Seat, Showdown, action_name, card_name, card_names, inside
 from gin_env.show.text import Group
 from gin_env.state import NO_CARD
 
@@ -90,10 +90,10 @@ def captions(groups: list[Group]) -> Text:
     return text
 
 
-def title_line(seat: Seat, opponent: str, width: int) -> Text:
+def title_line(seat: Seat, opponent: str, width: int, me: str = YOU) -> Text:
     """Game, hand and score in one line."""
-    score = f"You {seat.mine} : {seat.theirs} {opponent}"
-    dealt = "you" if seat.dealt_by_me else opponent
+    score = f"{me} {seat.mine} : {seat.theirs} {opponent}"
+    dealt = inside(me) if seat.dealt_by_me else opponent
     left = f"Gin Rummy, hand {seat.hand_number}, {dealt} dealt"
     right = f"{score}, game at {seat.target}"
     if len(left) + len(right) + 2 > width:
@@ -134,11 +134,11 @@ def pile_drawing(seat: Seat, letters: bool, boxes: bool, width: int) -> Text:
     return Text(f"Under it: {names}" if boxes else f"under: {names}")
 
 
-def turn_lines(seat: Seat, opponent: str) -> Text:
+def turn_lines(seat: Seat, opponent: str, me: str = YOU) -> Text:
     """Who took and discarded what, a line for each turn."""
     text = Text().append(f"{'':{NAME_WIDTH}}{'took':10}discard", "bold underline")
     for turn in seat.turns:
-        name = short_name(YOU if turn.mine else opponent, NAME_WIDTH - 1)
+        name = short_name(me if turn.mine else opponent, NAME_WIDTH - 1)
         text.append(f"\n{name:{NAME_WIDTH}}{turn.took:10}{turn.discarded}", "bold" if turn.mine else "")
     if not seat.turns:
         text.append("\nNobody has acted yet.")
@@ -198,13 +198,16 @@ def truth_lines(hand: int) -> Text:
     return text
 
 
-def belief_and_truth(belief: HeatMap, hand: int, estimator: str, wide: bool) -> Text:
-    """A belief about a hand beside the hand, or above it."""
-    heading = f"What {estimator} believed, per cent"
+def belief_and_truth(
+    belief: HeatMap, hand: int, heading: str, wide: bool, truth: str = "what was held"
+) -> Text:
+    """A belief about a hand beside the hand, or above it, each under its heading."""
     left, right = _heat_cells(belief).split("\n"), truth_lines(hand).split("\n")
     if not wide:
-        return Text("\n").join([Text(heading, "bold"), *left, Text("What was held", "bold"), *right])
-    lines = [Text(f"{heading:43}what was held", "bold")]
+        return Text("\n").join(
+            [Text(heading, "bold"), *left, Text(truth[0].upper() + truth[1:], "bold"), *right]
+        )
+    lines = [Text(f"{short_name(heading, 42):43}{truth}", "bold")]
     return Text("\n").join(
         lines + [first + Text("  ") + second for first, second in zip(left, right, strict=True)]
     )
@@ -220,10 +223,10 @@ def heat_style(per_cent: int) -> Style:
     return Style(color="#000000" if bright else "#ffffff", bgcolor="#{:02x}{:02x}{:02x}".format(*mixed))
 
 
-def showdown_lines(showdown: Showdown, opponent: str, letters: bool, boxes: bool) -> Text:
+def showdown_lines(showdown: Showdown, opponent: str, letters: bool, boxes: bool, me: str = YOU) -> Text:
     """Both hands laid down, and the score step by step."""
     parts = [Text(showdown.headline, f"bold {GOLD}")]
-    for name, groups in ((opponent, showdown.theirs), (YOU, showdown.mine)):
+    for name, groups in ((opponent, showdown.theirs), (me, showdown.mine)):
         if boxes:
             beside = [Text(f"{line:10}", "bold", end="") for line in ("", short_name(name, 9), "", "")]
             drawing = group_drawings(groups, letters).split("\n")

@@ -2,62 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.widgets import Static
 
-from gin_env import agents, estimators
+from gin_env import agents
 from gin_env.actions import KNOCK
-from gin_env.agents import Agent
-from gin_env.estimators.base import Estimator, NeedsHands
 from gin_env.melds import deadwood
 from gin_env.play.hints import hint
 from gin_env.play.human_game import EndedHand, HumanGame
 from gin_env.show import play_drawing as draw
 from gin_env.show.play_widgets import CardPlace, Pile
 from gin_env.show.seat import HeatMap, Seat, card_name, describe_seat, describe_showdown, heat_map
+from gin_env.show.table_app import WIDE, TableView, make_estimator
 
 PLACES = 11
-WIDE, HIGH = 80, 24
-"""Columns and lines from which cards are drawn as cards."""
-NARROWEST, LOWEST = 48, 13
-"""Less than this shows nothing but a request for more."""
 
 
-def make_estimator(name: str) -> Estimator:
-    """As `gin_env.estimators.make`; ValueError for one that is told the hands."""
-    estimator = estimators.make(name)
-    if isinstance(estimator, NeedsHands):
-        raise ValueError(f"{name} is told the other hand: choose an estimator that works it out")
-    return estimator
-
-
-class PlayView(Container):
+class PlayView(TableView):
     """The table, or the end of a hand.
 
     Parameters
     ----------
     game : the game that is shown; another one may be put in its place.
-    hint_bot : the bot whose hint is shown while `hint_on`.
-    estimator : whose belief is shown while `belief_on`.
-    letters : write suits as C, H, S, D.
+    hint_bot, estimator, letters : as for `TableView`.
     """
 
     def __init__(self, game: HumanGame, hint_bot: str, estimator: str, letters: bool) -> None:
-        super().__init__()
+        super().__init__(hint_bot, estimator, letters)
         self.game = game
-        self.hint_bot, self.hint_on = hint_bot, False
-        self.estimator, self.belief_on = estimator, False
         self.chosen: int | None = None
         """The place of the card that the player has chosen."""
         self.told = ""
         """What she is told instead of what she may do."""
-        self._letters = letters
-        self._made: dict[str, Agent | Estimator] = {}
-        self._written: dict[str, Any] = {}
 
     def compose(self) -> ComposeResult:
         yield Static(id="title", markup=False)
@@ -85,16 +64,9 @@ class PlayView(Container):
 
     def show(self) -> None:
         """Draw what has changed."""
-        width, height = self.app.size
-        tiny = width < NARROWEST or height < LOWEST
-        boxes = width >= WIDE and height >= HIGH
-        ended = self.game.ended
-        self.set_class(tiny, "tiny")
-        self.set_class(not boxes, "compact")
+        boxes, width, ended = self._fit(), self.app.size.width, self.game.ended
         self.set_class(ended is not None, "ended")
         seat = describe_seat(self.game.view, self.game.opponent, self._letters)
-        wanted = f"please enlarge the window to {WIDE} x {HIGH} (at least {NARROWEST} x {LOWEST})."
-        self._write("too-small", f"{width} x {height} is too small: {wanted}")
         self._write("title", draw.title_line(seat, self.game.opponent, width - 2))
         if ended is None:
             self._show_table(seat, boxes)
@@ -150,7 +122,8 @@ class PlayView(Container):
         belief = self._belief(always=True)
         if belief is not None:
             text.append("\n\n")
-            text.append(draw.belief_and_truth(belief, ended.hands[1], self.estimator, width >= WIDE))
+            heading = f"What {self.estimator} believed, per cent"
+            text.append(draw.belief_and_truth(belief, ended.hands[1], heading, width >= WIDE))
         self._write("end-text", text)
 
     def _game_result(self) -> str:
@@ -187,20 +160,3 @@ class PlayView(Container):
         if estimator is None:
             return None
         return heat_map(estimator.estimate(self.game.view)[0].tolist(), self._letters)
-
-    def _make(self, name: str, make: Callable[[str], Any]) -> Any:
-        """The bot or estimator of this name; None, with a message, if it cannot be had."""
-        key = f"{make.__module__} {name}"
-        if key not in self._made:
-            try:
-                self._made[key] = make(name)
-            except (ImportError, ValueError, TypeError, OSError) as error:
-                self.notify(str(error), severity="error", markup=False)
-                return None
-        return self._made[key]
-
-    def _write(self, name: str, text: Any) -> None:
-        """Change a text, if it is another one: each change lays the screen out anew."""
-        if self._written.get(name) != text:
-            self._written[name] = text
-            self.query_one(f"#{name}", Static).update(text)

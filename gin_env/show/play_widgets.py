@@ -64,8 +64,8 @@ class CardPlace(Widget):
 class Pile(Static):
     """The stock or the upcard: a click is the action of that name."""
 
-    def __init__(self, action: str, **options: str) -> None:
-        super().__init__(**options)
+    def __init__(self, action: str, id: str) -> None:
+        super().__init__(id=id)
         self._action = action
 
     async def on_click(self, event: Click) -> None:

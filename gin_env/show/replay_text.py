@@ -56,7 +56,7 @@ def position_text(
         if others:
             lines.append(f"  would play: {'; '.join(others)}")
     elif position.over:
-        lines += _counted(game, position)
+        lines += counted(game, position)
     else:
         lines.append("  the game was broken off here")
     return "\n".join(lines)
@@ -66,25 +66,18 @@ def _opinion(action: int, played: int) -> str:
     return "the same" if action == played else describe(action)
 
 
-def _counted(game: GameRecord, position: Position) -> list[str]:
+def counted(game: GameRecord, position: Position) -> list[str]:
     """What another engine counted, if that is something else."""
-    counted = game.hands[position.hand].counted
-    if counted is None:
+    result = game.hands[position.hand].counted
+    if result is None:
         return []
-    return [f"  {game.source} counted {counted[1]} points for {names(game)[counted[0]]}"]
+    return [f"  {game.source} counted {result[1]} points for {names(game)[result[0]]}"]
 
 
 def blunders_text(game: GameRecord, judgements: Sequence[Judgement], judge: str, most: int) -> str:
     """The moves that lost most, and what each player lost in all; values are `judge`'s."""
-    lines = []
-    for player, name in enumerate(names(game)):
-        losses = [one.loss for one in judgements if one.player == player]
-        if losses:
-            lines.append(
-                f"{name}: {len(losses)} choices, {sum(loss > 0 for loss in losses)} of them not {judge}'s; "
-                f"{sum(losses):.1f} points lost, {sum(losses) / len(losses):.2f} a choice"
-            )
-    worst = sorted((one for one in judgements if one.loss > 0), key=lambda one: (-one.loss, one.step))[:most]
+    lines = losses_by_player(game, judgements, judge)
+    worst = worst_moves(judgements)[:most]
     if not worst:
         return "\n".join([*lines, f"No move lost points by the values of {judge}."])
     rows = [
@@ -100,3 +93,21 @@ def blunders_text(game: GameRecord, judgements: Sequence[Judgement], judge: str,
     ]
     header = ["step", "hand", "player", "played", f"{judge} plays", "points lost"]
     return "\n".join([*lines, "", table(header, rows, left=(2, 3, 4))])
+
+
+def losses_by_player(game: GameRecord, judgements: Sequence[Judgement], judge: str) -> list[str]:
+    """A line for each player who had a choice: how often she played otherwise, and what it lost."""
+    lines = []
+    for player, name in enumerate(names(game)):
+        losses = [one.loss for one in judgements if one.player == player]
+        if losses:
+            lines.append(
+                f"{name}: {len(losses)} choices, {sum(loss > 0 for loss in losses)} of them not {judge}'s; "
+                f"{sum(losses):.1f} points lost, {sum(losses) / len(losses):.2f} a choice"
+            )
+    return lines
+
+
+def worst_moves(judgements: Sequence[Judgement]) -> list[Judgement]:
+    """The moves that lost points, the dearest first."""
+    return sorted((one for one in judgements if one.loss > 0), key=lambda one: (-one.loss, one.step))

@@ -159,14 +159,18 @@ class Showdown(NamedTuple):
 
 
 def describe_showdown(
-    view: PlayerView, hands: tuple[int, int], opponent: str, letters: bool = False
+    view: PlayerView, hands: tuple[int, int], opponent: str, letters: bool = False, me: str = YOU
 ) -> Showdown:
-    """How the hand ended: `view` is a player's after its end, `hands` are hers and her opponent's (masks)."""
+    """How the hand ended: `view` is a player's after its end, `hands` are hers and her opponent's (masks).
+
+    The player is called `me`.
+    """
     public, player = view.records["public"][0], int(view.records["player"][0])
     outcome, knocker = int(public["outcome"]), int(public["knocker"])
-    names = (YOU, opponent)
+    names = (me, opponent)
+    mine, theirs = int(public["scores"][player]), int(public["scores"][1 - player])
     score = (
-        f"Score: you {int(public['scores'][player])}, {opponent} {int(public['scores'][1 - player])}; "
+        f"Score: {inside(me)} {mine}, {opponent} {theirs}; "
         f"{int(public['rules']['target_score'])} points win the game."
     )
     if outcome == VOID:
@@ -198,9 +202,14 @@ def describe_showdown(
     else:
         sum_ = f"{other} − {own} deadwood"
         headline = f"{_verb(winner, 'win')} by knocking"
-    steps += [f"{sum_} = {points} for {winner if winner != YOU else 'you'}.", score]
+    steps += [f"{sum_} = {points} for {inside(winner)}.", score]
     groups = (laid, answer) if side == 0 else (answer, laid)
     return Showdown(f"{headline}: {points} point{'s' * (points != 1)}", *groups, steps)
+
+
+def inside(name: str) -> str:
+    """A player's name inside a sentence."""
+    return name.lower() if name == YOU else name
 
 
 def _verb(who: str, verb: str, others: str = "") -> str:
@@ -220,13 +229,16 @@ def _deadwood(groups: list[Group], points: int, letters: bool) -> str:
 
 
 def _lay_offs(laid: list[Group], answer: list[Group], who: str, letters: bool) -> list[str]:
-    """One line for each card that is laid off: where it goes, and what it saves."""
+    """One line for each card that is laid off: where it goes, and what it saves.
+
+    A card that fits a run and a set goes on the run, where others may follow it.
+    """
     left = [card for cards, caption in answer if caption == "laid off" for card in cards]
-    melds = [(list(cards), caption) for cards, caption in laid if caption in ("set", "run")]
+    melds = [(list(cards), kind) for kind in ("run", "set") for cards, caption in laid if caption == kind]
     lines: list[str] = []
     while left:
         card, cards = next(
-            (card, cards) for card in left for cards, caption in melds if _fits(card, cards, caption)
+            (card, cards) for cards, kind in melds for card in left if _fits(card, cards, kind)
         )
         value = int(total_value(1 << card))
         lines.append(
