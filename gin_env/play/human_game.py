@@ -183,9 +183,10 @@ class HumanGame:
         """
         saved = _read(Path(path))
         if opponent is None:
-            opponent = saved["opponent"]
-            if opponent.startswith(PREFIX):
-                raise ValueError(f"{path} names the program {opponent!r}: start it with --opponent yourself")
+            named: str = saved["opponent"]
+            if named.startswith(PREFIX):
+                raise ValueError(f"{path} names the program {named!r}: start it with --opponent yourself")
+            opponent = named
         game = cls(opponent, saved["seed"])
         for number, action in enumerate(saved["actions"]):
             if game.is_over:
