@@ -212,6 +212,8 @@ def test_the_policys_chances_are_of_legal_actions_and_highest_where_it_plays(ste
     chosen = chances[np.arange(len(view)), bot.act(view)]
     assert chosen == pytest.approx(chances.max(axis=1), abs=1e-5)
     other = told("2D", rules=Rules(knock_limit=5))
+    assert opinions.action_chances(bot, other).sum() == pytest.approx(1)  # it plays under any rules
+    bot.rules = Rules()
     with pytest.raises(ValueError, match="policy was trained under"):
         opinions.action_chances(bot, other)
 
