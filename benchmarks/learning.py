@@ -123,7 +123,7 @@ Games = Annotated[int, typer.Option(min=2, help="Games of each match.")]
 def strength(
     minutes: Annotated[str, typer.Option(help="Lengths of the trainings.")] = "2,6,60",
     seeds: Seeds = "1,2,3",
-    threads: Threads = 2,
+    threads: Threads = 1,
     games: Games = 10_000,
     example: Annotated[str, typer.Option(help="ppo.py or ppo_selfplay.py.")] = "ppo.py",
     opponents: Annotated[

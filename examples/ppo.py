@@ -90,8 +90,8 @@ class Settings:
     """Seed of decks, network and exploration."""
     device: str = "cpu"
     """Where PyTorch computes: cpu, cuda, ..."""
-    threads: int = 2
-    """Threads that PyTorch may use."""
+    threads: int = 1
+    """Threads that PyTorch may use; minibatches are too small to gain by two."""
 
     tables: int = 1024
     """Games played at once."""
