@@ -76,7 +76,7 @@ SELF = -1
 
 @dataclass
 class Settings:
-    """Everything that defines a run; the defaults learn fast on two CPU cores."""
+    """Everything that defines a run; the defaults learn fast on one CPU core."""
 
     run: Path = Path("runs/ppo")
     """Folder for everything that the run writes; a new run needs a new or empty one."""
