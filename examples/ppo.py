@@ -25,10 +25,13 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 # Threads that wait must sleep: spinning ones ruin each other on shared cores. Read by torch at import.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -48,10 +51,11 @@ from gin_env.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_FEATURES,
 from gin_env.play.match_odds import chances_to_win
 from gin_env.play.matches import play_match
 from gin_env.play.provenance import describe_bot
-from gin_env.play.turns import play_seated
+from gin_env.play.turns import play_on
 from gin_env.state import DISCARD, STOCK_ONLY
 from gin_env.support.atomic import remove_partials, save_figure, write_csv
 from gin_env.support.exits import one_line_errors
+from gin_env.support.memory import keep_freed_memory
 from gin_env.support.plots import BLUE, GREY, new_figure, origin_line, sign_figure
 from gin_env.support.tensor_files import read_tensors, write_tensors
 
@@ -70,13 +74,15 @@ MOST_POINTS = 150
 """No hand pays as much."""
 UNTIL_KNOWN = 25
 """Points that each hand is taken to pay before the first rollout."""
+Part = TypeVar("Part")
+Result = TypeVar("Result")
 SELF = -1
 """Who sits opposite: the learner herself. The others are numbers in the league."""
 
 
 @dataclass
 class Settings:
-    """Everything that defines a run; the defaults learn fast on one CPU core."""
+    """Everything that defines a run; the defaults learn fast on two CPU cores."""
 
     run: Path = Path("runs/ppo")
     """Folder for everything that the run writes; a new run needs a new or empty one."""
@@ -90,8 +96,8 @@ class Settings:
     """Seed of decks, network and exploration."""
     device: str = "cpu"
     """Where PyTorch computes: cpu, cuda, ..."""
-    threads: int = 1
-    """Threads that PyTorch may use; minibatches are too small to gain by two."""
+    threads: int = 2
+    """Cores to use: tables and minibatches are shared out among so many threads."""
 
     tables: int = 1024
     """Games played at once."""
@@ -258,8 +264,11 @@ class Learner:
         self.settings = settings
         torch.manual_seed(settings.seed)
         self.network = CandidatePolicy(settings.hidden).to(settings.device)
-        self.optimizer = torch.optim.Adam(self.network.parameters(), settings.learning_rate, eps=1e-5)
+        self.optimizer = torch.optim.Adam(
+            self.network.parameters(), settings.learning_rate, eps=1e-5, fused=True
+        )
         self.random = np.random.default_rng(settings.seed)
+        self.pool = ThreadPoolExecutor(settings.threads)
         self.progress = Progress(next_evaluation=settings.evaluate_every)
         self.games = Games(settings.tables, episode="game")
         self.opponent = np.full(settings.tables, SELF)
@@ -278,6 +287,18 @@ class Learner:
         self.paid[UNTIL_KNOWN] = 1
         self.chances = chances_to_win(self.paid, self.games.rules.target_score)
         """How likely each score is to win the game."""
+
+    def parts(self, count: int) -> list[slice]:
+        """`count` things shared out evenly among the threads."""
+        ends = np.linspace(0, count, self.settings.threads + 1).astype(int).tolist()
+        return [slice(*ends_of_part) for ends_of_part in pairwise(ends)]
+
+    def at_once(self, function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
+        """What a function returns for each part, in order. The threads share the work.
+
+        Kernels and PyTorch compute without Python's lock, so threads keep several cores busy.
+        """
+        return list(self.pool.map(function, parts))
 
     def begin_games(self, tables: np.ndarray) -> None:
         """Begin a game at each of these tables."""
@@ -321,10 +342,11 @@ class Learner:
             tables = np.flatnonzero(mine & group)
             if len(tables):
                 actions[tables] = self.decide(tables, movers[tables], kind)
-        others = np.flatnonzero(~mine)
         tables = np.flatnonzero(mine)
         games.play(tables, actions[tables])
-        play_seated(games, self.league, self.opponent[others], others)
+        others = np.flatnonzero(~mine)
+        sitting = self.opponent[others]
+        self.at_once(lambda bot: play_on(games, self.league[bot], others[sitting == bot]), np.unique(sitting))
         ended = np.flatnonzero(games.results["ended"])
         if len(ended):
             self.chains.end_hands(ended, self.count_hands(ended))
@@ -349,19 +371,28 @@ class Learner:
     def decide(self, tables: np.ndarray, players: np.ndarray, kind: int) -> np.ndarray:
         """Actions by the policy's chances at tables where the learner has to draw (0) or discard (1)."""
         choices = self.choices[kind]
-        places = slice(choices.count, choices.count + len(tables))
-        choices.count = places.stop
-        self.games.candidates(tables, choices.rows[places], choices.actions[places], choices.table[places])
-        with torch.inference_mode():
-            logits, values = self.network(*choices.inputs(places, self.settings.device))
-            log_chances = torch.log_softmax(logits, dim=1).cpu().numpy()
-        chosen = sample_actions(
-            np.exp(log_chances), self.random.integers(2**64, size=len(tables), dtype=np.uint64)
-        )
-        each = np.arange(len(tables))
-        choices.chosen[places], choices.log_chance[places] = chosen, log_chances[each, chosen]
-        self.chains.add(tables, players, kind, places, values.cpu().numpy())
-        return choices.actions[places].reshape(len(tables), -1)[each, chosen]
+        first = choices.count
+        choices.count += len(tables)
+        random = self.random.integers(2**64, size=len(tables), dtype=np.uint64)
+        actions, values = np.empty(len(tables), np.int64), np.empty(len(tables), np.float32)
+
+        def decide_part(part: slice) -> None:
+            places = slice(first + part.start, first + part.stop)
+            self.games.candidates(
+                tables[part], choices.rows[places], choices.actions[places], choices.table[places]
+            )
+            with torch.inference_mode():
+                logits, worth = self.network(*choices.inputs(places, self.settings.device))
+                log_chances = torch.log_softmax(logits, dim=1).cpu().numpy()
+            chosen = sample_actions(np.exp(log_chances), random[part])
+            each = np.arange(len(chosen))
+            choices.chosen[places], choices.log_chance[places] = chosen, log_chances[each, chosen]
+            actions[part] = choices.actions[places].reshape(len(chosen), -1)[each, chosen]
+            values[part] = worth.cpu().numpy()
+
+        self.at_once(decide_part, self.parts(len(tables)))
+        self.chains.add(tables, players, kind, slice(first, choices.count), values)
+        return actions
 
     def update(self, left: float) -> dict[str, float]:
         """Learn from the rollout; `left` is the share of the training still to come. Returns what to log."""
@@ -372,34 +403,44 @@ class Learner:
         learned = np.flatnonzero(chains.known[: chains.count])
         advantages = chains.advantage[learned]
         mean, spread = advantages.mean(), advantages.std() + 1e-8
-        numbers = []
+        parameters, numbers = list(self.network.parameters()), []
+
+        def gradients(decisions: np.ndarray) -> tuple[tuple[torch.Tensor, ...], np.ndarray]:
+            loss, logged = self.loss(decisions, mean, spread, settings.entropy * falling)
+            return torch.autograd.grad(loss, parameters, materialize_grads=True), logged
+
         for _ in range(settings.epochs):
             order = self.random.permutation(learned)
             for batch in np.array_split(order, max(round(len(order) / settings.batch_size), 1)):
-                loss = torch.zeros((), device=settings.device)
-                sums = np.zeros(4)
-                for kind, choices in enumerate(self.choices):
-                    numbers_of_kind = batch[chains.kind[batch] == kind]
-                    if len(numbers_of_kind):
-                        part, sums_of_part = self.loss(
-                            choices, numbers_of_kind, mean, spread, settings.entropy * falling
-                        )
-                        loss = loss + part / len(batch)
-                        sums += sums_of_part / len(batch)
-                self.optimizer.zero_grad()
-                loss.backward()
-                torch.nn.utils.clip_grad_norm_(self.network.parameters(), settings.max_norm)
+                parts = self.at_once(gradients, [batch[part] for part in self.parts(len(batch))])
+                for parameter, *of_parts in zip(parameters, *(found for found, _ in parts), strict=True):
+                    parameter.grad = sum(of_parts) / len(batch)
+                torch.nn.utils.clip_grad_norm_(parameters, settings.max_norm)
                 self.optimizer.step()
-                numbers.append(sums)
+                numbers.append(sum(logged for _, logged in parts) / len(batch))
         self.progress.decisions += len(learned)
         self.progress.updates += 1
         names = ("losses/value", "losses/entropy", "losses/approximate_kl", "losses/clipped")
         return dict(zip(names, np.mean(numbers, axis=0).tolist(), strict=True))
 
     def loss(
+        self, decisions: np.ndarray, mean: float, spread: float, entropy_weight: float
+    ) -> tuple[torch.Tensor, np.ndarray]:
+        """(PPO's loss summed over decisions, the sums to log)."""
+        loss, logged = torch.zeros((), device=self.settings.device), np.zeros(4)
+        for kind, choices in enumerate(self.choices):
+            numbers = decisions[self.chains.kind[decisions] == kind]
+            if len(numbers):
+                loss_of_kind, logged_of_kind = self.loss_of_kind(
+                    choices, numbers, mean, spread, entropy_weight
+                )
+                loss, logged = loss + loss_of_kind, logged + logged_of_kind
+        return loss, logged
+
+    def loss_of_kind(
         self, choices: Choices, numbers: np.ndarray, mean: float, spread: float, entropy_weight: float
     ) -> tuple[torch.Tensor, np.ndarray]:
-        """(PPO's loss summed over decisions of one kind, the sums to log)."""
+        """`loss` of decisions of one kind."""
         settings, chains = self.settings, self.chains
         places = chains.place[numbers]
         advantages = chains.advantage[numbers]
@@ -491,7 +532,8 @@ class Run:
 
     def __init__(self, settings: Settings) -> None:
         self.settings, stored = open_run(settings)
-        torch.set_num_threads(self.settings.threads)
+        torch.set_num_threads(1)  # in each thread of the learner
+        keep_freed_memory()
         self.learner = Learner(self.settings)
         if stored is None:
             self.learner.begin_games(self.learner.games.everyone)

@@ -199,6 +199,24 @@ def test_more_hands_are_played_against_whom_more_are_lost_up_to_a_limit(ppo, tmp
     np.testing.assert_allclose(shares, [0.7, 0.3, 0.0], atol=0.02)
 
 
+def test_two_threads_take_and_learn_the_same_decisions_as_one(ppo, tmp_path):
+    learners = []
+    for threads in (1, 2):
+        learner = ppo.Learner(replace(tiny(ppo, tmp_path), steps=100, threads=threads))
+        learner.begin_games(learner.games.everyone)
+        learner.seat_opponents(learner.games.everyone)
+        learner.collect()
+        learner.update(1.0)
+        learners.append(learner)
+    one, two = learners
+    assert one.chains.count == two.chains.count > 1000
+    assert one.progress.decisions == two.progress.decisions
+    np.testing.assert_array_equal(one.games.state, two.games.state)
+    np.testing.assert_allclose(one.chains.advantage, two.chains.advantage, atol=1e-5)
+    for mine, hers in zip(one.network.parameters(), two.network.parameters(), strict=True):
+        torch.testing.assert_close(mine, hers, atol=1e-4, rtol=0)
+
+
 # --- Runs ---------------------------------------------------------------------------------------------
 
 
