@@ -43,6 +43,7 @@ from gin_env.agents.policy import PolicyBot
 from gin_env.play.matches import play_match
 from gin_env.support.atomic import remove_partials, save_figure, write_csv
 from gin_env.support.exits import one_line_errors
+from gin_env.support.memory import keep_freed_memory
 from gin_env.support.plots import BLUE, GREY, new_figure, origin_line, sign_figure
 from gin_env.support.tensor_files import read_tensors, write_tensors
 from gin_env.wrappers.candidate_policy import CandidatePolicy
@@ -422,6 +423,7 @@ def main(settings: Settings) -> None:
     """Train, evaluate, save."""
     settings, progress, tensors = open_run(settings)
     torch.set_num_threads(settings.threads)
+    keep_freed_memory()
     model = make_model(settings)
     opponents: list[Bot] = []
     if tensors is None:
