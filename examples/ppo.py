@@ -66,7 +66,7 @@ COLUMNS = (
 """Of evaluations.csv."""
 KIND, VERSION = "PPO checkpoint", "2"
 CHECKPOINT, POLICY = "checkpoint.safetensors", "policy.safetensors"
-OF_THE_SESSION = ("run", "minutes", "decisions", "resume", "threads", "device")
+OF_THE_SESSION = ("run", "minutes", "decisions", "resume", "threads", "device", "record")
 """Settings that a resumed run takes from its command line; the others are the run's own."""
 FORGET = 0.95
 """Results of the league and points of hands are remembered by this much from one rollout to the next."""
@@ -147,6 +147,8 @@ class Settings:
     """Games to 100 points against each of `random` and `simple` (interval about +-3 points)."""
     final_games: int = 10_000
     """Games of the evaluation at the end."""
+    record: bool = False
+    """Record the games of each evaluation in RUN/games-DECISIONS.jsonl, for `gin-rummy replay`."""
     checkpoint_every: float = 1.0
     """Minutes between checkpoints; there is one after each evaluation too."""
 
@@ -619,8 +621,10 @@ class Run:
         bot = CandidatePolicyBot(copy.deepcopy(self.learner.network).cpu().eval())
         row: dict[str, float] = {"minutes": round(self.minutes, 2), "decisions": self.progress.decisions}
         self.evaluating = True  # from here on Ctrl-C may stop anywhere: nothing is changed before the end
+        path = self.settings.run / f"games-{self.progress.decisions}.jsonl"
+        record = path if self.settings.record else None
         for opponent in ("random", "simple"):
-            result = play_match(bot, opponent, games, self.settings.seed)
+            result = play_match(bot, opponent, games, self.settings.seed, record=record)
             row[f"games_{opponent}"] = round(result.win_rate, 4)
             low, high = result.interval
             row[f"games_{opponent}_low"], row[f"games_{opponent}_high"] = round(low, 4), round(high, 4)

@@ -58,7 +58,7 @@ COLUMNS = (
 """Of evaluations.csv."""
 KIND, VERSION = "self-play checkpoint", "3"
 CHECKPOINT, POLICY = "checkpoint.safetensors", "policy.safetensors"
-OF_THE_SESSION = ("run", "minutes", "resume", "threads")
+OF_THE_SESSION = ("run", "minutes", "resume", "threads", "record")
 """Settings that a resumed run takes from its command line; the others are the run's own."""
 Bot = CandidatePolicyBot | PolicyBot
 BOTS: dict[str, type[Bot]] = {"candidate": CandidatePolicyBot, "flat": PolicyBot}
@@ -123,6 +123,8 @@ class Settings:
     """Games to 100 points against each of `random` and `simple` (interval about +-3 points)."""
     final_games: int = 10_000
     """Games of the evaluation at the end."""
+    record: bool = False
+    """Record the games of each evaluation in RUN/games-DECISIONS.jsonl, for `gin-rummy replay`."""
     checkpoint_every: float = 1.0
     """Minutes between checkpoints; there is one after each snapshot and each evaluation too."""
 
@@ -239,11 +241,13 @@ class SelfPlay(BaseCallback):
         """Play matches; the results go into the progress, to TensorBoard and to the screen."""
         bot = self.bot.snapshot(self.model, deterministic=True, name="policy")
         row: dict[str, float] = {"minutes": round(self.minutes, 2), "decisions": self.state.decisions}
+        path = self.settings.run / f"games-{self.state.decisions}.jsonl"
+        record = path if self.settings.record else None
         self.evaluating = True  # from here on Ctrl-C may stop anywhere: nothing is changed before the end
         for opponent in ("random", "simple"):
             seed = self.settings.seed
             hands = play_match(bot, opponent, games, seed, episode="hand")
-            whole = play_match(bot, opponent, games, seed)
+            whole = play_match(bot, opponent, games, seed, record=record)
             row[f"hands_{opponent}"] = round(hands.win_rate, 4)
             row[f"games_{opponent}"] = round(whole.win_rate, 4)
             row[f"games_{opponent}_low"], row[f"games_{opponent}_high"] = (

@@ -27,6 +27,7 @@ from gin_env.agents.candidate_policy import (  # noqa: E402
 )
 from gin_env.batch import Games  # noqa: E402
 from gin_env.candidates import NO_ACTION, NUM_FEATURES, NUM_TABLE  # noqa: E402
+from gin_env.play import records  # noqa: E402
 from gin_env.rules import Rules  # noqa: E402
 from gin_env.support.tensor_files import TensorFileError, read_tensors  # noqa: E402
 
@@ -254,6 +255,16 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(ppo, tmp_path):
     assert origin["command"].startswith("python examples/ppo.py --decisions 2000 --tables 32 ")
     assert " --bots simple --bots-share 0.2 " in origin["command"]
     assert [player["spelled"] for player in origin["players"]] == ["simple:knock_at=10"]
+
+
+def test_the_games_of_an_evaluation_can_be_recorded(ppo, tmp_path):
+    run = ppo.Run(replace(tiny(ppo, tmp_path / "run"), record=True))
+    run.progress.decisions = 12
+    with ppo.SummaryWriter(str(tmp_path)) as board:
+        run.evaluate(2, board)
+    games = list(records.read(tmp_path / "run" / "games-12.jsonl"))
+    names = [sorted(player.name for player in game.players) for game in games]
+    assert names == [["policy", "random"]] * 2 + [["policy", "simple"]] * 2
 
 
 @pytest.mark.long
