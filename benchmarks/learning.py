@@ -14,6 +14,7 @@ import csv
 import json
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Annotated
 
@@ -125,7 +126,7 @@ def strength(
     seeds: Seeds = "1,2,3",
     threads: Threads = 1,
     games: Games = 10_000,
-    example: Annotated[str, typer.Option(help="ppo.py or ppo_selfplay.py.")] = "ppo.py",
+    examples: Annotated[str, typer.Option(help="Which of them train.")] = "ppo.py,ppo_selfplay.py",
     opponents: Annotated[
         str, typer.Option(help="Whom the longest trainings meet at the end, a+b+c; none: every bot.")
     ] = "",
@@ -133,24 +134,24 @@ def strength(
     work: Work = Path("runs/strength"),
     out: Out = Path("results"),
 ) -> None:
-    """Train for so many minutes from each seed; at the end all meet `simple`, the longest others too."""
+    """Train for so many minutes from each seed; all meet `simple`, the longest of ppo.py others too."""
     bots = [name for name in [*agents.names(), "simple:knock_at=0"] if name not in ("random", "policy")]
     everyone = opponents.split("+") if opponents else bots
     rows: list[Row] = []
     lengths = numbers(minutes)
-    for length in lengths:
-        for seed in numbers(seeds):
-            folder = work / f"{Path(example).stem}-{length}-minutes-seed-{seed}"
-            arguments = ["--minutes", str(length), "--seed", str(seed), "--threads", str(threads)]
-            curve = train(example, folder, arguments, collect)
-            if curve is None:
-                continue
-            met = everyone if length == max(lengths) else ["simple"]
-            about = {"example": example, "minutes": length, "seed": seed, "threads": threads}
-            about["decisions"] = int(curve[-1]["decisions"])
-            rows += [about | row for row in play(folder / "policy.safetensors", met, games)]
-            if length == max(lengths):
-                rows += [about | on_the_way(line) for line in curve[:-1]]
+    for example, length, seed in product(examples.split(","), lengths, numbers(seeds)):
+        folder = work / f"{Path(example).stem}-{length}-minutes-seed-{seed}"
+        arguments = ["--minutes", str(length), "--seed", str(seed), "--threads", str(threads)]
+        curve = train(example, folder, arguments, collect)
+        if curve is None:
+            continue
+        longest = length == max(lengths)
+        met = everyone if longest and example == "ppo.py" else ["simple"]
+        about = {"example": example, "minutes": length, "seed": seed, "threads": threads}
+        about["decisions"] = int(curve[-1]["decisions"])
+        rows += [about | row for row in play(folder / "policy.safetensors", met, games)]
+        if longest:
+            rows += [about | on_the_way(line) for line in curve[:-1]]
     store("ppo/strength", rows, everyone, sys.argv[1:], out)
 
 

@@ -59,19 +59,16 @@ def opponents_table(rows: Sequence[Row]) -> str:
 
 
 def draw_curves(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Games won against Simple over the longest training, a line for each seed."""
+    """Games won against Simple over the longest training, a line for each example and seed."""
     longest = max(row["minutes"] for row in rows)
     mine = [row for row in rows if row["minutes"] == longest and row["opponent"] == "simple"]
     figure, [[axes]] = new_figure(8, 5)
-    for seed in in_order(mine, "seed"):
-        points = sorted(
-            ((row.get("after", longest), row) for row in mine if row["seed"] == seed),
-            key=lambda point: point[0],
-        )
-        minutes = [minute for minute, _ in points]
-        (line,) = axes.plot(
-            minutes, [row["won"] for _, row in points], marker="o", ms=3, label=f"seed {seed}"
-        )
+    for example, seed in sorted({(row["example"], row["seed"]) for row in mine}):
+        run = [row for row in mine if (row["example"], row["seed"]) == (example, seed)]
+        points = sorted(((row.get("after", longest), row) for row in run), key=lambda point: point[0])
+        minutes, won = zip(*((minute, row["won"]) for minute, row in points), strict=True)
+        dash = "-" if example == "ppo.py" else "--"
+        (line,) = axes.plot(minutes, won, dash, marker="o", ms=3, label=f"{example}, seed {seed}")
         low, high = ([row[end] for _, row in points] for end in ("low", "high"))
         axes.fill_between(minutes, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
     axes.set(xlabel="minutes of training", ylabel="games won against simple, %", title="PPO on candidates")
