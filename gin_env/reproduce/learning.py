@@ -139,6 +139,17 @@ def rewards_table(rows: Sequence[Row]) -> str:
     return markdown(["games won against", *(f"paid {reward}" for reward in rewards)], lines, "lrr")
 
 
+def speed_table(rows: Sequence[Row]) -> str:
+    """A row for each thing that was timed: its rate, and what it is beside the example's with one thread."""
+    peer = next(row["a_second"] for row in rows if row["what"] == "ppo.py, threads 1: learned")
+    lines = []
+    for row in rows:
+        rates = [f"{row[name]:,}" for name in ("a_second", "slowest", "fastest")]
+        lines.append([row["what"], rates[0], " to ".join(rates[1:]), f"{row['a_second'] / peer:.2f}"])
+    header = ["decisions", "a second, median", "slowest to fastest", "over ppo.py with one thread"]
+    return markdown(header, lines, "lrrr")
+
+
 EXPERIMENTS = [
     Experiment(
         "ppo/strength",
@@ -148,6 +159,13 @@ EXPERIMENTS = [
         games=10_000,
         program="python benchmarks/learning.py strength",
         pictures={"learning_curve.png": draw_curves},
+    ),
+    Experiment(
+        "ppo/speed",
+        "How fast the learning examples learn",
+        None,
+        speed_table,
+        program="python benchmarks/learning_speed.py",
     ),
     Experiment(
         "ppo/ablation",

@@ -1,0 +1,199 @@
+"""How fast the learning examples collect and learn; needs two idle cores for figures that mean something.
+
+    python benchmarks/learning_speed.py                  # five minutes
+    python benchmarks/learning_speed.py --rounds 3
+
+Everything is measured in turn, several times: the medians, and what they are beside each other, are from the
+same minutes of the same machine. `gin-rummy reproduce --pages` shows the stored result.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated
+
+import numpy as np
+import torch
+import typer
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
+
+from gin_env import agents
+from gin_env.batch import Games
+from gin_env.candidates import DISCARD_ROWS, NUM_FEATURES, NUM_TABLE
+from gin_env.play.turns import play_bot
+from gin_env.reproduce import results
+from gin_env.reproduce.experiments import Row, Run
+from gin_env.reproduce.registry import find
+from gin_env.support.exits import one_line_errors
+from gin_env.support.memory import keep_freed_memory
+from gin_env.wrappers.sb3 import GinRummyVecEnv
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+POSITIONS = 1024
+Rates = dict[str, float]
+"""What was done -> times a second."""
+
+
+def load_example(name: str) -> ModuleType:
+    """A script of examples/ as a module."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(f"there is no example {name}")
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # dataclasses look there
+    spec.loader.exec_module(module)
+    return module
+
+
+def of_the_example(threads: int) -> Callable[[], Rates]:
+    """examples/ppo.py: decisions collected and learned a second, with so many threads."""
+    ppo = load_example("ppo")
+    learner = ppo.Learner(ppo.Settings(threads=threads))
+    learner.begin_games(learner.games.everyone)
+    learner.seat_opponents(learner.games.everyone)
+    for _ in range(3):
+        learner.collect()
+        learner.update(1.0)
+        learner.take_snapshot()
+
+    def measure() -> Rates:
+        begun, before = time.perf_counter(), learner.progress.decisions
+        learner.collect()
+        collected = time.perf_counter()
+        learner.update(1.0)
+        ended = time.perf_counter()
+        learned = learner.progress.decisions - before
+        name = f"ppo.py, threads {threads}"
+        return {
+            f"{name}: collected": learner.chains.count / (collected - begun),
+            f"{name}: learned": learned / (ended - begun),
+        }
+
+    return measure
+
+
+class FreeGames(GinRummyVecEnv):
+    """Games that cost nothing: every step answers with the first observation again."""
+
+    def step_wait(self) -> VecEnvStepReturn:
+        if not hasattr(self, "_answer"):
+            self._answer = self._observation(), np.zeros(self.num_envs, np.float32)
+        observation, rewards = self._answer
+        return observation, rewards, np.zeros(self.num_envs, bool), [{} for _ in range(self.num_envs)]
+
+
+class OneRollout(BaseCallback):
+    """Lets a rollout go on."""
+
+    def _on_step(self) -> bool:
+        return True
+
+
+def of_stable_baselines(free: bool) -> Callable[[], Rates]:
+    """The model of examples/ppo_selfplay.py: decisions learned a second against Simple, or in free games."""
+    example = load_example("ppo_selfplay")
+    settings = example.Settings()
+    model: MaskablePPO = example.make_model(settings)
+    games = FreeGames if free else GinRummyVecEnv
+    model.set_env(games(settings.num_envs, "simple", seed=settings.seed, candidates=True))
+    _, callback = model._setup_learn(10**12, OneRollout())
+    steps = settings.num_envs * settings.num_steps
+
+    def measure() -> Rates:
+        begun = time.perf_counter()
+        model.collect_rollouts(model.env, callback, model.rollout_buffer, settings.num_steps)
+        model.train()
+        name = "free games" if free else "our games"
+        return {f"Stable-Baselines3, {name}: learned": steps / (time.perf_counter() - begun)}
+
+    measure()
+    return measure
+
+
+def positions() -> Games:
+    """Hands of Simple against itself after fourteen actions each: half of the players have to discard."""
+    games = Games(POSITIONS)
+    games.start(games.everyone, np.full(POSITIONS, 1, np.uint64), np.arange(POSITIONS, dtype=np.uint64))
+    bot = agents.make("simple")
+    for step in range(15):
+        waiting = games.everyone[~games.done]
+        play_bot(games, bot, waiting[waiting % 2 == 0] if step == 14 else waiting)
+    return games
+
+
+def of_candidates() -> Callable[[], Rates]:
+    """Candidates of all players to move, written into arrays that are there."""
+    games = positions()
+    rows = np.empty((POSITIONS, DISCARD_ROWS, NUM_FEATURES), np.float32)
+    actions = np.empty((POSITIONS, DISCARD_ROWS, 2), np.int64)
+    table = np.empty((POSITIONS, NUM_TABLE), np.float32)
+
+    def measure() -> Rates:
+        begun = time.perf_counter()
+        for _ in range(200):
+            games.candidates(games.everyone, rows, actions, table)
+        return {"candidates written": 200 * POSITIONS / (time.perf_counter() - begun)}
+
+    measure()
+    return measure
+
+
+def of_the_policy() -> Callable[[], Rates]:
+    """Decisions of the bot policy, asked for 1,024 at a time."""
+    games, bot = positions(), agents.make("policy")
+    view = games.views(games.everyone[~games.done])
+
+    def measure() -> Rates:
+        begun = time.perf_counter()
+        for _ in range(50):
+            bot.act(view)
+        return {"decisions of policy": 50 * len(view) / (time.perf_counter() - begun)}
+
+    measure()
+    return measure
+
+
+def main(
+    rounds: Annotated[int, typer.Option(min=1, help="Measurements of each.")] = 9,
+    out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
+) -> None:
+    """Measure how fast the examples learn, and store it."""
+    torch.set_num_threads(1)
+    keep_freed_memory()
+    measures = [of_the_example(1), of_the_example(2), of_stable_baselines(False), of_stable_baselines(True)]
+    measures += [of_candidates(), of_the_policy()]
+    found: dict[str, list[float]] = {}
+    for _ in range(rounds):
+        for measure in measures:
+            for name, rate in measure().items():
+                found.setdefault(name, []).append(rate)
+    rows: list[Row] = [
+        {"what": name, "a_second": round(statistics.median(rates)), "slowest": round(min(rates)),
+         "fastest": round(max(rates)), "rounds": rounds}
+        for name, rates in found.items()
+    ]  # fmt: skip
+    for row in rows:
+        print(f"{row['what']:50} {row['a_second']:>12,}")
+    run = Run(0, False, out.parent / ".cache")
+    run.used("simple", "policy")
+    command = " ".join(["python benchmarks/learning_speed.py", *sys.argv[1:]])
+    stored = results.describe(find("ppo/speed"), run, rows, command, None)
+    print(f"wrote {stored.save(out)}")
+
+
+if __name__ == "__main__":
+    app = typer.Typer(
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.command(epilog="Example: python benchmarks/learning_speed.py --rounds 3")(main)
+    with one_line_errors("learning_speed.py"):
+        app()
