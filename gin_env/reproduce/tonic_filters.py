@@ -17,6 +17,7 @@ from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.random_bots import pick_card
 from gin_env.agents.tonic import (
     TonicBot,
+    cards_believed_held,
     cards_near_runs,
     desired_cards,
     kept_pairs,
@@ -26,7 +27,6 @@ from gin_env.agents.tonic import (
 )
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
-from gin_env.estimators.logistic import cards_held
 from gin_env.hands import available_cards, discard_or_knock, own_turn
 from gin_env.melds import best_set_cards, least_deadwood_discards, run_cards
 from gin_env.play.differences import win_rate_difference
@@ -89,17 +89,7 @@ def cards_kept(which: int, public, private, player: int, parameters, runs: int, 
         return kept_pairs(unmelded, available, parameters.keep_pairs_below[turn])
     if which == RUNS:
         return cards_near_runs(runs, unmelded, available) if turn <= 2 else np.int64(0)
-    held = cards_held(
-        public,
-        private,
-        player,
-        parameters.increment,
-        parameters.decrement,
-        parameters.decline,
-        parameters.depth_growth,
-        parameters.held_value,
-    )
-    return desired_cards(unmelded, held)
+    return desired_cards(unmelded, cards_believed_held(public, private, player, parameters))
 
 
 @kernel
