@@ -40,7 +40,8 @@ from gin_env.reproduce.experiments import (
     interval,
     markdown,
     match_row,
-    percent,
+    more_interval,
+    more_won,
 )
 from gin_env.state import DISCARD
 from gin_env.views import PlayerView
@@ -148,14 +149,9 @@ def measure_filters(run: Run) -> list[Row]:
             bot.name = f"{base}, filters: {label}"
             matches[label] = run.match(bot, "simple", FILTER_GAMES)
             difference = win_rate_difference(matches[label], matches["all in concert, as in the paper"])
-            low, high = difference.interval
             rows.append(
                 match_row(matches[label], base=base, filters=label)
-                | {
-                    "more": percent(difference.value),
-                    "more_low": percent(low),
-                    "more_high": percent(high),
-                }
+                | more_won(difference.value, *difference.interval)
             )
     return rows
 
@@ -169,8 +165,7 @@ def filters_table(rows: Sequence[Row]) -> str:
         cells = []
         for base in bases:
             row = found[base, label]
-            more = {"won": row["more"], "low": row["more_low"], "high": row["more_high"]}
-            cells += [interval(row), "" if label.startswith("all in concert") else interval(more, 2, "+")]
+            cells += [interval(row), "" if label.startswith("all in concert") else more_interval(row)]
         lines.append([label, *cells])
     header = [text for base in bases for text in (f"{base} against `simple`", "more than all in concert")]
     return markdown(["filters", *header], lines)
@@ -202,12 +197,7 @@ def measure_proposals(run: Run) -> list[Row]:
                 bot.name = f"{base} with {label}"
                 match = run.match(bot, opponent, PROPOSAL_GAMES)
                 difference = win_rate_difference(match, without)
-                low, high = difference.interval
-                more = {
-                    "more": percent(difference.value),
-                    "more_low": percent(low),
-                    "more_high": percent(high),
-                }
+                more = more_won(difference.value, *difference.interval)
                 rows.append(match_row(match, base=base, proposal=label) | more)
     return rows
 
@@ -221,9 +211,7 @@ def proposals_table(rows: Sequence[Row]) -> str:
         for proposal in in_order(rows, "proposal"):
             cells = []
             for opponent in opponents:
-                row = found[base, proposal, opponent]
-                more = {"won": row["more"], "low": row["more_low"], "high": row["more_high"]}
-                cells.append(interval(more, 2, "+"))
+                cells.append(more_interval(found[base, proposal, opponent]))
             lines.append([base, proposal, *cells])
     header = ["Tonic", "proposal", *(f"more games won against `{opponent}`" for opponent in opponents)]
     return markdown(header, lines)
