@@ -18,8 +18,10 @@ from gin_env import agents, estimators
 from gin_env.agents import Agent
 from gin_env.agents.safe_discard import SafeDiscardBot
 from gin_env.batch import Games
+from gin_env.cards import card_columns
 from gin_env.estimators.base import Estimator
 from gin_env.estimators.ensemble import EnsembleEstimator
+from gin_env.estimators.public_history import known_cards
 from gin_env.play.intervals import win_rate_difference_interval, win_rate_interval
 from gin_env.play.turns import play_bot
 from gin_env.reproduce.experiments import (
@@ -135,14 +137,8 @@ def add_losses(
     `hands` are the opponents', masks uint64 (n,).
     """
     public = view.records["public"]
-    cards = np.arange(52, dtype=np.uint64)
-    held = (hands[:, None] >> cards & np.uint64(1)).astype(bool)
-    known = (
-        view.records["private"]["hand"]
-        | public["pile"]
-        | public["shown"][np.arange(len(view)), 1 - view.records["player"].astype(np.int64)]
-    )
-    unknown = (known[:, None] >> cards & np.uint64(1)) == 0
+    held = card_columns(hands)
+    _, unknown, _ = known_cards(view)
     given = np.clip(np.where(held, estimates, 1.0 - estimates).astype(np.float64), 1e-6, 1.0)
     each = -(np.log(given) * unknown).sum(axis=1)
     discarding = public["phase"] == DISCARD
