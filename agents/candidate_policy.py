@@ -23,6 +23,7 @@ import numpy as np
 
 from gin_env.actions import DRAW_STOCK, NUM_ACTIONS
 from gin_env.agents.policy import sample_actions, training_of
+from gin_env.agents.ties import are_best
 from gin_env.batch import EPISODES, Episode
 from gin_env.candidates import (
     DISCARD_ROWS,
@@ -55,11 +56,6 @@ MOST_UNITS = 4096
 _SCORES = [list(TABLE).index(name) for name in ("own_score", "opponent_score")]
 IMPOSSIBLE = -1e9
 """Logit of what cannot be done."""
-CLOSE = 1e-3
-"""Logits that differ by less are computed again in float64: float32 is off by about 1e-5, differently in a
-batch than alone."""
-DIGITS = 9
-"""Logits in float64 are rounded to this, so that equal candidates are equal in every batch."""
 SHIPPED = Path(__file__).parent / "data" / "policy.safetensors"
 """The weights of the bot ``policy``."""
 
@@ -264,11 +260,7 @@ class CandidatePolicyBot:
             mine = np.flatnonzero(group)
             if not len(mine):
                 continue
-            rows, actions, table = view[mine].candidates(
-                rows=np.empty((len(mine), number, NUM_FEATURES), np.float32)
-            )
-            if not self.sees_scores:
-                table[:, _SCORES] = 0
+            rows, actions, table = self._candidates(view[mine], number)
             actions = actions.reshape(len(mine), -1)
             if self.deterministic:
                 chosen[mine] = self._best(rows, actions, table)
@@ -281,9 +273,7 @@ class CandidatePolicyBot:
     def action_chances(self, view: PlayerView) -> np.ndarray:
         """float64 (n, 107): with which probability the network chooses each action. Raises as `act` does."""
         self._check_rules(view)
-        rows, actions, table = view.candidates()
-        if not self.sees_scores:
-            table[:, _SCORES] = 0
+        rows, actions, table = self._candidates(view, DISCARD_ROWS)
         dtype = self.network.draws.outputs.weight.dtype
         with torch.inference_mode():
             logits, _ = self.network.action_logits(
@@ -297,15 +287,19 @@ class CandidatePolicyBot:
         if self.rules not in (None, view.rules):
             raise ValueError(f"{self.name} was trained under {self.rules}, not under {view.rules}")
 
+    def _candidates(self, view: PlayerView, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`PlayerView.candidates`, the first `number` of each player; no scores where it sees none."""
+        rows, actions, table = view.candidates(rows=np.empty((len(view), number, NUM_FEATURES), np.float32))
+        if not self.sees_scores:
+            table[:, _SCORES] = 0
+        return rows, actions, table
+
     def _best(self, rows: np.ndarray, actions: np.ndarray, table: np.ndarray) -> np.ndarray:
         """The most probable action of each player, the first of equal ones as Stable-Baselines3 decides."""
-        logits = _logits(self.network, rows, actions, table)
-        most = logits.amax(dim=1, keepdim=True)
-        best = (logits == most).numpy()
-        close = np.flatnonzero(((logits > most - CLOSE).sum(dim=1) > 1).numpy())
-        if len(close):
-            exact = _logits(self._exact, rows[close], actions[close], table[close]).numpy().round(DIGITS)
-            best[close] = exact == exact.max(axis=1, keepdims=True)
+        logits = _logits(self.network, rows, actions, table).numpy()
+        best = are_best(
+            logits, lambda some: _logits(self._exact, rows[some], actions[some], table[some]).numpy()
+        )
         return np.where(best, actions, NUM_ACTIONS).min(axis=1)
 
 

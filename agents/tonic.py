@@ -226,6 +226,21 @@ def cards_near_runs(runs: int, unmelded: int, available: int) -> int:
 
 
 @kernel
+def cards_believed_held(public, private, player: int, parameters) -> int:
+    """Mask of what the logistic estimator with these `PARAMETERS` says that the opponent holds."""
+    return cards_held(
+        public,
+        private,
+        player,
+        parameters.increment,
+        parameters.decrement,
+        parameters.decline,
+        parameters.depth_growth,
+        parameters.held_value,
+    )
+
+
+@kernel
 def desired_cards(unmelded: int, held: int) -> int:
     """Third filter: unmelded cards that complete a meld with cards which the opponent is believed to hold."""
     desired = np.int64(0)
@@ -278,17 +293,7 @@ def tonic_discards(public, private, player: int, parameters) -> int:
     kept = kept_pairs(unmelded, available, parameters.keep_pairs_below[turn])
     if turn <= 2:
         kept |= cards_near_runs(runs, unmelded, available)
-    held = cards_held(
-        public,
-        private,
-        player,
-        parameters.increment,
-        parameters.decrement,
-        parameters.decline,
-        parameters.depth_growth,
-        parameters.held_value,
-    )
-    desired = desired_cards(unmelded, held)
+    desired = desired_cards(unmelded, cards_believed_held(public, private, player, parameters))
     candidates = unmelded & allowed & ~kept & ~desired
     if not candidates and parameters.filtered_fallback:
         candidates = unmelded & allowed & ~desired

@@ -256,12 +256,8 @@ class _KernelCache(FunctionCache):
             return False
         try:
             _lock().acquire(timeout=LONGEST_WAIT)  # as often as kernels call kernels
-        except (
-            OSError,
-            Timeout,
-            NotImplementedError,
-        ):  # a folder for readers, or a file system without locks
-            return False
+        except (OSError, Timeout, NotImplementedError):
+            return False  # a folder for readers, too long a wait, or a file system without locks
         return True
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -36,9 +36,10 @@ Observation: TypeAlias = dict[str, np.ndarray] | np.ndarray
 
 def check_contents(candidates: object, flat: object) -> tuple[bool, bool]:
     """Both switches. Raises TypeError for other values, ValueError if both are on."""
-    if check_switch("flat", flat) and check_switch("candidates", candidates):
+    is_flat, with_candidates = check_switch("flat", flat), check_switch("candidates", candidates)
+    if is_flat and with_candidates:
         raise ValueError("flat=True shows the vector alone, and candidates=True needs a dict: leave one out")
-    return check_switch("candidates", candidates), check_switch("flat", flat)
+    return with_candidates, is_flat
 
 
 class GinRummyEnv(gymnasium.Env):

@@ -6,8 +6,10 @@ Forking is for scripts of their own: everything is imported once, before the fir
 from __future__ import annotations
 
 import os
+import random
 import signal
 import sys
+import time
 import traceback
 
 import cloudpickle
@@ -71,3 +73,32 @@ def start(example, settings, prepare=lambda: None) -> int:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
+
+
+def kill_session(
+    example, settings, generator: random.Random, *, calls: int, seconds: tuple[float, float], timed: bool
+) -> None:
+    """Start a session and kill it: before or after a random one of its first `calls` calls that change files.
+
+    A timed one is killed after a random time between two limits in seconds.
+    """
+    if timed:
+        process = start(example, settings)
+        time.sleep(generator.uniform(*seconds))
+        os.kill(process, signal.SIGKILL)
+    else:
+        step, before = generator.randint(1, calls), generator.random() < 0.5
+        process = start(example, settings, lambda: kill_at(step, before))
+    _, status = os.waitpid(process, 0)
+    assert os.WIFSIGNALED(status), f"a session ended by itself: {output_of(settings)}"
+
+
+def finish(example, settings) -> None:
+    """One session to the end."""
+    _, status = os.waitpid(start(example, settings), 0)
+    assert os.waitstatus_to_exitcode(status) == 0, output_of(settings)
+
+
+def output_of(settings) -> str:
+    """What the last session beside the run has written."""
+    return (settings.run.parent / "output.txt").read_text()

@@ -8,17 +8,14 @@ each goes on with what the last one left. The policy at the end is that of an un
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import torch
 from helpers import load_example
-from kills import kill_at, start
+from kills import finish, kill_session
 
 from gin_env.agents.candidate_policy import load_candidate_policy
 from gin_env.play.matches import play_match
@@ -33,12 +30,6 @@ def tiny(example, run: Path):
         bots_share=0.2, past_share=0.3, past_size=2, snapshot_every=3, evaluate_every=0.004,
         evaluation_games=2, final_games=2, checkpoint_every=0.0,
     )  # fmt: skip
-
-
-def finish(example, settings) -> None:
-    """One session to the end."""
-    _, status = os.waitpid(start(example, settings), 0)
-    assert os.waitstatus_to_exitcode(status) == 0, (settings.run.parent / "output.txt").read_text()
 
 
 def main(folder: Path) -> None:
@@ -58,20 +49,11 @@ def main(folder: Path) -> None:
 
     settings = tiny(example, folder / "killed")
     generator = random.Random(5)
-    decisions, kills = 0, 0
-    while kills < KILLS:
+    decisions = 0
+    for number in range(KILLS):
         session = replace(settings, resume=(settings.run / example.CHECKPOINT).exists())
-        if kills < KILLS - TIMED_KILLS:
-            step, before = generator.randint(1, 16), generator.random() < 0.5
-            process = start(example, session, lambda step=step, before=before: kill_at(step, before))
-        else:
-            process = start(example, session)
-            time.sleep(generator.uniform(0.1, 0.6))
-            os.kill(process, signal.SIGKILL)
-        _, status = os.waitpid(process, 0)
-        output = (folder / "output.txt").read_text()
-        assert os.WIFSIGNALED(status), f"session {kills} ended by itself: {output}"
-        kills += 1
+        timed = number >= KILLS - TIMED_KILLS
+        kill_session(example, session, generator, calls=16, seconds=(0.1, 0.6), timed=timed)
         if (settings.run / example.CHECKPOINT).exists():
             _, (_, metadata) = example.open_run(replace(settings, resume=True))
             assert metadata["progress"]["decisions"] >= decisions

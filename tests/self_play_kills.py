@@ -20,7 +20,7 @@ from pathlib import Path
 
 import torch
 from helpers import load_example
-from kills import kill_at, start
+from kills import finish, kill_session, output_of, start
 
 from gin_env.agents.candidate_policy import CandidatePolicyBot
 from gin_env.play.matches import play_match
@@ -77,16 +77,8 @@ def main(run: Path) -> None:
     progress = None
     for number in range(KILLS):
         session = replace(settings, resume=run.exists())
-        if number < KILLS - TIMED_KILLS:
-            step, before = generator.randint(1, 30), generator.random() < 0.5
-            process = start(example, session, lambda step=step, before=before: kill_at(step, before))
-        else:
-            process = start(example, session)
-            time.sleep(generator.uniform(0.2, 2))
-            os.kill(process, signal.SIGKILL)
-        _, status = os.waitpid(process, 0)
-        output = (run.parent / "output.txt").read_text()
-        assert os.WIFSIGNALED(status), f"session {number} ended by itself: {output}"
+        timed = number >= KILLS - TIMED_KILLS
+        kill_session(example, session, generator, calls=30, seconds=(0.2, 2), timed=timed)
         progress = check(example, settings, progress)
     assert progress is not None
     assert progress.evaluations
@@ -100,16 +92,13 @@ def main(run: Path) -> None:
     finally:
         os.kill(process, signal.SIGINT)
     _, status = os.waitpid(process, 0)
-    output = (run.parent / "output.txt").read_text()
+    output = output_of(settings)
     assert os.waitstatus_to_exitcode(status) == 130, output
     assert "Traceback" not in output
     assert output.splitlines()[-1].startswith("interrupted; python ")
     progress = check(example, settings, progress)
 
-    last = replace(settings, resume=True, minutes=progress.minutes + 0.02)
-    _, status = os.waitpid(start(example, last), 0)
-    output = (run.parent / "output.txt").read_text()
-    assert os.waitstatus_to_exitcode(status) == 0, output
+    finish(example, replace(settings, resume=True, minutes=progress.minutes + 0.02))
     progress = check(example, settings, progress)
     assert progress.finished
     with (run / "evaluations.csv").open() as file:

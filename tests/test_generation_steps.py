@@ -15,7 +15,7 @@ from positions import played
 torch = pytest.importorskip("torch")
 from gin_env import MatchResult, PlayerView, candidates  # noqa: E402 (they need torch)
 from gin_env.actions import KNOCK  # noqa: E402
-from gin_env.agents.generations import bot as generation_bot  # noqa: E402
+from gin_env.agents import ties  # noqa: E402
 from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
 from gin_env.agents.generations.network import CandidateNetwork, save_network  # noqa: E402
 from gin_env.candidates import NO_ACTION  # noqa: E402
@@ -372,14 +372,14 @@ def test_what_float32_cannot_tell_apart_is_decided_in_float64_the_first_of_equal
     view = play.games().views(np.flatnonzero(candidates.are_discarding(play.states))[:5])
     _, actions = candidates.candidate_rows(view.records, True)
     rough, exact = np.zeros((11, 2)), np.zeros((11, 2))
-    rough[1, 0], rough[2, 0] = 1.0, 1.0 - 0.9 * generation_bot.CLOSE
+    rough[1, 0], rough[2, 0] = 1.0, 1.0 - 0.9 * ties.CLOSE
     exact[1, 0], exact[2, 0] = 0.5, 0.5 + 1e-8
     bot = GenerationBot(CandidateNetwork(4, 4))
     bot.network, bot._exact = Valued(rough), Valued(exact)
     assert bot.act(view).tolist() == actions[:, 2, 0].tolist()
     bot._exact = Valued(np.where(exact > 0.5, 0.5 + 1e-11, exact))
     assert bot.act(view).tolist() == actions[:, 1, 0].tolist(), "equal but for rounding: the first"
-    rough[2, 0] = 1.0 - 1.1 * generation_bot.CLOSE
+    rough[2, 0] = 1.0 - 1.1 * ties.CLOSE
     bot.network, bot._exact = Valued(rough), Valued(exact)
     assert bot.act(view).tolist() == actions[:, 1, 0].tolist(), "not close"
     coarse = GenerationBot(CandidateNetwork(4, 4), dtype=torch.bfloat16)

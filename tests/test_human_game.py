@@ -12,6 +12,7 @@ from situations import Plain, plain_action
 from gin_env import agents
 from gin_env.actions import IllegalActionError
 from gin_env.batch import Games
+from gin_env.play import records
 from gin_env.play.hints import hint
 from gin_env.play.human_game import HumanGame
 from gin_env.state import DISCARD, OVER
@@ -24,6 +25,12 @@ def play_plainly(game: HumanGame, acts: int = 10_000) -> HumanGame:
     while game.ended is None and acts > 0:
         act(game)
         acts -= 1
+    return game
+
+
+def play_to_the_end(game: HumanGame) -> HumanGame:
+    while not play_plainly(game).is_over:
+        game.next_hand()
     return game
 
 
@@ -113,42 +120,69 @@ def test_a_game_saved_after_the_deal_of_the_next_hand_does_not_show_the_last_one
     assert HumanGame.load(tmp_path / "game.json").ended is None
 
 
+def test_the_kept_file_is_a_record_of_what_has_been_played(tmp_path):
+    game = play_plainly(HumanGame("simple", SEED))
+    game.save(tmp_path / "game.json")
+    kept = records.read_one(tmp_path / "game.json", 1)
+    assert kept == game.record()
+    assert not kept.finished
+    assert kept.hands[-1].outcome != "undecided"
+    game.next_hand()
+    assert [hand.outcome for hand in game.record().hands] == [kept.hands[-1].outcome, "undecided"]
+
+
+def test_a_game_against_a_bot_object_is_gone_on_with_by_its_name_or_another_bot(tmp_path):
+    game = play_plainly(HumanGame(agents.make("simple"), SEED), 4)
+    game.save(tmp_path / "game.json")
+    assert HumanGame.load(tmp_path / "game.json").opponent == game.opponent
+    assert HumanGame.load(tmp_path / "game.json", "tonic").opponent == "tonic"
+
+
+def change(content: dict, place: tuple, value: object) -> None:
+    for one in place[:-1]:
+        content = content[one]
+    content[place[-1]] = value
+
+
 @pytest.mark.parametrize(
-    ("change", "complaint"),
+    ("place", "value", "complaint"),
     [
-        ({"kind": "other"}, "is no saved game"),
-        ({"version": 2}, "version 2"),
-        ({"seed": "5"}, "'seed'"),
-        ({"opponent": 3}, "'opponent'"),
-        ({"actions": [107]}, "'actions'"),
-        ({"actions": [True]}, "'actions'"),
-        ({"actions": [0]}, "action 0: .*in the phase"),
-        ({"hand_end_shown": 1}, "'hand_end_shown'"),
-        ({"opponent": "process:rm -r /"}, "start it with --opponent yourself"),
-        ({"opponent": "nobody"}, "unknown bot"),
+        (("format",), "gin-rummy game", "line 1: this is no record of a game"),
+        (("version",), 2, "version 2"),
+        (("random", "seed"), "5", "random.seed"),
+        (("players", 0, "name"), "simple", "no game that a person can go on with"),
+        (("rules", "target_score"), 90, "no game that a person can go on with"),
+        (("episode",), "hand", "no game that a person can go on with"),
+        (("players", 1, "bot"), "process:rm -r /", "start it with --opponent yourself"),
+        (("players", 1, "bot"), "nobody", "unknown bot"),
+        (("hands", 0, "actions"), ["discard AC"], "hand 1, action 1"),
     ],
 )
-def test_damaged_files_are_refused(tmp_path, change, complaint):
+def test_damaged_files_and_other_records_are_refused(tmp_path, place, value, complaint):
     path = tmp_path / "game.json"
     play_plainly(HumanGame("simple", SEED), 3).save(path)
-    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    content = json.loads(path.read_text())
+    change(content, place, value)
+    path.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=complaint):
         HumanGame.load(path)
 
 
+def test_a_finished_game_is_not_gone_on_with(tmp_path):
+    game = play_to_the_end(HumanGame("simple", SEED))
+    game.save(tmp_path / "game.json")
+    with pytest.raises(ValueError, match="no game that a person can go on with"):
+        HumanGame.load(tmp_path / "game.json")
+
+
 def test_a_file_that_is_no_json_is_refused(tmp_path):
     (tmp_path / "game.json").write_text("[" * 100_000)
-    with pytest.raises(ValueError, match="is no saved game"):
+    with pytest.raises(ValueError, match=r"game\.json, line 1"):
         HumanGame.load(tmp_path / "game.json")
 
 
 def test_a_finished_game_is_recorded():
-    game = HumanGame("simple", SEED)
-    while True:
-        play_plainly(game)
-        if game.is_over:
-            break
-        game.next_hand()
+    game = play_to_the_end(HumanGame("simple", SEED))
     record = game.record()
     record.check()
     assert record.finished

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,18 +10,13 @@ import torch
 
 from gin_env.actions import NUM_ACTIONS
 from gin_env.agents.generations.network import CandidateNetwork, load_network, observe
+from gin_env.agents.ties import are_best
 from gin_env.candidates import NO_ACTION, are_discarding, candidate_rows
 from gin_env.support.checks import check_choice
 from gin_env.views import PlayerView
 
 KNOCKS = ("value", "simple")
 IMPOSSIBLE = np.float32(-1e9)
-CLOSE = 1e-3
-"""Values that differ by less are computed again in float64: float32 is off by about 1e-6, differently in a
-batch than alone."""
-DIGITS = 9
-"""Values in float64 are rounded to this, so that equal candidates are equal in every batch (float64 is off by
-1e-14)."""
 SHIPPED = Path(__file__).parent / "data" / "generation.safetensors"
 
 
@@ -68,14 +64,10 @@ class GenerationBot:
         for phase in (False, True):
             mine = np.flatnonzero(discarding == phase)
             if len(mine):
-                values, choices = self.values(view[mine], phase)
-                values = values.reshape(len(mine), -1)
-                best = values.argmax(axis=1)
-                close = np.flatnonzero((values > values.max(axis=1, keepdims=True) - CLOSE).sum(axis=1) > 1)
-                if len(close) and self._exact is not None:
-                    exact, _ = self._values(self._exact, torch.float64, view[mine[close]], phase)
-                    best[close] = exact.round(DIGITS).reshape(len(close), -1).argmax(axis=1)
-                actions[mine] = choices.reshape(len(mine), -1)[np.arange(len(mine)), best]
+                group = view[mine]
+                values, choices = self.values(group, phase)
+                best = are_best(values.reshape(len(mine), -1), self._exact_values(group, phase))
+                actions[mine] = choices.reshape(len(mine), -1)[np.arange(len(mine)), best.argmax(axis=1)]
         return actions
 
     def values(self, view: PlayerView, discarding: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -100,6 +92,15 @@ class GenerationBot:
                 points = np.where(values > IMPOSSIBLE, 100 * values.astype(np.float64), np.nan)
                 found[mine[:, None, None], actions] = points
         return found[:, :NUM_ACTIONS]
+
+    def _exact_values(self, view: PlayerView, discarding: bool) -> Callable[[np.ndarray], np.ndarray] | None:
+        """What `are_best` calls: the values of some of these players in float64."""
+        exact = self._exact
+        if exact is None:
+            return None
+        return lambda some: self._values(exact, torch.float64, view[some], discarding)[0].reshape(
+            len(some), -1
+        )
 
     def _values(
         self, network: CandidateNetwork, dtype: torch.dtype, view: PlayerView, discarding: bool

@@ -6,31 +6,26 @@ else of the game leaves this module.
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gin_env import agents
-from gin_env.actions import NUM_ACTIONS, IllegalActionError, check_action
+from gin_env.actions import IllegalActionError, check_action
 from gin_env.agents import Agent
 from gin_env.agents.process import PREFIX
 from gin_env.batch import Games
-from gin_env.play.records import GameRecord, Player, RecordedGames
+from gin_env.play.records import GameRecord, Player, RecordedGames, read_one, resume, to_line
 from gin_env.play.turns import play_bot
-from gin_env.rules import MAX_TURNS
+from gin_env.rules import Rules
 from gin_env.streams import check_seed, fresh_seed
 from gin_env.support import atomic
-from gin_env.support.checks import is_integer
-from gin_env.support.version import __version__
 from gin_env.views import PlayerView
 
 PERSON, BOT = 0, 1
-KIND = "gin-rummy game"
-FILE_VERSION = 1
-MOST_ACTIONS = 1000 * (2 * MAX_TURNS + 4)
-"""More than a game has: the most hands, each with the most acts."""
+YOU = Player("person")
 _ONE = np.zeros(1, np.int64)
 
 
@@ -139,9 +134,12 @@ class HumanGame:
         return game
 
     def record(self) -> GameRecord:
-        """The game so far, as `gin_env.play.records` writes it."""
+        """The game so far, as `gin_env.play.records` writes it; the next hand is in it after `next_hand`."""
         made_by = None if self._opponent_is_object else self.opponent
-        return self._game.record(0, (Player("person"), Player(self.bot.name, made_by)))
+        record = self._game.record(0, (YOU, Player(self.bot.name, made_by)))
+        if self.ended is not None and not self.is_over:
+            return replace(record, hands=record.hands[:-1])
+        return record
 
     def _play(self, action: int) -> None:
         self._hand.play(_ONE, np.array([action]))
@@ -155,20 +153,11 @@ class HumanGame:
     # --- Saving and resuming --------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write the game to a JSON file, from which `load` goes on. Raises OSError.
+        """Write the game's `record` as a file of `gin_env.play.records`, from which `load` goes on.
 
-        Whoever reads the file can work out the hidden cards: it holds the seed.
+        Whoever reads the file sees the hidden cards. Raises OSError.
         """
-        content = {
-            "kind": KIND,
-            "version": FILE_VERSION,
-            "gin_env": __version__,
-            "opponent": self.opponent,
-            "seed": self.seed,
-            "actions": self.actions,
-            "hand_end_shown": self.ended is not None,
-        }
-        atomic.write_text(path, json.dumps(content) + "\n")
+        atomic.write_text(path, to_line(self.record()) + "\n")
 
     @classmethod
     def load(cls, path: str | Path, opponent: str | Agent | None = None) -> HumanGame:
@@ -181,50 +170,22 @@ class HumanGame:
 
         Raises OSError, or ValueError, naming the file, for one that holds no such game.
         """
-        saved = _read(Path(path))
+        saved = read_one(path, 1)
+        person, bot = saved.players
+        if person != YOU or saved.rules != Rules() or saved.episode != "game" or saved.finished:
+            raise ValueError(
+                f"{path} holds no game that a person can go on with: `gin-rummy play --save FILE` writes one"
+            )
         if opponent is None:
-            named: str = saved["opponent"]
-            if named.startswith(PREFIX):
-                raise ValueError(f"{path} names the program {named!r}: start it with --opponent yourself")
-            opponent = named
-        game = cls(opponent, saved["seed"])
-        for number, action in enumerate(saved["actions"]):
-            if game.is_over:
-                raise ValueError(f"{path} is damaged: action {number} comes after the end of the game")
-            if game.ended is not None:
-                game.next_hand()
-            try:
-                game._play(action)
-            except IllegalActionError as error:
-                raise ValueError(f"{path} is damaged: action {number}: {error}") from error
-        if game.ended is not None and not saved["hand_end_shown"] and not game.is_over:
-            game.next_hand()
+            opponent = bot.bot or bot.name
+            if opponent.startswith(PREFIX):
+                raise ValueError(f"{path} names the program {opponent!r}: start it with --opponent yourself")
+        game = cls(opponent, saved.seed)
+        game._game = resume(saved)
+        game._begin_hand()
+        last = saved.positions()[-1]
+        if last.over:
+            game._hand.state[:] = last.state
+            game._hand.done[:] = True
+        game.actions = [action for hand in saved.hands for action in hand.actions]
         return game
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """The content of a saved game, checked. Raises OSError or ValueError."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is no saved game: it is not JSON") from error
-    if not isinstance(content, dict) or content.get("kind") != KIND:
-        raise ValueError(f"{path} is no saved game: `gin-rummy play --save FILE` writes one")
-    if content.get("version") != FILE_VERSION:
-        raise ValueError(
-            f"{path} is a saved game of version {content.get('version')!r}; this release reads "
-            f"version {FILE_VERSION}"
-        )
-    actions = content.get("actions")
-    sound = {
-        "opponent": isinstance(content.get("opponent"), str),
-        "seed": is_integer(content.get("seed")),
-        "actions": isinstance(actions, list)
-        and len(actions) <= MOST_ACTIONS
-        and all(is_integer(action) and 0 <= action < NUM_ACTIONS for action in actions),
-        "hand_end_shown": isinstance(content.get("hand_end_shown"), bool),
-    }
-    for name, is_sound in sound.items():
-        if not is_sound:
-            raise ValueError(f"{path} is damaged: {name!r} is missing or cannot be")
-    return content

@@ -1,11 +1,11 @@
 """What bots think of positions: what they would play, and what each action is worth to them.
 
-A bot may have one of two methods beside `act`, both for n views of players to move, with NaN for actions that
-are no choice:
+A bot may have one of two methods beside `act`, both for n views of players to move:
 
-- ``action_values(view)``, float64 (n, 107): the points of the hand that each action brings on average
-  (`generation`);
-- ``action_chances(view)``, float64 (n, 107): with which probability it is chosen (`policy`).
+- ``action_values(view)``, float64 (n, 107): the points of the hand that each action brings on average, NaN
+  for actions that are no choice (`generation`);
+- ``action_chances(view)``, float64 (n, 107): with which probability each action is chosen, 0 for those that
+  are no choice (`policy`).
 """
 
 from __future__ import annotations

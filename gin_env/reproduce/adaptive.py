@@ -18,11 +18,24 @@ from gin_env import agents, estimators
 from gin_env.agents import Agent
 from gin_env.agents.safe_discard import SafeDiscardBot
 from gin_env.batch import Games
+from gin_env.cards import card_columns
 from gin_env.estimators.base import Estimator
 from gin_env.estimators.ensemble import EnsembleEstimator
+from gin_env.estimators.public_history import known_cards
 from gin_env.play.intervals import win_rate_difference_interval, win_rate_interval
 from gin_env.play.turns import play_bot
-from gin_env.reproduce.experiments import Experiment, Row, Run, by, in_order, interval, markdown, percent
+from gin_env.reproduce.experiments import (
+    Experiment,
+    Row,
+    Run,
+    by,
+    in_order,
+    interval,
+    markdown,
+    more_interval,
+    more_won,
+    percent,
+)
 from gin_env.rules import Rules
 from gin_env.state import DISCARD
 from gin_env.support.atomic import write_json
@@ -124,14 +137,8 @@ def add_losses(
     `hands` are the opponents', masks uint64 (n,).
     """
     public = view.records["public"]
-    cards = np.arange(52, dtype=np.uint64)
-    held = (hands[:, None] >> cards & np.uint64(1)).astype(bool)
-    known = (
-        view.records["private"]["hand"]
-        | public["pile"]
-        | public["shown"][np.arange(len(view)), 1 - view.records["player"].astype(np.int64)]
-    )
-    unknown = (known[:, None] >> cards & np.uint64(1)) == 0
+    held = card_columns(hands)
+    _, unknown, _ = known_cards(view)
     given = np.clip(np.where(held, estimates, 1.0 - estimates).astype(np.float64), 1e-6, 1.0)
     each = -(np.log(given) * unknown).sum(axis=1)
     discarding = public["phase"] == DISCARD
@@ -201,7 +208,7 @@ def adaptive_row(label: str, opponent: str, played: dict[str, dict[str, Any]]) -
         others = np.array(without["wins"]), np.array(without["decided"])
         low, high = win_rate_difference_interval((wins, decided), others)
         more = wins.sum() / max(decided.sum(), 1) - others[0].sum() / max(others[1].sum(), 1)
-        row |= {"more": percent(more), "more_low": percent(low), "more_high": percent(high)}
+        row |= more_won(more, low, high)
     return row
 
 
@@ -218,15 +225,7 @@ def adaptive_table(rows: Sequence[Row]) -> str:
             cells += [interval(row, 1), ", ".join("" if one is None else f"{one:.4f}" for one in losses)]
         lines.append(cells)
     header = ["estimator", *chain.from_iterable((f"against {one}", "log loss") for one in opponents)]
-    differences = [
-        (
-            row["player"],
-            row["opponent"],
-            interval({"won": row["more"], "low": row["more_low"], "high": row["more_high"]}, 2, "+"),
-        )
-        for row in rows
-        if "more" in row
-    ]
+    differences = [(row["player"], row["opponent"], more_interval(row)) for row in rows if "more" in row]
     text = f"Log loss in the first {CHANGE} hands of a game, and in those after them."
     return "\n\n".join(
         [

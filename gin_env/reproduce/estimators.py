@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gin_env import agents, estimators
-from gin_env.cards import NUM_CARDS
+from gin_env.cards import card_columns
 from gin_env.reproduce.experiments import Experiment, Row, Run, by, in_order, markdown
 from gin_env.support.atomic import save_figure
 from gin_env.support.plots import BLUE, ORANGE, new_figure, sign_figure
@@ -234,10 +234,9 @@ def drift_areas(estimates: np.ndarray, hands: np.ndarray, rng: np.random.Generat
     with the largest probabilities to include k held ones, ours adds (11 - k)(i - k), what paper 003 prints
     adds (11 - i)(i - k). Equal probabilities are ordered at random.
     """
-    cards = np.arange(NUM_CARDS, dtype=np.uint64)
     order = np.lexsort((rng.random(estimates.shape), -estimates), axis=1)
-    held = (hands[:, None] >> cards & np.uint64(1)).astype(bool)
-    places = 1 + np.nonzero(np.take_along_axis(held, order, axis=1))[1].reshape(len(estimates), -1)
+    held = np.take_along_axis(card_columns(hands), order, axis=1)
+    places = 1 + np.nonzero(held)[1].reshape(len(estimates), -1)
     k = np.arange(1, places.shape[1] + 1)
     late = places - k
     return np.stack([((11 - k) * late).sum(axis=1), ((11 - places) * late).sum(axis=1)], axis=1).astype(float)

@@ -106,6 +106,11 @@ def percent(share: float) -> float:
     return round(100 * float(share), 3)
 
 
+def more_won(more: float, low: float, high: float) -> Row:
+    """By how much more is won than without something, with its interval, in per cent: a part of a row."""
+    return {"more": percent(more), "more_low": percent(low), "more_high": percent(high)}
+
+
 @dataclass(frozen=True)
 class Experiment:
     """A published table or figure, and what makes it."""
@@ -147,6 +152,11 @@ def interval(row: Row, digits: int = 2, sign: str = "", key: str = "won") -> str
     if row.get("low") is None:
         return number
     return f"{number} ({row['low']:{sign}.{digits}f} to {row['high']:{sign}.{digits}f})"
+
+
+def more_interval(row: Row) -> str:
+    """``+0.52 (+0.03 to +1.01)`` of a row with what `more_won` returned."""
+    return interval({"won": row["more"], "low": row["more_low"], "high": row["more_high"]}, 2, "+")
 
 
 def plain_table(header: Sequence[str], keys: Sequence[str], rows: Sequence[Row]) -> str:

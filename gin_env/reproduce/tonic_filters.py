@@ -17,6 +17,7 @@ from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.random_bots import pick_card
 from gin_env.agents.tonic import (
     TonicBot,
+    cards_believed_held,
     cards_near_runs,
     desired_cards,
     kept_pairs,
@@ -26,7 +27,6 @@ from gin_env.agents.tonic import (
 )
 from gin_env.compilation import kernel
 from gin_env.engine import discards_allowed
-from gin_env.estimators.logistic import cards_held
 from gin_env.hands import available_cards, discard_or_knock, own_turn
 from gin_env.melds import best_set_cards, least_deadwood_discards, run_cards
 from gin_env.play.differences import win_rate_difference
@@ -40,7 +40,8 @@ from gin_env.reproduce.experiments import (
     interval,
     markdown,
     match_row,
-    percent,
+    more_interval,
+    more_won,
 )
 from gin_env.state import DISCARD
 from gin_env.views import PlayerView
@@ -89,17 +90,7 @@ def cards_kept(which: int, public, private, player: int, parameters, runs: int, 
         return kept_pairs(unmelded, available, parameters.keep_pairs_below[turn])
     if which == RUNS:
         return cards_near_runs(runs, unmelded, available) if turn <= 2 else np.int64(0)
-    held = cards_held(
-        public,
-        private,
-        player,
-        parameters.increment,
-        parameters.decrement,
-        parameters.decline,
-        parameters.depth_growth,
-        parameters.held_value,
-    )
-    return desired_cards(unmelded, held)
+    return desired_cards(unmelded, cards_believed_held(public, private, player, parameters))
 
 
 @kernel
@@ -158,14 +149,9 @@ def measure_filters(run: Run) -> list[Row]:
             bot.name = f"{base}, filters: {label}"
             matches[label] = run.match(bot, "simple", FILTER_GAMES)
             difference = win_rate_difference(matches[label], matches["all in concert, as in the paper"])
-            low, high = difference.interval
             rows.append(
                 match_row(matches[label], base=base, filters=label)
-                | {
-                    "more": percent(difference.value),
-                    "more_low": percent(low),
-                    "more_high": percent(high),
-                }
+                | more_won(difference.value, *difference.interval)
             )
     return rows
 
@@ -179,8 +165,7 @@ def filters_table(rows: Sequence[Row]) -> str:
         cells = []
         for base in bases:
             row = found[base, label]
-            more = {"won": row["more"], "low": row["more_low"], "high": row["more_high"]}
-            cells += [interval(row), "" if label.startswith("all in concert") else interval(more, 2, "+")]
+            cells += [interval(row), "" if label.startswith("all in concert") else more_interval(row)]
         lines.append([label, *cells])
     header = [text for base in bases for text in (f"{base} against `simple`", "more than all in concert")]
     return markdown(["filters", *header], lines)
@@ -212,12 +197,7 @@ def measure_proposals(run: Run) -> list[Row]:
                 bot.name = f"{base} with {label}"
                 match = run.match(bot, opponent, PROPOSAL_GAMES)
                 difference = win_rate_difference(match, without)
-                low, high = difference.interval
-                more = {
-                    "more": percent(difference.value),
-                    "more_low": percent(low),
-                    "more_high": percent(high),
-                }
+                more = more_won(difference.value, *difference.interval)
                 rows.append(match_row(match, base=base, proposal=label) | more)
     return rows
 
@@ -231,9 +211,7 @@ def proposals_table(rows: Sequence[Row]) -> str:
         for proposal in in_order(rows, "proposal"):
             cells = []
             for opponent in opponents:
-                row = found[base, proposal, opponent]
-                more = {"won": row["more"], "low": row["more_low"], "high": row["more_high"]}
-                cells.append(interval(more, 2, "+"))
+                cells.append(more_interval(found[base, proposal, opponent]))
             lines.append([base, proposal, *cells])
     header = ["Tonic", "proposal", *(f"more games won against `{opponent}`" for opponent in opponents)]
     return markdown(header, lines)

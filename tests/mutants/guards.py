@@ -91,6 +91,7 @@ GUARDS: dict[str, str] = {
     "gin_env/training/estimators/metrics.py": "estimator_metrics",
     "gin_env/training/hand_strength/simulation.py": "simulation",
     "gin_env/agents/generations/bot.py": "generation_steps",
+    "gin_env/agents/ties.py": "generation_steps",
     "gin_env/agents/hand_strength/features.py": "hands",
     "gin_env/training/generations/experience.py": "generation_steps",
     "gin_env/training/generations/fit.py": "generation_steps",

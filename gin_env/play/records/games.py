@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -136,18 +137,11 @@ class GameRecord:
     def _check_end(self, number: int, public: np.void) -> None:
         """Compare how a hand ended with the engine, and with the hand after it."""
         hand, where = self.hands[number], f"hand {number + 1}"
-        won = public["winner"] >= 0
-        played: dict[str, object] = {
-            "outcome": OUTCOME_NAMES[public["outcome"]],
-            "winner": int(public["winner"]) if won else None,
-            "knocker": int(public["knocker"]) if won else None,
-            "points": int(public["points"]),
-            "deadwood": tuple(public["deadwood"].tolist()) if won else None,
-        }
+        played = end_of_hand(public)
         for name, value in played.items():
             if getattr(hand, name) != value:
                 raise RecordError(f"{where}: {name} is {getattr(hand, name)!r}, but playing gives {value!r}")
-        if hand.counted is not None and not won:
+        if hand.counted is not None and played["winner"] is None:
             raise RecordError(f"{where}: points are counted, but nobody won")
         if number + 1 == len(self.hands):
             return
@@ -212,6 +206,18 @@ class GameRecord:
             table.state["hidden"]["decisions"][number] = decisions
             decisions += len(hand.actions)
         return table
+
+
+def end_of_hand(public: np.void) -> dict[str, Any]:
+    """How the hand of a `PUBLIC` record ended, as the fields of a `HandRecord`; so far, if it goes on."""
+    won = public["winner"] >= 0
+    return {
+        "outcome": OUTCOME_NAMES[public["outcome"]],
+        "winner": int(public["winner"]) if won else None,
+        "knocker": int(public["knocker"]) if won else None,
+        "points": int(public["points"]),
+        "deadwood": tuple(public["deadwood"].tolist()) if won else None,
+    }
 
 
 def as_bytes(states: np.ndarray) -> np.ndarray:

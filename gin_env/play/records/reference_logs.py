@@ -11,8 +11,7 @@ from typing import Any
 
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.cards import card_id
-from gin_env.play.records.games import GameRecord, HandRecord, Player, RecordError
-from gin_env.state import OUTCOME_NAMES
+from gin_env.play.records.games import GameRecord, HandRecord, Player, RecordError, end_of_hand
 
 SOURCE = "tneller/gin-rummy-eaai"
 
@@ -57,20 +56,11 @@ def from_reference_log(found: dict[str, Any]) -> GameRecord:
 def _with_end(hand: HandRecord, logged: dict[str, Any]) -> HandRecord:
     """The hand with its end as our rules have it, and what the log counted where it differs."""
     end = GameRecord((Player(""), Player("")), (hand,), episode="hand").positions()[-1].state["public"][0]
-    winner = int(end["winner"])
-    if winner < 0:
-        return replace(hand, outcome=OUTCOME_NAMES[end["outcome"]])
+    ended = replace(hand, **end_of_hand(end))
+    if ended.winner is None:
+        return ended
     counted = int(logged["winner"]), int(logged["points"])
-    first, second = end["deadwood"].tolist()
-    return replace(
-        hand,
-        outcome=OUTCOME_NAMES[end["outcome"]],
-        winner=winner,
-        knocker=int(end["knocker"]),
-        points=int(end["points"]),
-        deadwood=(first, second),
-        counted=None if counted == (winner, int(end["points"])) else counted,
-    )
+    return replace(ended, counted=None if counted == (ended.winner, ended.points) else counted)
 
 
 def _actions(events: list[dict[str, Any]]) -> list[int]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.batch import Episode, Games, Reward
-from gin_env.play.records.games import GameRecord, HandRecord, Player, as_bytes
+from gin_env.play.records.games import GameRecord, HandRecord, Player, as_bytes, end_of_hand
 from gin_env.rules import Rules
-from gin_env.state import OUTCOME_NAMES, UNDECIDED
 
 
 class RecordedGames(Games):
@@ -102,17 +101,11 @@ def _hand(state: np.void, scores: np.ndarray) -> HandRecord:
     """The hand of a `STATE` record; `scores` are those before it."""
     public = state["public"]
     size = int(public["rules"]["ranks"]) * int(public["rules"]["suits"])
-    won = public["winner"] >= 0 and public["outcome"] != UNDECIDED
     before: list[int] = scores.tolist()
-    deadwood: list[int] = public["deadwood"].tolist()
     return HandRecord(
         dealer=int(public["dealer"]),
         scores=(before[0], before[1]),
         deck=tuple(state["hidden"]["deck"][:size].tolist()),
         actions=tuple(public["history"][: public["history_length"]].tolist()),
-        outcome=OUTCOME_NAMES[public["outcome"]],
-        winner=int(public["winner"]) if won else None,
-        knocker=int(public["knocker"]) if won else None,
-        points=int(public["points"]),
-        deadwood=(deadwood[0], deadwood[1]) if won else None,
+        **end_of_hand(public),
     )

@@ -139,6 +139,38 @@ def average_identical(
     return hands[kept], estimates[kept], means[order].astype(np.float32), counts[order].astype(np.uint32)
 
 
+def data_set_of(
+    hands: np.ndarray,
+    estimates: np.ndarray,
+    scores: np.ndarray,
+    *,
+    name: str,
+    explorer: str,
+    samples: int,
+    stages: str,
+    discount: float,
+    estimator: str,
+    seed: int,
+    deals: int,
+    simulated_actions: int,
+) -> DataSet:
+    """The data set of these observations (n,), in which each state stands once, and what it was made with."""
+    metadata = {
+        "name": name,
+        "explorer": explorer,
+        "samples": samples,
+        "observations": len(scores),
+        "stages": stages,
+        "discount": discount,
+        "estimator": estimator,
+        "seed": seed,
+        "deals": deals,
+        "simulated_actions": simulated_actions,
+        "version": __version__,
+    }
+    return DataSet(*average_identical(hands, estimates, scores), metadata)
+
+
 def generate(
     name: str,
     observations: int = 1_000_000,
@@ -184,23 +216,20 @@ def generate(
     hands, estimates, points, left = (
         np.concatenate(columns)[:observations] for columns in zip(*parts, strict=True)
     )
-    hands, estimates, scores, counts = average_identical(
-        hands, estimates, discounted_scores(points, left, discount)
+    return data_set_of(
+        hands,
+        estimates,
+        discounted_scores(points, left, discount),
+        name=name,
+        explorer=EXPLORERS[explorer],
+        samples=samples,
+        stages=stages,
+        discount=discount,
+        estimator=estimator,
+        seed=seed,
+        deals=deals,
+        simulated_actions=simulated,
     )
-    metadata = {
-        "name": name,
-        "explorer": EXPLORERS[explorer],
-        "samples": samples,
-        "observations": observations,
-        "stages": stages,
-        "discount": discount,
-        "estimator": estimator,
-        "seed": seed,
-        "deals": deals,
-        "simulated_actions": simulated,
-        "version": __version__,
-    }
-    return DataSet(hands, estimates, scores, counts, metadata)
 
 
 def _chunks(workers: int, work: Callable[[int], Any]) -> Generator[Any, None, None]:

@@ -21,10 +21,9 @@ from gin_env.rules import Rules
 from gin_env.state import DISCARD, OVER, STATE
 from gin_env.streams import check_seed
 from gin_env.support.checks import check_integer
-from gin_env.support.version import __version__
 from gin_env.training.hand_strength.data_sets import (
     DataSet,
-    average_identical,
+    data_set_of,
     discounted_scores,
     quantised,
 )
@@ -66,22 +65,20 @@ def explore(
         if progress is not None:
             progress(new)
     columns = [np.concatenate(column)[:observations] for column in zip(*parts, strict=True)]
-    scores = discounted_scores(columns[2], np.zeros(observations), 1.0)
-    hands, estimates, scores, counts = average_identical(columns[0], columns[1], scores)
-    metadata = {
-        "name": f"random-{samples} explored by {bot.name}",
-        "explorer": bot.name,
-        "samples": samples,
-        "observations": observations,
-        "stages": "last",
-        "discount": 1.0,
-        "estimator": estimator,
-        "seed": seed,
-        "deals": deals,
-        "simulated_actions": simulated,
-        "version": __version__,
-    }
-    return DataSet(hands, estimates, scores, counts, metadata)
+    return data_set_of(
+        columns[0],
+        columns[1],
+        discounted_scores(columns[2], np.zeros(observations), 1.0),
+        name=f"random-{samples} explored by {bot.name}",
+        explorer=bot.name,
+        samples=samples,
+        stages="last",
+        discount=1.0,
+        estimator=estimator,
+        seed=seed,
+        deals=deals,
+        simulated_actions=simulated,
+    )
 
 
 def explore_samples(
