@@ -273,9 +273,11 @@ def test_the_spaces_are_those_of_the_old_release(visible, planes):
         space = env.observation_space(agent)
         assert (space["observation"].shape, space["observation"].dtype) == ((planes, 52), np.int8)
         assert (space["action_mask"].shape, space["action_mask"].dtype) == ((110,), np.int8)
+        for entry in space.values():
+            assert (entry.low.min(), entry.low.max(), entry.high.min(), entry.high.max()) == (0, 0, 1, 1)
         assert env.action_space(agent).n == 110
         assert space is env.observation_space(agent)
-    assert env.metadata["name"] == "gin_rummy_v4"
+    assert (env.metadata["name"], env.metadata["is_parallelizable"]) == ("gin_rummy_v4", False)
 
 
 def test_arrays_are_the_callers_own():
