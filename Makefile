@@ -8,7 +8,7 @@ WORKERS ?= 2
 # A file is tested by one process, so that what it prepares is prepared once; torch need not fight for the cores.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: help install test test-long kernels lint coverage compatibility mutants train bench soak docs clean
+.PHONY: help install test test-long kernels lint coverage compatibility mutants train bench soak docs release-check clean
 
 help:
 	@echo "make install install into .venv, as links to this checkout: run it again after adding a file"
@@ -21,6 +21,7 @@ help:
 	@echo "make soak    the checks that get better the longer they run: make soak SCALE=10"
 	@echo "make mutants   change the code in small ways for $(MINUTES) minutes: do the tests notice?"
 	@echo "make docs    build the documentation site: docs/_build/html/index.html"
+	@echo "make release-check   build wheel and source into dist, check, install and run them"
 	@echo "make lint    ruff and mypy only"
 	@echo "make clean   remove .venv and all caches"
 
@@ -86,8 +87,14 @@ docs: install
 	$(BIN)/sphinx-build -W --keep-going -q -b html -c docs -d docs/_build/doctrees . docs/_build/html
 	@echo "the site is in docs/_build/html/index.html"
 
+# ADDRESS=https://github.com/OWNER/gin-env makes files to upload; another Python with PYTHON=python3.13.
+release-check:
+	$(PYTHON) -m venv .venv-release
+	.venv-release/bin/pip install --quiet build twine
+	.venv-release/bin/python docs/release.py $(ADDRESS)
+
 train: install
 	$(BIN)/python examples/ppo.py --minutes $(MINUTES)
 
 clean:
-	rm -rf $(VENV) .venv-oldest .coverage* build dist docs/_build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest .venv-release .coverage* build dist docs/_build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

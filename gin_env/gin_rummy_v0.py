@@ -50,8 +50,12 @@ REGISTERED_ID = "gin_env/gin_rummy-v0"
 
 def env(**kwargs: Any) -> AECEnv:
     """`raw_env` in PettingZoo's usual wrappers; takes the same keywords."""
-    wrapped: AECEnv = raw_env(**kwargs)
-    wrapped = _TerminateIllegalWrapper(wrapped, illegal_reward=-1)
+    return usual_wrappers(raw_env(**kwargs))
+
+
+def usual_wrappers(raw: AECEnv) -> AECEnv:
+    """An environment with action masks in PettingZoo's usual wrappers: an illegal action ends the episode."""
+    wrapped: AECEnv = _TerminateIllegalWrapper(raw, illegal_reward=-1)
     wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
     return wrappers.OrderEnforcingWrapper(wrapped)
 

@@ -32,6 +32,7 @@ GUARDS: dict[str, str] = {
     "gin_env/gin_rummy_v0.py": (
         "golden_transcript aec_errors fixed_deals how_hands_end hands_and_games render aec"
     ),
+    "gin_env/compat/gin_rummy_v4.py": "gin_rummy_v4",
     "gin_env/gymnasium_env.py": "vector_environments how_hands_end candidate_faces gymnasium learner_seat",
     "gin_env/wrappers/sb3.py": "vector_environments how_hands_end learner_seat policy_files",
     "gin_env/play/learner_seat.py": "vector_environments how_hands_end fixed_deals gymnasium learner_seat",

@@ -1,0 +1,109 @@
+"""Builds the files of a release in dist/, and checks them as who installs them would: `make release-check`.
+
+python docs/release.py                                     # a check; links in the README lead nowhere on PyPI
+python docs/release.py https://github.com/OWNER/gin-env    # to upload: links and project URLs lead there
+
+It needs `build` and `twine`. The address stands nowhere in the repository: the README's links are relative,
+so that they work in a checkout, on GitHub and on the site, and become absolute only here.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+LINKED = {"agents": "gin_env/agents", "wrappers": "gin_env/wrappers"}
+"""Top-level folders that the package holds as links, which the files of a release follow."""
+PACKAGED = (".py", ".npz", ".safetensors", ".tcss", "py.typed")
+
+
+def absolute_links(page: str, address: str, tag: str) -> str:
+    """A page of Markdown whose relative links lead to the repository at this address."""
+
+    def lead_there(link: re.Match[str]) -> str:
+        picture, words, target = link.groups()
+        return f"{picture}{words}({address}/{'raw' if picture else 'blob'}/{tag}/{target})"
+
+    return re.sub(r"(!?)(\[[^\]]*\])\((?!https?:|#)([^)\s]+)\)", lead_there, page)
+
+
+def project_urls(address: str, tag: str) -> str:
+    """The table of pyproject.toml that PyPI shows beside the page."""
+    return (
+        "[project.urls]\n"
+        f'Repository = "{address}"\n'
+        f'Documentation = "{address}/blob/{tag}/docs/index.md"\n'
+        f'Changelog = "{address}/blob/{tag}/CHANGELOG.md"\n'
+        f'Issues = "{address}/issues"\n\n'
+    )
+
+
+def expected_files(tracked: list[str]) -> set[str]:
+    """What the wheel holds of these tracked files, beside its own metadata."""
+    found = {name for name in tracked if name.startswith("gin_env/") and name.endswith(PACKAGED)}
+    for folder, link in LINKED.items():
+        inside = [name.removeprefix(folder) for name in tracked if name.startswith(f"{folder}/")]
+        found |= {link + name for name in inside if name.endswith(PACKAGED)}
+    return found
+
+
+def tracked_files() -> list[str]:
+    """The files of the checkout that git knows, links among them."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True)
+    return listed.stdout.splitlines()
+
+
+def readme_code(readme: str) -> str:
+    """The README's first lines of Python."""
+    return readme.split("```python\n", 1)[1].split("```", 1)[0]
+
+
+def main(address: str | None) -> None:
+    """Build, check, install and run. Raises CalledProcessError or SystemExit if something fails."""
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    tracked, tag, dist = tracked_files(), f"v{version}", ROOT / "dist"
+    shutil.rmtree(dist, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder, "tree")
+        for name in tracked:
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, tree / name, follow_symlinks=False)
+        readme = (ROOT / "README.md").read_text()
+        if address:
+            address = address.rstrip("/")
+            (tree / "README.md").write_text(absolute_links(readme, address, tag))
+            project = (tree / "pyproject.toml").read_text()
+            dependencies = "[project.optional-dependencies]\n"
+            (tree / "pyproject.toml").write_text(
+                project.replace(dependencies, project_urls(address, tag) + dependencies)
+            )
+        run(sys.executable, "-m", "build", "--outdir", dist, tree)
+        run(sys.executable, "-m", "twine", "check", "--strict", *sorted(dist.iterdir()))
+        (wheel,) = dist.glob("*.whl")
+        held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+        if differences := held ^ expected_files(tracked):
+            raise SystemExit(f"the wheel and the checkout differ: {', '.join(sorted(differences))}")
+        venv.create(Path(folder, "venv"), with_pip=True)
+        python = Path(folder, "venv", "Scripts" if sys.platform == "win32" else "bin", "python")
+        run(python, "-m", "pip", "install", "--quiet", wheel)
+        run(python, "-c", readme_code(readme), cwd=folder)
+    if not address:
+        print("not to be uploaded: without an address the links of the README lead nowhere on PyPI")
+
+
+def run(*command: str | Path, cwd: str | None = None) -> None:
+    """Run a command, which is shown. Raises CalledProcessError if it fails."""
+    print("$", *command[:4], flush=True)
+    subprocess.run(command, cwd=cwd, check=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else None)

@@ -1,0 +1,1 @@
+"""Environments that others no longer ship, over our engine: `gin_env.compat.gin_rummy_v4`."""
