@@ -67,7 +67,7 @@ def readme_code(readme: str) -> str:
 
 
 def main(address: str | None) -> None:
-    """Build, check, install and run. Raises CalledProcessError or SystemExit if something fails."""
+    """Build, check, install and run. Raises SystemExit, with what was printed, if something fails."""
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     tracked, tag, dist = tracked_files(), f"v{version}", ROOT / "dist"
     shutil.rmtree(dist, ignore_errors=True)
@@ -85,24 +85,29 @@ def main(address: str | None) -> None:
             (tree / "pyproject.toml").write_text(
                 project.replace(dependencies, project_urls(address, tag) + dependencies)
             )
-        run(sys.executable, "-m", "build", "--outdir", dist, tree)
-        run(sys.executable, "-m", "twine", "check", "--strict", *sorted(dist.iterdir()))
+        run("build", sys.executable, "-m", "build", "--outdir", dist, tree)
+        run("check", sys.executable, "-m", "twine", "check", "--strict", *sorted(dist.iterdir()))
         (wheel,) = dist.glob("*.whl")
         held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
         if differences := held ^ expected_files(tracked):
             raise SystemExit(f"the wheel and the checkout differ: {', '.join(sorted(differences))}")
         venv.create(Path(folder, "venv"), with_pip=True)
         python = Path(folder, "venv", "Scripts" if sys.platform == "win32" else "bin", "python")
-        run(python, "-m", "pip", "install", "--quiet", wheel)
-        run(python, "-c", readme_code(readme), cwd=folder)
+        run("install the wheel", python, "-m", "pip", "install", "--quiet", wheel)
+        run("run the README's code", python, "-c", readme_code(readme), cwd=folder)
     if not address:
         print("not to be uploaded: without an address the links of the README lead nowhere on PyPI")
 
 
-def run(*command: str | Path, cwd: str | None = None) -> None:
-    """Run a command, which is shown. Raises CalledProcessError if it fails."""
-    print("$", *command[:4], flush=True)
-    subprocess.run(command, cwd=cwd, check=True)
+def run(what: str, *command: str | Path, cwd: str | None = None) -> None:
+    """Run a command; what it prints is shown if it fails, which raises SystemExit."""
+    print(what, end=": ", flush=True)
+    done = subprocess.run(
+        command, check=False, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if done.returncode:
+        raise SystemExit(f"failed\n{done.stdout}")
+    print("passed", flush=True)
 
 
 if __name__ == "__main__":

@@ -68,9 +68,6 @@ OUR_ID = np.array([suit * NUM_RANKS + rank for suit in (2, 1, 3, 0) for rank in 
 ID_HERE = np.argsort(OUR_ID)
 """int (52,): the id here of each card of the package."""
 
-# The players declare the hand dead, not the engine; a history has room for so many turns.
-RULES = Rules(stock_floor=0, max_turns=MAX_TURNS)
-
 
 def env(**kwargs: Any) -> AECEnv:
     """`raw_env` in PettingZoo's usual wrappers; takes the same keywords."""
@@ -133,7 +130,8 @@ class raw_env(AECEnv):
         self.observation_spaces = {agent: self._observation_space() for agent in PLAYERS}
         self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in PLAYERS}
 
-        self.games = Games(1, RULES)
+        # The players declare the hand dead, not the engine; a history has room for so many turns.
+        self.games = Games(1, Rules(stock_floor=0, max_turns=MAX_TURNS))
         self._index = self.games.everyone  # the one game of the batch
         self._shuffles: np.random.RandomState | None = None
         self._begun = False
@@ -172,7 +170,7 @@ class raw_env(AECEnv):
 
         Raises TypeError or ValueError if the seed, a deck or the dealer is invalid, and changes nothing then.
         """
-        decks, fixed_dealer = check_deal_options(options, RULES, whole_game=False)
+        decks, fixed_dealer = check_deal_options(options, self.games.rules, whole_game=False)
         if seed is not None or self._shuffles is None:
             self._shuffles = _shuffles(check_seed(seed) if seed is not None else fresh_seed())
         dealer, deck = _next_deal(self._shuffles)
@@ -331,7 +329,7 @@ class raw_env(AECEnv):
                 mask[CALL_GIN] = 1
             else:
                 mask[DISCARD + held] = 1
-                mask[KNOCK + held[left <= RULES.knock_limit]] = 1
+                mask[KNOCK + held[left <= self.games.rules.knock_limit]] = 1
                 if public["taken"] != NO_CARD:
                     mask[DISCARD + ID_HERE[public["taken"]]] = 0
         return mask
