@@ -1,0 +1,36 @@
+"""What workers do in tests. They import this file, which therefore imports little."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+
+def square(number: int) -> int:
+    return number**2
+
+
+class Uncopied(Exception):
+    """Reading it back from a pickle fails, as for many exceptions with arguments of their own."""
+
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(f"{first} and {second}")
+
+
+def fail(number: int) -> int:
+    raise Uncopied("one", "two") if number == 1 else ValueError("the task is wrong")
+
+
+def die_once(task: tuple[Path, int]) -> int:
+    """The third task ends its process when it is done for the first time; all say that they were begun."""
+    folder, number = task
+    (folder / f"{number}-{os.getpid()}").touch()
+    if number == 2 and len(list(folder.glob("2-*"))) == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number**2
+
+
+def die(number: int) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return number
