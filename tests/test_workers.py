@@ -18,9 +18,10 @@ import pytest
 import torch
 from situations import Plain
 from test_match_sums import SHORT, NeverKnocks
+from typer.testing import CliRunner
 from worker_tasks import die, die_once, fail, square
 
-from gin_env import agents, play_match
+from gin_env import agents, cli, play_match
 from gin_env.agents.generations.network import CandidateNetwork, save_network
 from gin_env.play.match_log import MatchLog
 from gin_env.play.match_parts import part_size
@@ -121,6 +122,38 @@ def test_all_workers_are_the_cores_that_the_process_may_use(monkeypatch):
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: 7)
     assert workers._cores() == 7
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], (None, False)), (["--workers", "2"], (2, False)), (["--workers", "all"], ("all", False)),
+        (["--ray"], (None, True)), (["--ray", "--workers", "3"], (3, True)),
+        (["--ray", "a:1"], (None, "a:1")),
+        (["--ray=a:1", "--hands"], (None, "a:1")),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", ["match", "tournament"])
+def test_the_commands_ask_for_workers_and_for_ray_with_or_without_an_address(
+    monkeypatch, command, options, expected
+):
+    asked = []
+
+    class Noted(Workers):
+        def __init__(self, count, ray):
+            asked.append((count, ray))
+            super().__init__()
+
+    monkeypatch.setattr(workers, "Workers", Noted)
+    done = CliRunner().invoke(cli.app, [command, "random", "simple", "--games", "2", "--seed", "0", *options])
+    assert done.exit_code == 0, done.output
+    assert asked == [expected]
+
+
+def test_the_command_says_what_a_number_of_workers_is():
+    done = CliRunner().invoke(cli.app, ["match", "random", "simple", "--workers", "many"])
+    assert done.exit_code == 2
+    assert "'many' is neither a number nor `all`" in done.output
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import socket
 import sys
 import threading
 from collections import deque
@@ -311,6 +312,8 @@ class _RayTasks:
         self._ray = ray
         self._ours = not ray.is_initialized()
         if self._ours:
+            if isinstance(address, str):
+                _check_answers(address)
             ray.init(None if address is True else address, logging_level="error")
         self._do = ray.remote(num_cpus=1, max_retries=MOST_LOSSES)(_do_on_node)
         self.ahead = 2 * (
@@ -340,6 +343,17 @@ class _RayTasks:
     def end(self, *_: Any) -> None:
         if self._ours:
             self._ray.shutdown()
+
+
+def _check_answers(address: str) -> None:
+    """Raise ConnectionError unless something answers at HOST:PORT: Ray itself would try for a minute."""
+    host, _, port = address.rpartition("//")[2].rpartition(":")
+    if not port.isdecimal():
+        return  # one of Ray's words, such as "auto"
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+    except (OSError, OverflowError) as error:
+        raise ConnectionError(f"no Ray cluster answers at {address} ({error})") from error
 
 
 def _do_on_node(function: Callable[[Task], Result], task: Task, version: str) -> Result:
