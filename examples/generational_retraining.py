@@ -21,6 +21,7 @@ import json
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import tyro
 from tqdm import tqdm
@@ -28,6 +29,7 @@ from tqdm import tqdm
 from gin_env.support.atomic import save_figure
 from gin_env.support.exits import one_line_errors
 from gin_env.support.plots import new_figure, origin_line, sign_figure
+from gin_env.support.workers import Workers
 from gin_env.training.generations.loop import PREVIOUS, Generation, Settings, champion, read_history, run
 
 
@@ -39,8 +41,10 @@ class Options:
     """Where everything goes. A folder with a run is resumed, with its settings."""
     generations: int = 8
     """How many generations there are to be in the end."""
-    workers: int | None = None
-    """Processes that play; default: one for each core. The result does not depend on it."""
+    workers: int | Literal["all"] = "all"
+    """Processes that play, "all": one for each core. The result does not depend on it."""
+    ray: str | None = None
+    """Play on the Ray cluster at this address, "auto": the one of this machine (docs/scale.md)."""
     settings: Settings = field(default_factory=Settings)
     """What a new run does."""
 
@@ -55,7 +59,10 @@ def main(options: Options) -> None:
     print("generation  kept  seconds  win rate, 95 % interval", flush=True)
     for generation in read_history(options.folder):
         print(line_of(generation), flush=True)
-    with tqdm(unit="step", smoothing=0.1, leave=False) as bar:
+    with (
+        Workers(options.workers, ray=options.ray or False) as workers,
+        tqdm(unit="step", smoothing=0.1, leave=False) as bar,
+    ):
 
         def show(what: str, done: int, total: int) -> None:
             if bar.desc != f"{what}: " or bar.total != total:
@@ -64,7 +71,7 @@ def main(options: Options) -> None:
             bar.update(done - bar.n)
 
         settings = options.settings if fresh else None
-        for generation in run(options.folder, options.generations, settings, options.workers, show):
+        for generation in run(options.folder, options.generations, settings, workers, show):
             tqdm.write(line_of(generation))
             played = json.loads((options.folder / "settings.json").read_text())
             origin = origin_line(f"{played['games']:,} games a match", played["seed"])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import Future
-from contextlib import nullcontext
 from dataclasses import asdict
 
 import numpy as np
@@ -164,42 +162,41 @@ SETTINGS = loop.Settings(
 )
 
 
-class AtOnce:
-    """An executor that notes what it is asked, and answers with the number of the question."""
+class Asked:
+    """Workers that note what they are asked, and answer with the number of the question."""
 
     def __init__(self, answers=None) -> None:
         self.asked: list[tuple] = []
         self.answers = answers
 
-    def submit(self, function, *arguments) -> Future:
-        self.asked.append((function, *arguments))
-        future: Future = Future()
-        future.set_result(self.answers(len(self.asked)) if self.answers else len(self.asked))
-        return future
+    def map(self, function, tasks):
+        for task in tasks:
+            self.asked.append((function, *task))
+            yield self.answers(len(self.asked)) if self.answers else len(self.asked)
 
 
 def test_each_generation_gathers_against_the_pool_and_the_last_ones_kept():
-    executor, told = AtOnce(lambda number: made_up(number, 2 * number)), []
+    workers, told = Asked(lambda number: made_up(number, 2 * number)), []
     players = ["simple", "one", "two", "three"]
-    found = loop._gather(players, SETTINGS, 4, executor, lambda *what: told.append(what))
+    found = loop._gather(players, SETTINGS, 4, workers, lambda *what: told.append(what))
     opponents = {"simple": 2.0, "tonic": 1.0, "two": 0.5, "three": 0.5}
-    assert executor.asked == [
+    assert workers.asked == [
         (loop._gather_part, "three", opponents, SETTINGS, 5 * 1_000_003 + 4, part) for part in range(3)
     ]
     assert [len(each) for each in found] == [1 + 2 + 3, 2 + 4 + 6]
     assert told == [("gathering", done, 3) for done in range(4)]
-    executor = AtOnce(lambda _: made_up(1, 1))
-    loop._gather(players[:1], SETTINGS, 1, executor, lambda *_: None)
-    assert executor.asked[0][2] == SETTINGS.pool, "the ancestor is no opponent of its own"
-    loop._gather(players[:2], loop.Settings(hands=10), 1, executor, lambda *_: None)
-    assert list(executor.asked[-1][2].items())[-1] == ("one", 0.5)
-    assert len(executor.asked) == 3 + 1, "at least one part"
+    workers = Asked(lambda _: made_up(1, 1))
+    loop._gather(players[:1], SETTINGS, 1, workers, lambda *_: None)
+    assert workers.asked[0][2] == SETTINGS.pool, "the ancestor is no opponent of its own"
+    loop._gather(players[:2], loop.Settings(hands=10), 1, workers, lambda *_: None)
+    assert list(workers.asked[-1][2].items())[-1] == ("one", 0.5)
+    assert len(workers.asked) == 3 + 1, "at least one part"
 
 
 def test_each_generation_is_measured_against_the_pool_and_others():
-    executor = AtOnce()
-    found = loop._evaluate("me", {loop.PREVIOUS: "before"}, SETTINGS, executor, lambda *_: None)
-    assert executor.asked == [
+    workers = Asked()
+    found = loop._evaluate("me", {loop.PREVIOUS: "before"}, SETTINGS, workers, lambda *_: None)
+    assert workers.asked == [
         (loop._play, "me", opponent, 6, 5, "value") for opponent in ("simple", "tonic", "before")
     ]
     assert found == {"simple": 1, "tonic": 2, loop.PREVIOUS: 3}
@@ -278,7 +275,7 @@ def test_generations_follow_one_another_from_the_last_one_kept(tmp_path, monkeyp
     rates = iter([50, 60, 55, 58])
     fitted, trained_on = [], []
 
-    def evaluate(bot, others, settings, executor, progress):
+    def evaluate(bot, others, settings, workers, progress):
         won = next(rates)
         names = [*settings.pool, *others]
         fitted.append(
@@ -294,7 +291,6 @@ def test_generations_follow_one_another_from_the_last_one_kept(tmp_path, monkeyp
         torch.nn.init.constant_(next(network.parameters()), len(trained_on))
         return {"differences": 0.5, "means": 0.25}
 
-    monkeypatch.setattr(loop, "process_pool", lambda *_: nullcontext())
     monkeypatch.setattr(loop, "_evaluate", evaluate)
     monkeypatch.setattr(loop, "fit", train)
     monkeypatch.setattr(loop, "_gather", lambda *_: made_up(2, 3))

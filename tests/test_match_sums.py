@@ -12,7 +12,7 @@ from situations import SITUATIONS, Plain, plain_action
 from gin_env import MatchResult, Rules, play_match
 from gin_env.actions import KNOCK
 from gin_env.batch import HAND_RESULT
-from gin_env.play import matches
+from gin_env.play import match_parts, matches
 from gin_env.play.intervals import win_rate_interval
 from gin_env.state import GIN, KNOCK_WON, UNDERCUT, VOID
 
@@ -42,7 +42,7 @@ HANDS = np.concatenate(
 
 @pytest.mark.parametrize("seat_of_a", [0, 1])
 def test_hands_are_counted_for_the_bot_that_sits_there(seat_of_a):
-    tally = matches._Tally(3)
+    tally = match_parts.Tally(3)
     tally.add_hands(HANDS, np.full(6, 4 + seat_of_a))
     assert (tally.deals["hands"].tolist(), tally.voids, tally.turns) == ([0, 0, 6], 1, 63)
     by_seat = {"knocks": [2, 3], "gins": [1, 0], "undercuts": [2, 0]}
@@ -53,7 +53,7 @@ def test_hands_are_counted_for_the_bot_that_sits_there(seat_of_a):
 
 
 def test_hands_of_a_batch_in_which_bot_a_has_either_seat():
-    tally = matches._Tally(2)
+    tally = match_parts.Tally(2)
     tally.add_hands(HANDS, np.array([0, 1, 1, 0, 3, 2]))
     # a wins the first two and the fourth, b the gin and the fifth, in which a knocked.
     assert tally.deals["points"].tolist() == [[1 + 2 + 8, 4], [0, 16]]
@@ -64,7 +64,7 @@ def test_hands_of_a_batch_in_which_bot_a_has_either_seat():
 
 
 def test_games_are_counted_for_the_bot_that_sits_where_they_were_won():
-    tally = matches._Tally(4)
+    tally = match_parts.Tally(4)
     tally.add_games(np.array([0, 0, 1, 1, 1, -1, -1]), np.array([0, 1, 2, 3, 5, 6, 7]))
     assert tally.deals["wins"].tolist() == [[1, 1], [1, 1], [1, 0], [0, 0]]
     tally.add_games(np.array([0]), np.array([4]))
@@ -255,14 +255,14 @@ def test_the_two_games_of_a_pair_break_ties_with_other_numbers():
 def test_the_winner_of_an_episode_of_one_hand_is_the_hands(situation):
     table = matches.Games(1)
     table.results["winner"][0] = situation.winner
-    assert matches._winners(table, np.array([0])).tolist() == [situation.winner]
+    assert match_parts.winners(table, np.array([0])).tolist() == [situation.winner]
 
 
 def test_the_winner_of_a_game_has_reached_the_target():
     table = matches.Games(4, episode="game")
     table.state["public"]["scores"] = [[100, 99], [99, 100], [99, 99], [30, 130]]
     table.results["winner"] = 0  # of the last hand: of no interest
-    assert matches._winners(table, np.arange(4)).tolist() == [0, 1, -1, 1]
+    assert match_parts.winners(table, np.arange(4)).tolist() == [0, 1, -1, 1]
 
 
 SHORT = Rules(max_turns=4, max_hands=2)

@@ -16,7 +16,7 @@ import pytest
 import gin_env
 from gin_env import IllegalActionError, agents, cli, play_match, state
 from gin_env.batch import Games
-from gin_env.play import matches
+from gin_env.play import match_parts, matches
 
 pytestmark = pytest.mark.compiled
 
@@ -109,7 +109,7 @@ def test_a_deal_and_its_twin_differ_in_the_names_of_the_suits_alone():
         assert not set(one.tolist()) & set(other.tolist())
 
 
-def test_the_games_of_a_pair_do_not_begin_side_by_side():
+def test_the_games_of_a_pair_do_not_begin_side_by_side(monkeypatch):
     begun = []
 
     class Watched(Games):
@@ -117,7 +117,9 @@ def test_the_games_of_a_pair_do_not_begin_side_by_side():
             begun.extend(episodes.tolist())
             super().start(games, seeds, episodes, twins)
 
-    matches._play_all((agents.make("simple"),) * 2, 200, 3, Watched(50), None, False)
+    monkeypatch.setattr(match_parts, "Games", Watched)
+    monkeypatch.setattr(matches, "BATCH_SIZE", 50)
+    play_match("simple", "simple", 200, 3)
     assert sorted(begun) == sorted([*range(100)] * 2)
     assert sum(a == b for a, b in itertools.pairwise(begun)) < 10
 

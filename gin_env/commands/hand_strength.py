@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from gin_env.commands.options import DataEstimator, DataWorkers
+from gin_env.commands.options import DataEstimator, PlaysAnywhere, Ray, WorkerCount, workers_of
 from gin_env.support.atomic import check_targets
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
@@ -20,9 +20,10 @@ def _hand_strength() -> None:
 
 
 @app.command(
+    cls=PlaysAnywhere,
     epilog="Examples:  \n`gin-rummy hand-strength data simple simple.npz`  \n"
     "`gin-rummy hand-strength data random-256 random-256.npz --workers 2`  \n"
-    "`gin-rummy hand-strength data simple all.npz --stages all --discount 0.9 --seed 7`"
+    "`gin-rummy hand-strength data simple all.npz --stages all --discount 0.9 --seed 7`",
 )
 def data(
     name: Annotated[
@@ -36,13 +37,14 @@ def data(
     ] = None,
     estimator: DataEstimator = "bayes-isru",
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    workers: DataWorkers = 1,
+    workers: WorkerCount = None,
+    ray: Ray = None,
 ) -> None:
     """Play a data set of hands, opponent estimates and scores."""
     from gin_env.training.hand_strength.data_sets import generate
 
     check_targets(output)
-    with tqdm(total=observations, unit="state", smoothing=0.1) as progress:
+    with workers_of(workers, ray) as crew, tqdm(total=observations, unit="state", smoothing=0.1) as progress:
         result = generate(
             name,
             observations,
@@ -50,7 +52,7 @@ def data(
             discount=discount,
             estimator=estimator,
             seed=seed,
-            workers=workers,
+            workers=crew,
             progress=progress.update,
         )
     result.save(output)

@@ -10,7 +10,20 @@ import typer
 from tqdm import tqdm
 
 from gin_env.batch import Episode
-from gin_env.commands.options import BOT_HELP, Confidence, Hands, Json, Record, Resume, SecretSeed, resumable
+from gin_env.commands.options import (
+    BOT_HELP,
+    Confidence,
+    Hands,
+    Json,
+    PlaysAnywhere,
+    Ray,
+    Record,
+    Resume,
+    SecretSeed,
+    WorkerCount,
+    resumable,
+    workers_of,
+)
 from gin_env.support.atomic import check_targets
 
 app = typer.Typer()
@@ -34,12 +47,15 @@ def bots() -> None:
 
 
 @app.command(
+    cls=PlaysAnywhere,
     epilog="Examples:  \n`gin-rummy match simple random`  \n"
     "`gin-rummy match simple simple --games 20000 --seed 7 --json result.json`  \n"
     "`gin-rummy match simple:knock_at=4 simple --confidence 0.9`  \n"
     "`gin-rummy match tonic simple --seed 7 --json result.json --deals`  \n"
     "`gin-rummy match tonic simple --games 20 --seed 7 --record games.jsonl`  \n"
-    "`gin-rummy match runs/ppo_selfplay/policy.safetensors simple`"
+    "`gin-rummy match runs/ppo_selfplay/policy.safetensors simple`  \n"
+    "`gin-rummy match offensive simple --games 100000 --workers all`  \n"
+    "`gin-rummy match offensive simple --games 1000000 --ray 10.0.0.1:6379` (docs/scale.md)",
 )
 def match(
     a: Annotated[str, typer.Argument(help=BOT_HELP)],
@@ -55,6 +71,8 @@ def match(
         bool, typer.Option("--deals", help="Add to the JSON what each deal came to (wins, points, hands).")
     ] = False,
     record: Record = None,
+    workers: WorkerCount = None,
+    ray: Ray = None,
 ) -> None:
     """Play bot A against bot B: win rate with a Wilson interval, deals paired, seats and dealers balanced."""
     from gin_env.play.matches import check_confidence, play_match
@@ -64,8 +82,10 @@ def match(
         raise ValueError("--deals adds to the JSON: name its file with --json")
     check_targets(json, record)
     unit: Episode = "hand" if hands else "game"
-    with tqdm(total=games, unit=unit, smoothing=0.1) as progress:
-        result = play_match(a, b, games, seed, episode=unit, progress=progress.update, record=record)
+    with workers_of(workers, ray) as crew, tqdm(total=games, unit=unit, smoothing=0.1) as progress:
+        result = play_match(
+            a, b, games, seed, episode=unit, progress=progress.update, record=record, workers=crew
+        )
     typer.echo(result.summary(confidence))
     if record is not None:
         typer.echo(f"recorded in {record}; next: gin-rummy replay {record}")
@@ -75,11 +95,14 @@ def match(
 
 
 @app.command(
+    cls=PlaysAnywhere,
     epilog="Examples:  \n`gin-rummy tournament`  \n"
     "`gin-rummy tournament simple simple:knock_at=4 tonic --games 20000 --confidence 0.9`  \n"
     "`gin-rummy tournament --seed 7 --json table.json --csv table.csv --plot table.png`  \n"
     "`gin-rummy tournament simple tonic medium --games 20 --record games.jsonl`  \n"
-    "`gin-rummy tournament --seed 7 --json table.json --csv table.csv --plot table.png --resume`"
+    "`gin-rummy tournament --seed 7 --json table.json --csv table.csv --plot table.png --resume`  \n"
+    "`gin-rummy tournament --games 20000 --workers all`  \n"
+    "`gin-rummy tournament --games 20000 --ray`",
 )
 def tournament(
     bots: Annotated[
@@ -94,6 +117,8 @@ def tournament(
     plot: Annotated[Path | None, typer.Option(help="Draw the win rates as a heat map (.png).")] = None,
     record: Record = None,
     resume: Resume = False,
+    workers: WorkerCount = None,
+    ray: Ray = None,
 ) -> None:
     """Play all pairs of bots: win rates with Wilson intervals, points per hand, ratings on Elo's scale."""
     from gin_env import agents
@@ -110,7 +135,7 @@ def tournament(
     with ExitStack() as open_files:
         log = open_files.enter_context(resumable(resume, json, csv, plot))
         recorder = None if record is None else open_files.enter_context(Recorder(record))
-        with tqdm(total=total, unit=unit, smoothing=0.1) as progress:
+        with workers_of(workers, ray) as crew, tqdm(total=total, unit=unit, smoothing=0.1) as progress:
             result = play_tournament(
                 entrants,
                 games,
@@ -120,6 +145,7 @@ def tournament(
                 progress=progress.update,
                 log=log,
                 record=recorder,
+                workers=crew,
             )
         typer.echo(result)
         for path, write in (

@@ -7,12 +7,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 if TYPE_CHECKING:
     from gin_env.play.match_log import MatchLog
+    from gin_env.support.workers import Workers
 
 BOT_HELP = (
     "A bot's name, with parameters as in `simple:knock_at=4`, or a trained policy's path (.safetensors). "
@@ -44,7 +46,56 @@ Record = Annotated[
     ),
 ]
 DataEstimator = Annotated[str, typer.Option(help="What estimates the opponent's hand in the data.")]
-DataWorkers = Annotated[int, typer.Option(min=1, help="Threads that play; the data do not depend on it.")]
+
+
+def _count(text: str | int) -> int | Literal["all"]:
+    if text == "all":
+        return "all"
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is neither a number nor `all`") from None
+
+
+WorkerCount = Annotated[
+    Any,
+    typer.Option(
+        "--workers",
+        parser=_count,
+        metavar="N|all",
+        help="Processes that play, `all`: one for each core. The result does not depend on it.",
+        show_default="1, with --ray all of the cluster's cores",
+    ),
+]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        metavar="[ADDRESS]",
+        help="Play on a Ray cluster: the one of this machine, or the one at HOST:PORT. The result does not "
+        "depend on it.",
+    ),
+]
+_HERE = "auto-or-local"
+"""The address that stands for no address."""
+
+
+class PlaysAnywhere(TyperCommand):
+    """A command with the options `WorkerCount` and `Ray`, which may be given without an address."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Give a bare ``--ray`` the value that stands for it, which Typer does not do."""
+        told = list(args)
+        for place, word in enumerate(args):
+            if word == "--ray" and (place + 1 == len(args) or args[place + 1].startswith("-")):
+                told[place] = f"--ray={_HERE}"
+        return super().parse_args(ctx, told)
+
+
+def workers_of(count: int | Literal["all"] | None, ray: str | None) -> Workers:
+    """The workers that `WorkerCount` and `Ray` ask for; nothing is started before there is work."""
+    from gin_env.support.workers import Workers
+
+    return Workers(count, ray=False if ray is None else True if ray == _HERE else ray)
 
 
 def is_terminal() -> bool:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from gin_env.commands.options import DataEstimator, DataWorkers
+from gin_env.commands.options import DataEstimator, PlaysAnywhere, Ray, WorkerCount, workers_of
 from gin_env.support.atomic import check_folder, check_targets
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
@@ -40,7 +40,11 @@ def train_cfr(
         bool, typer.Option("--resume", help="Go on from the checkpoint, with its settings.")
     ] = False,
 ) -> None:
-    """Train strategies for the full game by Monte Carlo CFR+."""
+    """Train strategies for the full game by Monte Carlo CFR+.
+
+    Each hand is played by what all hands before it have taught, so one run is the work of one process. Runs
+    with other seeds can go on beside it.
+    """
     from gin_env.training.cfr.trainer import train_table
 
     check_targets(output, checkpoint)
@@ -87,6 +91,7 @@ def train_estimator(
 
 @app.command(
     "hand-strength",
+    cls=PlaysAnywhere,
     epilog="Examples:  \n"
     "`gin-rummy train hand-strength dual-inception-random-256 network.safetensors --candidates 5`  \n"
     "`gin-rummy train hand-strength mlp-simple quick.safetensors --observations 100000 --epochs 3`  \n"
@@ -113,13 +118,14 @@ def train_hand_strength(
     candidates: Annotated[
         int, typer.Option(min=1, help="Train so many and keep the one that wins most games against `simple`.")
     ] = 1,
-    workers: DataWorkers = 1,
+    workers: WorkerCount = None,
+    ray: Ray = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Write a checkpoint to this file after each epoch.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")] = False,
 ) -> None:
-    """Train a hand-strength network, the data included."""
+    """Train a hand-strength network, the data included, which workers may play."""
     from gin_env.agents.hand_strength.weights import save_network
     from gin_env.training.hand_strength import recipes
     from gin_env.training.hand_strength.selection import Contestant, train_best, validation_win_rate
@@ -132,7 +138,10 @@ def train_hand_strength(
     recipe = recipes.find_recipe(name)
     plan = find_schedule(schedule, epochs)
     settings = Settings(recipe.architecture, plan, recipe.augmented, seed, recipe.independently)
-    with tqdm(total=observations, unit="state", desc="data", smoothing=0.1) as progress:
+    with (
+        workers_of(workers, ray) as crew,
+        tqdm(total=observations, unit="state", desc="data", smoothing=0.1) as progress,
+    ):
         states = recipes.load_or_generate(
             data,
             recipe.data_set,
@@ -140,7 +149,7 @@ def train_hand_strength(
             estimator=estimator,
             observations=observations,
             seed=data_seed,
-            workers=workers,
+            workers=crew,
             progress=progress.update,
         )
         progress.update(observations - progress.n)

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Literal
 
 from gin_env.agents import Agent
 from gin_env.batch import Episode
@@ -20,6 +21,7 @@ from gin_env.play.records import Recorder
 from gin_env.rules import Rules
 from gin_env.support.atomic import write_text
 from gin_env.support.version import __version__
+from gin_env.support.workers import Workers
 
 
 class MatchLog:
@@ -64,18 +66,28 @@ class MatchLog:
         rules: Rules | None = None,
         progress: Callable[[int], object] | None = None,
         record: Recorder | None = None,
+        workers: int | Literal["all"] | Workers = 1,
     ) -> MatchResult:
         """The match of these bots: from the file, or played by `play_match` and added to it.
 
         `names` are what the bots are known by in the file: bots that play differently need different ones.
-        With `record` the games of a match that is played are recorded, see `play_match`.
+        With `record` the games of a match that is played are recorded; `workers` play it: see `play_match`.
         """
         key = json.dumps([*names, games, seed, episode, asdict(rules or Rules())])
         if key in self._matches:
             if progress is not None:
                 progress(games)
             return self._matches[key]
-        match = play_match(*bots, games, seed, episode=episode, rules=rules, progress=progress, record=record)
+        match = play_match(
+            *bots,
+            games,
+            seed,
+            episode=episode,
+            rules=rules,
+            progress=progress,
+            record=record,
+            workers=workers,
+        )
         self._matches[key] = match
         self._append(json.dumps({"key": key, "match": match.as_dict(deals=True)}))
         return match

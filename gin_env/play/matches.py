@@ -11,10 +11,10 @@ Whoever knows the seed knows the decks. Without one a match draws a secret seed,
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,23 +28,21 @@ from gin_env.play.intervals import (
     wilson_interval,
     win_rate_interval,
 )
-from gin_env.play.records import MatchRecording, RecordedGames, Recorder
-from gin_env.play.turns import is_clairvoyant, play_bot, play_on, play_seated
+from gin_env.play.match_parts import DEAL_RESULT, Setting, Tally, play_games, play_parts
+from gin_env.play.records import MatchRecording, Recorder
+from gin_env.play.turns import is_clairvoyant
 from gin_env.rules import Rules
-from gin_env.state import GIN, UNDERCUT, VOID
 from gin_env.streams import check_seed, fresh_seed
 from gin_env.support.atomic import write_json
 from gin_env.support.checks import check_switch, is_integer
+from gin_env.support.workers import Workers, opened
 
 BATCH_SIZE = 2048
-"""Games played at once. With the package's own bots the result does not depend on it: those with networks
-decide in float64 what float32 cannot tell apart. A policy of your own may decide otherwise where two of its
-outputs agree to the last bits, since a batch is added up in another order than a single view; so may the
-estimates of networks (``nn``, ``shankar-cnn``, ``suit-equivariant``), by about 1e-7."""
-
-
-DEAL_RESULT = np.dtype([("wins", np.int8, 2), ("points", np.int32, 2), ("hands", np.int32)])
-"""What the two games of a deal came to together: games won and points scored by a and b, hands played."""
+"""Games played at once, at most. With the package's own bots the result does not depend on it, nor on who
+plays which part of a match: those with networks decide in float64 what float32 cannot tell apart. A policy of
+your own may decide otherwise where two of its outputs agree to the last bits, since a batch is added up in
+another order than a single view; so may the estimates of networks (``nn``, ``shankar-cnn``,
+``suit-equivariant``), by about 1e-7."""
 
 
 @dataclass(frozen=True)
@@ -235,6 +233,7 @@ def play_match(
     progress: Callable[[int], object] | None = None,
     clairvoyant: bool = False,
     record: Recorder | str | Path | None = None,
+    workers: int | Literal["all"] | Workers = 1,
 ) -> MatchResult:
     """Play `games` games (an even number) of bot a against bot b.
 
@@ -251,9 +250,12 @@ def play_match(
         hand, to measure what knowing everything is worth; the result says so. Otherwise nobody ever is.
     record : a file, or a `gin_env.play.records.Recorder`, into which each game is written, in the order in
         which they were begun. The result is the same; without it nothing is remembered.
+    workers : processes that play, or `Workers`; the result and the record do not depend on them, but that
+        these come part by part (up to a sixteenth of the match). Each worker makes the bots that are named,
+        and has copies of those that are objects.
 
-    Raises ValueError for unknown bots, an odd number of games or `clairvoyant` without a bot that can make
-    use of it, IllegalActionError if a bot plays illegally.
+    Raises ValueError for unknown bots, an odd number of games, `clairvoyant` without a bot that can make
+    use of it, or an object that workers cannot be sent, IllegalActionError if a bot plays illegally.
     """
     first = resolve(a)
     bots = first, first if b == a else resolve(b)
@@ -265,13 +267,25 @@ def play_match(
     clairvoyant = check_switch("clairvoyant", clairvoyant)
     if clairvoyant and not any(is_clairvoyant(bot) for bot in bots):
         raise ValueError("clairvoyant=True, but neither bot has a method act_clairvoyantly")
-    size = min(int(games), BATCH_SIZE)
-    table = Games(size, rules, episode) if record is None else RecordedGames(size, rules, episode)
-    if isinstance(table, RecordedGames) and record is not None:
-        with MatchRecording(record, table, (a, b), bots, clairvoyant) as recording:
-            tally = _play_all(bots, int(games), seed, table, progress, clairvoyant, recording)
-    else:
-        tally = _play_all(bots, int(games), seed, table, progress, clairvoyant)
+    rules = Games(1, rules, episode).rules
+    tally = Tally(int(games) // 2)
+    order = np.random.default_rng(seed).permutation(int(games))
+    with ExitStack() as until_the_end:
+        players = keep = None
+        if record is not None:
+            recording = until_the_end.enter_context(MatchRecording(record, (a, b), bots))
+            players, keep = recording.players, recording.add
+        setting = Setting(seed, episode, rules, clairvoyant, BATCH_SIZE, players)
+        crew = until_the_end.enter_context(opened(workers))
+        if crew.here:
+            tally.add_part(*play_games(setting, bots, order, progress, keep))
+        else:
+            for part in play_parts(setting, (a, b), order, crew):
+                tally.add_part(part.tally, part.deals)
+                for game, turn in part.records:
+                    recording.add(game, turn)
+                if progress is not None:
+                    progress(part.games)
     tally.deals.flags.writeable = False
     wins, points = (tally.deals[name].sum(axis=0, dtype=np.int64) for name in ("wins", "points"))
     return MatchResult(
@@ -288,100 +302,6 @@ def play_match(
         points=(int(points[0]), int(points[1])),
         turns=tally.turns,
         clairvoyant=clairvoyant,
-        rules=table.rules,
+        rules=rules,
         deals=tally.deals,
     )
-
-
-class _Tally:
-    """Running sums over hands, and what each deal came to; index 0 is bot a, 1 is bot b."""
-
-    def __init__(self, deals: int) -> None:
-        self.deals = np.zeros(deals, DEAL_RESULT)
-        self.knocks = np.zeros(2, np.int64)
-        self.gins = np.zeros(2, np.int64)
-        self.undercuts = np.zeros(2, np.int64)
-        self.voids = self.turns = 0
-
-    def add_games(self, winners: np.ndarray, numbers: np.ndarray) -> None:
-        """Count games that have just ended: the seats that won (k,), -1 for none, and the games' numbers."""
-        deals, seat_of_a = np.divmod(numbers, 2)
-        for bot in range(2):
-            # Both games of a deal may be among them: `+=` would count one.
-            np.add.at(self.deals["wins"][:, bot], deals[winners == bot ^ seat_of_a], 1)
-
-    def add_hands(self, results: np.ndarray, numbers: np.ndarray) -> None:
-        """Count hands that have just ended: `HAND_RESULT` records (k,) and the numbers of their games."""
-        deals, seat_of_a = np.divmod(numbers, 2)
-        outcome = results["outcome"]
-        winner = np.where(outcome == VOID, -1, results["winner"] ^ seat_of_a)  # now 0 is bot a
-        knocker = np.where(outcome == VOID, -1, results["knocker"] ^ seat_of_a)
-        np.add.at(self.deals["hands"], deals, 1)
-        self.voids += int((outcome == VOID).sum())
-        self.turns += int(results["turns"].sum(dtype=np.int64))
-        for bot in range(2):
-            won = winner == bot
-            self.knocks[bot] += (knocker == bot).sum()
-            self.gins[bot] += ((knocker == bot) & (outcome == GIN)).sum()
-            self.undercuts[bot] += (won & (outcome == UNDERCUT)).sum()
-            np.add.at(self.deals["points"][:, bot], deals[won], results["points"][won])
-
-
-def _play_all(
-    bots: tuple[Agent, Agent],
-    games: int,
-    seed: int,
-    table: Games,
-    progress: Callable[[int], object] | None,
-    clairvoyant: bool,
-    recording: MatchRecording | None = None,
-) -> _Tally:
-    """Play games number 0 to games - 1 in random order; a place that becomes free takes the next one."""
-    tally = _Tally(games // 2)
-    order = np.random.default_rng(seed).permutation(games)
-    turns = np.argsort(order)  # of the games' numbers in this order
-    same = bots[0] is bots[1]
-    if recording is None:
-        play = partial(play_on, both_seats=same, clairvoyant=clairvoyant)
-    else:
-        play = partial(play_bot, clairvoyant=clairvoyant)
-    numbers = np.zeros(len(table), np.int64)  # of the games at the places; a has the seat number % 2
-    running = table.everyone
-    _seat(table, running, order[: len(table)], seed, numbers)
-    begun = len(table)
-    while len(running):
-        if same:
-            play(table, bots[0], running)
-        else:
-            sitting = table.to_move()[running] ^ numbers[running] % 2
-            play_seated(table, bots, sitting, running, play)
-        ended = running[table.results["ended"][running]]
-        if not len(ended):
-            continue
-        tally.add_hands(table.results[ended], numbers[ended])
-        over = ended[table.done[ended]]
-        tally.add_games(_winners(table, over), numbers[over])
-        if recording is not None:
-            recording.add(over, numbers[over], turns[numbers[over]])
-        if progress is not None and len(over):
-            progress(len(over))
-        free = over[: games - begun]
-        _seat(table, free, order[begun : begun + len(free)], seed, numbers)
-        begun += len(free)
-        running = running[~table.done[running]]
-    return tally
-
-
-def _seat(table: Games, places: np.ndarray, begun: np.ndarray, seed: int, numbers: np.ndarray) -> None:
-    """Begin the games with these numbers at these places: 2k + 1 is the twin of 2k with the seats swapped."""
-    numbers[places] = begun
-    seeds = np.full(len(places), seed, np.uint64)
-    table.start(places, seeds, (begun // 2).astype(np.uint64), begun % 2 == 1)
-
-
-def _winners(table: Games, games: np.ndarray) -> np.ndarray:
-    """int8 (k,): the seat that won each ended episode, -1 if undecided."""
-    if not table.whole_game:
-        return table.results["winner"][games]
-    reached = table.state["public"]["scores"][games] >= table.rules.target_score
-    return np.where(reached.any(axis=1), reached.argmax(axis=1), -1)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from gin_env.rules import Rules
 from gin_env.streams import check_seed, fresh_seed
 from gin_env.support.atomic import save_figure, write_csv, write_json
 from gin_env.support.plots import import_matplotlib, origin_line, sign_figure
+from gin_env.support.workers import Workers, opened
 
 CSV_COLUMNS = (
     "a", "b", "games", "seed", "wins_a", "wins_b", "win_rate", "low", "high", "confidence", "hands",
@@ -184,6 +186,7 @@ def play_tournament(
     progress: Callable[[int], object] | None = None,
     log: MatchLog | None = None,
     record: Recorder | None = None,
+    workers: int | Literal["all"] | Workers = 1,
 ) -> TournamentResult:
     """Play `games` games (an even number) between every two of the bots.
 
@@ -197,12 +200,14 @@ def play_tournament(
     progress : called now and then with the number of games that have ended since the last call.
     log : keeps each match when it has been played; those that it holds already are taken from it.
     record : every game that is played is written there, see `play_match`.
+    workers : processes that play, or `Workers`; the result does not depend on them, see `play_match`.
 
     Raises ValueError unless there are at least two bots, all of different names, and whatever `play_match`
     raises.
     """
     check_confidence(confidence)
-    entrants = [agents.resolve(bot) for bot in (agents.names() if bots is None else bots)]
+    given = list(agents.names() if bots is None else bots)
+    entrants = [agents.resolve(bot) for bot in given]
     names = [bot.name for bot in entrants]
     if seed is None and log is not None:
         seed = log.seed  # a tournament that goes on keeps its secret seed
@@ -212,27 +217,38 @@ def play_tournament(
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"the bots need different names, {twice[0]!r} is there twice")
     if record is not None:
-        spell_out(record, agents.names() if bots is None else bots, entrants)
+        spell_out(record, given, entrants)
     pairs = list(combinations(range(len(entrants)), 2))
     matches = []
-    for a, b in pairs:
-        bots_of_pair = entrants[a], entrants[b]
-        if log is None:
-            match = play_match(
-                *bots_of_pair, games, seed, episode=episode, rules=rules, progress=progress, record=record
-            )
-        else:
-            match = log.play(
-                (names[a], names[b]),
-                bots_of_pair,
-                games,
-                seed,
-                episode=episode,
-                rules=rules,
-                progress=progress,
-                record=record,
-            )
-        matches.append(match)
+    with opened(workers) as crew:
+        # Objects play here; workers make their own of the names.
+        players: Sequence[str | Agent] = entrants if crew.here else given
+        for a, b in pairs:
+            bots_of_pair = players[a], players[b]
+            if log is None:
+                match = play_match(
+                    *bots_of_pair,
+                    games,
+                    seed,
+                    episode=episode,
+                    rules=rules,
+                    progress=progress,
+                    record=record,
+                    workers=crew,
+                )
+            else:
+                match = log.play(
+                    (names[a], names[b]),
+                    bots_of_pair,
+                    games,
+                    seed,
+                    episode=episode,
+                    rules=rules,
+                    progress=progress,
+                    record=record,
+                    workers=crew,
+                )
+            matches.append(match)
     wins = [(a, b, *match.wins) for (a, b), match in zip(pairs, matches, strict=True)]
     try:
         ratings = tuple(rate(len(entrants), wins, seed))

@@ -40,6 +40,7 @@ GUARDS: dict[str, str] = {
     "gin_env/history.py": "golden_transcript views estimator_values tonic_bot",
     "gin_env/knowledge.py": "golden_transcript observation",
     "gin_env/play/matches.py": "match_sums matches",
+    "gin_env/play/match_parts.py": "match_sums workers matches",
     "gin_env/play/intervals.py": "intervals",
     "gin_env/play/differences.py": "differences",
     "gin_env/play/claims.py": "claims",

@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-import numpy as np
-
 from gin_env.agents import Agent
 from gin_env.play.provenance import spell_out_bot
 from gin_env.play.records.files import Recorder
 from gin_env.play.records.games import GameRecord
-from gin_env.play.records.tables import RecordedGames
 
 
 class MatchRecording:
@@ -21,25 +18,24 @@ class MatchRecording:
     Parameters
     ----------
     record : a recorder, or the file for one, which is closed at the end of the block.
-    table : where the match is played.
     given : the bots as they were named, or handed over.
     bots : the same as objects.
-    clairvoyant : whether a bot was told its opponent's hand.
+
+    Attributes
+    ----------
+    players : bots a and b, as records name them.
     """
 
     def __init__(
         self,
         record: Recorder | str | Path,
-        table: RecordedGames,
         given: tuple[str | Agent, str | Agent],
         bots: tuple[Agent, Agent],
-        clairvoyant: bool,
     ) -> None:
         self._recorder = record if isinstance(record, Recorder) else Recorder(record)
         self._closes = self._recorder is not record
-        self._table, self._clairvoyant = table, clairvoyant
         spell_out(self._recorder, given, bots)
-        self._players = self._recorder.player(bots[0].name), self._recorder.player(bots[1].name)
+        self.players = self._recorder.player(bots[0].name), self._recorder.player(bots[1].name)
         self._waiting: dict[int, GameRecord] = {}
         self._written = 0
 
@@ -52,14 +48,9 @@ class MatchRecording:
         if self._closes:
             self._recorder.close()
 
-    def add(self, places: np.ndarray, numbers: np.ndarray, turns: np.ndarray) -> None:
-        """Record the games that have ended at these places.
-
-        `numbers` are the games' own; bot a has the seat number % 2. `turns` says as which each was begun.
-        """
-        for place, number, turn in zip(places.tolist(), numbers.tolist(), turns.tolist(), strict=True):
-            players = self._players if number % 2 == 0 else self._players[::-1]
-            self._waiting[turn] = self._table.record(place, players, self._clairvoyant)
+    def add(self, game: GameRecord, turn: int) -> None:
+        """Record a game that has ended; `turn` says as which it was begun, from 0."""
+        self._waiting[turn] = game
         while self._written in self._waiting:
             self._recorder.add(self._waiting.pop(self._written))
             self._written += 1

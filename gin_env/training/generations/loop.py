@@ -15,14 +15,13 @@ if it had never stopped.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -34,7 +33,7 @@ from gin_env.agents.generations.network import CandidateNetwork, load_network, s
 from gin_env.play.matches import MatchResult, play_match
 from gin_env.play.provenance import describe_bot
 from gin_env.support.atomic import write_json
-from gin_env.support.workers import process_pool
+from gin_env.support.workers import Workers, opened
 from gin_env.training.generations.experience import Experience, load_experiences, save_experiences
 from gin_env.training.generations.fit import fit
 from gin_env.training.generations.rollouts import Search, gather
@@ -101,13 +100,14 @@ def run(
     folder: str | Path,
     generations: int,
     settings: Settings | None = None,
-    workers: int | None = None,
+    workers: int | Literal["all"] | Workers = "all",
     progress: Progress = lambda *_: None,
 ) -> Iterator[Generation]:
     """Run the loop in `folder` until there are `generations` of them; yields each as it ends.
 
     A folder with a run is resumed: `settings` must be None or the same as before. The result does not depend
-    on the number of `workers` (processes; default: one for each core).
+    on the `workers` that play (processes, or `Workers`); the network is fitted in this process. Workers on
+    other machines read the networks of the run in `folder`, which they must share.
 
     Raises ValueError for other settings than those of the run in the folder, or a broken history.
     """
@@ -117,13 +117,12 @@ def run(
         agents.make(bot)  # a mistake in a name shows now, not after an hour
     if len(history) > generations:
         return
-    count = workers or os.cpu_count() or 1
-    with process_pool(count, torch.set_num_threads, (1,)) as executor:
+    with opened(workers) as crew:
         while len(history) <= generations:
             if history:
-                generation = _advance(folder, settings, history, executor, progress)
+                generation = _advance(folder, settings, history, crew, progress)
             else:
-                generation = _begin(settings, executor, progress)
+                generation = _begin(settings, crew, progress)
             history.append(generation)
             write_json(folder / "history.json", [asdict(each) for each in history])
             yield generation
@@ -165,10 +164,10 @@ def _open(folder: Path, settings: Settings | None) -> tuple[Settings, list[Gener
     return before, read_history(folder)
 
 
-def _begin(settings: Settings, executor: ProcessPoolExecutor, progress: Progress) -> Generation:
+def _begin(settings: Settings, workers: Workers, progress: Progress) -> Generation:
     """Generation 0: measured, not trained."""
     start = monotonic()
-    results = _evaluate(settings.ancestor, {}, settings, executor, progress)
+    results = _evaluate(settings.ancestor, {}, settings, workers, progress)
     return _summary(0, True, results, monotonic() - start)
 
 
@@ -176,7 +175,7 @@ def _advance(
     folder: Path,
     settings: Settings,
     history: Sequence[Generation],
-    executor: ProcessPoolExecutor,
+    workers: Workers,
     progress: Progress,
 ) -> Generation:
     """One generation, from the last one kept."""
@@ -184,7 +183,7 @@ def _advance(
     number = len(history)
     kept = [each for each in history if each.kept]
     players = [_player_of(folder, settings, each.number) for each in kept]
-    experiences = _gather(players, settings, number, executor, progress)
+    experiences = _gather(players, settings, number, workers, progress)
     positions = sum(map(len, experiences))
     returns = sum(int(np.isfinite(experience.returns).sum()) for experience in experiences)
     experiences = _remember(folder, settings, number, experiences)
@@ -208,7 +207,7 @@ def _advance(
     }
     path = _player_of(folder, settings, number)
     save_network(network, path, provenance)
-    results = _evaluate(path, {PREVIOUS: players[-1]}, settings, executor, progress)
+    results = _evaluate(path, {PREVIOUS: players[-1]}, settings, workers, progress)
     rates = {bot: result.win_rate for bot, result in results.items()}
     passes = passes_gate(kept[-1].win_rates, rates, settings.pool | {PREVIOUS: settings.past_share})
     return _summary(number, passes, results, monotonic() - start, losses, positions, returns)
@@ -239,7 +238,7 @@ def _player_of(folder: Path, settings: Settings, number: int) -> str:
 
 
 def _gather(
-    players: Sequence[str], settings: Settings, number: int, executor: ProcessPoolExecutor, progress: Progress
+    players: Sequence[str], settings: Settings, number: int, workers: Workers, progress: Progress
 ) -> tuple[Experience, Experience]:
     """Experience of the last of these generations against the pool and those before it, itself included."""
     opponents = settings.pool | dict.fromkeys(
@@ -247,25 +246,25 @@ def _gather(
     )
     seed = settings.seed * 1_000_003 + number
     tasks = [
-        executor.submit(_gather_part, players[-1], opponents, settings, seed, part)
+        (players[-1], opponents, settings, seed, part)
         for part in range(max(settings.hands // settings.hands_per_part, 1))
     ]
-    parts = list(_results(tasks, "gathering", progress))
+    parts = list(_results(workers, _gather_part, tasks, "gathering", progress))
     return Experience.join([draws for draws, _ in parts]), Experience.join(
         [discards for _, discards in parts]
     )
 
 
 def _evaluate(
-    bot: str, others: dict[str, str], settings: Settings, executor: ProcessPoolExecutor, progress: Progress
+    bot: str, others: dict[str, str], settings: Settings, workers: Workers, progress: Progress
 ) -> dict[str, MatchResult]:
     """Matches against the evaluation bots and others, each under the name by which it is reported."""
     opponents = {name: name for name in settings.pool} | others
     tasks = [
-        executor.submit(_play, bot, opponent, settings.games, settings.seed, settings.knock)
-        for opponent in opponents.values()
+        (bot, opponent, settings.games, settings.seed, settings.knock) for opponent in opponents.values()
     ]
-    return dict(zip(opponents, _results(tasks, "evaluating", progress), strict=True))
+    results = _results(workers, _play, tasks, "evaluating", progress)
+    return dict(zip(opponents, results, strict=True))
 
 
 def _summary(
@@ -289,22 +288,32 @@ def _summary(
     )
 
 
-def _results(tasks: list[Future[Any]], what: str, progress: Progress) -> Iterator[Any]:
-    for done, task in enumerate(tasks):
+def _results(
+    workers: Workers, function: Callable[[Any], Any], tasks: Sequence[Any], what: str, progress: Progress
+) -> Iterator[Any]:
+    progress(what, 0, len(tasks))
+    for done, result in enumerate(workers.map(function, tasks), 1):
         progress(what, done, len(tasks))
-        yield task.result()
-    progress(what, len(tasks), len(tasks))
+        yield result
 
 
 # --- In the workers -----------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=16)
 def _player(bot: str, knock: str) -> Agent:
     """A bot by name, or a generation by its file, in the precision in which this machine is fast."""
     if not bot.endswith(".safetensors"):
-        return agents.make(bot)
-    return GenerationBot(bot, knock, dtype=_fast_dtype())
+        return _made(bot)
+    return _loaded(bot, knock, Path(bot).stat().st_mtime_ns)
+
+
+_made = lru_cache(maxsize=16)(agents.make)
+
+
+@lru_cache(maxsize=16)
+def _loaded(path: str, knock: str, written: int) -> Agent:
+    """The generation that the file holds since this time."""
+    return GenerationBot(path, knock, dtype=_fast_dtype())
 
 
 def _fast_dtype() -> torch.dtype:
@@ -312,14 +321,29 @@ def _fast_dtype() -> torch.dtype:
     return torch.bfloat16 if torch.ops.mkldnn._is_mkldnn_bf16_supported() else torch.float32
 
 
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """In the block torch adds up in one order, here as in a worker."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
 def _gather_part(
-    parent: str, opponents: dict[str, float], settings: Settings, seed: int, part: int
+    task: tuple[str, dict[str, float], Settings, int, int],
 ) -> tuple[Experience, Experience]:
-    pool = [_player(bot, settings.knock) for bot in opponents]
-    learner = _player(parent, settings.knock)
-    shares = list(opponents.values())
-    return gather(learner, pool, shares, settings.hands_per_part, seed, part, settings.search)
+    parent, opponents, settings, seed, part = task
+    with _one_thread():
+        pool = [_player(bot, settings.knock) for bot in opponents]
+        learner = _player(parent, settings.knock)
+        shares = list(opponents.values())
+        return gather(learner, pool, shares, settings.hands_per_part, seed, part, settings.search)
 
 
-def _play(bot: str, opponent: str, games: int, seed: int, knock: str) -> MatchResult:
-    return play_match(_player(bot, knock), _player(opponent, knock), games, seed)
+def _play(task: tuple[str, str, int, int, str]) -> MatchResult:
+    bot, opponent, games, seed, knock = task
+    with _one_thread():
+        return play_match(_player(bot, knock), _player(opponent, knock), games, seed)

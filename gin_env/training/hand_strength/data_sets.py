@@ -21,12 +21,13 @@ Readings:
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Generator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -38,6 +39,7 @@ from gin_env.streams import check_seed
 from gin_env.support.array_files import ArrayFormat
 from gin_env.support.checks import check_integer, check_number
 from gin_env.support.version import __version__
+from gin_env.support.workers import Workers, opened
 from gin_env.training.hand_strength.simulation import (
     EXPLORERS,
     FLAT_MONTE_CARLO,
@@ -179,10 +181,10 @@ def generate(
     discount: float | None = None,
     estimator: str = "bayes-isru",
     seed: int = 0,
-    workers: int = 1,
+    workers: int | Literal["all"] | Workers = 1,
     progress: Callable[[int], object] | None = None,
 ) -> DataSet:
-    """Play a data set of `observations`; the result does not depend on the number of workers (threads).
+    """Play a data set of `observations`; `workers` play it, processes or `Workers`, and do not change it.
 
     `progress` is called with the number of new observations. Raises ValueError for unknown names and numbers
     out of range.
@@ -192,27 +194,29 @@ def generate(
     if stages not in STAGES:
         raise ValueError(f"unknown stages {stages!r}; choose from {', '.join(STAGES)}")
     observations = check_integer("observations", observations, 1, 1 << 40)
-    workers = check_integer("workers", workers, 1, 1024)
     seed = check_seed(seed)
     if discount is None:
         discount = ALL_STAGES_DISCOUNT if stages == "all" else 1.0
     discount = check_number("discount", discount, 0.0, 1.0)
     explorer, samples = DATA_SETS[name]
-    estimate = estimators.make(estimator).estimate
+    estimators.make(estimator)  # a mistake in its name shows here, not in a worker
     parts: list[tuple[np.ndarray, ...]] = []
     found = deals = simulated = 0
-    tasks = _chunks(workers, lambda chunk: _explore(seed, chunk, explorer, samples, stages, estimate))
-    for *part, actions in tasks:
-        parts.append(tuple(part))
-        simulated += actions
-        deals += _DEALS_AT_ONCE
-        new = min(len(part[0]), observations - found)
-        found += new
-        if progress is not None:
-            progress(new)
-        if found == observations:
-            tasks.close()
-            break
+    tasks = (
+        _Task(seed, first, _DEALS_AT_ONCE, explorer, samples, stages, estimator)
+        for first in count(0, _DEALS_AT_ONCE)
+    )
+    with opened(workers) as crew, closing(crew.map(_explore, tasks)) as explored:
+        for *part, actions in explored:
+            parts.append(tuple(part))
+            simulated += actions
+            deals += _DEALS_AT_ONCE
+            new = min(len(part[0]), observations - found)
+            found += new
+            if progress is not None:
+                progress(new)
+            if found == observations:
+                break
     hands, estimates, points, left = (
         np.concatenate(columns)[:observations] for columns in zip(*parts, strict=True)
     )
@@ -232,41 +236,46 @@ def generate(
     )
 
 
-def _chunks(workers: int, work: Callable[[int], Any]) -> Generator[Any, None, None]:
-    """work(0), work(1), ... without end, a few ahead in threads, in order."""
-    with ThreadPoolExecutor(workers) as pool:
-        waiting: deque[Future[Any]] = deque(pool.submit(work, chunk) for chunk in range(workers + 1))
-        chunk = workers + 1
-        try:
-            while True:
-                yield waiting.popleft().result()
-                waiting.append(pool.submit(work, chunk))
-                chunk += 1
-        finally:
-            for future in waiting:
-                future.cancel()
+@dataclass(frozen=True)
+class _Task:
+    """Deals to explore, for whoever does it."""
+
+    seed: int
+    first: int
+    deals: int
+    explorer: int
+    samples: int
+    stages: str
+    estimator: str
 
 
-def _explore(
-    seed: int,
-    chunk: int,
-    explorer: int,
-    samples: int,
-    stages: str,
-    estimate: Callable[[PlayerView], np.ndarray],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
-    """(hands, estimates, points, stages, actions simulated) of one chunk of deals."""
+_estimator = lru_cache(maxsize=2)(estimators.make)
+
+
+def _explore(task: _Task) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+    """(hands, estimates, points, stages, actions simulated) of the deals of a task."""
+    estimate = _estimator(task.estimator).estimate
     tables = np.zeros(4, STATE)
     tables["public"]["rules"] = Rules().record()
-    room = _DEALS_AT_ONCE * (8 if stages == "all" else 1) + MOST_OBSERVATIONS
+    room = task.deals * (8 if task.stages == "all" else 1) + MOST_OBSERVATIONS
     views, hands = np.zeros(room, VIEW), np.empty(room, np.uint64)
     points, left = np.empty(room, np.int16), np.empty(room, np.uint8)
-    deal, last = chunk * _DEALS_AT_ONCE, (chunk + 1) * _DEALS_AT_ONCE
+    deal, last = task.first, task.first + task.deals
     parts = []
     simulated = 0
     while deal < last:
         done, rows, actions = explore_deals(
-            tables, seed, deal, last - deal, explorer, samples, stages == "all", views, hands, points, left
+            tables,
+            task.seed,
+            deal,
+            last - deal,
+            task.explorer,
+            task.samples,
+            task.stages == "all",
+            views,
+            hands,
+            points,
+            left,
         )
         estimates = quantised(estimate(PlayerView(views[:rows])))
         parts.append((hands[:rows].copy(), estimates, points[:rows].copy(), left[:rows].copy()))

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gin_env.play.provenance import describe_bot
+from gin_env.support.workers import Workers
 from gin_env.training.hand_strength.data_sets import DataSet, generate
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def load_or_generate(
     estimator: str = ESTIMATOR,
     observations: int = OBSERVATIONS,
     seed: int = 0,
-    workers: int = 1,
+    workers: int | Literal["all"] | Workers = 1,
     progress: Callable[[int], object] | None = None,
 ) -> DataSet:
     """The data set of these settings: from its file, or generated and kept there."""
