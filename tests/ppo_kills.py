@@ -39,7 +39,7 @@ def main(folder: Path) -> None:
     example.play_match = lambda bot, opponent, games, seed: play_match(
         bot, opponent, games, seed, episode="hand"
     )
-    example.draw_learning_curve = lambda rows, path, origin: write_text(path, f"{len(rows)} points")
+    example.draw_learning_curve = lambda rows, bots, path, origin: write_text(path, f"{len(rows)} points")
     unbroken = tiny(example, folder / "unbroken")
     warm = example.Learner(unbroken)  # loads the bots and compiles: once, and not in each session
     warm.begin_games(warm.games.everyone)

@@ -264,7 +264,7 @@ def test_the_games_of_an_evaluation_can_be_recorded(ppo, tmp_path):
         run.evaluate(2, board)
     games = list(records.read(tmp_path / "run" / "games-12.jsonl"))
     names = [sorted(player.name for player in game.players) for game in games]
-    assert names == [["policy", "random"]] * 2 + [["policy", "simple"]] * 2
+    assert names == [["policy", "simple"]] * 2 + [["policy", "random"]] * 2
 
 
 @pytest.mark.long

@@ -224,6 +224,15 @@ def check_confidence(confidence: float) -> float:
     return float(confidence)
 
 
+def check_games(games: Any) -> int:
+    """`games` as an int. Raises TypeError or ValueError unless it is an even integer above 0."""
+    if not is_integer(games):
+        raise TypeError(f"the number of games is an integer, not {games!r}")
+    if games < 2 or games % 2:
+        raise ValueError(f"games = {games}: an even number is needed, each deal is played from both seats")
+    return int(games)
+
+
 def play_match(
     a: str | Agent,
     b: str | Agent,
@@ -258,25 +267,22 @@ def play_match(
     first = resolve(a)
     bots = first, first if b == a else resolve(b)
     seed = fresh_seed() if seed is None else check_seed(seed)
-    if not is_integer(games):
-        raise TypeError(f"the number of games is an integer, not {games!r}")
-    if games < 2 or games % 2:
-        raise ValueError(f"games = {games}: an even number is needed, each deal is played from both seats")
+    games = check_games(games)
     clairvoyant = check_switch("clairvoyant", clairvoyant)
     if clairvoyant and not any(is_clairvoyant(bot) for bot in bots):
         raise ValueError("clairvoyant=True, but neither bot has a method act_clairvoyantly")
-    size = min(int(games), BATCH_SIZE)
+    size = min(games, BATCH_SIZE)
     table = Games(size, rules, episode) if record is None else RecordedGames(size, rules, episode)
     if isinstance(table, RecordedGames) and record is not None:
         with MatchRecording(record, table, (a, b), bots, clairvoyant) as recording:
-            tally = _play_all(bots, int(games), seed, table, progress, clairvoyant, recording)
+            tally = _play_all(bots, games, seed, table, progress, clairvoyant, recording)
     else:
-        tally = _play_all(bots, int(games), seed, table, progress, clairvoyant)
+        tally = _play_all(bots, games, seed, table, progress, clairvoyant)
     tally.deals.flags.writeable = False
     wins, points = (tally.deals[name].sum(axis=0, dtype=np.int64) for name in ("wins", "points"))
     return MatchResult(
         bots=(bots[0].name, bots[1].name),
-        games=int(games),
+        games=games,
         seed=seed,
         episode=episode,
         wins=(int(wins[0]), int(wins[1])),
