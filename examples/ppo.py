@@ -271,7 +271,8 @@ class Learner:
         self.progress = Progress(next_evaluation=settings.evaluate_every)
         self.games = Games(settings.tables, episode="game")
         self.opponent = np.full(settings.tables, SELF)
-        self.league = [agents.make(name) for name in settings.bots]
+        self.league: list[Any] = [agents.make(name) for name in settings.bots]
+        """Its bots, and then the learner's past selves."""
         capacity = settings.tables * settings.steps
         # A discard follows a draw, so at most every other action is one.
         self.choices = (
@@ -416,7 +417,7 @@ class Learner:
                     parameter.grad = sum(of_parts) / len(batch)
                 torch.nn.utils.clip_grad_norm_(parameters, settings.max_norm)
                 self.optimizer.step()
-                numbers.append(sum(logged for _, logged in parts) / len(batch))
+                numbers.append(np.sum([logged for _, logged in parts], axis=0) / len(batch))
         self.progress.decisions += len(learned)
         self.progress.updates += 1
         names = ("losses/value", "losses/entropy", "losses/approximate_kl", "losses/clipped")
