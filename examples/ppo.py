@@ -56,14 +56,9 @@ from gin_env.state import DISCARD, STOCK_ONLY
 from gin_env.support.atomic import remove_partials, save_figure, write_csv
 from gin_env.support.exits import one_line_errors
 from gin_env.support.memory import keep_freed_memory
-from gin_env.support.plots import BLUE, GREY, new_figure, origin_line, sign_figure
+from gin_env.support.plots import new_figure, origin_line, sign_figure
 from gin_env.support.tensor_files import read_tensors, write_tensors
 
-COLUMNS = (
-    "minutes", "decisions", "games_random", "games_random_low", "games_random_high",
-    "games_simple", "games_simple_low", "games_simple_high",
-)  # fmt: skip
-"""Of evaluations.csv."""
 KIND, VERSION = "PPO checkpoint", "2"
 CHECKPOINT, POLICY = "checkpoint.safetensors", "policy.safetensors"
 OF_THE_SESSION = ("run", "minutes", "decisions", "resume", "threads", "device", "record")
@@ -143,8 +138,10 @@ class Settings:
 
     evaluate_every: float = 2.0
     """Minutes between evaluations."""
+    evaluate_against: tuple[str, ...] = ("simple", "random")
+    """Bots that it plays there."""
     evaluation_games: int = 1000
-    """Games to 100 points against each of `random` and `simple` (interval about +-3 points)."""
+    """Games to 100 points against each of them (interval about +-3 points)."""
     final_games: int = 10_000
     """Games of the evaluation at the end."""
     record: bool = False
@@ -274,7 +271,8 @@ class Learner:
         self.progress = Progress(next_evaluation=settings.evaluate_every)
         self.games = Games(settings.tables, episode="game")
         self.opponent = np.full(settings.tables, SELF)
-        self.league = [agents.make(name) for name in settings.bots]
+        self.league: list[Any] = [agents.make(name) for name in settings.bots]
+        """Its bots, and then the learner's past selves."""
         capacity = settings.tables * settings.steps
         # A discard follows a draw, so at most every other action is one.
         self.choices = (
@@ -419,7 +417,7 @@ class Learner:
                     parameter.grad = sum(of_parts) / len(batch)
                 torch.nn.utils.clip_grad_norm_(parameters, settings.max_norm)
                 self.optimizer.step()
-                numbers.append(sum(logged for _, logged in parts) / len(batch))
+                numbers.append(np.sum([logged for _, logged in parts], axis=0) / len(batch))
         self.progress.decisions += len(learned)
         self.progress.updates += 1
         names = ("losses/value", "losses/entropy", "losses/approximate_kl", "losses/clipped")
@@ -587,7 +585,7 @@ class Run:
                 learner.collect()
                 collected = time.monotonic()
                 logged = learner.update(1 - self.share)
-                if progress.updates % settings.snapshot_every == 0:
+                if settings.past_share and progress.updates % settings.snapshot_every == 0:
                     learner.take_snapshot()
                 rate = (progress.decisions - decisions) / (time.monotonic() - begun)
                 logged["speed/decisions_per_second"] = rate
@@ -623,19 +621,19 @@ class Run:
         self.evaluating = True  # from here on Ctrl-C may stop anywhere: nothing is changed before the end
         path = self.settings.run / f"games-{self.progress.decisions}.jsonl"
         record = path if self.settings.record else None
-        for opponent in ("random", "simple"):
+        for opponent in self.settings.evaluate_against:
             result = play_match(bot, opponent, games, self.settings.seed, record=record)
             row[f"games_{opponent}"] = round(result.win_rate, 4)
             low, high = result.interval
             row[f"games_{opponent}_low"], row[f"games_{opponent}_high"] = round(low, 4), round(high, 4)
-            board.add_scalar(f"evaluation/games_{opponent}", result.win_rate, self.progress.decisions)
+            tag = f"evaluation/games_{opponent.replace(':', ' ')}"
+            board.add_scalar(tag, result.win_rate, self.progress.decisions)
         self.evaluating = False
         self.progress.evaluations.append(row)
         self.progress.next_evaluation = self.minutes + self.settings.evaluate_every
-        tqdm.write(
-            f"{row['minutes']:6.1f} min, {row['decisions'] / 1e6:5.2f}M decisions: wins "
-            f"{row['games_simple']:.1%} of games against simple, {row['games_random']:.1%} against random"
-        )
+        won = [f"{row[f'games_{bot}']:.1%} against {bot}" for bot in self.settings.evaluate_against]
+        decisions = f"{row['decisions'] / 1e6:5.2f}M decisions"
+        tqdm.write(f"{row['minutes']:6.1f} min, {decisions}: games won: {', '.join(won)}")
 
     def save(self) -> None:
         """Replace the checkpoint."""
@@ -656,10 +654,13 @@ class Run:
         save_candidate_policy(run / POLICY, self.learner.network.cpu(), self.learner.games.rules, provenance)
         self.learner.network.to(self.settings.device)
         if rows:
-            write_csv(run / "evaluations.csv", COLUMNS, [[row[column] for column in COLUMNS] for row in rows])
             settings = self.settings
+            won = [f"games_{bot}{end}" for bot in settings.evaluate_against for end in ("", "_low", "_high")]
+            columns = ["minutes", "decisions", *won]
+            write_csv(run / "evaluations.csv", columns, [[row[column] for column in columns] for row in rows])
             games = f"{settings.evaluation_games:,} games an evaluation, {settings.final_games:,} at the end"
-            draw_learning_curve(rows, run / "learning_curve.png", origin_line(games, settings.seed))
+            origin = origin_line(games, settings.seed)
+            draw_learning_curve(rows, settings.evaluate_against, run / "learning_curve.png", origin)
 
 
 def as_json(settings: Settings) -> dict[str, Any]:
@@ -699,14 +700,17 @@ def open_run(given: Settings) -> tuple[Settings, tuple[dict[str, torch.Tensor], 
     with what is in the folder; FileNotFoundError without a run to resume.
     """
     run = given.run
+    if given.decisions < 0 or (given.minutes <= 0 and not given.decisions):
+        raise ValueError("there is nothing to train: give more than 0 minutes, or more than 0 decisions")
     if given.bots_share + given.past_share > 1:
         raise ValueError("bots_share and past_share are shares of the hands: at most 1 together")
     if given.resume:
         if not (run / CHECKPOINT).exists():
             raise FileNotFoundError(f"nothing to resume: there is no {run / CHECKPOINT}")
         tensors, metadata = read_tensors(run / CHECKPOINT, KIND, VERSION, "python examples/ppo.py")
-        stored = metadata["settings"]
-        before = Settings(**stored | {"run": run, "bots": tuple(stored["bots"])})
+        stored = metadata["settings"].items()
+        stored = {name: tuple(value) if isinstance(value, list) else value for name, value in stored}
+        before = Settings(**stored | {"run": run})
         for name in (each.name for each in fields(Settings) if each.name not in OF_THE_SESSION):
             if getattr(given, name) not in (getattr(Settings(), name), getattr(before, name)):
                 raise ValueError(
@@ -722,24 +726,18 @@ def open_run(given: Settings) -> tuple[Settings, tuple[dict[str, torch.Tensor], 
     return given, None
 
 
-def draw_learning_curve(rows: list[dict[str, float]], path: Path, origin: str) -> None:
-    """Win rates over time, `origin` at the foot."""
+def draw_learning_curve(
+    rows: list[dict[str, float]], opponents: tuple[str, ...], path: Path, origin: str
+) -> None:
+    """Win rates over time, a line for each opponent, `origin` at the foot."""
     minutes = [row["minutes"] for row in rows]
     figure, [[axes]] = new_figure(8, 5)
-    for opponent, colour, dash in (("simple", BLUE, "-"), ("random", GREY, "--")):
+    for opponent in opponents:
         won, low, high = (
             [100 * row[f"games_{opponent}{end}"] for row in rows] for end in ("", "_low", "_high")
         )
-        axes.plot(
-            minutes,
-            won,
-            color=colour,
-            linestyle=dash,
-            marker="o",
-            markersize=3,
-            label=f"games against {opponent}",
-        )
-        axes.fill_between(minutes, low, high, color=colour, alpha=0.2, linewidth=0)
+        (line,) = axes.plot(minutes, won, marker="o", markersize=3, label=f"games against {opponent}")
+        axes.fill_between(minutes, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
     axes.axhline(50, color="black", linewidth=0.8)
     axes.set(xlabel="minutes of training", ylabel="won, %", ylim=(0, 101), title="PPO on candidates")
     axes.legend(loc="lower right")
@@ -747,17 +745,25 @@ def draw_learning_curve(rows: list[dict[str, float]], path: Path, origin: str) -
     save_figure(figure, path, dpi=120)
 
 
-def main(settings: Settings) -> None:
-    """Train, evaluate, save."""
+def train(settings: Settings, command: str) -> Run:
+    """Train, evaluate, save; the run. At Ctrl-C it is saved, and the program ends: `command` goes on."""
     run = Run(settings)
-    signal.signal(signal.SIGINT, run.interrupt)
+    before = signal.signal(signal.SIGINT, run.interrupt)
     try:
         run.train()
     except KeyboardInterrupt:
         run.save()
         run.publish()
-        print(f"interrupted; python {sys.argv[0]} --run {settings.run} --resume goes on", file=sys.stderr)
+        print(f"interrupted; {command} goes on", file=sys.stderr)
         raise SystemExit(130) from None
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return run
+
+
+def main(settings: Settings) -> None:
+    """Train, and say what comes next."""
+    train(settings, f"python {sys.argv[0]} --run {settings.run} --resume")
     policy = settings.run / POLICY
     print(f"the policy is in {policy}, the learning curve in {settings.run / 'learning_curve.png'}")
     print(f"next: gin-rummy match {policy} simple")

@@ -11,6 +11,7 @@ from gin_env.commands import (
     convert,
     estimators,
     explain,
+    exploit,
     gif,
     hand_strength,
     matches,
@@ -41,6 +42,7 @@ app.add_typer(play.app)
 app.add_typer(matches.app)
 app.add_typer(replay.app)
 app.add_typer(explain.app)
+app.add_typer(exploit.app)
 app.add_typer(train.app, name="train", help="Train what bots play by.")
 app.add_typer(tune.app, name="tune", help="Search a bot's numbers.")
 app.add_typer(hand_strength.app, name="hand-strength")

@@ -36,10 +36,10 @@ def main(folder: Path) -> None:
     example = load_example("ppo")
     torch.set_num_threads(1)
     # Games to 100 points take long while nobody knocks, and so do pictures: neither is what is tested here.
-    example.play_match = lambda bot, opponent, games, seed: play_match(
-        bot, opponent, games, seed, episode="hand"
+    example.play_match = lambda bot, opponent, games, seed, record: play_match(
+        bot, opponent, games, seed, episode="hand", record=record
     )
-    example.draw_learning_curve = lambda rows, path, origin: write_text(path, f"{len(rows)} points")
+    example.draw_learning_curve = lambda rows, bots, path, origin: write_text(path, f"{len(rows)} points")
     unbroken = tiny(example, folder / "unbroken")
     warm = example.Learner(unbroken)  # loads the bots and compiles: once, and not in each session
     warm.begin_games(warm.games.everyone)

@@ -172,6 +172,7 @@ COMMANDS = [
     ("evaluate-estimators", "uniform", "--csv"),
     ("bench", "--json"),
     ("bot-speed", "simple", "--json"),
+    ("exploit", "simple", "--json"),
 ]
 
 

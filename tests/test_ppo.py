@@ -29,7 +29,7 @@ from gin_env.batch import Games  # noqa: E402
 from gin_env.candidates import NO_ACTION, NUM_FEATURES, NUM_TABLE  # noqa: E402
 from gin_env.play import records  # noqa: E402
 from gin_env.rules import Rules  # noqa: E402
-from gin_env.support.tensor_files import TensorFileError, read_tensors  # noqa: E402
+from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
@@ -264,7 +264,7 @@ def test_the_games_of_an_evaluation_can_be_recorded(ppo, tmp_path):
         run.evaluate(2, board)
     games = list(records.read(tmp_path / "run" / "games-12.jsonl"))
     names = [sorted(player.name for player in game.players) for game in games]
-    assert names == [["policy", "random"]] * 2 + [["policy", "simple"]] * 2
+    assert names == [["policy", "simple"]] * 2 + [["policy", "random"]] * 2
 
 
 @pytest.mark.long
@@ -292,6 +292,19 @@ def test_a_new_run_is_not_mixed_with_another_and_a_resumed_one_keeps_its_setting
         ppo.open_run(replace(settings, resume=True, hidden=16))
     with pytest.raises(ValueError, match="at most 1 together"):
         ppo.open_run(replace(settings, bots_share=0.6, past_share=0.5))
+
+
+def test_a_checkpoint_from_before_a_setting_goes_on_with_its_default(ppo, tmp_path):
+    """`evaluate_against` came when there were checkpoints."""
+    settings = tiny(ppo, tmp_path / "run")
+    run = ppo.Run(settings)
+    path = settings.run / ppo.CHECKPOINT
+    tensors, metadata = read_tensors(path, ppo.KIND, ppo.VERSION, "")
+    stored = {name: value for name, value in metadata["settings"].items() if name != "evaluate_against"}
+    write_tensors(path, ppo.KIND, ppo.VERSION, tensors, metadata | {"settings": stored})
+    resumed, _ = ppo.open_run(replace(settings, resume=True))
+    assert resumed == replace(run.settings, resume=True)
+    assert resumed.evaluate_against == ("simple", "random")
 
 
 @pytest.mark.long
@@ -353,7 +366,6 @@ def test_the_bot_plays_whole_hands_legally_and_in_a_batch_as_alone(deterministic
 
 def test_a_file_that_names_no_size_or_another_one_is_refused(tmp_path):
     from gin_env.agents.candidate_policy import FILE_VERSION, KIND
-    from gin_env.support.tensor_files import write_tensors
 
     path = tmp_path / "policy.safetensors"
     weights = CandidatePolicy(4).state_dict()

@@ -222,6 +222,15 @@ def check_confidence(confidence: float) -> float:
     return float(confidence)
 
 
+def check_games(games: Any) -> int:
+    """`games` as an int. Raises TypeError or ValueError unless it is an even integer above 0."""
+    if not is_integer(games):
+        raise TypeError(f"the number of games is an integer, not {games!r}")
+    if games < 2 or games % 2:
+        raise ValueError(f"games = {games}: an even number is needed, each deal is played from both seats")
+    return int(games)
+
+
 def play_match(
     a: str | Agent,
     b: str | Agent,
@@ -260,16 +269,13 @@ def play_match(
     first = resolve(a)
     bots = first, first if b == a else resolve(b)
     seed = fresh_seed() if seed is None else check_seed(seed)
-    if not is_integer(games):
-        raise TypeError(f"the number of games is an integer, not {games!r}")
-    if games < 2 or games % 2:
-        raise ValueError(f"games = {games}: an even number is needed, each deal is played from both seats")
+    games = check_games(games)
     clairvoyant = check_switch("clairvoyant", clairvoyant)
     if clairvoyant and not any(is_clairvoyant(bot) for bot in bots):
         raise ValueError("clairvoyant=True, but neither bot has a method act_clairvoyantly")
     rules = Games(1, rules, episode).rules
-    tally = Tally(int(games) // 2)
-    order = np.random.default_rng(seed).permutation(int(games))
+    tally = Tally(games // 2)
+    order = np.random.default_rng(seed).permutation(games)
     with ExitStack() as until_the_end:
         players = keep = None
         if record is not None:
@@ -290,7 +296,7 @@ def play_match(
     wins, points = (tally.deals[name].sum(axis=0, dtype=np.int64) for name in ("wins", "points"))
     return MatchResult(
         bots=(bots[0].name, bots[1].name),
-        games=int(games),
+        games=games,
         seed=seed,
         episode=episode,
         wins=(int(wins[0]), int(wins[1])),
