@@ -69,7 +69,7 @@ def main(run: Path) -> None:
     torch.set_num_threads(1)
     settings = tiny(example, run)
     # Games to 100 points take long while nobody knocks, and so do pictures: neither is what is tested here.
-    example.play_match = lambda *bots, episode="hand": play_match(*bots, episode="hand")
+    example.play_match = lambda *bots, episode="hand", record=None: play_match(*bots, episode="hand")
     example.draw_learning_curve = lambda rows, path, origin: write_text(path, f"{len(rows)} points")
     play_match("random", "simple", 2, episode="hand")  # once, not in each session
     example.make_model(settings).env.reset()

@@ -15,7 +15,7 @@ import socket
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
@@ -75,7 +75,7 @@ class Workers:
         """Whether the work is done in this process."""
         return not self.ray and self.count == 1
 
-    def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+    def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> Generator[Result, None, None]:
         """``function(task)`` for each task, in the order of the tasks, of which there may be no end.
 
         Unless the work is done here, `function` is one of a module, and tasks and results can be pickled. Who
