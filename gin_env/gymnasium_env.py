@@ -19,6 +19,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from gin_env.actions import NUM_ACTIONS, check_action
+from gin_env.agents.policy import describe_training
 from gin_env.batch import Episode, Reward, check_actions
 from gin_env.deals import check_deal_options
 from gin_env.estimators.base import Estimator
@@ -118,6 +119,15 @@ class GinRummyEnv(gymnasium.Env):
     def action_masks(self) -> np.ndarray:
         """int8 (107,): 1 for each legal action (the name that sb3-contrib looks for)."""
         return self.seat.masks()[0]
+
+    def describe_training(self) -> dict[str, Any]:
+        """What a model of Stable-Baselines3 that is trained here must remember.
+
+        Set ``model.gin_env = env.unwrapped.describe_training()`` before saving it.
+        """
+        games = self.seat.games
+        episode: Episode = "game" if games.whole_game else "hand"
+        return describe_training(games.rules, episode, self.seat.estimator, self._with_candidates)
 
     def render(self) -> Any:
         """A text, an image (uint8 (height, width, 3)), or None after drawing in a window."""
