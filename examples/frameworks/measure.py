@@ -1,5 +1,7 @@
 """What the scripts of this folder share: options, what they count, and a match before and after learning.
 
+It is no part of gin-env, and a learner of your own does not need it.
+
 >>> run = Run("torch", opponent="random")  # reads the options
 >>> run.begin(choose)  # plays the first match and starts the clock
 >>> while not run.over():
@@ -21,6 +23,8 @@ from gin_env import PlayerView, play_match
 
 Choose = Callable[[np.ndarray, np.ndarray], Any]
 """(observations float32 (n, OBSERVATION_SIZE), masks bool (n, 107)) to actions, integers (n,)."""
+Act = Callable[[PlayerView], Any]
+"""Views (n,) to actions, integers (n,), as the method of a bot."""
 
 
 class Run:
@@ -48,15 +52,21 @@ class Run:
         self.package, self.opponent = package, opponent
         self.steps = self.masked = 0
 
-    def begin(self, choose: Choose) -> None:
-        """Play the match before learning, and start the clock."""
-        self.choose = choose
+    def begin(
+        self, choose: Choose | None = None, act: Act | None = None, score: Callable[[], float] | None = None
+    ) -> None:
+        """Start the clock after the match before learning: by `choose` or `act`, or what `score` returns."""
+        self.choose, self.decide = choose, act
+        self.score = score or self.play_match
+        self.started = time.perf_counter()
         self.before = self.score()
+        self.steps = self.masked = 0
         self.started = time.perf_counter()
 
     def count(self, masks: Any, actions: Any) -> None:
         """Note decisions (n,) and which of them their masks (n, 107) forbid."""
-        masks, actions = np.asarray(masks).reshape(-1, 107), np.asarray(actions).reshape(-1)
+        actions = np.asarray(actions).reshape(-1)
+        masks = np.asarray(masks).reshape(len(actions), -1)
         self.steps += len(actions)
         self.masked += int((masks[np.arange(len(actions)), actions] == 0).sum())
 
@@ -65,16 +75,17 @@ class Run:
         used = time.perf_counter() - self.started
         return used >= self.options.seconds or self.steps >= self.options.steps
 
-    def finish(self) -> None:
-        """Play the match after learning and print what came of it."""
+    def finish(self, score: float | None = None) -> None:
+        """Play the match after learning (unless `score` tells its result) and print what came of it."""
         rate = self.steps / (time.perf_counter() - self.started)
+        after = self.score() if score is None else score
         print(
             f"{self.package} {version(self.package)}: {self.steps:,} steps, {rate:,.0f} steps/s, "
             f"masked actions chosen: {self.masked}, "
-            f"return against {self.opponent} before {self.before:+.3f}, after {self.score():+.3f}"
+            f"return against {self.opponent} before {self.before:+.3f}, after {after:+.3f}"
         )
 
-    def score(self) -> float:
+    def play_match(self) -> float:
         """The mean return of a hand against the opponent: points / 100, those of the opponent negative."""
         games = self.options.games
         result = play_match(self, self.opponent, games=games, seed=self.seed, episode="hand")
@@ -82,6 +93,8 @@ class Run:
 
     def act(self, view: PlayerView) -> np.ndarray:
         """What makes it a bot: a masked action would end the match with an error that names it."""
-        masks = view.masks()
-        observations = view.observations()
-        return np.asarray(self.choose(observations, masks.astype(bool)), np.int64).reshape(-1)
+        if self.decide:
+            actions = self.decide(view)
+        else:
+            actions = self.choose(view.observations(), view.masks().astype(bool))
+        return np.asarray(actions, np.int64).reshape(-1)

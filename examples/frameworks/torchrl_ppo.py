@@ -1,4 +1,4 @@
-"""TorchRL: masked PPO over `gymnasium.make_vec`, whose games TorchRL itself resets (``autoreset_mode="Disabled"``)."""
+"""TorchRL: masked PPO over `gymnasium.make_vec`, ``autoreset_mode="Disabled"``: TorchRL resets the games."""
 
 import gymnasium
 import torch
