@@ -31,9 +31,7 @@ agent = PPO(
 
 
 def choose(observations, masks):
-    with torch.no_grad():
-        latent = agent.actor.extract_features(torch.from_numpy(observations))
-        return agent.actor.forward_head(latent, action_mask=torch.from_numpy(masks), sample=False)[0]
+    return agent.get_action(observations, action_mask=masks)[0]
 
 
 class Counted(gymnasium.vector.VectorWrapper):

@@ -18,7 +18,6 @@ GAMES, STEPS = 32, 2048
 
 run = Run("tianshou", opponent="simple")
 torch.manual_seed(run.seed)
-torch.set_num_threads(1)
 
 
 class Counted(gymnasium.Wrapper):
@@ -38,8 +37,6 @@ def make():
 
 
 class Masked(nn.Module):
-    """Logits of the legal actions, or values, of Tianshou's batches of observations."""
-
     def __init__(self, outputs):
         super().__init__()
         self.outputs = outputs
@@ -60,26 +57,23 @@ def choose(observations, masks):
 
 
 envs, actor = DummyVectorEnv([make for _ in range(GAMES)]), Masked(107)
-policy = ProbabilisticActorPolicy(
-    actor=actor,
-    dist_fn=lambda logits: torch.distributions.Categorical(logits=logits),
-    action_space=envs.action_space[0],
-    action_scaling=False,
-    action_bound_method=None,
-)
+settings = {"action_scaling": False, "action_bound_method": None, "action_space": envs.action_space[0]}
+chances = lambda logits: torch.distributions.Categorical(logits=logits)  # noqa: E731
+policy = ProbabilisticActorPolicy(actor=actor, dist_fn=chances, **settings)
 algorithm = PPO(policy=policy, critic=Masked(1), optim=AdamOptimizerFactory(lr=1e-3), max_grad_norm=0.5)
 collector = Collector(algorithm, envs, VectorReplayBuffer(2 * STEPS, GAMES))
-settings = OnPolicyTrainerParams(
-    training_collector=collector,
-    max_epochs=10**6,
-    epoch_num_steps=STEPS,
-    collection_step_num_env_steps=STEPS,
-    batch_size=256,
-    update_step_num_repetitions=2,
-    show_progress=False,
+trainer = algorithm.create_trainer(
+    OnPolicyTrainerParams(
+        training_collector=collector,
+        max_epochs=10**6,
+        epoch_num_steps=STEPS,
+        collection_step_num_env_steps=STEPS,
+        batch_size=256,
+        update_step_num_repetitions=2,
+        show_progress=False,
+    )
 )
 run.begin(choose)
-trainer = algorithm.create_trainer(settings)
 trainer.reset()
 while not run.over():
     trainer.execute_epoch()
