@@ -43,8 +43,9 @@ class Counted(gymnasium.vector.VectorWrapper):
 
 
 run.begin(choose)
-env, last = Counted(env), ()
+env, now = Counted(env), {}
 while not run.over():
-    _, *last = collect_rollouts(agent, env, STEPS, *last)
+    _, *last = collect_rollouts(agent, env, STEPS, **now)
+    now = dict(zip(("last_obs", "last_done", "last_scores", "last_info"), last, strict=True))
     agent.learn()
 run.finish()

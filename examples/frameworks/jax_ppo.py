@@ -11,7 +11,6 @@ import gin_env  # noqa: F401 (registers the id)
 
 jax.config.update("jax_cpu_enable_async_dispatch", False)  # else a callback on a CPU may wait for itself
 GAMES, STEPS, EPOCHS, RATE, DISCOUNT, LAMBDA = 256, 32, 8, 1e-3, 0.99, 0.95
-
 run = Run("jax", opponent="simple")
 env = gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=GAMES, opponent="simple")
 shape = jax.ShapeDtypeStruct  # of what env.step returns
@@ -19,13 +18,9 @@ SEEN = {"observation": shape((GAMES, 532), jnp.float32), "action_mask": shape((G
 STEPPED = SEEN, shape((GAMES,), jnp.float32), shape((GAMES,), jnp.bool_)
 
 
-def step(actions):
-    return env.step(np.asarray(actions))[:3]  # nothing is ever truncated
-
-
+@jax.jit
 def network(weights, seen):
-    hidden = jnp.tanh(seen["observation"] @ weights["first"])
-    results = jnp.tanh(hidden @ weights["second"]) @ weights["last"]
+    results = jnp.tanh(jnp.tanh(seen["observation"] @ weights["first"]) @ weights["second"]) @ weights["last"]
     return jax.nn.log_softmax(jnp.where(seen["action_mask"] > 0, results[..., :107], -1e8)), results[..., 107]
 
 
@@ -33,9 +28,8 @@ def one_step(carried, key):
     weights, seen = carried
     chances, value = network(weights, seen)
     actions = jax.random.categorical(key, chances)
-    following, rewards, over = io_callback(step, STEPPED, actions, ordered=True)
-    before = jnp.take_along_axis(chances, actions[:, None], 1)[:, 0]
-    return (weights, following), (seen, actions, before, value, rewards, over)
+    after, *won = io_callback(lambda a: env.step(np.array(a))[:3], STEPPED, actions, ordered=True)
+    return (weights, after), (seen, actions, chances[jnp.arange(GAMES), actions], value, *won)
 
 
 def one_step_back(carried, played):
@@ -49,15 +43,15 @@ def loss(weights, played, gains):
     chances, values = network(weights, seen)
     ratio = jnp.exp(jnp.take_along_axis(chances, actions[..., None], -1)[..., 0] - before)
     scaled = (gains - gains.mean()) / (gains.std() + 1e-8)
-    gained = jnp.minimum(ratio * scaled, jnp.clip(ratio, 0.8, 1.2) * scaled).mean()
-    return jnp.square(values - gains - old_values).mean() - gained
+    gained = jnp.minimum(ratio * scaled, jnp.clip(ratio, 0.8, 1.2) * scaled)
+    return (jnp.square(values - gains - old_values) - gained).mean()
 
 
 @jax.jit
-def play_and_learn(weights, squares, seen, key):
+def play(weights, squares, seen, key):
     (_, seen), played = jax.lax.scan(one_step, (weights, seen), jax.random.split(key, STEPS))
-    last = jnp.zeros(GAMES), network(weights, seen)[1]
-    gains = jax.lax.scan(one_step_back, last, played, reverse=True)[1]
+    end = jnp.zeros(GAMES), network(weights, seen)[1]
+    gains = jax.lax.scan(one_step_back, end, played, reverse=True)[1]
 
     def learn(_, carried):  # RMSprop, which needs no other library
         weights, squares = carried
@@ -69,8 +63,9 @@ def play_and_learn(weights, squares, seen, key):
     return weights, squares, seen, played[0]["action_mask"], played[1]
 
 
-def choose(observations, masks):
-    return network(weights, {"observation": observations, "action_mask": masks})[0].argmax(1)
+def choose(observations, masks):  # always of one shape: each other one would be compiled anew
+    rows = {"observation": np.resize(observations, (2048, 532)), "action_mask": np.resize(masks, (2048, 107))}
+    return np.asarray(network(weights, rows)[0])[: len(masks)].argmax(1)
 
 
 key, *keys = jax.random.split(jax.random.key(run.seed), 4)
@@ -80,7 +75,6 @@ squares = jax.tree.map(jnp.zeros_like, weights)
 run.begin(choose)
 seen, _ = env.reset(seed=run.seed)
 while not run.over():
-    key, now = jax.random.split(key)
-    weights, squares, seen, masks, actions = play_and_learn(weights, squares, seen, now)
-    run.count(np.asarray(masks).reshape(-1, 107), actions)
+    weights, squares, seen, masks, actions = play(weights, squares, seen, jax.random.fold_in(key, run.steps))
+    run.count(masks, actions)
 run.finish()
