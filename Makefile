@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 MINUTES ?= 6
 SCALE ?= 1
+SECONDS_EACH ?= 60
 WORKERS ?= 2
 # A file is tested by one process, so that what it prepares is prepared once; torch need not fight for the cores.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile
@@ -16,7 +17,7 @@ help:
 	@echo "make test-long   the long tests: those that train, kill processes or start many of them"
 	@echo "make coverage    which lines and branches the tests run, kernels uncompiled"
 	@echo "make train   install into .venv, watch masked PPO learn for $(MINUTES) minutes"
-	@echo "make compatibility   the tests of the environments with the oldest supported frameworks"
+	@echo "make compatibility   the environments with the oldest supported frameworks; every script of examples/frameworks"
 	@echo "make bench   measure every speed figure of docs/speed.md, beside other libraries"
 	@echo "make soak    the checks that get better the longer they run: make soak SCALE=10"
 	@echo "make mutants   change the code in small ways for $(MINUTES) minutes: do the tests notice?"
@@ -76,11 +77,13 @@ soak: install
 mutants: install
 	$(BIN)/python tests/mutants/run.py --minutes $(MINUTES) $(if $(MODULES),--modules $(MODULES))
 
-# The oldest Gymnasium and PettingZoo that are supported (RLlib and AgileRL pin these).
+# The oldest Gymnasium and PettingZoo that are supported (RLlib and AgileRL pin these), and the newest of each framework
+# that docs/frameworks.md shows, in an environment of its own, which learns for a minute.
 compatibility:
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/pip install --quiet gymnasium==1.2.2 pettingzoo==1.26.1 pytest hypothesis ".[play]"
 	.venv-oldest/bin/pytest tests/test_aec.py tests/test_aec_errors.py tests/test_gymnasium.py tests/test_rules.py
+	$(PYTHON) benchmarks/compatibility.py --seconds $(SECONDS_EACH)
 
 # A warning is an error, and so is a link from page to page that leads nowhere.
 docs: install
@@ -97,4 +100,4 @@ train: install
 	$(BIN)/python examples/ppo.py --minutes $(MINUTES)
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-release .coverage* build dist docs/_build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest .venv-release .venv-frameworks .coverage* build dist docs/_build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

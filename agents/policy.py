@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gin_env import estimators
+from gin_env.actions import NUM_ACTIONS
 from gin_env.batch import Episode
 from gin_env.candidates import VERSION
 from gin_env.estimators.base import Estimator, NeedsHands, is_observed
@@ -65,15 +66,22 @@ def training_of(model: MaskablePPO) -> dict[str, Any]:
 
 
 class FrozenPolicy:
-    """A copy of a policy in training: observations to logits, whatever the training does to the original."""
+    """A copy of a policy in training: observations to logits, whatever the training does to the original.
+
+    A policy that takes the dict of `GinRummyEnv` reads (n, 107 + OBSERVATION_SIZE), the mask first.
+    """
 
     def __init__(self, original: MaskableActorCriticPolicy) -> None:
+        self.reads_mask = original.observation_space.shape is None
         # deepcopy fails on a policy: it holds the last distribution, part of a graph.
         self.policy: Any = type(original)(**original._get_constructor_parameters())
         self.policy.load_state_dict(original.state_dict())
         self.policy.set_training_mode(False)
 
-    def __call__(self, observations: torch.Tensor) -> torch.Tensor:
+    def __call__(self, observations: Any) -> torch.Tensor:
+        if self.reads_mask:
+            masks, vectors = observations[:, :NUM_ACTIONS], observations[:, NUM_ACTIONS:]
+            observations = {"action_mask": masks, "observation": vectors}
         features = self.policy.extract_features(observations, self.policy.pi_features_extractor)
         return self.policy.action_net(self.policy.mlp_extractor.forward_actor(features))
 
@@ -84,7 +92,8 @@ class PolicyBot:
     Parameters
     ----------
     network : observations float32 (n, OBSERVATION_SIZE) to logits float32 (n, 107), such as a network of
-        `gin_env.agents.policy_networks`; it is used as it is, see `snapshot` for a frozen copy.
+        `gin_env.agents.policy_networks`; it is used as it is, see `snapshot` for a frozen copy. If it has
+        ``reads_mask``, and that is true, the mask stands before the observation, (n, 107 + OBSERVATION_SIZE).
     training : what `describe_training` returned for it.
     deterministic : play the most probable action (default) or draw from the distribution.
     name : the bot's name in results.
@@ -149,14 +158,10 @@ class PolicyBot:
     def snapshot(cls, model: MaskablePPO, deterministic: bool = False, name: str = "snapshot") -> PolicyBot:
         """A frozen copy of a model in training (set ``model.gin_env`` first); any policy of SB3's will do.
 
-        It must read the flat observation alone; `CandidatePolicyBot.snapshot` copies a `CandidatePolicy`.
+        It must read the observation, alone or in the dict with the mask; `CandidatePolicyBot.snapshot` copies
+        a `CandidatePolicy`.
         """
-        shape = model.policy.observation_space.shape
-        if shape != (OBSERVATION_SIZE,):
-            raise ValueError(
-                f"{name} takes observations of shape {shape}, not ({OBSERVATION_SIZE},): "
-                "gin_env.agents.candidate_policy.CandidatePolicyBot.snapshot copies a CandidatePolicy"
-            )
+        check_inputs(model.policy.observation_space, name)
         return cls(FrozenPolicy(model.policy), training_of(model), deterministic, name)
 
     def act(self, view: PlayerView) -> np.ndarray:
@@ -170,17 +175,32 @@ class PolicyBot:
             observations[:, _ESTIMATE] = self.estimator.estimate(view)
         if not self.sees_scores:
             observations[:, _SCORES] = 0.0
-        illegal = torch.from_numpy(view.masks() == 0)
+        masks = view.masks()
+        if getattr(self.network, "reads_mask", False):
+            observations = np.concatenate([masks.astype(np.float32), observations], axis=1)
         with torch.no_grad():
-            logits = self.logits(torch.from_numpy(observations)).masked_fill(illegal, -torch.inf)
+            logits = self.logits(torch.from_numpy(observations))
+            logits = logits.masked_fill(torch.from_numpy(masks == 0), -torch.inf)
             if self.deterministic:
                 return logits.argmax(dim=1).numpy()
             chances = torch.softmax(logits, dim=1).numpy()
         return sample_actions(chances, view.records["random"])
 
     def logits(self, observations: torch.Tensor) -> torch.Tensor:
-        """float32 (n, 107) before masking, from float32 (n, OBSERVATION_SIZE)."""
+        """float32 (n, 107) before masking, from what the network reads, float32 (n, ...)."""
         return self.network(observations)
+
+
+def check_inputs(space: Any, name: str) -> None:
+    """Raise ValueError unless a policy that reads this space of Gymnasium's can be a `PolicyBot`."""
+    entries = getattr(space, "spaces", None)
+    known = space.shape == (OBSERVATION_SIZE,) or set(entries or ()) == {"observation", "action_mask"}
+    if not known:
+        raise ValueError(
+            f"{name} reads {space.shape if entries is None else ', '.join(entries)}; a PolicyBot reads the "
+            f"observation ({OBSERVATION_SIZE},), alone or in a dict with action_mask, and "
+            "gin_env.agents.candidate_policy.CandidatePolicyBot.snapshot copies a CandidatePolicy"
+        )
 
 
 def sample_actions(chances: np.ndarray, random: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from typing import Any
 from gin_env.actions import NUM_ACTIONS
 from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from gin_env.observation import NUM_PLANES, OBSERVATION_SIZE
-from gin_env.support.checks import check_choice, check_integer
+from gin_env.support.checks import check_choice, check_integer, check_switch
 from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
 
 try:
@@ -43,6 +43,8 @@ class CardActor(nn.Module):
     hidden : sizes of the trunk's layers.
     card_features : numbers that describe each card.
     """
+
+    reads_mask = False
 
     def __init__(self, hidden: Sequence[int], card_features: int = 32) -> None:
         super().__init__()
@@ -81,21 +83,27 @@ class MlpActor(nn.Module):
     ----------
     hidden : sizes of the layers between observation and logits; there may be none.
     activation : ``"tanh"`` (SB3's default) or ``"relu"``.
+    reads_mask : whether the mask stands before the observation, as ``MultiInputPolicy`` reads the dict.
     """
 
-    def __init__(self, hidden: Sequence[int], activation: str = "tanh") -> None:
+    def __init__(self, hidden: Sequence[int], activation: str = "tanh", reads_mask: bool = False) -> None:
         super().__init__()
         self.hidden = check_hidden(hidden, least=0)
         self.activation = check_choice("activation", activation, list(ACTIVATIONS))
-        self.policy_net = dense_layers(self.hidden, ACTIVATIONS[activation])
-        self.action_net = nn.Linear([OBSERVATION_SIZE, *hidden][-1], NUM_ACTIONS)
+        self.reads_mask = check_switch("reads_mask", reads_mask)
+        inputs = OBSERVATION_SIZE + NUM_ACTIONS * reads_mask
+        self.policy_net = dense_layers(self.hidden, ACTIVATIONS[activation], inputs)
+        self.action_net = nn.Linear([inputs, *hidden][-1], NUM_ACTIONS)
 
     @property
     def architecture(self) -> dict[str, Any]:
-        return {"name": "mlp", "hidden": self.hidden, "activation": self.activation}
+        told = {"name": "mlp", "hidden": self.hidden, "activation": self.activation}
+        return told | {"reads_mask": True} if self.reads_mask else told
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """float32 (n, 107) before masking, from float32 (n, OBSERVATION_SIZE)."""
+        """float32 (n, 107) before masking, from float32 (n, OBSERVATION_SIZE); with the mask before it, if it
+        reads that.
+        """
         return self.action_net(self.policy_net(observations))
 
 
@@ -112,10 +120,12 @@ def check_hidden(hidden: object, least: int) -> list[int]:
     return [check_integer("a hidden layer's size", size, 1, MOST_UNITS) for size in hidden]
 
 
-def dense_layers(hidden: list[int], activation: type[nn.Module]) -> nn.Sequential:
-    """Layers of these sizes over the observation, each with an activation."""
+def dense_layers(
+    hidden: list[int], activation: type[nn.Module], inputs: int = OBSERVATION_SIZE
+) -> nn.Sequential:
+    """Layers of these sizes over so many inputs, each with an activation."""
     layers: list[nn.Module] = []
-    for before, size in zip([OBSERVATION_SIZE, *hidden], hidden, strict=False):
+    for before, size in zip([inputs, *hidden], hidden, strict=False):
         layers += [nn.Linear(before, size), activation()]
     return nn.Sequential(*layers)
 

@@ -69,6 +69,7 @@ nb_execution_mode = "off"  # notebooks show what is stored in them; tests/test_n
 
 default_role = "py:obj"
 autodoc_member_order = "bysource"
+autodoc_mock_imports = ["pyspiel"]  # too large to install for its two signatures
 autosummary_generate = False
 python_maximum_signature_line_length = 90
 

@@ -18,7 +18,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from gin_env.actions import NUM_ACTIONS, check_action
+from gin_env.actions import check_action
+from gin_env.agents.policy import describe_training
 from gin_env.batch import Episode, Reward, check_actions
 from gin_env.deals import check_deal_options
 from gin_env.estimators.base import Estimator
@@ -28,7 +29,7 @@ from gin_env.show.screen import Screen, check_render_mode
 from gin_env.spaces import action_space, observation_space
 from gin_env.state import OUTCOME_NAMES
 from gin_env.streams import check_seed
-from gin_env.support.checks import check_switch
+from gin_env.support.checks import check_integer, check_switch
 
 Observation: TypeAlias = dict[str, np.ndarray] | np.ndarray
 """A dict of arrays, or with ``flat=True`` the vector."""
@@ -120,6 +121,15 @@ class GinRummyEnv(gymnasium.Env):
         """int8 (107,): 1 for each legal action (the name that sb3-contrib looks for)."""
         return self.seat.masks()[0]
 
+    def describe_training(self) -> dict[str, Any]:
+        """What a model of Stable-Baselines3 that is trained here must remember.
+
+        Set ``model.gin_env = env.unwrapped.describe_training()`` before saving it.
+        """
+        games = self.seat.games
+        episode: Episode = "game" if games.whole_game else "hand"
+        return describe_training(games.rules, episode, self.seat.estimator, self._with_candidates)
+
     def render(self) -> Any:
         """A text, an image (uint8 (height, width, 3)), or None after drawing in a window."""
         if self.render_mode is None:
@@ -156,6 +166,9 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
     - ``"NextStep"``: the last observation is returned, with a mask that is all zero, and the infos say how
       the hand ended; the next step begins the next episode of that game, whatever action comes with it;
     - ``"Disabled"``: the same, but only `reset` with ``options={"reset_mask": ...}`` begins the next one.
+
+    After ``max_episode_steps`` decisions of the learner (None: any number) an episode is truncated, as
+    Gymnasium's ``TimeLimit`` does it for single environments.
     """
 
     metadata = {  # noqa: RUF012
@@ -177,6 +190,7 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         candidates: bool = False,
         flat: bool = False,
         autoreset_mode: AutoresetMode | str = "SameStep",
+        max_episode_steps: int | None = None,
     ) -> None:
         check_render_mode(render_mode, self.metadata["render_modes"])
         self._with_candidates, self._flat = check_contents(candidates, flat)
@@ -192,6 +206,10 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         self._begun = False
         self._over = np.zeros(num_envs, np.bool_)
         """Games that wait for their next episode."""
+        most = np.iinfo(np.int64).max
+        if max_episode_steps is not None:
+            most = check_integer("max_episode_steps", max_episode_steps, 1, most)
+        self._most_steps, self._steps = most, np.zeros(num_envs, np.int64)
 
     def reset(
         self,
@@ -212,6 +230,7 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
             super().reset(seed=seed)
         self._begun = True
         self._over[games] = False
+        self._steps[games] = 0
         return self._observe()
 
     def step(
@@ -232,31 +251,57 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
             )
         self.seat.step(actions, np.flatnonzero(~self._over))
         ended = np.flatnonzero(self.seat.done & ~self._over)
-        self.seat.begin(np.flatnonzero(self._over))
-        self._over = self.seat.done.copy()
+        self._begin(np.flatnonzero(self._over))
+        terminated = self.seat.done.copy()
+        truncated = self._out_of_steps(~self._over) & ~terminated
+        self._over = terminated | truncated
         observation, infos = self._observe()
         if len(ended):
             infos |= self._results_of(ended)
-        return observation, self.seat.rewards, self._over.copy(), np.zeros(self.num_envs, np.bool_), infos
+        return observation, self.seat.rewards, terminated, truncated, infos
 
     def _step_and_begin(
         self, actions: np.ndarray
     ) -> tuple[Observation, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         self.seat.step(actions)
-        over = self.seat.done.copy()
+        terminated = self.seat.done.copy()
+        truncated = self._out_of_steps(np.ones(self.num_envs, np.bool_)) & ~terminated
+        over = terminated | truncated
         ended = np.flatnonzero(over)
         if not len(ended):
             observation, infos = self._observe()
         else:
             final = self._final_infos(ended, over)
-            self.seat.begin(ended)
+            self._begin(ended)
             observation, infos = self._observe()
             infos |= final
-        return observation, self.seat.rewards, over, np.zeros(self.num_envs, np.bool_), infos
+        return observation, self.seat.rewards, terminated, truncated, infos
+
+    def _begin(self, games: np.ndarray) -> None:
+        """The next episode of these games."""
+        self.seat.begin(games)
+        self._steps[games] = 0
+
+    def _out_of_steps(self, stepped: np.ndarray) -> np.ndarray:
+        """bool (num_envs,): which of the games that have just stepped, bool (num_envs,), may step no more."""
+        self._steps += stepped
+        return stepped & (self._steps >= self._most_steps)
 
     def action_masks(self) -> np.ndarray:
         """int8 (num_envs, 107): 1 for each legal action."""
         return self.seat.masks()
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """What each game has under a name, or returns if that is a method: ``call("action_masks")``.
+
+        The name that Gymnasium's other vector environments have for it. Raises AttributeError for an unknown
+        one.
+        """
+        value = getattr(self, name)
+        value = value(*args, **kwargs) if callable(value) else value
+        if isinstance(value, np.ndarray) and value.shape[:1] == (self.num_envs,):
+            return tuple(value)
+        return (value,) * self.num_envs
 
     def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
         """Change the opponents from the next hand of each game on; see `LearnerSeat.set_opponents`."""
@@ -296,20 +341,19 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
 
     def _final_infos(self, ended: np.ndarray, over: np.ndarray) -> dict[str, Any]:
         """The last observations and the results of the games that ended, in Gymnasium's form."""
-        observations = self.seat.observations(ended)
+        observations, masks = self.seat.observations(ended), self.seat.masks()[ended]
         final_obs = np.full(self.num_envs, None, object)
-        no_mask = np.zeros(NUM_ACTIONS, np.int8)
         for row, game in enumerate(ended):
             final_obs[game] = (
                 observations[row]
                 if self._flat
-                else {"observation": observations[row], "action_mask": no_mask.copy()}
+                else {"observation": observations[row], "action_mask": masks[row].copy()}
             )
         if self._with_candidates:
             entries = self.seat.candidates(ended)
             for row, game in enumerate(ended):
                 final_obs[game] |= {name: entry[row] for name, entry in entries.items()}
-        final_info = self._results_of(ended)
+        final_info = self._results_of(ended[self.seat.done[ended]])
         return {"final_obs": final_obs, "_final_obs": over, "final_info": final_info, "_final_info": over}
 
     def _results_of(self, ended: np.ndarray) -> dict[str, Any]:

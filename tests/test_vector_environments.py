@@ -362,3 +362,50 @@ def test_flat_observations_have_no_candidates(make):
 def test_an_unknown_autoreset_mode_is_refused():
     with pytest.raises(ValueError, match="unknown autoreset_mode 'later'; choose from 'NextStep'"):
         GinRummyVectorEnv(2, autoreset_mode="later")
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
+def test_episodes_are_truncated_after_so_many_steps_as_by_time_limit(mode):
+    singles = [
+        gymnasium.make("gin_env/GinRummy-v0", opponent="simple", max_episode_steps=4) for _ in range(2)
+    ]
+    firsts = [single.reset(seed=7 + number)[0] for number, single in enumerate(singles)]
+    env = gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=2, max_episode_steps=4, autoreset_mode=mode)
+    observation, _ = env.reset(seed=7)
+    np.testing.assert_array_equal(observation["observation"], [each["observation"] for each in firsts])
+    for number in range(1, 5):
+        actions = [plain_action(mask) for mask in observation["action_mask"]]
+        expected = [single.step(action) for single, action in zip(singles, actions, strict=True)]
+        observation, _, terminated, truncated, infos = env.step(np.array(actions))
+        assert not terminated.any()
+        assert truncated.tolist() == [each[3] for each in expected] == [number == 4] * 2
+    last = list(infos["final_obs"]) if mode == "SameStep" else None
+    for game, (theirs, *_) in enumerate(expected):
+        mine = last[game] if last else {name: entry[game] for name, entry in observation.items()}
+        for name in theirs:
+            np.testing.assert_array_equal(mine[name], theirs[name], name)
+    assert "outcome" not in infos, "the hand has not ended"
+    if mode == "SameStep":
+        assert not infos["final_info"]["_outcome"].any()
+    if mode == "Disabled":
+        env.reset(options={"reset_mask": np.ones(2, np.bool_)})
+    observation = env.step(np.array([plain_action(mask) for mask in env.call("action_masks")]))[0]
+    assert not env.step(np.array([plain_action(mask) for mask in observation["action_mask"]]))[3].any()
+
+
+def test_a_limit_of_steps_is_a_number_above_0():
+    with pytest.raises(ValueError, match="max_episode_steps"):
+        GinRummyVectorEnv(2, max_episode_steps=0)
+    with pytest.raises(TypeError, match="max_episode_steps"):
+        GinRummyVectorEnv(2, max_episode_steps="4")
+
+
+def test_call_asks_every_game():
+    env = GinRummyVectorEnv(3)
+    env.reset(seed=1)
+    rows = env.call("action_masks")
+    assert len(rows) == 3
+    np.testing.assert_array_equal(np.stack(rows), env.action_masks())
+    assert env.call("num_envs") == (3, 3, 3)
+    with pytest.raises(AttributeError):
+        env.call("nothing_of_this_name")

@@ -7,19 +7,25 @@ other suits), a trunk reads the whole observation and says what it is looking fo
 is how well the two agree: the dot product of attention. Draws and passes are ordinary outputs of the trunk.
 
 >>> MaskablePPO(CardPolicy, GinRummyVecEnv(256), policy_kwargs={"net_arch": [256, 256]})
+
+It learns on `gymnasium.make` too, with ``flat=True`` or on the dict, of which it reads the observation.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
+from gymnasium import spaces
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.type_aliases import Schedule
 from torch import nn
 
 from gin_env.actions import NUM_ACTIONS
 from gin_env.agents.policy_networks import CardActor, dense_layers
+from gin_env.candidates import ENTRIES
 from gin_env.observation import OBSERVATION_SIZE
 
 
@@ -46,19 +52,42 @@ class CardNetwork(CardActor):
         return self.value_trunk(observations)
 
 
+class ObservationEntry(BaseFeaturesExtractor):
+    """The observation, picked out of the dict of `gin_env.gymnasium_env.GinRummyEnv`."""
+
+    def __init__(self, observation_space: spaces.Dict) -> None:
+        super().__init__(observation_space, features_dim=OBSERVATION_SIZE)
+
+    def forward(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
+        return observations["observation"]
+
+
 class CardPolicy(MaskableActorCriticPolicy):
     """`CardNetwork` as a policy of MaskablePPO; ``net_arch`` are the hidden layers of its trunks."""
 
-    def __init__(self, *args: Any, card_features: int = 32, **kwargs: Any) -> None:
-        self.card_features = card_features
-        super().__init__(*args, **kwargs)
-
-    def _build_mlp_extractor(self) -> None:
-        if self.observation_space.shape != (OBSERVATION_SIZE,):
+    def __init__(
+        self, observation_space: spaces.Space[Any], *args: Any, card_features: int = 32, **kwargs: Any
+    ) -> None:
+        entries = observation_space.spaces if isinstance(observation_space, spaces.Dict) else {}
+        vector = entries.get("observation", observation_space)
+        if vector.shape != (OBSERVATION_SIZE,) or set(ENTRIES) & set(entries):
             raise ValueError(
                 "CardPolicy reads the flat observation only: make the environment without candidates=True, "
                 "or take gin_env.wrappers.candidate_policy.CandidatePolicy"
             )
+        if entries:
+            kwargs["features_extractor_class"] = ObservationEntry
+        self.card_features = card_features
+        super().__init__(observation_space, *args, **kwargs)
+
+    def obs_to_tensor(self, observation: Any) -> tuple[Any, bool]:
+        """For ``model.predict``: of the observations of any environment of ours, flat or in a dict."""
+        vector = observation["observation"] if isinstance(observation, dict) else np.asarray(observation)
+        in_dict = isinstance(self.observation_space, spaces.Dict)
+        tensors: Any = super().obs_to_tensor({"observation": vector} if in_dict else vector)
+        return tensors
+
+    def _build_mlp_extractor(self) -> None:
         if not isinstance(self.net_arch, list) or not self.net_arch:
             raise ValueError(f"net_arch is a list of layer sizes such as [256, 256], not {self.net_arch!r}")
         self.mlp_extractor: Any = CardNetwork(self.net_arch, self.card_features)

@@ -27,7 +27,7 @@ from gymnasium import spaces
 
 from gin_env.actions import NUM_ACTIONS
 from gin_env.agents.candidate_policy import check_training, save_candidate_policy
-from gin_env.agents.policy import FrozenPolicy, PolicyBot, describe_training, training_of
+from gin_env.agents.policy import FrozenPolicy, PolicyBot, check_inputs, describe_training, training_of
 from gin_env.agents.policy_networks import ACTIVATIONS, save_network
 from gin_env.batch import Episode, Reward, check_actions
 from gin_env.estimators.base import Estimator
@@ -56,8 +56,9 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
     """Write what a model plays by to a ``.safetensors`` file, which is a bot by its path.
 
     Set ``model.gin_env = env.describe_training()`` first. The file holds weights, sizes and a description, no
-    code, and not what training would go on from. `CandidatePolicy`, `CardPolicy` and "MlpPolicy" (tanh or
-    ReLU) can be written. Raises ValueError for other policies, and for a model without ``gin_env``.
+    code, and not what training would go on from. `CandidatePolicy`, `CardPolicy`, "MlpPolicy" and
+    "MultiInputPolicy" (tanh or ReLU) can be written, on any environment of ours. Raises ValueError for other
+    policies, and for a model without ``gin_env``.
     """
     training = training_of(model)
     provenance = {"decisions": model.num_timesteps}
@@ -72,11 +73,15 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
         save_candidate_policy(path, network, rules, provenance, episode)
         return
     activation = {name: kind for kind, name in ACTIVATIONS.items()}.get(model.policy.activation_fn, "unknown")
+    check_inputs(model.policy.observation_space, type(model.policy).__name__)
     network = actor_of(model.policy.state_dict(), activation)
-    observations = torch.rand(64, OBSERVATION_SIZE, generator=torch.Generator().manual_seed(0))
+    frozen = FrozenPolicy(model.policy)
+    inputs = torch.rand(64, NUM_ACTIONS + OBSERVATION_SIZE, generator=torch.Generator().manual_seed(0))
+    vectors = inputs[:, NUM_ACTIONS:]
     with torch.no_grad():
-        expected = FrozenPolicy(model.policy)(observations.to(model.device)).cpu()
-        if not torch.allclose(network(observations), expected, rtol=1e-4, atol=1e-4):
+        expected = frozen((inputs if frozen.reads_mask else vectors).to(model.device)).cpu()
+        written = network(inputs if network.reads_mask else vectors)
+        if not torch.allclose(written, expected, rtol=1e-4, atol=1e-4):
             raise ValueError(
                 f"{type(model.policy).__name__} cannot be written: it does more than the layers of "
                 "CardPolicy or MlpPolicy with the same names"

@@ -17,9 +17,11 @@ from typing import Any
 
 import torch
 
+from gin_env.actions import NUM_ACTIONS
 from gin_env.agents.candidate_policy import CandidatePolicy, check_training, save_candidate_policy
 from gin_env.agents.policy import PolicyBot
 from gin_env.agents.policy_networks import MOST_UNITS, Actor, build, save_network
+from gin_env.observation import OBSERVATION_SIZE
 from gin_env.support.files import check_regular_file
 from gin_env.support.tensor_files import MOST_BYTES, fill_network
 
@@ -46,7 +48,7 @@ def convert_archive(archive: str | Path, path: str | Path) -> None:
     """Write the policy of an archive to a ``.safetensors`` file, running nothing of it.
 
     Raises FileNotFoundError, or ValueError if the archive is damaged, or its policy none of
-    `CandidatePolicy`, `CardPolicy` and ``MlpPolicy``.
+    `CandidatePolicy`, `CardPolicy`, ``MlpPolicy`` and ``MultiInputPolicy``.
     """
     data, weights = _read(archive)
     training = data.get("gin_env")
@@ -100,6 +102,9 @@ def actor_of(weights: dict[str, torch.Tensor], activation: str) -> Actor:
     }
     hidden = [kept[layers[index]].shape[0] for index in sorted(layers)]
     settings: dict[str, Any] = {"name": "mlp", "hidden": hidden, "activation": activation}
+    first = kept.get(layers[min(layers)] if layers else "action_net.weight")
+    if first is not None and first.shape[-1:] == (NUM_ACTIONS + OBSERVATION_SIZE,):
+        settings["reads_mask"] = True  # "MultiInputPolicy" on the dict, whose entries stand in this order
     if trunk == "trunk":
         card_features = kept["neighbours.weight"].shape[0]
         settings = {"name": "card-policy", "hidden": hidden, "card_features": card_features}

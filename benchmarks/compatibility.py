@@ -1,0 +1,119 @@
+"""Every script of `examples/frameworks`, each in a virtual environment of its own with the current release.
+
+    python benchmarks/compatibility.py                        # all of them, a minute of learning each
+    python benchmarks/compatibility.py jax sb3 --seconds 10
+    python benchmarks/compatibility.py --page                 # and write the table into docs/frameworks.md
+
+The environments are kept in `.venv-frameworks`, so that a second run installs nothing but this checkout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+SCRIPTS = ROOT / "examples" / "frameworks"
+PAGE = ROOT / "docs" / "frameworks.md"
+BEGIN, END = "<!-- measured by benchmarks/compatibility.py -->\n", "<!-- until here -->\n"
+TORCH = "torch==" + re.findall(r"^torch==(.*)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)[0]
+FRAMEWORKS: dict[str, tuple[list[str], list[list[str]]]] = {
+    "cleanrl": ([TORCH, "."], [["cleanrl.py"]]),
+    "sb3": ([TORCH, ".[train]"], [["sb3.py", "--face", "vec"], ["sb3.py", "--face", "gym"]]),
+    "rllib": ([TORCH, ".[rllib]"], [["rllib_ppo.py"], ["rllib_league.py"]]),
+    "torchrl": ([TORCH, ".", "torchrl"], [["torchrl_ppo.py"]]),
+    "tianshou": ([TORCH, ".", "tianshou"], [["tianshou_ppo.py"]]),
+    "agilerl": ([TORCH, ".[agilerl]"], [["agilerl_ppo.py"]]),
+    "openspiel": ([TORCH, ".", "open_spiel", "dm-tree"], [["openspiel_dqn.py"], ["openspiel_bots.py"]]),
+    "jax": ([".", "jax"], [["jax_ppo.py"]]),
+}
+"""What is installed for each, in this order, and the scripts that run there."""
+LINE = re.compile(
+    r"^(?P<package>\S+) (?P<version>\S+): (?P<steps>[\d,]+) steps, (?P<rate>[\d,]+) steps/s, "
+    r"masked actions chosen: (?P<masked>\d+), return against (?P<opponent>.+) "
+    r"before (?P<before>\S+), after (?P<after>\S+)$",
+    re.MULTILINE,
+)
+"""What `measure.Run.finish` prints."""
+HEAD = (
+    "| script | framework | lines | steps | steps/s | masked actions chosen | opponent | before | after |\n"
+    "|---|---|---|---|---|---|---|---|---|\n"
+)
+
+
+def python_of(folder: Path) -> Path:
+    """The Python of a virtual environment."""
+    return folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+
+
+def install(name: str, packages: list[str]) -> Path:
+    """The Python of an environment with these packages, whose requirements agree (``pip check``)."""
+    folder = ROOT / ".venv-frameworks" / name
+    if not folder.exists():
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    python = python_of(folder)
+    # torch comes first, so that nothing pulls another build of it.
+    for some in ([p for p in packages if p == TORCH], [p for p in packages if p != TORCH]):
+        if some:
+            subprocess.run([python, "-m", "pip", "install", "--quiet", *some], cwd=ROOT, check=True)
+    subprocess.run([python, "-m", "pip", "check"], check=True)
+    return python
+
+
+def run(python: Path, script: list[str], seconds: float) -> dict[str, str]:
+    """What a script says of itself. Raises RuntimeError if it fails or chose masked actions."""
+    command = [python, SCRIPTS / script[0], *script[1:], "--seconds", str(seconds)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    said = LINE.search(done.stdout)
+    if done.returncode or said is None:
+        raise RuntimeError(f"{' '.join(script)} failed:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
+    if said["masked"] != "0":
+        raise RuntimeError(f"{' '.join(script)} chose {said['masked']} masked actions")
+    return said.groupdict()
+
+
+def row(script: list[str], told: dict[str, str]) -> str:
+    """One line of the table."""
+    link = f"[`{' '.join(script)}`](../examples/frameworks/{script[0]})"
+    lines = len((SCRIPTS / script[0]).read_text().splitlines())
+    cells = [link, f"{told['package']} {told['version']}", str(lines), told["steps"], told["rate"]]
+    return f"| {' | '.join([*cells, told['masked'], told['opponent'], told['before'], told['after']])} |\n"
+
+
+def main() -> None:
+    """Install, run, print the table; exits with 1 if anything failed."""
+    plain = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=plain)
+    parser.add_argument("names", nargs="*", help=f"default: all of {', '.join(FRAMEWORKS)}")
+    parser.add_argument("--seconds", type=float, default=60, help="learning time of each script")
+    parser.add_argument("--installed", type=Path, help="folder of environments to use as they are")
+    parser.add_argument("--page", action="store_true", help=f"write the table into {PAGE.relative_to(ROOT)}")
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(FRAMEWORKS):
+        parser.error(f"unknown {', '.join(unknown)}; choose from {', '.join(FRAMEWORKS)}")
+    table, failures = HEAD, []
+    for name in options.names or FRAMEWORKS:
+        packages, scripts = FRAMEWORKS[name]
+        try:
+            installed = options.installed and python_of(options.installed / name)
+            python = installed or install(name, packages)
+            for script in scripts:
+                table += row(script, run(python, script, options.seconds))
+                print(table.splitlines()[-1], flush=True)
+        except (subprocess.CalledProcessError, RuntimeError) as error:
+            failures.append(f"{name}: {error}")
+            print(failures[-1], file=sys.stderr, flush=True)
+    print(f"\n{table}")
+    if options.page and not failures and not options.names:
+        text = PAGE.read_text()
+        before, after = text.index(BEGIN) + len(BEGIN), text.index(END)
+        PAGE.write_text(text[:before] + table + text[after:])
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""One hand of Gin Rummy as a game of OpenSpiel's, for its algorithms.
+
+>>> import gin_env.wrappers.openspiel  # registers the game
+>>> game = pyspiel.load_game("python_gin_env")
+
+Chance moves once, to say which of `DEALS` decks is dealt; all that follows is decided by the players. Actions
+are those of `gin_env.actions`, the tensor is the observation of `gin_env.observation`, returns are points /
+100. A clone is a copy of the whole game, hidden cards included: searching it (MCTS) looks at them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gin_env import actions
+from gin_env.batch import Games
+from gin_env.observation import OBSERVATION_SIZE
+
+try:
+    import pyspiel
+except ImportError as error:  # pragma: no cover - make compatibility has it
+    raise ImportError("gin_env.wrappers.openspiel needs OpenSpiel: pip install open_spiel") from error
+
+DEALS = 10_000
+SEED = 0
+"""The decks are those of episodes 0 to `DEALS` - 1 of this seed."""
+MOST_POINTS = 2.0
+MOST_DECISIONS = 300
+_TYPE = pyspiel.GameType(
+    short_name="python_gin_env",
+    long_name="Gin Rummy by gin-env",
+    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+    information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+    utility=pyspiel.GameType.Utility.ZERO_SUM,
+    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+    max_num_players=2,
+    min_num_players=2,
+    provides_information_state_string=True,
+    provides_information_state_tensor=True,
+    provides_observation_string=True,
+    provides_observation_tensor=True,
+)
+_INFO = pyspiel.GameInfo(
+    num_distinct_actions=actions.NUM_ACTIONS,
+    max_chance_outcomes=DEALS,
+    num_players=2,
+    min_utility=-MOST_POINTS,
+    max_utility=MOST_POINTS,
+    utility_sum=0.0,
+    max_game_length=MOST_DECISIONS,
+)
+
+
+class GinRummyGame(pyspiel.Game):
+    """The game; OpenSpiel makes it."""
+
+    def __init__(self, params: dict[str, Any] | None = None) -> None:
+        super().__init__(_TYPE, _INFO, params or {})
+
+    def new_initial_state(self) -> GinRummyState:
+        return GinRummyState(self)
+
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
+        return Observer()
+
+
+class GinRummyState(pyspiel.State):
+    """One hand: not dealt yet, being played, or over."""
+
+    def __init__(self, game: GinRummyGame) -> None:
+        super().__init__(game)
+        self.games = Games(1)
+        self.dealt = False
+
+    def current_player(self) -> int:
+        if not self.dealt:
+            return pyspiel.PlayerId.CHANCE
+        return pyspiel.PlayerId.TERMINAL if self.is_terminal() else int(self.games.to_move()[0])
+
+    def is_terminal(self) -> bool:
+        return self.dealt and bool(self.games.done[0])
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        return [(deal, 1 / DEALS) for deal in range(DEALS)]
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return self.games.masks(self.games.everyone)[0].nonzero()[0].tolist()
+
+    def _apply_action(self, action: int) -> None:
+        everyone = self.games.everyone
+        if self.dealt:
+            self.games.play(everyone, np.array([action]))
+        else:
+            self.dealt = True
+            self.games.start(everyone, np.array([SEED], np.uint64), np.array([action], np.uint64))
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        return f"deal {action}" if player < 0 else actions.describe(action)
+
+    def returns(self) -> list[float]:
+        points = round(float(self.games.rewards[0]), 2)  # whole hundredths, kept as float32
+        return [points, -points]
+
+    def __str__(self) -> str:
+        return " ".join(str(action) for action in self.history())
+
+
+class Observer:
+    """What a player sees of a state: the observation as a tensor, the position in words as a text."""
+
+    def __init__(self) -> None:
+        self.tensor = np.zeros(OBSERVATION_SIZE, np.float32)
+        self.dict = {"observation": self.tensor}
+
+    def set_from(self, state: GinRummyState, player: int) -> None:
+        everyone = state.games.everyone
+        self.tensor[:] = state.games.observations(everyone, player)[0] if state.dealt else 0.0
+
+    def string_from(self, state: GinRummyState, player: int) -> str:
+        return str(state.games.views(state.games.everyone, player)) if state.dealt else "not dealt yet"
+
+
+pyspiel.register_game(_TYPE, GinRummyGame)
