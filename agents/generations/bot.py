@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from gin_env.actions import NUM_ACTIONS
 from gin_env.agents.generations.network import CandidateNetwork, load_network, observe
@@ -14,6 +13,11 @@ from gin_env.agents.ties import are_best
 from gin_env.candidates import NO_ACTION, are_discarding, candidate_rows
 from gin_env.support.checks import check_choice
 from gin_env.views import PlayerView
+
+try:
+    import torch
+except ImportError as error:  # pragma: no cover - the tests have torch
+    raise ImportError('the bot generation needs torch: pip install "gin-env[train]"') from error
 
 KNOCKS = ("value", "simple")
 IMPOSSIBLE = np.float32(-1e9)
