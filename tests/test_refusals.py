@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -84,3 +87,28 @@ def test_all_estimators_are_compared_by_default_the_ensemble_in_its_three_kinds(
     assert sorted(name for name in names if name.startswith("ensemble")) == [
         "ensemble:switching=adaptive", "ensemble:switching=fitted", "ensemble:switching=paper",
     ]  # fmt: skip
+
+
+WITHOUT_TORCH = """
+import sys
+
+sys.modules["torch"] = None  # as where it is not installed
+from gin_env import agents
+
+for name in sys.argv[1:]:
+    try:
+        agents.make(name)
+    except ImportError as error:
+        assert 'pip install "gin-env[train]"' in str(error), (name, error)
+    else:
+        raise SystemExit(f"{name} was made without torch")
+"""
+
+
+def test_a_bot_that_needs_torch_names_the_extra_where_there_is_none():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH, "generation", "policy", "balanced"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
