@@ -10,7 +10,7 @@ from situations import Plain
 
 from gin_env import MatchResult, Rules, agents, play_match
 from gin_env.batch import Games
-from gin_env.play import matches
+from gin_env.play import match_parts
 from gin_env.play.differences import points_difference, win_rate_difference
 from gin_env.play.intervals import deviations, mean_interval, win_rate_difference_interval
 from gin_env.play.matches import DEAL_RESULT
@@ -92,7 +92,7 @@ def test_the_confidence_is_checked(difference):
 def decks_of(bot: agents.Agent) -> dict[tuple[int, int], bytes]:
     """The deck of every hand in games 0 to 3 of seed 5, by the numbers of the game and of the hand."""
     table = Games(4, episode="game")
-    matches._seat(table, table.everyone, np.arange(4), 5, np.zeros(4, int))
+    match_parts._seat(table, table.everyone, np.arange(4), 5)
     public, hidden = table.state["public"], table.state["hidden"]
     decks, running = {}, table.everyone
     while len(running):

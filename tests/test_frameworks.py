@@ -140,6 +140,12 @@ def test_gymnasium_and_pettingzoo_are_content_with_renamed_environments():
         (lambda: gymnasium.make(ID, flat=True), {}, ValueError, "make the environment without flat=True"),
         (lambda: gymnasium.make(ID), {"observation": "action_mask"}, ValueError, "need different names"),
         (lambda: gymnasium.make(ID), {"bool_mask": 1}, TypeError, "bool_mask"),
+        (
+            lambda: gymnasium.make(ID, candidates=True),
+            {"observation": ENTRIES[0]},
+            ValueError,
+            "choose a new one",
+        ),
         (lambda: gymnasium.make_vec(ID), {}, TypeError, "takes an environment of Gymnasium or an AECEnv"),
     ],
 )

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.compiled
 
 
 def play_both(deal: int):
-    """The same hand, by random legal actions, in OpenSpiel and here: (state, games) after each act."""
+    """A hand of random legal actions as OpenSpiel's state and as ours: (state, games) after each act."""
     state = pyspiel.load_game("python_gin_env").new_initial_state()
     assert state.is_chance_node()
     games = Games(1)

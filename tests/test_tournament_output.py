@@ -144,8 +144,9 @@ def test_the_picture_has_each_number_in_its_row_and_column(result, tmp_path, mon
 def test_every_pair_plays_once_in_the_order_of_entry_and_its_wins_are_rated(monkeypatch):
     played, rated = [], []
 
-    def play(a, b, games, seed, *, episode, rules, progress, record):
+    def play(a, b, games, seed, *, episode, rules, progress, record, workers):
         assert record is None
+        assert workers.here
         played.append((a.name, b.name, games, seed, episode, rules, progress))
         return replace(match(0, 1, (60 + len(played), 20), 10), bots=(a.name, b.name))
 

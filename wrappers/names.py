@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -17,15 +17,13 @@ from pettingzoo.utils import BaseWrapper
 
 from gin_env.support.checks import check_switch
 
-Environment = TypeVar("Environment", gymnasium.Env[Any, Any], AECEnv)
-
 
 def rename_entries(
-    env: Environment,
+    env: gymnasium.Env[Any, Any] | AECEnv,
     observation: str = "observation",
     action_mask: str = "action_mask",
     bool_mask: bool = False,
-) -> Environment:
+) -> Any:
     """The environment, of Gymnasium or PettingZoo (AEC), with these names in its observations.
 
     With `bool_mask` the mask is bool (107,), not int8. Other entries keep their names, and the infos are as
@@ -83,6 +81,8 @@ def _renamed_space(space: spaces.Space[Any], names: dict[str, str], bool_mask: b
     if not isinstance(space, spaces.Dict) or not set(names) <= set(space.spaces):
         raise ValueError("the observations are no dicts with a mask: make the environment without flat=True")
     renamed = {names.get(name, name): entry for name, entry in space.spaces.items()}
+    if len(renamed) < len(space.spaces):
+        raise ValueError(f"{' or '.join(names.values())} is the name of another entry: choose a new one")
     if bool_mask:
         shape = space["action_mask"].shape
         renamed[names["action_mask"]] = spaces.Box(0, 1, shape, np.bool_)

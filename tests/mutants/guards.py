@@ -207,7 +207,7 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "return array.astype(np.int64, copy=True)",
         ): "a copy costs time and changes nothing",
     },
-    "gin_env/play/matches.py": {
+    "gin_env/play/match_parts.py": {
         (line, line.replace("-1", "-(2)")): "any number that is neither bot's means nobody"
         for line in (
             'winner = np.where(outcome == VOID, -1, results["winner"] ^ seat_of_a)  # now 0 is bot a',
@@ -216,8 +216,8 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
     },
     "gin_env/wrappers/sb3.py": {
         (
-            "observations = torch.rand(64, OBSERVATION_SIZE, generator=torch.Generator().manual_seed(0))",
-            f"observations = torch.rand({number}, OBSERVATION_SIZE, "
+            "inputs = torch.rand(64, NUM_ACTIONS + OBSERVATION_SIZE, generator=torch.Generator().manual_seed(0))",
+            f"inputs = torch.rand({number}, NUM_ACTIONS + OBSERVATION_SIZE, "
             f"generator=torch.Generator().manual_seed({seed}))",
         ): "any observations will do, and about that many"
         for number, seed in (("(65)", 0), ("(63)", 0), (64, "(1)"), (64, "(-1)"))
