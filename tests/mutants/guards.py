@@ -216,7 +216,8 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
     },
     "gin_env/wrappers/sb3.py": {
         (
-            "inputs = torch.rand(64, NUM_ACTIONS + OBSERVATION_SIZE, generator=torch.Generator().manual_seed(0))",
+            "inputs = torch.rand(64, NUM_ACTIONS + OBSERVATION_SIZE, "
+            "generator=torch.Generator().manual_seed(0))",
             f"inputs = torch.rand({number}, NUM_ACTIONS + OBSERVATION_SIZE, "
             f"generator=torch.Generator().manual_seed({seed}))",
         ): "any observations will do, and about that many"
