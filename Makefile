@@ -82,7 +82,8 @@ mutants: install
 compatibility:
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/pip install --quiet gymnasium==1.2.2 pettingzoo==1.26.1 pytest hypothesis ".[play]"
-	.venv-oldest/bin/pytest tests/test_aec.py tests/test_aec_errors.py tests/test_gymnasium.py tests/test_rules.py
+	.venv-oldest/bin/pytest tests/test_aec.py tests/test_aec_errors.py tests/test_gin_rummy_v4.py tests/test_gymnasium.py \
+		tests/test_rules.py
 	$(PYTHON) benchmarks/compatibility.py --seconds $(SECONDS_EACH)
 
 # A warning is an error, and so is a link from page to page that leads nowhere.
