@@ -65,7 +65,7 @@ collector = Collector(algorithm, envs, VectorReplayBuffer(2 * STEPS, GAMES))
 trainer = algorithm.create_trainer(
     OnPolicyTrainerParams(
         training_collector=collector,
-        max_epochs=10**6,
+        verbose=False,
         epoch_num_steps=STEPS,
         collection_step_num_env_steps=STEPS,
         batch_size=256,
