@@ -90,7 +90,7 @@ class Settings:
     seed: int = 1
     """Seed of decks, network and exploration."""
     device: str = "cpu"
-    """Where PyTorch computes: cpu, cuda, ..."""
+    """Where PyTorch computes: cpu, cuda (tried on no GPU yet), ..."""
     threads: int = 2
     """Cores to use: tables and minibatches are shared out among so many threads."""
 
