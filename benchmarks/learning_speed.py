@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib.util
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -96,10 +97,10 @@ class OneRollout(BaseCallback):
         return True
 
 
-def of_stable_baselines(free: bool) -> Callable[[], Rates]:
+def of_stable_baselines(free: bool, folder: Path) -> Callable[[], Rates]:
     """The model of examples/ppo_selfplay.py: decisions learned a second against Simple, or in free games."""
     example = load_example("ppo_selfplay")
-    settings = example.Settings()
+    settings = example.Settings(folder)
     model: MaskablePPO = example.make_model(settings)
     games = FreeGames if free else GinRummyVecEnv
     model.set_env(games(settings.num_envs, "simple", seed=settings.seed, candidates=True))
@@ -167,13 +168,15 @@ def main(
     """Measure how fast the examples learn, and store it."""
     torch.set_num_threads(1)
     keep_freed_memory()
-    measures = [of_the_example(1), of_the_example(2), of_stable_baselines(False), of_stable_baselines(True)]
-    measures += [of_candidates(), of_the_policy()]
     found: dict[str, list[float]] = {}
-    for _ in range(rounds):
-        for measure in measures:
-            for name, rate in measure().items():
-                found.setdefault(name, []).append(rate)
+    with tempfile.TemporaryDirectory() as logs:
+        measures = [of_the_example(1), of_the_example(2)]
+        measures += [of_stable_baselines(False, Path(logs)), of_stable_baselines(True, Path(logs))]
+        measures += [of_candidates(), of_the_policy()]
+        for _ in range(rounds):
+            for measure in measures:
+                for name, rate in measure().items():
+                    found.setdefault(name, []).append(rate)
     rows: list[Row] = [
         {"what": name, "a_second": round(statistics.median(rates)), "slowest": round(min(rates)),
          "fastest": round(max(rates)), "rounds": rounds}
