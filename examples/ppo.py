@@ -267,7 +267,7 @@ class Learner:
             self.network.parameters(), settings.learning_rate, eps=1e-5, fused=True
         )
         self.random = np.random.default_rng(settings.seed)
-        self.pool = ThreadPoolExecutor(settings.threads)
+        self.map = ThreadPoolExecutor(settings.threads).map if settings.threads > 1 else map
         self.progress = Progress(next_evaluation=settings.evaluate_every)
         self.games = Games(settings.tables, episode="game")
         self.opponent = np.full(settings.tables, SELF)
@@ -298,7 +298,7 @@ class Learner:
 
         Kernels and PyTorch compute without Python's lock, so threads keep several cores busy.
         """
-        return list(self.pool.map(function, parts))
+        return list(self.map(function, parts))
 
     def begin_games(self, tables: np.ndarray) -> None:
         """Begin a game at each of these tables."""
