@@ -35,7 +35,7 @@ from gin_env.reproduce.experiments import Row, Run
 from gin_env.reproduce.registry import find
 from gin_env.support.exits import one_line_errors
 from gin_env.support.memory import keep_freed_memory
-from gin_env.wrappers.sb3 import GinRummyVecEnv
+from gin_env.wrappers.sb3 import GinRummyVecEnv, Observation
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 POSITIONS = 1024
@@ -81,13 +81,24 @@ def of_the_example(threads: int) -> Callable[[], Rates]:
 
 
 class FreeGames(GinRummyVecEnv):
-    """Games that cost nothing: every step answers with the first observation again."""
+    """Games that cost nothing: after so many real steps their observations come again and again."""
+
+    REAL_STEPS = 32
+
+    def reset(self) -> Observation:
+        self._seen: list[tuple[Observation, np.ndarray]] = []
+        self._step = 0
+        return super().reset()
 
     def step_wait(self) -> VecEnvStepReturn:
-        if not hasattr(self, "_answer"):
-            self._answer = self._observation(), np.zeros(self.num_envs, np.float32)
-        observation, rewards = self._answer
-        return observation, rewards, np.zeros(self.num_envs, bool), [{} for _ in range(self.num_envs)]
+        if len(self._seen) < self.REAL_STEPS:
+            answer = super().step_wait()
+            self._seen.append((answer[0], self._masks))
+            return answer
+        self._step += 1
+        observation, self._masks = self._seen[self._step % self.REAL_STEPS]
+        nothing = np.zeros(self.num_envs, np.float32), np.zeros(self.num_envs, bool)
+        return observation, *nothing, [{} for _ in range(self.num_envs)]
 
 
 class OneRollout(BaseCallback):
