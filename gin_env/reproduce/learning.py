@@ -165,6 +165,7 @@ EXPERIMENTS = [
         "How fast the learning examples learn",
         None,
         speed_table,
+        games=0,
         program="python benchmarks/learning_speed.py",
     ),
     Experiment(
