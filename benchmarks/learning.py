@@ -3,6 +3,7 @@
     python benchmarks/learning.py strength                            # eleven hours on two cores
     python benchmarks/learning.py strength --minutes 2,6 --seeds 1
     python benchmarks/learning.py ablation                            # two hours on one
+    python benchmarks/learning.py candidates                          # twenty minutes on one
 
 Each training is a run in a folder of its own below --work: what was stopped goes on when the command is given
 again, and what is finished is not repeated. The results are what `gin-rummy reproduce --pages` shows.
@@ -177,6 +178,35 @@ def ablation(
             played = play(folder / "policy.safetensors", list(ABLATION_OPPONENTS), games)
             rows += [{"variant": variant, "arguments": list(changed), "seed": seed} | row for row in played]
     store("ppo/ablation", rows, list(ABLATION_OPPONENTS), sys.argv[1:], out)
+
+
+@app.command(epilog="Example: `python benchmarks/learning.py candidates --minutes 2 --seeds 1`")
+def candidates(
+    minutes: Annotated[int, typer.Option(min=1, help="Of each training.")] = 2,
+    seeds: Seeds = "1,2,3",
+    threads: Threads = 1,
+    games: Games = 2000,
+    collect: Collect = False,
+    work: Work = Path("runs/candidates"),
+    out: Out = Path("results"),
+) -> None:
+    """Train Stable-Baselines3 on candidates, and for as long on the flat observation, from each seed."""
+    rows: list[Row] = []
+    for policy, seed in product(("candidate", "flat"), numbers(seeds)):
+        folder = work / f"{policy}-seed-{seed}"
+        arguments = ["--policy", policy, "--minutes", str(minutes), "--seed", str(seed)]
+        quiet = ["--threads", str(threads), "--evaluate-every", "1e9", "--final-games", "2"]
+        curve = train("ppo_selfplay.py", folder, [*arguments, *quiet], collect)
+        if curve is None:
+            continue
+        played = play(folder / "policy.safetensors", list(ABLATION_OPPONENTS), games)
+        about = {
+            "variant": f"--policy {policy}",
+            "minutes": minutes,
+            "decisions": int(curve[-1]["decisions"]),
+        }
+        rows += [about | {"seed": seed} | row for row in played]
+    store("ppo/candidates", rows, list(ABLATION_OPPONENTS), sys.argv[1:], out)
 
 
 if __name__ == "__main__":

@@ -177,6 +177,14 @@ EXPERIMENTS = [
         program="python benchmarks/learning.py ablation",
     ),
     Experiment(
+        "ppo/candidates",
+        "What candidates are worth to Stable-Baselines3",
+        None,
+        ablation_table,
+        games=2000,
+        program="python benchmarks/learning.py candidates",
+    ),
+    Experiment(
         "ppo/rewards",
         "What a hand should pay",
         None,
