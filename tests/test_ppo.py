@@ -252,7 +252,7 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(ppo, tmp_path):
     assert isinstance(agents.make(str(policy)), CandidatePolicyBot)
     _, described = read_tensors(policy, "candidate policy", FILE_VERSION, "")
     origin = described["provenance"]
-    assert origin["command"].startswith("python examples/ppo.py --decisions 2000 --tables 32 ")
+    assert origin["command"].startswith("python examples/ppo.py --decisions 2000 --threads 1 --tables 32 ")
     assert " --bots simple --bots-share 0.2 " in origin["command"]
     assert [player["spelled"] for player in origin["players"]] == ["simple:knock_at=10"]
 
