@@ -52,6 +52,8 @@ ABLATIONS: dict[str, tuple[str, ...]] = {
     "a hand pays its points": ("--no-match-reward",),
 }
 """Name -> what differs in the training's command."""
+OBSERVED = {f"--policy {policy}": ("--policy", policy) for policy in ("candidate", "flat")}
+"""The same for Stable-Baselines3: what it sees."""
 
 
 def numbers(text: str) -> list[int]:
@@ -94,6 +96,29 @@ def play(policy: Path, opponents: list[str], games: int) -> list[Row]:
             write_text(kept, json.dumps(rows))
             print(f"{policy.parent.name} against {opponent}: {row['won']:.1f} %", flush=True)
     return [row for row in rows if row["opponent"] in opponents and row["games"] == games]
+
+
+def compare(
+    example: str,
+    variants: dict[str, tuple[str, ...]],
+    budget: list[str],
+    seeds: list[int],
+    games: int,
+    collect: bool,
+    work: Path,
+) -> list[Row]:
+    """Train each variant from each seed; the matches of what came out, against `ABLATION_OPPONENTS`."""
+    rows: list[Row] = []
+    for (number, (variant, changed)), seed in product(enumerate(variants.items()), seeds):
+        folder = work / f"{number}-seed-{seed}"
+        arguments = ["--seed", str(seed), *budget, "--evaluate-every", "1e9", "--final-games", "2", *changed]
+        curve = train(example, folder, arguments, collect)
+        if curve is None:
+            continue
+        about = {"variant": variant, "arguments": list(changed), "seed": seed}
+        about["decisions"] = int(curve[-1]["decisions"])
+        rows += [about | row for row in play(folder / "policy.safetensors", list(ABLATION_OPPONENTS), games)]
+    return rows
 
 
 def store(experiment: str, rows: list[Row], bots: list[str], arguments: list[str], out: Path) -> None:
@@ -167,16 +192,8 @@ def ablation(
     out: Out = Path("results"),
 ) -> None:
     """Train with equal budgets and one thing changed, from each seed."""
-    rows: list[Row] = []
-    for number, (variant, changed) in enumerate(ABLATIONS.items()):
-        for seed in numbers(seeds):
-            folder = work / f"{number}-seed-{seed}"
-            arguments = ["--decisions", str(decisions), "--seed", str(seed), "--threads", str(threads)]
-            quiet = ["--evaluate-every", "1e9", "--final-games", "2"]
-            if train("ppo.py", folder, [*arguments, *quiet, *changed], collect) is None:
-                continue
-            played = play(folder / "policy.safetensors", list(ABLATION_OPPONENTS), games)
-            rows += [{"variant": variant, "arguments": list(changed), "seed": seed} | row for row in played]
+    budget = ["--decisions", str(decisions), "--threads", str(threads)]
+    rows = compare("ppo.py", ABLATIONS, budget, numbers(seeds), games, collect, work)
     store("ppo/ablation", rows, list(ABLATION_OPPONENTS), sys.argv[1:], out)
 
 
@@ -191,21 +208,8 @@ def candidates(
     out: Out = Path("results"),
 ) -> None:
     """Train Stable-Baselines3 on candidates, and for as long on the flat observation, from each seed."""
-    rows: list[Row] = []
-    for policy, seed in product(("candidate", "flat"), numbers(seeds)):
-        folder = work / f"{policy}-seed-{seed}"
-        arguments = ["--policy", policy, "--minutes", str(minutes), "--seed", str(seed)]
-        quiet = ["--threads", str(threads), "--evaluate-every", "1e9", "--final-games", "2"]
-        curve = train("ppo_selfplay.py", folder, [*arguments, *quiet], collect)
-        if curve is None:
-            continue
-        played = play(folder / "policy.safetensors", list(ABLATION_OPPONENTS), games)
-        about = {
-            "variant": f"--policy {policy}",
-            "minutes": minutes,
-            "decisions": int(curve[-1]["decisions"]),
-        }
-        rows += [about | {"seed": seed} | row for row in played]
+    budget = ["--minutes", str(minutes), "--threads", str(threads)]
+    rows = compare("ppo_selfplay.py", OBSERVED, budget, numbers(seeds), games, collect, work)
     store("ppo/candidates", rows, list(ABLATION_OPPONENTS), sys.argv[1:], out)
 
 

@@ -9,14 +9,12 @@ same minutes of the same machine. `gin-rummy reproduce --pages` shows the stored
 
 from __future__ import annotations
 
-import importlib.util
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated
 
 import numpy as np
@@ -35,27 +33,19 @@ from gin_env.reproduce.experiments import Row, Run
 from gin_env.reproduce.registry import find
 from gin_env.support.exits import one_line_errors
 from gin_env.support.memory import keep_freed_memory
+from gin_env.training import ppo
 from gin_env.wrappers.sb3 import GinRummyVecEnv, Observation
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
+import ppo_selfplay
+
 POSITIONS = 1024
 Rates = dict[str, float]
 """What was done -> times a second."""
 
 
-def load_example(name: str) -> ModuleType:
-    """A script of examples/ as a module."""
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(f"there is no example {name}")
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # dataclasses look there
-    spec.loader.exec_module(module)
-    return module
-
-
 def of_the_example(threads: int) -> Callable[[], Rates]:
     """examples/ppo.py: decisions collected and learned a second, with so many threads."""
-    ppo = load_example("ppo")
     learner = ppo.Learner(ppo.Settings(threads=threads))
     learner.begin_games(learner.games.everyone)
     learner.seat_opponents(learner.games.everyone)
@@ -110,9 +100,8 @@ class OneRollout(BaseCallback):
 
 def of_stable_baselines(free: bool, folder: Path) -> Callable[[], Rates]:
     """The model of examples/ppo_selfplay.py: decisions learned a second against Simple, or in free games."""
-    example = load_example("ppo_selfplay")
-    settings = example.Settings(folder)
-    model: MaskablePPO = example.make_model(settings)
+    settings = ppo_selfplay.Settings(folder)
+    model: MaskablePPO = ppo_selfplay.make_model(settings)
     games = FreeGames if free else GinRummyVecEnv
     model.set_env(games(settings.num_envs, "simple", seed=settings.seed, candidates=True))
     _, callback = model._setup_learn(10**12, OneRollout())

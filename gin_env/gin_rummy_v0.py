@@ -82,7 +82,36 @@ def register() -> None:
         register_with_pettingzoo("aec", REGISTERED_ID, entry_point="gin_env.gin_rummy_v0:env")
 
 
-class raw_env(AECEnv):
+class TwoPlayers(AECEnv):
+    """What environments of two players at a table have in common, whatever they play."""
+
+    _begun = False
+    _screen: Screen
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """The same object at each call."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """The same object at each call."""
+        return self.action_spaces[agent]
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._screen.close()
+
+    def _check_reset(self) -> None:
+        if not self._begun:
+            raise ResetNeeded("call reset() first: no cards have been dealt yet")
+
+    def _player_number(self, agent: str) -> int:
+        if not self._begun or agent not in PLAYERS:
+            self._check_reset()
+            raise ValueError(f"no agent {agent!r}: the agents are {', '.join(PLAYERS)}")
+        return 0 if agent == "player_0" else 1
+
+
+class raw_env(TwoPlayers):
     """Two players at one table.
 
     Parameters
@@ -132,20 +161,11 @@ class raw_env(AECEnv):
 
         self._seed: int | None = None
         self._episode_number = 0
-        self._begun = False
         self._mask = np.zeros(NUM_ACTIONS, np.int8)  # of the agent to move
         self._index = self.games.everyone  # the one game of the batch
         self._action = np.zeros(1, np.int64)
         self._last_hand: np.void | None = None  # `HAND_RESULT` of the hand before this one
         self._screen = Screen(render_mode, self.metadata["render_fps"])
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """The same object at each call."""
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> spaces.Space[Any]:
-        """The same object at each call."""
-        return self.action_spaces[agent]
 
     # --- Playing --------------------------------------------------------------------------------------
 
@@ -251,21 +271,7 @@ class raw_env(AECEnv):
             self._check_reset()
         return self._screen.render(self.games.state[0], self._last_hand)
 
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        self._screen.close()
-
     # --- Inside ---------------------------------------------------------------------------------------
-
-    def _check_reset(self) -> None:
-        if not self._begun:
-            raise ResetNeeded("call reset() first: no cards have been dealt yet")
-
-    def _player_number(self, agent: str) -> int:
-        if not self._begun or agent not in PLAYERS:
-            self._check_reset()
-            raise ValueError(f"no agent {agent!r}: the agents are {', '.join(PLAYERS)}")
-        return 0 if agent == "player_0" else 1
 
     def _end_hand(self) -> None:
         """Pay the rewards of the hand."""

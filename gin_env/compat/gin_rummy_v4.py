@@ -32,7 +32,6 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from gymnasium.error import ResetNeeded
 from pettingzoo import AECEnv
 
 from gin_env import actions
@@ -40,7 +39,7 @@ from gin_env.actions import IllegalActionError
 from gin_env.batch import Games
 from gin_env.cards import FULL_DECK, NUM_CARDS, NUM_RANKS, card_columns, card_text, cards_of, mask_of
 from gin_env.deals import check_deal_options
-from gin_env.gin_rummy_v0 import PLAYERS, usual_wrappers
+from gin_env.gin_rummy_v0 import PLAYERS, TwoPlayers, usual_wrappers
 from gin_env.melds import deadwood_after_discards, min_deadwood
 from gin_env.rules import MAX_TURNS, Rules
 from gin_env.show.screen import RENDER_MODES, Screen, check_render_mode
@@ -82,7 +81,7 @@ def describe(action: int) -> str:
     return ("score player_0", "score player_1", "draw", "pick up", "declare the hand dead", "gin")[action]
 
 
-class raw_env(AECEnv):
+class raw_env(TwoPlayers):
     """Two players at one table, one hand each episode.
 
     Parameters
@@ -134,7 +133,6 @@ class raw_env(AECEnv):
         self.games = Games(1, Rules(stock_floor=0, max_turns=MAX_TURNS))
         self._index = self.games.everyone  # the one game of the batch
         self._shuffles: np.random.RandomState | None = None
-        self._begun = False
         self._deadwood_after = np.zeros(NUM_CARDS, np.int64)  # for each card of the hand, without that card
         self._screen = Screen(render_mode, self.metadata["render_fps"])
 
@@ -145,14 +143,6 @@ class raw_env(AECEnv):
                 "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
             }
         )
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """The same object at each call."""
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> spaces.Space[Any]:
-        """The same object at each call."""
-        return self.action_spaces[agent]
 
     # --- Playing --------------------------------------------------------------------------------------
 
@@ -246,21 +236,7 @@ class raw_env(AECEnv):
             self._check_reset()
         return self._screen.render(self.games.state[0])
 
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        self._screen.close()
-
     # --- Inside ---------------------------------------------------------------------------------------
-
-    def _check_reset(self) -> None:
-        if not self._begun:
-            raise ResetNeeded("call reset() first: no cards have been dealt yet")
-
-    def _player_number(self, agent: str) -> int:
-        if not self._begun or agent not in PLAYERS:
-            self._check_reset()
-            raise ValueError(f"no agent {agent!r}: the agents are {', '.join(PLAYERS)}")
-        return PLAYERS.index(agent)
 
     def _check_action(self, action: Any) -> int:
         if isinstance(action, np.ndarray) and action.ndim == 0:

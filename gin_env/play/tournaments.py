@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -223,31 +223,14 @@ def play_tournament(
     with opened(workers) as crew:
         # Objects play here; workers make their own of the names.
         players: Sequence[str | Agent] = entrants if crew.here else given
+        settings: dict[str, Any] = {"episode": episode, "rules": rules, "progress": progress}
+        settings |= {"record": record, "workers": crew}
         for a, b in pairs:
-            bots_of_pair = players[a], players[b]
+            pair = players[a], players[b]
             if log is None:
-                match = play_match(
-                    *bots_of_pair,
-                    games,
-                    seed,
-                    episode=episode,
-                    rules=rules,
-                    progress=progress,
-                    record=record,
-                    workers=crew,
-                )
+                match = play_match(*pair, games, seed, **settings)
             else:
-                match = log.play(
-                    (names[a], names[b]),
-                    bots_of_pair,
-                    games,
-                    seed,
-                    episode=episode,
-                    rules=rules,
-                    progress=progress,
-                    record=record,
-                    workers=crew,
-                )
+                match = log.play((names[a], names[b]), pair, games, seed, **settings)
             matches.append(match)
     wins = [(a, b, *match.wins) for (a, b), match in zip(pairs, matches, strict=True)]
     try:
