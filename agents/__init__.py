@@ -60,6 +60,22 @@ def _shipped_policy(deterministic: bool = True) -> Agent:
     return CandidatePolicyBot.shipped(deterministic)
 
 
+def _search(
+    samples: int = 256,
+    budget_ms: float | None = None,
+    turns: int = 3,
+    tried: int = 4,
+    caution: float = 1.5,
+    policy: str = "policy",
+    estimator: str = "suit-equivariant:weights=policy",
+    trust: float = 0.0,
+) -> Agent:
+    """The policy that looks ahead; imported when it is asked for, since it needs torch."""
+    from gin_env.agents.search import SearchBot
+
+    return SearchBot(samples, budget_ms, turns, tried, caution, policy, estimator, trust)
+
+
 def _loader(path: str) -> Callable[..., Agent]:
     """What makes a bot of a file: its ending and what it says that it holds decide."""
     if path.endswith(".zip"):
@@ -96,12 +112,20 @@ _BOTS: dict[str, Callable[..., Agent]] = {
     "balanced": BalancedBot,
     "generation": _generation,
     "policy": _shipped_policy,
+    "search": _search,
 }
+_SLOW = ("search",)
+"""They take milliseconds for a decision."""
 
 
 def names() -> list[str]:
     """The names of all bots, without the frozen readings of `paper_names`."""
     return list(_BOTS)
+
+
+def quick_names() -> list[str]:
+    """The names of the bots that decide in microseconds: who plays where nobody is named."""
+    return [name for name in _BOTS if name not in _SLOW]
 
 
 def paper_names() -> list[str]:

@@ -161,7 +161,7 @@ def strength(
     out: Out = Path("results"),
 ) -> None:
     """Train for so many minutes from each seed; all meet `simple`, the longest of ppo.py others too."""
-    bots = [name for name in [*agents.names(), "simple:knock_at=0"] if name not in ("random", "policy")]
+    bots = [name for name in [*agents.quick_names(), "simple:knock_at=0"] if name not in ("random", "policy")]
     everyone = opponents.split("+") if opponents else bots
     rows: list[Row] = []
     lengths = numbers(minutes)

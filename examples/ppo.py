@@ -44,11 +44,12 @@ from tqdm import tqdm
 
 from gin_env import agents
 from gin_env.actions import DRAW_STOCK
-from gin_env.agents.candidate_policy import CandidatePolicy, CandidatePolicyBot, save_candidate_policy
+from gin_env.agents.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policy import sample_actions
 from gin_env.batch import Games
+from gin_env.candidate_network import CandidatePolicy, save_candidate_policy
 from gin_env.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_FEATURES, NUM_TABLE
-from gin_env.play.match_odds import chances_to_win
+from gin_env.match_odds import chances_to_win
 from gin_env.play.matches import play_match
 from gin_env.play.provenance import describe_bot
 from gin_env.play.turns import play_on

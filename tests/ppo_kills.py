@@ -17,7 +17,7 @@ import torch
 from helpers import load_example
 from kills import finish, kill_session
 
-from gin_env.agents.candidate_policy import load_candidate_policy
+from gin_env.candidate_network import load_candidate_policy
 from gin_env.play.matches import play_match
 from gin_env.support.atomic import write_text
 

@@ -12,15 +12,11 @@ pytest.importorskip("sb3_contrib")
 from sb3_contrib import MaskablePPO  # noqa: E402
 
 from gin_env import agents  # noqa: E402
-from gin_env.agents.candidate_policy import (  # noqa: E402
-    IMPOSSIBLE,
-    CandidatePolicyBot,
-    load_candidate_policy,
-    save_candidate_policy,
-)
-from gin_env.agents.candidate_policy import CandidatePolicy as Network  # noqa: E402
+from gin_env.agents.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.agents.policy import PolicyBot  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
+from gin_env.candidate_network import IMPOSSIBLE, load_candidate_policy, save_candidate_policy  # noqa: E402
+from gin_env.candidate_network import CandidatePolicy as Network  # noqa: E402
 from gin_env.candidates import DRAW_ROWS, ENTRIES, NO_ACTION  # noqa: E402
 from gin_env.gymnasium_env import GinRummyEnv  # noqa: E402
 from gin_env.rules import Rules  # noqa: E402

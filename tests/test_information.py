@@ -56,7 +56,7 @@ def test_nothing_leaks_from_the_hidden_cards(name, player):
     acting = np.flatnonzero(mine & (phases != OVER))
     assert np.array_equal(true.masks(acting), false.masks(acting))
     assert np.array_equal(true.masks(acting), views[acting].masks())
-    for bot_name in agents.names():
+    for bot_name in agents.quick_names():
         bot = agents.make(bot_name)
         actions = bot.act(views[acting])
         assert np.array_equal(actions, bot.act(other_views[acting])), bot_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gin_env.play.match_odds import chances_to_win
+from gin_env.match_odds import chances_to_win
 
 
 def paying(**points):

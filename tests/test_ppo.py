@@ -18,14 +18,15 @@ pytest.importorskip("tyro")
 from ppo_kills import KILLS  # noqa: E402
 
 from gin_env import agents, play_match  # noqa: E402
-from gin_env.agents.candidate_policy import (  # noqa: E402
+from gin_env.agents.candidate_policy import CandidatePolicyBot  # noqa: E402
+from gin_env.batch import Games  # noqa: E402
+from gin_env.candidate_network import (  # noqa: E402
     FILE_VERSION,
+    KIND,
     CandidatePolicy,
-    CandidatePolicyBot,
     load_candidate_policy,
     save_candidate_policy,
 )
-from gin_env.batch import Games  # noqa: E402
 from gin_env.candidates import NO_ACTION, NUM_FEATURES, NUM_TABLE  # noqa: E402
 from gin_env.play import records  # noqa: E402
 from gin_env.rules import Rules  # noqa: E402
@@ -365,7 +366,6 @@ def test_the_bot_plays_whole_hands_legally_and_in_a_batch_as_alone(deterministic
 
 
 def test_a_file_that_names_no_size_or_another_one_is_refused(tmp_path):
-    from gin_env.agents.candidate_policy import FILE_VERSION, KIND
 
     path = tmp_path / "policy.safetensors"
     weights = CandidatePolicy(4).state_dict()

@@ -117,7 +117,7 @@ def test_a_simple_player_made_as_an_object_has_a_name_that_makes_it_again(knock_
     assert np.array_equal(again.knock_limits, bot.knock_limits)
 
 
-@pytest.mark.parametrize("name", agents.names())
+@pytest.mark.parametrize("name", agents.quick_names())
 def test_default_parameters_can_be_written_in_the_name(name):
     defaults = agents.parameters(name)
     if not defaults:

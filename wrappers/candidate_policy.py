@@ -1,4 +1,4 @@
-"""The policy of MaskablePPO that scores candidates, by the network of `gin_env.agents.candidate_policy`.
+"""The policy of MaskablePPO that scores candidates, by the network of `gin_env.candidate_network`.
 
 It learns far faster than one with an output for each of the 107 actions: one function of a few dozen numbers
 (`gin_env.candidates`) values every draw, discard and knock. The actions stay what they are: the score of a
@@ -23,8 +23,8 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.type_aliases import Schedule
 from torch import nn
 
+from gin_env import candidate_network
 from gin_env.actions import NUM_ACTIONS
-from gin_env.agents import candidate_policy
 from gin_env.candidates import ENTRIES
 
 Entries = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
@@ -52,7 +52,7 @@ class ActorAndCritic(nn.Module):
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
-        self.network = candidate_policy.CandidatePolicy(hidden)
+        self.network = candidate_network.CandidatePolicy(hidden)
 
     def forward(self, entries: Entries) -> tuple[torch.Tensor, torch.Tensor]:
         logits, values = self.network.action_logits(*entries)

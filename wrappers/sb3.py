@@ -26,10 +26,11 @@ import torch
 from gymnasium import spaces
 
 from gin_env.actions import NUM_ACTIONS
-from gin_env.agents.candidate_policy import check_training, save_candidate_policy
+from gin_env.agents.candidate_policy import check_training
 from gin_env.agents.policy import FrozenPolicy, PolicyBot, check_inputs, describe_training, training_of
 from gin_env.agents.policy_networks import ACTIVATIONS, save_network
 from gin_env.batch import Episode, Reward, check_actions
+from gin_env.candidate_network import save_candidate_policy
 from gin_env.estimators.base import Estimator
 from gin_env.gymnasium_env import hand_results
 from gin_env.observation import OBSERVATION_SIZE

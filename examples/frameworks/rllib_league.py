@@ -17,7 +17,8 @@ from ray.rllib.env.wrappers.pettingzoo_env import PettingZooEnv
 from ray.tune.registry import register_env
 
 from gin_env import gin_rummy_v0
-from gin_env.agents.candidate_policy import CandidatePolicy, CandidatePolicyBot
+from gin_env.agents.candidate_policy import CandidatePolicyBot
+from gin_env.candidate_network import CandidatePolicy
 from gin_env.candidates import ENTRIES
 
 run = Run("ray", opponent="random", address="local", runners=0, freeze=5)

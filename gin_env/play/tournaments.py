@@ -192,7 +192,8 @@ def play_tournament(
 
     Parameters
     ----------
-    bots : names (parameters allowed, as in ``"simple:knock_at=4"``), paths or objects; default: every bot.
+    bots : names (parameters allowed, as in ``"simple:knock_at=4"``), paths or objects; default: every bot
+        that decides in microseconds (`gin_env.agents.quick_names`).
     games, seed, episode, rules : of each match, see `play_match`.
         All matches have the same seed (without one: a secret one), so that each bot meets the same cards
         in each.
@@ -206,7 +207,7 @@ def play_tournament(
     raises.
     """
     check_confidence(confidence)
-    given = list(agents.names() if bots is None else bots)
+    given = list(agents.quick_names() if bots is None else bots)
     entrants = [agents.resolve(bot) for bot in given]
     names = [bot.name for bot in entrants]
     if seed is None and log is not None:

@@ -163,7 +163,7 @@ def in_play_table(rows: Sequence[Row]) -> str:
 
 def measure_tournament(run: Run) -> list[Row]:
     """Every pair of bots, and ratings."""
-    entrants = run.some([*agents.names(), "tonic-paper", "simple:knock_at=0"], 3)
+    entrants = run.some([*agents.quick_names(), "tonic-paper", "simple:knock_at=0"], 3)
     run.used(*entrants)
     result = play_tournament(entrants, run.size(2000), run.seed, log=run.log)
     ratings = [round(rating.value, 1) for rating in result.ratings or ()]

@@ -97,7 +97,7 @@ def ablation_table(rows: Sequence[Row]) -> str:
 
 def measure_policy(run: Run) -> list[Row]:
     """The shipped policy against every other bot."""
-    opponents = [name for name in agents.names() if name not in ("policy", "random")]
+    opponents = [name for name in agents.quick_names() if name not in ("policy", "random")]
     return [
         match_row(run.match("policy", opponent, 20_000), held_out=opponent in HELD_OUT)
         for opponent in run.some(opponents)

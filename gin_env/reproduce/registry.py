@@ -19,6 +19,7 @@ from gin_env.reproduce import (
     held_out,
     learning,
     programs,
+    search,
     tonic_filters,
 )
 from gin_env.reproduce.experiments import Experiment
@@ -43,6 +44,7 @@ EXPERIMENTS: dict[str, Experiment] = {
                 held_out,
                 learning,
                 programs,
+                search,
                 tonic_filters,
             )
         ),

@@ -64,7 +64,7 @@ class ReplayView(TableView):
         self.judge = judge
         self.judgements: dict[int, Judgement] = {}
         self._judged = False
-        self._bots = list(bots or agents.names())
+        self._bots = list(bots or agents.quick_names())
         self._opinions: dict[tuple[str, int], Hint] = {}  # by bot and place
         self.opinions_on = self._asking = False
         self.viewer: int | None = None

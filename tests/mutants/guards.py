@@ -20,7 +20,7 @@ GUARDS: dict[str, str] = {
     "gin_env/play/serving.py": "protocol",
     "gin_env/agents/process.py": "protocol",
     "gin_env/wrappers/text.py": "words",
-    "gin_env/play/match_odds.py": "match_odds",
+    "gin_env/match_odds.py": "match_odds",
     "gin_env/play/human_game.py": "human_game",
     "gin_env/play/hints.py": "human_game",
     "gin_env/show/seat.py": "seat",

@@ -1,0 +1,201 @@
+"""What one decision of looking ahead gains, judged by the cards that were really there.
+
+Positions come from games of the policy. In each the policy's likeliest actions are tried twice: in worlds, as
+`search` does, and with the true hands, where the policy and the true opponent play many shufflings of the
+stock to the end. How much better by the true hands the action is that the worlds recommend, over the policy's
+choice, is what the worlds, the rollouts and the rule that chooses gain in one decision.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gin_env import agents
+from gin_env.agents.base import Agent
+from gin_env.agents.search import SearchBot
+from gin_env.batch import Games
+from gin_env.play.turns import play_bot, play_seated
+from gin_env.reproduce.experiments import Row, Run, markdown
+from gin_env.rules import Rules
+from gin_env.state import STOCK_ONLY
+from gin_env.support.atomic import write_json
+
+POSITIONS = 20_000
+BLOCK = 250
+"""Positions that are measured at a time and kept."""
+OPPONENTS = ("policy", "simple")
+STOPPED = 0.025
+"""Share of the policy's decisions that become positions, at most: about two of a game."""
+FUTURES = 32
+"""Shufflings of the stock with the true hands."""
+WORLDS = 128
+COUNTS = (16, 64, 128)
+CAUTIONS = (0.0, 1.5)
+TO_THE_END = 1000
+"""Turns that no hand lasts."""
+BELIEFS: dict[str, dict[str, Any]] = {
+    "each card alone, after Simple": {"estimator": "suit-equivariant"},
+    "each card alone, after policy": {},
+    "whole hands, by likelihood": {"trust": 1.0},
+}
+TURNS = (3, TO_THE_END)
+TRUE = "the true hands"
+MEASURED = ("won", "points", "changed")
+"""Means over all positions: chance to win, points of the hand, share of the decisions that are others."""
+Gain = tuple[float, float, float]
+
+
+class Variant(NamedTuple):
+    """How a decision was made."""
+
+    belief: str
+    turns: int
+    samples: int
+    caution: float
+
+
+def positions(opponent: Agent, policy: Agent, count: int, seed: int) -> np.ndarray:
+    """`STATE` records (count,): player 0, who plays the policy, is to move and has a choice."""
+    random = np.random.default_rng(seed)
+    table = Games(count, episode="game")
+    table.start(table.everyone, np.full(len(table), seed, np.uint64), table.everyone.astype(np.uint64))
+    found, running = [], table.everyone
+    while len(running):
+        mine = table.to_move()[running] == 0
+        stopped = running[mine & (random.random(len(running)) < STOPPED)]
+        found.append(table.state[stopped][table.state["public"]["phase"][stopped] != STOCK_ONLY])
+        for bot, tables in ((policy, running[mine]), (opponent, running[~mine])):
+            if len(tables):
+                play_bot(table, bot, tables)
+        running = running[~table.done[running]]
+    states = np.concatenate(found)
+    return states[random.permutation(len(states))[:count]]
+
+
+def measure_one_step(run: Run) -> list[Row]:
+    """Both opponents; the blocks that were measured before a stop are not measured again."""
+    return [row for opponent in run.some(OPPONENTS, 1) for row in _measure(run, opponent)]
+
+
+def _measure(run: Run, opponent: str) -> list[Row]:
+    run.used("search", opponent)
+    trial = Trial(opponent)
+    blocks = []
+    for number in range(run.size(POSITIONS // BLOCK, 2)):
+        path = run.folder / f"{opponent}-{number}.json"
+        if not path.exists():
+            size = run.size(BLOCK, 4)
+            run.say(f"against {opponent}, positions {number * size:,} to {(number + 1) * size:,}")
+            write_json(path, trial.measure(size, run.seed + number))
+        blocks.append(json.loads(path.read_text()))
+    rows = []
+    for index, about in enumerate(blocks[0]["variants"]):
+        # The blocks are independent of each other, unlike the positions of one game.
+        means = np.array([block["means"][index] for block in blocks])
+        errors = means.std(axis=0, ddof=1) / len(means) ** 0.5
+        rows.append(
+            {"opponent": opponent, "positions": sum(block["positions"] for block in blocks)}
+            | about
+            | {name: round(float(mean), 4) for name, mean in zip(MEASURED, means.mean(axis=0), strict=True)}
+            | {f"{name}_error": round(float(error), 4) for name, error in zip(MEASURED, errors, strict=True)}
+        )
+    return rows
+
+
+class Trial:
+    """Tries decisions of the policy at tables with one opponent.
+
+    Parameters
+    ----------
+    opponent : the bot's name.
+    """
+
+    def __init__(self, opponent: str) -> None:
+        self.opponent = agents.make(opponent)
+        self.bots = {belief: SearchBot(**settings) for belief, settings in BELIEFS.items()}
+        self.policy = next(iter(self.bots.values())).policy
+
+    def measure(self, count: int, seed: int) -> dict[str, Any]:
+        """What each variant gains over the policy in so many positions, on average."""
+        found: dict[Variant, list[Gain]] = {}
+        states = positions(self.opponent, self.policy, count, seed)
+        for number, state in enumerate(states):
+            for variant, gain in self.gains(state, np.random.default_rng([seed, number])):
+                found.setdefault(variant, []).append(gain)
+        variants = list(found)
+        return {
+            "positions": len(states),
+            "variants": [variant._asdict() for variant in variants],
+            "means": [(np.sum(found[variant], axis=0) / len(states)).tolist() for variant in variants],
+        }
+
+    def gains(self, state: np.void, random: np.random.Generator) -> Iterator[tuple[Variant, Gain]]:
+        """What each variant gains at one position; nothing where the policy sees no choice."""
+        table = Games(1, episode="game")
+        table.state[0] = state
+        view = table.views(table.everyone)
+        tried = next(iter(self.bots.values())).likeliest(view)
+        if len(tried) == 1:
+            return
+        won, points = self.true_gains(state, tried, random)
+        half = FUTURES // 2  # what chooses does not judge
+        best = int(won[:, :half].mean(axis=1).argmax())
+        yield Variant(TRUE, 0, half, 0.0), _gain(best, won[:, half:], points[:, half:])
+        for belief, bot in self.bots.items():
+            worlds = bot.belief.worlds(view, WORLDS, random)
+            for turns in TURNS:
+                bot.turns = turns
+                gains = bot.gains(view, worlds, tried)
+                for samples, caution in product(COUNTS, CAUTIONS):
+                    some = gains[:, :samples]
+                    surely = some.mean(axis=1) - caution * some.std(axis=1, ddof=1) / samples**0.5
+                    yield Variant(belief, turns, samples, caution), _gain(int(surely.argmax()), won, points)
+
+    def true_gains(
+        self, state: np.void, tried: np.ndarray, random: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """float64 (k, FUTURES) twice: chances to win, in per cent, and points, above the first action."""
+        shuffled = np.repeat(state.reshape(1), FUTURES)
+        rules = Rules.from_record(state["public"]["rules"])
+        stock = slice(rules.deck_size - int(state["public"]["stock_left"]), rules.deck_size)
+        shuffled["hidden"]["deck"][:, stock] = random.permuted(shuffled["hidden"]["deck"][:, stock], axis=1)
+        futures = Games(len(tried) * FUTURES, rules)
+        futures.state[:] = np.tile(shuffled, len(tried))
+        futures.done[:] = False
+        futures.play(futures.everyone, np.repeat(tried, FUTURES))
+        running = futures.everyone[~futures.done]
+        while len(running):
+            sitting = futures.to_move()[running]
+            play_seated(futures, [self.policy, self.opponent], sitting, running, play_bot)
+            running = running[~futures.done[running]]
+        points = 100.0 * futures.rewards
+        own, other = state["public"]["scores"].tolist()
+        bot = next(iter(self.bots.values()))
+        won = 100 * bot.worth(rules, np.rint(points).astype(np.int64), own, other)
+        won, points = won.reshape(len(tried), FUTURES), points.reshape(len(tried), FUTURES)
+        return won - won[0], points - points[0]
+
+
+def _gain(chosen: int, won: np.ndarray, points: np.ndarray) -> Gain:
+    """What the chosen action brings, by its futures."""
+    return float(won[chosen].mean()), float(points[chosen].mean()), float(chosen != 0)
+
+
+def one_step_table(rows: Sequence[Row]) -> str:
+    """A row for each variant, against each opponent."""
+    lines = []
+    for row in rows:
+        turns = {0: "", TO_THE_END: "to the end"}.get(row["turns"], f"{row['turns']} turns")
+        cells = [f"{row[name]:+.3f} ± {row[f'{name}_error']:.3f}" for name in MEASURED[:2]]
+        about = [f"`{row['opponent']}`", row["belief"], turns, row["samples"], row["caution"]]
+        lines.append([*about, *cells, f"{100 * row['changed']:.1f}"])
+    header = [
+        "against", "worlds", "rollouts", "number", "standard errors asked for",
+        "chance to win, points of 100", "points of the hand", "decisions changed, %",
+    ]  # fmt: skip
+    return markdown(header, lines, "lllrrrrr")

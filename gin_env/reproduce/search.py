@@ -1,0 +1,128 @@
+"""What looking ahead is worth: the bot ``search`` against the policy that it starts from, and others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from gin_env.play.intervals import win_rate_interval
+from gin_env.reproduce.beliefs import beliefs_table, measure_beliefs
+from gin_env.reproduce.experiments import Experiment, Row, Run, interval, markdown, percent
+from gin_env.reproduce.one_step import measure_one_step, one_step_table
+from gin_env.support.atomic import save_figure
+from gin_env.support.plots import new_figure, sign_figure
+
+BLOCK = 500
+"""Games that are played at a time and kept: a run that is stopped loses no more."""
+MATCHES = (("search", "policy", 4000), ("search", "simple", 4000))
+BUDGETS = (16, 64, 1024)
+BUDGET_GAMES = 1000
+
+
+def measure_matches(run: Run, matches: Sequence[tuple[str, str, int]]) -> list[Row]:
+    """Matches in blocks, each with decks of its own."""
+    rows = []
+    for bot, opponent, games in matches:
+        run.used(bot, opponent)
+        size = run.size(BLOCK, 4)
+        played = []
+        for block in range(run.size(games // BLOCK, 2)):
+            run.say(f"{bot} against {opponent}, games {block * size:,} to {(block + 1) * size:,}")
+            played.append(run.log.play((bot, opponent), (bot, opponent), size, run.seed + block))
+        wins, decided = (
+            np.concatenate(parts) for parts in zip(*(one.wins_and_decided for one in played), strict=True)
+        )
+        low, high = win_rate_interval(wins, decided)
+        hands = sum(one.hands for one in played)
+        rows.append(
+            {
+                "bot": bot,
+                "opponent": opponent,
+                "games": size * len(played),
+                "wins": int(wins.sum()),
+                "losses": int(decided.sum() - wins.sum()),
+                "won": percent(wins.sum() / decided.sum()),
+                "low": percent(low),
+                "high": percent(high),
+                "points_per_hand": [
+                    round(sum(one.points[side] for one in played) / hands, 3) for side in (0, 1)
+                ],
+            }
+        )
+    return rows
+
+
+def measure_strength(run: Run) -> list[Row]:
+    """The bot as it ships, against its policy and against Simple."""
+    return measure_matches(run, run.some(MATCHES, 1))
+
+
+def measure_budgets(run: Run) -> list[Row]:
+    """By the number of worlds, against the policy."""
+    matches = [(f"search:samples={samples}", "policy", BUDGET_GAMES) for samples in BUDGETS]
+    return measure_matches(run, run.some(matches, 1))
+
+
+def search_table(rows: Sequence[Row]) -> str:
+    """A row for each match."""
+    lines = [
+        (f"`{row['bot']}` against `{row['opponent']}`", f"{row['games']:,}", interval(row)) for row in rows
+    ]
+    return markdown(["match", "games", "games won (95 % interval)"], lines, "lrr")
+
+
+def draw_budgets(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Games won by the number of worlds, with their intervals."""
+    figure, [[axes]] = new_figure(6, 4)
+    samples = [int(str(row["bot"]).split("=")[1]) for row in rows]
+    won = np.array([row["won"] for row in rows])
+    spread = np.array([[row["won"] - row["low"], row["high"] - row["won"]] for row in rows]).T
+    axes.errorbar(samples, won, spread, marker="o", capsize=4)
+    axes.axhline(50, color="grey", linewidth=1)
+    axes.set_xscale("log", base=2)
+    axes.set(xlabel="worlds", ylabel="games won against policy, %", title="search by its budget")
+    sign_figure(figure, origin)
+    save_figure(figure, path, dpi=120)
+
+
+EXPERIMENTS = [
+    Experiment(
+        "search/beliefs",
+        "What is believed of the opponent's hand",
+        measure_beliefs,
+        beliefs_table,
+        games=0,
+        seed=300,
+        time="a quarter of an hour",
+    ),
+    Experiment(
+        "search/one-step",
+        "What one decision of looking ahead gains",
+        measure_one_step,
+        one_step_table,
+        games=0,
+        seed=500,
+        time="two hours",
+    ),
+    Experiment(
+        "search/strength",
+        "The bot search against the policy that it starts from, and Simple",
+        measure_strength,
+        search_table,
+        games=0,
+        seed=900,
+        time="three hours",
+    ),
+    Experiment(
+        "search/budgets",
+        "The bot search by the number of worlds, against its policy",
+        measure_budgets,
+        search_table,
+        games=0,
+        seed=950,
+        time="two hours",
+        pictures={"search_budgets.png": draw_budgets},
+    ),
+]
