@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from gin_env.cli import app
-from gin_env.play.matches import DEAL_RESULT, MatchResult
+from gin_env.play.matches import MatchResult
 from gin_env.reproduce import bots, pages, results
 from gin_env.reproduce.leaderboard import PARTS, leaderboard_table, microseconds
 from gin_env.reproduce.registry import EXPERIMENTS, find
@@ -22,11 +21,8 @@ RESULTS = ROOT / pages.RESULTS
 
 def match(a: str, b: str, wins: int, low: float, high: float) -> dict:
     """The row of a match of 200 games, of which bot a won so many, with this interval."""
-    deals = np.zeros(100, DEAL_RESULT)
     none = (0, 0)
-    played = MatchResult(
-        (a, b), 200, 0, "game", (wins, 200 - wins), 200, none, none, none, 0, none, 0, deals=deals
-    )
+    played = MatchResult((a, b), 200, 0, "game", (wins, 200 - wins), 200, none, none, none, 0, none, 0)
     return played.as_dict() | {"interval": [low, high]}
 
 
