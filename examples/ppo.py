@@ -47,7 +47,12 @@ from gin_env.actions import DRAW_STOCK
 from gin_env.agents.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policy import sample_actions
 from gin_env.batch import Games
-from gin_env.candidate_network import CandidatePolicy, save_candidate_policy
+from gin_env.candidate_network import (
+    SHIPPED,
+    CandidatePolicy,
+    load_candidate_policy,
+    save_candidate_policy,
+)
 from gin_env.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_FEATURES, NUM_TABLE
 from gin_env.match_odds import chances_to_win
 from gin_env.play.matches import play_match
@@ -119,6 +124,8 @@ class Settings:
     """Longest gradient."""
     hidden: int = 64
     """Width of the network's layers."""
+    start: str | None = None
+    """Begin with the weights of this candidate policy: a .safetensors file, or `policy`, the shipped one."""
 
     match_reward: bool = True
     """Pay each hand the change of the chance to win the game, not its points."""
@@ -167,6 +174,8 @@ class Progress:
     """In minutes."""
     finished: bool = False
     """The evaluation at the end is done."""
+    start: dict[str, Any] | None = None
+    """`describe_bot` of the policy whose weights it began with, as it was then; None: it began with none."""
 
 
 # --- Experience ---------------------------------------------------------------------------------------
@@ -532,11 +541,16 @@ class Run:
     """A run in its folder: learn, evaluate, save, until the time is up."""
 
     def __init__(self, settings: Settings) -> None:
+        # A run that is resumed has weights of its own; the others are read before anything is written.
+        start = None if settings.resume else load_start(settings)
         self.settings, stored = open_run(settings)
         torch.set_num_threads(1)  # in each thread of the learner
         keep_freed_memory()
         self.learner = Learner(self.settings)
         if stored is None:
+            if start is not None:
+                network, self.learner.progress.start = start
+                self.learner.network.load_state_dict(network.state_dict())
             self.learner.begin_games(self.learner.games.everyone)
             self.learner.seat_opponents(self.learner.games.everyone)
             save_checkpoint(self.settings, self.learner)
@@ -650,6 +664,7 @@ class Run:
             "settings": as_json(self.settings),
             "decisions": self.progress.decisions,
             "players": self.players,
+            "start": self.progress.start,
             "torch": torch.__version__,
         }
         save_candidate_policy(run / POLICY, self.learner.network.cpu(), self.learner.games.rules, provenance)
@@ -725,6 +740,28 @@ def open_run(given: Settings) -> tuple[Settings, tuple[dict[str, torch.Tensor], 
         raise ValueError(f"{run} is not empty: choose another --run, or go on with the run in it by --resume")
     run.mkdir(parents=True, exist_ok=True)
     return given, None
+
+
+def load_start(settings: Settings) -> tuple[CandidatePolicy, dict[str, Any]] | None:
+    """(the network that a new run begins with, what identifies it); None if the settings name none.
+
+    Raises ValueError for a file that is no candidate policy or one that this run cannot go on with, and
+    FileNotFoundError.
+    """
+    if settings.start is None:
+        return None
+    network, _, episode = load_candidate_policy(SHIPPED if settings.start == "policy" else settings.start)
+    if network.hidden != settings.hidden:
+        raise ValueError(
+            f"start: {settings.start} has layers of {network.hidden} units, this run of {settings.hidden}: "
+            f"set hidden to {network.hidden}, or begin with other weights"
+        )
+    if episode != "game":
+        raise ValueError(
+            f"start: {settings.start} was trained on single hands and has seen no scores: "
+            "begin with a policy that was trained on games"
+        )
+    return network, describe_bot(settings.start)
 
 
 def draw_learning_curve(

@@ -38,6 +38,17 @@ def test_only_the_bots_own_processor_time_counts():
     assert 0 < speed.slowest <= speed.median <= speed.fastest <= 10 / 0.005
 
 
+def test_networks_compute_with_the_thread_that_is_timed():
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        bot_speed.measure_bots([Slow()], repeats=1, steps=1, tables=2)
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)
+
+
 @pytest.mark.compiled
 def test_games_follow_each_other():
     """Random hands end within a hundred decisions, games of them later; nothing stops."""

@@ -151,9 +151,10 @@ def test_pictures_are_drawn_from_the_results(name, picture):
 def test_a_page_with_another_figure_is_found_and_made_anew(tmp_path):
     for page in pages.PAGES:
         (tmp_path / page).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / page).write_text(
-            "before\n<!-- result 002/late-knock -->\nold\n<!-- end -->\nafter <!-- end -->\n"
-        )
+        (tmp_path / page).write_text("nothing measured\n")
+    (tmp_path / pages.PAGES[0]).write_text(
+        "before\n<!-- result 002/late-knock -->\nold\n<!-- end -->\nafter <!-- end -->\n"
+    )
     result = load(RESULTS, "002/late-knock")
     result.save(tmp_path / pages.RESULTS)
     chosen = {"002/late-knock": EXPERIMENTS["002/late-knock"]}

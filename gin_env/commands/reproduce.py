@@ -17,7 +17,8 @@ app = typer.Typer()
     "`gin-rummy reproduce 001/claims --quick` (seconds: tries the command, the figures mean nothing)  \n"
     "`gin-rummy reproduce 001/claims 000/claims`  \n"
     "`gin-rummy reproduce 002/table-1 --out results` then `gin-rummy reproduce --pages`, in a checkout: "
-    "the published result, and the pages that show it"
+    "the published result, and the pages that show it  \n"
+    "`gin-rummy reproduce leaderboard --out results --pages` (all that it is made of, and its page)"
 )
 def reproduce(
     experiments: Annotated[list[str] | None, typer.Argument(help="Ids of experiments; see --list.")] = None,
@@ -43,7 +44,8 @@ def reproduce(
     from gin_env.reproduce.registry import EXPERIMENTS, find
     from gin_env.reproduce.results import measure
 
-    chosen = [find(name) for name in experiments or []]
+    named = [find(name) for name in experiments or []]
+    chosen = [find(part) for experiment in named for part in experiment.parts or (experiment.id,)]
     if not (chosen or list_all or pages):
         raise ValueError("name an experiment, or give --list or --pages")
     if list_all:

@@ -23,7 +23,7 @@ from gin_env.reproduce.experiments import (
     match_experiment,
     match_row,
 )
-from gin_env.speed.bot_speed import RULE_BOTS, measure_bots
+from gin_env.speed.bot_speed import measure_bots
 
 
 def against_simple(bots: Sequence[str], games: int = 20_000) -> list[Row]:
@@ -161,13 +161,23 @@ def in_play_table(rows: Sequence[Row]) -> str:
 # --- All against all ------------------------------------------------------------------------------------
 
 
+def all_bots() -> list[str]:
+    """Every quick bot, the frozen reading of Tonic and the knocker who waits for gin."""
+    return [*agents.quick_names(), "tonic-paper", "simple:knock_at=0"]
+
+
 def measure_tournament(run: Run) -> list[Row]:
-    """Every pair of bots, and ratings."""
-    entrants = run.some([*agents.quick_names(), "tonic-paper", "simple:knock_at=0"], 3)
+    """Every pair of bots, and ratings with their standard errors."""
+    entrants = run.some(all_bots(), 3)
     run.used(*entrants)
     result = play_tournament(entrants, run.size(2000), run.seed, log=run.log)
-    ratings = [round(rating.value, 1) for rating in result.ratings or ()]
-    return [match.as_dict() | {"entrants": list(result.bots), "ratings": ratings} for match in result.matches]
+    ratings = result.ratings or ()
+    found = {
+        "entrants": list(result.bots),
+        "ratings": [round(rating.value, 1) for rating in ratings],
+        "deviations": [round(rating.deviation, 1) for rating in ratings],
+    }
+    return [match.as_dict() | found for match in result.matches]
 
 
 def tournament_table(rows: Sequence[Row]) -> str:
@@ -185,7 +195,9 @@ def tournament_table(rows: Sequence[Row]) -> str:
 def tournament_of(rows: Sequence[Row]) -> TournamentResult:
     """The tournament of these matches."""
     matches = tuple(MatchResult.from_dict(row) for row in rows)
-    ratings = tuple(Rating(value, 0.0) for value in rows[0]["ratings"]) or None
+    values = rows[0]["ratings"]
+    deviations = rows[0].get("deviations") or [0.0] * len(values)  # results of before did not keep them
+    ratings = tuple(map(Rating, values, deviations)) or None
     entrants = tuple(rows[0]["entrants"])
     return TournamentResult(entrants, matches, ratings, matches[0].games, matches[0].seed, 0.95)
 
@@ -199,9 +211,10 @@ def draw_tournament(rows: Sequence[Row], path: Path, origin: str) -> None:
 
 
 def measure_speed(run: Run) -> list[Row]:
-    """Every bot without a network, in one batch on one core."""
-    run.used(*RULE_BOTS)
-    speeds = measure_bots(RULE_BOTS, run.size(5, 1), run.size(200, 2), seed=run.seed)
+    """Every bot, in one batch on one core."""
+    bots = all_bots()
+    run.used(*bots)
+    speeds = measure_bots(bots, run.size(5, 1), run.size(200, 2), seed=run.seed)
     return [speed._asdict() for speed in speeds]
 
 
@@ -254,7 +267,7 @@ EXPERIMENTS = [
         measure_tournament,
         tournament_table,
         games=2000,
-        time="an hour",
+        time="ten minutes",
         pictures={"tournament.png": draw_tournament},
     ),
     Experiment(

@@ -119,7 +119,7 @@ class Experiment:
     """As in ``gin-rummy reproduce 000/claims``; the result is ``results/000/claims.json``."""
     title: str
     measure: Callable[[Run], list[Row]] | None
-    """None if `program` measures it."""
+    """None if `program` measures it, or if it has `parts`."""
     table: Callable[[Sequence[Row]], str]
     """The rows as Markdown."""
     games: int = 20_000
@@ -131,6 +131,9 @@ class Experiment:
     """What measures it, where ``gin-rummy reproduce`` cannot: training by a script, a check of the tests."""
     pictures: Mapping[str, Callable[[Sequence[Row], Path, str], None]] = field(default_factory=dict)
     """Path in ``examples/figures`` -> what draws it from the rows, with `Result.origin` at its foot."""
+    parts: tuple[str, ...] = ()
+    """The experiments whose stored results it is made of, if it measures nothing itself. `table` gets the
+    rows of all, each with the id of its experiment as ``of``. All but the first may be missing."""
 
 
 # --- Tables -------------------------------------------------------------------------------------------

@@ -16,20 +16,37 @@ from gin_env.reproduce.experiments import Experiment
 from gin_env.reproduce.results import Result, load, path_of
 from gin_env.support.atomic import write_bytes, write_text
 
-PAGES = ("docs/results.md",)
+PAGES = ("docs/results.md", "docs/leaderboard.md")
 RESULTS, FIGURES = "results", "examples/figures"
 _BLOCK = re.compile(r"(<!-- result (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def render(result: Result, experiment: Experiment, link: str) -> str:
-    """What a page says between the marks: where the figures come from, and the table."""
+def render(experiment: Experiment, folder: Path) -> str:
+    """What a page says between the marks: where the figures come from, and the table if there is one."""
+    parts = experiment.parts or (experiment.id,)
+    found = {part: load(folder, part) for part in parts if path_of(folder, part).exists()}
+    if parts[0] not in found:
+        return f"Not measured yet: `gin-rummy reproduce {experiment.id}`.\n"
+    origins = [
+        origin_of(found[part]) if part in found else f"Not measured yet: `gin-rummy reproduce {part}`."
+        for part in parts
+    ]
+    rows = found[parts[0]].rows
+    if experiment.parts:
+        rows = [row | {"of": part} for part, result in found.items() for row in result.rows]
+    return "\n".join(origins) + f"\n\n{experiment.table(rows)}\n"
+
+
+def origin_of(result: Result) -> str:
+    """Where the figures of a result come from."""
+    link = path_of(Path("..") / RESULTS, result.id).as_posix()
     origin = [f"[`{result.command}`]({link})"]
     if result.games:
         origin.append(f"{result.games:,} games a match")
     origin += [f"seed {result.seed}", f"{result.date}"]
     if result.stale:
         origin.append(result.stale)
-    return f"{', '.join(origin)}.\n\n{experiment.table(result.rows)}\n"
+    return f"{', '.join(origin)}."
 
 
 def rewritten(text: str, folder: Path, experiments: Mapping[str, Experiment]) -> str:
@@ -45,11 +62,7 @@ def rewritten(text: str, folder: Path, experiments: Mapping[str, Experiment]) ->
         name = found[2]
         if name not in experiments:
             raise ValueError(f"the page shows a result {name!r}, which is no experiment")
-        made = f"Not measured yet: `gin-rummy reproduce {name}`.\n"
-        if path_of(folder, name).exists():
-            link = path_of(Path("..") / RESULTS, name).as_posix()
-            made = render(load(folder, name), experiments[name], link)
-        return f"{found[1]}\n{made}\n{found[3]}"
+        return f"{found[1]}\n{render(experiments[name], folder)}\n{found[3]}"
 
     return _BLOCK.sub(block, text)
 

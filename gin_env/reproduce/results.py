@@ -99,7 +99,9 @@ def stored(folder: Path) -> list[str]:
 
 
 def measure(experiment: Experiment, run: Run) -> Result:
-    """Run an experiment. Raises ValueError for one that another program measures."""
+    """Run an experiment. Raises ValueError for one that another program measures, or made of others."""
+    if experiment.parts:
+        raise ValueError(f"{experiment.id} is made of other results: measure {', '.join(experiment.parts)}")
     if experiment.measure is None:
         raise ValueError(f"{experiment.id} is measured by another program: {experiment.program}")
     begun = time.monotonic()

@@ -7,6 +7,7 @@ for all of them in one call. Dealing, playing and gathering the views are not th
 from __future__ import annotations
 
 import statistics
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -77,12 +78,15 @@ def measure_bots(
     """Speed of each bot: `repeats` times `steps` calls for `tables` decisions each, all bots in alternation.
 
     `progress` is called with 1 after each of the ``len(bots) * (repeats + 1)`` runs; the first run of each
-    bot compiles and is not counted.
+    bot compiles and is not counted. PyTorch computes with one thread from here on, if a bot needs it: the
+    processor time of others would not be counted.
     """
     check_integer("repeats", repeats, 1, 10**6)
     check_integer("steps", steps, 1, 10**9)
     check_integer("tables", tables, 1, 10**6)
     playing = [_Play(resolve(bot), tables, seed) for bot in bots]
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
     rates: list[list[float]] = [[] for _ in playing]
     for repeat in range(repeats + 1):
         for place, play in enumerate(playing):
