@@ -16,7 +16,7 @@ from gin_env.agents.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.belief import Belief  # noqa: E402
 from gin_env.belief.chains import _read_past  # noqa: E402
-from gin_env.belief.worlds import PAST, propose_worlds  # noqa: E402
+from gin_env.belief.dealing import PAST, propose_worlds  # noqa: E402
 from gin_env.candidate_network import CandidatePolicy  # noqa: E402
 from gin_env.play.turns import play_bot  # noqa: E402
 from gin_env.rules import Rules  # noqa: E402

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from gin_env import estimators
+from gin_env.belief.dealing import PAST, propose_changes, propose_worlds, read_past, write_worlds
 from gin_env.belief.likelihood import PolicyLikelihood
-from gin_env.belief.worlds import PAST, propose_changes, propose_worlds, read_past, write_worlds
 from gin_env.candidate_network import SHIPPED, CandidatePolicy, load_candidate_policy
 from gin_env.compilation import kernel
 from gin_env.estimators.base import Estimator, NeedsHands

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.belief.worlds import new_decisions, write_past_decisions
+from gin_env.belief.dealing import new_decisions, write_past_decisions
 from gin_env.candidate_network import CandidatePolicy, QuickLogits
 from gin_env.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION
 from gin_env.compilation import kernel
