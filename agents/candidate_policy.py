@@ -16,7 +16,7 @@ from gin_env.actions import NUM_ACTIONS
 from gin_env.agents.policy import sample_actions, training_of
 from gin_env.agents.ties import are_best
 from gin_env.batch import EPISODES, Episode
-from gin_env.candidate_network import SHIPPED, CandidatePolicy, load_candidate_policy, save_candidate_policy
+from gin_env.candidate_network import SHIPPED, CandidatePolicy, load_candidate_policy
 from gin_env.candidates import (
     DISCARD_ROWS,
     DRAW_ROWS,
@@ -37,14 +37,6 @@ except ImportError as error:  # pragma: no cover - the tests have torch
 
 if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO
-
-__all__ = [
-    "CandidatePolicy",
-    "CandidatePolicyBot",
-    "check_training",
-    "load_candidate_policy",
-    "save_candidate_policy",
-]
 
 _SCORES = [list(TABLE).index(name) for name in ("own_score", "opponent_score")]
 
