@@ -292,7 +292,7 @@ EXPERIMENTS = [
         measure_drift,
         drift_table,
         games=0,
-        time="ten minutes",
+        time="a minute",
     ),
     Experiment(
         "003/bayes-readings",
@@ -308,7 +308,7 @@ EXPERIMENTS = [
         measure_metrics,
         metrics_table,
         games=0,
-        time="half an hour",
+        time="three minutes",
         pictures={
             **{f"estimators/{name}": partial(draw_turns, metric) for metric, name in figures.FIGURES.items()},
             "estimators/calibration.png": draw_calibration,

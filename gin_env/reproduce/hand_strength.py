@@ -259,7 +259,7 @@ EXPERIMENTS = [
         measure_table_1,
         table_1,
         games=10_000,
-        time="an hour",
+        time="half an hour",
         pictures={"hand_strength/figure_4.png": draw_losses},
     ),
     Experiment(

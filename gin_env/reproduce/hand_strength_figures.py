@@ -210,7 +210,7 @@ EXPERIMENTS = [
             plain_table, ["data", "states", "mean", "deviation"], ["data_set", "states", "mean", "deviation"]
         ),
         games=0,
-        time="twenty minutes",
+        time="three minutes",
         pictures={"hand_strength/figure_2.png": draw_scores},
     ),
     Experiment(
@@ -223,7 +223,7 @@ EXPERIMENTS = [
             ["network", "mean", "deviation", "skewness", "excess_kurtosis", "mean_of_lowest_predictions"],
         ),
         games=0,
-        time="twenty minutes",
+        time="three minutes",
         pictures={"hand_strength/figure_5.png": draw_residuals},
     ),
     Experiment(

@@ -234,6 +234,6 @@ EXPERIMENTS = [
         proposals_table,
         games=PROPOSAL_GAMES,
         seed=42,
-        time="six minutes",
+        time="nine minutes",
     ),
 ]
