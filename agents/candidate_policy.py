@@ -16,7 +16,7 @@ from gin_env.actions import NUM_ACTIONS
 from gin_env.agents.policy import sample_actions, training_of
 from gin_env.agents.ties import are_best
 from gin_env.batch import EPISODES, Episode
-from gin_env.candidate_network import SHIPPED, CandidatePolicy, load_candidate_policy
+from gin_env.candidate_network import CandidatePolicy, find_candidate_policy, load_candidate_policy
 from gin_env.candidates import (
     DISCARD_ROWS,
     DRAW_ROWS,
@@ -89,7 +89,7 @@ class CandidatePolicyBot:
     @classmethod
     def shipped(cls, deterministic: bool = True) -> CandidatePolicyBot:
         """The bot ``policy``, which plays under any rules as well as it can."""
-        network, _, episode = load_candidate_policy(SHIPPED)
+        network, _, episode = find_candidate_policy("policy")
         return cls(network, None, deterministic, "policy", episode)
 
     @classmethod

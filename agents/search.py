@@ -24,8 +24,8 @@ from gin_env.actions import NUM_ACTIONS
 from gin_env.agents.candidate_policy import CandidatePolicyBot
 from gin_env.batch import Games
 from gin_env.belief import Belief
-from gin_env.candidate_network import SHIPPED, CandidatePolicy, QuickLogits, load_candidate_policy
-from gin_env.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_FEATURES, NUM_TABLE
+from gin_env.candidate_network import CandidatePolicy, QuickLogits, find_candidate_policy
+from gin_env.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, new_arrays
 from gin_env.compilation import kernel
 from gin_env.match_odds import chances_to_win
 from gin_env.rules import Rules
@@ -79,7 +79,7 @@ class SearchBot:
         estimator: str = "suit-equivariant:weights=policy",
         trust: float = 0.0,
     ) -> None:
-        network, _, episode = load_candidate_policy(SHIPPED if policy == "policy" else policy)
+        network, _, episode = find_candidate_policy(policy)
         self.name = "search"
         self.policy = CandidatePolicyBot(network, episode=episode)
         self.samples = check_integer("samples", samples, 2, 1 << 20)
@@ -93,12 +93,7 @@ class SearchBot:
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`; one view after the other."""
-        actions = self.policy.act(view)
-        for index in np.flatnonzero(view.records["public"]["phase"] != STOCK_ONLY):
-            tried = self.likeliest(view[index])
-            if len(tried) > 1:
-                actions[index] = self._look_ahead(view[index], tried)
-        return actions
+        return np.fromiter((self._look_ahead(one, self.likeliest(one)) for one in view), np.int64, len(view))
 
     def likeliest(self, view: PlayerView) -> np.ndarray:
         """int64 (k,): the policy's choice for one view, then what else it holds for likely."""
@@ -109,11 +104,13 @@ class SearchBot:
 
     def _look_ahead(self, view: PlayerView, tried: np.ndarray) -> int:
         """The best of these actions in sampled worlds; the first unless another one is surely better."""
+        first, others = int(tried[0]), tried[1:]
+        if not len(others):
+            return first
         began = perf_counter()
         chains = self.belief.begin(view, np.random.default_rng(int(view.records["random"][0])))
-        gains = np.zeros((len(tried), 0))
-        in_play = np.arange(1, len(tried))
-        while len(in_play) and gains.shape[1] < self.samples:
+        gains = np.zeros((len(others), 0))
+        while len(others) and gains.shape[1] < self.samples:
             count = gains.shape[1]
             number = max(count, FIRST_ROUND)
             passed = 1000 * (perf_counter() - began)
@@ -121,33 +118,30 @@ class SearchBot:
             if self.budget_ms is not None and (2 * passed if count else passed) >= self.budget_ms:
                 break
             worlds = np.concatenate([chains.next_worlds() for _ in range(number // FIRST_ROUND)])
-            found = np.full((len(tried), number), -np.inf)
-            found[in_play] = self.gains(view, worlds, tried[[0, *in_play]])[1:]
+            found = self.gains(view, worlds, np.concatenate([[first], others]))[1:]
             gains = np.concatenate([gains, found], axis=1)
-            mean, error = _mean_and_error(gains[in_play])
-            in_play = in_play[mean + SURELY * error > 0]
-        if not len(in_play) or not gains.shape[1]:
-            return int(tried[0])
-        mean, error = _mean_and_error(gains[in_play])
+            mean, error = _mean_and_error(gains)
+            hopeful = mean + SURELY * error > 0
+            others, gains = others[hopeful], gains[hopeful]
+        if not gains.size:
+            return first
+        mean, error = _mean_and_error(gains)
         surely = mean - self.caution * error
-        return int(tried[in_play[surely.argmax()]] if surely.max() > 0 else tried[0])
+        return int(others[surely.argmax()]) if surely.max() > 0 else first
 
     def gains(self, view: PlayerView, worlds: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """float64 (k, n): how much more likely the win is after each of k actions than after the first one.
 
         `view` is the one view of a player to move, `worlds` are `STATE` records (n,) in which she has it.
         """
-        player, number = int(view.records["player"][0]), len(worlds)
-        games = Games(len(actions) * number, view.rules)
-        games.state[:] = np.tile(worlds, len(actions))
-        games.done[:] = False
-        games.play(games.everyone, np.repeat(actions, number))
+        player = int(view.records["player"][0])
+        games = branches(worlds, actions)
         won = self._players.play_on(games, player, self.turns)
         ended = np.flatnonzero(games.done)
         points = np.rint(100 * games.rewards[ended] * (1 - 2 * player)).astype(np.int64)
         scores = view.records["public"]["scores"][0].astype(np.int64)
         won[ended] = self.worth(view.rules, points, int(scores[player]), int(scores[1 - player]))
-        won = won.reshape(len(actions), number)
+        won = won.reshape(len(actions), len(worlds))
         return won - won[0]
 
     def worth(self, rules: Rules, points: np.ndarray, own: int, other: int) -> np.ndarray:
@@ -169,6 +163,15 @@ class SearchBot:
         return self._chances[rules]
 
 
+def branches(states: np.ndarray, actions: np.ndarray) -> Games:
+    """The games of `STATE` records (n,) after each of k actions: n games for the first, then for the next."""
+    games = Games(len(actions) * len(states), Rules.from_record(states["public"]["rules"][0]))
+    games.state[:] = np.tile(states, len(actions))
+    games.done[:] = False
+    games.play(games.everyone, np.repeat(actions, len(states)))
+    return games
+
+
 def _mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Means (k,) of gains (k, n) and their standard errors."""
     return gains.mean(axis=1), gains.std(axis=1, ddof=1) / gains.shape[1] ** 0.5
@@ -187,7 +190,7 @@ class _Players:
         Returns float64 (n,): how much more likely she is to win then than before the hand, as the network
         values it; 0 where the hand has ended.
         """
-        drawing, discarding = (_new_candidates(len(games), rows) for rows in (DRAW_ROWS, DISCARD_ROWS))
+        drawing, discarding = (new_arrays(len(games), rows) for rows in (DRAW_ROWS, DISCARD_ROWS))
         begun, arrived = np.zeros(len(games), np.int64), np.zeros(len(games), np.bool_)
         running = games.everyone[~games.done]
         while len(running):
@@ -221,15 +224,6 @@ class _Players:
 
 
 Candidates = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def _new_candidates(number: int, rows: int) -> Candidates:
-    """Arrays for the candidates of so many players."""
-    return (
-        np.empty((number, rows, NUM_FEATURES), np.float32),
-        np.empty((number, rows, 2), np.int64),
-        np.empty((number, NUM_TABLE), np.float32),
-    )
 
 
 def _candidates(games: Games, tables: np.ndarray, room: Candidates) -> Candidates:

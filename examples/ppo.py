@@ -48,9 +48,8 @@ from gin_env.agents.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policy import sample_actions
 from gin_env.batch import Games
 from gin_env.candidate_network import (
-    SHIPPED,
     CandidatePolicy,
-    load_candidate_policy,
+    find_candidate_policy,
     save_candidate_policy,
 )
 from gin_env.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_FEATURES, NUM_TABLE
@@ -750,7 +749,7 @@ def load_start(settings: Settings) -> tuple[CandidatePolicy, dict[str, Any]] | N
     """
     if settings.start is None:
         return None
-    network, _, episode = load_candidate_policy(SHIPPED if settings.start == "policy" else settings.start)
+    network, _, episode = find_candidate_policy(settings.start)
     if network.hidden != settings.hidden:
         raise ValueError(
             f"start: {settings.start} has layers of {network.hidden} units, this run of {settings.hidden}: "

@@ -164,6 +164,11 @@ def save_candidate_policy(
     write_tensors(path, KIND, FILE_VERSION, network.state_dict(), described)
 
 
+def find_candidate_policy(policy: str | Path) -> tuple[CandidatePolicy, Rules, Episode]:
+    """`load_candidate_policy` of a file, or of the shipped weights, which are called ``"policy"``."""
+    return load_candidate_policy(SHIPPED if policy == "policy" else policy)
+
+
 def load_candidate_policy(path: str | Path) -> tuple[CandidatePolicy, Rules, Episode]:
     """(network, rules, episode) of a file that `save_candidate_policy` wrote.
 

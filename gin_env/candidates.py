@@ -454,6 +454,15 @@ def _write_all_draws(views, rows, actions):
         write_draws(view.public, view.private, view.player, rows[index], actions[index], after)
 
 
+def new_arrays(number: int, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Arrays of any content for the candidates of `number` players: rows, actions, table."""
+    return (
+        np.empty((number, rows, NUM_FEATURES), np.float32),
+        np.empty((number, rows, 2), np.int64),
+        np.empty((number, NUM_TABLE), np.float32),
+    )
+
+
 def check_arrays(
     number: int, rows: np.ndarray | None, actions: np.ndarray | None, table: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ import numpy as np
 from gin_env import estimators
 from gin_env.belief.dealing import PAST, propose_changes, propose_worlds, read_past, write_worlds
 from gin_env.belief.likelihood import PolicyLikelihood
-from gin_env.candidate_network import SHIPPED, CandidatePolicy, load_candidate_policy
+from gin_env.candidate_network import CandidatePolicy, find_candidate_policy
 from gin_env.compilation import kernel
 from gin_env.estimators.base import Estimator, NeedsHands
 from gin_env.state import OVER, STATE
@@ -62,7 +62,8 @@ class Belief:
         if isinstance(self.estimator, NeedsHands):
             raise ValueError(f"a belief begins with what is seen: {self.estimator.name!r} sees all cards")
         self.trust = check_number("trust", trust, 0, 1)
-        self.likelihood = PolicyLikelihood(_network(model), check_number("mistakes", mistakes, 0, 1))
+        network = model if isinstance(model, CandidatePolicy) else find_candidate_policy(model)[0]
+        self.likelihood = PolicyLikelihood(network, check_number("mistakes", mistakes, 0, 1))
         self.chains = check_integer("chains", chains, 1, MOST)
         self.warm_up = check_integer("warm_up", warm_up, 0, MOST)
         self.apart = check_integer("apart", apart, 1, MOST)
@@ -152,13 +153,6 @@ class Chains:
 
     def _key(self) -> np.uint64:
         return self._random.integers(0, 1 << 64, dtype=np.uint64)
-
-
-def _network(model: str | Path | CandidatePolicy) -> CandidatePolicy:
-    """Raises as `load_candidate_policy` does."""
-    if isinstance(model, CandidatePolicy):
-        return model
-    return load_candidate_policy(SHIPPED if model == "policy" else model)[0]
 
 
 @kernel

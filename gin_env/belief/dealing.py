@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, is_discard
-from gin_env.candidates import NUM_FEATURES, NUM_TABLE, write_discards, write_draws, write_table
+from gin_env.candidates import new_arrays, write_discards, write_draws, write_table
 from gin_env.cards import NUM_CARDS, card_bit, lowest_card
 from gin_env.compilation import kernel
 from gin_env.engine import deal, play
@@ -47,6 +47,12 @@ PAST = np.dtype(
     align=True,
 )
 """What the public acts of a hand say of where the opponent's cards came from."""
+CHANGE_PLACES = 0.25
+"""Share of the proposed changes that move two of the opponent's cards to other places of origin."""
+CHANGE_TWO = 0.3
+"""Share of the others that exchange two cards with the stock, not one."""
+NEVER = -1e30
+"""Logarithm of the chance of what cannot be."""
 
 
 class Decisions(NamedTuple):
@@ -68,20 +74,7 @@ class Decisions(NamedTuple):
 
 def new_decisions(number: int, rows: int) -> Decisions:
     """Arrays for so many decisions between so many candidates."""
-    return Decisions(
-        np.empty((number, rows, NUM_FEATURES), np.float32),
-        np.empty((number, rows, 2), np.int64),
-        np.empty((number, NUM_TABLE), np.float32),
-        np.empty(number, np.int64),
-    )
-
-
-CHANGE_PLACES = 0.25
-"""Share of the proposed changes that move two of the opponent's cards to other places of origin."""
-CHANGE_TWO = 0.3
-"""Share of the others that exchange two cards with the stock, not one."""
-NEVER = -1e30
-"""Logarithm of the chance of what cannot be."""
+    return Decisions(*new_arrays(number, rows), np.empty(number, np.int64))
 
 
 @kernel

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from gin_env import agents
-from gin_env.batch import Games
 from gin_env.belief import Belief
-from gin_env.cards import NUM_CARDS
+from gin_env.cards import card_columns
+from gin_env.estimators.public_history import known_cards
 from gin_env.melds import deadwood
 from gin_env.reproduce.experiments import Row, Run, markdown
-from gin_env.reproduce.one_step import positions
+from gin_env.reproduce.one_step import positions, view_of
 from gin_env.views import PlayerView
 
 POSITIONS = 2000
@@ -50,7 +50,7 @@ def measure_beliefs(run: Run) -> list[Row]:
         run.used("policy", opponent)
         run.say(f"against {opponent}")
         states = positions(agents.make(opponent), policy, run.size(POSITIONS, 4), run.seed)
-        views = [_view(state) for state in states]
+        views = [view_of(state) for state in states]
         hands = [int(state["private"]["hand"][1]) for state in states]
         for name, belief in beliefs.items():
             began = perf_counter()
@@ -86,22 +86,17 @@ def _speed(views: Sequence[PlayerView], run: Run) -> Row:
     }
 
 
-def _view(state: np.void) -> PlayerView:
-    table = Games(1)
-    table.state[0] = state
-    return table.views(table.everyone, 0)
-
-
 def score(view: PlayerView, drawn: np.ndarray, true: int) -> tuple[float, float, float]:
     """(log loss of an unseen card, energy score, ranked probability score of the deadwood) of hands (n,)."""
-    public, private = view.records["public"][0], view.records["private"][0]
-    seen = int(private["hand"]) | int(public["pile"]) | int(public["shown"][1])
-    unseen = np.array([not seen >> card & 1 for card in range(NUM_CARDS)])
-    held, truth = _bits(drawn)[:, unseen], _bits(np.array([true], np.uint64))[0, unseen]
+    (unseen,) = known_cards(view)[1]
+    held, (truth,) = (
+        card_columns(hands)[:, unseen].astype(np.float32) for hands in (drawn, np.array([true], np.uint64))
+    )
     share = (held.sum(axis=0) + 0.5) / (len(drawn) + 1)  # no hand among the drawn ones is a proof
     log_loss = -np.log(np.where(truth == 1, share, 1 - share)).mean()
-    distances = np.sqrt(np.abs(held[:, None] - held[None]).sum(axis=2))
-    energy = np.sqrt(np.abs(held - truth).sum(axis=1)).mean() - _spread(distances)
+    # All these hands have as many unseen cards: what one has and another lacks is there the other way too.
+    energy = np.sqrt(2 * (truth.sum() - held @ truth)).mean()
+    energy -= _spread(np.sqrt(2 * (truth.sum() - held @ held.T)))
     points = np.array([deadwood(int(hand)) for hand in drawn], np.float64)
     ranked = np.abs(points - deadwood(true)).mean() - _spread(np.abs(points[:, None] - points[None]))
     return float(log_loss), float(energy), float(ranked)
@@ -111,11 +106,6 @@ def _spread(distances: np.ndarray) -> float:
     """Half the mean distance between two different draws, from all distances (n, n)."""
     number = len(distances)
     return float(distances.sum() / (2 * number * (number - 1)))
-
-
-def _bits(hands: np.ndarray) -> np.ndarray:
-    """float32 (n, 52): hands as vectors."""
-    return (hands[:, None] >> np.arange(NUM_CARDS, dtype=np.uint64) & np.uint64(1)).astype(np.float32)
 
 
 def beliefs_table(rows: Sequence[Row]) -> str:

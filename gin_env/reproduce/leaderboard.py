@@ -84,7 +84,7 @@ EXPERIMENTS = [
         None,
         leaderboard_table,
         games=0,
-        time="four hours",
+        time="five hours",
         parts=PARTS,
     )
 ]

@@ -17,13 +17,14 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents.base import Agent
-from gin_env.agents.search import SearchBot
+from gin_env.agents.search import SearchBot, branches
 from gin_env.batch import Games
 from gin_env.play.turns import play_bot, play_seated
 from gin_env.reproduce.experiments import Row, Run, markdown
 from gin_env.rules import Rules
 from gin_env.state import STOCK_ONLY
 from gin_env.support.atomic import write_json
+from gin_env.views import PlayerView
 
 POSITIONS = 20_000
 BLOCK = 250
@@ -66,15 +67,20 @@ def positions(opponent: Agent, policy: Agent, count: int, seed: int) -> np.ndarr
     table.start(table.everyone, np.full(len(table), seed, np.uint64), table.everyone.astype(np.uint64))
     found, running = [], table.everyone
     while len(running):
-        mine = table.to_move()[running] == 0
-        stopped = running[mine & (random.random(len(running)) < STOPPED)]
+        sitting = table.to_move()[running]
+        stopped = running[(sitting == 0) & (random.random(len(running)) < STOPPED)]
         found.append(table.state[stopped][table.state["public"]["phase"][stopped] != STOCK_ONLY])
-        for bot, tables in ((policy, running[mine]), (opponent, running[~mine])):
-            if len(tables):
-                play_bot(table, bot, tables)
+        play_seated(table, [policy, opponent], sitting, running, play_bot)
         running = running[~table.done[running]]
     states = np.concatenate(found)
     return states[random.permutation(len(states))[:count]]
+
+
+def view_of(state: np.void) -> PlayerView:
+    """What player 0 sees of a game."""
+    table = Games(1)
+    table.state[0] = state
+    return table.views(table.everyone, 0)
 
 
 def measure_one_step(run: Run) -> list[Row]:
@@ -118,7 +124,9 @@ class Trial:
     def __init__(self, opponent: str) -> None:
         self.opponent = agents.make(opponent)
         self.bots = {belief: SearchBot(**settings) for belief, settings in BELIEFS.items()}
-        self.policy = next(iter(self.bots.values())).policy
+        self.searcher = next(iter(self.bots.values()))
+        """Whose policy, and whose worth of points, is that of all."""
+        self.policy = self.searcher.policy
 
     def measure(self, count: int, seed: int) -> dict[str, Any]:
         """What each variant gains over the policy in so many positions, on average."""
@@ -136,10 +144,8 @@ class Trial:
 
     def gains(self, state: np.void, random: np.random.Generator) -> Iterator[tuple[Variant, Gain]]:
         """What each variant gains at one position; nothing where the policy sees no choice."""
-        table = Games(1, episode="game")
-        table.state[0] = state
-        view = table.views(table.everyone)
-        tried = next(iter(self.bots.values())).likeliest(view)
+        view = view_of(state)
+        tried = self.searcher.likeliest(view)
         if len(tried) == 1:
             return
         won, points = self.true_gains(state, tried, random)
@@ -164,10 +170,7 @@ class Trial:
         rules = Rules.from_record(state["public"]["rules"])
         stock = slice(rules.deck_size - int(state["public"]["stock_left"]), rules.deck_size)
         shuffled["hidden"]["deck"][:, stock] = random.permuted(shuffled["hidden"]["deck"][:, stock], axis=1)
-        futures = Games(len(tried) * FUTURES, rules)
-        futures.state[:] = np.tile(shuffled, len(tried))
-        futures.done[:] = False
-        futures.play(futures.everyone, np.repeat(tried, FUTURES))
+        futures = branches(shuffled, tried)
         running = futures.everyone[~futures.done]
         while len(running):
             sitting = futures.to_move()[running]
@@ -175,8 +178,7 @@ class Trial:
             running = running[~futures.done[running]]
         points = 100.0 * futures.rewards
         own, other = state["public"]["scores"].tolist()
-        bot = next(iter(self.bots.values()))
-        won = 100 * bot.worth(rules, np.rint(points).astype(np.int64), own, other)
+        won = 100 * self.searcher.worth(rules, np.rint(points).astype(np.int64), own, other)
         won, points = won.reshape(len(tried), FUTURES), points.reshape(len(tried), FUTURES)
         return won - won[0], points - points[0]
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from gin_env.play.intervals import win_rate_interval
+from gin_env.play.matches import MatchResult
 from gin_env.reproduce.beliefs import beliefs_table, measure_beliefs
-from gin_env.reproduce.experiments import Experiment, Row, Run, interval, markdown, percent
+from gin_env.reproduce.experiments import Experiment, Row, Run, interval, markdown, match_row
 from gin_env.reproduce.one_step import measure_one_step, one_step_table
 from gin_env.support.atomic import save_figure
 from gin_env.support.plots import new_figure, sign_figure
@@ -31,27 +33,19 @@ def measure_matches(run: Run, matches: Sequence[tuple[str, str, int]]) -> list[R
         for block in range(run.size(games // BLOCK, 2)):
             run.say(f"{bot} against {opponent}, games {block * size:,} to {(block + 1) * size:,}")
             played.append(run.log.play((bot, opponent), (bot, opponent), size, run.seed + block))
-        wins, decided = (
-            np.concatenate(parts) for parts in zip(*(one.wins_and_decided for one in played), strict=True)
-        )
-        low, high = win_rate_interval(wins, decided)
-        hands = sum(one.hands for one in played)
-        rows.append(
-            {
-                "bot": bot,
-                "opponent": opponent,
-                "games": size * len(played),
-                "wins": int(wins.sum()),
-                "losses": int(decided.sum() - wins.sum()),
-                "won": percent(wins.sum() / decided.sum()),
-                "low": percent(low),
-                "high": percent(high),
-                "points_per_hand": [
-                    round(sum(one.points[side] for one in played) / hands, 3) for side in (0, 1)
-                ],
-            }
-        )
+        rows.append(match_row(joined(played)))
     return rows
+
+
+def joined(matches: Sequence[MatchResult]) -> MatchResult:
+    """Matches of the same bots on other decks as one."""
+    numbers = ("games", "hands", "voids", "turns")
+    pairs = ("wins", "knocks", "gins", "undercuts", "points")
+    totals: dict[str, Any] = {name: sum(getattr(match, name) for match in matches) for name in numbers}
+    for name in pairs:
+        a, b = np.sum([getattr(match, name) for match in matches], axis=0).tolist()
+        totals[name] = a, b
+    return replace(matches[0], **totals, deals=np.concatenate([match.each_deal() for match in matches]))
 
 
 def measure_strength(run: Run) -> list[Row]:
