@@ -42,8 +42,6 @@ LEAST_CHANCE = 1e-6
 """Actions that the policy holds for less likely are not tried."""
 FIRST_ROUND = 16
 """Worlds of the first round; each further one has as many as all before it."""
-SURELY = 2.0
-"""An action that is so many standard errors worse than the policy's choice is tried no longer."""
 PAID_HANDS = 2048
 """Hands between two of the policy that say how often a hand pays which points."""
 
@@ -62,7 +60,8 @@ class SearchBot:
     turns : how far to look, until the player draws for the so manieth time; there the network values the
         table.
     tried : actions at most.
-    caution : how many standard errors another action has to be better than the policy's choice.
+    caution : how many standard errors another action has to be better than the policy's choice. One that is
+        so many worse is tried no longer.
     policy : whose choices are tried, and who plays on, on both sides: the file of a policy that scores
         candidates, or ``"policy"``, the shipped one.
     estimator, trust : of the `gin_env.belief.Belief`.
@@ -70,11 +69,11 @@ class SearchBot:
 
     def __init__(
         self,
-        samples: int = 256,
+        samples: int = 512,
         budget_ms: float | None = None,
         turns: int = 3,
         tried: int = 4,
-        caution: float = 1.5,
+        caution: float = 1.0,
         policy: str = "policy",
         estimator: str = "suit-equivariant:weights=policy",
         trust: float = 0.0,
@@ -121,7 +120,7 @@ class SearchBot:
             found = self.gains(view, worlds, np.concatenate([[first], others]))[1:]
             gains = np.concatenate([gains, found], axis=1)
             mean, error = _mean_and_error(gains)
-            hopeful = mean + SURELY * error > 0
+            hopeful = mean + self.caution * error > 0
             others, gains = others[hopeful], gains[hopeful]
         if not gains.size:
             return first
