@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,10 +24,12 @@ from gin_env.play.turns import play_bot, play_seated
 from gin_env.reproduce.experiments import Row, Run, markdown
 from gin_env.rules import Rules
 from gin_env.state import STOCK_ONLY
-from gin_env.support.atomic import write_json
+from gin_env.support.atomic import save_figure, write_json
+from gin_env.support.plots import new_figure, sign_figure
 from gin_env.views import PlayerView
 
-POSITIONS = 20_000
+POSITIONS = 10_000
+"""Against each opponent."""
 BLOCK = 250
 """Positions that are measured at a time and kept."""
 OPPONENTS = ("policy", "simple")
@@ -34,17 +37,25 @@ STOPPED = 0.025
 """Share of the policy's decisions that become positions, at most: about two of a game."""
 FUTURES = 32
 """Shufflings of the stock with the true hands."""
-WORLDS = 128
-COUNTS = (16, 64, 128)
-CAUTIONS = (0.0, 1.5)
+COUNTS = (16, 64, 256, 512)
+CAUTIONS = (0.0, 1.0)
 TO_THE_END = 1000
 """Turns that no hand lasts."""
-BELIEFS: dict[str, dict[str, Any]] = {
-    "each card alone, after Simple": {"estimator": "suit-equivariant"},
-    "each card alone, after policy": {},
-    "whole hands, by likelihood": {"trust": 1.0},
+
+
+class Plan(NamedTuple):
+    """Worlds that are tried: parameters of `search`, and how many of them by the number of turns."""
+
+    settings: dict[str, Any]
+    most: dict[int, int]
+
+
+PLANS = {
+    "any cards": Plan({"estimator": "uniform"}, {3: 256}),
+    "each card alone, after Simple": Plan({"estimator": "suit-equivariant"}, {3: 256}),
+    "each card alone, after policy": Plan({}, {1: 512, 3: 512, TO_THE_END: 64}),
+    "whole hands, by likelihood": Plan({"trust": 1.0}, {3: 256}),
 }
-TURNS = (3, TO_THE_END)
 TRUE = "the true hands"
 MEASURED = ("won", "points", "changed")
 """Means over all positions: chance to win, points of the hand, share of the decisions that are others."""
@@ -123,7 +134,7 @@ class Trial:
 
     def __init__(self, opponent: str) -> None:
         self.opponent = agents.make(opponent)
-        self.bots = {belief: SearchBot(**settings) for belief, settings in BELIEFS.items()}
+        self.bots = {belief: SearchBot(**plan.settings) for belief, plan in PLANS.items()}
         self.searcher = next(iter(self.bots.values()))
         """Whose policy, and whose worth of points, is that of all."""
         self.policy = self.searcher.policy
@@ -153,11 +164,12 @@ class Trial:
         best = int(won[:, :half].mean(axis=1).argmax())
         yield Variant(TRUE, 0, half, 0.0), _gain(best, won[:, half:], points[:, half:])
         for belief, bot in self.bots.items():
-            worlds = bot.belief.worlds(view, WORLDS, random)
-            for turns in TURNS:
+            most = PLANS[belief].most
+            worlds = bot.belief.worlds(view, max(most.values()), random)
+            for turns, count in most.items():
                 bot.turns = turns
-                gains = bot.gains(view, worlds, tried)
-                for samples, caution in product(COUNTS, CAUTIONS):
+                gains = bot.gains(view, worlds[:count], tried)
+                for samples, caution in product([some for some in COUNTS if some <= count], CAUTIONS):
                     some = gains[:, :samples]
                     surely = some.mean(axis=1) - caution * some.std(axis=1, ddof=1) / samples**0.5
                     yield Variant(belief, turns, samples, caution), _gain(int(surely.argmax()), won, points)
@@ -188,16 +200,42 @@ def _gain(chosen: int, won: np.ndarray, points: np.ndarray) -> Gain:
     return float(won[chosen].mean()), float(points[chosen].mean()), float(chosen != 0)
 
 
+def _length(turns: int) -> str:
+    """How far rollouts went, in words."""
+    return {0: "", 1: "1 turn", TO_THE_END: "to the end"}.get(turns, f"{turns} turns")
+
+
 def one_step_table(rows: Sequence[Row]) -> str:
     """A row for each variant, against each opponent."""
     lines = []
     for row in rows:
-        turns = {0: "", TO_THE_END: "to the end"}.get(row["turns"], f"{row['turns']} turns")
         cells = [f"{row[name]:+.3f} ± {row[f'{name}_error']:.3f}" for name in MEASURED[:2]]
-        about = [f"`{row['opponent']}`", row["belief"], turns, row["samples"], row["caution"]]
+        about = [f"`{row['opponent']}`", row["belief"], _length(row["turns"]), row["samples"], row["caution"]]
         lines.append([*about, *cells, f"{100 * row['changed']:.1f}"])
     header = [
         "against", "worlds", "rollouts", "number", "standard errors asked for",
         "chance to win, points of 100", "points of the hand", "decisions changed, %",
     ]  # fmt: skip
     return markdown(header, lines, "lllrrrrr")
+
+
+def draw_one_step(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """The chance to win that one decision gains, by worlds, for each belief and length of the rollouts."""
+    opponents = list(dict.fromkeys(row["opponent"] for row in rows))
+    figure, [panels] = new_figure(5 * len(opponents), 4, columns=len(opponents))
+    for axes, opponent in zip(panels, opponents, strict=True):
+        mine = [row for row in rows if row["opponent"] == opponent and row["caution"] == max(CAUTIONS)]
+        for belief, turns in dict.fromkeys((row["belief"], row["turns"]) for row in mine):
+            line = [row for row in mine if (row["belief"], row["turns"]) == (belief, turns)]
+            axes.errorbar(
+                [row["samples"] for row in line],
+                [row["won"] for row in line],
+                [1.96 * row["won_error"] for row in line],
+                marker="o", capsize=3, label=f"{belief}, {_length(turns)}",
+            )  # fmt: skip
+        axes.axhline(0, color="grey", linewidth=1)
+        axes.set_xscale("log", base=2)
+        axes.set(xlabel="worlds", ylabel="chance to win, points of 100", title=f"against {opponent}")
+    panels[0].legend(fontsize=7)
+    sign_figure(figure, origin)
+    save_figure(figure, path, dpi=120)

@@ -12,14 +12,14 @@ import numpy as np
 from gin_env.play.matches import MatchResult
 from gin_env.reproduce.beliefs import beliefs_table, measure_beliefs
 from gin_env.reproduce.experiments import Experiment, Row, Run, interval, markdown, match_row
-from gin_env.reproduce.one_step import measure_one_step, one_step_table
+from gin_env.reproduce.one_step import draw_one_step, measure_one_step, one_step_table
 from gin_env.support.atomic import save_figure
 from gin_env.support.plots import new_figure, sign_figure
 
 BLOCK = 500
 """Games that are played at a time and kept: a run that is stopped loses no more."""
 MATCHES = (("search", "policy", 4000), ("search", "simple", 4000))
-BUDGETS = (16, 64, 1024)
+BUDGETS = (8, 32, 128, 512)
 BUDGET_GAMES = 1000
 
 
@@ -98,7 +98,8 @@ EXPERIMENTS = [
         one_step_table,
         games=0,
         seed=500,
-        time="two hours",
+        time="an hour and a half",
+        pictures={"search_one_step.png": draw_one_step},
     ),
     Experiment(
         "search/strength",
@@ -107,7 +108,7 @@ EXPERIMENTS = [
         search_table,
         games=0,
         seed=900,
-        time="three hours",
+        time="four hours",
     ),
     Experiment(
         "search/budgets",
@@ -116,7 +117,7 @@ EXPERIMENTS = [
         search_table,
         games=0,
         seed=950,
-        time="two hours",
+        time="three quarters of an hour",
         pictures={"search_budgets.png": draw_budgets},
     ),
 ]
