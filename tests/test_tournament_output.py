@@ -76,7 +76,7 @@ def test_the_json_is_what_the_properties_say(result, tmp_path):
 
 def test_the_table_shows_each_figure_beside_its_bot_the_strongest_first(result):
     lines = str(result).splitlines()
-    assert lines[0].startswith("100 games for each pair, seed 7.")
+    assert lines[0].startswith("100 games a pair, seed 7.")
     standings, matrix = lines[3:6], lines[8:11]
     # Points per hand: the bot's own, then its opponents', both as means over the opponents.
     for line, place, bot, rating, rate, points in zip(

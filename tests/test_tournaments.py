@@ -158,6 +158,16 @@ def test_a_result_does_not_depend_on_who_else_plays(tournament):
     assert alone.matches == tournament.matches[2:]
 
 
+def test_slow_bots_play_fewer_games_than_the_others(tournament):
+    mixed = play_tournament(BOTS, 60, seed=3, fewer={"random": 4, "simple": 90})
+    assert [match.games for match in mixed.matches] == [4, 60, 4]
+    assert mixed.matches[1] == tournament.matches[1]
+    assert (mixed.size, tournament.size) == ("4 to 60 games a pair", "60 games a pair")
+    assert str(mixed).startswith("4 to 60 games a pair, seed 3.")
+    with pytest.raises(ValueError, match="'tonic' is to play fewer games, but the bots are simple, random"):
+        play_tournament(BOTS, 60, seed=3, fewer={"tonic": 4})
+
+
 def test_seeds_reproduce_and_differ(tournament):
     assert play_tournament(BOTS, 60, seed=3) == tournament
     assert play_tournament(BOTS, 60, seed=4).matches != tournament.matches

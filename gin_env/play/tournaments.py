@@ -6,7 +6,7 @@ else takes part. Seats and dealers are balanced in each match, see `gin_env.play
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -45,9 +45,15 @@ class TournamentResult:
     ratings: tuple[Rating, ...] | None
     """One for each bot; None where openskill is not installed."""
     games: int
-    """Games in each match."""
+    """Games in each match, but for those of bots that were to play fewer."""
     seed: int
     confidence: float
+
+    @property
+    def size(self) -> str:
+        """How many games each pair played, in words."""
+        least, most = (number(match.games for match in self.matches) for number in (min, max))
+        return f"{most:,} games a pair" if least == most else f"{least:,} to {most:,} games a pair"
 
     def match(self, a: str, b: str) -> MatchResult:
         """The match of these two bots; `MatchResult.bots` says which of them is its bot a."""
@@ -144,7 +150,7 @@ class TournamentResult:
         width = max(len(name) for name in self.bots)
         points = self.points_per_hand
         lines = [
-            f"{self.games:,} games for each pair, seed {self.seed}. "
+            f"{self.size}, seed {self.seed}. "
             "Wins in per cent, row against column, ± half of "
             f"the {100 * self.confidence:g} % Wilson interval, deals paired.",
             "",
@@ -187,6 +193,7 @@ def play_tournament(
     log: MatchLog | None = None,
     record: Recorder | None = None,
     workers: int | Literal["all"] | Workers = 1,
+    fewer: Mapping[str, int] | None = None,
 ) -> TournamentResult:
     """Play `games` games (an even number) between every two of the bots.
 
@@ -202,9 +209,10 @@ def play_tournament(
     log : keeps each match when it has been played; those that it holds already are taken from it.
     record : every game that is played is written there, see `play_match`.
     workers : processes that play, or `Workers`; the result does not depend on them, see `play_match`.
+    fewer : games of each match of slow bots, by their names.
 
-    Raises ValueError unless there are at least two bots, all of different names, and whatever `play_match`
-    raises.
+    Raises ValueError unless there are at least two bots, all of different names, those of `fewer` among them,
+    and whatever `play_match` raises.
     """
     check_confidence(confidence)
     given = list(agents.quick_names() if bots is None else bots)
@@ -217,6 +225,9 @@ def play_tournament(
         raise ValueError("a tournament needs at least two bots")
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"the bots need different names, {twice[0]!r} is there twice")
+    fewer = fewer or {}
+    if strangers := sorted(set(fewer) - set(names)):
+        raise ValueError(f"{strangers[0]!r} is to play fewer games, but the bots are {', '.join(names)}")
     if record is not None:
         spell_out(record, given, entrants)
     pairs = list(combinations(range(len(entrants)), 2))
@@ -228,10 +239,11 @@ def play_tournament(
         settings |= {"record": record, "workers": crew}
         for a, b in pairs:
             pair = players[a], players[b]
+            number = min(games, *(fewer.get(names[bot], games) for bot in (a, b)))
             if log is None:
-                match = play_match(*pair, games, seed, **settings)
+                match = play_match(*pair, number, seed, **settings)
             else:
-                match = log.play((names[a], names[b]), pair, games, seed, **settings)
+                match = log.play((names[a], names[b]), pair, number, seed, **settings)
             matches.append(match)
     wins = [(a, b, *match.wins) for (a, b), match in zip(pairs, matches, strict=True)]
     try:
@@ -273,11 +285,11 @@ def draw_heat_map(result: TournamentResult, path: str | Path, origin: str | None
     axes.spines[:].set_visible(False)
     ratings = "; ratings beside the names" if result.ratings else ""
     axes.set_xlabel(
-        f"{result.games:,} games a pair, ± half the {100 * result.confidence:g} % interval{ratings}",
+        f"{result.size}, ± half the {100 * result.confidence:g} % interval{ratings}",
         fontsize=9,
     )
     figure.colorbar(image, ax=axes, shrink=0.7, extend="both", label="games won by the row's bot (%)")
-    sign_figure(figure, origin or origin_line(f"{result.games:,} games a pair", result.seed))
+    sign_figure(figure, origin or origin_line(result.size, result.seed))
     save_figure(figure, path, dpi=150)
 
 

@@ -166,11 +166,17 @@ def all_bots() -> list[str]:
     return [*agents.quick_names(), "tonic-paper", "simple:knock_at=0"]
 
 
+SLOW = "search:samples=32"
+"""Takes about five milliseconds for a decision; ``budget_ms=5`` would decide otherwise on other machines."""
+SLOW_GAMES = 200
+
+
 def measure_tournament(run: Run) -> list[Row]:
     """Every pair of bots, and ratings with their standard errors."""
-    entrants = run.some(all_bots(), 3)
+    entrants = run.some([*all_bots(), SLOW], 3)
     run.used(*entrants)
-    result = play_tournament(entrants, run.size(2000), run.seed, log=run.log)
+    fewer = {SLOW: SLOW_GAMES} if SLOW in entrants else {}
+    result = play_tournament(entrants, run.size(2000), run.seed, log=run.log, fewer=fewer)
     ratings = result.ratings or ()
     found = {
         "entrants": list(result.bots),
@@ -210,11 +216,15 @@ def draw_tournament(rows: Sequence[Row], path: Path, origin: str) -> None:
 # --- Decisions a second ---------------------------------------------------------------------------------
 
 
+SEARCHERS = (SLOW, "search")
+
+
 def measure_speed(run: Run) -> list[Row]:
-    """Every bot, in one batch on one core."""
-    bots = all_bots()
-    run.used(*bots)
-    speeds = measure_bots(bots, run.size(5, 1), run.size(200, 2), seed=run.seed)
+    """Every bot, in one batch on one core; those who search in a smaller one."""
+    bots, repeats = all_bots(), run.size(5, 1)
+    run.used(*bots, *SEARCHERS)
+    speeds = measure_bots(bots, repeats, run.size(200, 2), seed=run.seed)
+    speeds += measure_bots(SEARCHERS, repeats, run.size(10, 1), tables=run.size(32, 1), seed=run.seed)
     return [speed._asdict() for speed in speeds]
 
 
