@@ -50,17 +50,16 @@ def exploited(bot: str, start: str | None, minutes: float, won: float) -> dict:
     return row | {"seed": 1, "games": 10_000, "won": won, "low": won - 1, "high": won + 1}
 
 
-EXPLOITS = [
-    exploited("simple", None, 6.2, 80.0),
-    exploited("policy", None, 60.0, 48.0),
-    exploited("policy", "policy", 6.4, 53.0),
-    exploited("policy", None, 6.0, 40.0),
-]
+EXPLOITS = [exploited("simple", None, 6.2, 80.0), exploited("policy", None, 6.0, 40.0)]
+OF_POLICY = [exploited("policy", "policy", 6.4, 53.0), exploited("policy", None, 60.0, 48.0)]
+PARTS_ROWS = {
+    "tournament": tournament(), "bot-speed": SPEEDS, "exploit": EXPLOITS, "exploit-policy": OF_POLICY
+}  # fmt: skip
 
 
-def rows_of(**parts: list[dict]) -> list[dict]:
+def rows_of(parts: dict[str, list[dict]]) -> list[dict]:
     """The rows of results, each with its experiment, as the page hands them over."""
-    return [row | {"of": part.replace("_", "-")} for part, rows in parts.items() for row in rows]
+    return [row | {"of": part} for part, rows in parts.items() for row in rows]
 
 
 def lines(rows: list[dict]) -> list[str]:
@@ -71,7 +70,7 @@ def lines(rows: list[dict]) -> list[str]:
 
 
 def test_the_best_rating_stands_first_and_every_cell_is_of_its_bot():
-    assert lines(rows_of(tournament=tournament(), bot_speed=SPEEDS, exploit=EXPLOITS)) == [
+    assert lines(rows_of(PARTS_ROWS)) == [
         "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 | 53.0 (52.0 to 54.0); "
         "6.0 million decisions, 6 minutes, begun as `policy` |",
         "| `utility` | yes | 1520 ± 2.1 | 60.0 | 80.0 (74.0 to 85.0) |  |  |",
@@ -81,7 +80,7 @@ def test_the_best_rating_stands_first_and_every_cell_is_of_its_bot():
 
 
 def test_what_is_not_measured_is_empty():
-    assert lines(rows_of(tournament=tournament(deviations=False))) == [
+    assert lines(rows_of({"tournament": tournament(deviations=False)})) == [
         "| `policy` |  | 1590 | 65.0 | 70.0 (63.0 to 76.0) |  |  |",
         "| `utility` | yes | 1520 | 60.0 | 80.0 (74.0 to 85.0) |  |  |",
         "| `simple` |  | 1390 | 25.0 |  |  |  |",
@@ -90,7 +89,7 @@ def test_what_is_not_measured_is_empty():
 
 def test_without_ratings_the_most_games_won_stand_first():
     unrated = [row | {"ratings": [], "deviations": []} for row in tournament()]
-    assert [line[:14] for line in lines(rows_of(tournament=unrated))] == [
+    assert [line[:14] for line in lines(rows_of({"tournament": unrated}))] == [
         "| `policy` |  ",
         "| `utility` | ",
         "| `simple` |  ",
@@ -132,10 +131,11 @@ def test_the_page_says_where_each_part_comes_from_and_what_is_missing(tmp_path):
         "2026-11-22.",
         "[`gin-rummy reproduce bot-speed`](../results/bot-speed.json), seed 0, 2026-11-21, a busy machine.",
         "Not measured yet: `gin-rummy reproduce exploit`.",
-        "",
+        "Not measured yet: `gin-rummy reproduce exploit-policy`.",
     ]
     assert "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 |  |" in made
     store(tmp_path, "exploit", EXPLOITS)
+    store(tmp_path, "exploit-policy", OF_POLICY)
     assert "Not measured yet" not in page(tmp_path)
 
 
@@ -152,14 +152,13 @@ def test_one_command_measures_all_parts(tmp_path, monkeypatch):
 
     def instead(experiment, run):
         measured.append(experiment.id)
-        rows = {"tournament": tournament(), "bot-speed": SPEEDS, "exploit": EXPLOITS}[experiment.id]
-        return replace(load(RESULTS, "bot-speed"), id=experiment.id, rows=rows)
+        return replace(load(RESULTS, "bot-speed"), id=experiment.id, rows=PARTS_ROWS[experiment.id])
 
     monkeypatch.setattr(results, "measure", instead)
     folders = ["--out", str(tmp_path / "results"), "--work", str(tmp_path / "work")]
     done = CliRunner().invoke(app, ["reproduce", "leaderboard", *folders])
     assert done.exit_code == 0, done.output + repr(done.exception)
-    assert measured == list(PARTS) == ["tournament", "bot-speed", "exploit"]
+    assert measured == list(PARTS) == list(PARTS_ROWS)
     assert results.stored(tmp_path / "results") == sorted(PARTS)
 
 

@@ -277,7 +277,7 @@ EXPERIMENTS = [
         measure_tournament,
         tournament_table,
         games=2000,
-        time="ten minutes",
+        time="forty minutes",
         pictures={"tournament.png": draw_tournament},
     ),
     Experiment(
@@ -286,6 +286,6 @@ EXPERIMENTS = [
         measure_speed,
         speed_table,
         games=0,
-        time="five minutes",
+        time="ten minutes",
     ),
 ]

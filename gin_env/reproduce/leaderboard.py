@@ -19,7 +19,8 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
     result = tournament_of(found["tournament"])
     means, simple = result.mean_win_rates, against_simple(found["tournament"])
     speeds = by(found["bot-speed"], "bot")
-    exploits = by(sorted(found["exploit"], key=lambda row: row["won"]), "bot")
+    exploiters = found["exploit"] + found["exploit-policy"]
+    exploits = by(sorted(exploiters, key=lambda row: row["won"]), "bot")
     lines = []
     for bot in result.standings():
         name = result.bots[bot]
@@ -76,7 +77,7 @@ def exploit(row: Row) -> str:
     return f"{interval(row, 1)}; {learned}"
 
 
-PARTS = ("tournament", "bot-speed", "exploit")
+PARTS = ("tournament", "bot-speed", "exploit", "exploit-policy")
 EXPERIMENTS = [
     Experiment(
         "leaderboard",
@@ -84,7 +85,7 @@ EXPERIMENTS = [
         None,
         leaderboard_table,
         games=0,
-        time="five hours",
+        time="four hours",
         parts=PARTS,
     )
 ]
