@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gin_env import agents, cli
+from gin_env.reproduce import bots
 from gin_env.speed import bot_speed
 
 
@@ -66,3 +67,13 @@ def test_every_rule_bot_exists_and_the_command_prints_a_table(tmp_path):
     assert done.exit_code == 0, done.output
     assert "| `simple:knock_at=4` |" in done.output
     assert [row["bot"] for row in json.loads(path.read_text())] == ["simple", "simple:knock_at=4"]
+
+
+def test_the_table_counts_fast_bots_in_millions_and_slow_ones_in_full():
+    speeds = [{"bot": "search", "median": 41.2}, {"bot": "policy", "median": 71_234.0}]
+    speeds.append({"bot": "simple", "median": 13.4e6})
+    assert bots.speed_table(speeds).splitlines()[2:] == [
+        "| `simple` | 13 million |",
+        "| `policy` | 71,234 |",
+        "| `search` | 41 |",
+    ]

@@ -229,13 +229,18 @@ def measure_speed(run: Run) -> list[Row]:
 
 
 def speed_table(rows: Sequence[Row]) -> str:
-    """Million decisions a second, the fastest first."""
+    """Decisions a second, the fastest first."""
     ordered = sorted(rows, key=lambda row: row["median"], reverse=True)
     return markdown(
-        ["bot", "million decisions a second"],
-        [(f"`{row['bot']}`", f"{row['median'] / 1e6:.2g}") for row in ordered],
+        ["bot", "decisions a second"],
+        [(f"`{row['bot']}`", _many(row["median"])) for row in ordered],
         "lr",
     )
+
+
+def _many(number: float) -> str:
+    """Two digits of millions; less than a tenth of one in full."""
+    return f"{number / 1e6:.2g} million" if number >= 1e5 else f"{number:,.0f}"
 
 
 EXPERIMENTS = [
