@@ -69,11 +69,11 @@ class SearchBot:
 
     def __init__(
         self,
-        samples: int = 512,
+        samples: int = 256,
         budget_ms: float | None = None,
         turns: int = 3,
         tried: int = 4,
-        caution: float = 1.0,
+        caution: float = 1.5,
         policy: str = "policy",
         estimator: str = "suit-equivariant:weights=policy",
         trust: float = 0.0,

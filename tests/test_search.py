@@ -12,12 +12,14 @@ from test_every_bot import VARIANTS  # noqa: E402
 from gin_env import agents, cards  # noqa: E402
 from gin_env.actions import KNOCK  # noqa: E402
 from gin_env.agents import search  # noqa: E402
+from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
 from gin_env.agents.search import SearchBot  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.candidate_network import CandidatePolicy, save_candidate_policy  # noqa: E402
 from gin_env.play.matches import play_match  # noqa: E402
 from gin_env.play.turns import play_bot  # noqa: E402
 from gin_env.rules import Rules  # noqa: E402
+from gin_env.support import specs  # noqa: E402
 from gin_env.views import PlayerView  # noqa: E402
 
 pytestmark = pytest.mark.compiled
@@ -219,3 +221,9 @@ def test_it_plays_only_where_it_is_named():
 def test_settings_that_cannot_be_are_refused(settings, error, message):
     with pytest.raises(error, match=message):
         agents.make(f"search:{settings}")
+
+
+@pytest.mark.parametrize(("name", "bot"), [("search", SearchBot), ("generation", GenerationBot)])
+def test_a_name_that_imports_its_bot_later_has_the_same_parameters(name, bot):
+    """They are written twice, since they are known without torch."""
+    assert agents.parameters(name).items() <= specs.parameters(bot).items()

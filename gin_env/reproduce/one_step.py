@@ -38,7 +38,7 @@ STOPPED = 0.025
 FUTURES = 32
 """Shufflings of the stock with the true hands."""
 COUNTS = (16, 64, 256, 512)
-CAUTIONS = (0.0, 1.0)
+CAUTIONS = (0.0, 1.5)
 TO_THE_END = 1000
 """Turns that no hand lasts."""
 

@@ -18,7 +18,7 @@ from gin_env.support.plots import new_figure, sign_figure
 
 BLOCK = 500
 """Games that are played at a time and kept: a run that is stopped loses no more."""
-MATCHES = (("search", "policy", 4000), ("search", "simple", 2000))
+MATCHES = (("search", "policy", 4000), ("search", "simple", 1500))
 BUDGETS = (8, 32, 128, 512)
 BUDGET_GAMES = 1000
 
