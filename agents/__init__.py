@@ -67,13 +67,14 @@ def _search(
     tried: int = 4,
     caution: float = 1.5,
     policy: str = "policy",
+    opponent: str | None = None,
     estimator: str = "suit-equivariant:weights=policy",
     trust: float = 0.0,
 ) -> Agent:
     """The policy that looks ahead; imported when it is asked for, since it needs torch."""
     from gin_env.agents.search import SearchBot
 
-    return SearchBot(samples, budget_ms, turns, tried, caution, policy, estimator, trust)
+    return SearchBot(samples, budget_ms, turns, tried, caution, policy, opponent, estimator, trust)
 
 
 def _loader(path: str) -> Callable[..., Agent]:

@@ -20,7 +20,9 @@ from time import perf_counter
 
 import numpy as np
 
+from gin_env import agents
 from gin_env.actions import NUM_ACTIONS
+from gin_env.agents.base import Agent
 from gin_env.agents.candidate_policy import CandidatePolicyBot
 from gin_env.batch import Games
 from gin_env.belief import Belief
@@ -43,7 +45,7 @@ LEAST_CHANCE = 1e-6
 FIRST_ROUND = 16
 """Worlds of the first round; each further one has as many as all before it."""
 PAID_HANDS = 2048
-"""Hands between two of the policy that say how often a hand pays which points."""
+"""Hands that say how often a hand pays which points."""
 
 
 class SearchBot:
@@ -62,8 +64,10 @@ class SearchBot:
     tried : actions at most.
     caution : how many standard errors another action has to be better than the policy's choice. One that is
         so many worse is tried no longer.
-    policy : whose choices are tried, and who plays on, on both sides: the file of a policy that scores
-        candidates, or ``"policy"``, the shipped one.
+    policy : whose choices are tried, and who plays on: the file of a policy that scores candidates, or
+        ``"policy"``, the shipped one.
+    opponent : the bot that plays on for the other side; None: the same policy. Worlds come from what
+        `estimator` says, which should have watched the same opponent.
     estimator, trust : of the `gin_env.belief.Belief`.
     """
 
@@ -75,6 +79,7 @@ class SearchBot:
         tried: int = 4,
         caution: float = 1.5,
         policy: str = "policy",
+        opponent: str | None = None,
         estimator: str = "suit-equivariant:weights=policy",
         trust: float = 0.0,
     ) -> None:
@@ -87,7 +92,7 @@ class SearchBot:
         self.tried = check_integer("tried", tried, 2, NUM_ACTIONS)
         self.caution = check_number("caution", caution, 0, 100)
         self.belief = Belief(network, estimator, trust, chains=FIRST_ROUND)
-        self._players = _Players(network)
+        self._players = _Players(network, None if opponent is None else agents.make(opponent))
         self._chances: dict[Rules, np.ndarray] = {}
 
     def act(self, view: PlayerView) -> np.ndarray:
@@ -150,7 +155,7 @@ class SearchBot:
         return chances[tuple(np.minimum(after, len(chances) - 1))] - chances[own, other]
 
     def _chances_to_win(self, rules: Rules) -> np.ndarray:
-        """`chances_to_win` by hands between two of the policy under these rules."""
+        """`chances_to_win` by hands of the policy against whom it plays in thought, under these rules."""
         if rules not in self._chances:
             games = Games(PAID_HANDS, rules)
             games.start(games.everyone, np.zeros(PAID_HANDS, np.uint64), games.everyone.astype(np.uint64))
@@ -177,10 +182,16 @@ def _mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _Players:
-    """The policy on both sides of many games, in single precision: this happens in thought only."""
+    """Who plays many games on; the policy in single precision: this happens in thought only.
 
-    def __init__(self, network: CandidatePolicy) -> None:
-        self.network = network
+    Parameters
+    ----------
+    network : of the policy.
+    opponent : on the other side; None: the policy too.
+    """
+
+    def __init__(self, network: CandidatePolicy, opponent: Agent | None) -> None:
+        self.network, self.opponent = network, opponent
         self._logits = {DRAW_ROWS: QuickLogits(network.draws), DISCARD_ROWS: QuickLogits(network.discards)}
 
     def play_on(self, games: Games, player: int, turns: int) -> np.ndarray:
@@ -200,10 +211,16 @@ class _Players:
             arrived[running] = begun[running] == turns
             on = ~arrived[running]
             running, discards = running[on], phase[on] == DISCARD
-            actions = np.empty(len(running), np.int64)
-            actions[~discards] = self._likeliest(games, running[~discards], drawing)
-            actions[discards] = self._likeliest(games, running[discards], discarding)
-            games._play_legal(running, actions)  # candidates can be played
+            acting = running
+            if self.opponent is not None:
+                ours = games.to_move()[running] == player
+                if len(theirs := running[~ours]):
+                    games.play(theirs, self.opponent.act(games.views(theirs)))
+                acting, discards = running[ours], discards[ours]
+            actions = np.empty(len(acting), np.int64)
+            actions[~discards] = self._likeliest(games, acting[~discards], drawing)
+            actions[discards] = self._likeliest(games, acting[discards], discarding)
+            games._play_legal(acting, actions)  # candidates can be played
             running = running[~games.done[running]]
         won = np.zeros(len(games))
         there = np.flatnonzero(arrived)

@@ -194,6 +194,21 @@ def test_it_plays_under_other_rules(variant):
     assert result.hands == 6
 
 
+def test_whoever_plays_the_other_side_decides_what_happens_there():
+    """The policy named as the opponent is the same as none, but for ties; another one does other things."""
+    alone, named, other = SearchBot(), SearchBot(opponent="policy"), SearchBot(opponent="random-discard")
+    named._chances = other._chances = alone._chances  # hands of others would pay by other chances
+    same, likewise = [], []
+    for _, view in views_of_policy(8)[::3]:
+        worlds, actions = alone.belief.worlds(view, 16, np.random.default_rng(3)), alone.likeliest(view)
+        gains = alone.gains(view, worlds, actions)[1:]
+        same += np.isclose(named.gains(view, worlds, actions)[1:], gains, atol=1e-6).ravel().tolist()
+        likewise += np.isclose(other.gains(view, worlds, actions)[1:], gains, atol=1e-6).ravel().tolist()
+    assert len(same) > 150
+    assert np.mean(same) > 0.7
+    assert np.mean(likewise) < 0.3
+
+
 def test_a_match_can_be_played_again():
     first = play_match(QUICK, "simple", 4, seed=6, episode="hand", rules=SMALL)
     assert first == play_match(QUICK, "simple", 4, seed=6, episode="hand", rules=SMALL)
@@ -212,6 +227,7 @@ def test_it_plays_only_where_it_is_named():
         ("turns=0", ValueError, "turns"),
         ("tried=1", ValueError, "tried"),
         ("caution=-1", ValueError, "caution"),
+        ("opponent=nobody", ValueError, "unknown bot 'nobody'"),
         ("budget_ms=-5", ValueError, "budget_ms"),
         ("budget_ms=soon", TypeError, "budget_ms"),
         ("policy=nowhere.safetensors", FileNotFoundError, "nowhere"),
