@@ -53,6 +53,7 @@ class Plan(NamedTuple):
 PLANS = {
     "any cards": Plan({"estimator": "uniform"}, {3: 256}),
     "each card alone, after Simple": Plan({"estimator": "suit-equivariant"}, {3: 256}),
+    "the same, and Simple plays on": Plan({"estimator": "suit-equivariant", "opponent": "simple"}, {3: 256}),
     "each card alone, after policy": Plan({}, {1: 512, 3: 512, TO_THE_END: 64}),
     "whole hands, by likelihood": Plan({"trust": 1.0}, {3: 256}),
 }

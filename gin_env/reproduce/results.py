@@ -36,6 +36,7 @@ class Result:
     quick: bool
     """A run at the smallest size: its figures mean nothing."""
     seconds: float | None
+    """Of the run that ended; what a run before it had kept in its folder is not counted."""
     keys: str
     """`deck_keys` of the release that measured: with other keys the same seed deals other cards."""
     stale: str | None

@@ -18,7 +18,9 @@ from gin_env.support.plots import new_figure, sign_figure
 
 BLOCK = 500
 """Games that are played at a time and kept: a run that is stopped loses no more."""
-MATCHES = (("search", "policy", 4000), ("search", "simple", 1500))
+AFTER_SIMPLE = "search:opponent=simple,estimator=suit-equivariant"
+"""Takes everybody for `simple`, in worlds and in what follows."""
+MATCHES = (("search", "policy", 4000), ("search", "simple", 1000), (AFTER_SIMPLE, "simple", 1000))
 BUDGETS = (8, 32, 128, 512)
 BUDGET_GAMES = 1000
 
@@ -49,7 +51,7 @@ def joined(matches: Sequence[MatchResult]) -> MatchResult:
 
 
 def measure_strength(run: Run) -> list[Row]:
-    """The bot as it ships, against its policy and against Simple."""
+    """The bot as it ships, against its policy and against Simple; and who knows that it is Simple."""
     return measure_matches(run, run.some(MATCHES, 1))
 
 
@@ -108,7 +110,7 @@ EXPERIMENTS = [
         search_table,
         games=0,
         seed=900,
-        time="two hours and a half",
+        time="two hours",
     ),
     Experiment(
         "search/budgets",
