@@ -167,7 +167,7 @@ def all_bots() -> list[str]:
 
 
 SLOW = "search:samples=32"
-"""Takes about five milliseconds for a decision; ``budget_ms=5`` would decide otherwise on other machines."""
+"""Takes about six milliseconds for a decision; ``budget_ms=5`` would decide otherwise on other machines."""
 SLOW_GAMES = 200
 
 
