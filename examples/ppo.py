@@ -47,11 +47,7 @@ from gin_env.actions import DRAW_STOCK
 from gin_env.agents.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policy import sample_actions
 from gin_env.batch import Games
-from gin_env.candidate_network import (
-    CandidatePolicy,
-    find_candidate_policy,
-    save_candidate_policy,
-)
+from gin_env.candidate_network import CandidatePolicy, find_candidate_policy, save_candidate_policy
 from gin_env.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_FEATURES, NUM_TABLE
 from gin_env.match_odds import chances_to_win
 from gin_env.play.matches import play_match

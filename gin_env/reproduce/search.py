@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.play.matches import MatchResult
+from gin_env.play.matches import PAIRS, MatchResult
 from gin_env.reproduce.beliefs import beliefs_table, measure_beliefs
 from gin_env.reproduce.experiments import Experiment, Row, Run, interval, markdown, match_row
 from gin_env.reproduce.one_step import draw_one_step, measure_one_step, one_step_table
@@ -42,9 +42,8 @@ def measure_matches(run: Run, matches: Sequence[tuple[str, str, int]]) -> list[R
 def joined(matches: Sequence[MatchResult]) -> MatchResult:
     """Matches of the same bots on other decks as one."""
     numbers = ("games", "hands", "voids", "turns")
-    pairs = ("wins", "knocks", "gins", "undercuts", "points")
     totals: dict[str, Any] = {name: sum(getattr(match, name) for match in matches) for name in numbers}
-    for name in pairs:
+    for name in PAIRS[1:]:  # all but the bots' names
         a, b = np.sum([getattr(match, name) for match in matches], axis=0).tolist()
         totals[name] = a, b
     return replace(matches[0], **totals, deals=np.concatenate([match.each_deal() for match in matches]))
