@@ -11,7 +11,6 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from helpers import load_example
 from scipy.stats import binomtest, ttest_1samp
 
 from gin_env import play_match
@@ -25,6 +24,7 @@ from gin_env.play.intervals import (
     win_rate_difference_interval,
     win_rate_interval,
 )
+from gin_env.reproduce import interval_coverage
 
 MATCHES = 2000
 
@@ -245,17 +245,20 @@ def test_the_interval_of_points_per_hand_covers_them():
 
 
 @pytest.mark.compiled
-def test_the_example_that_counts_coverage_in_real_matches(monkeypatch, capsys):
-    example = load_example("interval_coverage")
-    assert example.described([(0.4, 0.6), (0.1, 0.3), (0.2, 0.5), (0.5, 0.7)], 0.5) == "75.0 % (± 11.25)"
-    monkeypatch.setattr(example, "WIN_RATES", [("random-discard", "simple", "hand", 20)])
-    monkeypatch.setattr(example, "DIFFERENCES", [("simple", "simple:knock_at=9", "simple", "hand", 20)])
-    example.coverage(matches=5, seed=1, confidence=0.9)
-    *_, rate, difference = capsys.readouterr().out.splitlines()
+def test_coverage_is_counted_in_real_matches():
+    assert interval_coverage.held("paired", [(0.4, 0.6), (0.1, 0.3), (0.2, 0.5), (0.5, 0.7)], 0.5) == {
+        "paired_held": 75.0,
+        "paired_half_width": 11.25,
+    }
     match = play_match("random-discard", "simple", 200, seed=1, episode="hand")
-    wins, decided = (np.split(games, 5) for games in match.wins_and_decided)
-    parts = zip(wins, decided, strict=True)
-    found = [win_rate_interval(*part, 0.9) for part in parts]
+    row = interval_coverage.win_rate_row(match, 5)
+    parts = zip(*(np.split(games, 5) for games in match.wins_and_decided), strict=True)
+    found = [win_rate_interval(*part, 0.95) for part in parts]
+    assert row.items() >= interval_coverage.held("paired", found, match.win_rate).items()
+    assert row["independent_half_width"] > row["paired_half_width"]
+    other = play_match("simple", "simple", 200, seed=1, episode="hand")
+    difference = interval_coverage.difference_row(match, other, 5)
+    assert difference["value"] == pytest.approx(100 * (match.win_rate - other.win_rate), abs=0.001)
+    rate, less = interval_coverage.coverage_table([row, difference]).splitlines()[2:]
     assert rate.startswith("| `random-discard` against `simple` | 40 hands |")
-    assert f"| {example.described(found, match.win_rate)} |" in rate
-    assert difference.startswith("| `simple` less `simple:knock_at=9`, against `simple` | 40 hands |")
+    assert less.startswith("| `random-discard` less `simple`, against `simple` | 40 hands |")

@@ -55,8 +55,9 @@ TONIC_OPTIONS: list[Row] = [
     )
 ]
 CONTROLS = (
-    "medium-paper", "utility-paper", "utility-paper:draw_above=0", "random-discard",
-    "late-knock-paper:useful_draws=false", "simple:knock_at=0",
+    "medium-paper", "medium-paper:knock_at=0,cautious_knock_at=0", "utility-paper",
+    "utility-paper:draw_above=0", "random-discard", "late-knock-paper:useful_draws=false",
+    "simple:knock_at=0",
 )  # fmt: skip
 MEDIUM_DROPS = tuple(f"medium-paper:minimum_drop={drop}" for drop in (1, 2, 3, 4, 5, 6, 8, 10))
 GENERATION: list[Row] = [
@@ -79,14 +80,16 @@ TUNED = {
     "**the defaults: both found**": "tonic:increment=0.1,decrement=0.2,decline=0.5,knock_at=10+10+10+10+5+0",
 }
 TONIC_OPPONENTS = ("simple", "simple:knock_at=4", VARIABLE)
+"""The search for the numbers met these."""
+STRANGERS = ("medium-paper", "fitness-cfr-paper", "cfr-plus")
 
 
 def measure_tuned(run: Run) -> list[Row]:
-    """The paper's numbers and the tuned ones against the paper's opponents, and head to head."""
+    """The paper's numbers and the tuned ones against the paper's opponents, strangers, and head to head."""
     rows = [
         match_row(run.match(bot, opponent, 20_000), label=label)
         for label, bot in TUNED.items()
-        for opponent in TONIC_OPPONENTS
+        for opponent in TONIC_OPPONENTS + STRANGERS
     ]
     best = list(TUNED.values())[-1]
     return [*rows, match_row(run.match(best, TONIC, 20_000), label="head to head")]
@@ -95,10 +98,10 @@ def measure_tuned(run: Run) -> list[Row]:
 def tuned_table(rows: Sequence[Row]) -> str:
     """A row for each set of numbers; the match of the last one against the first below."""
     found = by(rows, "label", "opponent")
-    header = ["tonic", *(f"against `{opponent}`" for opponent in TONIC_OPPONENTS)]
+    opponents = TONIC_OPPONENTS + STRANGERS
+    header = ["tonic", *(f"against `{opponent}`" for opponent in opponents)]
     lines = [
-        [label, *(interval(found.get((label, opponent), {})) for opponent in TONIC_OPPONENTS)]
-        for label in TUNED
+        [label, *(interval(found.get((label, opponent), {})) for opponent in opponents)] for label in TUNED
     ]
     last = [row for row in rows if row["label"] == "head to head"]
     text = markdown(header, lines)

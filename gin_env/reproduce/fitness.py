@@ -344,8 +344,17 @@ def readings_table(rows: Sequence[Row]) -> str:
     return markdown(["reading of V2", "absolute deadwood", "relative deadwood"], lines)
 
 
+ASKED = {
+    "`cfr` as it is, against `simple`": "cfr",
+    "asked about cards within 4 points of the least, against `simple`": "cfr:candidates=near",
+    "asked about all unmelded cards, against `simple`": "cfr:candidates=unmelded",
+    "asked about all cards, against `simple`": "cfr:candidates=all",
+    "played as a mixed strategy, not its likeliest choice, against `simple`": "cfr:purified=false",
+}
+
+
 def measure_tables(run: Run) -> list[Row]:
-    """What the packaged table of `cfr` is worth: against a shuffled one, none, and parts of it."""
+    """What the packaged table of `cfr` is worth: against a shuffled one, none, parts of it; asked more."""
     table = packaged_table("paper")
     nothing = StrategyTable(np.full_like(table.strategy, -1.0), table.metadata)
     no_discards = StrategyTable(table.strategy.copy(), table.metadata)
@@ -359,6 +368,7 @@ def measure_tables(run: Run) -> list[Row]:
         bot = CfrBot(other)
         bot.name = f"cfr, {label.partition(' against ')[2]}"
         rows.append(match_row(run.match("cfr", bot, 20_000), label=label))
+    rows += [match_row(run.match(bot, "simple", 20_000), label=label) for label, bot in ASKED.items()]
     return rows
 
 

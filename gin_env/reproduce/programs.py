@@ -83,14 +83,6 @@ def dealt_table(rows: Sequence[Row]) -> str:
     return markdown(header, lines)
 
 
-def time_table(rows: Sequence[Row]) -> str:
-    """Microseconds of one estimate."""
-    lines = [
-        (f"`{row['estimator']}`", row["with_memory"] or "none needed", row["from_scratch"]) for row in rows
-    ]
-    return markdown(["estimator", "µs with a memory", "from scratch"], lines)
-
-
 EXPERIMENTS = [
     Experiment(
         "long-checks",
@@ -128,14 +120,6 @@ EXPERIMENTS = [
         dealt_table,
         games=0,
         program="gin-rummy hand-strength data random-256 data.npz",
-    ),
-    Experiment(
-        "003/time",
-        "Time of one estimate",
-        None,
-        time_table,
-        games=0,
-        program="kernels timed by hand",
     ),
     Experiment(
         "003/in-observation",
