@@ -223,7 +223,7 @@ def one_step_table(rows: Sequence[Row]) -> str:
 def draw_one_step(rows: Sequence[Row], path: Path, origin: str) -> None:
     """The chance to win that one decision gains, by worlds, for each belief and length of the rollouts."""
     opponents = list(dict.fromkeys(row["opponent"] for row in rows))
-    figure, [panels] = new_figure(5 * len(opponents), 4, columns=len(opponents))
+    figure, [panels] = new_figure(5 * len(opponents), 4.8, columns=len(opponents))
     for axes, opponent in zip(panels, opponents, strict=True):
         mine = [row for row in rows if row["opponent"] == opponent and row["caution"] == max(CAUTIONS)]
         for belief, turns in dict.fromkeys((row["belief"], row["turns"]) for row in mine):
@@ -236,7 +236,8 @@ def draw_one_step(rows: Sequence[Row], path: Path, origin: str) -> None:
             )  # fmt: skip
         axes.axhline(0, color="grey", linewidth=1)
         axes.set_xscale("log", base=2)
+        axes.set_xticks(COUNTS, [str(count) for count in COUNTS])
         axes.set(xlabel="worlds", ylabel="chance to win, points of 100", title=f"against {opponent}")
-    panels[0].legend(fontsize=7)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", fontsize=8, ncols=3)
     sign_figure(figure, origin)
     save_figure(figure, path, dpi=120)

@@ -77,6 +77,7 @@ def draw_budgets(rows: Sequence[Row], path: Path, origin: str) -> None:
     axes.errorbar(samples, won, spread, marker="o", capsize=4)
     axes.axhline(50, color="grey", linewidth=1)
     axes.set_xscale("log", base=2)
+    axes.set_xticks(samples, [str(count) for count in samples])
     axes.set(xlabel="worlds", ylabel="games won against policy, %", title="search by its budget")
     sign_figure(figure, origin)
     save_figure(figure, path, dpi=120)
