@@ -1,24 +1,22 @@
-"""Time of one estimate: processor time of one core for a view in a batch, along whole hands."""
+"""Time of one estimate: processor time for a view in a batch, at every decision of whole hands."""
 
 from __future__ import annotations
 
-import statistics
-import sys
 import time
 from collections.abc import Sequence
 
 import numpy as np
 
-from gin_env import agents, estimators
-from gin_env.batch import Games
+from gin_env import estimators
 from gin_env.estimators.base import Estimator
 from gin_env.reproduce.experiments import Experiment, Row, Run, markdown
+from gin_env.training.estimators.positions import play_hands
 
 MEASURED = (
     "uniform", "bayes-isru", "bayes", "logistic", "logistic:normalised=true", "nn", "shankar-cnn",
     "ensemble", "suit-equivariant",
 )  # fmt: skip
-TABLES = 1024
+HANDS = 1000
 REPEATS = 5
 
 
@@ -28,53 +26,38 @@ def measure_time(run: Run) -> list[Row]:
     run.estimators += names
     run.used("simple")
     members = [estimators.make(name) for name in names]
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(1)  # the time of other threads would not be counted
-    rounds = run.size(REPEATS, 1)
-    times: list[list[tuple[float, float]]] = [[] for _ in members]
-    for number in range(rounds + 1):
-        for found, member in zip(times, members, strict=True):
-            run.say(f"{member.name}, round {number} of {rounds}")
-            found.append(times_along(member, run.size(TABLES, 8), run.seed))
-    rows = []
-    for name, member, found in zip(names, members, times, strict=True):
-        memory, scratch = (
-            statistics.median(both) for both in zip(*found[1:], strict=True)
-        )  # the first compiles
-        needed = member.new_memory(1).dtype.itemsize > 0
-        rows.append(
-            {
-                "estimator": name,
-                "with_memory": round(1e6 * memory, 4) if needed else None,
-                "from_scratch": round(1e6 * scratch, 4),
-            }
-        )
-    return rows
+    rounds = []
+    for number in range(run.size(REPEATS, 1) + 1):  # the first compiles, and is not counted
+        run.say(f"round {number}")
+        rounds.append(times_along(members, run.size(HANDS), run.seed))
+    with_memory, from_scratch = 1e6 * np.median(rounds[1:], axis=0)
+    return [
+        {
+            "estimator": name,
+            "with_memory": round(float(memory), 4) if member.new_memory(1).dtype.itemsize else None,
+            "from_scratch": round(float(scratch), 4),
+        }
+        for name, member, memory, scratch in zip(names, members, with_memory, from_scratch, strict=True)
+    ]
 
 
-def times_along(estimator: Estimator, tables: int, seed: int) -> tuple[float, float]:
-    """Seconds of an estimate with a memory and from scratch, over all turns of hands of Simple."""
-    simple = agents.make("simple")
-    games = Games(tables)
-    games.start(games.everyone, np.full(tables, seed, np.uint64), games.everyone.astype(np.uint64))
-    memories = [estimator.new_memory(tables) for _ in range(2)]
-    views, advancing, estimating = 0, 0.0, 0.0
-    while len(running := np.flatnonzero(~games.done)):
-        sitting = games.to_move()[running]
-        for seat, memory in enumerate(memories):
-            places = running[sitting == seat]
-            view = games.views(places)
-            own = memory[places]
-            begun = time.thread_time()
-            estimator.advance(view, own)
-            advanced = time.thread_time()
-            estimator.estimate(view)
-            estimating += time.thread_time() - advanced
-            advancing += advanced - begun
-            memory[places] = own
-            views += len(places)
-            games.play(places, simple.act(view))
-    return advancing / views, estimating / views
+def times_along(members: Sequence[Estimator], hands: int, seed: int) -> np.ndarray:
+    """float64 (2, estimators): seconds of an estimate with a memory and from scratch, in hands of Simple."""
+    memories = [member.new_memory(2 * hands) for member in members]
+    views, seconds = 0, np.zeros((2, len(members)))
+    for games, waiting in play_hands(["simple"], hands, seed):
+        view = games.views(waiting)
+        slots = 2 * waiting + games.to_move()[waiting]
+        views += len(view)
+        for number, (member, memory) in enumerate(zip(members, memories, strict=True)):
+            own = memory[slots]
+            begun = time.process_time()
+            member.advance(view, own)
+            advanced = time.process_time()
+            member.estimate(view)
+            seconds[:, number] += advanced - begun, time.process_time() - advanced
+            memory[slots] = own
+    return seconds / views
 
 
 def time_table(rows: Sequence[Row]) -> str:
@@ -91,5 +74,5 @@ def time_table(rows: Sequence[Row]) -> str:
 
 
 EXPERIMENTS = [
-    Experiment("003/time", "Time of one estimate", measure_time, time_table, games=0, time="two minutes"),
+    Experiment("003/time", "Time of one estimate", measure_time, time_table, games=0),
 ]

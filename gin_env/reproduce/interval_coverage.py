@@ -17,6 +17,7 @@ import numpy as np
 from gin_env.batch import Episode
 from gin_env.play.intervals import (
     Interval,
+    design_effect,
     deviations,
     mean_interval,
     newcombe_interval,
@@ -63,6 +64,8 @@ def measure_coverage(run: Run) -> list[Row]:
 def win_rate_row(match: MatchResult, matches: int) -> Row:
     """Intervals of the win rate, and of the points per hand."""
     short = cut(match, matches)
+    paired = [win_rate_interval(*part, CONFIDENCE) for part in short]
+    independent = [plain(part)[1] for part in short]
     points = [
         mean_interval(
             part["points"][:, 0].sum() / part["hands"].sum(),
@@ -71,40 +74,41 @@ def win_rate_row(match: MatchResult, matches: int) -> Row:
         )
         for part in np.split(match.each_deal(), matches)
     ]
-    row: Row = {
-        "bot": match.bots[0],
-        "less": None,
-        "opponent": match.bots[1],
-        "games": match.games // matches,
-        "episode": match.episode,
-        "matches": matches,
-        "value": percent(match.win_rate),
-        "design_effect": None if match.design_effect is None else round(match.design_effect, 3),
-    }
-    paired = [win_rate_interval(*part, CONFIDENCE) for part in short]
-    row |= held("paired", paired, match.win_rate)
-    row |= held("independent", [plain(part)[1] for part in short], match.win_rate)
-    return row | {"points_held": held("points", points, match.points_per_hand[0])["points_held"]}
+    row = row_of(match, None, match.win_rate, paired, independent)
+    row["design_effect"] = round(design_effect(*match.wins_and_decided), 3)
+    row["points_held"] = held("points", points, match.points_per_hand[0])["points_held"]
+    return row
 
 
 def difference_row(first: MatchResult, second: MatchResult, matches: int) -> Row:
     """Intervals of the difference of two bots' win rates on the same decks."""
-    value = first.win_rate - second.win_rate
     short = list(zip(cut(first, matches), cut(second, matches), strict=True))
     paired = [win_rate_difference_interval(one, other, CONFIDENCE) for one, other in short]
     independent = [newcombe_interval(plain(one), plain(other)) for one, other in short]
+    return row_of(first, second.bots[0], first.win_rate - second.win_rate, paired, independent)
+
+
+def row_of(
+    match: MatchResult,
+    less: str | None,
+    value: float,
+    paired: Sequence[Interval],
+    independent: Sequence[Interval],
+) -> Row:
+    """What both kinds of rows have; `less` is the bot whose win rate is taken away."""
+    matches = len(paired)
     row: Row = {
-        "bot": first.bots[0],
-        "less": second.bots[0],
-        "opponent": first.bots[1],
-        "games": first.games // matches,
-        "episode": first.episode,
+        "bot": match.bots[0],
+        "less": less,
+        "opponent": match.bots[1],
+        "games": match.games // matches,
+        "episode": match.episode,
         "matches": matches,
         "value": percent(value),
         "design_effect": None,
+        "points_held": None,
     }
-    row |= held("paired", paired, value) | held("independent", independent, value)
-    return row | {"points_held": None}
+    return row | held("paired", paired, value) | held("independent", independent, value)
 
 
 def cut(match: MatchResult, matches: int) -> list[tuple[np.ndarray, np.ndarray]]:
