@@ -72,15 +72,21 @@ class Variant(NamedTuple):
     caution: float
 
 
-def positions(opponent: Agent, policy: Agent, count: int, seed: int) -> np.ndarray:
-    """`STATE` records (count,): player 0, who plays the policy, is to move and has a choice."""
+def positions(
+    opponent: Agent, policy: Agent, count: int, seed: int, share: float = STOPPED, games: int | None = None
+) -> np.ndarray:
+    """`STATE` records (count,): player 0, who plays the policy, is to move and has a choice.
+
+    Each of her decisions becomes a position with the chance `share`; there are fewer than `count` if so many
+    `games` (default: `count`) do not have enough of them.
+    """
     random = np.random.default_rng(seed)
-    table = Games(count, episode="game")
+    table = Games(count if games is None else games, episode="game")
     table.start(table.everyone, np.full(len(table), seed, np.uint64), table.everyone.astype(np.uint64))
     found, running = [], table.everyone
     while len(running):
         sitting = table.to_move()[running]
-        stopped = running[(sitting == 0) & (random.random(len(running)) < STOPPED)]
+        stopped = running[(sitting == 0) & (random.random(len(running)) < share)]
         found.append(table.state[stopped][table.state["public"]["phase"][stopped] != STOCK_ONLY])
         play_seated(table, [policy, opponent], sitting, running, play_bot)
         running = running[~table.done[running]]

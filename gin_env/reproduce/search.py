@@ -12,6 +12,7 @@ import numpy as np
 from gin_env.play.matches import PAIRS, MatchResult
 from gin_env.reproduce.beliefs import beliefs_table, measure_beliefs
 from gin_env.reproduce.experiments import Experiment, Row, Run, interval, markdown, match_row
+from gin_env.reproduce.expert_iteration import expert_iteration_table, measure_expert_iteration
 from gin_env.reproduce.one_step import draw_one_step, measure_one_step, one_step_table
 from gin_env.support.atomic import save_figure
 from gin_env.support.plots import new_figure, sign_figure
@@ -121,5 +122,14 @@ EXPERIMENTS = [
         seed=950,
         time="three quarters of an hour",
         pictures={"search_budgets.png": draw_budgets},
+    ),
+    Experiment(
+        "search/expert-iteration",
+        "The policy taught by what search finds",
+        measure_expert_iteration,
+        expert_iteration_table,
+        games=40_000,
+        seed=1300,
+        time="an hour and a half",
     ),
 ]
