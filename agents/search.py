@@ -139,20 +139,30 @@ class SearchBot:
         `view` is the one view of a player to move, `worlds` are `STATE` records (n,) in which she has it.
         """
         player = int(view.records["player"][0])
-        games = branches(worlds, actions)
-        won = self._players.play_on(games, player, self.turns)
-        ended = np.flatnonzero(games.done)
-        points = np.rint(100 * games.rewards[ended] * (1 - 2 * player)).astype(np.int64)
-        scores = view.records["public"]["scores"][0].astype(np.int64)
-        won[ended] = self.worth(view.rules, points, int(scores[player]), int(scores[1 - player]))
+        won = self.won_after(np.tile(worlds, len(actions)), np.repeat(actions, len(worlds)), player)
         won = won.reshape(len(actions), len(worlds))
         return won - won[0]
 
-    def worth(self, rules: Rules, points: np.ndarray, own: int, other: int) -> np.ndarray:
-        """float64 (n,): how much more likely points int64 (n,) of a hand make the win, at this score."""
+    def won_after(self, worlds: np.ndarray, actions: np.ndarray, player: int) -> np.ndarray:
+        """float64 (n,): how much more likely than before the hand the win is after an action in each world.
+
+        `worlds` are `STATE` records (n,) under the same rules, in which `player` is to move.
+        """
+        games = after(worlds, actions)
+        won = self._players.play_on(games, player, self.turns)
+        ended = np.flatnonzero(games.done)
+        points = np.rint(100 * games.rewards[ended] * (1 - 2 * player)).astype(np.int64)
+        scores = worlds["public"]["scores"][ended].astype(np.int64)
+        won[ended] = self.worth(games.rules, points, scores[:, player], scores[:, 1 - player])
+        return won
+
+    def worth(
+        self, rules: Rules, points: np.ndarray, own: int | np.ndarray, other: int | np.ndarray
+    ) -> np.ndarray:
+        """float64 (n,): how much more likely points int64 (n,) of a hand make the win, at these scores."""
         chances = self._chances_to_win(rules)
-        after = np.stack([own + np.maximum(points, 0), other + np.maximum(-points, 0)])
-        return chances[tuple(np.minimum(after, len(chances) - 1))] - chances[own, other]
+        scores = np.stack([own + np.maximum(points, 0), other + np.maximum(-points, 0)])
+        return chances[tuple(np.minimum(scores, len(chances) - 1))] - chances[own, other]
 
     def _chances_to_win(self, rules: Rules) -> np.ndarray:
         """`chances_to_win` by hands of the policy against whom it plays in thought, under these rules."""
@@ -167,12 +177,12 @@ class SearchBot:
         return self._chances[rules]
 
 
-def branches(states: np.ndarray, actions: np.ndarray) -> Games:
-    """The games of `STATE` records (n,) after each of k actions: n games for the first, then for the next."""
-    games = Games(len(actions) * len(states), Rules.from_record(states["public"]["rules"][0]))
-    games.state[:] = np.tile(states, len(actions))
+def after(states: np.ndarray, actions: np.ndarray) -> Games:
+    """The games of `STATE` records (n,), all under the same rules, after an action int64 (n,) in each."""
+    games = Games(len(states), Rules.from_record(states["public"]["rules"][0]))
+    games.state[:] = states
     games.done[:] = False
-    games.play(games.everyone, np.repeat(actions, len(states)))
+    games.play(games.everyone, actions)
     return games
 
 

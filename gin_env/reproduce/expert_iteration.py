@@ -7,14 +7,14 @@ towards what gained, as far as it gained. A choice is wrong whenever chance deci
 chance cancels over the positions.
 
 Some positions are learned, others choose the settings, others measure: there a network's choices are judged
-by gains that it has not seen.
+by worlds that it has not seen, and by the true hands.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,19 +22,21 @@ from gin_env.agents.candidate_policy import CandidatePolicyBot
 from gin_env.agents.search import SearchBot
 from gin_env.batch import Games
 from gin_env.candidates import NO_ACTION
-from gin_env.reproduce.experiments import Row, Run, interval, markdown, match_row
-from gin_env.reproduce.one_step import positions, view_of
+from gin_env.reproduce.experiments import Row, Run, interval, markdown, match_row, percent
+from gin_env.reproduce.one_step import positions, shuffle_stock, view_of
 from gin_env.state import STATE
 from gin_env.support.array_files import ArrayFormat
 
 WORLDS = 64
+FUTURES, TO_THE_END = 16, 100
+"""Orders of the stock with the true hands, and turns that no hand lasts: of those who judge."""
 GAMES, SHARE = 250, 0.1
 """Games of a block, and the share of their decisions that become positions: about 2,000."""
 LEARNED, CHOOSING, MEASURING = 160, 20, 20
 """Blocks that are learned, that choose the settings, and that measure."""
 EPOCHS, BATCH_SIZE, LEARNING_RATE = 8, 1024, 5e-4
 CHOICES, GAINS = "to choose as search does", "to move towards what gained"
-SCALES = {CHOICES: (0.0,), GAINS: (0.03, 0.01, 0.003)}
+SCALES = {CHOICES: (0.0,), GAINS: (0.01, 0.003, 0.001)}
 """In the second lesson, an action that gains so much, in chances to win, is to be e times as likely."""
 PARTS = (0.25, 0.5)
 """Shares of the learned blocks from which the best setting of a lesson is learned too."""
@@ -75,18 +77,44 @@ class Searched(NamedTuple):
 # --- Searching ----------------------------------------------------------------------------------------
 
 
-def search_block(run: Run, searcher: SearchBot, number: int, again: int = 0) -> Searched:
-    """A block of positions, from the run's folder if it is there; `again`: the same in other worlds."""
-    path = run.folder / f"block-{number}-{again}.npz"
-    if not path.exists():
-        run.say(f"block {number}{', again in other worlds' if again else ''}")
-        policy, games = searcher.policy, run.size(GAMES, 2)
-        states = positions(policy, policy, GAMES * 100, run.seed + number, SHARE, games)
-        found = search_positions(searcher, states, [run.seed, number, again])
-        arrays = found._asdict() | {"states": found.states.view(np.uint8).reshape(-1, STATE.itemsize)}
-        FORMAT.write(path, arrays, {})
-    arrays, _ = FORMAT.read(path)
-    return Searched(**arrays | {"states": arrays["states"].view(STATE)[:, 0]})
+class Expert:
+    """What `search` finds in blocks of positions, kept in the folder of a run."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.searcher = SearchBot(samples=WORLDS)
+        self.judge = SearchBot(samples=FUTURES, turns=TO_THE_END)
+
+    def block(self, number: int) -> Searched:
+        """A block of positions."""
+
+        def search() -> Searched:
+            policy, games = self.searcher.policy, self.run.size(GAMES, 2)
+            states = positions(policy, policy, GAMES * 100, self.run.seed + number, SHARE, games)
+            return search_positions(self.searcher, states, [self.run.seed, number, 0])
+
+        return self._kept(f"block {number}", search)
+
+    def in_other_worlds(self, number: int) -> Searched:
+        """The same block searched again."""
+        states = self.block(number).states
+        seed = [self.run.seed, number, 1]
+        return self._kept(f"block {number} again", lambda: search_positions(self.searcher, states, seed))
+
+    def by_true_hands(self, number: int) -> Searched:
+        """The same block; gains are those with the hands that were there, in shuffled orders of the stock."""
+        block, random = self.block(number), np.random.default_rng([self.run.seed, number, 2])
+        return self._kept(f"block {number} true", lambda: true_gains(self.judge, block, random))
+
+    def _kept(self, name: str, make: Callable[[], Searched]) -> Searched:
+        path = self.run.folder / f"{name.replace(' ', '-')}.npz"
+        if not path.exists():
+            self.run.say(name)
+            found = make()
+            states = found.states.view(np.uint8).reshape(-1, STATE.itemsize)
+            FORMAT.write(path, found._asdict() | {"states": states}, {})
+        arrays, _ = FORMAT.read(path)
+        return Searched(**arrays | {"states": arrays["states"].view(STATE)[:, 0]})
 
 
 def search_positions(searcher: SearchBot, states: np.ndarray, seed: Sequence[int]) -> Searched:
@@ -106,6 +134,20 @@ def search_positions(searcher: SearchBot, states: np.ndarray, seed: Sequence[int
             gains[number, : len(actions)] = found.mean(axis=1)
             errors[number, : len(actions)] = found.std(axis=1, ddof=1) / found.shape[1] ** 0.5
     return Searched(states, tried, gains, errors)
+
+
+def true_gains(judge: SearchBot, searched: Searched, random: np.random.Generator) -> Searched:
+    """The same positions with the gains that the judge finds with the true hands, in `FUTURES` orders."""
+    choice = np.flatnonzero(searched.tried[:, 1] != NO_ACTION)
+    worlds = np.stack([shuffle_stock(state, FUTURES, random) for state in searched.states[choice]])
+    number, place = np.nonzero(searched.tried[choice] != NO_ACTION)
+    actions = np.repeat(searched.tried[choice[number], place], FUTURES)
+    won = np.zeros((*searched.tried[choice].shape, FUTURES))
+    won[number, place] = judge.won_after(worlds[number].ravel(), actions, 0).reshape(-1, FUTURES)
+    won[number, place] -= won[number, 0]
+    gains, errors = np.zeros((2, *searched.tried.shape))
+    gains[choice], errors[choice] = won.mean(axis=2), won.std(axis=2, ddof=1) / FUTURES**0.5
+    return searched._replace(gains=gains, errors=errors)
 
 
 def choices_of_search(searched: Searched, caution: float) -> np.ndarray:
@@ -165,38 +207,45 @@ def choices(bot: CandidatePolicyBot, blocks: Sequence[Searched]) -> list[np.ndar
 
 
 def judged(actions: Sequence[np.ndarray], blocks: Sequence[Searched]) -> Row:
-    """What these actions gain over the policy's in a decision, in points of 100, and how many are others.
+    """What these actions gain over the policy's in a decision, in points of 100.
 
     An action that was not tried counts as the worst of those that were. The blocks are independent of each
     other, unlike positions of one game.
     """
-    gains, changed = [], []
+    gains = []
     for chosen, block in zip(actions, blocks, strict=True):
         found = np.where(block.tried == chosen[:, None], block.gains, np.inf).min(axis=1)
-        gains.append(np.where(np.isinf(found), block.gains.min(axis=1), found).mean())
-        changed.append((chosen != block.tried[:, 0]).mean())
+        gains.append(100 * np.where(np.isinf(found), block.gains.min(axis=1), found).mean())
     return {
-        "gain": round(100 * float(np.mean(gains)), 4),
-        "gain_error": round(100 * float(np.std(gains, ddof=1)) / len(gains) ** 0.5, 4),
-        "changed": round(float(np.mean(changed)), 4),
+        "gain": round(float(np.mean(gains)), 4),
+        "gain_error": round(float(np.std(gains, ddof=1)) / len(gains) ** 0.5, 4),
     }
 
 
 def measure_expert_iteration(run: Run) -> list[Row]:
     """Both lessons: choices at positions set apart, and games against the policy and Simple."""
-    searcher = SearchBot(samples=WORLDS)
     run.used(f"search:samples={WORLDS}", "policy")
-    counts = [run.size(count, 2) for count in (LEARNED, CHOOSING, MEASURING)]
-    ends = np.cumsum(counts).tolist()
-    blocks = [search_block(run, searcher, number) for number in range(ends[2])]
-    learned, choosing, measuring = blocks[: ends[0]], blocks[ends[0] : ends[1]], blocks[ends[1] :]
-    in_other_worlds = [search_block(run, searcher, number, again=1) for number in range(ends[1], ends[2])]
-    chosen = [choices_of_search(block, searcher.caution) for block in measuring]
-    rows = [{"taught": "nothing: search itself", "positions": 0} | judged(chosen, in_other_worlds)]
-    in_both = [
-        one._replace(gains=(one.gains + other.gains) / 2)
-        for one, other in zip(measuring, in_other_worlds, strict=True)
-    ]
+    expert = Expert(run)
+    ends = np.cumsum([run.size(count, 2) for count in (LEARNED, CHOOSING, MEASURING)]).tolist()
+    learned = [expert.block(number) for number in range(ends[0])]
+    choosing = [expert.block(number) for number in range(ends[0], ends[1])]
+    measuring = range(ends[1], ends[2])
+    blocks = [expert.block(number) for number in measuring]
+    judges = {
+        "worlds": [expert.in_other_worlds(number) for number in measuring],
+        "true": [expert.by_true_hands(number) for number in measuring],
+    }
+
+    def row(actions: Sequence[np.ndarray], **about: Any) -> Row:
+        for judge, judging in judges.items():
+            about |= {f"{judge}_{key}": value for key, value in judged(actions, judging).items()}
+        others = [(chosen != block.tried[:, 0]).mean() for chosen, block in zip(actions, blocks, strict=True)]
+        run.say(str(about))
+        return about | {"changed": percent(float(np.mean(others)))}
+
+    searcher = expert.searcher
+    searched = [choices_of_search(block, searcher.caution) for block in blocks]
+    rows = [row(searched, taught="nothing: search itself", scale=None, positions=None, selected=False)]
     for lesson, scales in SCALES.items():
         bots = {scale: teach(searcher, learned, lesson, scale) for scale in run.some(scales, 1)}
         best = max(bots, key=lambda scale: judged(choices(bots[scale], choosing), choosing)["gain"])
@@ -204,13 +253,11 @@ def measure_expert_iteration(run: Run) -> list[Row]:
         trials = [(best, part, teach(searcher, part, lesson, best)) for part in parts]
         trials += [(scale, learned, bot) for scale, bot in bots.items()]
         for scale, part, bot in trials:
-            row = {"taught": lesson, "scale": scale, "positions": sum(len(block.states) for block in part)}
-            rows.append(row | judged(choices(bot, in_both), in_both) | {"selected": bot is bots[best]})
-            run.say(str(rows[-1]))
-        rows += [
-            match_row(run.match(bots[best], opponent, MATCH_GAMES))
-            for opponent in run.some(("policy", "simple"), 1)
-        ]
+            about = {"taught": lesson, "scale": scale or None, "selected": bot is bots[best]}
+            positions_learned = sum(len(block.states) for block in part)
+            rows.append(row(choices(bot, blocks), **about, positions=positions_learned))
+        for opponent in run.some(("policy", "simple"), 1):
+            rows.append(match_row(run.match(bots[best], opponent, MATCH_GAMES)))
     return rows
 
 
@@ -219,18 +266,21 @@ def expert_iteration_table(rows: Sequence[Row]) -> str:
     lines = [
         (
             row["taught"],
-            row.get("scale") or "",
+            row["scale"] or "",
             f"{row['positions']:,}" if row["positions"] else "",
-            f"{row['gain']:+.3f} ± {row['gain_error']:.3f}",
-            f"{100 * row['changed']:.1f}",
-            "yes" if row.get("selected") else "",
+            *(
+                f"{row[f'{judge}_gain']:+.3f} ± {row[f'{judge}_gain_error']:.3f}"
+                for judge in ("worlds", "true")
+            ),
+            f"{row['changed']:.1f}",
+            "yes" if row["selected"] else "",
         )
         for row in rows
         if "taught" in row
     ]
     header = [
-        "taught", "scale", "positions learned", "chance to win, points of 100", "decisions changed, %",
-        "selected",
+        "taught", "scale", "positions learned", "gain by other worlds", "gain by the true hands",
+        "decisions changed, %", "selected",
     ]  # fmt: skip
     matches = [
         (f"{row['bot']} against `{row['opponent']}`", f"{row['games']:,}", interval(row))
@@ -238,4 +288,4 @@ def expert_iteration_table(rows: Sequence[Row]) -> str:
         if "bot" in row
     ]
     titles = ["match", "games", "games won (95 % interval)"]
-    return f"{markdown(header, lines, 'lrrrrl')}\n\n{markdown(titles, matches, 'lrr')}"
+    return f"{markdown(header, lines, 'lrrrrrl')}\n\n{markdown(titles, matches, 'lrr')}"

@@ -18,7 +18,7 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents.base import Agent
-from gin_env.agents.search import SearchBot, branches
+from gin_env.agents.search import SearchBot, after
 from gin_env.batch import Games
 from gin_env.play.turns import play_bot, play_seated
 from gin_env.reproduce.experiments import Row, Run, markdown
@@ -99,6 +99,15 @@ def view_of(state: np.void) -> PlayerView:
     table = Games(1)
     table.state[0] = state
     return table.views(table.everyone, 0)
+
+
+def shuffle_stock(state: np.void, count: int, random: np.random.Generator) -> np.ndarray:
+    """So many copies of a `STATE` record, with the cards of the stock in random orders."""
+    shuffled = np.repeat(state.reshape(1), count)
+    rules = Rules.from_record(state["public"]["rules"])
+    stock = slice(rules.deck_size - int(state["public"]["stock_left"]), rules.deck_size)
+    shuffled["hidden"]["deck"][:, stock] = random.permuted(shuffled["hidden"]["deck"][:, stock], axis=1)
+    return shuffled
 
 
 def measure_one_step(run: Run) -> list[Row]:
@@ -185,11 +194,8 @@ class Trial:
         self, state: np.void, tried: np.ndarray, random: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
         """float64 (k, FUTURES) twice: chances to win, in per cent, and points, above the first action."""
-        shuffled = np.repeat(state.reshape(1), FUTURES)
-        rules = Rules.from_record(state["public"]["rules"])
-        stock = slice(rules.deck_size - int(state["public"]["stock_left"]), rules.deck_size)
-        shuffled["hidden"]["deck"][:, stock] = random.permuted(shuffled["hidden"]["deck"][:, stock], axis=1)
-        futures = branches(shuffled, tried)
+        shuffled = shuffle_stock(state, FUTURES, random)
+        futures = after(np.tile(shuffled, len(tried)), np.repeat(tried, FUTURES))
         running = futures.everyone[~futures.done]
         while len(running):
             sitting = futures.to_move()[running]
@@ -197,7 +203,7 @@ class Trial:
             running = running[~futures.done[running]]
         points = 100.0 * futures.rewards
         own, other = state["public"]["scores"].tolist()
-        won = 100 * self.searcher.worth(rules, np.rint(points).astype(np.int64), own, other)
+        won = 100 * self.searcher.worth(futures.rules, np.rint(points).astype(np.int64), own, other)
         won, points = won.reshape(len(tried), FUTURES), points.reshape(len(tried), FUTURES)
         return won - won[0], points - points[0]
 
