@@ -1,4 +1,4 @@
-"""Paper 002: ten networks for each of its one, controls, the paper's own schedule to its end.
+"""Paper 002's Table 1 with ten networks for each of its one, controls, the paper's own schedule to its end.
 
 Everything is kept in the run's folder as soon as it is made: data sets, networks, checkpoints after each
 epoch. A network is selected by its games on the decks of `selection.VALIDATION_SEED`; all figures that a
@@ -28,15 +28,34 @@ from gin_env.reproduce.experiments import (
     match_row,
     percent,
 )
-from gin_env.reproduce.hand_strength import CONFIDENCE, TABLE, data_set
+from gin_env.reproduce.hand_strength import DATA_TITLES, data_set
 from gin_env.support.atomic import save_figure
-from gin_env.support.plots import BLUE, ORANGE, new_figure, sign_figure
+from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, sign_figure
 from gin_env.training.hand_strength import recipes
 from gin_env.training.hand_strength.data_sets import DataSet
 
 if TYPE_CHECKING:
     from gin_env.training.hand_strength.trainer import Settings, Trainer
 
+CONFIDENCE = 0.9
+"""The paper's."""
+TABLE = {
+    "mlp-simple": (87.4, 87.7, 42.9, 0.8),
+    "mlp-i-simple": (90.8, 91.4, 43.6, 0.8),
+    "dual-inception-simple": (79.1, 79.8, 45.8, 0.8),
+    "mlp-random-16": (159.0, 159.4, 44.0, 0.8),
+    "mlp-i-random-16": (149.2, 150.0, 42.3, 0.8),
+    "dual-inception-random-16": (83.0, 83.0, 50.1, 0.8),
+    "mlp-random-256": (106.1, 107.4, 48.1, 0.8),
+    "mlp-i-random-256": (106.4, 107.8, 45.8, 0.7),
+    "dual-inception-random-256": (74.8, 75.7, 55.4, 0.8),
+    "mlp-simple-all-stages": (153.7, 154.5, 34.3, 0.7),
+    "mlp-i-simple-all-stages": (153.5, 155.7, 29.3, 0.6),
+    "dual-inception-simple-all-stages": (144.1, 146.5, 19.7, 0.6),
+    "dual-inception-random-16-augmented": (181.7, 181.4, 42.8, 0.8),
+    "dual-inception-16-random-16-augmented": (132.6, 132.0, 51.2, 0.8),
+}
+"""Table 1: training loss, validation loss, games won in per cent against Simple, half its interval."""
 NETWORKS = 10
 """Of each kind."""
 GAMES = 10_000
@@ -90,6 +109,8 @@ def network_rows(run: Run, name: str, networks: Sequence[tuple[Path, dict[str, A
                 "seed": told["seed"],
                 "train_loss": round(told["train_losses"][-1], 3),
                 "validation_loss": round(told["validation_losses"][-1], 3),
+                "train_losses": [round(loss, 3) for loss in told["train_losses"]],
+                "validation_losses": [round(loss, 3) for loss in told["validation_losses"]],
                 "validated": percent(told["validated"]),
                 "selected": number == best,
             }
@@ -133,6 +154,8 @@ def networks_table(rows: Sequence[Row]) -> str:
             (
                 f"`{name}`",
                 len(mine),
+                f"{np.median([row['train_loss'] for row in mine]):.1f}",
+                paper[0] if paper else "",
                 spread([row["validation_loss"] for row in mine]),
                 paper[1] if paper else "",
                 spread([row["won"] for row in mine]),
@@ -141,11 +164,33 @@ def networks_table(rows: Sequence[Row]) -> str:
             )
         )
     header = [
-        "network and data", "networks", "validation loss: median (lowest to highest)", "paper",
+        "network and data", "networks", "train loss: median", "paper",
+        "validation loss: median (lowest to highest)", "paper",
         "games won: median (lowest to highest)", "paper (one network)",
         "the one selected by other games (90 % interval)",
     ]  # fmt: skip
     return markdown(header, lines)
+
+
+COLOURS = {"mlp": BLUE, "mlp-i": ORANGE, "dual-inception": GREEN}
+
+
+def draw_losses(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Figure 4: training and validation loss by epoch, medians of the networks."""
+    figure, [axes] = new_figure(4 * len(DATA_TITLES), 3.4, columns=len(DATA_TITLES))
+    for panel, (name, title) in zip(axes, DATA_TITLES.items(), strict=True):
+        for architecture, colour in COLOURS.items():
+            mine = [row for row in rows if row["network"] == f"{architecture}-{name}"]
+            for key, dash in (("train_losses", "-"), ("validation_losses", "--")):
+                if mine:
+                    losses = np.median([row[key] for row in mine], axis=0)
+                    label = architecture if dash == "-" else None
+                    panel.plot(np.arange(1, len(losses) + 1), losses, dash, color=colour, label=label)
+        panel.set(xlabel="epoch", ylabel="mean squared error", title=f"{title} (002, Figure 4)")
+        if panel.has_data():
+            panel.legend(fontsize=8, title="dashed: validation", title_fontsize=8)
+    sign_figure(figure, origin)
+    save_figure(figure, path, dpi=150)
 
 
 CONTROLS = ("dual-inception-random-16", "dual-inception-random-256", *recipes.CONTROLS)
@@ -239,12 +284,13 @@ def draw_schedule(rows: Sequence[Row], path: Path, origin: str) -> None:
 
 EXPERIMENTS = [
     Experiment(
-        "002/ten-networks",
-        "Table 1 of paper 002 with ten networks for each of its one",
+        "002/table-1",
+        "Networks of paper 002's Table 1, and ours: ten for each of its one",
         partial(measure_networks, tuple(recipes.TABLE_1)),
         networks_table,
         games=GAMES,
         time="an hour and a half",
+        pictures={"hand_strength/figure_4.png": draw_losses},
     ),
     Experiment(
         "002/controls",
