@@ -46,8 +46,8 @@ def test_a_table_of_long_training_has_the_mean_and_each_seed():
 
 def network_row(network: str, seed: int, won: float, selected: bool) -> dict:
     return {
-        "network": network, "seed": seed, "validation_loss": 100.0 + seed, "won": won, "low": won - 1,
-        "high": won + 1, "selected": selected,
+        "network": network, "seed": seed, "train_loss": 90.0 + seed, "validation_loss": 100.0 + seed,
+        "won": won, "low": won - 1, "high": won + 1, "selected": selected,
     }  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def test_a_table_of_networks_has_median_range_and_the_selected_one():
         for seed, won in enumerate((46.1, 54.0, 55.2))
     ]
     assert hand_strength_networks.networks_table(rows).splitlines()[-1] == (
-        "| `dual-inception-random-256` | 3 | 101.0 (100.0 to 102.0) | 75.7 | 54.0 (46.1 to 55.2) "
+        "| `dual-inception-random-256` | 3 | 91.0 | 74.8 | 101.0 (100.0 to 102.0) | 75.7 | 54.0 (46.1 to 55.2) "
         "| 55.4 ± 0.8 | 54.0 (53.0 to 55.0) |"
     )
 
