@@ -124,12 +124,12 @@ class SearchBot:
             worlds = np.concatenate([chains.next_worlds() for _ in range(number // FIRST_ROUND)])
             found = self.gains(view, worlds, np.concatenate([[first], others]))[1:]
             gains = np.concatenate([gains, found], axis=1)
-            mean, error = _mean_and_error(gains)
+            mean, error = mean_and_error(gains)
             hopeful = mean + self.caution * error > 0
             others, gains = others[hopeful], gains[hopeful]
         if not gains.size:
             return first
-        mean, error = _mean_and_error(gains)
+        mean, error = mean_and_error(gains)
         surely = mean - self.caution * error
         return int(others[surely.argmax()]) if surely.max() > 0 else first
 
@@ -186,9 +186,9 @@ def after(states: np.ndarray, actions: np.ndarray) -> Games:
     return games
 
 
-def _mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Means (k,) of gains (k, n) and their standard errors."""
-    return gains.mean(axis=1), gains.std(axis=1, ddof=1) / gains.shape[1] ** 0.5
+def mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means (..., k) of gains (..., k, n) and their standard errors."""
+    return gains.mean(axis=-1), gains.std(axis=-1, ddof=1) / gains.shape[-1] ** 0.5
 
 
 class _Players:

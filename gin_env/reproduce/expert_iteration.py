@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gin_env.agents.candidate_policy import CandidatePolicyBot
-from gin_env.agents.search import SearchBot
+from gin_env.agents.search import SearchBot, mean_and_error
 from gin_env.batch import Games
 from gin_env.candidates import NO_ACTION
 from gin_env.reproduce.experiments import Row, Run, interval, markdown, match_row, percent
@@ -95,15 +95,16 @@ class Expert:
 
         return self._kept(f"block {number}", search)
 
-    def in_other_worlds(self, number: int) -> Searched:
-        """The same block searched again."""
-        states = self.block(number).states
+    def in_other_worlds(self, number: int, block: Searched) -> Searched:
+        """The block of this number searched again."""
         seed = [self.run.seed, number, 1]
-        return self._kept(f"block {number} again", lambda: search_positions(self.searcher, states, seed))
+        return self._kept(
+            f"block {number} again", lambda: search_positions(self.searcher, block.states, seed)
+        )
 
-    def by_true_hands(self, number: int) -> Searched:
+    def by_true_hands(self, number: int, block: Searched) -> Searched:
         """The same block; gains are those with the hands that were there, in shuffled orders of the stock."""
-        block, random = self.block(number), np.random.default_rng([self.run.seed, number, 2])
+        random = np.random.default_rng([self.run.seed, number, 2])
         return self._kept(f"block {number} true", lambda: true_gains(self.judge, block, random))
 
     def _kept(self, name: str, make: Callable[[], Searched]) -> Searched:
@@ -130,9 +131,8 @@ def search_positions(searcher: SearchBot, states: np.ndarray, seed: Sequence[int
         tried[number, : len(actions)] = actions
         if len(actions) > 1:
             worlds = searcher.belief.worlds(view, searcher.samples, np.random.default_rng([*seed, number]))
-            found = searcher.gains(view, worlds, actions)
-            gains[number, : len(actions)] = found.mean(axis=1)
-            errors[number, : len(actions)] = found.std(axis=1, ddof=1) / found.shape[1] ** 0.5
+            mean, error = mean_and_error(searcher.gains(view, worlds, actions))
+            gains[number, : len(actions)], errors[number, : len(actions)] = mean, error
     return Searched(states, tried, gains, errors)
 
 
@@ -146,7 +146,7 @@ def true_gains(judge: SearchBot, searched: Searched, random: np.random.Generator
     won[number, place] = judge.won_after(worlds[number].ravel(), actions, 0).reshape(-1, FUTURES)
     won[number, place] -= won[number, 0]
     gains, errors = np.zeros((2, *searched.tried.shape))
-    gains[choice], errors[choice] = won.mean(axis=2), won.std(axis=2, ddof=1) / FUTURES**0.5
+    gains[choice], errors[choice] = mean_and_error(won)
     return searched._replace(gains=gains, errors=errors)
 
 
@@ -168,7 +168,6 @@ def teach(searcher: SearchBot, blocks: Sequence[Searched], lesson: str, scale: f
     """The searcher's policy after a lesson from these blocks."""
     import torch
 
-    torch.manual_seed(0)
     random = np.random.default_rng(0)
     before = searcher.policy.network
     network = copy.deepcopy(before).train()
@@ -229,11 +228,10 @@ def measure_expert_iteration(run: Run) -> list[Row]:
     ends = np.cumsum([run.size(count, 2) for count in (LEARNED, CHOOSING, MEASURING)]).tolist()
     learned = [expert.block(number) for number in range(ends[0])]
     choosing = [expert.block(number) for number in range(ends[0], ends[1])]
-    measuring = range(ends[1], ends[2])
-    blocks = [expert.block(number) for number in measuring]
+    blocks = [expert.block(number) for number in range(ends[1], ends[2])]
     judges = {
-        "worlds": [expert.in_other_worlds(number) for number in measuring],
-        "true": [expert.by_true_hands(number) for number in measuring],
+        "worlds": [expert.in_other_worlds(*numbered) for numbered in enumerate(blocks, ends[1])],
+        "true": [expert.by_true_hands(*numbered) for numbered in enumerate(blocks, ends[1])],
     }
 
     def row(actions: Sequence[np.ndarray], **about: Any) -> Row:

@@ -18,7 +18,7 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents.base import Agent
-from gin_env.agents.search import SearchBot, after
+from gin_env.agents.search import SearchBot, after, mean_and_error
 from gin_env.batch import Games
 from gin_env.play.turns import play_bot, play_seated
 from gin_env.reproduce.experiments import Row, Run, markdown
@@ -186,8 +186,8 @@ class Trial:
                 bot.turns = turns
                 gains = bot.gains(view, worlds[:count], tried)
                 for samples, caution in product([some for some in COUNTS if some <= count], CAUTIONS):
-                    some = gains[:, :samples]
-                    surely = some.mean(axis=1) - caution * some.std(axis=1, ddof=1) / samples**0.5
+                    mean, error = mean_and_error(gains[:, :samples])
+                    surely = mean - caution * error
                     yield Variant(belief, turns, samples, caution), _gain(int(surely.argmax()), won, points)
 
     def true_gains(
