@@ -43,7 +43,7 @@ def test_a_bot_changes_style_after_so_many_hands():
 
 
 def test_long_games_are_those_of_a_match():
-    """Without a memory the player is `safe-discard`, on the decks and seats of `play_match`."""
+    """A player who does not learn is `safe-discard`, on the decks and seats of `play_match`."""
     played = adaptive.play_long_games(
         estimators.make("bayes"), False, agents.make("simple"), 40, 8, Rules(), 2
     )
@@ -55,11 +55,12 @@ def test_long_games_are_those_of_a_match():
 
 def test_a_memory_changes_nothing_but_for_who_adapts():
     opponent = agents.make("simple")
-    for name, same in (("bayes", True), ("ensemble:switching=adaptive", False)):
-        estimator = estimators.make(name)
+    for made_of, same in (("bayes", True), (("bayes", "uniform"), False)):
         with_memory, without = (
-            adaptive.play_long_games(estimator, remembers, opponent, 4, 8, Rules(), 2)["losses"]
-            for remembers in (True, False)
+            adaptive.play_long_games(
+                adaptive.make_estimator(made_of, learns), learns, opponent, 4, 8, Rules(), 2
+            )["losses"]
+            for learns in (True, False)
         )
         assert np.allclose(with_memory, without, rtol=1e-5) == same
 

@@ -18,8 +18,9 @@ from gin_env import agents, estimators
 from gin_env.agents import Agent
 from gin_env.agents.safe_discard import SafeDiscardBot
 from gin_env.batch import Games
-from gin_env.cards import card_columns
+from gin_env.cards import NUM_CARDS, card_columns
 from gin_env.estimators.base import Estimator
+from gin_env.estimators.ensemble import MEMBERS as PAPER_MEMBERS
 from gin_env.estimators.ensemble import EnsembleEstimator
 from gin_env.estimators.public_history import known_cards
 from gin_env.play.intervals import win_rate_difference_interval, win_rate_interval
@@ -54,10 +55,10 @@ PLAYERS: dict[str, tuple[str | tuple[str, ...], bool]] = {
     **{f"`{member}`": (member, False) for member in MEMBERS},
     "mixture of these four, no memory": (MEMBERS, False),
     "mixture of these four, memory": (MEMBERS, True),
-    "`ensemble:switching=adaptive`, no memory": ("ensemble:switching=adaptive", False),
-    "`ensemble:switching=adaptive`, memory": ("ensemble:switching=adaptive", True),
+    "`ensemble:switching=adaptive`, no memory": (PAPER_MEMBERS, False),
+    "`ensemble:switching=adaptive`, memory": (PAPER_MEMBERS, True),
 }
-"""Label -> (estimator, or members of an adaptive mixture; whether it keeps its memory along the game)."""
+"""Label -> (estimator, or members of an adaptive mixture; whether it learns along the game)."""
 OPPONENTS = (*STYLES, f"{STYLES[0]}, then {STYLES[1]}", f"{STYLES[1]}, then {STYLES[0]}")
 GAMES = 2000
 
@@ -88,9 +89,11 @@ class ToldSafeDiscardBot(SafeDiscardBot):
 
 
 def play_long_games(
-    estimator: Estimator, remembers: bool, opponent: Agent, games: int, seed: int, rules: Rules, change: int
+    estimator: Estimator, learns: bool, opponent: Agent, games: int, seed: int, rules: Rules, change: int
 ) -> dict[str, Any]:
     """Games of the safe-discard player with this estimator; each deal from both seats.
+
+    An estimator that learns is shown every decision; another is asked at the discards, which need it.
 
     Returns ``wins`` and ``decided`` for each deal, and ``losses``: (sum of the log losses of the cards of
     unknown place at its discards, number of these cards) in hands before number `change` and from there on.
@@ -108,12 +111,12 @@ def play_long_games(
         mine, theirs = running[ours], running[~ours]
         if len(mine):
             view = table.views(mine)
-            if remembers:
-                own = memory[mine]
-                estimates = estimator.advance(view, own)
-                memory[mine] = own
-            else:
-                estimates = estimator.estimate(view)
+            shown = np.flatnonzero(learns | (view.records["public"]["phase"] == DISCARD))
+            estimates = np.zeros((len(mine), NUM_CARDS), np.float32)
+            if len(shown):
+                own = memory[mine[shown]]
+                estimates[shown] = estimator.advance(view[shown], own)
+                memory[mine[shown]] = own
             hands = table.state["private"]["hand"][mine, 1 - seats[mine]]
             add_losses(view, estimates, hands, change, losses)
             table.play(mine, bot.decide(view, estimates))
@@ -148,11 +151,11 @@ def add_losses(
         losses[part] += each[chosen].sum(), unknown[chosen].sum()
 
 
-def make_estimator(made_of: str | tuple[str, ...]) -> Estimator:
-    """An estimator by name, or the adaptive mixture of these members."""
+def make_estimator(made_of: str | tuple[str, ...], learns: bool) -> Estimator:
+    """An estimator by name, or the adaptive mixture of these members, which never adapts if not to learn."""
     if isinstance(made_of, str):
         return estimators.make(made_of)
-    return EnsembleEstimator("adaptive", made_of)
+    return EnsembleEstimator("adaptive", made_of, rate=float(learns))
 
 
 def make_opponent(name: str) -> Agent:
@@ -170,13 +173,13 @@ def measure_adaptive(run: Run) -> list[Row]:
     rows: list[Row] = []
     for number, opponent in enumerate(OPPONENTS):
         played: dict[str, dict[str, Any]] = {}
-        for place, (label, (made_of, remembers)) in enumerate(PLAYERS.items()):
+        for place, (label, (made_of, learns)) in enumerate(PLAYERS.items()):
             path = run.folder / f"opponent-{number}-player-{place}.json"
             if not path.exists():
                 run.say(f"{label} against {opponent}")
                 done = play_long_games(
-                    make_estimator(made_of),
-                    remembers,
+                    make_estimator(made_of, learns),
+                    learns,
                     make_opponent(opponent),
                     run.size(GAMES, 10),
                     run.seed,

@@ -20,7 +20,6 @@ from gin_env.reproduce.learning import HELD_OUT
 LEFT_OUT: dict[str, dict[str, float]] = {
     "nothing": {"simple": 8.0, "simple:knock_at=0": 1.0, "tonic": 2.0},
     "`tonic`": {"simple": 8.0, "simple:knock_at=0": 1.0},
-    "`simple:knock_at=0`": {"simple": 8.0, "tonic": 2.0},
 }
 """What is left out -> the pool of the loop, each bot with its share; the first is the loop's own."""
 SEEDS = (1, 2, 3)
