@@ -90,7 +90,8 @@ class Expert:
 
         def search() -> Searched:
             policy, games = self.searcher.policy, self.run.size(GAMES, 2)
-            states = positions(policy, policy, GAMES * 100, self.run.seed + number, SHARE, games)
+            all_of_them = 1000 * games  # no game has so many decisions
+            states = positions(policy, policy, all_of_them, self.run.seed + number, SHARE, games)
             return search_positions(self.searcher, states, [self.run.seed, number, 0])
 
         return self._kept(f"block {number}", search)
