@@ -96,6 +96,6 @@ EXPERIMENTS = [
         "CFR by the number of cards dealt to ten million iterations, three seeds",
         partial(measure_long_training, "dealt"),
         long_training_table,
-        time="an hour and three quarters",
+        time="an hour and a half",
     ),
 ]
