@@ -247,6 +247,6 @@ EXPERIMENTS = [
         adaptive_table,
         games=GAMES,
         seed=43,
-        time="an hour and a half",
+        time="half an hour",
     )
 ]
