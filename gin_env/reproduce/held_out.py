@@ -1,7 +1,7 @@
 """``generation`` trained with one family of bots left out: what it does to bots that it has never met.
 
 The shipped `generation` was mostly shown against the pool that it was trained and chosen in. Here the loop
-runs with its whole pool, and with a part of it left out, three seeds each; all champions play the same bots.
+runs with its whole pool, and with `tonic` left out, three seeds each; all champions play the same bots.
 The bots of `HELD_OUT` are in no pool.
 """
 
