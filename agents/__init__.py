@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -28,8 +29,12 @@ from gin_env.agents.simple import SimpleBot
 from gin_env.agents.tonic import TonicBot
 from gin_env.agents.utility import UtilityBot
 from gin_env.support import specs
+from gin_env.support.checks import check_switch
 
-__all__ = ["Agent", "make", "names", "paper_names", "parameters", "resolve"]
+__all__ = ["Agent", "make", "names", "paper_names", "parameters", "resolve", "starts_program"]
+
+_PROGRAM = re.compile(rf"(?:^|[=+])\s*{PREFIX}")
+"""At the beginning of a name, or of a parameter's value at any depth."""
 
 
 def _policy(path: str, deterministic: bool = True) -> Agent:
@@ -141,7 +146,12 @@ def parameters(name: str) -> dict[str, Any] | None:
     return specs.parameters(_factory(name))
 
 
-def make(name: str, **params: Any) -> Agent:
+def starts_program(name: str) -> bool:
+    """Whether a bot's name, or a bot named anywhere in its parameters, is a program (``process:COMMAND``)."""
+    return _PROGRAM.search(name) is not None
+
+
+def make(name: str, *, programs: bool = False, **params: Any) -> Agent:
     """A bot by name, or the trained policy or generation's network in a ``.safetensors`` file.
 
     A Stable-Baselines3 archive (``.zip``) is refused, since it may hold code: ``gin-rummy convert`` makes
@@ -150,26 +160,34 @@ def make(name: str, **params: Any) -> Agent:
     The name may hold parameters, as in ``"simple:knock_at=4"`` (see `gin_env.support.specs`). In results
     a bot made with parameters is called by the text that makes it again.
 
-    ``process:COMMAND`` is a program that plays: see `gin_env.agents.process`.
+    ``process:COMMAND`` is a program that plays, see `gin_env.agents.process`. It is started only with
+    ``programs=True``. Pass that for names that your own code or the user wrote, never for a name from a file.
+    The bots named in a bot's parameters are never programs.
 
-    Raises ValueError for an unknown name or parameters that cannot be read, TypeError for a parameter
-    that the bot does not have.
+    Raises ValueError for an unknown name, a program without ``programs=True`` or parameters that cannot be
+    read, TypeError for a parameter that the bot does not have.
     """
-    if isinstance(name, str) and name.startswith(PREFIX):
-        return ProcessBot(name.removeprefix(PREFIX), **params)
+    if isinstance(name, str) and starts_program(name):
+        check_switch("programs", programs)
+        if not programs:
+            raise ValueError(
+                f"bot {name!r} starts a program: if you trust the command, pass programs=True to agents.make"
+            )
+        if name.startswith(PREFIX):
+            return ProcessBot(name.removeprefix(PREFIX), **params)
     bot = specs.make(name, params, _factory, "bot")
     if name in PAPER_BOTS and not params:
         bot.name = name
     return bot
 
 
-def resolve(bot: str | Agent) -> Agent:
-    """A bot from a name (with or without parameters), a path or an object.
+def resolve(bot: str | Agent, *, programs: bool = False) -> Agent:
+    """A bot from a name (with or without parameters), a path or an object; `programs` as for `make`.
 
     Raises TypeError for an object that is not a bot.
     """
     if isinstance(bot, str):
-        return make(bot)
+        return make(bot, programs=programs)
     if isinstance(bot, type) or not isinstance(bot, Agent):
         raise TypeError(f"a bot is a name or an object with `name` and `act(view)`, not {bot!r}")
     return bot

@@ -1,21 +1,26 @@
 """A bot that is another program: ``process:COMMAND`` starts it and asks it, a line of JSON for each decision.
 
-The lines are those of `gin_env.protocol`. Naming such a bot runs the command, as you would run it in a shell
-(but without one): only name commands that you would run yourself.
+The lines are those of `gin_env.protocol`. Such a name runs the command with your rights, as you would run it
+in a shell (but without one). Only name commands that you would run yourself.
 
->>> bot = agents.make("process:gin-rummy serve-bot simple")
+>>> bot = agents.make("process:gin-rummy serve-bot simple", programs=True)
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
+import re
 import shlex
+import signal
 import subprocess
+import sys
 import threading
 import time
 import weakref
-from typing import Any, NoReturn, TextIO
+from collections.abc import Mapping
+from typing import IO, Any, NoReturn
 
 import numpy as np
 
@@ -26,6 +31,18 @@ from gin_env.support.checks import check_number
 from gin_env.views import PlayerView
 
 PREFIX = "process:"
+KEPT_VARIABLES = re.compile(
+    "PATH|HOME|TZ|LANG|LANGUAGE|LC_.*|TMPDIR|TEMP|TMP|VIRTUAL_ENV|PYTHON.*|GIN_ENV_CACHE|XDG_CACHE_HOME"
+    "|OMP_NUM_THREADS|NUMBA_.*"
+    "|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|USERPROFILE|APPDATA|LOCALAPPDATA|PROGRAMDATA"
+)
+"""Names of the environment variables that a program inherits."""
+CHECK_SECONDS = 0.1
+"""How often a program that has not answered is checked for having ended."""
+EXIT_SECONDS = 0.2
+"""For a program to end by itself once its input has ended."""
+MAX_BYTES = 4 * protocol.MOST_CHARACTERS
+"""Of a line; anything longer has too many characters."""
 
 
 class ProcessBotError(ChildProcessError):
@@ -33,19 +50,33 @@ class ProcessBotError(ChildProcessError):
 
 
 class ProcessBot:
-    """Asks a program for every decision; it is started at once and stopped with this object.
+    """Asks a program for every decision; it is started immediately and killed with this object.
+
+    The program has a process group of its own, which is killed as a whole: processes that it starts end with
+    it. It inherits only the environment variables that `KEPT_VARIABLES` matches.
 
     Parameters
     ----------
     command : the program and its arguments, as one text.
-    seconds : the most that it may take for a decision.
-    start_seconds : the most that it may take until it is ready.
+    seconds : time limit of a decision, from the question's first byte to the answer's last.
+    start_seconds : time limit until the program is ready.
+    env : environment variables for the program, in addition to those that it inherits.
 
-    Raises ProcessBotError, naming the command, if the program does not start or does not say that it is
-    ready, and in `act` for whatever goes wrong there. After an error it is stopped.
+    Raises
+    ------
+    ProcessBotError
+        If the program does not start or does not say that it is ready, and in `act` for anything that goes
+        wrong there. The message names the command. After an error, or Ctrl-C during a decision, the program
+        is killed.
     """
 
-    def __init__(self, command: str, seconds: float = 10.0, start_seconds: float = 120.0) -> None:
+    def __init__(
+        self,
+        command: str,
+        seconds: float = 10.0,
+        start_seconds: float = 120.0,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
         self.command = command
         self.name = PREFIX + command
         self.seconds = check_number("seconds", seconds, 0.0, 1e6)
@@ -56,21 +87,27 @@ class ProcessBot:
             raise ProcessBotError(f"{self.name}: the command cannot be read: {error}") from error
         if not arguments:
             raise ProcessBotError(f"{PREFIX} needs a command, such as {PREFIX}gin-rummy serve-bot simple")
+        variables = _environment(env)
         try:
             self._process = subprocess.Popen(
                 arguments,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                encoding="utf-8",
-                errors="replace",
-                bufsize=1,
+                bufsize=0,
+                env=variables,
+                **_OWN_GROUP,
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise ProcessBotError(f"{self.name}: it does not start: {error}") from error
-        self._lines: queue.Queue[str] = queue.Queue()
-        # A thread reads, since no other way of waiting for a line with a time limit works everywhere.
-        threading.Thread(target=_read, args=(self._process.stdout, self._lines), daemon=True).start()
-        self.close = weakref.finalize(self, _stop, self._process)
+        self._questions: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        # Reads and writes may block for ever. In a thread they do not block the caller, on any system.
+        threading.Thread(
+            target=_exchange,
+            args=(self._process.stdin, self._process.stdout, self._questions, self._replies),
+            daemon=True,
+        ).start()
+        self.close = weakref.finalize(self, _stop, self._process, self._questions, os.getpid())
         self._number = 0
         ready = self._ask({"type": "hello", "protocol": protocol.VERSION}, start_seconds)
         if ready.get("type") != "ready" or ready.get("protocol") != protocol.VERSION:
@@ -94,26 +131,41 @@ class ProcessBot:
         return actions
 
     def _ask(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """The reply to a message, within so many seconds."""
+        """The reply to a message, within this many seconds."""
+        if not self.close.alive:
+            self._fail(f"it has ended, with status {self._process.returncode}")
         end = time.monotonic() + seconds
+        self._questions.put(protocol.line(message).encode())
         try:
-            self._process.stdin.write(protocol.line(message))  # type: ignore[union-attr]
-            self._process.stdin.flush()  # type: ignore[union-attr]
-            text = self._lines.get(timeout=max(end - time.monotonic(), 0))
+            reply = self._reply(end)
         except queue.Empty:
             self._fail(f"no answer in {seconds:g} seconds")
-        except (OSError, ValueError):
-            text = ""
-        if not text:
-            self._fail(f"it has ended, with status {self._status()}")
+        except BaseException:  # Ctrl-C: its answer would be taken for the next one
+            self.close()
+            raise
+        if not reply:
+            self._fail(f"it has ended, with status {self._status(end)}")
         try:
-            return protocol.read_line(text)
+            return protocol.read_line(reply.decode(errors="replace"))
         except ProtocolError as error:
             self._fail(f"its answer cannot be read: {error}")
 
-    def _status(self) -> int | None:
+    def _reply(self, end: float) -> bytes:
+        """The next line; empty if the program has ended. Raises queue.Empty if none comes in time."""
+        while True:
+            left = max(end - time.monotonic(), 0)
+            has_ended = self._process.poll() is not None
+            try:
+                return self._replies.get(timeout=min(left, CHECK_SECONDS))
+            except queue.Empty:
+                if has_ended:  # but a process that it started keeps its output open
+                    return b""
+                if left <= CHECK_SECONDS:
+                    raise
+
+    def _status(self, end: float) -> int | None:
         try:
-            return self._process.wait(1)
+            return self._process.wait(min(max(end - time.monotonic(), 0), 1))
         except subprocess.TimeoutExpired:
             return None
 
@@ -122,20 +174,79 @@ class ProcessBot:
         raise ProcessBotError(f"{self.name}: {what}")
 
 
-def _read(stream: TextIO, lines: queue.Queue[str]) -> None:
-    """Pass the lines of a program on; an empty text is the end."""
-    with stream:
-        while text := stream.readline(protocol.MOST_CHARACTERS + 1):
-            lines.put(text)
-    lines.put("")
+def _environment(env: Mapping[str, str] | None) -> dict[str, str]:
+    """What a program inherits, and `env`."""
+    if env is not None and not isinstance(env, Mapping):
+        raise TypeError(f"env must be a mapping of names to texts, not {env!r}")
+    kept = {name: value for name, value in os.environ.items() if KEPT_VARIABLES.fullmatch(name.upper())}
+    for name, value in (env or {}).items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise TypeError(f"env must be a mapping of names to texts, not {env!r}")
+        kept[name] = value
+    return kept
 
 
-def _stop(process: subprocess.Popen[str]) -> None:
-    """End a program: it should by itself when its input ends, and is killed if it does not."""
+def _exchange(
+    stdin: IO[bytes],
+    stdout: IO[bytes],
+    questions: queue.SimpleQueue[bytes | None],
+    replies: queue.SimpleQueue[bytes],
+) -> None:
+    """Send each question and pass one line on; an empty one says that the program has ended.
+
+    Nothing is read before it is asked for, so a program that floods its output fills its pipe and waits.
+    """
+    unread = bytearray()
+    with stdout:
+        while question := questions.get():
+            try:
+                while question:
+                    question = question[stdin.write(question) :]
+                replies.put(_read_line(stdout, unread))
+            except (OSError, ValueError):  # it does not read any longer, or is being stopped
+                replies.put(b"")
+
+
+def _read_line(stream: IO[bytes], unread: bytearray) -> bytes:
+    """The next line, as far as there is one; `unread` keeps what comes after it."""
+    searched = 0
+    while (end := unread.find(b"\n", searched) + 1) == 0 and len(unread) <= MAX_BYTES:
+        searched = len(unread)
+        chunk = stream.read(1 << 16)
+        if not chunk:
+            break
+        unread += chunk
+    line = bytes(unread[: end or len(unread)])
+    del unread[: len(line)]
+    return line
+
+
+def _stop(process: subprocess.Popen[bytes], questions: queue.SimpleQueue[bytes | None], owner: int) -> None:
+    """End a program and all that it started. It may end by itself when its input ends, and is then killed."""
+    if os.getpid() != owner:  # a fork: the program is not its own
+        return
+    questions.put(None)
     with contextlib.suppress(OSError):
-        process.stdin.close()  # type: ignore[union-attr]
-    try:
-        process.wait(0.2)
-    except subprocess.TimeoutExpired:
+        process.stdin.close()  # type: ignore[union-attr]  # a raw pipe: there is nothing to flush
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(EXIT_SECONDS)
+    _kill_group(process)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(5)
+
+
+if sys.platform == "win32":
+    _OWN_GROUP: dict[str, Any] = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+
+    def _kill_group(process: subprocess.Popen[bytes]) -> None:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            tree = ["taskkill", "/T", "/F", "/PID", str(process.pid)]
+            subprocess.run(tree, capture_output=True, timeout=5, check=False)
         process.kill()
-        process.wait()
+
+else:
+    _OWN_GROUP: dict[str, Any] = {"start_new_session": True}
+
+    def _kill_group(process: subprocess.Popen[bytes]) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)

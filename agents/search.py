@@ -66,8 +66,8 @@ class SearchBot:
         so many worse is tried no longer.
     policy : whose choices are tried, and who plays on: the file of a policy that scores candidates, or
         ``"policy"``, the shipped one.
-    opponent : the bot that plays on for the other side; None: the same policy. Worlds come from what
-        `estimator` says, which should have watched the same opponent.
+    opponent : the bot that plays on for the other side, neither a program nor a search; None: the same
+        policy. Worlds come from what `estimator` says, which should have watched the same opponent.
     estimator, trust : of the `gin_env.belief.Belief`.
     """
 
@@ -83,6 +83,8 @@ class SearchBot:
         estimator: str = "suit-equivariant:weights=policy",
         trust: float = 0.0,
     ) -> None:
+        if opponent is not None:
+            _check_opponent(opponent)
         network, _, episode = find_candidate_policy(policy)
         self.name = "search"
         self.policy = CandidatePolicyBot(network, episode=episode)
@@ -175,6 +177,16 @@ class SearchBot:
                 paid = np.bincount([max(rules.gin_bonus, 1)])
             self._chances[rules] = chances_to_win(paid, rules.target_score)
         return self._chances[rules]
+
+
+def _check_opponent(opponent: object) -> None:
+    """Raise TypeError or ValueError for an opponent of which one action takes too long."""
+    if not isinstance(opponent, str):
+        raise TypeError(f"opponent must be a bot's name, not {opponent!r}")
+    if agents.starts_program(opponent):
+        raise ValueError(f"opponent must be a bot of this package, not the program {opponent!r}")
+    if opponent.partition(":")[0] == "search":
+        raise ValueError(f"opponent must be a bot that does not search, not {opponent!r}")
 
 
 def after(states: np.ndarray, actions: np.ndarray) -> Games:

@@ -276,7 +276,7 @@ class Learner:
         self.progress = Progress(next_evaluation=settings.evaluate_every)
         self.games = Games(settings.tables, episode="game")
         self.opponent = np.full(settings.tables, SELF)
-        self.league: list[Any] = [agents.make(name) for name in settings.bots]
+        self.league: list[Any] = [agents.make(name, programs=True) for name in settings.bots]
         """Its bots, and then the learner's past selves."""
         capacity = settings.tables * settings.steps
         # A discard follows a draw, so at most every other action is one.
@@ -562,7 +562,7 @@ class Run:
     @cached_property
     def players(self) -> list[dict[str, Any]]:
         """What identifies the bots of the league, whatever their names will mean one day."""
-        return [describe_bot(bot) for bot in self.settings.bots]
+        return [describe_bot(bot, programs=True) for bot in self.settings.bots]
 
     @property
     def minutes(self) -> float:
@@ -727,6 +727,9 @@ def open_run(given: Settings) -> tuple[Settings, tuple[dict[str, torch.Tensor], 
                 raise ValueError(
                     f"the run in {run} has {name} = {getattr(before, name)}; leave it out to go on with it"
                 )
+        for bot in (*before.bots, *before.evaluate_against):
+            if agents.starts_program(bot) and bot not in (*given.bots, *given.evaluate_against):
+                raise ValueError(f"the run in {run} names the program {bot!r}: name it yourself to start it")
         remove_partials(run)
         return replace(before, **{name: getattr(given, name) for name in OF_THE_SESSION}), (tensors, metadata)
     if run.is_dir():

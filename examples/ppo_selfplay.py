@@ -38,6 +38,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import FloatSchedule
 from tqdm import tqdm
 
+from gin_env import agents
 from gin_env.agents.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policy import PolicyBot
 from gin_env.play.matches import play_match
@@ -293,6 +294,11 @@ def read_checkpoint(given: Settings) -> tuple[Settings, Progress, dict[str, torc
         **stored
         | {"run": Path(stored["run"]), "hidden": tuple(stored["hidden"]), "bots": tuple(stored["bots"])}
     )
+    for bot in before.bots:
+        if agents.starts_program(bot) and bot not in given.bots:
+            raise ValueError(
+                f"the run in {given.run} names the program {bot!r}: name it yourself to start it"
+            )
     for name in (each.name for each in fields(Settings) if each.name not in OF_THE_SESSION):
         if getattr(given, name) not in (getattr(Settings(), name), getattr(before, name)):
             raise ValueError(

@@ -99,11 +99,13 @@ def answer(number: int, action: int) -> dict[str, Any]:
 def read_answer(message: dict[str, Any], number: int) -> int:
     """The action of the answer to question `number`. Raises ProtocolError for anything else."""
     if message.get("type") == "error":
-        raise ProtocolError(f"it answered with an error: {str(message.get('message'))[:200]}")
+        raise ProtocolError(f"it answered with an error: {_printable(message.get('message'), 200)}")
     if message.get("type") != "action" or not isinstance(message.get("action"), str):
         raise ProtocolError(f'an answer is {{"type": "action", "number": {number}, "action": ...}}')
     if message.get("number") != number:
-        raise ProtocolError(f"it answered question {str(message.get('number'))[:20]} instead of {number}")
+        raise ProtocolError(
+            f"it answered question {_printable(message.get('number'), 20)} instead of {number}"
+        )
     try:
         return act.parse(message["action"])
     except ValueError as error:
@@ -128,6 +130,11 @@ def read_line(text: str) -> dict[str, Any]:
     if not isinstance(message, dict):
         raise ProtocolError(f"the line is no JSON object: {text[:80]!r}")
     return message
+
+
+def _printable(value: object, most: int) -> str:
+    """The beginning of a text from a program, without control characters: it is shown in a terminal."""
+    return "".join(filter(str.isprintable, str(value)[:most]))
 
 
 def _dealt_hand(view: PlayerView) -> int:

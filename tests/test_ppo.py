@@ -308,6 +308,23 @@ def test_a_checkpoint_from_before_a_setting_goes_on_with_its_default(ppo, tmp_pa
     assert resumed.evaluate_against == ("simple", "random")
 
 
+@pytest.mark.parametrize("name", ["bots", "evaluate_against"])
+def test_checkpoint_starts_no_program_that_the_user_did_not_name(ppo, tmp_path, name):
+    command = "process:./my-bot"
+    stored = replace(ppo.Settings(tmp_path), **{name: (command,)})
+    write_tensors(
+        tmp_path / ppo.CHECKPOINT,
+        ppo.KIND,
+        ppo.VERSION,
+        {"a": torch.zeros(1)},
+        {"settings": ppo.as_json(stored)},
+    )
+    with pytest.raises(ValueError, match=f"names the program '{command}': name it yourself"):
+        ppo.open_run(ppo.Settings(tmp_path, resume=True))
+    resumed, _ = ppo.open_run(replace(stored, resume=True))
+    assert getattr(resumed, name) == (command,)
+
+
 @pytest.mark.long
 def test_a_short_training_beats_random_and_its_own_beginning(ppo, tmp_path):
     settings = replace(

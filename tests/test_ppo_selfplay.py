@@ -127,6 +127,16 @@ def test_a_checkpoint_that_does_not_fit_is_refused(example, model):
         example.read_checkpoint(settings)
 
 
+def test_checkpoint_starts_no_program_that_the_user_did_not_name(example, model):
+    model, settings, progress = model
+    command = "process:./my-bot"
+    example.write_checkpoint(model, replace(settings, bots=(command,)), progress)
+    given = replace(settings, resume=True, bots=example.Settings().bots)
+    with pytest.raises(ValueError, match=f"names the program '{command}': name it yourself"):
+        example.open_run(given)
+    assert example.open_run(replace(given, bots=(command,)))[0].bots == (command,)
+
+
 def test_the_clock_of_the_wall_does_not_end_a_run(example, model, monkeypatch):
     _, settings, progress = model
     progress.minutes = 5.0

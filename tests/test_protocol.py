@@ -208,7 +208,7 @@ def test_what_goes_wrong_is_said_with_the_programs_name_and_the_program_is_ended
 )
 def test_a_program_that_does_not_become_ready_is_refused(command, message):
     with pytest.raises(ProcessBotError, match=message):
-        agents.make(f"process:{command}")
+        agents.make(f"process:{command}", programs=True)
 
 
 def test_the_command_line_serves_and_says_what_went_wrong_in_one_line():

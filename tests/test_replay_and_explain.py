@@ -348,10 +348,10 @@ def test_a_recorded_position_is_explained(file):
 def test_every_bot_is_asked_and_those_that_cannot_answer_say_why(monkeypatch):
     make = agents.make
 
-    def without_torch(name: str):
+    def without_torch(name: str, **params):
         if name == "policy":
             raise ImportError("trained policies need torch")
-        return make(name)
+        return make(name, **params)
 
     monkeypatch.setattr(agents, "make", without_torch)
     monkeypatch.setattr(agents, "names", lambda: ["simple", "policy"])

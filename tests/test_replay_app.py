@@ -490,7 +490,7 @@ def test_without_textual_the_text_is_printed_and_a_line_says_what_to_install(fil
 
 
 def test_without_torch_mistakes_are_not_counted_and_a_line_says_so(file, monkeypatch):
-    def without_torch(name: str):
+    def without_torch(name: str, **params):
         raise ImportError("trained policies need torch")
 
     monkeypatch.setattr(agents, "make", without_torch)

@@ -23,7 +23,7 @@ THEIRS = {action: number for number, action in enumerate(OURS)}
 class OurBot(pyspiel.Bot):  # a bot of gin-env that plays OpenSpiel's gin_rummy
     def __init__(self, bot, player):
         super().__init__()
-        self.bot, self.player = agents.resolve(bot), player
+        self.bot, self.player = agents.resolve(bot, programs=True), player
 
     def step(self, state):
         phase, legal = state.current_phase(), state.legal_actions()

@@ -86,7 +86,7 @@ def _asked(names: list[str] | None, view: PlayerView) -> tuple[dict[str, Agent],
     silent = []
     for name in names or agents.names():
         try:
-            bot = agents.make(name)
+            bot = agents.make(name, programs=True)
             played[name] = int(chosen_actions(bot, view)[0])
             bots[name] = bot
         except (ImportError, ValueError) as error:

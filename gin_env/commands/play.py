@@ -63,7 +63,7 @@ def play(
     from gin_env.support.atomic import check_targets
 
     make_estimator(estimator)
-    agents.make(hint_bot)
+    agents.make(hint_bot, programs=True)
     go_on = "gin-rummy play --resume" + ("" if save is None else f" --save {shlex.quote(str(save))}")
     if save is None:
         save = Path(typer.get_app_dir("gin-rummy")) / "game.json"

@@ -93,7 +93,7 @@ def _judge(name: str) -> Agent | None:
     from gin_env.play.opinions import STRONGEST_WITH_VALUES, has_values
 
     try:
-        bot = agents.make(name)
+        bot = agents.make(name, programs=True)
     except ImportError as error:
         typer.echo(f"mistakes are not counted: {error}", err=True)
         return None
@@ -105,7 +105,7 @@ def _judge(name: str) -> Agent | None:
 def _bots(names: Sequence[str]) -> dict[str, Agent]:
     from gin_env import agents
 
-    return {name: agents.make(name) for name in names}
+    return {name: agents.make(name, programs=True) for name in names}
 
 
 def _opinions(bots: dict[str, Agent], steps: list[Position]) -> dict[str, list[int]]:

@@ -26,4 +26,4 @@ def serve_bot(bot: Annotated[str, typer.Argument(help=BOT_HELP)]) -> None:
     from gin_env import agents
     from gin_env.play.serving import serve
 
-    serve(agents.make(bot), sys.stdin, sys.stdout)
+    serve(agents.make(bot, programs=True), sys.stdin, sys.stdout)

@@ -32,13 +32,13 @@ def fixed_views() -> PlayerView:
     return PlayerView(_fixed_records().copy())
 
 
-def decision_hash(bot: str | Agent) -> str:
+def decision_hash(bot: str | Agent, *, programs: bool = False) -> str:
     """SHA-256 of the bot's actions in `fixed_views`, shortened to 32 hexadecimal digits.
 
-    Two bots that decide alike have the same one. Raises as `gin_env.agents.resolve` does, and if the bot's
-    actions cannot be played.
+    Two bots that decide alike have the same one. `programs` is that of `gin_env.agents.resolve`. Raises as
+    that function does, and if the bot's actions cannot be played.
     """
-    bot = resolve(bot)
+    bot = resolve(bot, programs=programs)
     view = fixed_views()
     actions = check_bot_actions(bot, bot.act(view), len(view))
     illegal = view.masks()[np.arange(len(view)), actions] == 0

@@ -15,7 +15,6 @@ import numpy as np
 from gin_env import agents
 from gin_env.actions import IllegalActionError, check_action
 from gin_env.agents import Agent
-from gin_env.agents.process import PREFIX
 from gin_env.batch import Games
 from gin_env.play.records import GameRecord, Player, RecordedGames, read_one, resume, to_line
 from gin_env.play.turns import play_bot
@@ -55,7 +54,7 @@ class HumanGame:
     """
 
     def __init__(self, opponent: str | Agent = "tonic", seed: int | None = None) -> None:
-        self.bot = agents.resolve(opponent)
+        self.bot = agents.resolve(opponent, programs=True)
         self.opponent = opponent if isinstance(opponent, str) else opponent.name
         self._opponent_is_object = not isinstance(opponent, str)
         self.seed = fresh_seed() if seed is None else check_seed(seed)
@@ -165,8 +164,8 @@ class HumanGame:
 
         Parameters
         ----------
-        opponent : who plays on; default: the bot that the file names, unless that is a program
-            (``process:COMMAND``): a file does not get to run commands.
+        opponent : who plays on; default: the bot that the file names, unless that starts a program
+            (``process:COMMAND``): a file must not run commands.
 
         Raises OSError, or ValueError, naming the file, for one that holds no such game.
         """
@@ -178,8 +177,8 @@ class HumanGame:
             )
         if opponent is None:
             opponent = bot.bot or bot.name
-            if opponent.startswith(PREFIX):
-                raise ValueError(f"{path} names the program {opponent!r}: start it with --opponent yourself")
+            if agents.starts_program(opponent):
+                raise ValueError(f"{path} names a program, {opponent!r}: start it with --opponent yourself")
         game = cls(opponent, saved.seed)
         game._game = resume(saved)
         game._begin_hand()

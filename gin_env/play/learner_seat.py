@@ -97,7 +97,7 @@ class LearnerSeat:
         """
         if isinstance(opponent, str) or not isinstance(opponent, Sequence):
             opponent = [opponent]
-        pool = [resolve(bot) for bot in opponent]
+        pool = [resolve(bot, programs=True) for bot in opponent]
         if not pool:
             raise ValueError("the pool of opponents is empty")
         for bot in pool:

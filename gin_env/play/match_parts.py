@@ -239,7 +239,7 @@ def _sent(bot: str | Agent, workers: Workers) -> str | bytes:
 def _bot(match: int, sent: str | bytes) -> Agent:
     """The bot that a worker plays: one object if it sits on both sides."""
     if isinstance(sent, str):
-        return agents.make(sent)
+        return agents.make(sent, programs=True)
     try:
         return agents.resolve(pickle.loads(sent))
     except (AttributeError, ImportError) as error:

@@ -266,8 +266,8 @@ def play_match(
     Raises ValueError for unknown bots, an odd number of games, `clairvoyant` without a bot that can make
     use of it, or an object that workers cannot be sent, IllegalActionError if a bot plays illegally.
     """
-    first = resolve(a)
-    bots = first, first if b == a else resolve(b)
+    first = resolve(a, programs=True)
+    bots = first, first if b == a else resolve(b, programs=True)
     seed = fresh_seed() if seed is None else check_seed(seed)
     games = check_games(games)
     clairvoyant = check_switch("clairvoyant", clairvoyant)

@@ -15,7 +15,6 @@ import gin_env.agents as bots
 from gin_env import estimators
 from gin_env.agents import Agent
 from gin_env.agents.paper import PAPER_BOTS
-from gin_env.agents.process import PREFIX
 from gin_env.agents.simple import VARIABLE_KNOCK
 from gin_env.play.fixed_positions import decision_hash
 from gin_env.support import specs
@@ -24,13 +23,13 @@ PACKAGE = Path(__file__).parent.parent
 _CFR_TABLES = {"cfr": "paper", "fitness-cfr": "paper", "heuristics": "paper", "cfr-plus": "plus"}
 
 
-def describe_bot(bot: str | Agent) -> dict[str, Any]:
+def describe_bot(bot: str | Agent, *, programs: bool = False) -> dict[str, Any]:
     """What identifies a bot named as in `gin_env.agents.make`, for JSON.
 
     ``bot``: the name as given; ``spelled``: with all parameters (`spell_out_bot`); ``estimator``: the same
     for its estimator, if it has one; ``files``: the SHA-256 of every file that it plays by; ``decisions``:
     `gin_env.play.fixed_positions.decision_hash`. Of a bot made as an object there are ``bot``, its name,
-    ``made_by``, its class, and ``decisions``. Raises as `gin_env.agents.resolve` does.
+    ``made_by``, its class, and ``decisions``. `programs` and errors are those of `gin_env.agents.resolve`.
     """
     if not isinstance(bot, str):
         made_by = f"{type(bot).__module__}.{type(bot).__qualname__}"
@@ -43,7 +42,7 @@ def describe_bot(bot: str | Agent) -> dict[str, Any]:
         described["estimator"] = spell_out_estimator(estimator)
         files += _files_of_estimator(estimator)
     described["files"] = {label: _sha256(path) for label, path in sorted(map(_labelled, files))}
-    described["decisions"] = decision_hash(bot)
+    described["decisions"] = decision_hash(bot, programs=programs)
     return described
 
 
@@ -62,7 +61,7 @@ def changes(stored: Mapping[str, Any]) -> list[str]:
 
     Nothing is known of a bot that was made as an object, and of a program nothing is asked: it is not run.
     """
-    if "made_by" in stored or str(stored.get("bot")).startswith(PREFIX):
+    if "made_by" in stored or bots.starts_program(str(stored.get("bot"))):
         return []
     key = "bot" if "bot" in stored else "estimator"
     text = stored[key]
@@ -98,7 +97,7 @@ def spell_out_estimator(text: str) -> str:
 
 def _base_and_parameters(text: str) -> tuple[str, dict[str, Any]]:
     """(name, all parameters); the frozen readings under the name of their bot, a program as it is."""
-    if text.startswith(PREFIX):
+    if bots.starts_program(text):
         return text, {}
     name, given = specs.parse(text)
     if name.endswith(specs.POLICY_ENDINGS):

@@ -216,7 +216,7 @@ def play_tournament(
     """
     check_confidence(confidence)
     given = list(agents.quick_names() if bots is None else bots)
-    entrants = [agents.resolve(bot) for bot in given]
+    entrants = [agents.resolve(bot, programs=True) for bot in given]
     names = [bot.name for bot in entrants]
     if seed is None and log is not None:
         seed = log.seed  # a tournament that goes on keeps its secret seed

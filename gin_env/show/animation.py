@@ -30,7 +30,7 @@ def hand_pictures(
     interface. The seed fixes the deck, the dealer (either) and what bots decide by chance. Raises as
     `gin_env.agents.resolve`, `gin_env.show.picture.image` and `gin_env.play.turns.play_bot` do.
     """
-    bots = (resolve(a), resolve(b))
+    bots = (resolve(a, programs=True), resolve(b, programs=True))
     names = [bot.name for bot in bots]
     if names[0] == names[1]:
         names = [f"{name} {number}" for number, name in enumerate(names, 1)]

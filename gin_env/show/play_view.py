@@ -8,7 +8,6 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.widgets import Static
 
-from gin_env import agents
 from gin_env.actions import KNOCK
 from gin_env.melds import deadwood
 from gin_env.play.hints import hint
@@ -16,7 +15,7 @@ from gin_env.play.human_game import EndedHand, HumanGame
 from gin_env.show import play_drawing as draw
 from gin_env.show.play_widgets import CardPlace, Pile
 from gin_env.show.seat import HeatMap, Seat, card_name, describe_seat, describe_showdown, heat_map
-from gin_env.show.table_app import WIDE, TableView, make_estimator
+from gin_env.show.table_app import WIDE, TableView, make_bot, make_estimator
 
 PLACES = 11
 
@@ -103,7 +102,7 @@ class PlayView(TableView):
         text: Any = ""
         if self.hint_on:
             text = f"{self.hint_bot}: the hint comes when it is your turn"
-            bot = self._make(self.hint_bot, agents.make)
+            bot = self._make(self.hint_bot, make_bot)
             if seat.my_turn and bot is not None:
                 try:
                     hinted = hint(bot, self.game.view)

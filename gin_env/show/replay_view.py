@@ -19,7 +19,7 @@ from gin_env.show import play_drawing as draw
 from gin_env.show import replay_text
 from gin_env.show.replay_drawing import column_names, hand_drawing, last_move, opinion_lines
 from gin_env.show.seat import Seat, Turn, action_name, describe_seat, describe_showdown, heat_map
-from gin_env.show.table_app import TableView, make_estimator
+from gin_env.show.table_app import TableView, make_bot, make_estimator
 
 NAME_WIDTH = 14
 LONG_LINES = 54
@@ -54,7 +54,7 @@ class ReplayView(TableView):
     ) -> None:
         super().__init__(judge.name if judge is not None else "tonic", estimator, letters)
         if judge is not None:
-            self._made[f"{agents.make.__module__} {judge.name}"] = judge
+            self._made[f"{make_bot.__name__} {judge.name}"] = judge
         self.game = game
         self.positions = game.positions()
         self.decisions = [place for place, position in enumerate(self.positions) if position.is_decision]
@@ -197,7 +197,7 @@ class ReplayView(TableView):
         """A bot's opinion of this position; None, with a message, if it cannot be asked."""
         key = (name, self.place)
         if key not in self._opinions:
-            bot = self._make(name, agents.make)
+            bot = self._make(name, make_bot)
             if bot is None:
                 return None
             try:

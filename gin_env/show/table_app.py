@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from gin_env import agents, estimators
+from gin_env.agents import Agent
 from gin_env.estimators.base import Estimator, NeedsHands
 
 try:
@@ -22,6 +23,11 @@ WIDE, HIGH = 80, 24
 """Columns and lines from which cards are drawn as cards."""
 NARROWEST, LOWEST = 48, 13
 """Less than this shows nothing but a request for more."""
+
+
+def make_bot(name: str) -> Agent:
+    """As `gin_env.agents.make`; programs too, since the user names the bots that give hints."""
+    return agents.make(name, programs=True)
 
 
 def make_estimator(name: str) -> Estimator:
@@ -66,7 +72,7 @@ class TableView(Container):
 
     def _make(self, name: str, make: Callable[[str], Any]) -> Any:
         """The bot or estimator of this name; None, with a message, if it cannot be had."""
-        key = f"{make.__module__} {name}"
+        key = f"{make.__name__} {name}"
         if key not in self._made:
             try:
                 self._made[key] = make(name)

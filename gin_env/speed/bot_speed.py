@@ -84,7 +84,7 @@ def measure_bots(
     check_integer("repeats", repeats, 1, 10**6)
     check_integer("steps", steps, 1, 10**9)
     check_integer("tables", tables, 1, 10**6)
-    playing = [_Play(resolve(bot), tables, seed) for bot in bots]
+    playing = [_Play(resolve(bot, programs=True), tables, seed) for bot in bots]
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
     rates: list[list[float]] = [[] for _ in playing]

@@ -183,7 +183,7 @@ def tune_tonic(
     check_seed(seed)
     if not opponents:
         raise ValueError("name at least one opponent")
-    players = {opponent: agents.resolve(opponent) for opponent in opponents}
+    players = {opponent: agents.resolve(opponent, programs=True) for opponent in opponents}
     tried: list[Candidate] = []
 
     def match(bot: str, opponent: str, number_of_games: int, number: int) -> MatchResult:

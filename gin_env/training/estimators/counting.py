@@ -54,7 +54,7 @@ def count_frequencies(
     if not is_integer(games) or games < 1:
         raise ValueError(f"a positive number of games is needed, not {games!r}")
     seed = check_seed(seed)
-    bots = [resolve(bot) for bot in opponents]
+    bots = [resolve(bot, programs=True) for bot in opponents]
     rng = np.random.default_rng([seed, 1])
     seen, held = np.zeros(BUCKETS, np.int64), np.zeros(BUCKETS, np.int64)
     seen_before, held_before = np.zeros(NUM_RANKS, np.int64), np.zeros(NUM_RANKS, np.int64)
@@ -77,7 +77,7 @@ def count_frequencies(
         "games": int(games),
         "turns": turns,
         "opponents": names,
-        "players": [describe_bot(bot) for bot in opponents],
+        "players": [describe_bot(bot, programs=True) for bot in opponents],
         "seed": seed,
         "command": f"gin-rummy train estimator bayes OUTPUT --games {games} --seed {seed} "
         f"--opponents {'+'.join(names)}",

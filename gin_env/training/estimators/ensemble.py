@@ -56,7 +56,7 @@ def train(
         "games": games,
         "seed": seed,
         "opponents": list(opponents),
-        "players": [describe_bot(opponent) for opponent in opponents],
+        "players": [describe_bot(opponent, programs=True) for opponent in opponents],
         "date": date.today().isoformat(),
         "version": __version__,
     }
@@ -76,7 +76,9 @@ def fit_table(
         np.random.SeedSequence([seed, len(MEMBERS)]).generate_state(1, np.uint64)[0]
     )  # nobody trains on it
     turns, given = [], []
-    for positions, estimates, _ in estimate_along(members, agents.make(opponent), hands, held_out, progress):
+    for positions, estimates, _ in estimate_along(
+        members, agents.make(opponent, programs=True), hands, held_out, progress
+    ):
         _, unseen, _ = known_cards(positions.view)
         held = positions.truth()[unseen].astype(bool)
         right = [np.where(held, estimate[unseen], 1 - estimate[unseen]) for estimate in estimates]

@@ -153,7 +153,7 @@ def evaluate_estimators(
         raise ValueError("at least one estimator is needed")
     if len({member.name for member in resolved}) < len(resolved):
         raise ValueError(f"the estimators need different names: {', '.join(m.name for m in resolved)}")
-    bot = agents.resolve(opponent)
+    bot = agents.resolve(opponent, programs=True)
     counts = np.zeros(MAX_TURNS + 1, np.int64)
     sums = np.zeros((len(resolved), len(counts), len(METRICS)))
     squares = np.zeros_like(sums)

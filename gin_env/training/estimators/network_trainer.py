@@ -165,7 +165,7 @@ def train_network(
     metadata = asdict(course) | {
         "estimator": name,
         "opponents": list(bots),
-        "players": [describe_bot(bot) for bot in bots],
+        "players": [describe_bot(bot, programs=True) for bot in bots],
         "seed": seed,
         "positions": seen,
         "validation_log_loss": round(curve[-1].validation, 6),

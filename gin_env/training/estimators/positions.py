@@ -64,7 +64,7 @@ def play_hands(bots: Sequence[str | Agent], hands: int, seed: int) -> Iterator[t
     Every `HANDS_AT_ONCE` hands are a new `Games`. Every seat of every hand is taken by a bot drawn from
     `bots`.
     """
-    players = [agents.resolve(bot) for bot in bots]
+    players = [agents.resolve(bot, programs=True) for bot in bots]
     if not players:
         raise ValueError("at least one bot is needed")
     if not is_integer(hands) or hands < 1:

@@ -1,0 +1,279 @@
+"""Programs as bots: what a hostile or broken one cannot do, and which names start one."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from positions import simple_views
+
+from gin_env import agents, play_match
+from gin_env.agents.process import ProcessBot, ProcessBotError
+from gin_env.play.human_game import HumanGame
+from gin_env.play.provenance import changes, describe_bot
+
+VIEW = next(iter(simple_views(games=1, seed=4, steps=1)))
+READY = 'import json, os, signal, sys, time\nprint(\'{"type": "ready", "protocol": 1}\', flush=True)\n'
+posix = pytest.mark.skipif(sys.platform == "win32", reason="process groups and signals of POSIX")
+
+
+@pytest.fixture
+def program(tmp_path):
+    """The command of a program that says that it is ready and runs this code."""
+
+    def write(code, ready=READY):
+        path = tmp_path / "program.py"
+        path.write_text(ready + textwrap.dedent(code))
+        return f"{sys.executable} -S {path}"
+
+    return write
+
+
+def until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
+def is_running(process):
+    """Whether there is a process of this number that has not ended."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state.rpartition(")")[2].split()[0] != "Z"
+
+
+# --- Names --------------------------------------------------------------------------------------------
+
+SPELLINGS = [
+    "process:{}",
+    "search:opponent=process:{}",
+    "search:samples=4,opponent=process:{}",
+    "search:opponent= process:{}",
+    "search:opponent=search:opponent=process:{}",
+    "simple:knock_at=1+process:{}",
+]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_name_of_a_program_starts_nothing_unless_allowed(spelling, tmp_path):
+    traces = tmp_path / "traces"
+    name = spelling.format(f"touch {traces}")
+    assert agents.starts_program(name)
+    for call in (agents.make, agents.resolve, describe_bot):
+        with pytest.raises(ValueError, match=r"starts a program: .* pass programs=True"):
+            call(name)
+    assert changes({"bot": name, "spelled": "", "files": {}, "decisions": "0"}) == []
+    assert not traces.exists()
+
+
+@pytest.mark.parametrize("name", ["simple", "search:opponent=simple", "runs/process/policy.safetensors", ""])
+def test_other_names_start_no_program(name):
+    assert not agents.starts_program(name)
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("key", ["bot", "name"])
+def test_saved_game_starts_no_program(spelling, key, tmp_path):
+    path, traces = tmp_path / "game.json", tmp_path / "traces"
+    HumanGame("simple", 3).save(path)
+    content = json.loads(path.read_text())
+    content["players"][1] = {"name": "simple", "bot": None} | {key: spelling.format(f"touch {traces}")}
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=r"game\.json"):
+        HumanGame.load(path)
+    assert not traces.exists()
+
+
+@pytest.mark.parametrize(
+    ("opponent", "message"),
+    [
+        ("process:touch {}", "not the program"),
+        ("search", "does not search"),
+        ("search:opponent=simple", "does not search"),
+    ],
+)
+@pytest.mark.parametrize("nested", [True, False])
+def test_search_refuses_programs_and_searches_as_opponents(opponent, message, nested, tmp_path):
+    traces = tmp_path / "traces"
+    opponent = opponent.format(traces)
+    name, params = (f"search:opponent={opponent}", {}) if nested else ("search", {"opponent": opponent})
+    with pytest.raises(ValueError, match=message):
+        agents.make(name, programs=True, **params)
+    assert not traces.exists()
+
+
+# --- Programs -----------------------------------------------------------------------------------------
+
+
+def test_program_of_another_version_is_refused(program):
+    ready = 'print(\'{"type": "ready", "protocol": 2}\', flush=True)\n'
+    with pytest.raises(ProcessBotError, match="it is not ready"):
+        ProcessBot(program("input()", ready))
+
+
+ANSWERS_UNREAD = """
+    for number in range(1, 5000):
+        print(json.dumps({"type": "action", "number": number, "action": "pass"}), flush=True)
+    time.sleep(60)
+"""
+"""Answers without reading, so that the questions fill its pipe."""
+
+
+def ask(bot, times):
+    for _ in range(times):
+        bot.act(VIEW)
+
+
+def ask_until_it_fails(bot):
+    with pytest.raises(ProcessBotError) as error:
+        ask(bot, 2000)
+    return str(error.value)
+
+
+def test_program_that_does_not_read_is_stopped_in_time(program):
+    bot = ProcessBot(program(ANSWERS_UNREAD), seconds=0.3)
+    failures = []
+    asking = threading.Thread(target=lambda: failures.append(ask_until_it_fails(bot)), daemon=True)
+    asking.start()
+    asking.join(30)
+    assert not asking.is_alive()
+    assert "no answer in 0.3 seconds" in failures[0]
+
+
+@posix
+def test_interpreter_exits_while_a_program_does_not_read(program, tmp_path):
+    script = tmp_path / "host.py"
+    script.write_text(
+        "import sys, threading\n"
+        f"sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
+        "from test_process_bot import VIEW, ProcessBot\n"
+        "bot = ProcessBot(sys.argv[1], seconds=600)\n"
+        "print('ready', flush=True)\n"
+        "while True:\n"
+        "    bot.act(VIEW)\n"
+    )
+    host = subprocess.Popen(
+        [sys.executable, str(script), program(ANSWERS_UNREAD)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert host.stdout.readline() == b"ready\n"
+        time.sleep(1)  # by now it waits for its pipe
+        host.send_signal(signal.SIGINT)
+        assert b"KeyboardInterrupt" in host.communicate(timeout=30)[1]
+    finally:
+        host.kill()
+        host.communicate()
+
+
+def test_program_that_floods_its_output_waits_for_its_host(program, tmp_path):
+    written = tmp_path / "written"
+    bot = ProcessBot(
+        program(
+            f"""
+            sys.stdin.readline()
+            for number in range(1000):
+                sys.stdout.write("x" * 100_000 + "\\n")
+                open({str(written)!r}, "a").write("x")
+            """
+        )
+    )
+    until(written.exists, 0.5)
+    time.sleep(0.5)
+    assert not written.exists() or written.stat().st_size < 20
+    bot.close()
+
+
+@posix
+def test_program_that_ignores_sigterm_is_killed(program):
+    bot = ProcessBot(program("signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(600)"))
+    closing = threading.Thread(target=bot.close, daemon=True)
+    closing.start()
+    closing.join(20)
+    assert not closing.is_alive()
+    assert not is_running(bot._process.pid)
+
+
+FORKER = """
+    child = os.fork()
+    if child:
+        open({path!r}, "w").write(str(child))
+        {parent}
+    time.sleep(600)
+"""
+
+
+@posix
+@pytest.mark.parametrize(
+    ("parent", "message"),
+    [
+        ("sys.stdin.readline(); os._exit(5)", "it has ended, with status 5"),
+        ("", "no answer in 1 seconds"),
+    ],
+)
+def test_processes_that_a_program_starts_end_with_it(program, tmp_path, parent, message):
+    path = tmp_path / "child"
+    threads = threading.active_count()
+    bot = ProcessBot(program(FORKER.format(path=str(path), parent=parent)), seconds=1 if not parent else 30)
+    began = time.monotonic()
+    with pytest.raises(ProcessBotError, match=message):
+        ask(bot, 2)
+    assert time.monotonic() - began < 20
+    assert until(lambda: not is_running(int(path.read_text())))
+    assert until(lambda: threading.active_count() <= threads)
+
+
+def test_program_inherits_a_small_environment(program, tmp_path, monkeypatch):
+    path = tmp_path / "environment"
+    for name, value in {"SECRET_TOKEN": "1", "AWS_KEY": "2", "LC_TIME": "C", "MY_PATH": "3"}.items():
+        monkeypatch.setenv(name, value)
+    code = f"open({str(path)!r}, 'w').write(json.dumps(dict(os.environ)))\ninput()"
+    bot = ProcessBot(program(code), env={"LEVEL": "4"})
+    assert until(lambda: path.exists() and path.read_text().endswith("}"))
+    bot.close()
+    environment = json.loads(path.read_text())
+    assert environment.keys() & {"SECRET_TOKEN", "AWS_KEY", "MY_PATH"} == set()
+    assert environment["PATH"] == os.environ["PATH"]
+    assert (environment["LC_TIME"], environment["LEVEL"]) == ("C", "4")
+
+
+@pytest.mark.parametrize("env", [["A=1"], {"A": 1}, {1: "A"}])
+def test_environment_of_anything_but_texts_is_refused(env):
+    with pytest.raises(TypeError, match="env must be a mapping"):
+        ProcessBot(sys.executable, env=env)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"type": "error", "message": "\x1b]0;pwned\x07a\nb\x9b2J"},
+        {"type": "action", "number": "\x1b[2Jx", "action": "pass"},
+        {"type": "action", "number": 1, "action": "\x1b[2J"},
+        ["\x1b]0;pwned\x07"],
+    ],
+)
+def test_error_holds_no_control_characters_of_a_program(program, answer):
+    bot = ProcessBot(program(f"input()\ninput()\nprint({json.dumps(answer)!r}, flush=True)\ninput()"))
+    with pytest.raises(ProcessBotError) as error:
+        bot.act(VIEW)
+    assert str(error.value).isprintable()
+
+
+def test_program_that_is_named_in_a_call_plays(program):
+    from test_protocol import EXAMPLE
+
+    name = f"process:{EXAMPLE}"
+    assert agents.make(name, programs=True, seconds=30).seconds == 30
+    assert play_match(name, "random", 2, seed=1, episode="hand", workers=2).bots[0] == name
