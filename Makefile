@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LINKS := build/links
 MINUTES ?= 6
 SCALE ?= 1
 SECONDS_EACH ?= 60
@@ -9,10 +10,10 @@ WORKERS ?= 2
 # A file is tested by one process, so that what it prepares is prepared once; torch need not fight for the cores.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: help install test test-long kernels lint coverage compatibility mutants train bench soak docs release-check clean
+.PHONY: help install test test-long kernels lint coverage compatibility train bench soak docs release-check clean
 
 help:
-	@echo "make install install into .venv, as links to this checkout: run it again after adding a file"
+	@echo "make install install into .venv, editable"
 	@echo "make test    install into .venv, run the linters and all tests but the long ones"
 	@echo "make test-long   the long tests: those that train, kill processes or start many of them"
 	@echo "make coverage    which lines and branches the tests run, kernels uncompiled"
@@ -20,30 +21,29 @@ help:
 	@echo "make compatibility   the environments with the oldest supported frameworks; every script of examples/frameworks"
 	@echo "make bench   measure every speed figure of docs/speed.md, beside other libraries"
 	@echo "make soak    the checks that get better the longer they run: make soak SCALE=10"
-	@echo "make mutants   change the code in small ways for $(MINUTES) minutes: do the tests notice?"
 	@echo "make docs    build the documentation site: docs/_build/html/index.html"
 	@echo "make release-check   build wheel and source into dist, check, install and run them"
 	@echo "make lint    ruff and mypy only"
 	@echo "make clean   remove .venv and all caches"
 
 # The tested versions are in constraints.txt. torch comes first, so that nothing pulls another build of it.
-$(VENV)/installed: pyproject.toml constraints.txt
+$(VENV)/installed: pyproject.toml setup.py constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet --constraint constraints.txt torch
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	touch $@
 
-# The editable install is a tree of links, one for each file: it is laid anew because files come and go.
-.PHONY: install
 install: $(VENV)/installed
-	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 
+# Static tools follow no import hook: they read a tree of links in which agents/ and wrappers/ are where they install.
 lint: install
+	mkdir -p $(LINKS)/gin_env
+	ln -sfn $(CURDIR)/gin_env/* $(CURDIR)/agents $(CURDIR)/wrappers $(LINKS)/gin_env/
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/lint-imports
-	cd tests && ../$(BIN)/mypy --cache-dir ../.mypy_cache --config-file ../pyproject.toml -p gin_env
+	cd $(LINKS) && $(CURDIR)/$(BIN)/lint-imports --config $(CURDIR)/pyproject.toml
+	cd $(LINKS) && $(CURDIR)/$(BIN)/mypy --cache-dir $(CURDIR)/.mypy_cache --config-file $(CURDIR)/pyproject.toml -p gin_env
 
 # mypy leaves a core idle: the kernels that bots play by are compiled meanwhile, once for all processes of the tests.
 test:
@@ -59,7 +59,7 @@ test-long: install
 # Kernels as plain functions where a test can afford it; the others count for what is not compiled.
 coverage: install
 	rm -rf .coverage .coverage.* .coverage-report
-	-PYTHONPATH=$(CURDIR)/tests $(PYTEST) -p mutants.interpreted -m "not compiled and not long" --cov --cov-report=
+	-PYTHONPATH=$(CURDIR)/tests/support $(PYTEST) -p interpreted -m "not compiled and not long" --cov --cov-report=
 	-$(PYTEST) -m "compiled or long" --cov --cov-append --cov-report=
 	$(BIN)/coverage report
 	$(BIN)/coverage html --quiet
@@ -72,18 +72,15 @@ bench: install
 
 # With pyspiel in the environment (pip install open_spiel) it compares with OpenSpiel too.
 soak: install
-	$(BIN)/python tests/soak.py --scale $(SCALE)
-# Results are kept in mutants.json: a second run goes on where the first one stopped. MODULES="engine melds" picks some.
-mutants: install
-	$(BIN)/python tests/mutants/run.py --minutes $(MINUTES) $(if $(MODULES),--modules $(MODULES))
+	$(BIN)/python tests/support/soak.py --scale $(SCALE)
 
 # The oldest Gymnasium and PettingZoo that are supported (RLlib and AgileRL pin these), and the newest of each framework
 # that docs/frameworks.md shows, in an environment of its own, which learns for a minute.
 compatibility:
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/pip install --quiet gymnasium==1.2.2 pettingzoo==1.26.1 pytest hypothesis ".[play]"
-	.venv-oldest/bin/pytest tests/test_aec.py tests/test_aec_errors.py tests/test_gin_rummy_v4.py tests/test_gymnasium.py \
-		tests/test_rules.py
+	.venv-oldest/bin/pytest tests/envs/test_aec.py tests/envs/test_aec_errors.py tests/envs/test_gin_rummy_v4.py tests/envs/test_gymnasium.py \
+		tests/game/test_rules.py
 	$(PYTHON) benchmarks/compatibility.py --seconds $(SECONDS_EACH)
 
 # A warning is an error, and so is a link from page to page that leads nowhere.

@@ -39,7 +39,7 @@ _PROGRAM = re.compile(rf"(?:^|[=+])\s*{PREFIX}")
 
 def _policy(path: str, deterministic: bool = True) -> Agent:
     """A trained policy; imported when it is asked for, since it needs torch."""
-    from gin_env.agents.policy import PolicyBot
+    from gin_env.agents.policies.policy import PolicyBot
 
     return PolicyBot.load(path, deterministic)
 
@@ -53,14 +53,14 @@ def _generation(weights: str | None = None, knock: str = "value") -> Agent:
 
 def _candidate_policy(path: str, deterministic: bool = True) -> Agent:
     """A trained policy that scores candidates; imported when it is asked for, since it needs torch."""
-    from gin_env.agents.candidate_policy import CandidatePolicyBot
+    from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 
     return CandidatePolicyBot.load(path, deterministic)
 
 
 def _shipped_policy(deterministic: bool = True) -> Agent:
     """Our strongest policy; imported when it is asked for, since it needs torch."""
-    from gin_env.agents.candidate_policy import CandidatePolicyBot
+    from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 
     return CandidatePolicyBot.shipped(deterministic)
 
@@ -77,7 +77,7 @@ def _search(
     trust: float = 0.0,
 ) -> Agent:
     """The policy that looks ahead; imported when it is asked for, since it needs torch."""
-    from gin_env.agents.search import SearchBot
+    from gin_env.agents.search.bot import SearchBot
 
     return SearchBot(samples, budget_ms, turns, tried, caution, policy, opponent, estimator, trust)
 

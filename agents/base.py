@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from gin_env.views import PlayerView
+from gin_env.observations.views import PlayerView
 
 
 @runtime_checkable

@@ -31,21 +31,21 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.agents.cfr.bot import CfrBot
 from gin_env.agents.cfr.strategy import choose_discard, choose_draw, choose_knock
 from gin_env.agents.cfr.table import StrategyTable
 from gin_env.agents.random_bots import pick_card
-from gin_env.cards import card_bit, count_cards, lowest_card
-from gin_env.compilation import kernel
-from gin_env.engine import discards_allowed
-from gin_env.hands import MELD_MATES, decline, keep_best, would_be_melded
-from gin_env.knowledge import cards_unseen
-from gin_env.melds import completes_meld, least_deadwood_discards, min_deadwood
-from gin_env.state import DISCARD, STOCK_ONLY
-from gin_env.streams import mix
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
+from gin_env.game.cards import card_bit, count_cards, lowest_card
+from gin_env.game.engine import discards_allowed
+from gin_env.game.hands import MELD_MATES, decline, keep_best, would_be_melded
+from gin_env.game.melds import completes_meld, least_deadwood_discards, min_deadwood
+from gin_env.game.state import DISCARD, STOCK_ONLY
+from gin_env.game.streams import mix
+from gin_env.observations.knowledge import cards_unseen
+from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_switch
-from gin_env.views import PlayerView
+from gin_env.support.compilation import kernel
 
 FACTORS = ("deadwood", "unmeldable", "useless", "discarded")
 """The four characteristics, in the paper's order; bit k of a fitness stands for the k-th."""

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import DRAW_UPCARD
 from gin_env.agents.simple import simple_action, simple_draw
-from gin_env.compilation import kernel
-from gin_env.hands import decline, would_be_melded
-from gin_env.state import DISCARD, STOCK_ONLY
+from gin_env.game.actions import DRAW_UPCARD
+from gin_env.game.hands import decline, would_be_melded
+from gin_env.game.state import DISCARD, STOCK_ONLY
+from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_switch
-from gin_env.views import PlayerView
+from gin_env.support.compilation import kernel
 
 
 class LateKnockBot:

@@ -29,17 +29,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD
 from gin_env.agents.random_bots import pick_card
-from gin_env.cards import CARD_VALUES, card_bit, count_cards, lowest_card
-from gin_env.compilation import kernel
-from gin_env.engine import discards_allowed
-from gin_env.hands import MELD_MATES, decline, discard_or_knock, keep_best
-from gin_env.knowledge import cards_unseen
-from gin_env.melds import completes_meld, least_deadwood_discards, min_deadwood
-from gin_env.state import DISCARD, STOCK_ONLY
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
+from gin_env.game.cards import CARD_VALUES, card_bit, count_cards, lowest_card
+from gin_env.game.engine import discards_allowed
+from gin_env.game.hands import MELD_MATES, decline, discard_or_knock, keep_best
+from gin_env.game.melds import completes_meld, least_deadwood_discards, min_deadwood
+from gin_env.game.state import DISCARD, STOCK_ONLY
+from gin_env.observations.knowledge import cards_unseen
+from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer
-from gin_env.views import PlayerView
+from gin_env.support.compilation import kernel
 
 
 class MediumBot:

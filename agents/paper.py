@@ -2,8 +2,8 @@
 
 A bot's defaults are the best that we know and may change; what is compared with a paper must not. So every
 reading that stands beside a published figure has a name of its own here, with all parameters written out:
-`gin_env.agents.make` reads the name, ``gin-rummy reproduce`` uses it, and `tests/test_paper_names.py` holds
-what it decides. A reading that turns out to be wrong gets a new name; these stay.
+`gin_env.agents.make` reads the name, ``gin-rummy reproduce`` uses it, and `tests/agents/test_paper_names.py`
+holds what it decides. A reading that turns out to be wrong gets a new name; these stay.
 
 ``simple`` and ``random-discard`` are defined completely by their sources, so they are frozen under their own
 names. No frozen name have: ``safe-discard`` (its rule is missing from paper 003), ``cfr`` (paper 000 has no

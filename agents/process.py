@@ -1,7 +1,7 @@
 """A bot that is another program: ``process:COMMAND`` starts it and asks it, a line of JSON for each decision.
 
-The lines are those of `gin_env.protocol`. Such a name runs the command with your rights, as you would run it
-in a shell (but without one). Only name commands that you would run yourself.
+The lines are those of `gin_env.agents.protocol`. Such a name runs the command with your rights, as you would
+run it in a shell (but without one). Only name commands that you would run yourself.
 
 >>> bot = agents.make("process:gin-rummy serve-bot simple", programs=True)
 """
@@ -24,11 +24,11 @@ from typing import IO, Any, NoReturn
 
 import numpy as np
 
-from gin_env import protocol
-from gin_env.actions import describe
-from gin_env.protocol import ProtocolError
+from gin_env.agents import protocol
+from gin_env.agents.protocol import ProtocolError
+from gin_env.game.actions import describe
+from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number
-from gin_env.views import PlayerView
 
 PREFIX = "process:"
 KEPT_VARIABLES = re.compile(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
-from gin_env.cards import count_cards, lowest_card
-from gin_env.compilation import kernel
-from gin_env.engine import discards_allowed, knocks_allowed
-from gin_env.state import DISCARD, OFFER, STOCK_ONLY
-from gin_env.streams import below
-from gin_env.views import PlayerView
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
+from gin_env.game.cards import count_cards, lowest_card
+from gin_env.game.engine import discards_allowed, knocks_allowed
+from gin_env.game.state import DISCARD, OFFER, STOCK_ONLY
+from gin_env.game.streams import below
+from gin_env.observations.views import PlayerView
+from gin_env.support.compilation import kernel
 
 
 class RandomBot:

@@ -19,12 +19,12 @@ import numpy as np
 
 from gin_env.agents.random_bots import pick_card
 from gin_env.agents.simple import repeated_discards, simple_draw
-from gin_env.compilation import kernel
-from gin_env.engine import discards_allowed
-from gin_env.hands import discard_or_knock, unmelded_cards
-from gin_env.melds import least_deadwood_discards
-from gin_env.state import DISCARD
-from gin_env.views import PlayerView
+from gin_env.game.engine import discards_allowed
+from gin_env.game.hands import discard_or_knock, unmelded_cards
+from gin_env.game.melds import least_deadwood_discards
+from gin_env.game.state import DISCARD
+from gin_env.observations.views import PlayerView
+from gin_env.support.compilation import kernel
 
 
 class RandomDiscardBot:

@@ -28,27 +28,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gin_env import estimators
-from gin_env.actions import DRAW_UPCARD, KNOCK
 from gin_env.agents.random_bots import pick_card
 from gin_env.agents.simple import repeated_discards, simple_draw
-from gin_env.cards import NUM_CARDS, card_bit, lowest_card
-from gin_env.compilation import kernel
-from gin_env.engine import discards_allowed
 from gin_env.estimators.base import NeedsHands
 from gin_env.estimators.omniscient import OmniscientEstimator
 from gin_env.estimators.risk import discard_risk
-from gin_env.knowledge import cards_missing, cards_unseen
-from gin_env.melds import (
+from gin_env.game.actions import DRAW_UPCARD, KNOCK
+from gin_env.game.cards import NUM_CARDS, card_bit, lowest_card
+from gin_env.game.engine import discards_allowed
+from gin_env.game.melds import (
     best_set_cards,
     deadwood_after_discards,
     defender_deadwood,
     least_deadwood_discards,
     run_cards,
 )
-from gin_env.state import DISCARD, STOCK_ONLY
-from gin_env.streams import mix, unit
+from gin_env.game.state import DISCARD, STOCK_ONLY
+from gin_env.game.streams import mix, unit
+from gin_env.observations.knowledge import cards_missing, cards_unseen
+from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number, check_switch
-from gin_env.views import PlayerView
+from gin_env.support.compilation import kernel
 
 if TYPE_CHECKING:
     from gin_env.estimators.base import Estimator

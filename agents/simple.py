@@ -25,20 +25,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, is_discard
 from gin_env.agents.random_bots import pick_card
 from gin_env.batch import Games, play_and_score
-from gin_env.cards import card_bit
-from gin_env.compilation import kernel
-from gin_env.engine import decision_random, discards_allowed
-from gin_env.hands import decline, own_turn
-from gin_env.history import first_mover, next_mover, upcard_after
-from gin_env.melds import completes_meld, least_deadwood_discards
-from gin_env.rules import MAX_TURNS
-from gin_env.state import DISCARD, OVER, STOCK_ONLY
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, is_discard
+from gin_env.game.cards import card_bit
+from gin_env.game.engine import decision_random, discards_allowed
+from gin_env.game.hands import decline, own_turn
+from gin_env.game.history import first_mover, next_mover, upcard_after
+from gin_env.game.melds import completes_meld, least_deadwood_discards
+from gin_env.game.rules import MAX_TURNS
+from gin_env.game.state import DISCARD, OVER, STOCK_ONLY
+from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, is_integer
+from gin_env.support.compilation import kernel
 from gin_env.support.specs import spell
-from gin_env.views import PlayerView
 
 MOST_POINTS = 100
 """No hand has more deadwood."""

@@ -31,14 +31,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD
 from gin_env.agents.random_bots import pick_card
 from gin_env.agents.simple import knock_limits, points_by_turn
-from gin_env.cards import ACES, CARD_VALUES, KINGS, NUM_RANKS, card_bit, count_cards, lowest_card
-from gin_env.compilation import kernel
-from gin_env.engine import discards_allowed
 from gin_env.estimators.logistic import cards_held
-from gin_env.hands import (
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
+from gin_env.game.cards import ACES, CARD_VALUES, KINGS, NUM_RANKS, card_bit, count_cards, lowest_card
+from gin_env.game.engine import discards_allowed
+from gin_env.game.hands import (
     BROAD,
     CARDS_UP_TO,
     FACE_CARDS,
@@ -52,11 +51,12 @@ from gin_env.hands import (
     unmelded_cards,
     would_be_melded,
 )
-from gin_env.melds import best_set_cards, completes_meld, least_deadwood_discards, run_cards
-from gin_env.rules import MAX_TURNS
-from gin_env.state import DISCARD, STOCK_ONLY
+from gin_env.game.melds import best_set_cards, completes_meld, least_deadwood_discards, run_cards
+from gin_env.game.rules import MAX_TURNS
+from gin_env.game.state import DISCARD, STOCK_ONLY
+from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_number, check_switch
-from gin_env.views import PlayerView
+from gin_env.support.compilation import kernel
 
 TUNED_KNOCK = (10, 10, 10, 10, 5, 0)
 """Knock thresholds by turn, the last one for all later turns: found by ``gin-rummy tune tonic``."""

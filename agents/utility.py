@@ -27,12 +27,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD
 from gin_env.agents.random_bots import pick_card
-from gin_env.cards import ACES, CARD_VALUES, NUM_RANKS, card_bit, count_cards, lowest_card
-from gin_env.compilation import kernel
-from gin_env.engine import discards_allowed
-from gin_env.hands import (
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
+from gin_env.game.cards import ACES, CARD_VALUES, NUM_RANKS, card_bit, count_cards, lowest_card
+from gin_env.game.engine import discards_allowed
+from gin_env.game.hands import (
     cards_above,
     cards_below,
     decline,
@@ -41,11 +40,12 @@ from gin_env.hands import (
     opponents_last_discard,
     unmelded_cards,
 )
-from gin_env.knowledge import cards_unseen
-from gin_env.melds import completes_meld, least_deadwood_discards
-from gin_env.state import DISCARD, NO_CARD, STOCK_ONLY
+from gin_env.game.melds import completes_meld, least_deadwood_discards
+from gin_env.game.state import DISCARD, NO_CARD, STOCK_ONLY
+from gin_env.observations.knowledge import cards_unseen
+from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer
-from gin_env.views import PlayerView
+from gin_env.support.compilation import kernel
 
 
 class UtilityBot:

@@ -23,9 +23,9 @@ import torch
 import typer
 
 from gin_env import agents
-from gin_env.play.matches import play_match
+from gin_env.matches.matches import play_match
 from gin_env.reproduce import results
-from gin_env.reproduce.experiments import Row, Run, match_row
+from gin_env.reproduce.experiment import Row, Run, match_row
 from gin_env.reproduce.registry import find
 from gin_env.support.atomic import write_text
 from gin_env.support.exits import one_line_errors

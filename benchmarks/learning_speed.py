@@ -25,11 +25,11 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
 from gin_env import agents
+from gin_env.agents.turns import play_bot
 from gin_env.batch import Games
-from gin_env.candidates import DISCARD_ROWS, NUM_FEATURES, NUM_TABLE
-from gin_env.play.turns import play_bot
+from gin_env.observations.candidates import DISCARD_ROWS, NUM_FEATURES, NUM_TABLE
 from gin_env.reproduce import results
-from gin_env.reproduce.experiments import Row, Run
+from gin_env.reproduce.experiment import Row, Run
 from gin_env.reproduce.registry import find
 from gin_env.support.exits import one_line_errors
 from gin_env.support.memory import keep_freed_memory

@@ -74,11 +74,11 @@ autosummary_generate = False
 python_maximum_signature_line_length = 90
 
 KERNEL_MODULES = (
-    "gin_env.engine",
-    "gin_env.hands",
-    "gin_env.history",
-    "gin_env.knowledge",
-    "gin_env.streams",
+    "gin_env.game.engine",
+    "gin_env.game.hands",
+    "gin_env.game.history",
+    "gin_env.observations.knowledge",
+    "gin_env.game.streams",
 )
 """Where kernels are shown: elsewhere they are not for callers."""
 

@@ -20,8 +20,8 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-LINKED = {"agents": "gin_env/agents", "wrappers": "gin_env/wrappers"}
-"""Top-level folders that the package holds as links, which the files of a release follow."""
+INSTALLED = {"agents": "gin_env/agents", "wrappers": "gin_env/wrappers"}
+"""Top-level folders, and where they install."""
 PACKAGED = (".py", ".npz", ".safetensors", ".tcss", "py.typed")
 
 
@@ -49,14 +49,14 @@ def project_urls(address: str, tag: str) -> str:
 def expected_files(tracked: list[str]) -> set[str]:
     """What the wheel holds of these tracked files, beside its own metadata."""
     found = {name for name in tracked if name.startswith("gin_env/") and name.endswith(PACKAGED)}
-    for folder, link in LINKED.items():
+    for folder, place in INSTALLED.items():
         inside = [name.removeprefix(folder) for name in tracked if name.startswith(f"{folder}/")]
-        found |= {link + name for name in inside if name.endswith(PACKAGED)}
+        found |= {place + name for name in inside if name.endswith(PACKAGED)}
     return found
 
 
 def tracked_files() -> list[str]:
-    """The files of the checkout that git knows, links among them."""
+    """The files of the checkout that git tracks."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True)
     return listed.stdout.splitlines()
 
@@ -75,7 +75,7 @@ def main(address: str | None) -> None:
         tree = Path(folder, "tree")
         for name in tracked:
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, tree / name, follow_symlinks=False)
+            shutil.copy2(ROOT / name, tree / name)
         readme = (ROOT / "README.md").read_text()
         if address:
             address = address.rstrip("/")

@@ -19,8 +19,8 @@ import tyro
 from sb3_contrib import MaskablePPO
 from tqdm import tqdm
 
-from gin_env.agents.policy import PolicyBot
-from gin_env.play.matches import play_match
+from gin_env import play_match
+from gin_env.agents.policies.policy import PolicyBot
 from gin_env.support.atomic import check_targets, save_figure, write_csv
 from gin_env.support.exits import one_line_errors
 from gin_env.support.plots import BLUE, ORANGE, new_figure, origin_line, sign_figure

@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from tqdm import tqdm
 
-from gin_env.play.intervals import wilson_interval
+from gin_env.matches.intervals import wilson_interval
 from gin_env.wrappers.text import TextGinRummy
 
 ASK = "Answer with one of the actions that are listed, and nothing else."

@@ -7,9 +7,9 @@
 
 The learner plays both seats of most tables, so that nearly every decision teaches something; at the others a
 league sits opposite: bots, and the learner's own past. Each decision is a choice among candidates
-(`gin_env.candidates`), which the network scores one by one. A player's decisions in a hand are a chain of
-their own: nothing that is learned crosses the end of a hand, or goes from one player to the other. Decisions
-without a choice are played and not learned.
+(`gin_env.observations.candidates`), which the network scores one by one. A player's decisions in a hand are a
+chain of their own: nothing that is learned crosses the end of a hand, or goes from one player to the other.
+Decisions without a choice are played and not learned.
 
 A run folder holds checkpoint.safetensors (the whole run, at one moment), policy.safetensors (a bot by its
 path), evaluations.csv, learning_curve.png and TensorBoard logs. The checkpoint is replaced at once, each
@@ -43,17 +43,21 @@ from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
 from gin_env import agents
-from gin_env.actions import DRAW_STOCK
-from gin_env.agents.candidate_policy import CandidatePolicyBot
-from gin_env.agents.policy import sample_actions
+from gin_env.agents.policies.candidate_network import (
+    CandidatePolicy,
+    find_candidate_policy,
+    save_candidate_policy,
+)
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.agents.policies.policy import sample_actions
+from gin_env.agents.turns import play_on
 from gin_env.batch import Games
-from gin_env.candidate_network import CandidatePolicy, find_candidate_policy, save_candidate_policy
-from gin_env.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_FEATURES, NUM_TABLE
-from gin_env.match_odds import chances_to_win
-from gin_env.play.matches import play_match
-from gin_env.play.provenance import describe_bot
-from gin_env.play.turns import play_on
-from gin_env.state import DISCARD, STOCK_ONLY
+from gin_env.game.actions import DRAW_STOCK
+from gin_env.game.match_odds import chances_to_win
+from gin_env.game.state import DISCARD, STOCK_ONLY
+from gin_env.matches.matches import play_match
+from gin_env.matches.provenance import describe_bot
+from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_FEATURES, NUM_TABLE
 from gin_env.support.atomic import remove_partials, save_figure, write_csv
 from gin_env.support.exits import one_line_errors
 from gin_env.support.memory import keep_freed_memory

@@ -5,8 +5,8 @@
     tensorboard --logdir runs/first                                   # losses, win rates
     gin-rummy match runs/first/policy.safetensors simple              # the trained policy is a bot
 
-The policy scores candidates (`gin_env.candidates`). With --policy flat it reads the flat observation and
-gives each of the 107 actions a logit, which learns more slowly.
+The policy scores candidates (`gin_env.observations.candidates`). With --policy flat it reads the flat
+observation and gives each of the 107 actions a logit, which learns more slowly.
 
 A run folder holds checkpoint.safetensors (the whole run, at one moment), pool/ (past snapshots),
 policy.safetensors (a bot by its path), evaluations.csv, learning_curve.png and TensorBoard logs. The
@@ -38,10 +38,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import FloatSchedule
 from tqdm import tqdm
 
-from gin_env import agents
-from gin_env.agents.candidate_policy import CandidatePolicyBot
-from gin_env.agents.policy import PolicyBot
-from gin_env.play.matches import play_match
+from gin_env import agents, play_match
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.agents.policies.policy import PolicyBot
 from gin_env.support.atomic import remove_partials, save_figure, write_csv
 from gin_env.support.exits import one_line_errors
 from gin_env.support.memory import keep_freed_memory

@@ -1,7 +1,7 @@
 """N games at once: `Games` owns the record array and loops the scalar rules over any part of it.
 
 Everything that plays (environments, matches, trainers) goes through this class; a single game is a batch
-of one. It knows both seats and no opponents: who sits where is the business of `gin_env.play.learner_seat`.
+of one. It knows both seats and no opponents: who sits where is the business of `gin_env.envs.learner_seat`.
 
 Its methods trust nobody: types, shapes and numbers of games are checked once, at the boundary, before a
 kernel runs on them. IndexError names a game that there is not; TypeError and ValueError say what else does
@@ -17,13 +17,10 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from gin_env.actions import NUM_ACTIONS, IllegalActionError
-from gin_env.candidates import check_arrays, check_written, write_candidates
-from gin_env.cards import NUM_CARDS
-from gin_env.compact_observation import COMPACT, write_compact
-from gin_env.compilation import kernel
-from gin_env.deals import check_dealer, check_deck
-from gin_env.engine import (
+from gin_env.game.actions import NUM_ACTIONS, IllegalActionError
+from gin_env.game.cards import NUM_CARDS
+from gin_env.game.deals import check_dealer, check_deck
+from gin_env.game.engine import (
     deal,
     game_is_over,
     game_winner,
@@ -34,11 +31,14 @@ from gin_env.engine import (
     start_next_hand,
     write_mask,
 )
-from gin_env.observation import OBSERVATION_SIZE, write_observation
-from gin_env.rules import Rules
-from gin_env.state import OVER, STATE
+from gin_env.game.rules import Rules
+from gin_env.game.state import OVER, STATE
+from gin_env.observations.candidates import check_arrays, check_written, write_candidates
+from gin_env.observations.compact import COMPACT, write_compact
+from gin_env.observations.observation import OBSERVATION_SIZE, write_observation
+from gin_env.observations.views import VIEW, PlayerView, explain_illegal, write_view
 from gin_env.support.checks import check_integer, is_integer, result_array
-from gin_env.views import VIEW, PlayerView, explain_illegal, write_view
+from gin_env.support.compilation import kernel
 
 Episode: TypeAlias = Literal["hand", "game"]
 Reward: TypeAlias = Literal["points", "win"]
@@ -200,7 +200,7 @@ class Games:
     def observations(
         self, games: np.ndarray, player: int, observations: np.ndarray | None = None
     ) -> np.ndarray:
-        """float32 (k, OBSERVATION_SIZE): what `player` sees, see `gin_env.observation`."""
+        """float32 (k, OBSERVATION_SIZE): what `player` sees, see `gin_env.observations.observation`."""
         if games is not self.everyone:
             games = self._checked(games)
         if type(player) is not int or not 0 <= player <= 1:
@@ -218,7 +218,7 @@ class Games:
     ) -> np.ndarray:
         """`COMPACT` records (k,): what the players to move, or one player, see.
 
-        See `gin_env.compact_observation`.
+        See `gin_env.observations.compact`.
         """
         if games is not self.everyone:
             games = self._checked(games)
@@ -234,7 +234,7 @@ class Games:
         table: np.ndarray | None = None,
         player: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What the players to move, or one player, may do: (rows, actions, table) of `gin_env.candidates`.
+        """The candidates of the players to move, or of one player: (rows, actions, table).
 
         A player who is not to move has no action. Arrays that are given are overwritten and returned. Raises
         ValueError if they do not fit.

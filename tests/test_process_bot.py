@@ -17,8 +17,8 @@ from positions import simple_views
 
 from gin_env import agents, play_match
 from gin_env.agents.process import ProcessBot, ProcessBotError
-from gin_env.play.human_game import HumanGame
-from gin_env.play.provenance import changes, describe_bot
+from gin_env.matches.provenance import changes, describe_bot
+from gin_env.ui.human_game import HumanGame
 
 VIEW = next(iter(simple_views(games=1, seed=4, steps=1)))
 READY = 'import json, os, signal, sys, time\nprint(\'{"type": "ready", "protocol": 1}\', flush=True)\n'

@@ -1,8 +1,8 @@
-"""The policy of MaskablePPO that scores candidates, by the network of `gin_env.candidate_network`.
+"""A policy for MaskablePPO that scores candidates (`gin_env.agents.policies.candidate_network`).
 
 It learns far faster than one with an output for each of the 107 actions: one function of a few dozen numbers
-(`gin_env.candidates`) values every draw, discard and knock. The actions stay what they are: the score of a
-candidate is the logit of its action.
+(`gin_env.observations.candidates`) values every draw, discard and knock. The actions stay what they are: the
+score of a candidate is the logit of its action.
 
 >>> env = GinRummyVecEnv(256, "simple", candidates=True)
 >>> model = MaskablePPO(CandidatePolicy, env, policy_kwargs={"hidden": 64})
@@ -23,9 +23,9 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.type_aliases import Schedule
 from torch import nn
 
-from gin_env import candidate_network
-from gin_env.actions import NUM_ACTIONS
-from gin_env.candidates import ENTRIES
+from gin_env.agents.policies import candidate_network
+from gin_env.game.actions import NUM_ACTIONS
+from gin_env.observations.candidates import ENTRIES
 
 Entries = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 NO_CANDIDATES = (

@@ -23,10 +23,10 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.type_aliases import Schedule
 from torch import nn
 
-from gin_env.actions import NUM_ACTIONS
-from gin_env.agents.policy_networks import CardActor, dense_layers
-from gin_env.candidates import ENTRIES
-from gin_env.observation import OBSERVATION_SIZE
+from gin_env.agents.policies.policy_networks import CardActor, dense_layers
+from gin_env.game.actions import NUM_ACTIONS
+from gin_env.observations.candidates import ENTRIES
+from gin_env.observations.observation import OBSERVATION_SIZE
 
 
 class CardNetwork(CardActor):
@@ -53,7 +53,7 @@ class CardNetwork(CardActor):
 
 
 class ObservationEntry(BaseFeaturesExtractor):
-    """The observation, picked out of the dict of `gin_env.gymnasium_env.GinRummyEnv`."""
+    """The observation, picked out of the dict of `gin_env.envs.gymnasium_env.GinRummyEnv`."""
 
     def __init__(self, observation_space: spaces.Dict) -> None:
         super().__init__(observation_space, features_dim=OBSERVATION_SIZE)

@@ -4,8 +4,9 @@
 >>> game = pyspiel.load_game("python_gin_env")
 
 Chance moves once, to say which of `DEALS` decks is dealt; all that follows is decided by the players. Actions
-are those of `gin_env.actions`, the tensor is the observation of `gin_env.observation`, returns are points /
-100. A clone is a copy of the whole game, hidden cards included: searching it (MCTS) looks at them.
+are those of `gin_env.game.actions`, the tensor is the observation of `gin_env.observations.observation`,
+returns are points / 100. A clone is a copy of the whole game, hidden cards included: searching it (MCTS)
+looks at them.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from gin_env import actions
 from gin_env.batch import Games
-from gin_env.observation import OBSERVATION_SIZE
+from gin_env.game import actions
+from gin_env.observations.observation import OBSERVATION_SIZE
 
 try:
     import pyspiel

@@ -25,18 +25,24 @@ import numpy as np
 import torch
 from gymnasium import spaces
 
-from gin_env.actions import NUM_ACTIONS
-from gin_env.agents.candidate_policy import check_training
-from gin_env.agents.policy import FrozenPolicy, PolicyBot, check_inputs, describe_training, training_of
-from gin_env.agents.policy_networks import ACTIVATIONS, save_network
+from gin_env.agents.policies.candidate_network import save_candidate_policy
+from gin_env.agents.policies.candidate_policy import check_training
+from gin_env.agents.policies.policy import (
+    FrozenPolicy,
+    PolicyBot,
+    check_inputs,
+    describe_training,
+    training_of,
+)
+from gin_env.agents.policies.policy_networks import ACTIVATIONS, save_network
 from gin_env.batch import Episode, Reward, check_actions
-from gin_env.candidate_network import save_candidate_policy
+from gin_env.envs.gymnasium_env import hand_results
+from gin_env.envs.learner_seat import IllegalAction, LearnerSeat, Opponents, check_seeds
+from gin_env.envs.spaces import action_space, candidate_spaces, vector_space
 from gin_env.estimators.base import Estimator
-from gin_env.gymnasium_env import hand_results
-from gin_env.observation import OBSERVATION_SIZE
-from gin_env.play.learner_seat import IllegalAction, LearnerSeat, Opponents, check_seeds
-from gin_env.rules import Rules
-from gin_env.spaces import action_space, candidate_spaces, vector_space
+from gin_env.game.actions import NUM_ACTIONS
+from gin_env.game.rules import Rules
+from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.support.checks import check_switch
 from gin_env.wrappers.candidate_policy import CandidatePolicy
 from gin_env.wrappers.sb3_archives import actor_of
@@ -94,10 +100,10 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
 class GinRummyVecEnv(VecEnv):
     """`num_envs` games against bots, as one SB3 environment.
 
-    Parameters as for `gin_env.gymnasium_env.GinRummyEnv`. Observations are float32 (num_envs,
+    Parameters as for `gin_env.envs.gymnasium_env.GinRummyEnv`. Observations are float32 (num_envs,
     OBSERVATION_SIZE); with ``candidates=True``, as `gin_env.wrappers.candidate_policy.CandidatePolicy` needs
-    it, dicts of that (``"observation"``) and the three `ENTRIES` of `gin_env.candidates`. Arrays are
-    the caller's own for as long as she holds them; memory that she has dropped is used again.
+    it, dicts of that (``"observation"``) and the three `ENTRIES` of `gin_env.observations.candidates`. Arrays
+    are the caller's own for as long as she holds them; memory that she has dropped is used again.
 
     Infos of a game that ended hold ``terminal_observation``, ``episode`` (``r``: return, ``l``: the learner's
     decisions, ``t``: seconds since the start) and how the hand ended (``outcome``, ``won``, ``points``,

@@ -17,12 +17,12 @@ from typing import Any
 
 import torch
 
-from gin_env.actions import NUM_ACTIONS
-from gin_env.agents.candidate_policy import check_training
-from gin_env.agents.policy import PolicyBot
-from gin_env.agents.policy_networks import MOST_UNITS, Actor, build, save_network
-from gin_env.candidate_network import CandidatePolicy, save_candidate_policy
-from gin_env.observation import OBSERVATION_SIZE
+from gin_env.agents.policies.candidate_network import CandidatePolicy, save_candidate_policy
+from gin_env.agents.policies.candidate_policy import check_training
+from gin_env.agents.policies.policy import PolicyBot
+from gin_env.agents.policies.policy_networks import MOST_UNITS, Actor, build, save_network
+from gin_env.game.actions import NUM_ACTIONS
+from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.support.files import check_regular_file
 from gin_env.support.tensor_files import MOST_BYTES, fill_network
 

@@ -17,13 +17,13 @@ from typing import Any
 import gymnasium
 from gymnasium import spaces
 
-from gin_env.actions import IllegalActionError, describe, parse
 from gin_env.batch import Episode, Reward
-from gin_env.gymnasium_env import GinRummyEnv
-from gin_env.play.learner_seat import LEARNER, Opponents
-from gin_env.rules import Rules
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.envs.learner_seat import LEARNER, Opponents
+from gin_env.game.actions import IllegalActionError, describe, parse
+from gin_env.game.rules import Rules
+from gin_env.game.words import result_in_words, rules_in_words
 from gin_env.support.checks import check_integer
-from gin_env.words import result_in_words, rules_in_words
 
 _ACTIONS = re.compile(
     r"\b(?:pass|draw from the stock|draw the upcard|(?:discard|knock with) [A2-9TJQK][CHSD])\b", re.IGNORECASE

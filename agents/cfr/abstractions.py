@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.agents.cfr import dealt_sets, paper_sets, plus_sets
-from gin_env.compilation import kernel
-from gin_env.engine import discards_allowed
-from gin_env.hands import unmelded_cards
-from gin_env.melds import least_deadwood_discards, min_deadwood
+from gin_env.game.engine import discards_allowed
+from gin_env.game.hands import unmelded_cards
+from gin_env.game.melds import least_deadwood_discards, min_deadwood
+from gin_env.support.compilation import kernel
 
 PAPER = 0
 PLUS = 1

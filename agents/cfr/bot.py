@@ -28,9 +28,9 @@ from gin_env.agents.cfr.abstractions import CANDIDATES, DEFAULT_CANDIDATES, KIND
 from gin_env.agents.cfr.stages import interpolate
 from gin_env.agents.cfr.strategy import strategy_action
 from gin_env.agents.cfr.table import StrategyTable, find_table
-from gin_env.compilation import kernel
+from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_switch
-from gin_env.views import PlayerView
+from gin_env.support.compilation import kernel
 
 
 class CfrBot:

@@ -17,7 +17,7 @@ from gin_env.agents.cfr.paper_sets import (
     draw_number,
     knock_number,
 )
-from gin_env.compilation import kernel
+from gin_env.support.compilation import kernel
 
 FIRST_DRAW_SET = DISCARD_SETS_A_STAGE * DEALT_COUNTS
 FIRST_KNOCK_SET = FIRST_DRAW_SET + DRAW_SETS_A_STAGE * (DEALT_COUNTS + 1)

@@ -22,12 +22,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.cards import card_bit
-from gin_env.compilation import kernel
-from gin_env.hands import unmelded_cards
-from gin_env.melds import least_deadwood_discards, min_deadwood
-from gin_env.rules import cards_in_deck
-from gin_env.state import OFFER
+from gin_env.game.cards import card_bit
+from gin_env.game.hands import unmelded_cards
+from gin_env.game.melds import least_deadwood_discards, min_deadwood
+from gin_env.game.rules import cards_in_deck
+from gin_env.game.state import OFFER
+from gin_env.support.compilation import kernel
 
 STAGES = 3
 MOST_DEADWOOD = 100

@@ -19,13 +19,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.cards import CARD_VALUES, card_bit, count_cards, lowest_card
-from gin_env.compilation import kernel
-from gin_env.engine import discards_allowed
-from gin_env.hands import MELD_MATES, available_cards, own_turn, unmelded_cards
-from gin_env.knowledge import cards_unseen
-from gin_env.melds import completes_meld, least_deadwood_discards, min_deadwood
-from gin_env.state import OFFER
+from gin_env.game.cards import CARD_VALUES, card_bit, count_cards, lowest_card
+from gin_env.game.engine import discards_allowed
+from gin_env.game.hands import MELD_MATES, available_cards, own_turn, unmelded_cards
+from gin_env.game.melds import completes_meld, least_deadwood_discards, min_deadwood
+from gin_env.game.state import OFFER
+from gin_env.observations.knowledge import cards_unseen
+from gin_env.support.compilation import kernel
 
 DANGERS = 5
 OUTS = 5

@@ -16,15 +16,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.agents.cfr.abstractions import discard_candidates, discard_set_of, draw_set_of, knock_set_of
 from gin_env.agents.random_bots import pick_card
-from gin_env.cards import card_bit, lowest_card
-from gin_env.compilation import kernel
-from gin_env.hands import decline, keep_best
-from gin_env.melds import min_deadwood
-from gin_env.state import DISCARD, STOCK_ONLY
-from gin_env.streams import mix, unit
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
+from gin_env.game.cards import card_bit, lowest_card
+from gin_env.game.hands import decline, keep_best
+from gin_env.game.melds import min_deadwood
+from gin_env.game.state import DISCARD, STOCK_ONLY
+from gin_env.game.streams import mix, unit
+from gin_env.support.compilation import kernel
 
 DISCARDS, DRAWS, KNOCKS = 0, 1, 2
 """Rows of ``counts``."""

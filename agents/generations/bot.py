@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env.actions import NUM_ACTIONS
 from gin_env.agents.generations.network import CandidateNetwork, load_network, observe
 from gin_env.agents.ties import are_best
-from gin_env.candidates import NO_ACTION, are_discarding, candidate_rows
+from gin_env.game.actions import NUM_ACTIONS
+from gin_env.observations.candidates import NO_ACTION, are_discarding, candidate_rows
+from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_choice
-from gin_env.views import PlayerView
 
 try:
     import torch

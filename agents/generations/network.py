@@ -1,8 +1,9 @@
 """The value network: expected points of each candidate decision, and its files.
 
-A trunk reads the observation (`gin_env.observation`, without the scores: hands are valued, not games); a
-smaller network, the same for every row, reads a candidate (`gin_env.candidates`) beside
-what the trunk made of the table, and gives two values: for the plain decision and for knocking with it.
+A trunk reads the observation (`gin_env.observations.observation`, without the scores: hands are valued, not
+games); a smaller network, the same for every row, reads a candidate (`gin_env.observations.candidates`)
+beside what the trunk made of the table, and gives two values: for the plain decision and for knocking with
+it.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.candidates import NUM_FEATURES, ROWS_VERSION
-from gin_env.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
+from gin_env.observations.candidates import NUM_FEATURES, ROWS_VERSION
+from gin_env.observations.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
+from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer
 from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
-from gin_env.views import PlayerView
 
 try:
     import torch

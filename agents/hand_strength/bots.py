@@ -33,14 +33,14 @@ from gin_env.agents.hand_strength.features import hand_features
 from gin_env.agents.hand_strength.weights import find_network, trained_with
 from gin_env.agents.random_bots import pick_card
 from gin_env.agents.simple import simple_draw
-from gin_env.cards import card_bit, lowest_card
-from gin_env.compilation import kernel
-from gin_env.engine import discards_allowed
 from gin_env.estimators.risk import discard_risks
-from gin_env.hands import discard_or_knock, keep_best, unmelded_cards
-from gin_env.state import DISCARD
+from gin_env.game.cards import card_bit, lowest_card
+from gin_env.game.engine import discards_allowed
+from gin_env.game.hands import discard_or_knock, keep_best, unmelded_cards
+from gin_env.game.state import DISCARD
+from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number, check_switch
-from gin_env.views import PlayerView
+from gin_env.support.compilation import kernel
 
 Rate = Callable[[PlayerView, np.ndarray, np.ndarray, np.ndarray, bool], np.ndarray]
 

@@ -21,10 +21,10 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from gin_env.cards import KINGS, NUM_CARDS, NUM_RANKS, NUM_SUITS, count_cards
-from gin_env.compilation import kernel
-from gin_env.hands import meld_completions
-from gin_env.melds import min_deadwood, ranks_held_thrice, run_cards
+from gin_env.game.cards import KINGS, NUM_CARDS, NUM_RANKS, NUM_SUITS, count_cards
+from gin_env.game.hands import meld_completions
+from gin_env.game.melds import min_deadwood, ranks_held_thrice, run_cards
+from gin_env.support.compilation import kernel
 
 MACRO_FEATURES = ("deadwood", "sets", "runs", "hits")
 

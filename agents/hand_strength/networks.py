@@ -41,7 +41,7 @@ from torch import nn
 from torch.nn import functional
 
 from gin_env.agents.hand_strength.features import CARD_ORDERS, INTERACTIONS, MACRO_FEATURES
-from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 
 HIDDEN = 16
 FILTER_WIDTHS = (2, 3, 4)

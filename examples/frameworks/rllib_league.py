@@ -17,9 +17,9 @@ from ray.rllib.env.wrappers.pettingzoo_env import PettingZooEnv
 from ray.tune.registry import register_env
 
 from gin_env import gin_rummy_v0
-from gin_env.agents.candidate_policy import CandidatePolicyBot
-from gin_env.candidate_network import CandidatePolicy
-from gin_env.candidates import ENTRIES
+from gin_env.agents.policies.candidate_network import CandidatePolicy
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.observations.candidates import ENTRIES
 
 run = Run("ray", opponent="random", address="local", runners=0, freeze=5)
 LEAGUE = [f"frozen_{number}" for number in range(4)]  # the newest takes the place of the oldest

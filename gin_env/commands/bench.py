@@ -28,9 +28,9 @@ def bench(
 
     The comparison with other libraries is in the repository: `make bench`.
     """
+    from gin_env.game.state import STATE
     from gin_env.speed.timing import measure, pin_to_core
     from gin_env.speed.workloads import WORKLOADS
-    from gin_env.state import STATE
 
     names = [name.strip() for name in only.split(",") if name.strip()] or list(WORKLOADS)
     unknown = [name for name in names if name not in WORKLOADS]

@@ -24,8 +24,8 @@ def compile(
     It is kept in ~/.cache/gin-env, or where GIN_ENV_CACHE says, and serves every installation of this release
     that is told of the same folder, on machines with the same kind of processor.
     """
-    from gin_env.compilation import cache_folder, open_to_readers
     from gin_env.speed.warm_up import parts
+    from gin_env.support.compilation import cache_folder, open_to_readers
 
     with tqdm(list(parts()), unit="part") as bar:
         for name, use in bar:

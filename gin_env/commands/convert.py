@@ -33,7 +33,7 @@ def convert(
     The archive is read without running anything in it, if its policy is `CandidatePolicy`, `CardPolicy` or
     SB3's `MlpPolicy`. A class of your own that decides as one of the last two does needs `--trust`.
     """
-    from gin_env.agents.policy_networks import ENDING
+    from gin_env.agents.policies.policy_networks import ENDING
 
     if output.suffix != ENDING:
         raise ValueError(f"a policy's file ends in {ENDING}, unlike {output}")

@@ -36,7 +36,7 @@ def evaluate(
     ] = None,
 ) -> None:
     """Compare estimators by paper 003's metrics, log loss and calibration, turn by turn."""
-    from gin_env.reproduce.estimators import every_estimator
+    from gin_env.reproduce.experiments.estimators import every_estimator
     from gin_env.support.plots import import_matplotlib
     from gin_env.training.estimators.evaluation import evaluate_estimators
     from gin_env.training.estimators.figures import draw_all

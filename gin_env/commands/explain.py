@@ -12,7 +12,7 @@ from gin_env.commands.options import BOT_HELP
 
 if TYPE_CHECKING:
     from gin_env.agents import Agent
-    from gin_env.views import PlayerView
+    from gin_env.observations.views import PlayerView
 
 app = typer.Typer()
 
@@ -55,9 +55,9 @@ def explain(
     ] = None,
 ) -> None:
     """Say what bots would do in a position, and why: deadwood, outs, danger and values of each action."""
-    from gin_env.play.explanations import choices
-    from gin_env.play.opinions import action_chances, action_values, has_chances, has_values
-    from gin_env.show.explanation_text import bots_text, explanation, legend
+    from gin_env.ui.explanation_text import bots_text, explanation, legend
+    from gin_env.ui.explanations import choices
+    from gin_env.ui.opinions import action_chances, action_values, has_chances, has_values
 
     if (record is None) == (hand is None):
         raise ValueError("tell a position by --hand and --upcard, or by --record, --game and --step")
@@ -79,7 +79,7 @@ def explain(
 def _asked(names: list[str] | None, view: PlayerView) -> tuple[dict[str, Agent], dict[str, int], list[str]]:
     """(the bots, what each plays, a line for each that cannot answer). Bots that are named have to."""
     from gin_env import agents
-    from gin_env.play.opinions import chosen_actions
+    from gin_env.ui.opinions import chosen_actions
 
     bots: dict[str, Agent] = {}
     played: dict[str, int] = {}
@@ -97,8 +97,8 @@ def _asked(names: list[str] | None, view: PlayerView) -> tuple[dict[str, Agent],
 
 
 def _recorded_view(path: Path, game: int, step: int) -> PlayerView:
-    from gin_env.play import records
-    from gin_env.play.opinions import decisions
+    from gin_env import records
+    from gin_env.ui.opinions import decisions
 
     steps = decisions(records.read_one(path, game))
     if step > len(steps):
@@ -110,10 +110,10 @@ def _told_view(
     hand: str, upcard: str | None, history: str | None, drew: str, you_deal: bool, scores: str
 ) -> PlayerView:
     """The view of player 0, who tells the hand."""
-    from gin_env import cards
-    from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, PASS, parse
-    from gin_env.rules import Rules
-    from gin_env.views import PlayerView
+    from gin_env.game import cards
+    from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS, parse
+    from gin_env.game.rules import Rules
+    from gin_env.observations.views import PlayerView
 
     if upcard is None:
         raise ValueError("--hand needs --upcard, the card that was turned up at the deal")

@@ -29,7 +29,7 @@ def gif(
 ) -> None:
     """Play one hand between two bots and write it as a GIF: a picture for each action, both hands open."""
     check_targets(file)
-    from gin_env.show.animation import check_gif, hand_pictures, write_gif
+    from gin_env.ui.animation import check_gif, hand_pictures, write_gif
 
     check_gif(file, seconds)
     pictures = list(hand_pictures(a, b, seed, width=width))

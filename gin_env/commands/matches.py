@@ -75,7 +75,7 @@ def match(
     ray: Ray = None,
 ) -> None:
     """Play bot A against bot B: win rate with a Wilson interval, deals paired, seats and dealers balanced."""
-    from gin_env.play.matches import check_confidence, play_match
+    from gin_env.matches.matches import check_confidence, play_match
 
     check_confidence(confidence)
     if deals and json is None:
@@ -123,8 +123,8 @@ def tournament(
 ) -> None:
     """Play all pairs of bots: win rates with Wilson intervals, points per hand, ratings on Elo's scale."""
     from gin_env import agents
-    from gin_env.play.records import Recorder
-    from gin_env.play.tournaments import draw_heat_map, play_tournament
+    from gin_env.matches.tournaments import draw_heat_map, play_tournament
+    from gin_env.records import Recorder
     from gin_env.support.plots import import_matplotlib
 
     check_targets(json, csv, plot, record)

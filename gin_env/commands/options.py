@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand
 
 if TYPE_CHECKING:
-    from gin_env.play.match_log import MatchLog
+    from gin_env.matches.match_log import MatchLog
     from gin_env.support.workers import Workers
 
 BOT_HELP = (
@@ -114,7 +114,7 @@ def resumable(resume: bool, *outputs: Path | None) -> Iterator[MatchLog | None]:
     The file is removed when the block has ended, results written; Ctrl-C ends the program with a line that
     names it.
     """
-    from gin_env.play.match_log import MatchLog
+    from gin_env.matches.match_log import MatchLog
 
     files = [path for path in outputs if path is not None and (path.is_file() or not path.exists())]
     if not files:

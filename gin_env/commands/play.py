@@ -56,11 +56,11 @@ def play(
     Press ? for the keys. The game is kept after each of your actions; --resume goes on with it.
     """
     from gin_env import agents
-    from gin_env.play.human_game import HumanGame
-    from gin_env.play.records import Recorder
-    from gin_env.show.play_app import PlayApp  # first: it says what to install
-    from gin_env.show.table_app import make_estimator
+    from gin_env.records import Recorder
     from gin_env.support.atomic import check_targets
+    from gin_env.ui.human_game import HumanGame
+    from gin_env.ui.play_app import PlayApp  # first: it says what to install
+    from gin_env.ui.table_app import make_estimator
 
     make_estimator(estimator)
     agents.make(hint_bot, programs=True)

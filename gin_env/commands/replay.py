@@ -12,7 +12,7 @@ from gin_env.commands.options import is_terminal
 
 if TYPE_CHECKING:
     from gin_env.agents import Agent
-    from gin_env.play.records import GameRecord, Position
+    from gin_env.records import GameRecord, Position
 
 app = typer.Typer()
 
@@ -56,14 +56,14 @@ def replay(
 
     On a full screen, if there is a terminal and Textual is installed; press ? for the keys.
     """
-    from gin_env.play import records
+    from gin_env import records
 
     judging = None if judge == NO_JUDGE else _judge(judge)
     bots = _bots(bot or [])
     found = records.read_one(file, game)
     if not (plain or everything) and _screen_is_possible():
-        from gin_env.show.replay_app import ReplayApp
-        from gin_env.show.table_app import make_estimator
+        from gin_env.ui.replay_app import ReplayApp
+        from gin_env.ui.table_app import make_estimator
 
         make_estimator(estimator)
         ReplayApp(found, list(bots), judging, worst, estimator, letters).run()
@@ -90,7 +90,7 @@ def _judge(name: str) -> Agent | None:
     Raises ValueError if it has no values.
     """
     from gin_env import agents
-    from gin_env.play.opinions import STRONGEST_WITH_VALUES, has_values
+    from gin_env.ui.opinions import STRONGEST_WITH_VALUES, has_values
 
     try:
         bot = agents.make(name, programs=True)
@@ -110,8 +110,8 @@ def _bots(names: Sequence[str]) -> dict[str, Agent]:
 
 def _opinions(bots: dict[str, Agent], steps: list[Position]) -> dict[str, list[int]]:
     """What each bot would have played at each step."""
-    from gin_env.play.opinions import chosen_actions
-    from gin_env.play.records import views_of
+    from gin_env.records import views_of
+    from gin_env.ui.opinions import chosen_actions
 
     if not steps:
         return {}
@@ -121,8 +121,8 @@ def _opinions(bots: dict[str, Agent], steps: list[Position]) -> dict[str, list[i
 def _replay_in_text(
     game: GameRecord, bots: dict[str, Agent], everything: bool, judging: Agent | None, worst: int
 ) -> None:
-    from gin_env.play.opinions import decisions
-    from gin_env.show.replay_text import position_text, title
+    from gin_env.ui.opinions import decisions
+    from gin_env.ui.replay_text import position_text, title
 
     steps = decisions(game)
     opinions = _opinions(bots, steps)
@@ -167,7 +167,7 @@ def _key() -> str:
 
 
 def _print_blunders(game: GameRecord, steps: list[Position], bot: Agent, most: int) -> None:
-    from gin_env.play.opinions import judge
-    from gin_env.show.replay_text import blunders_text
+    from gin_env.ui.opinions import judge
+    from gin_env.ui.replay_text import blunders_text
 
     typer.echo(f"\n{blunders_text(game, judge(steps, bot), bot.name, most)}")

@@ -39,7 +39,7 @@ def reproduce(
 
     The same command goes on where it was stopped. For two cores run two experiments at a time.
     """
-    from gin_env.reproduce.experiments import Run
+    from gin_env.reproduce.experiment import Run
     from gin_env.reproduce.pages import rewrite
     from gin_env.reproduce.registry import EXPERIMENTS, find
     from gin_env.reproduce.results import measure

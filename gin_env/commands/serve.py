@@ -24,6 +24,6 @@ def serve_bot(bot: Annotated[str, typer.Argument(help=BOT_HELP)]) -> None:
     nothing else happens.
     """
     from gin_env import agents
-    from gin_env.play.serving import serve
+    from gin_env.matches.serving import serve
 
     serve(agents.make(bot, programs=True), sys.stdin, sys.stdout)

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from gin_env.views import PlayerView
+from gin_env.observations.views import PlayerView
 
 
 @runtime_checkable
@@ -54,7 +54,7 @@ class NeedsHands(Protocol):
 
 
 def is_observed(estimator: Estimator) -> bool:
-    """Whether observations hold the estimates already: those of ``uniform``, see `gin_env.observation`."""
+    """Whether observations hold the estimates already: those of ``uniform``."""
     return getattr(estimator, "observed", False)
 
 

@@ -34,8 +34,6 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env.cards import NUM_CARDS
-from gin_env.compilation import kernel
 from gin_env.estimators.frequencies import Frequencies, find_table
 from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
 from gin_env.estimators.turn_buckets import (
@@ -47,8 +45,10 @@ from gin_env.estimators.turn_buckets import (
     ProductEstimator,
     advance_products,
 )
-from gin_env.knowledge import cards_missing, cards_unseen
+from gin_env.game.cards import NUM_CARDS
+from gin_env.observations.knowledge import cards_missing, cards_unseen
 from gin_env.support.checks import check_integer
+from gin_env.support.compilation import kernel
 
 LEAST_OBSERVATIONS = 50
 _MOST = 100.0

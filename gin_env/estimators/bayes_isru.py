@@ -30,12 +30,12 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env.cards import NUM_CARDS, count_cards
-from gin_env.compilation import kernel
 from gin_env.estimators.frequencies import Frequencies, find_table
 from gin_env.estimators.turn_buckets import ProductEstimator, advance_products
-from gin_env.knowledge import cards_missing, cards_unseen
+from gin_env.game.cards import NUM_CARDS, count_cards
+from gin_env.observations.knowledge import cards_missing, cards_unseen
 from gin_env.support.checks import check_number
+from gin_env.support.compilation import kernel
 
 
 class BayesIsruEstimator(ProductEstimator):

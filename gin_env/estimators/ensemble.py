@@ -31,12 +31,12 @@ from typing import Any
 import numpy as np
 
 from gin_env import estimators
-from gin_env.cards import NUM_CARDS
 from gin_env.estimators.neural import with_known_cards
 from gin_env.estimators.public_history import first_hands, known_cards
-from gin_env.rules import MAX_TURNS
+from gin_env.game.cards import NUM_CARDS
+from gin_env.game.rules import MAX_TURNS
+from gin_env.observations.views import PlayerView
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
-from gin_env.views import PlayerView
 
 MEMBERS = ("bayes", "nn", "shankar-cnn")
 """The paper's three."""

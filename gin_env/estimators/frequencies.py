@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.cards import NUM_RANKS
 from gin_env.estimators.turn_buckets import BUCKETS
+from gin_env.game.cards import NUM_RANKS
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
 
 TABLE_ENDING = ".npz"

@@ -33,17 +33,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gin_env.actions import DRAW_UPCARD, PASS, is_discard
-from gin_env.cards import NUM_CARDS, NUM_RANKS, card_bit, lowest_card
-from gin_env.compilation import kernel
 from gin_env.estimators.base import no_memory
 from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
-from gin_env.history import first_mover, next_mover, upcard_after
-from gin_env.knowledge import cards_missing, cards_unseen
+from gin_env.game.actions import DRAW_UPCARD, PASS, is_discard
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, lowest_card
+from gin_env.game.history import first_mover, next_mover, upcard_after
+from gin_env.observations.knowledge import cards_missing, cards_unseen
 from gin_env.support.checks import check_number, check_switch
+from gin_env.support.compilation import kernel
 
 if TYPE_CHECKING:
-    from gin_env.views import PlayerView
+    from gin_env.observations.views import PlayerView
 
 _LARGEST_VALUE = 500.0
 """Beyond it the likelihood is 1 in any case (and its exponential too large for a number)."""

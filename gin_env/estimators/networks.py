@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.cards import NUM_CARDS, NUM_RANKS
 from gin_env.estimators.public_history import CARD_FEATURES, TABLE_FEATURES, card_features, opponent_turns
 from gin_env.estimators.shankar import shankar_images
 from gin_env.estimators.turn_inputs import NUM_INPUTS, walk_turns
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS
+from gin_env.observations.views import PlayerView
 from gin_env.support.tensor_files import fill_network, read_tensors, write_tensors
-from gin_env.views import PlayerView
 
 try:
     import torch

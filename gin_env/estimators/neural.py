@@ -33,11 +33,11 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.cards import NUM_CARDS
 from gin_env.estimators.base import no_memory
 from gin_env.estimators.public_history import first_hands, known_cards, opponent_turns
 from gin_env.estimators.turn_inputs import walk_turns
-from gin_env.views import PlayerView
+from gin_env.game.cards import NUM_CARDS
+from gin_env.observations.views import PlayerView
 
 WEIGHTS_ENDING = ".safetensors"
 

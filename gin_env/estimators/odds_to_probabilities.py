@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gin_env.cards import NUM_CARDS, lowest_card
-from gin_env.compilation import kernel
+from gin_env.game.cards import NUM_CARDS, lowest_card
+from gin_env.support.compilation import kernel
 
 _PRECISION = 1e-5
 """The sum may be too small by this share of itself."""

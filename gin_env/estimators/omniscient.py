@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gin_env.cards import card_columns
 from gin_env.estimators.base import no_memory
+from gin_env.game.cards import card_columns
 
 if TYPE_CHECKING:
-    from gin_env.views import PlayerView
+    from gin_env.observations.views import PlayerView
 
 
 class OmniscientEstimator:

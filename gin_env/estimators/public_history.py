@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, is_discard
-from gin_env.cards import CARD_VALUES, FULL_DECK, NUM_CARDS, card_bit, count_cards, deck_cards
-from gin_env.compilation import kernel
-from gin_env.history import first_mover, next_mover, upcard_after
-from gin_env.knowledge import cards_missing, cards_unseen
-from gin_env.state import DISCARD, OFFER
-from gin_env.views import PlayerView
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, is_discard
+from gin_env.game.cards import CARD_VALUES, FULL_DECK, NUM_CARDS, card_bit, count_cards, deck_cards
+from gin_env.game.history import first_mover, next_mover, upcard_after
+from gin_env.game.state import DISCARD, OFFER
+from gin_env.observations.knowledge import cards_missing, cards_unseen
+from gin_env.observations.views import PlayerView
+from gin_env.support.compilation import kernel
 
 OPPONENT_TURN = np.dtype(
     [

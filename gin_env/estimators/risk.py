@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from gin_env.compilation import kernel
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from gin_env.support.compilation import kernel
 
 
 @kernel

@@ -30,12 +30,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import is_discard
-from gin_env.cards import ACES, NUM_CARDS, NUM_RANKS, card_bit, count_cards, deck_cards, lowest_card
-from gin_env.compilation import kernel
-from gin_env.history import first_mover, next_mover
-from gin_env.knowledge import cards_unseen
-from gin_env.views import PlayerView
+from gin_env.game.actions import is_discard
+from gin_env.game.cards import ACES, NUM_CARDS, NUM_RANKS, card_bit, count_cards, deck_cards, lowest_card
+from gin_env.game.history import first_mover, next_mover
+from gin_env.observations.knowledge import cards_unseen
+from gin_env.observations.views import PlayerView
+from gin_env.support.compilation import kernel
 
 OWN, OUT, UNKNOWN, HELD = -2, -1, 0, 1
 
@@ -43,7 +43,7 @@ AMBI_SUPERPERMUTATION = tuple(int(symbol) - 1 for symbol in "12341231423124312")
 """Suits in the order of the image's rows; the text is the paper's.
 
 Every order of four suits is found in it forwards or backwards. 17 is the least possible length (paper 003,
-Theorem 3; tests/test_estimator_networks.py searches all shorter ones).
+Theorem 3; tests/estimators/test_estimator_networks.py searches all shorter ones).
 """
 
 

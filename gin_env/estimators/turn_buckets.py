@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gin_env.actions import DRAW_UPCARD, is_discard
-from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from gin_env.compilation import kernel
-from gin_env.history import first_mover, next_mover
-from gin_env.streams import mix
+from gin_env.game.actions import DRAW_UPCARD, is_discard
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from gin_env.game.history import first_mover, next_mover
+from gin_env.game.streams import mix
+from gin_env.support.compilation import kernel
 
 if TYPE_CHECKING:
-    from gin_env.views import PlayerView
+    from gin_env.observations.views import PlayerView
 
 # Suit relations of a card to the upcard and the discard of a turn.
 BOTH = 0  # of the suit of both

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gin_env.cards import NUM_CARDS, card_columns
 from gin_env.estimators.public_history import opponent_turns
-from gin_env.views import PlayerView
+from gin_env.game.cards import NUM_CARDS, card_columns
+from gin_env.observations.views import PlayerView
 
 NUM_INPUTS = 3 * NUM_CARDS + 1
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.cards import NUM_CARDS
-from gin_env.compilation import kernel
 from gin_env.estimators.base import no_memory
-from gin_env.knowledge import write_uniform
-from gin_env.views import PlayerView
+from gin_env.game.cards import NUM_CARDS
+from gin_env.observations.knowledge import write_uniform
+from gin_env.observations.views import PlayerView
+from gin_env.support.compilation import kernel
 
 
 class UniformEstimator:

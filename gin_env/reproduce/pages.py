@@ -12,7 +12,7 @@ from binascii import crc32
 from collections.abc import Mapping
 from pathlib import Path
 
-from gin_env.reproduce.experiments import Experiment
+from gin_env.reproduce.experiment import Experiment
 from gin_env.reproduce.results import Result, load, path_of
 from gin_env.support.atomic import write_bytes, write_text
 

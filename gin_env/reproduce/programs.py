@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from gin_env.reproduce.experiments import Experiment, Row, by, in_order, markdown, plain_table
+from gin_env.reproduce.experiment import Experiment, Row, by, in_order, markdown, plain_table
 from gin_env.training import tonic
 
 POOL = ("simple", "simple:knock_at=0", "tonic", "previous")

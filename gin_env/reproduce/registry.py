@@ -2,58 +2,21 @@
 
 from __future__ import annotations
 
-from itertools import chain
+import pkgutil
+from importlib import import_module
 
-from gin_env.reproduce import (
-    adaptive,
-    bots,
-    cfr_training,
-    claims,
-    estimator_time,
-    estimators,
-    exploit,
-    fitness,
-    hand_strength,
-    hand_strength_figures,
-    hand_strength_loop,
-    hand_strength_networks,
-    held_out,
-    interval_coverage,
-    leaderboard,
-    learning,
-    programs,
-    search,
-    tonic_filters,
-)
-from gin_env.reproduce.experiments import Experiment
+from gin_env.reproduce import experiments, programs
+from gin_env.reproduce.experiment import Experiment
+
+_MODULES = [
+    import_module(f"{experiments.__name__}.{module.name}")
+    for module in pkgutil.iter_modules(experiments.__path__)
+]
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.id: experiment
     for experiment in sorted(
-        chain.from_iterable(
-            module.EXPERIMENTS
-            for module in (
-                adaptive,
-                bots,
-                cfr_training,
-                claims,
-                estimator_time,
-                estimators,
-                exploit,
-                fitness,
-                hand_strength,
-                hand_strength_figures,
-                hand_strength_loop,
-                hand_strength_networks,
-                held_out,
-                interval_coverage,
-                leaderboard,
-                learning,
-                programs,
-                search,
-                tonic_filters,
-            )
-        ),
+        (experiment for module in (*_MODULES, programs) for experiment in getattr(module, "EXPERIMENTS", ())),
         key=lambda experiment: experiment.id,
     )
 }

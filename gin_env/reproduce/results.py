@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from gin_env.batch import Games
-from gin_env.play.provenance import changes, describe_bot, describe_estimator
-from gin_env.reproduce.experiments import Experiment, Row, Run
+from gin_env.matches.provenance import changes, describe_bot, describe_estimator
+from gin_env.reproduce.experiment import Experiment, Row, Run
 from gin_env.support.atomic import write_text
 from gin_env.support.plots import origin_line
 from gin_env.support.version import __version__
@@ -42,9 +42,9 @@ class Result:
     stale: str | None
     """Why the command would give other figures today; None: it would give these."""
     bots: list[dict[str, Any]]
-    """`gin_env.play.provenance.describe_bot` of each bot."""
+    """`gin_env.matches.provenance.describe_bot` of each bot."""
     estimators: list[dict[str, Any]]
-    """`gin_env.play.provenance.describe_estimator` of each estimator that was measured."""
+    """`gin_env.matches.provenance.describe_estimator` of each estimator that was measured."""
     rows: list[Row]
 
     def save(self, folder: Path) -> Path:

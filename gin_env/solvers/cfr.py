@@ -13,7 +13,7 @@ solver                    regrets                updates    average weight     s
 ========================  =====================  =========  =================  ======================
 
 The exploitability of `CFR` and `CFRPlus` equals that of OpenSpiel 2.0.2's solvers iteration by iteration
-(``_CFRSolver(game, alternating_updates=False, ...)`` and ``CFRPlusSolver``; tests/test_cfr.py).
+(``_CFRSolver(game, alternating_updates=False, ...)`` and ``CFRPlusSolver``; tests/solvers/test_cfr.py).
 
 Why external sampling, of the Monte Carlo variants: it samples chance and the opponent but tries all own
 actions, so that no sampled regret is divided by the probability of its sample. Outcome sampling visits a

@@ -2,13 +2,13 @@
 
 One hand, player 1 deals, player 0 begins; the payoff is the points of the hand. Chance deals the hands and
 the upcard, and each card drawn from the stock when it is drawn: which cards lie in the stock, but not their
-order, is decided by then. A state holds one record of the engine (`gin_env.state.STATE`); a drawn card is put
-into its place in the deck, and `gin_env.engine.play` does the rest.
+order, is decided by then. A state holds one record of the engine (`gin_env.game.state.STATE`); a drawn card
+is put into its place in the deck, and `gin_env.game.engine.play` does the rest.
 
-An information set is what a `gin_env.views.PlayerView` shows: the public acts of the hand, the first upcard,
-the player's hand and her own draws from the stock. Everything else in the view follows from these (a test
-compares them field by field), and they make recall perfect: her first hand follows from her hand, acts and
-draws.
+An information set is what a `gin_env.observations.views.PlayerView` shows: the public acts of the hand, the
+first upcard, the player's hand and her own draws from the stock. Everything else in the view follows from
+these (a test compares them field by field), and they make recall perfect: her first hand follows from her
+hand, acts and draws.
 
 The rules of `TINY` and `SMALL` were chosen so that the solution mixes: playing only its likeliest actions
 would lose 0.05 points a hand in `TINY`. With a knock limit of 3 instead of 6 a pure strategy is an
@@ -22,15 +22,15 @@ from itertools import combinations
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, NUM_ACTIONS
 from gin_env.agents.base import Agent
 from gin_env.batch import Games
-from gin_env.cards import cards_of
-from gin_env.compilation import kernel
-from gin_env.engine import play, points_for, write_mask
-from gin_env.rules import Rules
+from gin_env.game.actions import DRAW_STOCK, NUM_ACTIONS
+from gin_env.game.cards import cards_of
+from gin_env.game.engine import play, points_for, write_mask
+from gin_env.game.rules import Rules
+from gin_env.game.state import OVER, STATE
 from gin_env.solvers.game import CHANCE, TERMINAL, State, Strategy, children
-from gin_env.state import OVER, STATE
+from gin_env.support.compilation import kernel
 
 DEALER = 1
 
@@ -100,7 +100,7 @@ class Deal:
 
 
 class GinState:
-    """A position of a hand: `record` (1,) of dtype `gin_env.state.STATE`.
+    """A position of a hand: `record` (1,) of dtype `gin_env.game.state.STATE`.
 
     At a chance node the player to move in it has just chosen to draw from the stock.
     """

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gin_env.agents import Agent, resolve
+from gin_env.agents.turns import check_bot_actions
 from gin_env.batch import Games
-from gin_env.play.turns import check_bot_actions
 from gin_env.support.checks import check_integer
 
 RULE_BOTS = (

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from gin_env.game.state import STATE
 from gin_env.speed.workloads import WORKLOADS, Work, fused_play, play_randomly, started_games
-from gin_env.state import STATE
 
 
 def timed(work: Work, rounds: int) -> tuple[float, dict[str, float]]:

@@ -13,15 +13,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gin_env.actions import NUM_ACTIONS
 from gin_env.agents.random_bots import random_action
 from gin_env.batch import Games, play_and_score
-from gin_env.compact_observation import COMPACT
-from gin_env.compilation import kernel
-from gin_env.engine import decision_random, start_episode
-from gin_env.melds import min_deadwood
-from gin_env.observation import OBSERVATION_SIZE
-from gin_env.streams import mix
+from gin_env.game.actions import NUM_ACTIONS
+from gin_env.game.engine import decision_random, start_episode
+from gin_env.game.melds import min_deadwood
+from gin_env.game.streams import mix
+from gin_env.observations.compact import COMPACT
+from gin_env.observations.observation import OBSERVATION_SIZE
+from gin_env.support.compilation import kernel
 
 NUM_GAMES = 1024
 
@@ -184,7 +184,7 @@ def simple_match(games: int = 4000) -> Work:
 
     Rounds are matches of their own: few games would not fill the batches that a match is played in.
     """
-    from gin_env.play.matches import play_match
+    from gin_env.matches.matches import play_match
 
     def work(rounds: int) -> dict[str, float]:
         return {"hands": sum(play_match("simple", "simple", games, seed).hands for seed in range(rounds))}
@@ -194,7 +194,7 @@ def simple_match(games: int = 4000) -> Work:
 
 def aec_last(wrapped: bool) -> Work:
     """The PettingZoo loop as its documentation has it (`agent_iter`, `last`, `step`); a round is one hand."""
-    from gin_env import gin_rummy_v0
+    from gin_env.envs import gin_rummy_v0
 
     env = gin_rummy_v0.env() if wrapped else gin_rummy_v0.raw_env()
     rng = np.random.default_rng(0)
@@ -218,7 +218,7 @@ def aec_last(wrapped: bool) -> Work:
 
 def aec_observe(wrapped: bool) -> Work:
     """The leanest loop: `observe` the actor, `step`, `reset` after the end; a round is 100 steps."""
-    from gin_env import gin_rummy_v0
+    from gin_env.envs import gin_rummy_v0
 
     env = gin_rummy_v0.env() if wrapped else gin_rummy_v0.raw_env()
     rng = np.random.default_rng(0)

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 from gin_env.agents.cfr.abstractions import discard_candidates, discard_set_of, draw_set_of, knock_set_of
 from gin_env.agents.cfr.strategy import (
     choose_discard,
@@ -35,13 +34,14 @@ from gin_env.agents.cfr.strategy import (
 )
 from gin_env.agents.random_bots import pick_card
 from gin_env.batch import POINTS_SCALE
-from gin_env.cards import card_bit, count_cards, lowest_card
-from gin_env.compilation import kernel
-from gin_env.engine import decision_random, play, points_for, start_episode
-from gin_env.hands import decline
-from gin_env.melds import min_deadwood
-from gin_env.state import DISCARD, OVER, STOCK_ONLY
-from gin_env.streams import below, mix, unit
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
+from gin_env.game.cards import card_bit, count_cards, lowest_card
+from gin_env.game.engine import decision_random, play, points_for, start_episode
+from gin_env.game.hands import decline
+from gin_env.game.melds import min_deadwood
+from gin_env.game.state import DISCARD, OVER, STOCK_ONLY
+from gin_env.game.streams import below, mix, unit
+from gin_env.support.compilation import kernel
 
 
 @kernel

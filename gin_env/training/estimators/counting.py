@@ -7,19 +7,19 @@ from datetime import date
 
 import numpy as np
 
-from gin_env.actions import DRAW_UPCARD, is_discard
 from gin_env.agents import Agent, resolve
+from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
-from gin_env.cards import NUM_CARDS, NUM_RANKS, card_bit, lowest_card
-from gin_env.compilation import kernel
 from gin_env.estimators.frequencies import Frequencies
 from gin_env.estimators.turn_buckets import BUCKETS, offered_upcard, suit_relation
-from gin_env.knowledge import cards_unseen
-from gin_env.play.provenance import describe_bot
-from gin_env.play.turns import play_bot, play_seated
-from gin_env.state import DRAW
-from gin_env.streams import check_seed
+from gin_env.game.actions import DRAW_UPCARD, is_discard
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, lowest_card
+from gin_env.game.state import DRAW
+from gin_env.game.streams import check_seed
+from gin_env.matches.provenance import describe_bot
+from gin_env.observations.knowledge import cards_unseen
 from gin_env.support.checks import is_integer
+from gin_env.support.compilation import kernel
 from gin_env.support.version import __version__
 
 GAMES_AT_ONCE = 1000

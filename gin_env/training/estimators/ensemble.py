@@ -13,8 +13,8 @@ import numpy as np
 from gin_env import agents, estimators
 from gin_env.estimators.ensemble import MEMBERS, PACKAGED_TABLE, save_table
 from gin_env.estimators.public_history import known_cards
-from gin_env.play.provenance import describe_bot
-from gin_env.rules import MAX_TURNS
+from gin_env.game.rules import MAX_TURNS
+from gin_env.matches.provenance import describe_bot
 from gin_env.support.version import __version__
 from gin_env.training.estimators.evaluation import estimate_along
 

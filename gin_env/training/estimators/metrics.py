@@ -23,10 +23,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.cards import NUM_CARDS, count_cards
-from gin_env.compilation import kernel
 from gin_env.estimators.public_history import known_cards
-from gin_env.streams import mix
+from gin_env.game.cards import NUM_CARDS, count_cards
+from gin_env.game.streams import mix
+from gin_env.support.compilation import kernel
 from gin_env.training.estimators.positions import Positions
 
 METRICS = {

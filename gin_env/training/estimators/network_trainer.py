@@ -30,8 +30,8 @@ from gin_env.estimators.networks import (
 )
 from gin_env.estimators.neural import weights_path
 from gin_env.estimators.public_history import known_cards
-from gin_env.play.provenance import describe_bot
-from gin_env.streams import check_seed
+from gin_env.game.streams import check_seed
+from gin_env.matches.provenance import describe_bot
 from gin_env.support.atomic import write_text
 from gin_env.support.plots import origin_line
 from gin_env.support.version import __version__

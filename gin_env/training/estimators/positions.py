@@ -13,12 +13,12 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents import Agent
+from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
-from gin_env.cards import card_columns
-from gin_env.play.turns import play_bot, play_seated
-from gin_env.streams import check_seed
+from gin_env.game.cards import card_columns
+from gin_env.game.streams import check_seed
+from gin_env.observations.views import PlayerView
 from gin_env.support.checks import is_integer
-from gin_env.views import PlayerView
 
 HANDS_AT_ONCE = 2048
 

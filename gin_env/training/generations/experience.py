@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env.candidates import DISCARD_ROWS, DRAW_ROWS
+from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS
+from gin_env.observations.views import VIEW
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
-from gin_env.views import VIEW
 
 UNTRIED = np.float32(np.nan)
 _PARTS = ("draw", "discard")

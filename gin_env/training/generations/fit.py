@@ -15,11 +15,11 @@ import numpy as np
 import torch
 
 from gin_env.agents.generations.network import CandidateNetwork, observe
-from gin_env.candidates import DRAW_ROWS, candidate_rows
-from gin_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from gin_env.observation import NUM_PLANES
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from gin_env.observations.candidates import DRAW_ROWS, candidate_rows
+from gin_env.observations.observation import NUM_PLANES
+from gin_env.observations.views import PlayerView
 from gin_env.training.generations.experience import Experience
-from gin_env.views import PlayerView
 
 MEAN_WEIGHT = 0.3
 LARGEST_STEP = 1.0

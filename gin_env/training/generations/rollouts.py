@@ -18,16 +18,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gin_env.actions import KNOCK
 from gin_env.agents.base import Agent
 from gin_env.agents.generations.bot import GenerationBot
+from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
-from gin_env.candidates import NO_ACTION, candidate_rows
-from gin_env.cards import NUM_CARDS
-from gin_env.play.turns import play_bot, play_seated
-from gin_env.state import DISCARD, STOCK_ONLY
+from gin_env.game.actions import KNOCK
+from gin_env.game.cards import NUM_CARDS
+from gin_env.game.state import DISCARD, STOCK_ONLY
+from gin_env.observations.candidates import NO_ACTION, candidate_rows
+from gin_env.observations.views import PlayerView
 from gin_env.training.generations.experience import UNTRIED, Experience
-from gin_env.views import PlayerView
 
 _KNOCKS = slice(KNOCK, KNOCK + NUM_CARDS)
 

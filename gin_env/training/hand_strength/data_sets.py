@@ -32,10 +32,11 @@ from typing import Any, Literal
 import numpy as np
 
 from gin_env import estimators
-from gin_env.cards import NUM_CARDS
-from gin_env.rules import Rules
-from gin_env.state import STATE
-from gin_env.streams import check_seed
+from gin_env.game.cards import NUM_CARDS
+from gin_env.game.rules import Rules
+from gin_env.game.state import STATE
+from gin_env.game.streams import check_seed
+from gin_env.observations.views import VIEW, PlayerView
 from gin_env.support.array_files import ArrayFormat
 from gin_env.support.checks import check_integer, check_number
 from gin_env.support.version import __version__
@@ -48,7 +49,6 @@ from gin_env.training.hand_strength.simulation import (
     SIMPLE,
     explore_deals,
 )
-from gin_env.views import VIEW, PlayerView
 
 DATA_SETS = {
     "simple": (SIMPLE, 1),

@@ -14,13 +14,14 @@ import numpy as np
 
 from gin_env import estimators
 from gin_env.agents import Agent
-from gin_env.cards import NUM_CARDS, card_bit
-from gin_env.compilation import kernel
-from gin_env.engine import play, start_episode
-from gin_env.rules import Rules
-from gin_env.state import DISCARD, OVER, STATE
-from gin_env.streams import check_seed
+from gin_env.game.cards import NUM_CARDS, card_bit
+from gin_env.game.engine import play, start_episode
+from gin_env.game.rules import Rules
+from gin_env.game.state import DISCARD, OVER, STATE
+from gin_env.game.streams import check_seed
+from gin_env.observations.views import VIEW, PlayerView, write_view
 from gin_env.support.checks import check_integer
+from gin_env.support.compilation import kernel
 from gin_env.training.hand_strength.data_sets import (
     DataSet,
     data_set_of,
@@ -28,7 +29,6 @@ from gin_env.training.hand_strength.data_sets import (
     quantised,
 )
 from gin_env.training.hand_strength.simulation import reference_action, start_sample
-from gin_env.views import VIEW, PlayerView, write_view
 
 _TABLES_AT_ONCE = 16_384
 """Samples played side by side; the result does not depend on it."""

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from gin_env.play.provenance import describe_bot
+from gin_env.matches.provenance import describe_bot
 from gin_env.support.workers import Workers
 from gin_env.training.hand_strength.data_sets import DataSet, generate
 

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 from gin_env.agents.hand_strength.bots import OffensiveBot
 from gin_env.agents.hand_strength.weights import save_network
-from gin_env.play.matches import play_match
+from gin_env.matches.matches import play_match
 from gin_env.support.checks import check_integer
 from gin_env.training.hand_strength.data_sets import DataSet
 from gin_env.training.hand_strength.trainer import Settings, Trainer, train

@@ -20,15 +20,15 @@ import numpy as np
 
 from gin_env.agents.random_discard import random_discard_action
 from gin_env.agents.simple import simple_action
-from gin_env.cards import NUM_CARDS, card_bit, count_cards, lowest_card
-from gin_env.compilation import kernel
-from gin_env.engine import deal, decision_random, discards_allowed, play, points_for, start_episode
-from gin_env.hands import discard_or_knock, unmelded_cards
-from gin_env.knowledge import cards_unseen
-from gin_env.rules import cards_in_deck
-from gin_env.state import DISCARD, OVER
-from gin_env.streams import OPPONENT, mix, shuffle_cards, stream
-from gin_env.views import write_view
+from gin_env.game.cards import NUM_CARDS, card_bit, count_cards, lowest_card
+from gin_env.game.engine import deal, decision_random, discards_allowed, play, points_for, start_episode
+from gin_env.game.hands import discard_or_knock, unmelded_cards
+from gin_env.game.rules import cards_in_deck
+from gin_env.game.state import DISCARD, OVER
+from gin_env.game.streams import OPPONENT, mix, shuffle_cards, stream
+from gin_env.observations.knowledge import cards_unseen
+from gin_env.observations.views import write_view
+from gin_env.support.compilation import kernel
 
 SIMPLE, RANDOM, FLAT_MONTE_CARLO = 0, 1, 2
 EXPLORERS = ("simple", "random", "flat-monte-carlo")

@@ -31,7 +31,7 @@ import torch
 from gin_env.agents.hand_strength.features import CARD_ORDERS, hand_features
 from gin_env.agents.hand_strength.networks import HandStrength, build
 from gin_env.agents.hand_strength.weights import COMMAND, FILE_VERSION
-from gin_env.streams import check_seed
+from gin_env.game.streams import check_seed
 from gin_env.support.checks import check_integer
 from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors
 from gin_env.training.hand_strength.data_sets import DataSet

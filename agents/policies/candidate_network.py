@@ -1,0 +1,197 @@
+"""The network of policies that score candidates, and its file.
+
+Every candidate (`gin_env.observations.candidates`) is scored by the same two layers, which also read the
+numbers of the table; the probability of an action is the softmax of the scores. Draws and discards have
+weights of their own. The value of the position is that of its candidates, each as much as it is probable to
+be chosen. ``examples/ppo.py`` trains one in plain PyTorch, `gin_env.wrappers.candidate_policy` with
+Stable-Baselines3.
+
+>>> network = CandidatePolicy(hidden=64)
+>>> env = gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=256, candidates=True)
+>>> observations, infos = env.reset()
+>>> logits, values = network.action_logits(*(torch.from_numpy(observations[name]) for name in ENTRIES))
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gin_env.batch import EPISODES, Episode
+from gin_env.game.actions import DRAW_STOCK, NUM_ACTIONS
+from gin_env.game.rules import Rules
+from gin_env.observations.candidates import (
+    DISCARD_ROWS,
+    DRAW_ROWS,
+    NO_ACTION,
+    NUM_FEATURES,
+    NUM_TABLE,
+    VERSION,
+)
+from gin_env.support.checks import check_choice, check_integer
+from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
+
+try:
+    import torch
+    from torch import nn
+except ImportError as error:  # pragma: no cover - the tests have torch
+    raise ImportError('trained policies need torch: pip install "gin-env[train]"') from error
+
+KIND = "candidate policy"
+FILE_VERSION = f"1, candidates {VERSION}"
+"""Changes when the network is built differently or reads other numbers; other versions are refused."""
+MOST_UNITS = 4096
+IMPOSSIBLE = -1e9
+"""Logit of what cannot be done."""
+SHIPPED = Path(__file__).parents[1] / "data" / "policy.safetensors"
+"""The weights of the bot ``policy``."""
+
+
+class CandidateScores(nn.Module):
+    """Scores of candidates and the value of the position, for draws or for discards.
+
+    Parameters
+    ----------
+    hidden : width of both layers.
+    """
+
+    def __init__(self, hidden: int) -> None:
+        super().__init__()
+        self.row_first = nn.Linear(NUM_FEATURES, hidden)
+        self.table_first = nn.Linear(NUM_TABLE, hidden, bias=False)
+        self.row_second = nn.Linear(hidden, hidden)
+        self.outputs = nn.Linear(hidden, 4)  # the logits of both actions, and what they are worth
+
+    def forward(
+        self, rows: torch.Tensor, possible: torch.Tensor, table: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """(logits (n, 2 * k), values (n,)) of rows (n, k, NUM_FEATURES), bool (n, 2 * k), (n, NUM_TABLE)."""
+        hidden = torch.relu(self.row_first(rows) + self.table_first(table)[:, None])
+        hidden = torch.relu(self.row_second(hidden))
+        logits, worth = self.outputs(hidden).unflatten(2, (2, 2)).unbind(2)
+        logits = logits.flatten(1).masked_fill(~possible, IMPOSSIBLE)
+        chances = torch.softmax(logits.detach(), dim=1)
+        return logits, (chances * worth.flatten(1)).sum(dim=1)
+
+
+class CandidatePolicy(nn.Module):
+    """Both networks: for draws (two rows) and for discards (eleven).
+
+    Parameters
+    ----------
+    hidden : width of the layers.
+    """
+
+    def __init__(self, hidden: int = 64) -> None:
+        super().__init__()
+        self.hidden = check_integer("a layer's size", hidden, 1, MOST_UNITS)
+        self.draws = CandidateScores(self.hidden)
+        self.discards = CandidateScores(self.hidden)
+
+    def forward(
+        self, rows: torch.Tensor, possible: torch.Tensor, table: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """(logits (n, 2 * k), values (n,)); there are k = 2 rows for players who draw, 11 for discards.
+
+        `possible`, bool (n, 2 * k), says which actions of the candidates can be done.
+        """
+        return (self.draws if rows.shape[1] == DRAW_ROWS else self.discards)(rows, possible, table)
+
+    def action_logits(
+        self, rows: torch.Tensor, actions: torch.Tensor, table: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """(logits (n, 107), values (n,)) of observations with candidates: draws and discards as they come.
+
+        Takes the three entries of the observation: rows (n, 11, NUM_FEATURES), actions int64 (n, 11, 2) and
+        table (n, NUM_TABLE). The logit of an action that no candidate stands for is `IMPOSSIBLE`, its
+        probability 0.
+        """
+        drawing = actions[:, 1, 0] >= DRAW_STOCK  # the second row does not take the upcard
+        logits = rows.new_full((len(rows), NUM_ACTIONS + 1), IMPOSSIBLE)  # the last column is of no action
+        values = rows.new_zeros(len(rows))
+        for number, group in ((DRAW_ROWS, drawing), (DISCARD_ROWS, ~drawing)):
+            mine = group.nonzero()[:, 0]
+            chosen = actions[mine, :number].flatten(1)
+            scores, worth = self(rows[mine, :number], chosen != NO_ACTION, table[mine])
+            logits[mine[:, None], chosen] = scores
+            values[mine] = worth
+        return logits[:, :NUM_ACTIONS], values
+
+
+class QuickLogits:
+    """The logits of a `CandidateScores` without its values, with as few passes over memory as can be.
+
+    For many decisions on a frozen network: a copy of its weights is kept.
+    """
+
+    def __init__(self, scores: CandidateScores) -> None:
+        with torch.no_grad():
+            self._first = scores.row_first.weight.t().contiguous(), scores.row_first.bias.clone()
+            self._table = scores.table_first.weight.t().contiguous()
+            self._second = scores.row_second.weight.t().contiguous(), scores.row_second.bias.clone()
+            self._last = scores.outputs.weight[:2].t().contiguous(), scores.outputs.bias[:2].clone()
+
+    def __call__(self, rows: np.ndarray, table: np.ndarray) -> np.ndarray:
+        """float32 (n, k, 2): the logits of both actions of each row, whether they can be done or not.
+
+        Takes rows float32 (n, k, NUM_FEATURES) and table float32 (n, NUM_TABLE).
+        """
+        with torch.inference_mode():
+            hidden = torch.addmm(self._first[1], torch.from_numpy(rows).flatten(0, 1), self._first[0])
+            hidden.unflatten(0, rows.shape[:2]).add_((torch.from_numpy(table) @ self._table)[:, None])
+            hidden = torch.addmm(self._second[1], hidden.relu_(), self._second[0]).relu_()
+            return torch.addmm(self._last[1], hidden, self._last[0]).unflatten(0, rows.shape[:2]).numpy()
+
+
+def save_candidate_policy(
+    path: str | Path,
+    network: CandidatePolicy,
+    rules: Rules | None = None,
+    provenance: dict[str, Any] | None = None,
+    episode: Episode = "game",
+) -> None:
+    """Write a policy to a ``.safetensors`` file, which is a bot by its path.
+
+    Parameters
+    ----------
+    rules : under which it was trained; default `Rules()`.
+    provenance : where it comes from (JSON-able).
+    episode : of its training, ``"hand"`` or ``"game"``: after training on hands it is shown no scores.
+    """
+    if Path(path).suffix != ".safetensors":
+        raise ValueError(f"a policy's file ends in .safetensors, unlike {path}")
+    described = {
+        "hidden": network.hidden,
+        "rules": asdict(rules or Rules()),
+        "episode": check_choice("episode", episode, EPISODES),
+        "provenance": provenance or {},
+    }
+    write_tensors(path, KIND, FILE_VERSION, network.state_dict(), described)
+
+
+def find_candidate_policy(policy: str | Path) -> tuple[CandidatePolicy, Rules, Episode]:
+    """`load_candidate_policy` of a file, or of the shipped weights, which are called ``"policy"``."""
+    return load_candidate_policy(SHIPPED if policy == "policy" else policy)
+
+
+def load_candidate_policy(path: str | Path) -> tuple[CandidatePolicy, Rules, Episode]:
+    """(network, rules, episode) of a file that `save_candidate_policy` wrote.
+
+    Raises as `gin_env.support.tensor_files.read_tensors` does.
+    """
+    tensors, described = read_tensors(path, KIND, FILE_VERSION, "python examples/ppo.py")
+    try:
+        rules = Rules(**described["rules"])
+        # The first files did not say it: they were all trained on games.
+        episode = check_choice("episode", described.get("episode", "game"), EPISODES)
+        with torch.device("meta"):  # no memory before the size is known to be the weights'
+            network = CandidatePolicy(described["hidden"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise TensorFileError(
+            f"{path} does not say how large its network is, and how it was trained: {str(error)[:200]}"
+        ) from error
+    fill_network(network, tensors, path)
+    return network.eval(), rules, episode

@@ -1,0 +1,181 @@
+"""The bot that plays a policy which scores candidates (`gin_env.agents.policies.candidate_network`).
+
+>>> agents.make("policy")
+>>> agents.make("runs/first/policy.safetensors")
+"""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gin_env.agents.policies.candidate_network import (
+    CandidatePolicy,
+    find_candidate_policy,
+    load_candidate_policy,
+)
+from gin_env.agents.policies.policy import sample_actions, training_of
+from gin_env.agents.ties import are_best
+from gin_env.batch import EPISODES, Episode
+from gin_env.game.actions import NUM_ACTIONS
+from gin_env.game.rules import Rules
+from gin_env.observations.candidates import (
+    DISCARD_ROWS,
+    DRAW_ROWS,
+    NO_ACTION,
+    NUM_FEATURES,
+    TABLE,
+    VERSION,
+    are_discarding,
+)
+from gin_env.observations.views import PlayerView
+from gin_env.support.checks import check_choice, check_switch
+
+try:
+    import torch
+except ImportError as error:  # pragma: no cover - the tests have torch
+    raise ImportError('trained policies need torch: pip install "gin-env[train]"') from error
+
+if TYPE_CHECKING:
+    from sb3_contrib import MaskablePPO
+
+_SCORES = [list(TABLE).index(name) for name in ("own_score", "opponent_score")]
+
+
+def check_training(training: dict[str, Any]) -> tuple[Rules, Episode]:
+    """(rules, episode) of what `describe_training` returned for a policy on candidates.
+
+    Raises ValueError unless the policy can be played by this release.
+    """
+    if training.get("candidates_version") != VERSION:
+        raise ValueError(
+            f"it was trained on candidates of version {training.get('candidates_version')}, this release has "
+            f"version {VERSION}: set model.gin_env = env.describe_training() where it is trained"
+        )
+    try:
+        return Rules(**training["rules"]), check_choice("episode", training["episode"], EPISODES)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"it does not say how it was trained: {error}") from error
+
+
+class CandidatePolicyBot:
+    """Plays a `CandidatePolicy`, one forward pass for all tables where players draw, one where they discard.
+
+    A deterministic one decides the same alone and in any batch, with any number of threads.
+
+    Parameters
+    ----------
+    network : used as it is: hand over a copy of one that is still learning.
+    rules : under which it was trained, and alone plays; default: it plays under any.
+    deterministic : play the most probable action (default) or draw from the distribution.
+    name : the bot's name in results.
+    episode : of its training, ``"hand"`` or ``"game"``: after training on hands it is shown no scores.
+    """
+
+    def __init__(
+        self,
+        network: CandidatePolicy,
+        rules: Rules | None = None,
+        deterministic: bool = True,
+        name: str = "policy",
+        episode: Episode = "game",
+    ) -> None:
+        self.network = network
+        self.rules = rules
+        self.deterministic = check_switch("deterministic", deterministic)
+        self._exact = copy.deepcopy(network).double() if deterministic else network
+        self.name = name
+        self.sees_scores = check_choice("episode", episode, EPISODES) == "game"
+
+    @classmethod
+    def shipped(cls, deterministic: bool = True) -> CandidatePolicyBot:
+        """The bot ``policy``, which plays under any rules as well as it can."""
+        network, _, episode = find_candidate_policy("policy")
+        return cls(network, None, deterministic, "policy", episode)
+
+    @classmethod
+    def load(cls, path: str | Path, deterministic: bool = True) -> CandidatePolicyBot:
+        """The policy in a file that `save_candidate_policy` wrote. Raises as `load_candidate_policy` does."""
+        network, rules, episode = load_candidate_policy(path)
+        return cls(network, rules, deterministic, Path(path).stem, episode)
+
+    @classmethod
+    def snapshot(
+        cls, model: MaskablePPO, deterministic: bool = False, name: str = "snapshot"
+    ) -> CandidatePolicyBot:
+        """A frozen copy of a model in training with `gin_env.wrappers.candidate_policy.CandidatePolicy`.
+
+        Set ``model.gin_env = env.describe_training()`` first. Raises ValueError for other policies.
+        """
+        network = getattr(model.policy.mlp_extractor, "network", None)
+        if not isinstance(network, CandidatePolicy):
+            raise ValueError(
+                f"{name} is a {type(model.policy).__name__}, which scores no candidates: "
+                "PolicyBot.snapshot takes other policies than CandidatePolicy"
+            )
+        rules, episode = check_training(training_of(model))
+        return cls(copy.deepcopy(network).cpu().eval(), rules, deterministic, name, episode)
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        """See `Agent.act`. Raises ValueError under other rules than those of the training."""
+        self._check_rules(view)
+        chosen = np.empty(len(view), np.int64)
+        discarding = are_discarding(view.records)
+        for number, group in ((DRAW_ROWS, ~discarding), (DISCARD_ROWS, discarding)):
+            mine = np.flatnonzero(group)
+            if not len(mine):
+                continue
+            rows, actions, table = self._candidates(view[mine], number)
+            actions = actions.reshape(len(mine), -1)
+            if self.deterministic:
+                chosen[mine] = self._best(rows, actions, table)
+            else:
+                chances = torch.softmax(_logits(self.network, rows, actions, table), dim=1).numpy()
+                best = sample_actions(chances, view.records["random"][mine])
+                chosen[mine] = actions[np.arange(len(mine)), best]
+        return chosen
+
+    def action_chances(self, view: PlayerView) -> np.ndarray:
+        """float64 (n, 107): with which probability the network chooses each action. Raises as `act` does."""
+        self._check_rules(view)
+        rows, actions, table = self._candidates(view, DISCARD_ROWS)
+        dtype = self.network.draws.outputs.weight.dtype
+        with torch.inference_mode():
+            logits, _ = self.network.action_logits(
+                torch.from_numpy(rows).to(dtype),
+                torch.from_numpy(actions),
+                torch.from_numpy(table).to(dtype),
+            )
+            return torch.softmax(logits.double(), dim=1).numpy()
+
+    def _check_rules(self, view: PlayerView) -> None:
+        if self.rules not in (None, view.rules):
+            raise ValueError(f"{self.name} was trained under {self.rules}, not under {view.rules}")
+
+    def _candidates(self, view: PlayerView, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`PlayerView.candidates`, the first `number` of each player; no scores where it sees none."""
+        rows, actions, table = view.candidates(rows=np.empty((len(view), number, NUM_FEATURES), np.float32))
+        if not self.sees_scores:
+            table[:, _SCORES] = 0
+        return rows, actions, table
+
+    def _best(self, rows: np.ndarray, actions: np.ndarray, table: np.ndarray) -> np.ndarray:
+        """The most probable action of each player, the first of equal ones as Stable-Baselines3 decides."""
+        logits = _logits(self.network, rows, actions, table).numpy()
+        best = are_best(
+            logits, lambda some: _logits(self._exact, rows[some], actions[some], table[some]).numpy()
+        )
+        return np.where(best, actions, NUM_ACTIONS).min(axis=1)
+
+
+def _logits(
+    network: CandidatePolicy, rows: np.ndarray, actions: np.ndarray, table: np.ndarray
+) -> torch.Tensor:
+    """Logits (n, 2 * k) in the network's precision; actions (n, 2 * k)."""
+    dtype = network.draws.outputs.weight.dtype
+    with torch.inference_mode():
+        possible = torch.from_numpy(actions != NO_ACTION)
+        return network(torch.from_numpy(rows).to(dtype), possible, torch.from_numpy(table).to(dtype))[0]

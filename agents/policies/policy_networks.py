@@ -1,0 +1,178 @@
+"""The networks of trained policies, as plain torch modules, and their files: ``policy.safetensors``.
+
+A file says which architecture it holds, by name and sizes, and how the policy was trained
+(`gin_env.agents.policies.policy.describe_training`). That and the weights are all there is in it: reading it
+runs nothing, and nothing is allocated for sizes that its weights do not have.
+`gin_env.wrappers.sb3.save_policy` writes one from a Stable-Baselines3 model, ``gin-rummy convert`` from what
+SB3 saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gin_env.game.actions import NUM_ACTIONS
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from gin_env.observations.observation import NUM_PLANES, OBSERVATION_SIZE
+from gin_env.support.checks import check_choice, check_integer, check_switch
+from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
+
+try:
+    import torch
+    from torch import nn
+except ImportError as error:  # pragma: no cover - the tests have torch
+    raise ImportError('trained policies need torch: pip install "gin-env[train]"') from error
+
+KIND = "policy"
+FILE_VERSION = "1"
+"""Changes when the networks are built differently; other versions are refused."""
+ENDING = ".safetensors"
+MOST_LAYERS = 8
+MOST_UNITS = 4096
+MOST_CARD_FEATURES = 1024
+ACTIVATIONS = {"tanh": nn.Tanh, "relu": nn.ReLU}
+NUM_OTHER_ACTIONS = NUM_ACTIONS - 2 * NUM_CARDS
+
+
+class CardActor(nn.Module):
+    """Logits of all actions by weights that all cards share; `gin_env.wrappers.card_policy` says why.
+
+    Parameters
+    ----------
+    hidden : sizes of the trunk's layers.
+    card_features : numbers that describe each card.
+    """
+
+    reads_mask = False
+
+    def __init__(self, hidden: Sequence[int], card_features: int = 32) -> None:
+        super().__init__()
+        self.hidden = check_hidden(hidden, least=1)
+        self.card_features = check_integer("card_features", card_features, 1, MOST_CARD_FEATURES)
+        # Each card sees two neighbours on either side in its suit, and the sum over its rank's cards.
+        self.neighbours = nn.Conv2d(NUM_PLANES, card_features, (1, 5), padding=(0, 2))
+        self.same_rank = nn.Conv2d(NUM_PLANES, card_features, 1)
+        self.trunk = dense_layers(self.hidden, nn.ReLU)
+        self.wanted = nn.Linear(hidden[-1], 2 * card_features)  # one query for discards, one for knocks
+        self.others = nn.Linear(hidden[-1], 2 + NUM_OTHER_ACTIONS)  # both queries' biases, draws, pass
+
+    @property
+    def architecture(self) -> dict[str, Any]:
+        return {"name": "card-policy", "hidden": self.hidden, "card_features": self.card_features}
+
+    def forward(self, observations: torch.Tensor) -> Any:
+        """float32 (n, 107) before masking, from float32 (n, OBSERVATION_SIZE)."""
+        return self.logits(observations)
+
+    def logits(self, observations: torch.Tensor) -> torch.Tensor:
+        planes = observations[:, : NUM_PLANES * NUM_CARDS].view(-1, NUM_PLANES, NUM_SUITS, NUM_RANKS)
+        same_rank = self.same_rank(planes.sum(dim=2, keepdim=True))  # broadcast over the suits
+        cards = torch.relu(self.neighbours(planes) + same_rank).flatten(2)  # (n, features, 52)
+        trunk = self.trunk(observations)
+        wanted = self.wanted(trunk).view(-1, 2, self.card_features)
+        others = self.others(trunk)
+        agreement = torch.bmm(wanted, cards) * self.card_features**-0.5 + others[:, :2, None]
+        return torch.cat([agreement.flatten(1), others[:, 2:]], dim=1)
+
+
+class MlpActor(nn.Module):
+    """Logits by plain layers: the policy half of Stable-Baselines3's ``MlpPolicy``, with its names.
+
+    Parameters
+    ----------
+    hidden : sizes of the layers between observation and logits; there may be none.
+    activation : ``"tanh"`` (SB3's default) or ``"relu"``.
+    reads_mask : whether the mask stands before the observation, as ``MultiInputPolicy`` reads the dict.
+    """
+
+    def __init__(self, hidden: Sequence[int], activation: str = "tanh", reads_mask: bool = False) -> None:
+        super().__init__()
+        self.hidden = check_hidden(hidden, least=0)
+        self.activation = check_choice("activation", activation, list(ACTIVATIONS))
+        self.reads_mask = check_switch("reads_mask", reads_mask)
+        inputs = OBSERVATION_SIZE + NUM_ACTIONS * reads_mask
+        self.policy_net = dense_layers(self.hidden, ACTIVATIONS[activation], inputs)
+        self.action_net = nn.Linear([inputs, *hidden][-1], NUM_ACTIONS)
+
+    @property
+    def architecture(self) -> dict[str, Any]:
+        told = {"name": "mlp", "hidden": self.hidden, "activation": self.activation}
+        return told | {"reads_mask": True} if self.reads_mask else told
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """float32 (n, 107) before masking, from float32 (n, OBSERVATION_SIZE); with the mask before it, if it
+        reads that.
+        """
+        return self.action_net(self.policy_net(observations))
+
+
+Actor = CardActor | MlpActor
+ARCHITECTURES: dict[str, type[Actor]] = {"card-policy": CardActor, "mlp": MlpActor}
+
+
+def check_hidden(hidden: object, least: int) -> list[int]:
+    """`hidden` as a list. Raises TypeError or ValueError unless it holds sizes of at least so many layers."""
+    if isinstance(hidden, str) or not isinstance(hidden, Sequence):
+        raise TypeError(f"hidden layers are a list of sizes such as [256, 256], not {hidden!r}")
+    if not least <= len(hidden) <= MOST_LAYERS:
+        raise ValueError(f"{len(hidden)} hidden layers: {least} to {MOST_LAYERS} are possible")
+    return [check_integer("a hidden layer's size", size, 1, MOST_UNITS) for size in hidden]
+
+
+def dense_layers(
+    hidden: list[int], activation: type[nn.Module], inputs: int = OBSERVATION_SIZE
+) -> nn.Sequential:
+    """Layers of these sizes over so many inputs, each with an activation."""
+    layers: list[nn.Module] = []
+    for before, size in zip([inputs, *hidden], hidden, strict=False):
+        layers += [nn.Linear(before, size), activation()]
+    return nn.Sequential(*layers)
+
+
+def build(architecture: object) -> Actor:
+    """A network of this architecture (see ``network.architecture``), without weights: on the device "meta".
+
+    Raises ValueError or TypeError for an unknown name, unknown settings, or sizes out of range.
+    """
+    if not isinstance(architecture, dict) or not isinstance(architecture.get("name"), str):
+        raise TypeError("an architecture is an object with a name and settings")
+    settings = dict(architecture)
+    kind = ARCHITECTURES[check_choice("architecture", settings.pop("name"), list(ARCHITECTURES))]
+    with torch.device("meta"):
+        return kind(**settings)
+
+
+def save_network(
+    path: str | Path, network: Actor, training: dict[str, Any], provenance: dict[str, Any] | None = None
+) -> None:
+    """Write a policy: its network, what `describe_training` said, and where it comes from (JSON-able).
+
+    Raises ValueError unless the file's name ends in .safetensors: by another name it would be no bot.
+    """
+    if Path(path).suffix != ENDING:
+        raise ValueError(f"a policy's file ends in {ENDING}, unlike {path}")
+    metadata = {
+        "architecture": network.architecture,
+        "training": training,
+        "provenance": provenance or {},
+    }
+    write_tensors(path, KIND, FILE_VERSION, network.state_dict(), metadata)
+
+
+def load_network(path: str | Path) -> tuple[Actor, dict[str, Any]]:
+    """(network, training) of a file that `save_network` wrote.
+
+    Raises as `gin_env.support.tensor_files.read_tensors` does.
+    """
+    tensors, metadata = read_tensors(path, KIND, FILE_VERSION, "gin_env.wrappers.sb3.save_policy")
+    try:
+        network = build(metadata.get("architecture"))
+    except (ValueError, TypeError) as error:
+        raise TensorFileError(f"{path} does not say which network it holds: {str(error)[:200]}") from error
+    training = metadata.get("training")
+    if not isinstance(training, dict):
+        raise TensorFileError(f"{path} does not say how the policy was trained")
+    fill_network(network, tensors, path)
+    return network.eval(), training

@@ -1,0 +1,159 @@
+"""How programs in other languages play here: one decision as one line of JSON, and the answer as another.
+
+``gin-rummy serve-bot NAME`` answers for a bot of this package; a bot named ``process:COMMAND`` starts a
+program and asks it (`gin_env.agents.process`). Both speak the lines of `docs/protocol.md`, whose schema is
+`docs/protocol.schema.json`. Each question tells the whole hand as one player saw it, so a program need not
+remember anything. Cards are written rank then suit (``TH``), actions as `gin_env.game.actions.describe` says
+them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from gin_env.game import actions as act
+from gin_env.game.cards import card_id, card_text, cards_of, mask_of
+from gin_env.game.rules import Rules
+from gin_env.game.state import NO_CARD
+from gin_env.observations.views import PlayerView
+
+VERSION = 1
+"""Of the protocol: raised when a line changes its meaning."""
+MOST_CHARACTERS = 100_000
+"""Longer lines are refused."""
+
+
+class ProtocolError(ValueError):
+    """A line that is not of this protocol; the message says what was wrong."""
+
+
+def question(view: PlayerView, number: int) -> dict[str, Any]:
+    """What a player is asked, as a JSON object; `view` is one view whose player is to move."""
+    record = view.records[0]
+    public, player = record["public"], int(record["player"])
+    draws = iter(view.stock_draws())
+    events = []
+    for event in view.history():
+        told: dict[str, Any] = {"player": event.player, "action": act.describe(event.action)}
+        if event.action == act.DRAW_STOCK and event.player == player:
+            told["card"] = card_text(next(draws))
+        elif event.action == act.DRAW_UPCARD:
+            told["card"] = card_text(event.card)
+        events.append(told)
+    hand, upcard = int(record["private"]["hand"]), int(public["upcard"])
+    return {
+        "type": "decide",
+        "number": number,
+        "rules": asdict(view.rules),
+        "player": player,
+        "dealer": int(public["dealer"]),
+        "hand_number": int(public["hand_number"]),
+        "scores": [int(score) for score in public["scores"]],
+        "dealt": _texts(_dealt_hand(view)),
+        "first_upcard": card_text(int(public["first_upcard"])),
+        "events": events,
+        "hand": _texts(hand),
+        "upcard": None if upcard == NO_CARD else card_text(upcard),
+        "stock_left": int(public["stock_left"]),
+        "legal": [act.describe(action) for action in view.masks()[0].nonzero()[0].tolist()],
+        "random": int(record["random"]),
+    }
+
+
+def read_question(message: dict[str, Any]) -> PlayerView:
+    """The view that `question` told. Raises ProtocolError for anything else."""
+    try:
+        player, events = message["player"], message["events"]
+        drawn = [
+            card_id(event["card"])
+            for event in events
+            if event["player"] == player and event["action"] == act.describe(act.DRAW_STOCK)
+        ]
+        view = PlayerView.from_history(
+            mask_of(card_id(card) for card in message["dealt"]),
+            card_id(message["first_upcard"]),
+            [act.parse(event["action"]) for event in events],
+            drawn,
+            player=player,
+            dealer=message["dealer"],
+            scores=tuple(message["scores"]),
+            hand_number=message["hand_number"],
+            rules=Rules(**message["rules"]),
+            random=message["random"],
+        )
+    except KeyError as error:
+        raise ProtocolError(f"the question does not say {error}") from error
+    except (TypeError, ValueError, AttributeError) as error:
+        raise ProtocolError(f"the question tells no hand that can be: {error}") from error
+    if not view.masks().any():
+        raise ProtocolError(f"player {player} is asked, but has nothing to decide")
+    return view
+
+
+def answer(number: int, action: int) -> dict[str, Any]:
+    """The answer to a question, as a JSON object."""
+    return {"type": "action", "number": number, "action": act.describe(action)}
+
+
+def read_answer(message: dict[str, Any], number: int) -> int:
+    """The action of the answer to question `number`. Raises ProtocolError for anything else."""
+    if message.get("type") == "error":
+        raise ProtocolError(f"it answered with an error: {_printable(message.get('message'), 200)}")
+    if message.get("type") != "action" or not isinstance(message.get("action"), str):
+        raise ProtocolError(f'an answer is {{"type": "action", "number": {number}, "action": ...}}')
+    if message.get("number") != number:
+        raise ProtocolError(
+            f"it answered question {_printable(message.get('number'), 20)} instead of {number}"
+        )
+    try:
+        return act.parse(message["action"])
+    except ValueError as error:
+        raise ProtocolError(str(error)) from error
+
+
+def line(message: dict[str, Any]) -> str:
+    """A message as its line, end of line included."""
+    return json.dumps(message, separators=(",", ":")) + "\n"
+
+
+def read_line(text: str) -> dict[str, Any]:
+    """The message of a line. Raises ProtocolError unless it is one complete JSON object."""
+    if len(text) > MOST_CHARACTERS:
+        raise ProtocolError(f"the line has more than {MOST_CHARACTERS:,} characters")
+    if not text.endswith("\n"):
+        raise ProtocolError(f"the line has no end: {text[:80]!r}")
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"the line is no JSON ({error}): {text[:80]!r}") from error
+    if not isinstance(message, dict):
+        raise ProtocolError(f"the line is no JSON object: {text[:80]!r}")
+    return message
+
+
+def _printable(value: object, most: int) -> str:
+    """The beginning of a text from a program, without control characters: it is shown in a terminal."""
+    return "".join(filter(str.isprintable, str(value)[:most]))
+
+
+def _dealt_hand(view: PlayerView) -> int:
+    """Mask of the cards that the player was dealt: her hand, played backwards."""
+    record = view.records[0]
+    player, hand = int(record["player"]), int(record["private"]["hand"])
+    draws = view.stock_draws()
+    for event in reversed(view.history()):
+        if event.player != player:
+            continue
+        if act.is_discard(event.action):
+            hand |= 1 << event.card
+        elif event.action == act.DRAW_UPCARD:
+            hand &= ~(1 << event.card)
+        elif event.action == act.DRAW_STOCK:
+            hand &= ~(1 << draws.pop())
+    return hand
+
+
+def _texts(hand: int) -> list[str]:
+    return [card_text(card) for card in cards_of(hand)]

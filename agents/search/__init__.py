@@ -1,0 +1,1 @@
+"""The bot that looks ahead, and the belief it samples deals from."""

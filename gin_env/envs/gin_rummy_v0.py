@@ -1,0 +1,298 @@
+"""Gin Rummy as a PettingZoo AEC environment: ``gin_rummy_v0.env(**kwargs)`` and ``.raw_env(**kwargs)``.
+
+=================  ==============================================================================
+Agents             ``["player_0", "player_1"]``
+Action space       ``Discrete(107)``, see `gin_env.game.actions`
+Observation space  ``Dict(observation=Box(-1, 1, (OBSERVATION_SIZE,), float32),
+                   action_mask=Box(0, 1, (107,), int8))``, see `gin_env.observations.observation`; with
+                   ``candidates=True`` also the three `ENTRIES` of `gin_env.observations.candidates`
+Rewards            zero-sum; ``"points"``: points of the hand / 100; ``"win"``: 1, -1, or 0 for a void hand
+=================  ==============================================================================
+
+>>> env = gin_rummy_v0.env()
+>>> env.reset(seed=1)
+>>> for agent in env.agent_iter():
+...     observation, reward, termination, truncation, info = env.last()
+...     env.step(None if termination else env.action_space(agent).sample(observation["action_mask"]))
+
+``raw_env`` is several times faster than ``env`` and raises `IllegalActionError` for an illegal action,
+leaving the game as it was. ``env`` adds PettingZoo's usual wrappers: there an illegal action ends the
+episode and pays -1 to the offender and 0 to the other player, the one case where rewards are not zero-sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from gin_env.batch import Episode, Games, Reward
+from gin_env.envs.estimate_plane import EstimatePlane
+from gin_env.envs.spaces import action_space, observation_space
+from gin_env.estimators.base import Estimator
+from gin_env.game.actions import NUM_ACTIONS, check_action
+from gin_env.game.deals import check_deal_options
+from gin_env.game.rules import Rules
+from gin_env.game.streams import check_seed, fresh_seed
+from gin_env.observations.candidates import ENTRIES, NO_ACTION
+from gin_env.observations.views import PlayerView
+from gin_env.support.checks import check_switch
+from gin_env.ui.screen import RENDER_MODES, Screen, check_render_mode
+
+PLAYERS = ("player_0", "player_1")
+REGISTERED_ID = "gin_env/gin_rummy-v0"
+
+
+def env(**kwargs: Any) -> AECEnv:
+    """`raw_env` in PettingZoo's usual wrappers; takes the same keywords."""
+    return usual_wrappers(raw_env(**kwargs))
+
+
+def usual_wrappers(raw: AECEnv) -> AECEnv:
+    """An environment with action masks in PettingZoo's usual wrappers: an illegal action ends the episode."""
+    wrapped: AECEnv = _TerminateIllegalWrapper(raw, illegal_reward=-1)
+    wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
+    return wrappers.OrderEnforcingWrapper(wrapped)
+
+
+class _TerminateIllegalWrapper(wrappers.TerminateIllegalWrapper):
+    """PettingZoo's judges an action by the last mask that it handed out; here callers cannot change that."""
+
+    def observe(self, agent: str) -> dict[str, np.ndarray] | None:
+        observation = super().observe(agent)
+        return observation and {**observation, "action_mask": observation["action_mask"].copy()}
+
+
+def register() -> None:
+    """Make ``pettingzoo.make("aec", "gin_env/gin_rummy-v0")`` work.
+
+    PettingZoo before 1.27 has no registry; there this does nothing.
+    """
+    try:
+        from pettingzoo import aec_registry
+        from pettingzoo import register as register_with_pettingzoo
+    except ImportError:
+        return
+    if REGISTERED_ID not in aec_registry:
+        register_with_pettingzoo("aec", REGISTERED_ID, entry_point="gin_env.envs.gin_rummy_v0:env")
+
+
+class TwoPlayers(AECEnv):
+    """What environments of two players at a table have in common, whatever they play."""
+
+    _begun = False
+    _screen: Screen
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """The same object at each call."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """The same object at each call."""
+        return self.action_spaces[agent]
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._screen.close()
+
+    def _check_reset(self) -> None:
+        if not self._begun:
+            raise ResetNeeded("call reset() first: no cards have been dealt yet")
+
+    def _player_number(self, agent: str) -> int:
+        if not self._begun or agent not in PLAYERS:
+            self._check_reset()
+            raise ValueError(f"no agent {agent!r}: the agents are {', '.join(PLAYERS)}")
+        return 0 if agent == "player_0" else 1
+
+
+class raw_env(TwoPlayers):
+    """Two players at one table.
+
+    Parameters
+    ----------
+    render_mode : None, ``"human"`` (a window), ``"ansi"`` (text) or ``"rgb_array"`` (uint8 (640, 960, 3)).
+        All show both hands: they are for an audience, not for a player.
+    rules : default `Rules()`.
+    episode : ``"hand"`` ends an episode with each hand, ``"game"`` when a player reaches the target score.
+    reward : ``"points"`` pays each hand's points / 100 at the end of that hand, inside a game too;
+        ``"win"`` pays 1 and -1 at the end of the episode, nothing if nobody won.
+    estimator : what fills the observation's estimate of the opponent's hand: a name from
+        `gin_env.estimators`, with or without parameters, or an object with the `Estimator` interface.
+    candidates : whether the observation also holds what may be done, described for networks: the three
+        `ENTRIES` of `gin_env.observations.candidates`.
+
+    Raises TypeError or ValueError for parameters that do not exist.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 -- PettingZoo reads it from the class
+        "name": "gin_rummy_v0",
+        "render_modes": list(RENDER_MODES),
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        render_mode: str | None = None,
+        rules: Rules | None = None,
+        episode: Episode = "hand",
+        reward: Reward = "points",
+        estimator: str | Estimator = "uniform",
+        candidates: bool = False,
+    ) -> None:
+        check_render_mode(render_mode)
+        self._with_candidates = check_switch("candidates", candidates)
+        self.render_mode = render_mode
+        self.games = Games(1, rules, episode, reward)
+        self.rules = self.games.rules
+        self._estimates = EstimatePlane(estimator, 1)
+        self.estimator = self._estimates.estimator
+
+        self.possible_agents = list(PLAYERS)
+        self.agents: list[str] = []
+        self.observation_spaces = {agent: observation_space(self._with_candidates) for agent in PLAYERS}
+        self.action_spaces = {agent: action_space() for agent in PLAYERS}
+
+        self._seed: int | None = None
+        self._episode_number = 0
+        self._mask = np.zeros(NUM_ACTIONS, np.int8)  # of the agent to move
+        self._index = self.games.everyone  # the one game of the batch
+        self._action = np.zeros(1, np.int64)
+        self._last_hand: np.void | None = None  # `HAND_RESULT` of the hand before this one
+        self._screen = Screen(render_mode, self.metadata["render_fps"])
+
+    # --- Playing --------------------------------------------------------------------------------------
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Begin an episode.
+
+        Parameters
+        ----------
+        seed : begins episode 0 of this seed. Without a seed the next episode of the same seed begins (the
+            first time: of a seed from the operating system). Whoever knows the seed knows the decks.
+        options : ``"deck"`` fixes the deal of the first hand: card ids in dealing order, two hands
+            alternately from player_0 on, the upcard, the stock in drawing order (the full deck: 20, 1, 31
+            cards). With ``episode="game"`` it may be a list of such decks, one for each hand; void hands use
+            up one too, and after the last one the decks come from the seed. ``"dealer"`` (0 or 1) fixes the
+            first dealer. Other options are ignored.
+
+        Raises TypeError or ValueError if the seed, a deck or the dealer is invalid, and changes nothing then.
+        """
+        games = self.games
+        decks, dealer = check_deal_options(options, self.rules, games.whole_game)
+        if seed is not None:
+            self._seed, self._episode_number = check_seed(seed), 0
+        elif self._seed is None:
+            self._seed = fresh_seed()
+        else:
+            self._episode_number += 1
+        self._estimates.forget(self._index)
+        games._begin(
+            self._index, np.array([self._seed], np.uint64), np.array([self._episode_number], np.uint64)
+        )
+        if decks or dealer is not None:
+            games.fix_deals(0, decks, dealer)
+        self._last_hand = None
+        self._begun = True
+
+        self.agents = list(PLAYERS)
+        self.rewards = {"player_0": 0.0, "player_1": 0.0}
+        self._cumulative_rewards = {"player_0": 0.0, "player_1": 0.0}
+        self.terminations = {"player_0": False, "player_1": False}
+        self.truncations = {"player_0": False, "player_1": False}
+        self._pass_turn(games.to_move()[0])
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: int | None) -> None:
+        """Play an action of the agent whose turn it is; None once that agent is terminated.
+
+        Raises IllegalActionError (a ValueError), with the reason, for an integer that is not a legal action,
+        and TypeError for anything that is not an integer; neither changes the game. Raises ValueError for an
+        action after the end, `gymnasium.error.ResetNeeded` before the first reset.
+        """
+        if not self.agents:
+            self._check_reset()
+            raise ValueError("the episode is over: call reset()")
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        games = self.games
+        self._action[0] = check_action(action)
+        games._play_games(self._index, self._action)
+        self._cumulative_rewards[agent] = 0.0
+        self.rewards = {"player_0": 0.0, "player_1": 0.0}
+        if games.results["ended"][0]:
+            self._end_hand()
+        if games.done[0]:
+            self.terminations = {"player_0": True, "player_1": True}
+            self._pass_turn(1 - games.to_move()[0])  # the turn passes at the end too, as in classic games
+        else:
+            self._pass_turn(games.to_move()[0])
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """What `agent` may see, whether to move or not: a new float32 array (OBSERVATION_SIZE,) and the mask.
+
+        The mask, int8 (107,), equals the one in ``infos[agent]``: all zeros unless the agent is to move, who
+        else has no candidates either. All arrays are the caller's own.
+        """
+        player = self._player_number(agent)
+        observation = {
+            "observation": self._estimates.observe(self.games, self._index, player)[0],
+            "action_mask": (
+                self._mask.copy() if agent == self.agent_selection else np.zeros(NUM_ACTIONS, np.int8)
+            ),
+        }
+        if self._with_candidates:
+            rows, actions, table = self.games.candidates(self._index, player=player)
+            if not observation["action_mask"].any():  # as after an illegal action that ended the episode
+                rows[:], actions[:] = 0, NO_ACTION
+            observation |= zip(ENTRIES, (rows[0], actions[0], table[0]), strict=True)
+        return observation
+
+    def player_view(self, agent: str) -> PlayerView:
+        """The view of `agent`, from which bots decide; `PlayerView.from_env` calls this."""
+        return self.games.views(self._index, self._player_number(agent))
+
+    # --- Showing --------------------------------------------------------------------------------------
+
+    def render(self) -> str | np.ndarray | None:
+        """Text, a picture, or None after drawing the window; see ``render_mode``."""
+        if self.render_mode is not None:
+            self._check_reset()
+        return self._screen.render(self.games.state[0], self._last_hand)
+
+    # --- Inside ---------------------------------------------------------------------------------------
+
+    def _end_hand(self) -> None:
+        """Pay the rewards of the hand."""
+        games = self.games
+        # The batch keeps float32; rewards are whole hundredths.
+        reward = round(float(games.rewards[0]), 2)
+        games.rewards[0] = 0
+        self.rewards = {"player_0": reward, "player_1": -reward if reward else 0.0}
+        self._accumulate_rewards()
+        self._last_hand = games.results[0].copy()
+
+    def _pass_turn(self, player: int) -> None:
+        """Select a player and write both masks; those in the infos are new arrays, for callers."""
+        self._mask = mask = self.games.masks(self._index)[0]
+        no_mask = np.zeros(NUM_ACTIONS, np.int8)
+        self.agent_selection = PLAYERS[player]
+        first, second = (no_mask, mask.copy()) if player else (mask.copy(), no_mask)
+        self.infos = {"player_0": {"action_mask": first}, "player_1": {"action_mask": second}}
+
+    def _deads_step_first(self) -> str:
+        """TerminateIllegalWrapper, having ended the episode, calls this: nobody may move any more."""
+        self._mask = np.zeros(NUM_ACTIONS, np.int8)
+        self.infos = {agent: {"action_mask": self._mask.copy()} for agent in self.agents}
+        return super()._deads_step_first()

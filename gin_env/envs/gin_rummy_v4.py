@@ -1,0 +1,345 @@
+"""PettingZoo's `gin_rummy_v4` (RLCard's game; removed in PettingZoo 1.27) over our engine.
+
+>>> from gin_env.envs import gin_rummy_v4                # was: from pettingzoo.classic import gin_rummy_v4
+>>> env = gin_rummy_v4.env(knock_reward=0.5, gin_reward=1.0)
+
+=================  ==============================================================================
+Agents             ``["player_0", "player_1"]``
+Action space       ``Discrete(110)``: 0 and 1 score player 0 and player 1, 2 draw, 3 pick up the top of the
+                   discard pile, 4 declare the hand dead, 5 gin, 6-57 discard, 58-109 knock with this card
+Observation space  ``Dict(observation=Box(0, 1, (4, 52), int8), action_mask=Box(0, 1, (110,), int8))``;
+                   planes: own hand, top of the discard pile, rest of the pile, cards that the opponent
+                   picked up and still holds; a fifth with ``opponents_hand_visible=True``: all cards
+                   that the player cannot place
+Cards              spades, hearts, diamonds, clubs, each from the ace to the king
+Rewards            ``knock_reward`` or ``gin_reward`` to who knocks or has gin, minus deadwood / 100 to
+                   everybody else; not zero-sum
+=================  ==============================================================================
+
+The game is RLCard's: no upcard and no opening offer, the non-dealer begins by discarding from eleven cards;
+gin has to be called at once; the card just picked up may be knocked with, but not discarded; there are no
+lay-offs and no undercut; with two cards left in the stock a player picks up or declares the hand dead; at the
+end both players score their hands, in two more actions. The same seeds deal the same cards. What differs from
+the old release, and how that was measured, is in docs/migration.md. `gin_env.envs.gin_rummy_v0` has the
+complete rules and is faster.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo import AECEnv
+
+from gin_env.batch import Games
+from gin_env.envs.gin_rummy_v0 import PLAYERS, TwoPlayers, usual_wrappers
+from gin_env.game import actions
+from gin_env.game.actions import IllegalActionError
+from gin_env.game.cards import FULL_DECK, NUM_CARDS, NUM_RANKS, card_columns, card_text, cards_of, mask_of
+from gin_env.game.deals import check_deal_options
+from gin_env.game.melds import deadwood_after_discards, min_deadwood
+from gin_env.game.rules import MAX_TURNS, Rules
+from gin_env.game.state import DRAW, GIN, NO_CARD
+from gin_env.game.streams import check_seed, fresh_seed
+from gin_env.support.checks import check_number, check_switch, is_integer
+from gin_env.ui.screen import RENDER_MODES, Screen, check_render_mode
+
+NUM_ACTIONS = 110
+SCORE = 0
+"""Plus the number of the player whose hand is scored."""
+DRAW_CARD = 2
+PICK_UP = 3
+DECLARE_DEAD = 4
+CALL_GIN = 5
+DISCARD = 6
+"""Plus `gin_rummy_v4`'s id of the card."""
+KNOCK = 58
+"""Plus `gin_rummy_v4`'s id of the card."""
+DEAD_STOCK = 2
+"""With so many cards in the stock nobody draws."""
+
+# Suits here are SHDC, in the rest of the package CHSD.
+OUR_ID = np.array([suit * NUM_RANKS + rank for suit in (2, 1, 3, 0) for rank in range(NUM_RANKS)])
+"""int (52,): the package's id of each card here."""
+ID_HERE = np.argsort(OUR_ID)
+"""int (52,): the id here of each card of the package."""
+
+
+def env(**kwargs: Any) -> AECEnv:
+    """`raw_env` in PettingZoo's usual wrappers; takes the same keywords."""
+    return usual_wrappers(raw_env(**kwargs))
+
+
+def describe(action: int) -> str:
+    """An action in words: ``"score player_0"``, ``"knock with 5H"``."""
+    if action >= DISCARD:
+        card = card_text(int(OUR_ID[(action - DISCARD) % NUM_CARDS]))
+        return f"knock with {card}" if action >= KNOCK else f"discard {card}"
+    return ("score player_0", "score player_1", "draw", "pick up", "declare the hand dead", "gin")[action]
+
+
+class raw_env(TwoPlayers):
+    """Two players at one table, one hand each episode.
+
+    Parameters
+    ----------
+    knock_reward : what a player is paid for a knock.
+    gin_reward : what a player is paid for gin.
+    opponents_hand_visible : a fifth plane, of the cards that the player cannot place. The opponent's hand is
+        not shown, here as there.
+    render_mode : None, ``"human"`` (a window), ``"ansi"`` (text) or ``"rgb_array"`` (uint8 (640, 960, 3)).
+        All show both hands: they are for an audience, not for a player.
+    screen_height : must be None; the old release drew pictures of any height.
+    layoffs : whether the opponent of a knock may lay off cards before her deadwood counts (not in the old
+        release).
+
+    Raises TypeError or ValueError for parameters that do not exist.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 -- PettingZoo reads it from the class
+        "name": "gin_rummy_v4",
+        "render_modes": list(RENDER_MODES),
+        "is_parallelizable": False,
+        "render_fps": 1,
+    }
+
+    def __init__(
+        self,
+        knock_reward: float = 0.5,
+        gin_reward: float = 1.0,
+        opponents_hand_visible: bool | None = False,
+        render_mode: str | None = None,
+        screen_height: int | None = None,
+        layoffs: bool = False,
+    ) -> None:
+        self._knock_reward = check_number("knock_reward", knock_reward, -1e6, 1e6)
+        self._gin_reward = check_number("gin_reward", gin_reward, -1e6, 1e6)
+        self._num_planes = 5 if check_switch("opponents_hand_visible", opponents_hand_visible or False) else 4
+        check_render_mode(render_mode)
+        self.render_mode = render_mode
+        if screen_height is not None:
+            raise ValueError("pictures are 640 high here, whatever the screen: leave screen_height out")
+        self._layoffs = check_switch("layoffs", layoffs)
+
+        self.possible_agents = list(PLAYERS)
+        self.agents: list[str] = []
+        self.observation_spaces = {agent: self._observation_space() for agent in PLAYERS}
+        self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in PLAYERS}
+
+        # The players declare the hand dead, not the engine; a history has room for so many turns.
+        self.games = Games(1, Rules(stock_floor=0, max_turns=MAX_TURNS))
+        self._index = self.games.everyone  # the one game of the batch
+        self._shuffles: np.random.RandomState | None = None
+        self._deadwood_after = np.zeros(NUM_CARDS, np.int64)  # for each card of the hand, without that card
+        self._screen = Screen(render_mode, self.metadata["render_fps"])
+
+    def _observation_space(self) -> spaces.Dict:
+        return spaces.Dict(
+            {
+                "observation": spaces.Box(0.0, 1.0, (self._num_planes, NUM_CARDS), np.int8),
+                "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
+            }
+        )
+
+    # --- Playing --------------------------------------------------------------------------------------
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Begin an episode.
+
+        Parameters
+        ----------
+        seed : deals the hand that the old release dealt for it. Without a seed the next hand of the same seed
+            is dealt (the first time: of a seed from the operating system). Whoever knows the seed knows the
+            cards.
+        options : ``"deck"`` fixes the deal: card ids of the package in dealing order, two hands alternately
+            from player_0 on, the non-dealer's eleventh card, the stock in drawing order. ``"dealer"`` (0 or
+            1) fixes the dealer. Other options are ignored.
+
+        Raises TypeError or ValueError if the seed, a deck or the dealer is invalid, and changes nothing then.
+        """
+        decks, fixed_dealer = check_deal_options(options, self.games.rules, whole_game=False)
+        if seed is not None or self._shuffles is None:
+            self._shuffles = _shuffles(check_seed(seed) if seed is not None else fresh_seed())
+        dealer, deck = _next_deal(self._shuffles)
+        games = self.games
+        games._begin(self._index, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+        games.set_deck(0, decks[0] if decks else deck, dealer if fixed_dealer is None else fixed_dealer)
+        # Our upcard becomes the non-dealer's eleventh card: nobody has seen it, and she may discard it.
+        games._play_legal(self._index, np.array([actions.DRAW_UPCARD]))
+        games.state["public"]["taken"] = NO_CARD
+        games.state["public"]["shown"] = 0
+
+        self._pile: list[int] = []  # without the card of a knock or a gin, which is seen no more
+        self._to_score: int | None = None  # the player whose hand is scored next, once play has ended
+        self._begun = True
+        self.agents = list(PLAYERS)
+        self.rewards = dict.fromkeys(PLAYERS, 0.0)
+        self._cumulative_rewards = dict.fromkeys(PLAYERS, 0.0)
+        self.terminations = dict.fromkeys(PLAYERS, False)
+        self.truncations = dict.fromkeys(PLAYERS, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in PLAYERS}
+        self._pass_turn()
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: int | None) -> None:
+        """Play an action of the agent whose turn it is; None once that agent is terminated.
+
+        Raises IllegalActionError (a ValueError), which names the legal actions, for an integer that is none
+        of them, TypeError for anything that is not an integer; neither changes the game. Raises ValueError
+        for an action after the end, `gymnasium.error.ResetNeeded` before the first reset.
+        """
+        if not self.agents:
+            self._check_reset()
+            raise ValueError("the episode is over: call reset()")
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        self._play(self._check_action(action))
+        self._cumulative_rewards[agent] = 0.0
+        if self._to_score == len(PLAYERS):
+            self.rewards = {agent: self._payoff(player) for player, agent in enumerate(PLAYERS)}
+            self.terminations = dict.fromkeys(PLAYERS, True)
+            self._accumulate_rewards()
+        self._pass_turn()
+        self._deads_step_first()
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """What `agent` may see, whether to move or not: the planes, int8 (4 or 5, 52), and the mask.
+
+        The mask, int8 (110,), is all zeros unless the agent is to move. Both arrays are the caller's own.
+        """
+        player = self._player_number(agent)
+        game = self.games.state[0]
+        hand, known = int(game["private"][player]["hand"]), int(game["public"]["shown"][1 - player])
+        unknown = FULL_DECK & ~(hand | known | int(game["public"]["pile"]))
+        planes = [hand, mask_of(self._pile[-1:]), mask_of(self._pile[:-1]), known, unknown]
+        moving = agent == self.agent_selection and not self.terminations[agent]
+        return {
+            "observation": card_columns(np.array(planes[: self._num_planes], np.uint64))[:, OUR_ID].astype(
+                np.int8
+            ),
+            "action_mask": self._mask.copy() if moving else np.zeros(NUM_ACTIONS, np.int8),
+        }
+
+    # --- Showing --------------------------------------------------------------------------------------
+
+    def render(self) -> str | np.ndarray | None:
+        """Text, a picture, or None after drawing the window; see ``render_mode``."""
+        if self.render_mode is not None:
+            self._check_reset()
+        return self._screen.render(self.games.state[0])
+
+    # --- Inside ---------------------------------------------------------------------------------------
+
+    def _check_action(self, action: Any) -> int:
+        if isinstance(action, np.ndarray) and action.ndim == 0:
+            action = action[()]
+        if not is_integer(action):
+            raise TypeError(f"an action is an integer from 0 to {NUM_ACTIONS - 1}, not {action!r}")
+        if not 0 <= action < NUM_ACTIONS:
+            raise IllegalActionError(f"{action} is not an action: actions run from 0 to {NUM_ACTIONS - 1}")
+        if not self._mask[action]:
+            legal = ", ".join(describe(other) for other in np.flatnonzero(self._mask).tolist())
+            raise IllegalActionError(
+                f"illegal action by {self.agent_selection}: {describe(int(action))}; legal now: {legal}"
+            )
+        return int(action)
+
+    def _play(self, action: int) -> None:
+        """Carry out a legal action, in the engine where it has one."""
+        if self._to_score is not None:
+            self._to_score += 1
+        elif action == DECLARE_DEAD:
+            self._to_score = 0
+        elif action == DRAW_CARD:
+            self._play_in_engine(actions.DRAW_STOCK)
+        elif action == PICK_UP:
+            self._pile.pop()
+            self._play_in_engine(actions.DRAW_UPCARD)
+        elif action == CALL_GIN or action >= KNOCK:
+            card = int(OUR_ID[self._gin_card() if action == CALL_GIN else action - KNOCK])
+            self._play_in_engine(actions.KNOCK + card)
+        else:
+            card = int(OUR_ID[action - DISCARD])
+            self._pile.append(card)
+            self._play_in_engine(card)
+
+    def _play_in_engine(self, action: int) -> None:
+        self.games._play_legal(self._index, np.array([action]))
+        if self.games.done[0]:  # after a knock, or the last turn that there may be
+            self._to_score = 0
+
+    def _hand(self) -> tuple[np.ndarray, np.ndarray]:
+        """The cards of the player to move (ids here), and the deadwood of her hand without each of them."""
+        game = self.games.state[0]
+        hand = int(game["private"][game["public"]["to_move"]]["hand"])
+        deadwood_after_discards(hand, self._deadwood_after)
+        held = np.sort(ID_HERE[cards_of(hand)])
+        return held, self._deadwood_after[OUR_ID[held]]
+
+    def _gin_card(self) -> int:
+        """The first card (id here) without which nothing is left unmelded."""
+        held, left = self._hand()
+        return int(held[left == 0][0])
+
+    def _legal_actions(self) -> np.ndarray:
+        """int8 (110,) of the player to move."""
+        mask = np.zeros(NUM_ACTIONS, np.int8)
+        public = self.games.state[0]["public"]
+        if self._to_score is not None:
+            if self._to_score < len(PLAYERS):
+                mask[SCORE + self._to_score] = 1
+        elif public["phase"] == DRAW:
+            mask[DRAW_CARD if public["stock_left"] > DEAD_STOCK else DECLARE_DEAD] = 1
+            mask[PICK_UP] = 1
+        else:
+            held, left = self._hand()
+            if (left == 0).any():
+                mask[CALL_GIN] = 1
+            else:
+                mask[DISCARD + held] = 1
+                mask[KNOCK + held[left <= self.games.rules.knock_limit]] = 1
+                if public["taken"] != NO_CARD:
+                    mask[DISCARD + ID_HERE[public["taken"]]] = 0
+        return mask
+
+    def _payoff(self, player: int) -> float:
+        """What a player is paid at the end of the hand."""
+        game = self.games.state[0]
+        public = game["public"]
+        if public["knocker"] == player:
+            return self._gin_reward if public["outcome"] == GIN else self._knock_reward
+        if self._layoffs and public["knocker"] >= 0:
+            return -int(public["deadwood"][player]) / 100
+        return -int(min_deadwood(int(game["private"][player]["hand"]))) / 100
+
+    def _pass_turn(self) -> None:
+        """Select the player to move and write her mask; at the end the player whose hand was scored last."""
+        player = int(self.games.to_move()[0]) if self._to_score is None else min(self._to_score, 1)
+        self.agent_selection = PLAYERS[player]
+        self._mask = self._legal_actions()
+
+
+def _shuffles(seed: int) -> np.random.RandomState:
+    """The random numbers with which RLCard deals after this seed."""
+    hashed = int.from_bytes(hashlib.sha512(str(seed).encode()).digest()[:8], "little")
+    return np.random.RandomState([hashed & 0xFFFFFFFF, hashed >> 32])
+
+
+def _next_deal(shuffles: np.random.RandomState) -> tuple[int, np.ndarray]:
+    """The next dealer, and the deck in our dealing order, as RLCard draws them."""
+    dealer = int(shuffles.choice([0, 1]))
+    shuffled = list(range(NUM_CARDS))
+    shuffles.shuffle(shuffled)
+    dealt = OUR_ID[shuffled[::-1]]  # eleven cards to the non-dealer, ten to the dealer, the stock
+    deck = np.empty(NUM_CARDS, np.int64)
+    deck[1 - dealer : 20 : 2], deck[20] = dealt[:10], dealt[10]
+    deck[dealer:20:2], deck[21:] = dealt[11:21], dealt[21:]
+    return dealer, deck

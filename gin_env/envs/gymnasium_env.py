@@ -1,0 +1,391 @@
+"""Gymnasium environments: one seat against fixed opponents, single and batched.
+
+Both are thin layers over `gin_env.envs.learner_seat.LearnerSeat`. Observations are dicts as in the PettingZoo
+environment: ``{"observation": float32 (OBSERVATION_SIZE,), "action_mask": int8 (107,)}``, and with
+``candidates=True`` the three `ENTRIES` of `gin_env.observations.candidates`; the mask is also in the info.
+With ``flat=True`` they are the vector alone, for libraries and wrappers that know no dicts. Arrays are the
+caller's own for as long as she holds them: the kernels write into them, nothing is copied, and memory that
+she has dropped is used again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from gin_env.agents.policies.policy import describe_training
+from gin_env.batch import Episode, Reward, check_actions
+from gin_env.envs.learner_seat import LEARNER, IllegalAction, LearnerSeat, Opponents, check_seeds
+from gin_env.envs.spaces import action_space, observation_space
+from gin_env.estimators.base import Estimator
+from gin_env.game.actions import check_action
+from gin_env.game.deals import check_deal_options
+from gin_env.game.rules import Rules
+from gin_env.game.state import OUTCOME_NAMES
+from gin_env.game.streams import check_seed
+from gin_env.support.checks import check_integer, check_switch
+from gin_env.ui.screen import Screen, check_render_mode
+
+Observation: TypeAlias = dict[str, np.ndarray] | np.ndarray
+"""A dict of arrays, or with ``flat=True`` the vector."""
+
+
+def check_contents(candidates: object, flat: object) -> tuple[bool, bool]:
+    """Both switches. Raises TypeError for other values, ValueError if both are on."""
+    is_flat, with_candidates = check_switch("flat", flat), check_switch("candidates", candidates)
+    if is_flat and with_candidates:
+        raise ValueError("flat=True shows the vector alone, and candidates=True needs a dict: leave one out")
+    return with_candidates, is_flat
+
+
+class GinRummyEnv(gymnasium.Env):
+    """Gin Rummy against a fixed opponent: ``gymnasium.make("gin_env/GinRummy-v0", opponent="simple")``.
+
+    The agent is player 0; the first dealer is random. A step is one decision of hers (draw, discard, knock,
+    pass); the opponent's turns are played inside.
+
+    Parameters
+    ----------
+    opponent : a bot's name, the path of a trained policy, a bot object, or a list of these, from which one is
+        chosen at random for each hand.
+    rules : default `Rules()`.
+    episode : ``"hand"`` (default) or ``"game"`` (to the target score).
+    reward : ``"points"`` (default): points of a hand / 100 at its end, negative if the opponent scores them;
+        ``"win"``: +1 / -1 at the end of the episode, 0 for a void hand.
+    illegal_action : ``"raise"`` (default): IllegalActionError, nothing changes; ``"lose"``: the episode ends
+        with reward -1.
+    estimator : what fills the observation's estimate plane: a name from `gin_env.estimators`, with or without
+        parameters, or an object.
+    candidates : whether the observation also holds what may be done, described for networks: the three
+        `ENTRIES` of `gin_env.observations.candidates`.
+    flat : observations are the vector alone; the mask is in the info, and `action_masks` returns it.
+    render_mode : None, ``"ansi"``, ``"human"`` or ``"rgb_array"``.
+    """
+
+    metadata = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
+
+    def __init__(
+        self,
+        opponent: Opponents = "simple",
+        rules: Rules | None = None,
+        episode: Episode = "hand",
+        reward: Reward = "points",
+        illegal_action: IllegalAction = "raise",
+        estimator: str | Estimator = "uniform",
+        render_mode: str | None = None,
+        candidates: bool = False,
+        flat: bool = False,
+    ) -> None:
+        check_render_mode(render_mode, self.metadata["render_modes"])
+        self._with_candidates, self._flat = check_contents(candidates, flat)
+        self.seat = LearnerSeat(1, opponent, rules, episode, reward, illegal_action, estimator)
+        self.render_mode = render_mode
+        self.observation_space = observation_space(self._with_candidates, self._flat)
+        self.action_space = action_space()
+        self._screen = Screen(render_mode, self.metadata["render_fps"])
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode: number 0 of `seed`, or without a seed the one after the last.
+
+        ``options={"deck": 52 card ids, "dealer": 0 or 1}`` fixes the deal as in `gin_rummy_v0.raw_env.reset`;
+        the agent is player 0. Whoever knows the seed knows the decks. Raises TypeError or ValueError for an
+        invalid seed, deck or dealer, and for a deck or a dealer with which the opponent always ends the hand
+        before the agent's first turn; nothing has changed then.
+        """
+        games = self.seat.games
+        decks, dealer = check_deal_options(options, games.rules, games.whole_game)
+        seeds = [None if seed is None else check_seed(seed)]
+        self.seat.reset(games.everyone, seeds, decks, dealer)
+        super().reset(seed=seeds[0])
+        return self._observe()
+
+    def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Play one action. Raises RuntimeError when the episode is over or was never begun."""
+        if self.seat.done[0]:
+            raise RuntimeError("the episode is over (or not begun): call reset() before step()")
+        self.seat.step(np.array([check_action(action)], np.int64))
+        observation, info = self._observe()
+        over = bool(self.seat.done[0])
+        if over:
+            info |= {name: values[0].item() for name, values in hand_results(self.seat.games.results).items()}
+        return observation, float(self.seat.rewards[0]), over, False, info
+
+    def action_masks(self) -> np.ndarray:
+        """int8 (107,): 1 for each legal action (the name that sb3-contrib looks for)."""
+        return self.seat.masks()[0]
+
+    def describe_training(self) -> dict[str, Any]:
+        """What a model of Stable-Baselines3 that is trained here must remember.
+
+        Set ``model.gin_env = env.unwrapped.describe_training()`` before saving it.
+        """
+        games = self.seat.games
+        episode: Episode = "game" if games.whole_game else "hand"
+        return describe_training(games.rules, episode, self.seat.estimator, self._with_candidates)
+
+    def render(self) -> Any:
+        """A text, an image (uint8 (height, width, 3)), or None after drawing in a window."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() was called without a render_mode; pass it to gymnasium.make()")
+            return None
+        return self._screen.render(self.seat.games.state[0])
+
+    def close(self) -> None:
+        """Close the window, if one was opened."""
+        self._screen.close()
+
+    def _observe(self) -> tuple[Observation, dict[str, Any]]:
+        mask = self.action_masks()
+        vector = self.seat.observations()[0]
+        if self._flat:
+            return vector, {"action_mask": mask}
+        observation = {"observation": vector, "action_mask": mask}
+        if self._with_candidates:
+            observation |= {name: entry[0] for name, entry in self.seat.candidates().items()}
+        return observation, {"action_mask": mask}
+
+
+class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarray]):
+    """Thousands of games per step: ``gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=1024)``.
+
+    Parameters as for `GinRummyEnv`. Game i of ``reset(seed=s)`` is the single environment with seed s + i.
+
+    Infos hold ``"action_mask"`` (num_envs, 107). What happens when a game has ended is Gymnasium's
+    ``autoreset_mode``, as an `AutoresetMode` or its value:
+
+    - ``"SameStep"`` (default): the returned observation is the first of the next episode (so no mask is ever
+      all zero), the last one is in ``infos["final_obs"]``, and ``infos["final_info"]`` says how the hand
+      ended;
+    - ``"NextStep"``: the last observation is returned, with a mask that is all zero, and the infos say how
+      the hand ended; the next step begins the next episode of that game, whatever action comes with it;
+    - ``"Disabled"``: the same, but only `reset` with ``options={"reset_mask": ...}`` begins the next one.
+
+    After ``max_episode_steps`` decisions of the learner (None: any number) an episode is truncated, as
+    Gymnasium's ``TimeLimit`` does it for single environments.
+    """
+
+    metadata = {  # noqa: RUF012
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+        "render_modes": ["rgb_array", "ansi"],
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        opponent: Opponents = "simple",
+        rules: Rules | None = None,
+        episode: Episode = "hand",
+        reward: Reward = "points",
+        illegal_action: IllegalAction = "raise",
+        estimator: str | Estimator = "uniform",
+        render_mode: str | None = None,
+        candidates: bool = False,
+        flat: bool = False,
+        autoreset_mode: AutoresetMode | str = "SameStep",
+        max_episode_steps: int | None = None,
+    ) -> None:
+        check_render_mode(render_mode, self.metadata["render_modes"])
+        self._with_candidates, self._flat = check_contents(candidates, flat)
+        self.autoreset_mode = check_autoreset_mode(autoreset_mode)
+        self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
+        self.seat = LearnerSeat(num_envs, opponent, rules, episode, reward, illegal_action, estimator)
+        self.num_envs = num_envs
+        self.render_mode = render_mode
+        self.single_observation_space = observation_space(self._with_candidates, self._flat)
+        self.single_action_space = action_space()
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._begun = False
+        self._over = np.zeros(num_envs, np.bool_)
+        """Games that wait for their next episode."""
+        most = np.iinfo(np.int64).max
+        if max_episode_steps is not None:
+            most = check_integer("max_episode_steps", max_episode_steps, 1, most)
+        self._most_steps, self._steps = most, np.zeros(num_envs, np.int64)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode in every game, or in those of ``options["reset_mask"]`` (bool (num_envs,)).
+
+        ``options`` may also fix the deal of all these games (``"deck"``, ``"dealer"``). Whoever knows the
+        seed knows the decks. Errors as for `GinRummyEnv.reset`; nothing has changed then.
+        """
+        options = dict(options or {})
+        games = self._games_to_reset(options.pop("reset_mask", None))
+        decks, dealer = check_deal_options(options, self.seat.games.rules, self.seat.games.whole_game)
+        self.seat.reset(games, check_seeds(seed, self.num_envs), decks, dealer)
+        if isinstance(seed, int):
+            super().reset(seed=seed)
+        self._begun = True
+        self._over[games] = False
+        self._steps[games] = 0
+        return self._observe()
+
+    def step(
+        self, actions: np.ndarray
+    ) -> tuple[Observation, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Play one action in each game: integers (num_envs,).
+
+        Raises RuntimeError before the first `reset`, and if games are over that only `reset` may begin.
+        """
+        if not self._begun:
+            raise RuntimeError("call reset() before step()")
+        actions = check_actions(actions, self.num_envs)
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:
+            return self._step_and_begin(actions)
+        if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
+            raise RuntimeError(
+                f"{self._over.sum()} games are over: call reset(options={{'reset_mask': ...}}) for them"
+            )
+        self.seat.step(actions, np.flatnonzero(~self._over))
+        ended = np.flatnonzero(self.seat.done & ~self._over)
+        self._begin(np.flatnonzero(self._over))
+        terminated = self.seat.done.copy()
+        truncated = self._out_of_steps(~self._over) & ~terminated
+        self._over = terminated | truncated
+        observation, infos = self._observe()
+        if len(ended):
+            infos |= self._results_of(ended)
+        return observation, self.seat.rewards, terminated, truncated, infos
+
+    def _step_and_begin(
+        self, actions: np.ndarray
+    ) -> tuple[Observation, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        self.seat.step(actions)
+        terminated = self.seat.done.copy()
+        truncated = self._out_of_steps(np.ones(self.num_envs, np.bool_)) & ~terminated
+        over = terminated | truncated
+        ended = np.flatnonzero(over)
+        if not len(ended):
+            observation, infos = self._observe()
+        else:
+            final = self._final_infos(ended, over)
+            self._begin(ended)
+            observation, infos = self._observe()
+            infos |= final
+        return observation, self.seat.rewards, terminated, truncated, infos
+
+    def _begin(self, games: np.ndarray) -> None:
+        """The next episode of these games."""
+        self.seat.begin(games)
+        self._steps[games] = 0
+
+    def _out_of_steps(self, stepped: np.ndarray) -> np.ndarray:
+        """bool (num_envs,): which of the games that have just stepped, bool (num_envs,), may step no more."""
+        self._steps += stepped
+        return stepped & (self._steps >= self._most_steps)
+
+    def action_masks(self) -> np.ndarray:
+        """int8 (num_envs, 107): 1 for each legal action."""
+        return self.seat.masks()
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """What each game has under a name, or returns if that is a method: ``call("action_masks")``.
+
+        The name that Gymnasium's other vector environments have for it. Raises AttributeError for an unknown
+        one.
+        """
+        value = getattr(self, name)
+        value = value(*args, **kwargs) if callable(value) else value
+        if isinstance(value, np.ndarray) and value.shape[:1] == (self.num_envs,):
+            return tuple(value)
+        return (value,) * self.num_envs
+
+    def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
+        """Change the opponents from the next hand of each game on; see `LearnerSeat.set_opponents`."""
+        self.seat.set_opponents(opponent, weights)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """One picture or text per game, by ``render_mode``."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() was called without a render_mode; pass it to make_vec()")
+            return None
+        screen = Screen(self.render_mode)
+        return tuple(screen.render(record) for record in self.seat.games.state)
+
+    def _games_to_reset(self, reset_mask: Any) -> np.ndarray:
+        if reset_mask is None:
+            return self.seat.games.everyone
+        mask = np.asarray(reset_mask)
+        if mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
+            raise ValueError(
+                f"options['reset_mask'] must be a bool array of shape ({self.num_envs},) "
+                "with at least one True"
+            )
+        if not self._begun and not mask.all():
+            raise RuntimeError("the first reset() must reset all games")
+        return np.flatnonzero(mask)
+
+    def _observe(self) -> tuple[Observation, dict[str, Any]]:
+        masks = self.seat.masks()
+        everyone = np.ones(self.num_envs, np.bool_)
+        infos = {"action_mask": masks, "_action_mask": everyone}
+        if self._flat:
+            return self.seat.observations(), infos
+        observation = {"observation": self.seat.observations(), "action_mask": masks}
+        if self._with_candidates:
+            observation |= self.seat.candidates()
+        return observation, infos
+
+    def _final_infos(self, ended: np.ndarray, over: np.ndarray) -> dict[str, Any]:
+        """The last observations and the results of the games that ended, in Gymnasium's form."""
+        observations, masks = self.seat.observations(ended), self.seat.masks()[ended]
+        final_obs = np.full(self.num_envs, None, object)
+        for row, game in enumerate(ended):
+            final_obs[game] = (
+                observations[row]
+                if self._flat
+                else {"observation": observations[row], "action_mask": masks[row].copy()}
+            )
+        if self._with_candidates:
+            entries = self.seat.candidates(ended)
+            for row, game in enumerate(ended):
+                final_obs[game] |= {name: entry[row] for name, entry in entries.items()}
+        final_info = self._results_of(ended[self.seat.done[ended]])
+        return {"final_obs": final_obs, "_final_obs": over, "final_info": final_info, "_final_info": over}
+
+    def _results_of(self, ended: np.ndarray) -> dict[str, Any]:
+        """`hand_results` of these games in Gymnasium's form: with bool arrays that say whose they are."""
+        told = np.zeros(self.num_envs, np.bool_)
+        told[ended] = True
+        infos: dict[str, Any] = {}
+        for name, values in hand_results(self.seat.games.results[ended]).items():
+            infos[name] = np.zeros(self.num_envs, values.dtype)
+            infos[name][ended] = values
+            infos[f"_{name}"] = told
+        return infos
+
+
+def check_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    """The mode. Raises ValueError for an unknown one."""
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        choices = ", ".join(repr(each.value) for each in AutoresetMode)
+        raise ValueError(f"unknown autoreset_mode {mode!r}; choose from {choices}") from None
+
+
+def hand_results(results: np.ndarray) -> dict[str, np.ndarray]:
+    """How hands ended (`HAND_RESULT` records (k,)), from the learner's side, as info entries (k,).
+
+    ``outcome`` is a text (see `OUTCOME_NAMES`; ``"illegal"`` where an illegal action ended the episode).
+    """
+    outcomes = np.array([*OUTCOME_NAMES, "illegal"])
+    return {
+        "outcome": outcomes[np.where(results["ended"], results["outcome"], len(OUTCOME_NAMES))],
+        "won": results["ended"] & (results["winner"] == LEARNER),
+        "points": np.where(results["ended"], results["points"], 0),
+        "turns": np.where(results["ended"], results["turns"], 0),
+    }

@@ -1,0 +1,1 @@
+"""Gin Rummy itself: cards, melds, rules, state, engine and random streams."""

@@ -1,0 +1,85 @@
+"""The 107 actions, as numbers and in words.
+
+==========  ==========================================================
+``0-51``    discard the card with this id
+``52-103``  knock, discarding the card with this id minus 52
+``104``     draw from the stock
+``105``     draw the upcard
+``106``     pass (opening offer only)
+==========  ==========================================================
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gin_env.game.cards import NUM_CARDS, card_text
+from gin_env.support.checks import is_integer
+from gin_env.support.compilation import kernel
+
+KNOCK = 52
+"""Added to a card id: knock, discarding that card."""
+DRAW_STOCK = 104
+DRAW_UPCARD = 105
+PASS = 106
+NUM_ACTIONS = 107
+
+
+class IllegalActionError(ValueError):
+    """An action that the rules do not allow now. The game is left as it was."""
+
+
+@kernel
+def is_discard(action: int) -> bool:
+    """Whether an action discards a card, with a knock or without; the card is ``action % NUM_CARDS``."""
+    return action < DRAW_STOCK
+
+
+def describe(action: int) -> str:
+    """An action in words: ``"knock with 5H"``, ``"draw from the stock"``."""
+    if action == DRAW_STOCK:
+        return "draw from the stock"
+    if action == DRAW_UPCARD:
+        return "draw the upcard"
+    if action == PASS:
+        return "pass"
+    if KNOCK <= action < KNOCK + NUM_CARDS:
+        return f"knock with {card_text(action - KNOCK)}"
+    if 0 <= action < NUM_CARDS:
+        return f"discard {card_text(action)}"
+    raise IllegalActionError(f"{action} is not an action: actions run from 0 to {NUM_ACTIONS - 1}")
+
+
+def parse(text: str) -> int:
+    """The action of its words: the inverse of `describe`. Raises ValueError for any other words."""
+    if not isinstance(text, str):
+        raise TypeError(f"an action in words is a text, not {text!r}")
+    action = _BY_WORDS.get(text)
+    if action is None:
+        raise ValueError(
+            f"{text[:60]!r} is no action; write 'draw from the stock', 'draw the upcard', 'pass', "
+            "'discard 5H' or 'knock with 5H'"
+        )
+    return action
+
+
+_BY_WORDS = {describe(action): action for action in range(NUM_ACTIONS)}
+
+
+def check_action(action: Any) -> int:
+    """`action` as an int in 0..106.
+
+    Raises IllegalActionError (a ValueError) for an integer out of range and TypeError for anything that
+    is not an integer: floats, NaN, bools, arrays of several elements.
+    """
+    if isinstance(action, np.ndarray) and action.ndim == 0:
+        action = action[()]
+    if not is_integer(action):
+        raise TypeError(
+            f"an action is an integer from 0 to {NUM_ACTIONS - 1}, not {action!r} ({type(action).__name__})"
+        )
+    if not 0 <= action < NUM_ACTIONS:
+        raise IllegalActionError(f"{action} is not an action: actions run from 0 to {NUM_ACTIONS - 1}")
+    return int(action)

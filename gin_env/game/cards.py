@@ -1,0 +1,160 @@
+"""Cards as numbers, hands as bit masks, both as text.
+
+A card's id is ``suit * 13 + rank`` with ranks ``A23456789TJQK`` and suits ``CHSD``; its text is rank
+then suit: ``TH``, ``AS``. A hand is a mask with bit ``id`` set for each card, so the four suits lie
+one after the other, 13 bits each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from gin_env.support.checks import is_integer
+from gin_env.support.compilation import kernel
+
+RANKS = "A23456789TJQK"
+SUITS = "CHSD"
+NUM_RANKS = 13
+NUM_SUITS = 4
+NUM_CARDS = 52
+FULL_DECK = (1 << NUM_CARDS) - 1
+SUIT_MASK = (1 << NUM_RANKS) - 1
+"""The 13 cards of the first suit; shift right by 13 to bring the next suit under it."""
+
+ACES = sum(1 << NUM_RANKS * suit for suit in range(NUM_SUITS))
+KINGS = ACES << (NUM_RANKS - 1)
+
+CARD_VALUES = np.array([min(rank + 1, 10) for rank in range(NUM_RANKS)] * NUM_SUITS, np.uint8)
+"""uint8 (52,): deadwood points of each card: ace 1, number cards their number, T J Q K 10."""
+
+# uint8 (8192,): points of all the cards of one suit's 13-bit mask together (at most 85).
+_SUIT_VALUES = (
+    (np.arange(1 << NUM_RANKS)[:, None] >> np.arange(NUM_RANKS) & 1) @ CARD_VALUES[:NUM_RANKS]
+).astype(np.uint8)
+
+
+@kernel
+def card_bit(card: int) -> int:
+    """Mask of one card."""
+    return np.int64(1) << np.int64(card)
+
+
+@kernel
+def deck_cards(ranks: int, suits: int) -> int:
+    """Mask of a deck of this many ranks (from the ace) and suits (in the order CHSD)."""
+    suit = np.int64(SUIT_MASK) >> (NUM_RANKS - ranks)
+    deck = np.int64(0)
+    for number in range(suits):
+        deck |= suit << NUM_RANKS * number
+    return deck
+
+
+@kernel
+def count_cards(mask: int) -> int:
+    """Number of cards in a mask. Clears the lowest bit until none is left; LLVM makes it one popcnt."""
+    count = 0
+    while mask:
+        mask &= mask - 1
+        count += 1
+    return count
+
+
+@kernel
+def lowest_card(mask: int) -> int:
+    """Id of the lowest card of a non-empty mask: the number of zeros below its lowest bit."""
+    return count_cards((mask & -mask) - 1)
+
+
+@kernel
+def write_ones(row: np.ndarray, start: int, mask: int) -> None:
+    """Write a 1 at `start` + id of each card of the mask."""
+    while mask:
+        row[start + lowest_card(mask)] = 1
+        mask &= mask - 1
+
+
+@kernel
+def total_value(mask: int) -> int:
+    """Deadwood points of all the cards of a mask, melded or not: one look-up per suit."""
+    return (
+        np.int64(_SUIT_VALUES[mask & SUIT_MASK])
+        + np.int64(_SUIT_VALUES[mask >> 13 & SUIT_MASK])
+        + np.int64(_SUIT_VALUES[mask >> 26 & SUIT_MASK])
+        + np.int64(_SUIT_VALUES[mask >> 39 & SUIT_MASK])
+    )
+
+
+def card_id(text: str) -> int:
+    """Id of a card: ``card_id("TH") == 22``. Raises ValueError for anything that is not a card."""
+    if not isinstance(text, str):
+        raise TypeError(f"a card is a text such as 'TH', not {text!r}")
+    rank, suit = RANKS.find(text[:1].upper()), SUITS.find(text[1:2].upper())
+    if len(text) != 2 or rank < 0 or suit < 0:
+        raise ValueError(
+            f"{text!r} is not a card: write a rank of {RANKS} and then a suit of {SUITS}, as in 'TH'"
+        )
+    return suit * NUM_RANKS + rank
+
+
+def card_text(card: int) -> str:
+    """Text of a card id: ``card_text(22) == "TH"``."""
+    if not is_integer(card):
+        raise TypeError(f"a card id is an integer, not {card!r}")
+    if not 0 <= card < NUM_CARDS:
+        raise ValueError(f"{card} is not a card id: ids run from 0 to {NUM_CARDS - 1}")
+    return RANKS[card % NUM_RANKS] + SUITS[card // NUM_RANKS]
+
+
+def parse(text: str) -> int:
+    """Mask of the cards in a text, separated by blanks: ``parse("AS TD")``.
+
+    Raises ValueError for an unknown card or one that is named twice.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"expected a text such as 'AS TD', not {text!r}")
+    return mask_of(card_id(word) for word in text.split())
+
+
+def format(mask: int) -> str:
+    """Text of a mask, suit by suit in ascending rank: the inverse of `parse`."""
+    return " ".join(card_text(card) for card in cards_of(mask))
+
+
+def mask_of(cards: Iterable[int]) -> int:
+    """Mask of card ids.
+
+    Raises TypeError for anything that is not an integer, ValueError for an id out of range or named twice.
+    """
+    mask = 0
+    for card in cards:
+        if not is_integer(card):
+            raise TypeError(f"a card id is an integer, not {card!r}")
+        bit = 1 << int(card) if 0 <= card < NUM_CARDS else 0
+        if not bit:
+            raise ValueError(f"{card} is not a card id: ids run from 0 to {NUM_CARDS - 1}")
+        if mask & bit:
+            raise ValueError(f"{card_text(int(card))} is named twice")
+        mask |= bit
+    return mask
+
+
+def cards_of(mask: int) -> list[int]:
+    """Card ids of a mask, ascending."""
+    mask = check_mask(mask)
+    return [card for card in range(NUM_CARDS) if mask >> card & 1]
+
+
+def card_columns(masks: np.ndarray) -> np.ndarray:
+    """bool (n, 52): which cards are in each of the masks, uint64 (n,)."""
+    return (masks[:, None] >> np.arange(NUM_CARDS, dtype=np.uint64) & np.uint64(1)).astype(np.bool_)
+
+
+def check_mask(mask: int) -> int:
+    """`mask` as a Python int. Raises TypeError or ValueError if it is not a mask of cards."""
+    if not is_integer(mask):
+        raise TypeError(f"a hand is an integer mask, not {mask!r}; cards.parse('AS TD') makes one from text")
+    if not 0 <= mask <= FULL_DECK:
+        raise ValueError(f"{mask} is not a mask of cards: only bits 0 to {NUM_CARDS - 1} may be set")
+    return int(mask)

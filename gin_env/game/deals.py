@@ -1,0 +1,80 @@
+"""Fixed deals: ``reset(options={"deck": ..., "dealer": ...})``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gin_env.game.cards import NUM_CARDS
+from gin_env.game.rules import Rules
+from gin_env.support.checks import is_integer
+
+
+def check_deck(deck: Sequence[int] | np.ndarray, rules: Rules) -> np.ndarray:
+    """A deck in dealing order as int8 (deck_size,): two hands alternately from player_0 on, upcard, stock.
+
+    Raises TypeError or ValueError unless it holds each card of the rules' deck exactly once.
+    """
+    cards = np.asarray(deck)
+    if cards.dtype.kind not in "iu":
+        raise TypeError(f"a deck is a sequence of card ids (integers), not of {cards.dtype}")
+    if cards.shape != (rules.deck_size,):
+        raise ValueError(f"a deck has {rules.deck_size} cards, not shape {cards.shape}")
+    wanted = [card for card in range(NUM_CARDS) if rules.deck_mask >> card & 1]
+    if sorted(cards.tolist()) != wanted:
+        named = cards.tolist()
+        twice = sorted({card for card in named if named.count(card) > 1})
+        foreign = sorted(set(named) - set(wanted))
+        raise ValueError(
+            "a deck holds each card once"
+            + (f"; named twice: {twice}" if twice else "")
+            + (f"; not in this deck: {foreign}" if foreign else "")
+        )
+    return cards.astype(np.int8)
+
+
+def check_dealer(dealer: Any) -> int:
+    """0 or 1. Raises ValueError for anything else."""
+    if not is_integer(dealer) or dealer not in (0, 1):
+        raise ValueError(f"the dealer is 0 or 1, not {dealer!r}")
+    return int(dealer)
+
+
+def check_deal_options(
+    options: Mapping[str, Any] | None, rules: Rules, whole_game: bool
+) -> tuple[list[np.ndarray], int | None]:
+    """The decks (none, one, or for a whole game one for each hand) and the dealer that reset options ask for.
+
+    Other options are ignored. Raises TypeError or ValueError if a deck or the dealer is invalid.
+    """
+    if options is None:
+        return [], None
+    if not isinstance(options, Mapping):
+        raise TypeError(f"options is a dict such as {{'dealer': 0}}, not {options!r}")
+    deck, dealer = options.get("deck"), options.get("dealer")
+    if dealer is not None:
+        dealer = check_dealer(dealer)
+    if deck is None:
+        return [], dealer
+    if not _is_list_of_decks(deck):
+        return [check_deck(deck, rules)], dealer
+    if not whole_game:
+        raise ValueError(
+            "options['deck'] holds several decks, but episode='hand' plays one hand: "
+            "give one deck, or make the environment with episode='game'"
+        )
+    return [check_deck(one, rules) for one in deck], dealer
+
+
+def _is_list_of_decks(deck: Any) -> bool:
+    """Whether the first element is itself a deck.
+
+    Raises ValueError for an empty list, TypeError for anything that is not a list.
+    """
+    if not isinstance(deck, Sequence | np.ndarray) or isinstance(deck, str):
+        raise TypeError(f"options['deck'] is a sequence of card ids (or a list of decks), not {deck!r}")
+    if len(deck) == 0:
+        raise ValueError("options['deck'] is empty: give the card ids, or leave the option out")
+    return isinstance(deck[0], Sequence | np.ndarray) and not isinstance(deck[0], str)

@@ -1,0 +1,173 @@
+"""What several bots ask about a hand: which cards are unmelded, what may still come, which cards pair.
+
+A *pair*, as in paper 001, is two cards that one more card makes a meld. It is *broad* if at least
+one such card may still come and *narrow* if two may (Table 1 of the paper is a test).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.game.actions import DRAW_STOCK, KNOCK, PASS
+from gin_env.game.cards import (
+    ACES,
+    CARD_VALUES,
+    KINGS,
+    NUM_CARDS,
+    NUM_RANKS,
+    SUIT_MASK,
+    card_bit,
+    count_cards,
+    deck_cards,
+)
+from gin_env.game.melds import best_set_cards, min_deadwood, run_cards
+from gin_env.game.state import NO_CARD, OFFER
+from gin_env.support.compilation import kernel
+
+_HIGHEST_VALUES = np.array([min(mask.bit_length(), 10) for mask in range(SUIT_MASK + 1)], np.uint8)
+"""uint8 (8192,): for each 13-bit mask of ranks, the points of the dearest."""
+
+FACE_CARDS = (ACES << 10) | (ACES << 11) | (ACES << 12)
+"""Jacks, queens and kings."""
+
+BROAD = 1
+"""Cards that must be able to complete a broad pair."""
+NARROW = 2
+"""Cards that must be able to complete a narrow pair."""
+
+
+def _meld_mates(card: int) -> int:
+    """Mask of the cards in some meld of three with the card: its rank, and its suit up to two ranks away."""
+    rank, suit = card % NUM_RANKS, card // NUM_RANKS
+    same_rank = ACES << rank
+    same_suit = sum(1 << suit * NUM_RANKS + other for other in range(NUM_RANKS) if abs(other - rank) <= 2)
+    return (same_rank | same_suit) & ~(1 << card)
+
+
+MELD_MATES = np.array([_meld_mates(card) for card in range(NUM_CARDS)], np.int64)
+"""int64 (52,): for each card, the cards that share some meld of three with it."""
+CARDS_UP_TO = np.array(
+    [sum(1 << card for card in range(NUM_CARDS) if CARD_VALUES[card] <= points) for points in range(11)],
+    np.int64,
+)
+"""int64 (11,): for each number of points from 0 to 10, the cards that are worth at most that."""
+
+
+@kernel
+def own_turn(public) -> int:
+    """The number of the turn that the player to move is in, counting her own turns from 1."""
+    return public.turn // 2 + 1
+
+
+@kernel
+def available_cards(public, private) -> int:
+    """Cards of the deck that may still come to the player: neither in her hand nor in the discard pile.
+
+    What the opponent took from the pile counts, since she may discard it (paper 001, "Pair Formation");
+    `gin_env.observations.knowledge.cards_unseen` are those without it.
+    """
+    rules = public.rules
+    return deck_cards(rules.ranks, rules.suits) & ~np.int64(private.hand) & ~np.int64(public.pile)
+
+
+@kernel
+def decline(public) -> int:
+    """The action of not taking the upcard."""
+    return PASS if public.phase == OFFER else DRAW_STOCK
+
+
+@kernel
+def discard_or_knock(hand: int, card: int, limit: int) -> int:
+    """The action that discards this card: with a knock if that leaves deadwood of at most `limit`.
+
+    The caller's limit must not be above `Rules.knock_limit`.
+    """
+    return card + (KNOCK if min_deadwood(hand & ~card_bit(card)) <= limit else 0)
+
+
+@kernel
+def keep_best(best: int, highest: float, card: int, score: float):
+    """One step in the search for the highest score: (mask of the best cards, their score), `card` included.
+
+    `best` and `highest` are the same for the cards before it; begin with an empty mask and a score below all.
+    """
+    if score > highest:
+        return card_bit(card), score
+    if score == highest:
+        return best | card_bit(card), highest
+    return best, highest
+
+
+@kernel
+def unmelded_cards(hand: int) -> int:
+    """Cards left over by the arrangement of least deadwood that the engine would lay."""
+    rest = hand & ~best_set_cards(hand)
+    return rest & ~run_cards(rest)
+
+
+@kernel
+def highest_value(mask: int) -> int:
+    """Points of the dearest card in the mask; 0 if it is empty."""
+    return np.int64(_HIGHEST_VALUES[(mask | mask >> 13 | mask >> 26 | mask >> 39) & SUIT_MASK])
+
+
+@kernel
+def would_be_melded(hand: int, card: int) -> bool:
+    """Whether the arrangement of least deadwood of hand + card melds the card."""
+    return not unmelded_cards(hand | card_bit(card)) & card_bit(card)
+
+
+@kernel
+def meld_completions(hand: int) -> int:
+    """Mask of the cards outside the hand that form a meld with two cards of it: its hits (paper 002)."""
+    a, b = hand & SUIT_MASK, hand >> 13 & SUIT_MASK
+    c, d = hand >> 26 & SUIT_MASK, hand >> 39 & SUIT_MASK
+    held_twice = (a & b) | (c & d) | ((a | b) & (c | d))
+    one_above = (hand & ~KINGS) << 1  # cards whose lower neighbour is held
+    two_above = ((one_above & ~KINGS) << 1) & one_above
+    one_below = (hand & ~ACES) >> 1
+    two_below = ((one_below & ~ACES) >> 1) & one_below
+    return (held_twice * ACES | two_above | two_below | (one_above & one_below)) & ~hand
+
+
+@kernel
+def cards_below(card: int, steps: int) -> int:
+    """Mask of the card `steps` ranks below in the same suit; 0 if there is none."""
+    return card_bit(card - steps) if card % NUM_RANKS >= steps else np.int64(0)
+
+
+@kernel
+def cards_above(card: int, steps: int) -> int:
+    """Mask of the card `steps` ranks above in the same suit; 0 if there is none."""
+    return card_bit(card + steps) if card % NUM_RANKS + steps < NUM_RANKS else np.int64(0)
+
+
+@kernel
+def pair_partners(card: int, others: int, available: int, needed: int) -> int:
+    """Those of `others` with which the card forms a pair that at least `needed` available cards complete."""
+    partners = np.int64(0)
+    same_rank = (np.int64(ACES) << (card % NUM_RANKS)) & ~card_bit(card)
+    if count_cards(same_rank & available) >= needed:
+        partners |= same_rank & others
+    below, above = cards_below(card, 1), cards_above(card, 1)
+    below_2, above_2 = cards_below(card, 2), cards_above(card, 2)
+    if count_cards((below_2 | above) & available) >= needed:
+        partners |= below & others
+    if count_cards((below | above_2) & available) >= needed:
+        partners |= above & others
+    if needed <= 1 and below & available:  # inner straits
+        partners |= below_2 & others
+    if needed <= 1 and above & available:
+        partners |= above_2 & others
+    return partners
+
+
+@kernel
+def opponents_last_discard(public) -> int:
+    """The card that the opponent discarded in her last turn, wherever it is now; `NO_CARD` before her first.
+
+    For the player to move: it is the upcard, or the card that she has just taken from there.
+    """
+    if public.turn == 0:
+        return NO_CARD
+    return public.upcard if public.taken == NO_CARD else public.taken

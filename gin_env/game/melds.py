@@ -1,0 +1,340 @@
+"""Melds: minimum deadwood, best arrangements, lay-offs.
+
+One observation makes all of this cheap. Once it is decided which cards lie in *sets*, the runs follow:
+every stretch of three or more consecutive cards of a suit is melded whole, since splitting or
+shortening it never helps. So an arrangement *is* the mask of its set cards, and looking for the best
+one means trying the few ways to lay sets: two for a rank held three times (no set, the set), six for a
+rank held four times (none, all four, four choices of three). Most hands have one way: no set at all.
+
+Kernels take and return masks as int64 (cards use bits 0-51 only, so the sign never matters, and numba
+turns mixed uint64/int64 arithmetic into floats).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gin_env.game import cards
+from gin_env.game.cards import (
+    ACES,
+    CARD_VALUES,
+    FULL_DECK,
+    KINGS,
+    NUM_RANKS,
+    NUM_SUITS,
+    SUIT_MASK,
+    card_bit,
+    count_cards,
+    lowest_card,
+    total_value,
+)
+from gin_env.support.compilation import kernel
+
+# Cards that can begin a run of three: A to J of each suit (bits 0-10 of each 13), so that no run
+# crosses from the king of one suit to the ace of the next.
+_RUN_STARTS = sum(0b0011111111111 << NUM_RANKS * suit for suit in range(NUM_SUITS))
+
+
+@kernel
+def run_cards(hand: int) -> int:
+    """Cards of `hand` that lie in a stretch of three or more consecutive cards of one suit."""
+    starts = hand & (hand >> 1) & (hand >> 2) & _RUN_STARTS
+    return starts | (starts << 1) | (starts << 2)
+
+
+@kernel
+def ranks_held_thrice(hand: int) -> int:
+    """13-bit mask of the ranks of which the hand holds three or four."""
+    a, b = hand & SUIT_MASK, hand >> 13 & SUIT_MASK
+    c, d = hand >> 26 & SUIT_MASK, hand >> 39 & SUIT_MASK
+    return (a & b & (c | d)) | (c & d & (a | b))
+
+
+@kernel
+def _rank_cards(hand: int, rank: int) -> int:
+    """The cards of one rank that the hand holds."""
+    return hand & (np.int64(ACES) << rank)
+
+
+@kernel
+def count_set_choices(hand: int) -> int:
+    """Number of ways to lay sets from the hand (1 if only "none"). Way number k is `set_choice(hand, k)`."""
+    ranks = ranks_held_thrice(hand)
+    choices = 1
+    while ranks:
+        held = _rank_cards(hand, lowest_card(ranks))
+        choices *= 6 if count_cards(held) == 4 else 2
+        ranks &= ranks - 1
+    return choices
+
+
+@kernel
+def set_choice(hand: int, choice: int) -> int:
+    """Mask of the cards that lie in sets in way number `choice`.
+
+    `choice` is read as a number of mixed radix with one digit per rank held three or four times: 0 lays
+    no set of the rank, 1 lays all the cards held, 2 to 5 leave out one of the four.
+    """
+    ranks = ranks_held_thrice(hand)
+    laid = np.int64(0)
+    while ranks:
+        held = _rank_cards(hand, lowest_card(ranks))
+        radix = 6 if count_cards(held) == 4 else 2
+        digit = choice % radix
+        choice //= radix
+        if digit > 0:
+            left_out = held
+            for _ in range(digit - 2):  # drop the lowest cards until the one to leave out is lowest
+                left_out &= left_out - 1
+            laid |= held if digit == 1 else held ^ (left_out & -left_out)
+        ranks &= ranks - 1
+    return laid
+
+
+@kernel
+def unmelded_value(rest: int) -> int:
+    """Points of the cards that no run takes, once the set cards are gone."""
+    return total_value(rest & ~run_cards(rest))
+
+
+@kernel
+def min_deadwood(hand: int) -> int:
+    """Minimum deadwood of a hand over all arrangements."""
+    best = unmelded_value(hand)
+    if ranks_held_thrice(hand):
+        for choice in range(1, count_set_choices(hand)):
+            best = min(best, unmelded_value(hand & ~set_choice(hand, choice)))
+    return best
+
+
+@kernel
+def deadwood_after_discards(hand: int, deadwood: np.ndarray) -> int:
+    """Write into deadwood[card] (52,) the minimum deadwood after discarding that card of the hand.
+
+    Entries of cards not in the hand are left alone. Returns the least value written.
+    """
+    runs = run_cards(hand)
+    value = total_value(hand & ~runs)
+    least = np.int64(127)
+    remaining = hand
+    while remaining:
+        bit = remaining & -remaining
+        card = lowest_card(bit)
+        # Discarding an unmelded card saves its points; one from a run may break the run.
+        left = unmelded_value(hand ^ bit) if bit & runs else value - np.int64(CARD_VALUES[card])
+        deadwood[card] = left
+        least = min(least, left)
+        remaining ^= bit
+    if not ranks_held_thrice(hand):
+        return least
+    for choice in range(1, count_set_choices(hand)):
+        rest = hand & ~set_choice(hand, choice)
+        runs = run_cards(rest)
+        value = total_value(rest & ~runs)
+        remaining = rest  # a card laid in a set is not discarded in this way, but in another one
+        while remaining:
+            bit = remaining & -remaining
+            card = lowest_card(bit)
+            left = unmelded_value(rest ^ bit) if bit & runs else value - np.int64(CARD_VALUES[card])
+            if left < deadwood[card]:
+                deadwood[card] = left
+                least = min(least, left)
+            remaining ^= bit
+    return least
+
+
+@kernel
+def least_deadwood_discards(hand: int, allowed: int):
+    """(mask of the allowed discards that leave the least deadwood, that deadwood)."""
+    best, least = np.int64(0), np.int64(1 << 30)
+    for choice in range(count_set_choices(hand)):
+        rest = hand & ~set_choice(hand, choice)
+        runs = run_cards(rest)
+        value = total_value(rest & ~runs)
+        remaining = rest & allowed  # a card laid in a set is not discarded in this way, but in another one
+        while remaining:
+            bit = remaining & -remaining
+            # Discarding an unmelded card saves its points; one from a run may break the run.
+            saved = np.int64(CARD_VALUES[lowest_card(bit)])
+            left = unmelded_value(rest ^ bit) if bit & runs else value - saved
+            if left < least:
+                best, least = np.int64(0), left
+            if left == least:
+                best |= bit
+            remaining ^= bit
+    return best, least
+
+
+@kernel
+def grow_runs(runs: int, hand: int) -> int:
+    """Cards of `hand` that can be laid off on `runs`, chains included: grow both ends until nothing fits."""
+    grown = runs
+    while True:
+        upward = (grown & ~KINGS) << 1
+        downward = (grown & ~ACES) >> 1
+        more = grown | ((upward | downward) & hand)
+        if more == grown:
+            return grown & ~runs & hand
+        grown = more
+
+
+@kernel
+def fourth_cards(set_cards: int) -> int:
+    """For each set of three among the laid set cards, the card that would make it four."""
+    # Three of a rank leave out one suit: they hold its card of the first suit or of the last.
+    ranks = (set_cards | set_cards >> 39) & SUIT_MASK
+    return (ranks * ACES) & ~set_cards  # times ACES: the ranks in every suit
+
+
+@kernel
+def _count_layoffs(hand: int, laid: int) -> int:
+    """How many cards outside the hand could be laid off on its arrangement with these set cards."""
+    outside = FULL_DECK & ~hand
+    return count_cards((fourth_cards(laid) | grow_runs(run_cards(hand & ~laid), outside)) & outside)
+
+
+@kernel
+def best_set_cards(hand: int) -> int:
+    """The set cards of the arrangement that a knocker lays (rule 6 of `gin_env.game.engine`).
+
+    Least deadwood; among several, the one onto which the fewest cards outside the hand could be laid off
+    (chains included, all of them counted as if the opponent might hold them); then the first in the
+    order of `set_choice`.
+    """
+    best, least = np.int64(0), np.int64(1 << 30)
+    if not ranks_held_thrice(hand):
+        return best
+    fewest = np.int64(-1)  # counted only where arrangements tie
+    for choice in range(count_set_choices(hand)):
+        laid = set_choice(hand, choice)
+        value = unmelded_value(hand & ~laid)
+        if value < least:
+            best, least, fewest = laid, value, np.int64(-1)
+        elif value == least:
+            if fewest < 0:
+                fewest = _count_layoffs(hand, best)
+            count = _count_layoffs(hand, laid)
+            if count < fewest:
+                best, fewest = laid, count
+    return best
+
+
+@kernel
+def laid_off_cards(knocker_runs: int, knocker_sets: int, rest: int) -> int:
+    """Cards laid off from `rest`, the defender's cards outside her own sets.
+
+    A card that chains on to a knocker's run goes there, with the whole stretch that it belongs to: no
+    other use of it can leave less. A fourth card of a set goes there unless one of her own runs needs it.
+    """
+    on_runs = grow_runs(knocker_runs, rest)
+    left = rest & ~on_runs
+    return on_runs | (left & ~run_cards(left) & fourth_cards(knocker_sets))
+
+
+@kernel
+def defence_set_cards(knocker_runs: int, knocker_sets: int, defender: int) -> int:
+    """The defender's own set cards in her best way of melding and laying off (first of equals)."""
+    best, least = np.int64(0), np.int64(1 << 30)
+    for choice in range(count_set_choices(defender)):
+        laid = set_choice(defender, choice)
+        rest = defender & ~laid
+        value = unmelded_value(rest & ~laid_off_cards(knocker_runs, knocker_sets, rest))
+        if value < least:
+            best, least = laid, value
+    return best
+
+
+@kernel
+def defender_deadwood(knocker_runs: int, knocker_sets: int, defender: int) -> int:
+    """The defender's minimum deadwood over all ways of melding and laying off together."""
+    rest = defender & ~defence_set_cards(knocker_runs, knocker_sets, defender)
+    return unmelded_value(rest & ~laid_off_cards(knocker_runs, knocker_sets, rest))
+
+
+@kernel
+def completes_meld(hand: int, card: int) -> bool:
+    """Whether some meld of hand + card contains the card: a third of its rank, or a run through it."""
+    bit = card_bit(card)
+    if count_cards(_rank_cards(hand, card % NUM_RANKS) & ~bit) >= 2:
+        return True
+    return (run_cards(hand | bit) & bit) != 0
+
+
+# --- The public functions, for people rather than kernels -------------------------------------------
+
+
+MOST_CARDS = 20
+"""Larger hands are refused: the ways to lay sets grow sixfold with every rank held completely."""
+
+
+def deadwood(mask: int) -> int:
+    """Minimum deadwood of one hand: the points of the cards left unmelded.
+
+    Raises TypeError or ValueError if `mask` is not a mask of cards or holds more than `MOST_CARDS`.
+    """
+    return int(min_deadwood(_check_hand(mask)))
+
+
+def best_melds(mask: int) -> list[list[str]]:
+    """The arrangement that the engine lays for this hand, each meld as card texts; sets first.
+
+    Among arrangements of equal deadwood see `best_set_cards`. A run of six or more is one meld.
+    """
+    hand = _check_hand(mask)
+    laid = int(best_set_cards(hand))
+    return [
+        [cards.card_text(card) for card in meld]
+        for meld in split_sets(laid) + split_runs(int(run_cards(hand & ~laid)))
+    ]
+
+
+def layoff(knocker_melds: Sequence[Sequence[str]], defender_mask: int) -> int:
+    """The defender's deadwood after the best melding *and* laying off on these melds.
+
+    `knocker_melds` are lists of card texts, as `best_melds` returns them. Raises ValueError if one of them is
+    not a meld, for cards laid twice, or for a defender holding a card that is laid.
+    """
+    defender = _check_hand(defender_mask)
+    runs = sets = 0
+    for meld in knocker_melds:
+        if isinstance(meld, str):
+            raise TypeError(f"a meld is a list of card texts such as ['3H', '4H', '5H'], not {meld!r}")
+        mask = cards.mask_of(cards.card_id(text) for text in meld)
+        if mask & (runs | sets):
+            raise ValueError(f"{cards.format(mask & (runs | sets))} is laid in two melds")
+        if len(meld) >= 3 and len({text[0].upper() for text in meld}) == 1:
+            sets |= mask
+        elif len(split_runs(mask)) == 1 and int(run_cards(mask)) == mask:
+            runs |= mask
+        else:
+            raise ValueError(f"{' '.join(meld)} is neither a set nor a run")
+    if overlap := defender & (runs | sets):
+        raise ValueError(f"the defender cannot hold {cards.format(overlap)}: the knocker laid it")
+    return int(defender_deadwood(runs, sets, defender))
+
+
+def _check_hand(mask: int) -> int:
+    hand = cards.check_mask(mask)
+    if hand.bit_count() > MOST_CARDS:
+        raise ValueError(f"{hand.bit_count()} cards are no hand: at most {MOST_CARDS} are evaluated")
+    return hand
+
+
+def split_sets(set_cards: int) -> list[list[int]]:
+    """Set cards grouped by rank."""
+    cards_laid = cards.cards_of(set_cards)
+    ranks = sorted({card % NUM_RANKS for card in cards_laid})
+    return [[card for card in cards_laid if card % NUM_RANKS == rank] for rank in ranks]
+
+
+def split_runs(mask: int) -> list[list[int]]:
+    """Cards grouped into stretches of consecutive cards of one suit."""
+    stretches: list[list[int]] = []
+    for card in cards.cards_of(mask):
+        if stretches and card - 1 == stretches[-1][-1] and card % NUM_RANKS != 0:
+            stretches[-1].append(card)
+        else:
+            stretches.append([card])
+    return stretches

@@ -1,0 +1,134 @@
+"""The game in plain words, for language models and for people without a picture: rules, positions, results.
+
+One notation everywhere, in ASCII: cards are rank then suit (``TH``, `gin_env.game.cards`), actions as
+`gin_env.game.actions.describe` says them and `parse` reads them. ``str(view)`` of one `PlayerView` is what
+that player knows, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, describe
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, RANKS, SUITS, card_text, cards_of, total_value
+from gin_env.game.melds import best_set_cards, run_cards, split_runs, split_sets
+from gin_env.game.rules import Rules
+from gin_env.game.state import GIN, KNOCK_WON, NO_CARD, OVER, UNDERCUT
+
+SUIT_NAMES = dict(zip(SUITS, ("clubs", "hearts", "spades", "diamonds"), strict=True))
+
+
+def rules_in_words(rules: Rules | None = None) -> str:
+    """The rules as a player is told them, such as a prompt needs; default `Rules()`."""
+    rules = rules if rules is not None else Rules()
+    suits = ", ".join(f"{suit} {SUIT_NAMES[suit]}" for suit in SUITS[: rules.suits])
+    opening = (
+        "First the player who did not deal may take the upcard or pass, then the dealer may; if both "
+        "pass, the other player must draw from the stock. From then on a "
+    )
+    return f"""\
+Gin Rummy for two players, with {rules.deck_size} cards: ranks {" ".join(RANKS[: rules.ranks])} (ace low) in \
+the suits {suits}. TH is the ten of hearts.
+Each player is dealt {rules.hand_size} cards, one card is turned up (the upcard), the rest is the stock. \
+{opening if rules.opening_offer else "A "}turn is a draw, from the stock or the upcard, and then a discard, \
+which becomes the new upcard. A card just taken as the upcard may not be discarded in the same turn.
+A meld is a set (three or four cards of a rank) or a run (three or more cards of a suit in sequence). Cards \
+outside melds are deadwood: ace 1 point, number cards their number, T J Q K 10.
+Instead of just discarding a player may knock with a discard that leaves at most {rules.knock_limit} points \
+of deadwood. Both hands are melded at their best; the other player also lays off cards on the knocker's \
+melds, unless the knocker has gin (no deadwood).
+Gin scores {rules.gin_bonus} and the other player's deadwood. Otherwise the knocker scores the difference if \
+her deadwood is lower; if not, the other player undercuts and scores {rules.undercut_bonus} and the \
+difference.
+A hand is void if no more than {rules.stock_floor} cards are left in the stock after a turn. \
+{rules.target_score} points win the game."""
+
+
+def actions_table() -> str:
+    """The actions as a Markdown table (docs/rules.md holds it)."""
+    lines = ["| action | meaning | in words |", "|---|---|---|"]
+    for first, meaning in (
+        (0, "discard the card with this id"),
+        (KNOCK, f"knock, discarding card `action - {KNOCK}`"),
+    ):
+        last = first + NUM_CARDS - 1
+        lines.append(f"| {first}–{last} | {meaning} | `{describe(first)}` to `{describe(last)}` |")
+    for action, meaning in (
+        (DRAW_STOCK, "draw from the stock"),
+        (DRAW_UPCARD, "take the upcard"),
+        (PASS, "pass (opening offer only)"),
+    ):
+        lines.append(f"| {action} | {meaning} | `{describe(action)}` |")
+    return "\n".join(lines)
+
+
+def position_in_words(
+    public: np.void, player: int, hand: int, events: Iterable[tuple[int, int, int]], draws: list[int]
+) -> str:
+    """What a player knows of a hand: her cards, the table, what both have done.
+
+    Parameters
+    ----------
+    public : the `gin_env.game.state.PUBLIC` record.
+    player : whose words these are; the other is "the opponent".
+    hand : mask of her cards.
+    events : (player, action, card) of each act, as `PlayerView.history` has them.
+    draws : her cards from the stock, in order.
+    """
+    scores, rules = public["scores"], Rules.from_record(public["rules"])
+    dealer = "you" if public["dealer"] == player else "the opponent"
+    upcard = card_text(int(public["upcard"])) if public["upcard"] != NO_CARD else "none"
+    lines = [
+        f"Hand {int(public['hand_number']) + 1}, {dealer} dealt. "
+        f"Score: you {int(scores[player])}, the opponent {int(scores[1 - player])}; "
+        f"{rules.target_score} points win the game.",
+        f"Your hand: {hand_in_words(hand)}.",
+        f"Upcard: {upcard}. Cards in the stock: {int(public['stock_left'])}.",
+    ]
+    for text, mask in (
+        ("The opponent holds for certain", public["shown"][1 - player]),
+        ("Discarded by the opponent and still in the pile", public["discarded"][1 - player]),
+        ("Discarded by you and still in the pile", public["discarded"][player]),
+    ):
+        if mask:
+            lines.append(f"{text}: {' '.join(map(card_text, cards_of(int(mask))))}.")
+    drawn = iter(draws)
+    told = [_event_in_words(event, player, drawn) for event in events]
+    lines.append(f"So far: {'; '.join(told)}." if told else "Nobody has acted yet.")
+    if public["phase"] == OVER:
+        lines.append(f"The hand is over: {result_in_words(public, player)}.")
+    return "\n".join(lines)
+
+
+def hand_in_words(hand: int) -> str:
+    """A hand sorted into melds and deadwood: ``7C 7H 7S, 2D 3D 4D; deadwood KC QH (20)``."""
+    sets = int(best_set_cards(hand))
+    runs = int(run_cards(hand & ~sets))
+    melds = ", ".join(" ".join(map(card_text, meld)) for meld in split_sets(sets) + split_runs(runs))
+    left = hand & ~sets & ~runs
+    loose = sorted(cards_of(left), key=lambda card: (-(card % NUM_RANKS), card))
+    deadwood = (
+        f"deadwood {' '.join(map(card_text, loose))} ({int(total_value(left))})" if left else "no deadwood"
+    )
+    return f"{melds}; {deadwood}" if melds else deadwood
+
+
+def result_in_words(result: np.void, player: int) -> str:
+    """How a hand ended, from a player's side; `result` is a record of PUBLIC, or of `batch.HAND_RESULT`."""
+    if result["winner"] < 0:
+        return "it is void, nobody scores"
+    who = "you" if result["winner"] == player else "the opponent"
+    how = {KNOCK_WON: "by knocking", GIN: "with gin", UNDERCUT: "by an undercut"}[int(result["outcome"])]
+    return f"{who} scored {int(result['points'])} {how}"
+
+
+def _event_in_words(event: tuple[int, int, int], player: int, draws: Iterator[int]) -> str:
+    who, action, card = event
+    what = describe(action)
+    if action == DRAW_UPCARD:
+        what += f" {card_text(card)}"
+    elif action == DRAW_STOCK and who == player:
+        what += f" ({card_text(next(draws))})"
+    return f"{'you' if who == player else 'opponent'}: {what}"

@@ -1,0 +1,1 @@
+"""Matches and tournaments, their statistics and provenance."""

@@ -1,0 +1,88 @@
+"""Differences between two matches on the same decks: of two bots against a third, or of one that was changed.
+
+Matches of one seed and equal rules deal the same decks: deal k has the same first dealer and, hand by hand,
+the same cards, whoever plays. What luck with the cards does to both matches cancels, so the interval of the
+difference is narrower than two matches on other decks would give; the formulas are in
+`gin_env.matches.intervals`.
+
+    first = play_match("fitness-cfr", "simple", 20_000, seed=0)
+    second = play_match("heuristics", "simple", 20_000, seed=0)
+    print(win_rate_difference(first, second))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gin_env.matches.intervals import Interval, deviations, mean_interval, win_rate_difference_interval
+from gin_env.matches.matches import MatchResult, check_confidence
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A figure of bot a in one match less that of bot a in another."""
+
+    bots: tuple[tuple[str, str], tuple[str, str]]
+    """(a, b) of the first match and of the second."""
+    games: int
+    """In each match."""
+    seed: int
+    value: float
+    interval: Interval
+    confidence: float
+
+    def __str__(self) -> str:
+        (a, b), (other_a, other_b) = self.bots
+        low, high = self.interval
+        return (
+            f"{a} against {b} less {other_a} against {other_b}: {self.value:+.4f} "
+            f"({100 * self.confidence:g} % interval {low:+.4f} to {high:+.4f}), "
+            f"{self.games:,} games each on the same decks"
+        )
+
+
+def win_rate_difference(first: MatchResult, second: MatchResult, confidence: float = 0.95) -> Difference:
+    """`first.win_rate` less `second.win_rate`, with an interval that pairs the matches deal by deal.
+
+    Raises ValueError unless both have their `deals` and were played on the same decks: with one seed, number
+    of games, kind of episode and rules.
+    """
+    _check_same_decks(first, second)
+    check_confidence(confidence)
+    interval = win_rate_difference_interval(first.wins_and_decided, second.wins_and_decided, confidence)
+    return _difference(first, second, first.win_rate - second.win_rate, interval, confidence)
+
+
+def points_difference(first: MatchResult, second: MatchResult, confidence: float = 0.95) -> Difference:
+    """By how many points per hand bot a leads bot b, in the first match less in the second.
+
+    A lead is the difference of the two `MatchResult.points_per_hand`. Raises ValueError as
+    `win_rate_difference` does, and for matches of a single deal.
+    """
+    _check_same_decks(first, second)
+    check_confidence(confidence)
+    leads = [match.points_per_hand[0] - match.points_per_hand[1] for match in (first, second)]
+    one, other = (
+        deviations(deals["points"][:, 0] - deals["points"][:, 1], deals["hands"])
+        for deals in (first.each_deal(), second.each_deal())
+    )
+    value = leads[0] - leads[1]
+    return _difference(first, second, value, mean_interval(value, one - other, confidence), confidence)
+
+
+def _difference(
+    first: MatchResult, second: MatchResult, value: float, interval: Interval, confidence: float
+) -> Difference:
+    return Difference((first.bots, second.bots), first.games, first.seed, value, interval, confidence)
+
+
+def _check_same_decks(first: MatchResult, second: MatchResult) -> None:
+    for name in ("seed", "games", "episode", "rules"):
+        one, other = getattr(first, name), getattr(second, name)
+        if one != other:
+            raise ValueError(
+                f"a difference needs two matches on the same decks, but {name} is {one!r} in one and "
+                f"{other!r} in the other: play both with one seed, number of games, kind of episode and rules"
+            )
+    for match in (first, second):
+        match.each_deal()

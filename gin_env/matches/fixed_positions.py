@@ -1,0 +1,94 @@
+"""Positions that stay the same for ever, and a bot's decisions in them: whether it is still the same bot.
+
+The positions come from whole hands. Their decks, what is played in them and the numbers that bots break
+ties with are SHA-256 of fixed texts; so they depend on the rules of the game alone, on no bot, and not on how
+this release shuffles. Seven times in eight both sides take what completes a meld and discard to the least
+deadwood; they never knock. That gives all phases, both seats, early and late hands, and many positions in
+which a knock is possible.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+
+import numpy as np
+
+from gin_env.agents import Agent, resolve
+from gin_env.agents.turns import check_bot_actions
+from gin_env.batch import Games
+from gin_env.game.actions import DRAW_UPCARD
+from gin_env.game.cards import NUM_CARDS
+from gin_env.game.melds import completes_meld, least_deadwood_discards
+from gin_env.game.state import DISCARD
+from gin_env.observations.views import PlayerView
+
+HANDS = 24
+"""About 1,900 positions."""
+
+
+def fixed_views() -> PlayerView:
+    """The positions, as views of the players to move; in the order in which they were played."""
+    return PlayerView(_fixed_records().copy())
+
+
+def decision_hash(bot: str | Agent, *, programs: bool = False) -> str:
+    """SHA-256 of the bot's actions in `fixed_views`, shortened to 32 hexadecimal digits.
+
+    Two bots that decide alike have the same one. `programs` is that of `gin_env.agents.resolve`. Raises as
+    that function does, and if the bot's actions cannot be played.
+    """
+    bot = resolve(bot, programs=programs)
+    view = fixed_views()
+    actions = check_bot_actions(bot, bot.act(view), len(view))
+    illegal = view.masks()[np.arange(len(view)), actions] == 0
+    if illegal.any():
+        raise ValueError(f"bot {bot.name!r} plays illegally in {illegal.sum()} of the fixed positions")
+    return hashlib.sha256(actions.astype(np.uint8).tobytes()).hexdigest()[:32]
+
+
+def number_of(text: str) -> int:
+    """A number of 64 bits that belongs to a text."""
+    return int.from_bytes(hashlib.sha256(f"gin-env fixed positions: {text}".encode()).digest()[:8], "little")
+
+
+@cache
+def _fixed_records() -> np.ndarray:
+    games = Games(HANDS, episode="hand")
+    zeros = np.zeros(HANDS, np.uint64)
+    games.start(games.everyone, zeros, zeros)
+    for hand in range(HANDS):
+        numbers = [number_of(f"deck {hand}, card {card}") for card in range(NUM_CARDS)]
+        games.set_deck(hand, np.argsort(np.array(numbers, np.uint64)), dealer=hand % 2)
+    parts = []
+    running, step = games.everyone, 0
+    while len(running):
+        records = games.views(running).records
+        for hand, record in zip(running.tolist(), records, strict=True):
+            record["random"] = number_of(f"tie {hand}, step {step}")
+        parts.append(records)
+        masks = games.masks(running)
+        actions = [
+            _action(record, mask, number_of(f"play {hand}, step {step}"))
+            for hand, record, mask in zip(running.tolist(), records, masks, strict=True)
+        ]
+        games.play(running, np.array(actions))
+        running, step = running[~games.done[running]], step + 1
+    return np.concatenate(parts)
+
+
+def _action(record: np.void, mask: np.ndarray, number: int) -> int:
+    """What is played in a position."""
+    usual, number = bool(number % 8), number // 8
+    legal = np.flatnonzero(mask).tolist()
+    hand = np.int64(record["private"]["hand"])
+    if record["public"]["phase"] != DISCARD:
+        if DRAW_UPCARD in legal and bool(completes_meld(hand, np.int64(record["public"]["upcard"]))) == usual:
+            return DRAW_UPCARD
+        others = [action for action in legal if action != DRAW_UPCARD]
+        return others[number % len(others)]
+    discards = [action for action in legal if action < NUM_CARDS]
+    if usual:
+        best, _ = least_deadwood_discards(hand, np.int64(sum(1 << card for card in discards)))
+        discards = [card for card in discards if int(best) >> card & 1]
+    return discards[number % len(discards)]

@@ -1,0 +1,122 @@
+"""Matches that have been played, kept in a file: who is stopped among many of them goes on from there.
+
+A match depends on its two bots, its seed, games, kind of episode and rules alone, so one that has been played
+need not be played again. The file has a line of JSON for the release and one for each match; a match is on
+the disk before the next one begins.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Literal
+
+from gin_env.agents import Agent
+from gin_env.batch import Episode
+from gin_env.game.rules import Rules
+from gin_env.matches.matches import MatchResult, play_match
+from gin_env.records import Recorder
+from gin_env.support.atomic import write_text
+from gin_env.support.version import __version__
+from gin_env.support.workers import Workers
+
+
+class MatchLog:
+    """The matches in a file, which appears with the first one.
+
+    Parameters
+    ----------
+    path : the file.
+    resume : go on with the file; without it there must be none.
+
+    Raises FileNotFoundError if there is nothing to resume, ValueError if there is a file but it is not to be
+    resumed, is damaged, or comes from another release.
+    """
+
+    def __init__(self, path: str | Path, resume: bool = False) -> None:
+        self.path = Path(path)
+        self._matches: dict[str, MatchResult] = {}
+        self._lines = [json.dumps({"matches_of_release": __version__})]
+        if resume:
+            self._read()
+        elif self.path.exists():
+            raise ValueError(
+                f"{path} holds matches of a run that was stopped: go on with --resume, or delete it"
+            )
+
+    def __len__(self) -> int:
+        return len(self._matches)
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of the first match; None if there is no match yet."""
+        return next((match.seed for match in self._matches.values()), None)
+
+    def play(
+        self,
+        names: tuple[str, str],
+        bots: tuple[str | Agent, str | Agent],
+        games: int,
+        seed: int,
+        *,
+        episode: Episode = "game",
+        rules: Rules | None = None,
+        progress: Callable[[int], object] | None = None,
+        record: Recorder | None = None,
+        workers: int | Literal["all"] | Workers = 1,
+    ) -> MatchResult:
+        """The match of these bots: from the file, or played by `play_match` and added to it.
+
+        `names` are what the bots are known by in the file: bots that play differently need different ones.
+        With `record` the games of a match that is played are recorded; `workers` play it: see `play_match`.
+        """
+        key = json.dumps([*names, games, seed, episode, asdict(rules or Rules())])
+        if key in self._matches:
+            if progress is not None:
+                progress(games)
+            return self._matches[key]
+        match = play_match(
+            *bots,
+            games,
+            seed,
+            episode=episode,
+            rules=rules,
+            progress=progress,
+            record=record,
+            workers=workers,
+        )
+        self._matches[key] = match
+        self._append(json.dumps({"key": key, "match": match.as_dict(deals=True)}))
+        return match
+
+    def _append(self, line: str) -> None:
+        self._lines.append(line)
+        if len(self._lines) == 2:
+            write_text(self.path, "\n".join(self._lines) + "\n")
+            return
+        with self.path.open("a") as file:
+            file.write(line + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _read(self) -> None:
+        if not self.path.exists():
+            raise FileNotFoundError(f"nothing to resume: there is no {self.path}")
+        *lines, unfinished = self.path.read_text().split("\n")  # "" unless the last line was cut short
+        try:
+            release = json.loads(lines[0])["matches_of_release"]
+            for line in lines[1:]:
+                entry = json.loads(line)
+                if "deals" not in entry["match"]:
+                    raise ValueError("an earlier commit wrote it, without the results of the deals")
+                self._matches[entry["key"]] = MatchResult.from_dict(entry["match"])
+        except (ValueError, TypeError, KeyError, IndexError) as error:
+            raise ValueError(f"{self.path} holds no matches, or is damaged: delete it ({error})") from error
+        if release != __version__:
+            raise ValueError(f"{self.path} comes from release {release}, not {__version__}: delete it")
+        self._lines = lines
+        if unfinished:
+            write_text(self.path, "\n".join(lines) + "\n")

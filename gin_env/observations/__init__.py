@@ -1,0 +1,1 @@
+"""What a player knows: views, observations and candidates."""

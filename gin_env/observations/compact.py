@@ -1,0 +1,128 @@
+"""The observation in a fourteenth of its bytes, for replay buffers and for sending it elsewhere.
+
+A `COMPACT` record holds what a player observes: planes of cards as bit masks (bits are card ids), the rest as
+small integers. What follows from that (deadwood, the quality of discards, the uniform estimate) is left to
+`expand`, which makes the float32 vector: bit for bit what `Games.observations` gives, because the same
+function writes it. `expand_masks` makes the action masks.
+
+>>> records = games.compact_observations(games.everyone)  # of the players to move
+>>> batch = expand(records[sample])
+
+Another estimator's probabilities are not in the record; store them beside it if you use one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.game.actions import NUM_ACTIONS
+from gin_env.game.cards import NUM_CARDS
+from gin_env.game.engine import write_mask
+from gin_env.game.record_checks import is_position
+from gin_env.game.rules import RULES
+from gin_env.observations.observation import OBSERVATION_SIZE, write_observation
+from gin_env.support.checks import result_array
+from gin_env.support.compilation import kernel
+
+COMPACT = np.dtype(
+    [
+        ("player", np.int8),  # the observer
+        ("hand", np.uint64),  # hers
+        # As in `state.PUBLIC`:
+        ("rules", RULES),
+        ("phase", np.uint8),
+        ("to_move", np.int8),
+        ("dealer", np.int8),
+        ("upcard", np.int8),
+        ("taken", np.int8),
+        ("stock_left", np.uint8),
+        ("turn", np.uint8),
+        ("scores", np.int16, (2,)),
+        ("pile", np.uint64),
+        ("discarded", np.uint64, (2,)),
+        ("declined", np.uint64, (2,)),
+        ("shown", np.uint64, (2,)),
+        ("discard_turn", np.uint8, (NUM_CARDS,)),
+    ],
+    align=True,
+)
+
+
+def expand(records: np.ndarray, observations: np.ndarray | None = None) -> np.ndarray:
+    """float32 (k, OBSERVATION_SIZE): the observation vectors of `COMPACT` records (k,).
+
+    `observations` may be given to be written into. Raises TypeError for anything but such records, ValueError
+    for records of no position of a hand.
+    """
+    _check(records)
+    observations = result_array(
+        "observations", observations, (len(records), OBSERVATION_SIZE), np.dtype(np.float32)
+    )
+    _expand(records, observations)
+    return observations
+
+
+def expand_masks(records: np.ndarray) -> np.ndarray:
+    """int8 (k, 107): the observers' legal actions, zeros for those who are not to move.
+
+    Errors as for `expand`.
+    """
+    _check(records)
+    masks = np.zeros((len(records), NUM_ACTIONS), np.int8)
+    _expand_masks(records, masks)
+    return masks
+
+
+def _check(records: np.ndarray) -> None:
+    if not isinstance(records, np.ndarray) or records.dtype != COMPACT or records.ndim != 1:
+        raise TypeError("expected a one-dimensional array of dtype gin_env.observations.compact.COMPACT")
+    wrong = _first_wrong(records)
+    if wrong >= 0:
+        raise ValueError(f"record {wrong} is no position of a hand: it is damaged, or was never written")
+
+
+@kernel
+def write_compact(public, private, player: int, compact) -> None:
+    """Write what `player` observes of a game into a `COMPACT` record."""
+    compact.rules = public.rules
+    compact.pile = public.pile
+    for either in range(2):
+        compact.discarded[either] = public.discarded[either]
+        compact.declined[either] = public.declined[either]
+        compact.shown[either] = public.shown[either]
+        compact.scores[either] = public.scores[either]
+    compact.hand = private.hand
+    compact.phase = public.phase
+    compact.to_move = public.to_move
+    compact.dealer = public.dealer
+    compact.upcard = public.upcard
+    compact.taken = public.taken
+    compact.stock_left = public.stock_left
+    compact.turn = public.turn
+    compact.player = player
+    for card in range(NUM_CARDS):
+        compact.discard_turn[card] = public.discard_turn[card]
+
+
+@kernel
+def _first_wrong(records):
+    for index in range(len(records)):
+        compact = records[index]
+        if not is_position(compact, np.int64(compact.hand), compact.player):
+            return index
+    return -1
+
+
+@kernel
+def _expand(records, observations):
+    for index in range(len(records)):
+        compact = records[index]
+        write_observation(compact, compact, compact.player, observations[index])
+
+
+@kernel
+def _expand_masks(records, masks):
+    for index in range(len(records)):
+        compact = records[index]
+        if compact.to_move == compact.player:
+            write_mask(compact, compact, masks[index])

@@ -1,0 +1,210 @@
+"""The observation: one flat float32 vector whose parts have names.
+
+Ten planes with a value for each card, then single values for the table; all lie in [-1, 1]. `LAYOUT` says
+where each part lies, `planes` and `scalars` give zero-copy views; `gin_env.observations.compact` is the same
+in a fourteenth of the bytes. All parts are from the observer's side ("own", "opponent"), so the same policy
+plays both seats.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, card_bit, lowest_card, write_ones
+from gin_env.game.engine import discards_allowed, may_draw_upcard
+from gin_env.game.melds import deadwood_after_discards, least_deadwood_discards, min_deadwood
+from gin_env.game.rules import stock_after_deal
+from gin_env.game.state import DISCARD, DRAW, OFFER, STOCK_ONLY
+from gin_env.observations.knowledge import write_uniform
+from gin_env.support.compilation import kernel
+
+LAYOUT_VERSION = 0
+"""Raised whenever the layout changes; a saved policy carries the version it was trained with."""
+
+PLANES = {
+    "hand": "1 for each card in the own hand",
+    "upcard": "1 for the top card of the discard pile (none while the player who took it has not discarded)",
+    "taken": "1 for the card just taken from the pile: it may not be discarded in this turn",
+    "own_discards": "cards in the pile that the observer discarded: 1 / (1 + turns since then)",
+    "opponent_discards": "cards in the pile that the opponent discarded: 1 / (1 + turns since then)",
+    "opponent_declined": "1 for cards in the pile that the opponent could have taken and did not",
+    "own_shown": "1 for cards that the observer took from the pile and still holds",
+    "opponent_shown": "1 for cards that the opponent took from the pile and still holds",
+    "discard_quality": (
+        "for each card that may be discarded now: 1 / (1 + deadwood it leaves - least possible)"
+    ),
+    "estimate": "the estimator's probability that the opponent holds the card",
+}
+"""Card planes in order, name -> meaning; each has one value per card id."""
+
+SCALARS = {
+    "to_move": "1 if the observer is to move",
+    "offer": "1 in the opening offer",
+    "stock_only": "1 if both have passed and the stock must be drawn",
+    "draw": "1 if the player to move draws",
+    "discard": "1 if the player to move discards",
+    "dealer": "1 if the observer is the dealer",
+    "stock": "cards left in the stock / cards in it after the deal",
+    "turn": "turns played / Rules.max_turns",
+    "deadwood": "least deadwood of the own hand (when discarding: after the best discard) / 100",
+    "upcard_gain": (
+        "if she may take the upcard: deadwood that it saves, after the best discard, / 30, within [-1, 1]"
+    ),
+    "own_score": "own score / target score, at most 1",
+    "opponent_score": "opponent's score / target score, at most 1",
+}
+"""Single values in order, name -> meaning; they follow the planes."""
+
+NUM_PLANES = len(PLANES)
+OBSERVATION_SIZE = NUM_PLANES * NUM_CARDS + len(SCALARS)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Where one named part of the observation lies, its shape and its meaning."""
+
+    slice: slice
+    shape: tuple[int, ...]
+    meaning: str
+
+
+LAYOUT: dict[str, Part] = {
+    **{
+        name: Part(slice(i * NUM_CARDS, (i + 1) * NUM_CARDS), (NUM_SUITS, NUM_RANKS), meaning)
+        for i, (name, meaning) in enumerate(PLANES.items())
+    },
+    **{
+        name: Part(slice(NUM_PLANES * NUM_CARDS + i, NUM_PLANES * NUM_CARDS + i + 1), (), meaning)
+        for i, (name, meaning) in enumerate(SCALARS.items())
+    },
+}
+"""name -> `Part`: the whole vector in order, without gaps."""
+
+
+def planes(observation: np.ndarray) -> np.ndarray:
+    """Zero-copy view (..., NUM_PLANES, 4, 13) of observations (..., OBSERVATION_SIZE)."""
+    _check_shape(observation)
+    cards = observation[..., : NUM_PLANES * NUM_CARDS]
+    return cards.reshape(*observation.shape[:-1], NUM_PLANES, NUM_SUITS, NUM_RANKS)
+
+
+def scalars(observation: np.ndarray) -> np.ndarray:
+    """Zero-copy view (..., number of scalars) of observations (..., OBSERVATION_SIZE)."""
+    _check_shape(observation)
+    return observation[..., NUM_PLANES * NUM_CARDS :]
+
+
+def part(observation: np.ndarray, name: str) -> np.ndarray:
+    """Zero-copy view of one named part: (..., 4, 13) for a card plane, (...) for a single value."""
+    _check_shape(observation)
+    if name not in LAYOUT:
+        raise ValueError(f"no part {name!r} in the observation; the parts are {', '.join(LAYOUT)}")
+    where = LAYOUT[name]
+    return observation[..., where.slice].reshape(observation.shape[:-1] + where.shape)
+
+
+def layout_table() -> str:
+    """The layout as a Markdown table (docs/observation.md holds this one)."""
+    lines = ["| part | where | shape | value |", "|---|---|---|---|"]
+    for name, where in LAYOUT.items():
+        place = f"{where.slice.start}:{where.slice.stop}" if where.shape else str(where.slice.start)
+        shape = "×".join(map(str, where.shape)) or "1"
+        lines.append(f"| `{name}` | {place} | {shape} | {where.meaning} |")
+    return "\n".join(lines)
+
+
+def _check_shape(observation: np.ndarray) -> None:
+    if not isinstance(observation, np.ndarray):
+        raise TypeError(
+            f"an observation is a numpy array (..., {OBSERVATION_SIZE}), not {type(observation).__name__}"
+        )
+    if observation.shape[-1:] != (OBSERVATION_SIZE,):
+        raise ValueError(f"an observation has {OBSERVATION_SIZE} values, not shape {observation.shape}")
+
+
+# --- Writing it ---------------------------------------------------------------------------------------
+
+# Where each part begins, by name; numba reads the fields of a named tuple as constants.
+_Starts = namedtuple("_Starts", LAYOUT)  # type: ignore[misc]  # mypy wants a literal
+_AT: Any = _Starts(*(where.slice.start for where in LAYOUT.values()))
+_INVERSE = (1 / np.arange(1, 257)).astype(np.float32)
+"""float32 (256,): _INVERSE[n] = 1 / (1 + n)."""
+
+
+@kernel
+def write_observation(public, private, player: int, row: np.ndarray) -> None:
+    """Write the observation of `player` into float32 (OBSERVATION_SIZE,)."""
+    opponent = 1 - player
+    row[: _AT.estimate] = 0.0
+    hand = np.int64(private.hand)
+    write_ones(row, _AT.hand, hand)
+    if public.upcard >= 0:
+        row[_AT.upcard + np.int64(public.upcard)] = 1.0
+    if public.taken >= 0:
+        row[_AT.taken + np.int64(public.taken)] = 1.0
+    _write_ages(row, _AT.own_discards, np.int64(public.discarded[player]), public)
+    _write_ages(row, _AT.opponent_discards, np.int64(public.discarded[opponent]), public)
+    write_ones(row, _AT.opponent_declined, np.int64(public.declined[opponent]))
+    write_ones(row, _AT.own_shown, np.int64(public.shown[player]))
+    write_ones(row, _AT.opponent_shown, np.int64(public.shown[opponent]))
+    write_uniform(public, private, player, row[_AT.estimate : _AT.estimate + NUM_CARDS])
+
+    deadwood, gain = _write_qualities(public, private, player, row)
+    rules = public.rules
+    target = np.float32(rules.target_score)
+    row[_AT.to_move] = public.to_move == player
+    row[_AT.offer] = public.phase == OFFER
+    row[_AT.stock_only] = public.phase == STOCK_ONLY
+    row[_AT.draw] = public.phase == DRAW
+    row[_AT.discard] = public.phase == DISCARD
+    row[_AT.dealer] = public.dealer == player
+    row[_AT.stock] = public.stock_left / np.float32(stock_after_deal(rules))
+    row[_AT.turn] = public.turn / np.float32(rules.max_turns)
+    row[_AT.deadwood] = deadwood / np.float32(100)
+    row[_AT.upcard_gain] = min(max(gain / np.float32(30), np.float32(-1)), np.float32(1))
+    row[_AT.own_score] = min(public.scores[player] / target, np.float32(1))
+    row[_AT.opponent_score] = min(public.scores[opponent] / target, np.float32(1))
+
+
+@kernel
+def _write_ages(row, start: int, mask: int, public) -> None:
+    while mask:
+        card = lowest_card(mask)
+        row[start + card] = _INVERSE[public.turn - public.discard_turn[card]]
+        mask &= mask - 1
+
+
+@kernel
+def _write_qualities(public, private, player: int, row):
+    """Write the plane of discard qualities; return (deadwood, points that taking the upcard saves)."""
+    hand = np.int64(private.hand)
+    if public.phase == DISCARD and public.to_move == player:
+        return _write_discard_qualities(hand, discards_allowed(public, private), row), np.int64(0)
+    deadwood = min_deadwood(hand)
+    if public.to_move != player or not may_draw_upcard(public):
+        return deadwood, np.int64(0)
+    _, with_upcard = least_deadwood_discards(hand | card_bit(public.upcard), hand)
+    return deadwood, deadwood - with_upcard
+
+
+@kernel
+def _write_discard_qualities(hand: int, allowed: int, row) -> int:
+    qualities = row[_AT.discard_quality : _AT.discard_quality + NUM_CARDS]
+    deadwood_after_discards(hand, qualities)  # the plane first holds these points, then what they are worth
+    least = np.int64(255)
+    remaining = allowed
+    while remaining:
+        least = min(least, np.int64(qualities[lowest_card(remaining)]))
+        remaining &= remaining - 1
+    remaining = hand
+    while remaining:
+        card = lowest_card(remaining)
+        remaining &= remaining - 1
+        qualities[card] = (
+            _INVERSE[np.int64(qualities[card]) - least] if allowed >> card & 1 else np.float32(0)
+        )
+    return least

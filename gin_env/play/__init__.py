@@ -1,1 +1,0 @@
-"""Bots at tables: matches, tournaments with ratings, and the seat of a learner."""

@@ -1,0 +1,1 @@
+"""The published experiments, one file for each subject."""

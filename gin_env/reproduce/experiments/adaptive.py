@@ -1,0 +1,252 @@
+"""Paper 003's player that "dynamically learns which of the hand estimators performs better", in play.
+
+The safe-discard player with the adaptive mixture of estimators, whose memory runs along the game, meets an
+opponent who changes style in the middle of a long game. Beside it: the same mixture without a memory, and
+each member alone. Everybody plays the same decks, from both seats.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from gin_env import agents, estimators
+from gin_env.agents import Agent
+from gin_env.agents.safe_discard import SafeDiscardBot
+from gin_env.agents.turns import play_bot
+from gin_env.batch import Games
+from gin_env.estimators.base import Estimator
+from gin_env.estimators.ensemble import MEMBERS as PAPER_MEMBERS
+from gin_env.estimators.ensemble import EnsembleEstimator
+from gin_env.estimators.public_history import known_cards
+from gin_env.game.cards import NUM_CARDS, card_columns
+from gin_env.game.rules import Rules
+from gin_env.game.state import DISCARD
+from gin_env.matches.intervals import win_rate_difference_interval, win_rate_interval
+from gin_env.observations.views import PlayerView
+from gin_env.reproduce.experiment import (
+    Experiment,
+    Row,
+    Run,
+    by,
+    in_order,
+    interval,
+    markdown,
+    more_interval,
+    more_won,
+    percent,
+)
+from gin_env.support.atomic import write_json
+
+TARGET_SCORE = 500
+"""Games of some 30 hands, so that there is something to learn from."""
+CHANGE = 12
+"""Hands after which the opponent changes style."""
+STYLES = ("simple", "tonic-paper")
+"""Whom the members' weights have watched (those named ``tonic`` watched what is now `tonic-paper`)."""
+MEMBERS = tuple(
+    f"{name}:weights={watched}" for name in ("nn", "shankar-cnn") for watched in ("simple", "tonic")
+)
+PLAYERS: dict[str, tuple[str | tuple[str, ...], bool]] = {
+    **{f"`{member}`": (member, False) for member in MEMBERS},
+    "mixture of these four, no memory": (MEMBERS, False),
+    "mixture of these four, memory": (MEMBERS, True),
+    "`ensemble:switching=adaptive`, no memory": (PAPER_MEMBERS, False),
+    "`ensemble:switching=adaptive`, memory": (PAPER_MEMBERS, True),
+}
+"""Label -> (estimator, or members of an adaptive mixture; whether it learns along the game)."""
+OPPONENTS = (*STYLES, f"{STYLES[0]}, then {STYLES[1]}", f"{STYLES[1]}, then {STYLES[0]}")
+GAMES = 2000
+
+
+class StyleChangingBot:
+    """Plays as one bot in the first hands of a game, then as another."""
+
+    def __init__(self, first: str | Agent, then: str | Agent, hands: int) -> None:
+        self.first, self.then, self.hands = agents.resolve(first), agents.resolve(then), hands
+        self.name = f"{self.first.name}, then {self.then.name}"
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        """See `Agent.act`."""
+        changed = view.records["public"]["hand_number"] >= self.hands
+        actions = np.empty(len(view), np.int64)
+        for bot, mine in ((self.first, np.flatnonzero(~changed)), (self.then, np.flatnonzero(changed))):
+            if len(mine):
+                actions[mine] = bot.act(view[mine])
+        return actions
+
+
+class ToldSafeDiscardBot(SafeDiscardBot):
+    """`SafeDiscardBot` that is handed the estimates."""
+
+    def decide(self, view: PlayerView, estimates: np.ndarray) -> np.ndarray:
+        """int64 (n,): the actions for estimates float32 (n, 52)."""
+        return self._decide(view, estimates)
+
+
+def play_long_games(
+    estimator: Estimator, learns: bool, opponent: Agent, games: int, seed: int, rules: Rules, change: int
+) -> dict[str, Any]:
+    """Games of the safe-discard player with this estimator; each deal from both seats.
+
+    An estimator that learns is shown every decision; another is asked at the discards, which need it.
+
+    Returns ``wins`` and ``decided`` for each deal, and ``losses``: (sum of the log losses of the cards of
+    unknown place at its discards, number of these cards) in hands before number `change` and from there on.
+    """
+    bot = ToldSafeDiscardBot(estimator)
+    table = Games(games, rules, "game")
+    numbers = np.arange(games)
+    seats = numbers % 2
+    table.start(table.everyone, np.full(games, seed, np.uint64), (numbers // 2).astype(np.uint64), seats == 1)
+    memory = estimator.new_memory(games)
+    losses = np.zeros((2, 2))
+    running = table.everyone
+    while len(running):
+        ours = table.to_move()[running] == seats[running]
+        mine, theirs = running[ours], running[~ours]
+        if len(mine):
+            view = table.views(mine)
+            shown = np.flatnonzero(learns | (view.records["public"]["phase"] == DISCARD))
+            estimates = np.zeros((len(mine), NUM_CARDS), np.float32)
+            if len(shown):
+                own = memory[mine[shown]]
+                estimates[shown] = estimator.advance(view[shown], own)
+                memory[mine[shown]] = own
+            hands = table.state["private"]["hand"][mine, 1 - seats[mine]]
+            add_losses(view, estimates, hands, change, losses)
+            table.play(mine, bot.decide(view, estimates))
+        if len(theirs):
+            play_bot(table, opponent, theirs)
+        running = running[~table.done[running]]
+    reached = table.state["public"]["scores"] >= rules.target_score
+    won = reached[numbers, seats].reshape(-1, 2)
+    return {
+        "wins": won.sum(axis=1).tolist(),
+        "decided": reached.any(axis=1).reshape(-1, 2).sum(axis=1).tolist(),
+        "losses": losses.tolist(),
+    }
+
+
+def add_losses(
+    view: PlayerView, estimates: np.ndarray, hands: np.ndarray, change: int, losses: np.ndarray
+) -> None:
+    """Add the log losses of these estimates to `losses`, see `play_long_games`; only discards count.
+
+    `hands` are the opponents', masks uint64 (n,).
+    """
+    public = view.records["public"]
+    held = card_columns(hands)
+    _, unknown, _ = known_cards(view)
+    given = np.clip(np.where(held, estimates, 1.0 - estimates).astype(np.float64), 1e-6, 1.0)
+    each = -(np.log(given) * unknown).sum(axis=1)
+    discarding = public["phase"] == DISCARD
+    later = public["hand_number"] >= change
+    for part in range(2):
+        chosen = discarding & (later == bool(part))
+        losses[part] += each[chosen].sum(), unknown[chosen].sum()
+
+
+def make_estimator(made_of: str | tuple[str, ...], learns: bool) -> Estimator:
+    """An estimator by name, or the adaptive mixture of these members, which never adapts if not to learn."""
+    if isinstance(made_of, str):
+        return estimators.make(made_of)
+    return EnsembleEstimator("adaptive", made_of, rate=float(learns))
+
+
+def make_opponent(name: str) -> Agent:
+    """A bot by name, or one that changes from ``A, then B``."""
+    first, _, then = name.partition(", then ")
+    return StyleChangingBot(first, then, CHANGE) if then else agents.make(name)
+
+
+def measure_adaptive(run: Run) -> list[Row]:
+    """Every player against steady and changing opponents; a pair that has played is kept in the folder."""
+    run.estimators += [*MEMBERS, "ensemble:switching=adaptive"]
+    run.used(*STYLES)
+    rules = Rules(target_score=run.size(TARGET_SCORE, 100))
+    change = run.size(CHANGE, 2)
+    rows: list[Row] = []
+    for number, opponent in enumerate(OPPONENTS):
+        played: dict[str, dict[str, Any]] = {}
+        for place, (label, (made_of, learns)) in enumerate(PLAYERS.items()):
+            path = run.folder / f"opponent-{number}-player-{place}.json"
+            if not path.exists():
+                run.say(f"{label} against {opponent}")
+                done = play_long_games(
+                    make_estimator(made_of, learns),
+                    learns,
+                    make_opponent(opponent),
+                    run.size(GAMES, 10),
+                    run.seed,
+                    rules,
+                    change,
+                )
+                write_json(path, done)
+            played[label] = json.loads(path.read_text())
+            rows.append(adaptive_row(label, opponent, played))
+    return rows
+
+
+def adaptive_row(label: str, opponent: str, played: dict[str, dict[str, Any]]) -> Row:
+    """A player's row; with a memory also by how much it wins more than without, on the same decks."""
+    wins, decided = (np.array(played[label][key]) for key in ("wins", "decided"))
+    low, high = win_rate_interval(wins, decided)
+    row: Row = {
+        "player": label,
+        "opponent": opponent,
+        "games": 2 * len(wins),
+        "won": percent(wins.sum() / max(decided.sum(), 1)),
+        "low": percent(low),
+        "high": percent(high),
+    }
+    for part, (total, count) in zip(("before", "after"), played[label]["losses"], strict=True):
+        row[f"log_loss_{part}"] = round(total / count, 5) if count else None
+    without = played.get(label.replace(", memory", ", no memory")) if ", memory" in label else None
+    if without is not None:
+        others = np.array(without["wins"]), np.array(without["decided"])
+        low, high = win_rate_difference_interval((wins, decided), others)
+        more = wins.sum() / max(decided.sum(), 1) - others[0].sum() / max(others[1].sum(), 1)
+        row |= more_won(more, low, high)
+    return row
+
+
+def adaptive_table(rows: Sequence[Row]) -> str:
+    """Two columns for each opponent: games won, log loss before and after the change; differences below."""
+    found = by(rows, "player", "opponent")
+    opponents = in_order(rows, "opponent")
+    lines = []
+    for player in in_order(rows, "player"):
+        cells = [player]
+        for opponent in opponents:
+            row = found[player, opponent]
+            losses = [row["log_loss_before"], row["log_loss_after"]]
+            cells += [interval(row, 1), ", ".join("" if one is None else f"{one:.4f}" for one in losses)]
+        lines.append(cells)
+    header = ["estimator", *chain.from_iterable((f"against {one}", "log loss") for one in opponents)]
+    differences = [(row["player"], row["opponent"], more_interval(row)) for row in rows if "more" in row]
+    text = f"Log loss in the first {CHANGE} hands of a game, and in those after them."
+    return "\n\n".join(
+        [
+            markdown(header, lines),
+            text,
+            markdown(["with a memory", "against", "games won more than without"], differences),
+        ]
+    )
+
+
+EXPERIMENTS = [
+    Experiment(
+        "003/adaptive",
+        "The adaptive mixture with a memory against an opponent who changes style",
+        measure_adaptive,
+        adaptive_table,
+        games=GAMES,
+        seed=43,
+        time="half an hour",
+    )
+]

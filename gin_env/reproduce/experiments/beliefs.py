@@ -1,0 +1,119 @@
+"""How good beliefs are: hands drawn by each, scored by the true ones.
+
+Three proper scores, all better when lower: log loss of each unseen card; energy score of the whole hand
+(Gneiting and Raftery, "Strictly Proper Scoring Rules, Prediction, and Estimation", JASA 2007, equation 22)
+with the Euclidean distance of hands as vectors of 52 zeros and ones, which sees what belongs together; and
+the continuous ranked probability score of its deadwood (equation 21).
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from gin_env import agents
+from gin_env.agents.search.belief import Belief
+from gin_env.estimators.public_history import known_cards
+from gin_env.game.cards import card_columns
+from gin_env.game.melds import deadwood
+from gin_env.observations.views import PlayerView
+from gin_env.reproduce.experiment import Row, Run, markdown
+from gin_env.reproduce.experiments.one_step import positions, view_of
+
+POSITIONS = 2000
+HANDS = 256
+OPPONENTS = ("policy", "simple", "tonic")
+BELIEFS: dict[str, dict[str, Any]] = {
+    "each card alone: `uniform`": {"estimator": "uniform", "trust": 0.0},
+    "each card alone: `suit-equivariant`": {"trust": 0.0},
+    "each card alone: `suit-equivariant:weights=policy`": {
+        "estimator": "suit-equivariant:weights=policy",
+        "trust": 0.0,
+    },
+    "whole hands, half trusted": {"trust": 0.5},
+    "whole hands": {"trust": 1.0},
+}
+SCORES = ("log_loss", "energy", "deadwood")
+SPEED_HANDS, SPEED_CHAINS = 8192, 64
+
+
+def measure_beliefs(run: Run) -> list[Row]:
+    """Every belief in the same positions of the policy against each opponent."""
+    policy = agents.make("policy")
+    beliefs = {name: Belief(**settings) for name, settings in BELIEFS.items()}
+    rows = []
+    for opponent in run.some(OPPONENTS, 1):
+        run.used("policy", opponent)
+        run.say(f"against {opponent}")
+        states = positions(agents.make(opponent), policy, run.size(POSITIONS, 4), run.seed)
+        views = [view_of(state) for state in states]
+        hands = [int(state["private"]["hand"][1]) for state in states]
+        for name, belief in beliefs.items():
+            began = perf_counter()
+            drawn = [
+                belief.sample(view, run.size(HANDS, 16), np.random.default_rng([run.seed, number]))
+                for number, view in enumerate(views)
+            ]
+            seconds = perf_counter() - began
+            scores = np.array([score(*one) for one in zip(views, drawn, hands, strict=True)])
+            row = {"opponent": opponent, "belief": name, "positions": len(states), "hands": len(drawn[0])}
+            for key, values in zip(SCORES, scores.T, strict=True):
+                row[key] = round(float(values.mean()), 4)
+                row[f"{key}_error"] = round(float(values.std(ddof=1) / len(values) ** 0.5), 4)
+            rows.append(row | {"a_second": round(len(states) * len(drawn[0]) / seconds)})
+    return [*rows, _speed(views, run)]
+
+
+def _speed(views: Sequence[PlayerView], run: Run) -> Row:
+    """Hands a second where many are wanted: every step counts, the median of some positions."""
+    belief = Belief(chains=SPEED_CHAINS, apart=1)
+    count = run.size(SPEED_HANDS, 128)
+    rates = []
+    for number, view in enumerate(views[:40]):
+        began = perf_counter()
+        belief.sample(view, count, np.random.default_rng(number))
+        rates.append(count / (perf_counter() - began))
+    return {
+        "opponent": None,
+        "belief": "whole hands",
+        "positions": len(rates),
+        "hands": count,
+        "a_second": round(statistics.median(rates)),
+    }
+
+
+def score(view: PlayerView, drawn: np.ndarray, true: int) -> tuple[float, float, float]:
+    """(log loss of an unseen card, energy score, ranked probability score of the deadwood) of hands (n,)."""
+    (unseen,) = known_cards(view)[1]
+    held, (truth,) = (
+        card_columns(hands)[:, unseen].astype(np.float32) for hands in (drawn, np.array([true], np.uint64))
+    )
+    share = (held.sum(axis=0) + 0.5) / (len(drawn) + 1)  # no hand among the drawn ones is a proof
+    log_loss = -np.log(np.where(truth == 1, share, 1 - share)).mean()
+    # All these hands have as many unseen cards: what one has and another lacks is there the other way too.
+    energy = np.sqrt(2 * (truth.sum() - held @ truth)).mean()
+    energy -= _spread(np.sqrt(2 * (truth.sum() - held @ held.T)))
+    points = np.array([deadwood(int(hand)) for hand in drawn], np.float64)
+    ranked = np.abs(points - deadwood(true)).mean() - _spread(np.abs(points[:, None] - points[None]))
+    return float(log_loss), float(energy), float(ranked)
+
+
+def _spread(distances: np.ndarray) -> float:
+    """Half the mean distance between two different draws, from all distances (n, n)."""
+    number = len(distances)
+    return float(distances.sum() / (2 * number * (number - 1)))
+
+
+def beliefs_table(rows: Sequence[Row]) -> str:
+    """A row for each opponent and belief; hands a second last."""
+    lines = []
+    for row in rows:
+        cells = [f"{row[key]:.4f} ± {row[f'{key}_error']:.4f}" if key in row else "" for key in SCORES]
+        against = "" if row["opponent"] is None else f"`{row['opponent']}`"
+        lines.append([against, row["belief"], *cells, f"{row['hands']:,}", f"{row['a_second']:,}"])
+    header = ["against", "belief", "log loss", "energy score", "deadwood", "hands of a position", "a second"]
+    return markdown(header, lines, "llrrrrr")

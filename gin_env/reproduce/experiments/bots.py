@@ -1,0 +1,299 @@
+"""Matches of bots that are no claim of a paper: options, the control bots, our own bots, all against all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gin_env import agents
+from gin_env.agents.safe_discard import ClairvoyantSafeDiscardBot
+from gin_env.matches.matches import MatchResult
+from gin_env.matches.ratings import Rating
+from gin_env.matches.tournaments import TournamentResult, draw_heat_map, play_tournament
+from gin_env.reproduce.experiment import (
+    TONIC,
+    VARIABLE,
+    Experiment,
+    Row,
+    Run,
+    by,
+    in_order,
+    interval,
+    markdown,
+    match_experiment,
+    match_row,
+)
+from gin_env.speed.bot_speed import measure_bots
+
+
+def against_simple(bots: Sequence[str], games: int = 20_000) -> list[Row]:
+    """Each bot's match against Simple, labelled by the bot's name."""
+    return [{"label": f"`{bot}`", "bot": bot, "opponent": "simple", "games": games} for bot in bots]
+
+
+def bots_table(rows: Sequence[Row]) -> str:
+    """Bots against one opponent."""
+    return markdown(["bot", "games won"], [(row["label"], interval(row)) for row in rows])
+
+
+def opponents_table(rows: Sequence[Row]) -> str:
+    """One bot against several."""
+    header = ["against", "games won (95 % interval)"]
+    return markdown(header, [(row["label"], interval(row)) for row in rows])
+
+
+TONIC_OPTIONS: list[Row] = [
+    {"label": label, "bot": f"{TONIC}:{option}", "opponent": "simple"}
+    for label, option in (
+        ("`break_pairs`", "break_pairs=true"),
+        ("`filtered_fallback`", "filtered_fallback=true"),
+        ("`depth_growth=0.05`", "depth_growth=0.05"),
+        ("`depth_growth=0.2`", "depth_growth=0.2"),
+        ("draws for a pair in no turn", "pair_turns=0"),
+        ("draws for a pair in three turns", "pair_turns=3"),
+        ("draws for a pair in all turns", "pair_turns=100"),
+    )
+]
+CONTROLS = (
+    "medium-paper", "medium-paper:knock_at=0,cautious_knock_at=0", "utility-paper",
+    "utility-paper:draw_above=0", "random-discard", "late-knock-paper:useful_draws=false",
+    "simple:knock_at=0",
+)  # fmt: skip
+MEDIUM_DROPS = tuple(f"medium-paper:minimum_drop={drop}" for drop in (1, 2, 3, 4, 5, 6, 8, 10))
+GENERATION: list[Row] = [
+    {"label": f"`{opponent}`", "bot": "generation", "opponent": opponent}
+    for opponent in ("simple", "simple:knock_at=0", "tonic", "cfr-plus")
+]
+UTILITY: list[Row] = [
+    {"label": f"`{bot}`", "bot": bot, "opponent": "utility-paper"}
+    for bot in (
+        "tonic", "cfr-plus", "cfr", "fitness-cfr-paper", "late-knock-paper", "heuristics-paper",
+        "simple:knock_at=0", "generation",
+    )
+]  # fmt: skip
+
+# --- Tonic's numbers ------------------------------------------------------------------------------------
+
+TUNED = {
+    "the reading closest to the paper": TONIC,
+    "thresholds found, increments of that reading": f"{TONIC}:knock_at=10+10+10+10+5+0",
+    "**the defaults: both found**": "tonic:increment=0.1,decrement=0.2,decline=0.5,knock_at=10+10+10+10+5+0",
+}
+TONIC_OPPONENTS = ("simple", "simple:knock_at=4", VARIABLE)
+"""The search for the numbers met these."""
+STRANGERS = ("medium-paper", "fitness-cfr-paper", "cfr-plus")
+
+
+def measure_tuned(run: Run) -> list[Row]:
+    """The paper's numbers and the tuned ones against the paper's opponents, strangers, and head to head."""
+    rows = [
+        match_row(run.match(bot, opponent, 20_000), label=label)
+        for label, bot in TUNED.items()
+        for opponent in TONIC_OPPONENTS + STRANGERS
+    ]
+    best = list(TUNED.values())[-1]
+    return [*rows, match_row(run.match(best, TONIC, 20_000), label="head to head")]
+
+
+def tuned_table(rows: Sequence[Row]) -> str:
+    """A row for each set of numbers; the match of the last one against the first below."""
+    found = by(rows, "label", "opponent")
+    opponents = TONIC_OPPONENTS + STRANGERS
+    header = ["tonic", *(f"against `{opponent}`" for opponent in opponents)]
+    lines = [
+        [label, *(interval(found.get((label, opponent), {})) for opponent in opponents)] for label in TUNED
+    ]
+    last = [row for row in rows if row["label"] == "head to head"]
+    text = markdown(header, lines)
+    return text + (
+        f"\n\nHead to head the defaults win {interval(last[0])} against that reading." if last else ""
+    )
+
+
+# --- Safe discards --------------------------------------------------------------------------------------
+
+ESTIMATORS = (
+    "uniform", "logistic", "logistic:normalised=true", "bayes-isru", "bayes", "nn", "ensemble",
+    "suit-equivariant", "shankar-cnn",
+)  # fmt: skip
+ALONE = ("uniform", "bayes")
+SWITCHES = {
+    "discards": "",
+    "knock alone": ",caution=0,knock=true",
+    "draw alone": ",caution=0,draw=true",
+    "all three": ",draw=true,knock=true",
+}
+OMNISCIENT = "omniscient (`ClairvoyantSafeDiscardBot`)"
+
+
+def measure_in_play(run: Run) -> list[Row]:
+    """Each estimator's safe discards, some with the other switches, and the player who sees all."""
+    rows = []
+    for estimator in ESTIMATORS:
+        games = 10_000 if estimator in ("nn", "ensemble", "suit-equivariant", "shankar-cnn") else 20_000
+        for switch, params in SWITCHES.items():
+            alone = estimator in ALONE and not (switch == "all three" and estimator == "uniform")
+            if switch == "discards" or alone:
+                match = run.match(f"safe-discard:estimator={estimator}{params}", "simple", games)
+                rows.append(match_row(match, estimator=estimator, switch=switch))
+    for switch, bot in (
+        ("discards", ClairvoyantSafeDiscardBot()),
+        ("knock alone", ClairvoyantSafeDiscardBot(caution=0, knock=True)),
+        ("draw alone", ClairvoyantSafeDiscardBot(caution=0, draw=True)),
+        ("discards, `caution=10`", ClairvoyantSafeDiscardBot(caution=10)),
+    ):
+        bot.name = f"clairvoyant-safe-discard, {switch}"
+        match = run.match(bot, "simple", 20_000, clairvoyant=True)
+        rows.append(match_row(match, estimator=OMNISCIENT, switch=switch))
+    return rows
+
+
+def in_play_table(rows: Sequence[Row]) -> str:
+    """A row for each estimator; what has no column below."""
+    found = by(rows, "estimator", "switch")
+    columns = list(SWITCHES)
+    lines = []
+    for estimator in in_order(rows, "estimator"):
+        name = estimator if estimator == OMNISCIENT else f"`{estimator}`"
+        lines.append([name, *(interval(found.get((estimator, column), {})) for column in columns)])
+    more = [row for row in rows if row["switch"] not in columns]
+    text = markdown(["estimator", *columns], lines)
+    return "\n\n".join([text, *(f"{row['estimator']}, {row['switch']}: {interval(row)}." for row in more)])
+
+
+# --- All against all ------------------------------------------------------------------------------------
+
+
+def all_bots() -> list[str]:
+    """Every quick bot, the frozen reading of Tonic and the knocker who waits for gin."""
+    return [*agents.quick_names(), "tonic-paper", "simple:knock_at=0"]
+
+
+SLOW = "search:samples=32"
+"""Takes about six milliseconds for a decision; ``budget_ms=5`` would decide otherwise on other machines."""
+SLOW_GAMES = 200
+
+
+def measure_tournament(run: Run) -> list[Row]:
+    """Every pair of bots, and ratings with their standard errors."""
+    entrants = run.some([*all_bots(), SLOW], 3)
+    run.used(*entrants)
+    fewer = {SLOW: SLOW_GAMES} if SLOW in entrants else {}
+    result = play_tournament(entrants, run.size(2000), run.seed, log=run.log, fewer=fewer)
+    ratings = result.ratings or ()
+    found = {
+        "entrants": list(result.bots),
+        "ratings": [round(rating.value, 1) for rating in ratings],
+        "deviations": [round(rating.deviation, 1) for rating in ratings],
+    }
+    return [match.as_dict() | found for match in result.matches]
+
+
+def tournament_table(rows: Sequence[Row]) -> str:
+    """Win rates of the row's bot against the column's, in per cent, the best mean first."""
+    result = tournament_of(rows)
+    order = result.standings()
+    rates, means = 100 * result.win_rates, 100 * result.mean_win_rates
+    lines = [
+        [f"`{result.bots[a]}`", f"{means[a]:.1f}", *(f"{rates[a, b]:.0f}" if a != b else "" for b in order)]
+        for a in order
+    ]
+    return markdown(["bot", "mean", *(f"`{result.bots[bot]}`" for bot in order)], lines)
+
+
+def tournament_of(rows: Sequence[Row]) -> TournamentResult:
+    """The tournament of these matches."""
+    matches = tuple(MatchResult.from_dict(row) for row in rows)
+    values = rows[0]["ratings"]
+    deviations = rows[0].get("deviations") or [0.0] * len(values)  # results of before did not keep them
+    ratings = tuple(map(Rating, values, deviations)) or None
+    entrants = tuple(rows[0]["entrants"])
+    return TournamentResult(entrants, matches, ratings, matches[0].games, matches[0].seed, 0.95)
+
+
+def draw_tournament(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """The heat map of the win rates."""
+    draw_heat_map(tournament_of(rows), path, origin)
+
+
+# --- Decisions a second ---------------------------------------------------------------------------------
+
+
+SEARCHERS = (SLOW, "search")
+
+
+def measure_speed(run: Run) -> list[Row]:
+    """Every bot, in one batch on one core; those who search in a smaller one."""
+    bots, repeats = all_bots(), run.size(5, 1)
+    run.used(*bots, *SEARCHERS)
+    speeds = measure_bots(bots, repeats, run.size(200, 2), seed=run.seed)
+    speeds += measure_bots(SEARCHERS, repeats, run.size(10, 1), tables=run.size(32, 1), seed=run.seed)
+    return [speed._asdict() for speed in speeds]
+
+
+def speed_table(rows: Sequence[Row]) -> str:
+    """Decisions a second, the fastest first."""
+    ordered = sorted(rows, key=lambda row: row["median"], reverse=True)
+    return markdown(
+        ["bot", "decisions a second"],
+        [(f"`{row['bot']}`", _many(row["median"])) for row in ordered],
+        "lr",
+    )
+
+
+def _many(number: float) -> str:
+    """Two digits of millions; less than a tenth of one in full."""
+    return f"{number / 1e6:.2g} million" if number >= 1e5 else f"{number:,.0f}"
+
+
+EXPERIMENTS = [
+    Experiment("001/tuning", "Tonic's numbers: the paper's and ours", measure_tuned, tuned_table, seed=21),
+    match_experiment("001/options", "Options of the paper's Tonic", TONIC_OPTIONS, table=bots_table),
+    match_experiment(
+        "control-bots", "The control bots against Simple", against_simple(CONTROLS), table=bots_table
+    ),
+    match_experiment(
+        "000/medium-drops",
+        "Medium's minimum drop",
+        against_simple(MEDIUM_DROPS, 10_000),
+        10_000,
+        table=bots_table,
+    ),
+    match_experiment(
+        "generation",
+        "The bot generation against its pool and cfr-plus",
+        GENERATION,
+        table=opponents_table,
+        seed=77,
+        time="ten minutes",
+    ),
+    match_experiment(
+        "against-utility",
+        "Our bots against one that generation never met",
+        UTILITY,
+        6000,
+        table=bots_table,
+        seed=77,
+        time="three minutes",
+    ),
+    Experiment(
+        "003/in-play", "Safe discards by each estimator", measure_in_play, in_play_table, time="an hour"
+    ),
+    Experiment(
+        "tournament",
+        "All bots against each other",
+        measure_tournament,
+        tournament_table,
+        games=2000,
+        time="forty minutes",
+        pictures={"tournament.png": draw_tournament},
+    ),
+    Experiment(
+        "bot-speed",
+        "Decisions a second of each bot",
+        measure_speed,
+        speed_table,
+        games=0,
+        time="ten minutes",
+    ),
+]

@@ -1,0 +1,408 @@
+"""What papers 000, 001, 002 and 004 claim about their bots, beside what these bots do here.
+
+000: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021). 001: Larkin et al.,
+"Modeling Expert Knowledge in a Heuristic-Based Gin Rummy Agent" (2021). 002: the data-driven hand-strength
+paper (2021). 004: Keats, "Artificial Opponents - Gin Rummy - Code Report" (2017). The bots are the frozen
+readings (`gin_env.agents.paper`); the rule for "agrees" is that of `gin_env.reproduce.verdicts`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gin_env import agents
+from gin_env.agents.turns import play_bot
+from gin_env.batch import Games
+from gin_env.matches.differences import win_rate_difference
+from gin_env.matches.intervals import Interval, deviations, mean_interval
+from gin_env.matches.matches import MatchResult
+from gin_env.reproduce.experiment import (
+    MEDIUM,
+    TONIC,
+    V2,
+    V4,
+    VARIABLE,
+    Experiment,
+    Row,
+    Run,
+    by,
+    interval,
+    markdown,
+    match_row,
+)
+from gin_env.reproduce.verdicts import MARGIN
+from gin_env.reproduce.verdicts import Claim as Rule
+from gin_env.support.atomic import save_figure
+from gin_env.support.plots import BLUE, new_figure, sign_figure
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of a paper, and the match or matches that test it.
+
+    `low` to `high`, `margin` and `error` are those of `gin_env.reproduce.verdicts.Claim`: what the paper's
+    figure may have been rounded from, or one side of a bound or, without a margin, of equality. With `minus`
+    the figure is a difference of win rates: `pair`'s less `minus`'s.
+    """
+
+    text: str
+    pair: Pair
+    paper: str
+    """The paper's figure, as text."""
+    low: float
+    high: float
+    minus: Pair | None = None
+    margin: float = MARGIN
+    error: float = 0.0
+    note: str = ""
+    """What to say unless the measured figure agrees."""
+    unit: str = "%"
+    """``"turns"``: turns of a player in a hand; ``"times"``: points of bot a for each point of bot b."""
+
+    def verdict(self, row: Row) -> str:
+        """``agrees``, ``differs`` or ``undecided``, by the rule for all claims."""
+        rule = Rule(self.low, self.high, self.margin, self.error)
+        return rule.verdict(row["value"], (row["low"], row["high"]))
+
+
+INFINITE = math.inf
+V4_NOTE = (
+    "V4 is ahead, but by less: both bots share draws, knocks and the discards of least deadwood, "
+    "so they differ only in the choice among those."
+)
+PAIRS_NOTE = (
+    "The drop does not appear: with the other conditions (narrow pairs of at most 18 points, no face card, "
+    "few pairs) the number of turns matters little."
+)
+KNOCK_NOTE = (
+    "The reference engine agrees with us (49.7 ± 1.8 there); the bars of the paper's Figure 4a are lost, and "
+    "its text says 'in general'."
+)
+THRESHOLDS_NOTE = (
+    "The paper does not give its thresholds; the ones that bring Tonic closest to its other figures win more "
+    "than a fixed 4."
+)
+INCREMENTS_NOTE = "The estimator decides few discards here, see [below](#tonics-numbers)."
+
+PAPER_000 = [
+    Claim(
+        "V4 wins 7.8 % more games than V2, head to head (our reading of \"won on average 7.8%\")", (V4, V2),
+        "53.9", 53.85, 53.95, note=V4_NOTE,
+    ),
+    Claim(
+        "V4 wins 4 points more than V2 against Simple", (V4, "simple"), "+4", 3.5, 4.5, (V2, "simple"),
+        note=V4_NOTE,
+    ),
+    Claim(
+        "V4 wins 3 points more than V2 against Medium", (V4, MEDIUM), "+3", 2.5, 3.5, (V2, MEDIUM),
+        note=V4_NOTE,
+    ),
+    Claim(
+        "A knock at once at 10 or less makes V4 no better", (f"{V4}:early_knock=10", V4), "≤ 50",
+        -INFINITE, 50, margin=0,
+    ),
+    Claim(
+        "A knock at once at 4 or less makes V4 no better", (f"{V4}:early_knock=4", V4), "≤ 50",
+        -INFINITE, 50, margin=0,
+    ),
+]  # fmt: skip
+PAPER_001 = [
+    Claim(
+        "A hand of Simple against itself lasts six turns", ("simple", "simple"), "6", 5.5, 6.5, margin=0,
+        unit="turns",
+    ),
+    Claim("Tonic against Simple", (TONIC, "simple"), "≥ 68", 68, INFINITE),
+    Claim("Tonic against Simple (4)", (TONIC, "simple:knock_at=4"), "68", 67.5, 68.5),
+    Claim("Tonic against Simple (variable)", (TONIC, VARIABLE), "60", 59.5, 60.5),
+    *(
+        Claim(
+            f"A lower threshold wins more: Simple ({limit})", (f"simple:knock_at={limit}", "simple"), "> 50",
+            50, INFINITE, margin=0, note=KNOCK_NOTE,
+        )
+        for limit in (8, 6, 4)
+    ),
+    Claim("Simple (variable) against Simple", (VARIABLE, "simple"), "> 50", 50, INFINITE, margin=0),
+    Claim(
+        "Simple (variable) wins about as much as Simple (4)", (VARIABLE, "simple"), "≈ 0", 0, 0,
+        ("simple:knock_at=4", "simple"), note=THRESHOLDS_NOTE,
+    ),
+    Claim(
+        "Drawing for pairs in four turns, not two, costs over 10 points", (f"{TONIC}:pair_turns=4", "simple"),
+        "< -10", -INFINITE, -10, (TONIC, "simple"), note=PAIRS_NOTE,
+    ),
+    Claim(
+        "The same in self-play: four turns against two", (f"{TONIC}:pair_turns=4", TONIC), "< 45",
+        -INFINITE, 45, note=PAIRS_NOTE,
+    ),
+    Claim(
+        "Drawing for pairs in three turns, not two, changes little", (f"{TONIC}:pair_turns=3", "simple"),
+        "≈ 0", 0, 0, (TONIC, "simple"),
+    ),
+    Claim(
+        "Increments above decrements: swapping them costs",
+        (f"{TONIC}:increment=0.75,decrement=1.5", "simple"), "< 0", -INFINITE, 0, (TONIC, "simple"),
+        margin=0, note=INCREMENTS_NOTE,
+    ),
+    *(
+        Claim(
+            f"Proposed: {text}", (f"{TONIC}:{option}", "simple"), "> 0", 0, INFINITE, (TONIC, "simple"),
+            margin=0,
+        )
+        for text, option in (
+            ("filters in the fallback too", "filtered_fallback=true"),
+            ("breaking pairs before a knock", "break_pairs=true"),
+            ("depth-dependent increments", "depth_growth=0.05"),
+        )
+    ),
+]  # fmt: skip
+PAPER_002 = [
+    Claim(
+        "The late knocker against Simple", ("late-knock-paper", "simple"), "70.1 ± 0.75", 70.05, 70.15,
+        error=0.89,  # ± 0.75 is its 90 % interval
+    ),
+]  # fmt: skip
+PAPER_004 = [
+    *(
+        Claim(
+            f"Two to three times the points of a dummy: {dummy}", ("utility-paper", dummy), "2 to 3",
+            2, 3, margin=0, unit="times",
+            note="The paper does not describe its dummy: three candidates from the weakest to the strongest.",
+        )
+        for dummy in ("random", "random-discard", "simple")
+    ),
+    *(
+        Claim(
+            f"Wins the majority of games: {dummy}", ("utility-paper", dummy), "> 50", 50, INFINITE, margin=0
+        )
+        for dummy in ("random", "random-discard", "simple")
+    ),
+]  # fmt: skip
+
+
+def measure_claims(claims: Sequence[Claim], run: Run) -> list[Row]:
+    """A row for each claim: our figure with its 95 % interval."""
+    rows = []
+    for claim in claims:
+        if claim.unit == "turns":
+            turns = turns_of_hands(claim.pair[0], run.size(100_000), run.seed)
+            run.used(claim.pair[0])
+            value, (low, high) = mean_turns(turns)
+            games = len(turns)
+        else:
+            match = run.match(*claim.pair, 20_000)
+            value, (low, high), games = match.win_rate, match.interval, match.games
+            if claim.unit == "times":
+                value, (low, high) = points_ratio(match)
+            if claim.minus is not None:
+                difference = win_rate_difference(match, run.match(*claim.minus, 20_000))
+                value, (low, high), games = difference.value, difference.interval, 2 * match.games
+        scale = 100 if claim.unit == "%" else 1
+        rows.append(
+            {
+                "claim": claim.text,
+                "bot": claim.pair[0],
+                "opponent": claim.pair[1],
+                "minus": claim.minus and list(claim.minus),
+                "unit": claim.unit,
+                "games": games,
+                "value": round(scale * value, 4),
+                "low": round(scale * low, 4),
+                "high": round(scale * high, 4),
+            }
+        )
+    return rows
+
+
+def points_ratio(match: MatchResult) -> tuple[float, Interval]:
+    """(points of bot a for each point of bot b, its 95 % interval over the deals).
+
+    Raises ValueError if bot b has no points at all.
+    """
+    points = match.each_deal()["points"]
+    if not match.points[1]:
+        raise ValueError(f"{match.bots[1]} has scored no points in {match.games} games: play more")
+    value = match.points[0] / match.points[1]
+    return value, mean_interval(value, deviations(points[:, 0], points[:, 1]))
+
+
+def turns_of_hands(bot: str, hands: int, seed: int) -> np.ndarray:
+    """int64 (hands,): turns of both players together in hands of a bot against itself."""
+    player = agents.make(bot)
+    turns = np.empty(hands, np.int64)
+    for first in range(0, hands, 2048):
+        table = Games(min(2048, hands - first), episode="hand")
+        numbers = np.arange(first, first + len(table), dtype=np.uint64)
+        table.start(table.everyone, np.full(len(table), seed, np.uint64), numbers)
+        running = table.everyone
+        while len(running):
+            play_bot(table, player, running)
+            running = running[~table.done[running]]
+        turns[first : first + len(table)] = table.results["turns"]
+    return turns
+
+
+def mean_turns(turns: np.ndarray) -> tuple[float, Interval]:
+    """(mean number of turns of one player in a hand, its 95 % interval)."""
+    per_player = turns / 2
+    mean = float(per_player.mean())
+    return mean, mean_interval(mean, per_player - mean)
+
+
+def claims_table(claims: Sequence[Claim], rows: Sequence[Row]) -> str:
+    """Claim by claim the paper's figure, ours, and the verdict; a note for what does not agree."""
+    by_text = by(rows, "claim")
+    lines, notes = [], []
+    for claim in claims:
+        if claim.text not in by_text:
+            continue
+        row = by_text[claim.text]
+        verdict = claim.verdict(row)
+        if verdict != "agrees" and claim.note:
+            notes += [claim.note] if claim.note not in notes else []
+            verdict += f" ({notes.index(claim.note) + 1})"
+        sign = "+" if claim.minus else ""
+        digits = 2 if claim.unit == "%" else 3
+        figures = interval(row, digits, sign, "value")
+        lines.append((claim.text, claim.paper, figures, f"{row['games']:,}", verdict))
+    table = markdown(["claim", "its figure", "measured (95 % interval)", "games", ""], lines)
+    return "\n\n".join([table, "  \n".join(f"({n}) {note}" for n, note in enumerate(notes, 1))]).strip()
+
+
+def claims_experiment(experiment: str, title: str, claims: Sequence[Claim], **more: Any) -> Experiment:
+    """The claims of a paper as an experiment."""
+    return Experiment(
+        experiment, title, partial(measure_claims, claims), partial(claims_table, claims), **more
+    )
+
+
+# --- Figures 2 and 4 of paper 001 ------------------------------------------------------------------------
+
+THRESHOLDS = {
+    "10": "simple",
+    "8": "simple:knock_at=8",
+    "6": "simple:knock_at=6",
+    "4": "simple:knock_at=4",
+    "variable": VARIABLE,
+}
+"""001's knocking strategies for the Simple player, in the order of Figure 4."""
+
+
+def measure_turns(run: Run) -> list[Row]:
+    """How many hands of Simple against itself have each number of turns."""
+    run.used("simple")
+    counts = np.bincount(turns_of_hands("simple", run.size(100_000), run.seed))
+    return [{"turns": turns, "hands": int(count)} for turns, count in enumerate(counts) if count]
+
+
+def turns_table(rows: Sequence[Row]) -> str:
+    """By turns of a player, rounded up: the non-dealer may have had one more."""
+    hands: dict[int, int] = {}
+    for row in rows:
+        hands[(row["turns"] + 1) // 2] = hands.get((row["turns"] + 1) // 2, 0) + row["hands"]
+    total = sum(hands.values())
+    header = ["turns of a player", *map(str, hands)]
+    return markdown(header, [["hands (%)", *(f"{100 * count / total:.1f}" for count in hands.values())]])
+
+
+def measure_thresholds(run: Run) -> list[Row]:
+    """Simple with each threshold against the default and the variable one; Tonic against each."""
+    pairs = [(bot, "simple") for bot in THRESHOLDS.values() if bot != "simple"]
+    pairs += [(bot, VARIABLE) for bot in THRESHOLDS.values() if bot != VARIABLE]
+    pairs += [(TONIC, bot) for bot in THRESHOLDS.values()]
+    return [match_row(run.match(*pair, 20_000)) for pair in pairs]
+
+
+def thresholds_table(rows: Sequence[Row]) -> str:
+    """A column for each of the two panels of Figure 4, and Tonic."""
+    found = by(rows, "bot", "opponent")
+    lines = [
+        (
+            label,
+            interval(found.get((bot, "simple"), {})),
+            interval(found.get((bot, VARIABLE), {})),
+            interval(found.get((TONIC, bot), {})),
+        )
+        for label, bot in THRESHOLDS.items()
+    ]
+    header = ["Simple knocks at", "against Simple (4a)", "against Simple (variable) (4b)", "Tonic against it"]
+    return markdown(header, lines)
+
+
+def draw_turns(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Figure 2 of 001: distribution of hands by number of turns of a player."""
+    turns = np.repeat([row["turns"] for row in rows], [row["hands"] for row in rows])
+    figure, [[axes]] = new_figure(6.4, 3.6)
+    axes.bar(
+        [row["turns"] / 2 for row in rows],
+        [100 * row["hands"] / len(turns) for row in rows],
+        width=0.4,
+        color=BLUE,
+    )
+    axes.axvline(turns.mean() / 2, color="black", linestyle="--", label=f"mean {turns.mean() / 2:.2f}")
+    axes.set(xlabel="turns of each player (half: the non-dealer had one more)", ylabel="hands (%)")
+    axes.set_title(f"Simple against itself, {len(turns):,} hands (001, Figure 2)", fontsize=10)
+    axes.legend()
+    sign_figure(figure, origin)
+    save_figure(figure, path, dpi=150)
+
+
+def draw_thresholds(title: str, opponent: str | None, rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Bars with intervals: each threshold against `opponent`, or (None) Tonic against each."""
+    found = by(rows, "bot", "opponent")
+    pairs = {
+        label: (TONIC, bot) if opponent is None else (bot, opponent) for label, bot in THRESHOLDS.items()
+    }
+    chosen = {label: found[pair] for label, pair in pairs.items() if pair in found}
+    figure, [[axes]] = new_figure(6.4, 3.6)
+    values = np.array([row["won"] for row in chosen.values()])
+    ends = np.array([(row["low"], row["high"]) for row in chosen.values()]).T
+    axes.bar(list(chosen), values, yerr=np.abs(ends - values), color=BLUE, capsize=4, width=0.6)
+    for place, value in enumerate(values):
+        axes.text(place, 2, f"{value:.1f}", ha="center", color="white")
+    axes.axhline(50, color="black", linewidth=1)
+    axes.set(ylim=(0, 80), xlabel="Simple knocks at", ylabel="games won (%)")
+    axes.set_title(title, fontsize=10)
+    sign_figure(figure, origin)
+    save_figure(figure, path, dpi=150)
+
+
+EXPERIMENTS = [
+    claims_experiment("000/claims", "What paper 000 claims about V4 and V2", PAPER_000),
+    claims_experiment("001/claims", "What paper 001 claims about Tonic and knock thresholds", PAPER_001),
+    claims_experiment("002/late-knock", "Paper 002's late knocker", PAPER_002),
+    claims_experiment("004/claims", "What paper 004 claims about its utility player", PAPER_004),
+    Experiment(
+        "001/figure-2",
+        "Hands by their number of turns",
+        measure_turns,
+        turns_table,
+        games=0,
+        pictures={"paper_001_figure_2.png": draw_turns},
+    ),
+    Experiment(
+        "001/figure-4",
+        "Knock thresholds of the Simple player",
+        measure_thresholds,
+        thresholds_table,
+        pictures={
+            "paper_001_figure_4a.png": partial(
+                draw_thresholds, "Simple with each threshold, against the default (001, Figure 4a)", "simple"
+            ),
+            "paper_001_figure_4b.png": partial(
+                draw_thresholds, "Simple with each threshold, against the variable one (Figure 4b)", VARIABLE
+            ),
+            "paper_001_tonic_against_thresholds.png": partial(
+                draw_thresholds, "Tonic against Simple with each threshold", None
+            ),
+        },
+    ),
+]

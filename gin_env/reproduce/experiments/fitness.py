@@ -1,0 +1,406 @@
+"""Paper 000's bot V4: Shapley values of its factors, stages, early knocks, length of training.
+
+000: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021), whose future work asks for
+them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import chain, combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gin_env.agents import Agent, resolve
+from gin_env.agents.cfr.abstractions import KINDS, decision_slices
+from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot
+from gin_env.agents.cfr.stages import MAPPINGS
+from gin_env.agents.cfr.table import StrategyTable, packaged_table
+from gin_env.agents.fitness import FACTORS, FitnessCfrBot
+from gin_env.matches.intervals import deviations, mean_interval
+from gin_env.matches.matches import MatchResult
+from gin_env.observations.views import PlayerView
+from gin_env.reproduce.experiment import (
+    MEDIUM,
+    V2,
+    V4,
+    Experiment,
+    Row,
+    Run,
+    by,
+    in_order,
+    interval,
+    markdown,
+    match_experiment,
+    match_row,
+    percent,
+)
+from gin_env.support.atomic import save_figure
+from gin_env.support.plots import new_figure, sign_figure
+from gin_env.training.cfr.trainer import Settings, Trainer
+
+# --- Shapley values -----------------------------------------------------------------------------------
+
+Subset = frozenset[str]
+SUBSETS = [
+    frozenset(subset)
+    for subset in chain.from_iterable(combinations(FACTORS, size) for size in range(len(FACTORS) + 1))
+]
+
+
+def bot_with(subset: Subset, relative: bool = False) -> str:
+    """The name of the V4 that ranks by these factors only."""
+    factors = "+".join(factor for factor in FACTORS if factor in subset) + "+" * (len(subset) < 2)
+    return f"{V4}:factors={factors}" + (",relative=true" if relative else "")
+
+
+def shapley_weights(factor: str) -> dict[Subset, float]:
+    """The factor's Shapley value is the sum of these weights times the subsets' win rates."""
+    weights = {}
+    for subset in SUBSETS:
+        weight = 1 / (len(FACTORS) * math.comb(len(FACTORS) - 1, len(subset - {factor})))
+        weights[subset] = weight if factor in subset else -weight
+    return weights
+
+
+def shapley_value(factor: str, matches: dict[Subset, MatchResult]) -> tuple[float, float, float]:
+    """(value, low, high) in percentage points: a factor's mean contribution to the win rate over all orders.
+
+    Shapley (1953), exact: all 16 subsets have played. They play the same deals, and are paired by them.
+    """
+    weights = shapley_weights(factor)
+    value = sum(weight * matches[subset].win_rate for subset, weight in weights.items())
+    of_deals = sum(
+        weight * deviations(*matches[subset].wins_and_decided) for subset, weight in weights.items()
+    )
+    low, high = mean_interval(value, np.asarray(of_deals))
+    return percent(value), percent(low), percent(high)
+
+
+def measure_shapley(run: Run) -> list[Row]:
+    """In both readings of the first factor and against both opponents: each factor, and none and all."""
+    rows: list[Row] = []
+    for relative in (False, True):
+        for opponent in ("simple", MEDIUM):
+            matches = {subset: run.match(bot_with(subset, relative), opponent, 20_000) for subset in SUBSETS}
+            where = {"relative": relative, "opponent": opponent}
+            for subset, factor in ((SUBSETS[0], "none"), (SUBSETS[-1], "all")):
+                rows.append(match_row(matches[subset], factor=factor, **where))
+            for factor in FACTORS:
+                value, low, high = shapley_value(factor, matches)
+                rows.append(where | {"factor": factor, "value": value, "low": low, "high": high})
+    return rows
+
+
+def shapley_table(rows: Sequence[Row]) -> str:
+    """A row for each factor, a column for each opponent and reading."""
+    found = by(rows, "factor", "relative", "opponent")
+    columns = [(relative, opponent) for relative in (False, True) for opponent in ("simple", MEDIUM)]
+    header = [
+        f"against `{opponent}`, {'relative' if relative else 'absolute'}" for relative, opponent in columns
+    ]
+    lines = [
+        [factor, *(interval(found.get((factor, *column), {}), 2, "+", "value") for column in columns)]
+        for factor in FACTORS
+    ]
+    lines += [
+        [f"{factor} (games won)", *(interval(found.get((factor, *column), {})) for column in columns)]
+        for factor in ("none", "all")
+    ]
+    return markdown(["factor", *header], lines)
+
+
+# --- Strength against training ------------------------------------------------------------------------
+
+BOTS = {"paper": CfrBot, "plus": CfrPlusBot}
+ITERATIONS = {"paper": (1_000_000, 100), "plus": (220_000, 30)}
+"""Those of the packaged tables; in a quick run."""
+TRAINING_SEED = 1
+
+
+def growing(most: int) -> list[int]:
+    """1, 3, 10, 30, ... below `most`, from a thousandth of it on, and `most`."""
+    steps = [factor * 10**power for power in range(9) for factor in (1, 3)]
+    return [step for step in steps if most / 1000 <= step < most] + [most]
+
+
+def measure_training(run: Run) -> list[Row]:
+    """Both abstractions, trained with seed 1: win rates after so many iterations."""
+    rows = []
+    for kind, (full, quick) in ITERATIONS.items():
+        trainer = Trainer(Settings(kind, seed=TRAINING_SEED))
+        for checkpoint in growing(run.size(full, quick)):
+            trainer.run(checkpoint - trainer.iterations)
+            bot = BOTS[kind](table=trainer.table())
+            bot.name = f"{bot.name} after {checkpoint:,} iterations"
+            for opponent in ("simple", V4):
+                match = run.match(bot, opponent, 10_000)
+                rows.append(match_row(match, abstraction=kind, iterations=checkpoint))
+    return rows
+
+
+def training_table(rows: Sequence[Row]) -> str:
+    """A row for each number of iterations, a column for each abstraction and opponent."""
+    found = by(rows, "iterations", "abstraction", "opponent")
+    columns = [
+        (kind, opponent) for kind in in_order(rows, "abstraction") for opponent in in_order(rows, "opponent")
+    ]
+    lines = [
+        [f"{iterations:,}", *(interval(found.get((iterations, *column), {})) for column in columns)]
+        for iterations in sorted(in_order(rows, "iterations"))
+    ]
+    header = [f"{kind}, against `{opponent}`" for kind, opponent in columns]
+    return markdown(["iterations", *header], lines, "r")
+
+
+def draw_training(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Win rate against iterations."""
+    curves: dict[str, list[Row]] = {}
+    for row in rows:
+        curves.setdefault(f"{row['abstraction']}, against {row['opponent']}", []).append(row)
+    title = "Strategies of Monte Carlo CFR+ after so much training"
+    draw_curves(curves, "iterations", title, "iterations (hands)", path, origin, logarithmic=True)
+
+
+def draw_curves(
+    curves: dict[str, list[Row]],
+    x: str,
+    title: str,
+    label: str,
+    path: Path,
+    origin: str,
+    logarithmic: bool = False,
+) -> None:
+    """A line with intervals for each curve."""
+    figure, [[axes]] = new_figure(8, 5.4)
+    for name, rows in curves.items():
+        rates = np.array([(row["won"], row["low"], row["high"]) for row in rows]).T
+        places = [row[x] for row in rows]
+        axes.errorbar(places, rates[0], yerr=np.abs(rates[1:] - rates[0]), marker=".", capsize=2, label=name)
+    axes.axhline(50, color="black", linewidth=0.8)
+    if logarithmic:
+        axes.set_xscale("log")
+    axes.set(xlabel=label, ylabel="games won (%)")
+    axes.set_title(title, fontsize=10)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize=8)
+    sign_figure(figure, origin)
+    save_figure(figure, path, dpi=150)
+
+
+# --- An early knock -----------------------------------------------------------------------------------
+
+CURVES = {
+    "against V4": "V4 that also knocks at once, against V4",
+    "against `simple`": "V4 that also knocks at once, against simple",
+    "threshold alone, against V4": "V4 that knocks by the threshold alone, against V4",
+    "threshold alone, against `simple`": "V4 that knocks by the threshold alone, against simple",
+    "V4 against `simple` with the threshold": "V4 as it is, against simple with the threshold",
+}
+"""Row of the table -> label in the picture."""
+
+
+def without_knocks(table: StrategyTable) -> StrategyTable:
+    """A table that never knocks (but with gin, which V4 does without asking)."""
+    strategy = table.strategy.copy()
+    strategy[decision_slices(KINDS[table.metadata["abstraction"]])[2]] = 0
+    return StrategyTable(strategy, table.metadata | {"knocks": "none"})
+
+
+def measure_early_knock(run: Run) -> list[Row]:
+    """V4 against a knock threshold: its own, in two readings, and its opponent's."""
+    silent = without_knocks(packaged_table("paper"))
+    rows = []
+    for limit in run.some([0, 2, 4, 6, 8, 10]):
+        added = f"{V4}:early_knock={limit}"
+        alone = FitnessCfrBot(early_knock=limit, table=silent)
+        alone.name = f"{V4} that knocks at {limit} only"
+        pairs: list[tuple[str | Agent, str]] = [
+            (added, V4), (added, "simple"), (alone, V4), (alone, "simple"), (V4, f"simple:knock_at={limit}"),
+        ]  # fmt: skip
+        for curve, (bot, opponent) in zip(CURVES, pairs, strict=True):
+            rows.append(match_row(run.match(bot, opponent, 20_000), curve=curve, threshold=limit))
+    return rows
+
+
+def early_knock_table(rows: Sequence[Row]) -> str:
+    """A column for each threshold."""
+    found = by(rows, "curve", "threshold")
+    limits = in_order(rows, "threshold")
+    lines = [
+        [curve, *(f"{found[curve, limit]['won']:.1f}" for limit in limits)]
+        for curve in in_order(rows, "curve")
+    ]
+    return markdown(["threshold", *map(str, limits)], lines)
+
+
+def draw_early_knock(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Win rate against the threshold."""
+    curves = {label: [row for row in rows if row["curve"] == curve] for curve, label in CURVES.items()}
+    title = "V4 of paper 000 and an early knock"
+    draw_curves(curves, "threshold", title, "knocks at once with at most so much deadwood", path, origin)
+
+
+# --- Between the stages -------------------------------------------------------------------------------
+
+
+class Compared:
+    """A bot, and how often another one would have decided otherwise."""
+
+    def __init__(self, bot: str | Agent, other: str | Agent) -> None:
+        self.bot, self.other = resolve(bot), resolve(other)
+        self.name = self.bot.name
+        self.decisions = self.different = 0
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        """See `Agent.act`."""
+        actions = self.bot.act(view)
+        self.decisions += len(view)
+        self.different += int((actions != self.other.act(view)).sum())
+        return actions
+
+
+def measure_stages(run: Run) -> list[Row]:
+    """Mappings for positions between the stages, against the hard stages and against `simple`."""
+    rows = []
+    for base in ("cfr", V4):
+        for mapping in MAPPINGS:
+            bot = f"{base}:stages={mapping}"
+            for opponent in ["simple"] if mapping == "hard" else [base, "simple"]:
+                compared = Compared(bot, base)
+                match = run.match(compared, opponent, 20_000, fresh=True)
+                run.used(bot)
+                share = percent(compared.different / compared.decisions)
+                rows.append(match_row(match, base=base, stages=mapping, different=share))
+    return rows
+
+
+def stages_table(rows: Sequence[Row]) -> str:
+    """A row for each mapping."""
+    lines = []
+    for base, mapping in in_order([row | {"key": (row["base"], row["stages"])} for row in rows], "key"):
+        found = by((row for row in rows if (row["base"], row["stages"]) == (base, mapping)), "opponent")
+        share = "" if mapping == "hard" else f"{found['simple']['different']:.2f} %"
+        lines.append((f"`{base}`", mapping, interval(found.get(base, {})), interval(found["simple"]), share))
+    header = ["bot", "stages", "against the hard ones", "against `simple`", "decisions that differ"]
+    return markdown(header, lines)
+
+
+# --- V4, V2 and what their tables are worth -------------------------------------------------------------
+
+FITNESS: list[Row] = [
+    {"label": "V4 against `simple`", "bot": V4, "opponent": "simple"},
+    {"label": "V2 against `simple`", "bot": V2, "opponent": "simple"},
+    {"label": "V4 against `medium`", "bot": V4, "opponent": MEDIUM},
+    {"label": "V2 against `medium`", "bot": V2, "opponent": MEDIUM},
+    {"label": "V4 against `cfr`", "bot": V4, "opponent": "cfr"},
+    {
+        "label": "V4 against V2, both with `relative=true`",
+        "bot": f"{V4}:relative=true",
+        "opponent": f"{V2}:relative=true",
+    },
+    {"label": "V4 with `relative=true` against V4", "bot": f"{V4}:relative=true", "opponent": V4},
+    {"label": "V4 with `relative=true` against `cfr`", "bot": f"{V4}:relative=true", "opponent": "cfr"},
+]
+READINGS = {
+    "unanimous": "`unanimous` (frozen): keeps cards with all four characteristics",
+    "literal": "`literal`: keeps cards with none of them",
+    "some": "`some`: keeps cards with at least one",
+    "filter": "`filter`: one heuristic after the other while a card remains",
+}
+
+
+def measure_readings(run: Run) -> list[Row]:
+    """Each reading of V2: V4 head to head, and by how many points V4 does better against the controls."""
+    rows = []
+    for relative in (False, True):
+        extra = ",relative=true" if relative else ""
+        v4 = f"{V4}:relative=true" if relative else V4
+        for reading in READINGS:
+            v2 = f"{V2}:reading={reading}{extra}"
+            row = match_row(run.match(v4, v2, 10_000), reading=reading, relative=relative)
+            for key, opponent in (("simple", "simple"), ("medium", MEDIUM)):
+                ours, theirs = run.match(v4, opponent, 10_000), run.match(v2, opponent, 10_000)
+                row[f"more_against_{key}"] = percent(ours.win_rate - theirs.win_rate)
+            rows.append(row)
+    return rows
+
+
+def readings_table(rows: Sequence[Row]) -> str:
+    """A row for each reading."""
+    found = by(rows, "reading", "relative")
+
+    def cell(row: Row | None) -> str:
+        if row is None:
+            return ""
+        return f"{row['won']:.1f}, {row['more_against_simple']:+.1f}, {row['more_against_medium']:+.1f}"
+
+    lines = [
+        [label, *(cell(found.get((reading, relative))) for relative in (False, True))]
+        for reading, label in READINGS.items()
+    ]
+    return markdown(["reading of V2", "absolute deadwood", "relative deadwood"], lines)
+
+
+ASKED = {
+    "`cfr` as it is, against `simple`": "cfr",
+    "asked about cards within 4 points of the least, against `simple`": "cfr:candidates=near",
+    "asked about all unmelded cards, against `simple`": "cfr:candidates=unmelded",
+    "asked about all cards, against `simple`": "cfr:candidates=all",
+    "played as a mixed strategy, not its likeliest choice, against `simple`": "cfr:purified=false",
+}
+
+
+def measure_tables(run: Run) -> list[Row]:
+    """What the packaged table of `cfr` is worth: against a shuffled one, none, parts of it; asked more."""
+    table = packaged_table("paper")
+    nothing = StrategyTable(np.full_like(table.strategy, -1.0), table.metadata)
+    no_discards = StrategyTable(table.strategy.copy(), table.metadata)
+    no_discards.strategy[decision_slices(KINDS["paper"])[0]] = -1.0
+    rows = []
+    for label, other in (
+        ("the trained table against a shuffled one", table.shuffled(0)),
+        ("the trained table against none (random decisions)", nothing),
+        ("the trained table against random discards with its draws and knocks", no_discards),
+    ):
+        bot = CfrBot(other)
+        bot.name = f"cfr, {label.partition(' against ')[2]}"
+        rows.append(match_row(run.match("cfr", bot, 20_000), label=label))
+    rows += [match_row(run.match(bot, "simple", 20_000), label=label) for label, bot in ASKED.items()]
+    return rows
+
+
+def labelled_table(rows: Sequence[Row]) -> str:
+    """A row for each match."""
+    lines: list[Any] = [(row["label"], interval(row)) for row in rows]
+    return markdown(["match", "games won (95 % interval)"], lines)
+
+
+EXPERIMENTS = [
+    match_experiment("000/fitness", "V4 and V2 against the controls and each other", FITNESS),
+    Experiment("000/readings", "Readings of V2", measure_readings, readings_table, games=10_000),
+    Experiment(
+        "000/shapley", "Shapley values of V4's factors", measure_shapley, shapley_table, time="five minutes"
+    ),
+    Experiment("000/tables", "What the table of cfr is worth", measure_tables, labelled_table),
+    Experiment("000/stages", "Mappings between the stages", measure_stages, stages_table),
+    Experiment(
+        "000/early-knock",
+        "V4 and an early knock",
+        measure_early_knock,
+        early_knock_table,
+        time="three minutes",
+        pictures={"early_knock.png": draw_early_knock},
+    ),
+    Experiment(
+        "000/training",
+        "Strength of CFR against its training",
+        measure_training,
+        training_table,
+        games=10_000,
+        time="a quarter of an hour",
+        pictures={"cfr_training.png": draw_training},
+    ),
+]

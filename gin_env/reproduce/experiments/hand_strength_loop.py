@@ -1,0 +1,120 @@
+"""Paper 002's literal loop: the network of each generation explores the data of the next.
+
+"The training cycle could be repeated" (002, "Conclusions and Future Work"). Generation 1 learns from
+Random-N, explored by the random-discard player. Generation n learns from the same deals and samples, explored
+by the network of generation n - 1; each time Dual Inception is trained anew. Of ten networks the one that
+wins most validation games explores on. (`gin_env.training.generations` is another loop, with another
+network.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from gin_env.agents.hand_strength.bots import OffensiveBot
+from gin_env.reproduce.experiment import Experiment, Row, Run, in_order, interval, markdown
+from gin_env.reproduce.experiments.hand_strength import data_set
+from gin_env.reproduce.experiments.hand_strength_networks import (
+    GAMES,
+    NETWORKS,
+    network_rows,
+    spread,
+    trained_networks,
+)
+from gin_env.training.hand_strength import recipes
+from gin_env.training.hand_strength.data_sets import DataSet
+from gin_env.training.hand_strength.exploring import explore
+
+GENERATIONS = 3
+
+
+def explored_data(run: Run, explorer: Path, generation: int, samples: int) -> DataSet:
+    """Random-N with a network's discards, generated once in the run's folder."""
+    path = run.folder / "data" / f"generation-{generation}.npz"
+    if path.exists():
+        return DataSet.load(path)
+    observations = run.size(recipes.OBSERVATIONS, 500)
+    run.say(f"data of generation {generation}, {observations:,} observations")
+    bot = OffensiveBot(str(explorer))
+    bot.name = f"offensive with generation {generation - 1}"
+    data = explore(bot, samples, observations, estimator=recipes.ESTIMATOR, seed=run.seed)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data.save(path)
+    return data
+
+
+def measure_loop(samples: int, run: Run) -> list[Row]:
+    """Each generation's networks against Simple, and what the data looked like that they learned from."""
+    import torch
+
+    from gin_env.training.hand_strength.trainer import Settings, find_schedule
+
+    torch.set_num_threads(1)
+    schedule = find_schedule("fast", 1 if run.quick else None)
+    rows: list[Row] = []
+    states = data_set(run, f"random-{samples}")
+    for generation in range(1, run.size(GENERATIONS, 2) + 1):
+        settings = [
+            Settings("dual-inception", schedule, seed=run.seed + k) for k in range(run.size(NETWORKS, 2))
+        ]
+        name = f"generation {generation}"
+        networks = trained_networks(run, f"generation-{generation}", states, settings)
+        described = {
+            "generation": generation,
+            "explorer": states.metadata["explorer"],
+            "states": len(states),
+            "mean_score": round(float(states.scores.mean()), 2),
+            "score_deviation": round(float(states.scores.std()), 2),
+        }
+        mine = [row | described for row in network_rows(run, name, networks)]
+        rows += mine
+        run.say(f"generation {generation}: games won {spread([row['won'] for row in mine])} %")
+        best = next(number for number, row in enumerate(mine) if row["selected"])
+        if generation < run.size(GENERATIONS, 2):
+            states = explored_data(run, networks[best][0], generation + 1, samples)
+    return rows
+
+
+def loop_table(rows: Sequence[Row]) -> str:
+    """A row for each generation."""
+    lines = []
+    for generation in in_order(rows, "generation"):
+        mine = [row for row in rows if row["generation"] == generation]
+        (selected,) = (row for row in mine if row["selected"])
+        lines.append(
+            (
+                generation,
+                selected["explorer"],
+                f"{selected['mean_score']:.1f} ± {selected['score_deviation']:.1f}",
+                spread([row["validation_loss"] for row in mine]),
+                spread([row["won"] for row in mine]),
+                interval(selected, 1),
+            )
+        )
+    header = [
+        "generation", "its data explored by", "scores", "validation loss: median (range)",
+        "games won: median (range)", "the one selected by other games (90 % interval)",
+    ]  # fmt: skip
+    return markdown(header, lines)
+
+
+EXPERIMENTS = [
+    Experiment(
+        "002/loop",
+        "Paper 002's loop on Random-16: each generation explores the data of the next",
+        partial(measure_loop, 16),
+        loop_table,
+        games=GAMES,
+        time="half an hour",
+    ),
+    Experiment(
+        "002/loop-256",
+        "Paper 002's loop on Random-256",
+        partial(measure_loop, 256),
+        loop_table,
+        games=GAMES,
+        time="three and a half hours",
+    ),
+]

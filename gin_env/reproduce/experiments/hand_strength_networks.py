@@ -1,0 +1,312 @@
+"""Paper 002's Table 1 with ten networks for each of its one, controls, the paper's own schedule to its end.
+
+Everything is kept in the run's folder as soon as it is made: data sets, networks, checkpoints after each
+epoch. A network is selected by its games on the decks of `selection.VALIDATION_SEED`; all figures that a
+table shows are of the run's own decks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gin_env.agents.hand_strength.bots import OffensiveBot
+from gin_env.agents.hand_strength.weights import load_network, save_network
+from gin_env.matches.matches import MatchResult
+from gin_env.reproduce.experiment import (
+    Experiment,
+    Row,
+    Run,
+    by,
+    in_order,
+    interval,
+    markdown,
+    match_row,
+    percent,
+)
+from gin_env.reproduce.experiments.hand_strength import DATA_TITLES, data_set
+from gin_env.support.atomic import save_figure
+from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, sign_figure
+from gin_env.training.hand_strength import recipes
+from gin_env.training.hand_strength.data_sets import DataSet
+
+if TYPE_CHECKING:
+    from gin_env.training.hand_strength.trainer import Settings, Trainer
+
+CONFIDENCE = 0.9
+"""The paper's."""
+TABLE = {
+    "mlp-simple": (87.4, 87.7, 42.9, 0.8),
+    "mlp-i-simple": (90.8, 91.4, 43.6, 0.8),
+    "dual-inception-simple": (79.1, 79.8, 45.8, 0.8),
+    "mlp-random-16": (159.0, 159.4, 44.0, 0.8),
+    "mlp-i-random-16": (149.2, 150.0, 42.3, 0.8),
+    "dual-inception-random-16": (83.0, 83.0, 50.1, 0.8),
+    "mlp-random-256": (106.1, 107.4, 48.1, 0.8),
+    "mlp-i-random-256": (106.4, 107.8, 45.8, 0.7),
+    "dual-inception-random-256": (74.8, 75.7, 55.4, 0.8),
+    "mlp-simple-all-stages": (153.7, 154.5, 34.3, 0.7),
+    "mlp-i-simple-all-stages": (153.5, 155.7, 29.3, 0.6),
+    "dual-inception-simple-all-stages": (144.1, 146.5, 19.7, 0.6),
+    "dual-inception-random-16-augmented": (181.7, 181.4, 42.8, 0.8),
+    "dual-inception-16-random-16-augmented": (132.6, 132.0, 51.2, 0.8),
+}
+"""Table 1: training loss, validation loss, games won in per cent against Simple, half its interval."""
+NETWORKS = 10
+"""Of each kind."""
+GAMES = 10_000
+
+
+# --- Ten networks ---------------------------------------------------------------------------------------
+
+
+def trained_networks(
+    run: Run, name: str, states: DataSet, settings: Sequence[Settings]
+) -> list[tuple[Path, dict[str, Any]]]:
+    """(file, what it says) of a network for each of the settings, trained and validated once in the folder.
+
+    ``"validated"`` in what the file says is the share of its validation games that the network won.
+    """
+    from gin_env.training.hand_strength.selection import VALIDATION_GAMES, validation_win_rate
+    from gin_env.training.hand_strength.trainer import train
+
+    found = []
+    for one in settings:
+        path = run.folder / f"{name}-{one.seed}.safetensors"
+        if not path.exists():
+            run.say(f"training {name}, seed {one.seed}")
+            trainer = train(states, one)
+            validated = validation_win_rate(trainer, run.size(VALIDATION_GAMES, 20))
+            save_network(path, trainer.network, trainer.describe() | {"validated": validated})
+        found.append((path, load_network(path)[1]))
+    return found
+
+
+def play_network(run: Run, path: Path, label: str, games: int = GAMES) -> MatchResult:
+    """The match of a network's player against Simple."""
+    bot = OffensiveBot(str(path))
+    bot.name = f"offensive with {label}"
+    return run.match(bot, "simple", games)
+
+
+def network_rows(run: Run, name: str, networks: Sequence[tuple[Path, dict[str, Any]]]) -> list[Row]:
+    """A row for each network: its losses, its validation games, its match; the best one is `selected`."""
+    best = max(range(len(networks)), key=lambda number: networks[number][1]["validated"])
+    rows = []
+    for number, (path, told) in enumerate(networks):
+        match = play_network(run, path, f"{name}, seed {told['seed']}")
+        low, high = match.confidence_interval(CONFIDENCE)
+        rows.append(
+            match_row(match)
+            | {
+                "low": percent(low),
+                "high": percent(high),
+                "network": name,
+                "seed": told["seed"],
+                "train_loss": round(told["train_losses"][-1], 3),
+                "validation_loss": round(told["validation_losses"][-1], 3),
+                "train_losses": [round(loss, 3) for loss in told["train_losses"]],
+                "validation_losses": [round(loss, 3) for loss in told["validation_losses"]],
+                "validated": percent(told["validated"]),
+                "selected": number == best,
+            }
+        )
+    return rows
+
+
+def measure_networks(names: Sequence[str], run: Run) -> list[Row]:
+    """Ten networks of each recipe."""
+    import torch
+
+    from gin_env.training.hand_strength.trainer import Settings, find_schedule
+
+    torch.set_num_threads(1)
+    schedule = find_schedule("fast", 1 if run.quick else None)
+    rows = []
+    for name in run.some(names, 1):
+        recipe = recipes.find_recipe(name)
+        states = data_set(run, recipe.data_set, recipe.stages)
+        settings = [
+            Settings(recipe.architecture, schedule, recipe.augmented, run.seed + k, recipe.independently)
+            for k in range(run.size(NETWORKS, 2))
+        ]
+        rows += network_rows(run, name, trained_networks(run, name, states, settings))
+    return rows
+
+
+def spread(numbers: Sequence[float]) -> str:
+    """``53.6 (46.1 to 55.2)``: median, lowest and highest."""
+    return f"{np.median(numbers):.1f} ({min(numbers):.1f} to {max(numbers):.1f})"
+
+
+def networks_table(rows: Sequence[Row]) -> str:
+    """A row for each recipe: median and range of its networks, and the one selected by other games."""
+    lines = []
+    for name in in_order(rows, "network"):
+        mine = [row for row in rows if row["network"] == name]
+        (selected,) = (row for row in mine if row["selected"])
+        paper = TABLE.get(name)
+        lines.append(
+            (
+                f"`{name}`",
+                len(mine),
+                f"{np.median([row['train_loss'] for row in mine]):.1f}",
+                paper[0] if paper else "",
+                spread([row["validation_loss"] for row in mine]),
+                paper[1] if paper else "",
+                spread([row["won"] for row in mine]),
+                f"{paper[2]} ± {paper[3]}" if paper else "",
+                interval(selected, 1),
+            )
+        )
+    header = [
+        "network and data", "networks", "train loss: median", "paper",
+        "validation loss: median (lowest to highest)", "paper",
+        "games won: median (lowest to highest)", "paper (one network)",
+        "the one selected by other games (90 % interval)",
+    ]  # fmt: skip
+    return markdown(header, lines)
+
+
+COLOURS = {"mlp": BLUE, "mlp-i": ORANGE, "dual-inception": GREEN}
+
+
+def draw_losses(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Figure 4: training and validation loss by epoch, medians of the networks."""
+    figure, [axes] = new_figure(4 * len(DATA_TITLES), 3.4, columns=len(DATA_TITLES))
+    for panel, (name, title) in zip(axes, DATA_TITLES.items(), strict=True):
+        for architecture, colour in COLOURS.items():
+            mine = [row for row in rows if row["network"] == f"{architecture}-{name}"]
+            for key, dash in (("train_losses", "-"), ("validation_losses", "--")):
+                if mine:
+                    losses = np.median([row[key] for row in mine], axis=0)
+                    label = architecture if dash == "-" else None
+                    panel.plot(np.arange(1, len(losses) + 1), losses, dash, color=colour, label=label)
+        panel.set(xlabel="epoch", ylabel="mean squared error", title=f"{title} (002, Figure 4)")
+        if panel.has_data():
+            panel.legend(fontsize=8, title="dashed: validation", title_fontsize=8)
+    sign_figure(figure, origin)
+    save_figure(figure, path, dpi=150)
+
+
+CONTROLS = ("dual-inception-random-16", "dual-inception-random-256", *recipes.CONTROLS)
+"""The controls, and what they are controls of."""
+
+# --- The paper's schedule ---------------------------------------------------------------------------------
+
+SCHEDULED = (("random-256", 0), ("random-16", 0), ("random-256", 1))
+"""Data set and seed (from the run's) of each network. The paper trained one on each; ten take nine hours."""
+PAPER_OBSERVATIONS = 1_000_000
+MEASURED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 33, 40, 48, 64, 80, 96)
+"""Epochs after which the network plays."""
+
+
+def continued(path: Path, states: DataSet, settings: Settings) -> Trainer:
+    """The training run of a checkpoint, or a new one if there is none."""
+    from gin_env.training.hand_strength.trainer import Trainer
+
+    return Trainer.resume(path, states, settings) if path.exists() else Trainer(states, settings)
+
+
+def measure_schedule(run: Run) -> list[Row]:
+    """Dual Inception by the paper's schedule, on as many observations as the paper's: errors and games."""
+    import torch
+
+    from gin_env.training.hand_strength.trainer import Settings, find_schedule
+
+    torch.set_num_threads(1)
+    schedule = find_schedule("paper", 3 if run.quick else None)
+    rows = []
+    for name, number in run.some(SCHEDULED, 2):
+        seed = run.seed + number
+        states = data_set(run, name, observations=PAPER_OBSERVATIONS)
+        settings = Settings("dual-inception", schedule, seed=seed)
+        label = f"{name}, seed {seed}"
+        checkpoint = run.folder / f"{name}-{seed}-checkpoint.safetensors"
+        trainer = continued(checkpoint, states, settings)
+        for epoch in (one for one in MEASURED if one <= schedule.epochs):
+            path = run.folder / f"{name}-{seed}-epoch-{epoch}.safetensors"
+            while not path.exists() and trainer.epoch < epoch:
+                trainer.run_epoch()
+                trainer.save_checkpoint(checkpoint)
+                run.say(f"{label}: epoch {trainer.epoch}, error {trainer.validation_losses[-1]:.1f}")
+            if not path.exists():
+                save_network(path, trainer.network, trainer.describe())
+            match = play_network(run, path, f"{label}, after epoch {epoch}")
+            told = load_network(path)[1]
+            rows.append(
+                match_row(match, data_set=name, seed=seed, epoch=epoch, states=len(states))
+                | {
+                    "train_loss": round(told["train_losses"][-1], 3),
+                    "validation_loss": round(told["validation_losses"][-1], 3),
+                }
+            )
+            run.say(f"{label}: epoch {epoch}, games won {interval(rows[-1])} %")
+    return rows
+
+
+def schedule_table(rows: Sequence[Row]) -> str:
+    """A row for each measured epoch, a column for each network: validation error, games won."""
+    found = by(rows, "data_set", "seed", "epoch")
+    columns = sorted({(row["data_set"], row["seed"]) for row in rows})
+    lines = []
+    for epoch in sorted(in_order(rows, "epoch")):
+        cells = [found[(*column, epoch)] for column in columns]
+        lines.append([epoch, *(f"{row['validation_loss']:.1f}; {row['won']:.1f} %" for row in cells)])
+    header = [f"{name}, seed {seed}: error; games won" for name, seed in columns]
+    return markdown(["epoch", *header], lines, "r")
+
+
+def draw_schedule(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Error and games won by epoch, a line for each network; the rate falls after epochs 32 and 64."""
+    figure, [axes] = new_figure(9, 3.6, columns=2)
+    looks = ((BLUE, "-"), (ORANGE, "--"))
+    for name, (colour, dash) in zip(in_order(rows, "data_set"), looks, strict=True):
+        mine = [row for row in rows if row["data_set"] == name]
+        for number, seed in enumerate(in_order(mine, "seed")):
+            line = [row for row in mine if row["seed"] == seed]
+            epochs = [row["epoch"] for row in line]
+            for panel, key in zip(axes, ("validation_loss", "won"), strict=True):
+                label = None if number else name
+                values = [row[key] for row in line]
+                panel.plot(epochs, values, marker=".", color=colour, linestyle=dash, label=label)
+    axes[0].set(xscale="log", xlabel="epoch", ylabel="mean squared error of validation")
+    axes[1].set(xscale="log", xlabel="epoch", ylabel="games won against simple, %")
+    axes[1].axhline(50, color="grey", linewidth=0.8)
+    axes[0].legend()
+    sign_figure(figure, origin)
+    save_figure(figure, path, dpi=120)
+
+
+EXPERIMENTS = [
+    Experiment(
+        "002/table-1",
+        "Networks of paper 002's Table 1, and ours: ten for each of its one",
+        partial(measure_networks, tuple(recipes.TABLE_1)),
+        networks_table,
+        games=GAMES,
+        time="an hour and a half",
+        pictures={"hand_strength/figure_4.png": draw_losses},
+    ),
+    Experiment(
+        "002/controls",
+        "What the filters of Dual Inception see, and augmentation by the paper's count",
+        partial(measure_networks, CONTROLS),
+        networks_table,
+        games=GAMES,
+        time="three quarters of an hour",
+    ),
+    Experiment(
+        "002/schedule",
+        "Paper 002's own schedule of 96 epochs to its end",
+        measure_schedule,
+        schedule_table,
+        games=GAMES,
+        time="an hour and a half",
+        pictures={"hand_strength/schedule.png": draw_schedule},
+    ),
+]

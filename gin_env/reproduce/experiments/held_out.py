@@ -1,0 +1,89 @@
+"""``generation`` trained with one family of bots left out: what it does to bots that it has never met.
+
+The shipped `generation` was mostly shown against the pool that it was trained and chosen in. Here the loop
+runs with its whole pool, and with `tonic` left out, three seeds each; all champions play the same bots.
+The bots of `HELD_OUT` are in no pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from gin_env.agents import Agent, make
+from gin_env.agents.generations.bot import GenerationBot
+from gin_env.reproduce.experiment import Experiment, Row, Run, in_order, markdown, match_row
+from gin_env.reproduce.experiments.learning import HELD_OUT
+
+LEFT_OUT: dict[str, dict[str, float]] = {
+    "nothing": {"simple": 8.0, "simple:knock_at=0": 1.0, "tonic": 2.0},
+    "`tonic`": {"simple": 8.0, "simple:knock_at=0": 1.0},
+}
+"""What is left out -> the pool of the loop, each bot with its share; the first is the loop's own."""
+SEEDS = (1, 2, 3)
+GENERATIONS = 3
+"""After the third the shipped run gained little."""
+OPPONENTS = ("simple", "simple:knock_at=0", "tonic", *HELD_OUT)
+GAMES = 6000
+
+
+def train_champion(run: Run, folder: Path, pool: dict[str, float], seed: int) -> Agent:
+    """The champion of a run of the loop, resumed in its folder; its ancestor if no generation was kept."""
+    from gin_env.training.generations import loop
+
+    hands = run.size(loop.Settings().hands, 64)
+    settings = loop.Settings(
+        pool=pool,
+        hands=hands,
+        hands_per_part=run.size(loop.Settings().hands_per_part, 64),
+        games=run.size(loop.Settings().games, 20),
+        seed=seed,
+    )
+    for generation in loop.run(folder, run.size(GENERATIONS, 1), settings, workers=1):
+        run.say(f"{folder.name}: generation {generation.number}, kept: {generation.kept}")
+    if not any(generation.kept for generation in loop.read_history(folder)[1:]):
+        return make(settings.ancestor)
+    return GenerationBot(str(loop.champion(folder)))
+
+
+def measure_held_out(run: Run) -> list[Row]:
+    """Each run's champion against bots of the whole pool and against those that are in none."""
+    rows = []
+    for number, (left_out, pool) in enumerate(run.some(list(LEFT_OUT.items()))):
+        for seed in run.some(SEEDS, 1):
+            bot = train_champion(run, run.folder / f"pool-{number}-seed-{seed}", pool, seed)
+            bot.name = f"generation without {left_out.strip('`')}, seed {seed}"
+            for opponent in OPPONENTS:
+                match = run.match(bot, opponent, GAMES)
+                rows.append(match_row(match, left_out=left_out, seed=seed, met=opponent in pool))
+    return rows
+
+
+def held_out_table(rows: Sequence[Row]) -> str:
+    """A row for each opponent, a column for each pool: the mean of the seeds; bots never met are marked."""
+    lines = []
+    for opponent in in_order(rows, "opponent"):
+        cells = [f"`{opponent}`"]
+        for left_out in in_order(rows, "left_out"):
+            mine = [row for row in rows if (row["opponent"], row["left_out"]) == (opponent, left_out)]
+            won = [row["won"] for row in mine]
+            text = f"{np.mean(won):.1f} ({', '.join(f'{one:.1f}' for one in won)})"
+            cells.append(text if mine[0]["met"] else f"*{text}*")
+        lines.append(cells)
+    header = ["games won against", *(f"{left_out} left out" for left_out in in_order(rows, "left_out"))]
+    return markdown(header, lines) + "\n\nMean of the seeds, each seed's in brackets; in italics: never met."
+
+
+EXPERIMENTS = [
+    Experiment(
+        "generation-held-out",
+        "The bot generation trained with a family of bots left out",
+        measure_held_out,
+        held_out_table,
+        games=GAMES,
+        seed=79,
+        time="an hour and a quarter",
+    )
+]

@@ -1,0 +1,91 @@
+"""The leaderboard: a row for each bot, made of the stored results of several experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gin_env.matches.ratings import Rating
+from gin_env.reproduce.experiment import Experiment, Row, by, interval, markdown
+from gin_env.reproduce.experiments.bots import tournament_of
+from gin_env.reproduce.experiments.learning import HELD_OUT
+
+
+def leaderboard_table(rows: Sequence[Row]) -> str:
+    """A row for each bot of the tournament, the best rating first; a cell is empty if nothing was measured.
+
+    An exploiter's result is that of the one that won most, if there are several.
+    """
+    found = {part: [row for row in rows if row["of"] == part] for part in PARTS}
+    result = tournament_of(found["tournament"])
+    means, simple = result.mean_win_rates, against_simple(found["tournament"])
+    speeds = by(found["bot-speed"], "bot")
+    exploiters = found["exploit"] + found["exploit-policy"]
+    exploits = by(sorted(exploiters, key=lambda row: row["won"]), "bot")
+    lines = []
+    for bot in result.standings():
+        name = result.bots[bot]
+        lines.append(
+            [
+                f"`{name}`",
+                "yes" if name in HELD_OUT else "",
+                rated(result.ratings[bot]) if result.ratings else "",
+                f"{100 * means[bot]:.1f}",
+                interval(simple.get(name, {}), 1),
+                microseconds(speeds[name]["median"]) if name in speeds else "",
+                exploit(exploits[name]) if name in exploits else "",
+            ]
+        )
+    header = [
+        "bot",
+        "held out",
+        "rating",
+        "games won against all others",
+        "games won against `simple`",
+        "microseconds a decision",
+        "games won by its best exploiter",
+    ]
+    return markdown(header, lines, "llrrrrl")
+
+
+def against_simple(rows: Sequence[Row]) -> dict[str, Row]:
+    """What each bot won against Simple, with the interval that was stored: its deals are not."""
+    found = {}
+    for row in rows:
+        (a, b), won, (low, high) = row["bots"], row["win_rate"], row["interval"]
+        if b == "simple":
+            found[a] = {"won": 100 * won, "low": 100 * low, "high": 100 * high}
+        elif a == "simple":
+            found[b] = {"won": 100 * (1 - won), "low": 100 * (1 - high), "high": 100 * (1 - low)}
+    return found
+
+
+def rated(rating: Rating) -> str:
+    """A rating, with its standard error if that is known."""
+    return f"{rating.value:.0f}" + (f" ± {rating.deviation:.1f}" if rating.deviation else "")
+
+
+def microseconds(a_second: float) -> str:
+    """The time of a decision: two digits, or whole microseconds."""
+    time = 1e6 / a_second
+    return f"{time:.2g}" if time < 10 else f"{time:,.0f}"
+
+
+def exploit(row: Row) -> str:
+    """What an exploiter won, and what it has learned from."""
+    start = f", begun as `{row['start']}`" if row["start"] else ""
+    learned = f"{row['decisions'] / 1e6:.1f} million decisions, {row['minutes']:.0f} minutes{start}"
+    return f"{interval(row, 1)}; {learned}"
+
+
+PARTS = ("tournament", "bot-speed", "exploit", "exploit-policy")
+EXPERIMENTS = [
+    Experiment(
+        "leaderboard",
+        f"Every bot in one table, made of {', '.join(PARTS)}",
+        None,
+        leaderboard_table,
+        games=0,
+        time="four hours",
+        parts=PARTS,
+    )
+]

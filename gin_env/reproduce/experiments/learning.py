@@ -1,0 +1,203 @@
+"""What is learned: PPO on candidates by minutes, what carries it, and the shipped policy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean
+
+from gin_env import agents
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.reproduce.experiment import Experiment, Row, Run, by, in_order, interval, markdown, match_row
+from gin_env.support.atomic import save_figure
+from gin_env.support.plots import new_figure, sign_figure
+
+HELD_OUT = ("utility", "cfr-plus", "late-knock")
+"""Bots that no training of ours may meet: what it does to them is what it does to strangers."""
+LEAGUE = ("simple", "simple:knock_at=0", "tonic", "generation")
+"""Of the example's default settings."""
+
+
+def strength_table(rows: Sequence[Row]) -> str:
+    """Games won against Simple by minutes of training, a column for each seed."""
+    simple = [row for row in rows if row["opponent"] == "simple" and "after" not in row]
+    seeds, found = in_order(simple, "seed"), by(simple, "example", "minutes", "seed")
+    lines = []
+    for example in in_order(simple, "example"):
+        for minutes in in_order(simple, "minutes"):
+            mine = {seed: found.get((example, minutes, seed)) for seed in seeds}
+            known = [row["decisions"] for row in mine.values() if row]
+            if known:
+                cells = [interval(row) if row else "" for row in mine.values()]
+                lines.append([f"`{example}`", minutes, f"{mean(known) / 1e6:.1f} million", *cells])
+    header = ["example", "minutes", "decisions learned", *(f"seed {seed}" for seed in seeds)]
+    return markdown(header, lines, "lrr" + "r" * len(seeds))
+
+
+def opponents_table(rows: Sequence[Row]) -> str:
+    """After the longest training: games won against every bot, a column for each seed."""
+    longest = max(row["minutes"] for row in rows)
+    last = [
+        row for row in rows if row["minutes"] == longest and row["example"] == "ppo.py" and "after" not in row
+    ]
+    seeds, found = in_order(last, "seed"), by(last, "opponent", "seed")
+    lines = []
+    for opponent in in_order(last, "opponent"):
+        group = "in the league" if opponent in LEAGUE else "held out" if opponent in HELD_OUT else ""
+        lines.append([f"`{opponent}`", group, *(interval(found.get((opponent, seed), {})) for seed in seeds)])
+    header = [f"after {longest} minutes against", "", *(f"seed {seed}" for seed in seeds)]
+    return markdown(header, lines, "ll" + "r" * len(seeds))
+
+
+def draw_curves(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Games won against Simple over the longest training, a line for each example and seed."""
+    longest = max(row["minutes"] for row in rows)
+    mine = [row for row in rows if row["minutes"] == longest and row["opponent"] == "simple"]
+    figure, [[axes]] = new_figure(8, 5)
+    for example, seed in sorted({(row["example"], row["seed"]) for row in mine}):
+        run = [row for row in mine if (row["example"], row["seed"]) == (example, seed)]
+        points = sorted(((row.get("after", longest), row) for row in run), key=lambda point: point[0])
+        minutes, won = zip(*((minute, row["won"]) for minute, row in points), strict=True)
+        dash = "-" if example == "ppo.py" else "--"
+        (line,) = axes.plot(minutes, won, dash, marker="o", ms=3, label=f"{example}, seed {seed}")
+        low, high = ([row[end] for _, row in points] for end in ("low", "high"))
+        axes.fill_between(minutes, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+    axes.set(xlabel="minutes of training", ylabel="games won against simple, %", title="PPO on candidates")
+    axes.legend(loc="lower right")
+    sign_figure(figure, origin)
+    save_figure(figure, path, dpi=120)
+
+
+def ablation_table(rows: Sequence[Row]) -> str:
+    """Each change of the training: the mean of the seeds against each opponent, the seeds in brackets."""
+    opponents = in_order(rows, "opponent")
+    found: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        found.setdefault((row["variant"], row["opponent"]), []).append(row["won"])
+    lines = []
+    for variant in in_order(rows, "variant"):
+        cells = []
+        for opponent in opponents:
+            won = found.get((variant, opponent), [])
+            each = ", ".join(f"{one:.1f}" for one in won)
+            cells.append(f"{mean(won):.1f} ({each})" if won else "")
+        lines.append([variant, *cells])
+    header = ["training", *(f"`{opponent}`" for opponent in opponents)]
+    return markdown(header, lines, "l" + "r" * len(opponents))
+
+
+def measure_policy(run: Run) -> list[Row]:
+    """The shipped policy against every other bot."""
+    opponents = [name for name in agents.quick_names() if name not in ("policy", "random")]
+    return [
+        match_row(run.match("policy", opponent, 20_000), held_out=opponent in HELD_OUT)
+        for opponent in run.some(opponents)
+    ]
+
+
+def policy_table(rows: Sequence[Row]) -> str:
+    """Games won by the shipped policy; those whom its training never met are marked."""
+    ordered = sorted(rows, key=lambda row: row["won"])
+    lines = [(f"`{row['opponent']}`", "yes" if row["held_out"] else "", interval(row)) for row in ordered]
+    return markdown(["`policy` against", "held out", "games won (95 % interval)"], lines, "llr")
+
+
+def measure_scores(run: Run) -> list[Row]:
+    """The shipped policy, with and without a look at the score, against some bots and each other."""
+    seeing = agents.make("policy")
+    if not isinstance(seeing, CandidatePolicyBot):
+        raise TypeError("the bot policy does not score candidates")
+    blind = CandidatePolicyBot(seeing.network, seeing.rules, name="policy that sees no score", episode="hand")
+    rows = [match_row(run.match("policy", blind, 20_000))]
+    for opponent in ("simple", "generation"):
+        rows += [match_row(run.match(bot, opponent, 20_000)) for bot in ("policy", blind)]
+    return rows
+
+
+def scores_table(rows: Sequence[Row]) -> str:
+    """A row for each match."""
+    lines = [(f"{row['bot']} against {row['opponent']}", interval(row)) for row in rows]
+    return markdown(["match", "games won (95 % interval)"], lines, "lr")
+
+
+def rewards_table(rows: Sequence[Row]) -> str:
+    """A row for each opponent, a column for each reward of the same training."""
+    rewards, found = in_order(rows, "reward"), by(rows, "reward", "opponent")
+    lines = [
+        [f"`{opponent}`", *(interval(found[reward, opponent]) for reward in rewards)]
+        for opponent in in_order(rows, "opponent")
+    ]
+    return markdown(["games won against", *(f"paid {reward}" for reward in rewards)], lines, "lrr")
+
+
+def speed_table(rows: Sequence[Row]) -> str:
+    """A row for each thing that was timed: its rate, and what it is beside the example's with one thread."""
+    peer = next(row["a_second"] for row in rows if row["what"] == "ppo.py, threads 1: learned")
+    lines = []
+    for row in rows:
+        rates = [f"{row[name]:,}" for name in ("a_second", "slowest", "fastest")]
+        lines.append([row["what"], rates[0], " to ".join(rates[1:]), f"{row['a_second'] / peer:.2f}"])
+    header = ["decisions", "a second, median", "slowest to fastest", "over ppo.py with one thread"]
+    return markdown(header, lines, "lrrr")
+
+
+EXPERIMENTS = [
+    Experiment(
+        "ppo/strength",
+        "PPO on candidates: minutes of training and games won",
+        None,
+        lambda rows: strength_table(rows) + "\n\n" + opponents_table(rows),
+        games=10_000,
+        program="python benchmarks/learning.py strength",
+        pictures={"learning_curve.png": draw_curves},
+    ),
+    Experiment(
+        "ppo/speed",
+        "How fast the learning examples learn",
+        None,
+        speed_table,
+        games=0,
+        program="python benchmarks/learning_speed.py",
+    ),
+    Experiment(
+        "ppo/ablation",
+        "What carries PPO on candidates",
+        None,
+        ablation_table,
+        games=2000,
+        program="python benchmarks/learning.py ablation",
+    ),
+    Experiment(
+        "ppo/candidates",
+        "What candidates are worth to Stable-Baselines3",
+        None,
+        ablation_table,
+        games=2000,
+        program="python benchmarks/learning.py candidates",
+    ),
+    Experiment(
+        "ppo/rewards",
+        "What a hand should pay",
+        None,
+        rewards_table,
+        games=4000,
+        seed=1,
+        program="python examples/ppo.py --decisions 8000000 --threads 1",
+    ),
+    Experiment(
+        "policy",
+        "The shipped policy against every bot",
+        measure_policy,
+        policy_table,
+        seed=77,
+        time="half an hour",
+    ),
+    Experiment(
+        "policy-score",
+        "What the policy's look at the score is worth",
+        measure_scores,
+        scores_table,
+        seed=78,
+        time="ten minutes",
+    ),
+]

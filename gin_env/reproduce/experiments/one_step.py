@@ -1,0 +1,255 @@
+"""What one decision of looking ahead gains, judged by the cards that were really there.
+
+Positions come from games of the policy. In each the policy's likeliest actions are tried twice: in worlds, as
+`search` does, and with the true hands, where the policy and the true opponent play many shufflings of the
+stock to the end. How much better by the true hands the action is that the worlds recommend, over the policy's
+choice, is what the worlds, the rollouts and the rule that chooses gain in one decision.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gin_env import agents
+from gin_env.agents.base import Agent
+from gin_env.agents.search.bot import SearchBot, after, mean_and_error
+from gin_env.agents.turns import play_bot, play_seated
+from gin_env.batch import Games
+from gin_env.game.rules import Rules
+from gin_env.game.state import STOCK_ONLY
+from gin_env.observations.views import PlayerView
+from gin_env.reproduce.experiment import Row, Run, markdown
+from gin_env.support.atomic import save_figure, write_json
+from gin_env.support.plots import new_figure, sign_figure
+
+POSITIONS = 10_000
+"""Against each opponent."""
+BLOCK = 250
+"""Positions that are measured at a time and kept."""
+OPPONENTS = ("policy", "simple")
+STOPPED = 0.025
+"""Share of the policy's decisions that become positions, at most: about two of a game."""
+FUTURES = 32
+"""Shufflings of the stock with the true hands."""
+COUNTS = (16, 64, 256, 512)
+CAUTIONS = (0.0, 1.5)
+TO_THE_END = 1000
+"""Turns that no hand lasts."""
+
+
+class Plan(NamedTuple):
+    """Worlds that are tried: parameters of `search`, and how many of them by the number of turns."""
+
+    settings: dict[str, Any]
+    most: dict[int, int]
+
+
+PLANS = {
+    "any cards": Plan({"estimator": "uniform"}, {3: 256}),
+    "each card alone, after Simple": Plan({"estimator": "suit-equivariant"}, {3: 256}),
+    "the same, and Simple plays on": Plan({"estimator": "suit-equivariant", "opponent": "simple"}, {3: 256}),
+    "each card alone, after policy": Plan({}, {1: 512, 3: 512, TO_THE_END: 64}),
+    "whole hands, by likelihood": Plan({"trust": 1.0}, {3: 256}),
+}
+TRUE = "the true hands"
+MEASURED = ("won", "points", "changed")
+"""Means over all positions: chance to win, points of the hand, share of the decisions that are others."""
+Gain = tuple[float, float, float]
+
+
+class Variant(NamedTuple):
+    """How a decision was made."""
+
+    belief: str
+    turns: int
+    samples: int
+    caution: float
+
+
+def positions(
+    opponent: Agent, policy: Agent, count: int, seed: int, share: float = STOPPED, games: int | None = None
+) -> np.ndarray:
+    """`STATE` records (count,): player 0, who plays the policy, is to move and has a choice.
+
+    Each of her decisions becomes a position with the chance `share`; there are fewer than `count` if so many
+    `games` (default: `count`) do not have enough of them.
+    """
+    random = np.random.default_rng(seed)
+    table = Games(count if games is None else games, episode="game")
+    table.start(table.everyone, np.full(len(table), seed, np.uint64), table.everyone.astype(np.uint64))
+    found, running = [], table.everyone
+    while len(running):
+        sitting = table.to_move()[running]
+        stopped = running[(sitting == 0) & (random.random(len(running)) < share)]
+        found.append(table.state[stopped][table.state["public"]["phase"][stopped] != STOCK_ONLY])
+        play_seated(table, [policy, opponent], sitting, running, play_bot)
+        running = running[~table.done[running]]
+    states = np.concatenate(found)
+    return states[random.permutation(len(states))[:count]]
+
+
+def view_of(state: np.void) -> PlayerView:
+    """What player 0 sees of a game."""
+    table = Games(1)
+    table.state[0] = state
+    return table.views(table.everyone, 0)
+
+
+def shuffle_stock(state: np.void, count: int, random: np.random.Generator) -> np.ndarray:
+    """So many copies of a `STATE` record, with the cards of the stock in random orders."""
+    shuffled = np.repeat(state.reshape(1), count)
+    rules = Rules.from_record(state["public"]["rules"])
+    stock = slice(rules.deck_size - int(state["public"]["stock_left"]), rules.deck_size)
+    shuffled["hidden"]["deck"][:, stock] = random.permuted(shuffled["hidden"]["deck"][:, stock], axis=1)
+    return shuffled
+
+
+def measure_one_step(run: Run) -> list[Row]:
+    """Both opponents; the blocks that were measured before a stop are not measured again."""
+    return [row for opponent in run.some(OPPONENTS, 1) for row in _measure(run, opponent)]
+
+
+def _measure(run: Run, opponent: str) -> list[Row]:
+    run.used("search", opponent)
+    trial = Trial(opponent)
+    blocks = []
+    for number in range(run.size(POSITIONS // BLOCK, 2)):
+        path = run.folder / f"{opponent}-{number}.json"
+        if not path.exists():
+            size = run.size(BLOCK, 4)
+            run.say(f"against {opponent}, positions {number * size:,} to {(number + 1) * size:,}")
+            write_json(path, trial.measure(size, run.seed + number))
+        blocks.append(json.loads(path.read_text()))
+    rows = []
+    for index, about in enumerate(blocks[0]["variants"]):
+        # The blocks are independent of each other, unlike the positions of one game.
+        means = np.array([block["means"][index] for block in blocks])
+        errors = means.std(axis=0, ddof=1) / len(means) ** 0.5
+        rows.append(
+            {"opponent": opponent, "positions": sum(block["positions"] for block in blocks)}
+            | about
+            | {name: round(float(mean), 4) for name, mean in zip(MEASURED, means.mean(axis=0), strict=True)}
+            | {f"{name}_error": round(float(error), 4) for name, error in zip(MEASURED, errors, strict=True)}
+        )
+    return rows
+
+
+class Trial:
+    """Tries decisions of the policy at tables with one opponent.
+
+    Parameters
+    ----------
+    opponent : the bot's name.
+    """
+
+    def __init__(self, opponent: str) -> None:
+        self.opponent = agents.make(opponent)
+        self.bots = {belief: SearchBot(**plan.settings) for belief, plan in PLANS.items()}
+        self.searcher = next(iter(self.bots.values()))
+        """Whose policy, and whose worth of points, is that of all."""
+        self.policy = self.searcher.policy
+
+    def measure(self, count: int, seed: int) -> dict[str, Any]:
+        """What each variant gains over the policy in so many positions, on average."""
+        found: dict[Variant, list[Gain]] = {}
+        states = positions(self.opponent, self.policy, count, seed)
+        for number, state in enumerate(states):
+            for variant, gain in self.gains(state, np.random.default_rng([seed, number])):
+                found.setdefault(variant, []).append(gain)
+        variants = list(found)
+        return {
+            "positions": len(states),
+            "variants": [variant._asdict() for variant in variants],
+            "means": [(np.sum(found[variant], axis=0) / len(states)).tolist() for variant in variants],
+        }
+
+    def gains(self, state: np.void, random: np.random.Generator) -> Iterator[tuple[Variant, Gain]]:
+        """What each variant gains at one position; nothing where the policy sees no choice."""
+        view = view_of(state)
+        tried = self.searcher.likeliest(view)
+        if len(tried) == 1:
+            return
+        won, points = self.true_gains(state, tried, random)
+        half = FUTURES // 2  # what chooses does not judge
+        best = int(won[:, :half].mean(axis=1).argmax())
+        yield Variant(TRUE, 0, half, 0.0), _gain(best, won[:, half:], points[:, half:])
+        for belief, bot in self.bots.items():
+            most = PLANS[belief].most
+            worlds = bot.belief.worlds(view, max(most.values()), random)
+            for turns, count in most.items():
+                bot.turns = turns
+                gains = bot.gains(view, worlds[:count], tried)
+                for samples, caution in product([some for some in COUNTS if some <= count], CAUTIONS):
+                    mean, error = mean_and_error(gains[:, :samples])
+                    surely = mean - caution * error
+                    yield Variant(belief, turns, samples, caution), _gain(int(surely.argmax()), won, points)
+
+    def true_gains(
+        self, state: np.void, tried: np.ndarray, random: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """float64 (k, FUTURES) twice: chances to win, in per cent, and points, above the first action."""
+        shuffled = shuffle_stock(state, FUTURES, random)
+        futures = after(np.tile(shuffled, len(tried)), np.repeat(tried, FUTURES))
+        running = futures.everyone[~futures.done]
+        while len(running):
+            sitting = futures.to_move()[running]
+            play_seated(futures, [self.policy, self.opponent], sitting, running, play_bot)
+            running = running[~futures.done[running]]
+        points = 100.0 * futures.rewards
+        own, other = state["public"]["scores"].tolist()
+        won = 100 * self.searcher.worth(futures.rules, np.rint(points).astype(np.int64), own, other)
+        won, points = won.reshape(len(tried), FUTURES), points.reshape(len(tried), FUTURES)
+        return won - won[0], points - points[0]
+
+
+def _gain(chosen: int, won: np.ndarray, points: np.ndarray) -> Gain:
+    """What the chosen action brings, by its futures."""
+    return float(won[chosen].mean()), float(points[chosen].mean()), float(chosen != 0)
+
+
+def _length(turns: int) -> str:
+    """How far rollouts went, in words."""
+    return {0: "", 1: "1 turn", TO_THE_END: "to the end"}.get(turns, f"{turns} turns")
+
+
+def one_step_table(rows: Sequence[Row]) -> str:
+    """A row for each variant, against each opponent."""
+    lines = []
+    for row in rows:
+        cells = [f"{row[name]:+.3f} ± {row[f'{name}_error']:.3f}" for name in MEASURED[:2]]
+        about = [f"`{row['opponent']}`", row["belief"], _length(row["turns"]), row["samples"], row["caution"]]
+        lines.append([*about, *cells, f"{100 * row['changed']:.1f}"])
+    header = [
+        "against", "worlds", "rollouts", "number", "standard errors asked for",
+        "chance to win, points of 100", "points of the hand", "decisions changed, %",
+    ]  # fmt: skip
+    return markdown(header, lines, "lllrrrrr")
+
+
+def draw_one_step(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """The chance to win that one decision gains, by worlds, for each belief and length of the rollouts."""
+    opponents = list(dict.fromkeys(row["opponent"] for row in rows))
+    figure, [panels] = new_figure(5 * len(opponents), 4.8, columns=len(opponents))
+    for axes, opponent in zip(panels, opponents, strict=True):
+        mine = [row for row in rows if row["opponent"] == opponent and row["caution"] == max(CAUTIONS)]
+        for belief, turns in dict.fromkeys((row["belief"], row["turns"]) for row in mine):
+            line = [row for row in mine if (row["belief"], row["turns"]) == (belief, turns)]
+            axes.errorbar(
+                [row["samples"] for row in line],
+                [row["won"] for row in line],
+                [1.96 * row["won_error"] for row in line],
+                marker="o", capsize=3, label=f"{belief}, {_length(turns)}",
+            )  # fmt: skip
+        axes.axhline(0, color="grey", linewidth=1)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(COUNTS, [str(count) for count in COUNTS])
+        axes.set(xlabel="worlds", ylabel="chance to win, points of 100", title=f"against {opponent}")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", fontsize=8, ncols=3)
+    sign_figure(figure, origin)
+    save_figure(figure, path, dpi=120)

@@ -1,0 +1,135 @@
+"""What looking ahead is worth: the bot ``search`` against the policy that it starts from, and others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gin_env.matches.matches import PAIRS, MatchResult
+from gin_env.reproduce.experiment import Experiment, Row, Run, interval, markdown, match_row
+from gin_env.reproduce.experiments.beliefs import beliefs_table, measure_beliefs
+from gin_env.reproduce.experiments.expert_iteration import expert_iteration_table, measure_expert_iteration
+from gin_env.reproduce.experiments.one_step import draw_one_step, measure_one_step, one_step_table
+from gin_env.support.atomic import save_figure
+from gin_env.support.plots import new_figure, sign_figure
+
+BLOCK = 500
+"""Games that are played at a time and kept: a run that is stopped loses no more."""
+AFTER_SIMPLE = "search:opponent=simple,estimator=suit-equivariant"
+"""Takes everybody for `simple`, in worlds and in what follows."""
+MATCHES = (("search", "policy", 4000), ("search", "simple", 1000), (AFTER_SIMPLE, "simple", 1000))
+BUDGETS = (8, 32, 128, 512)
+BUDGET_GAMES = 1000
+
+
+def measure_matches(run: Run, matches: Sequence[tuple[str, str, int]]) -> list[Row]:
+    """Matches in blocks, each with decks of its own."""
+    rows = []
+    for bot, opponent, games in matches:
+        run.used(bot, opponent)
+        size = run.size(BLOCK, 4)
+        played = []
+        for block in range(run.size(games // BLOCK, 2)):
+            run.say(f"{bot} against {opponent}, games {block * size:,} to {(block + 1) * size:,}")
+            played.append(run.log.play((bot, opponent), (bot, opponent), size, run.seed + block))
+        rows.append(match_row(joined(played)))
+    return rows
+
+
+def joined(matches: Sequence[MatchResult]) -> MatchResult:
+    """Matches of the same bots on other decks as one."""
+    numbers = ("games", "hands", "voids", "turns")
+    totals: dict[str, Any] = {name: sum(getattr(match, name) for match in matches) for name in numbers}
+    for name in PAIRS[1:]:  # all but the bots' names
+        a, b = np.sum([getattr(match, name) for match in matches], axis=0).tolist()
+        totals[name] = a, b
+    return replace(matches[0], **totals, deals=np.concatenate([match.each_deal() for match in matches]))
+
+
+def measure_strength(run: Run) -> list[Row]:
+    """The bot as it ships, against its policy and against Simple; and who knows that it is Simple."""
+    return measure_matches(run, run.some(MATCHES, 1))
+
+
+def measure_budgets(run: Run) -> list[Row]:
+    """By the number of worlds, against the policy."""
+    matches = [(f"search:samples={samples}", "policy", BUDGET_GAMES) for samples in BUDGETS]
+    return measure_matches(run, run.some(matches, 1))
+
+
+def search_table(rows: Sequence[Row]) -> str:
+    """A row for each match."""
+    lines = [
+        (f"`{row['bot']}` against `{row['opponent']}`", f"{row['games']:,}", interval(row)) for row in rows
+    ]
+    return markdown(["match", "games", "games won (95 % interval)"], lines, "lrr")
+
+
+def draw_budgets(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Games won by the number of worlds, with their intervals."""
+    figure, [[axes]] = new_figure(6, 4)
+    samples = [int(str(row["bot"]).split("=")[1]) for row in rows]
+    won = np.array([row["won"] for row in rows])
+    spread = np.array([[row["won"] - row["low"], row["high"] - row["won"]] for row in rows]).T
+    axes.errorbar(samples, won, spread, marker="o", capsize=4)
+    axes.axhline(50, color="grey", linewidth=1)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(samples, [str(count) for count in samples])
+    axes.set(xlabel="worlds", ylabel="games won against policy, %", title="search by its budget")
+    sign_figure(figure, origin)
+    save_figure(figure, path, dpi=120)
+
+
+EXPERIMENTS = [
+    Experiment(
+        "search/beliefs",
+        "What is believed of the opponent's hand",
+        measure_beliefs,
+        beliefs_table,
+        games=0,
+        seed=300,
+        time="a quarter of an hour",
+    ),
+    Experiment(
+        "search/one-step",
+        "What one decision of looking ahead gains",
+        measure_one_step,
+        one_step_table,
+        games=0,
+        seed=500,
+        time="an hour and a half",
+        pictures={"search_one_step.png": draw_one_step},
+    ),
+    Experiment(
+        "search/strength",
+        "The bot search against the policy that it starts from, and Simple",
+        measure_strength,
+        search_table,
+        games=0,
+        seed=900,
+        time="two hours",
+    ),
+    Experiment(
+        "search/budgets",
+        "The bot search by the number of worlds, against its policy",
+        measure_budgets,
+        search_table,
+        games=0,
+        seed=950,
+        time="three quarters of an hour",
+        pictures={"search_budgets.png": draw_budgets},
+    ),
+    Experiment(
+        "search/expert-iteration",
+        "The policy taught by what search finds",
+        measure_expert_iteration,
+        expert_iteration_table,
+        games=40_000,
+        seed=1300,
+        time="an hour and a quarter",
+    ),
+]

@@ -1,0 +1,85 @@
+"""Why a move: for each action the hand that it leaves, and what the card may do for the opponent.
+
+The numbers are those that the bots' networks read (`gin_env.observations.candidates`), in cards and points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gin_env.estimators import resolve
+from gin_env.estimators.base import Estimator
+from gin_env.estimators.risk import discard_risks
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
+from gin_env.game.cards import NUM_CARDS
+from gin_env.game.state import STOCK_ONLY
+from gin_env.observations.candidates import NO_ACTION, part
+from gin_env.observations.views import PlayerView
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One legal action. What does not apply is None: a knock leaves no next card to hope for."""
+
+    action: int
+    deadwood: int | None = None
+    """Of the hand that it leaves; for drawing the upcard, after the discard that leaves the least."""
+    outs: int | None = None
+    """Unseen cards that complete a meld and lower the deadwood."""
+    knock_chance: float | None = None
+    """Share of the unseen cards after which a knock is possible."""
+    gin_outs: int | None = None
+    """Unseen cards that make gin."""
+    danger: int | None = None
+    """Melds of three that the opponent may complete with the card that is discarded (or left for her):
+    those whose other two cards she may hold, 6 at most."""
+    risk: float | None = None
+    """The same, each meld weighted with the probability that she holds the other two, by an estimator
+    (`gin_env.estimators.risk`)."""
+
+
+def choices(view: PlayerView, estimator: str | Estimator | None = None) -> list[Choice]:
+    """Every legal action of one player who is to move; with an estimator, its `risk` too.
+
+    Raises ValueError unless there is one view, of a player to move.
+    """
+    if len(view) != 1:
+        raise ValueError(f"one position is explained at a time, not {len(view)}")
+    legal = view.masks()[0]
+    if not legal.any():
+        raise ValueError("nobody has to decide here: the hand is over, or the other player is to move")
+    risks = None
+    if estimator is not None:
+        risks = discard_risks(resolve(estimator).estimate(view))[0]
+    public = view.records["public"][0]
+    if public["phase"] == STOCK_ONLY:
+        return [Choice(DRAW_STOCK)]
+    rows, actions, _ = view.candidates()
+    found: list[Choice] = []
+    for row, (plain, knock) in zip(rows[0], actions[0].tolist(), strict=True):
+        if plain == NO_ACTION:
+            continue
+        given = plain if plain < NUM_CARDS else int(public["upcard"])
+        takes = plain == DRAW_UPCARD  # so the opponent gets nothing yet
+        danger = _whole(row, "sets_for_opponent", 3) + _whole(row, "runs_for_opponent", 3)
+        found.append(
+            Choice(
+                plain,
+                deadwood=_whole(row, "deadwood", 50),
+                outs=_whole(row, "outs", 12),
+                knock_chance=float(part(row, "knock_outs")),
+                gin_outs=_whole(row, "gin_outs", 6),
+                danger=None if takes else danger,
+                risk=None if takes or risks is None else float(risks[given]),
+            )
+        )
+        if knock != NO_ACTION:
+            found.append(Choice(knock, found[-1].deadwood))
+    return found
+
+
+def _whole(row: np.ndarray, name: str, scale: int) -> int:
+    """A number of the row that was divided by `scale`."""
+    return round(float(part(row, name)) * scale)

@@ -1,0 +1,45 @@
+"""What a bot would do in a player's place, and its values of all her actions where it has them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gin_env.agents import Agent
+from gin_env.observations.views import PlayerView
+from gin_env.ui.opinions import action_chances, action_values, chosen_actions, has_chances, has_values
+
+POINTS, CHANCE = "points", "chance"
+
+
+class Hint(NamedTuple):
+    """One bot's opinion of one position."""
+
+    action: int
+    """The action that it would take."""
+    values: dict[int, float]
+    """Its value of each legal action that it considers, the best first; empty for a bot without values."""
+    unit: str
+    """What the values are: ``"points"`` that the player may expect, or the ``"chance"`` (0 to 1) that the
+    bot's network gives the action."""
+
+
+def hint(bot: Agent, view: PlayerView) -> Hint:
+    """What `bot` would do in the place of the player of this one view, whose turn it is.
+
+    Raises as `gin_env.ui.opinions.chosen_actions` does, and ValueError unless the view is one, of a player
+    to move.
+    """
+    if len(view) != 1 or not view.masks().any():
+        raise ValueError("a hint is given for one view, whose player is to move")
+    action = int(chosen_actions(bot, view)[0])
+    if has_values(bot):
+        unit, numbers = POINTS, action_values(bot, view)[0]
+    elif has_chances(bot):
+        unit, numbers = CHANCE, action_chances(bot, view)[0]
+    else:
+        return Hint(action, {}, "")
+    considered = np.flatnonzero(np.isfinite(numbers) & (view.masks()[0] == 1)).tolist()
+    best_first = sorted(considered, key=lambda number: (-numbers[number], number != action, number))
+    return Hint(action, {number: float(numbers[number]) for number in best_first}, unit)

@@ -1,0 +1,190 @@
+"""A person's game against a bot, without a screen: what may be done, what has happened, saved and resumed.
+
+The person is player 0. What she is shown is a `PlayerView` and, once a hand has ended, both hands; nothing
+else of the game leaves this module.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from gin_env import agents
+from gin_env.agents import Agent
+from gin_env.agents.turns import play_bot
+from gin_env.batch import Games
+from gin_env.game.actions import IllegalActionError, check_action
+from gin_env.game.rules import Rules
+from gin_env.game.streams import check_seed, fresh_seed
+from gin_env.observations.views import PlayerView
+from gin_env.records import GameRecord, Player, RecordedGames, read_one, resume, to_line
+from gin_env.support import atomic
+
+PERSON, BOT = 0, 1
+YOU = Player("person")
+_ONE = np.zeros(1, np.int64)
+
+
+class EndedHand(NamedTuple):
+    """A hand that has ended, of which everything may be shown."""
+
+    view: PlayerView
+    """The person's, whose public part says how the hand ended."""
+    hands: tuple[int, int]
+    """The cards of the person and of the bot, as masks."""
+
+
+class HumanGame:
+    """A game to 100 points.
+
+    Parameters
+    ----------
+    opponent : a bot's name, or a bot.
+    seed : of decks, dealer and the bot's random numbers; default: a fresh one.
+
+    Attributes
+    ----------
+    opponent : the text that names the bot.
+    actions : the actions of both players since the beginning of the game, in order.
+
+    Raises as `gin_env.agents.make` does, ValueError or TypeError for a seed that cannot be.
+    """
+
+    def __init__(self, opponent: str | Agent = "tonic", seed: int | None = None) -> None:
+        self.bot = agents.resolve(opponent, programs=True)
+        self.opponent = opponent if isinstance(opponent, str) else opponent.name
+        self._opponent_is_object = not isinstance(opponent, str)
+        self.seed = fresh_seed() if seed is None else check_seed(seed)
+        self.actions: list[int] = []
+        self._game = RecordedGames(1, episode="game")
+        self._game.start(_ONE, np.array([self.seed], np.uint64), np.zeros(1, np.uint64))
+        # The game deals the next hand as soon as one ends. Each hand is played first at a table of its own,
+        # where its end stays to be looked at.
+        self._hand = Games(1)
+        self._begin_hand()
+
+    def _begin_hand(self) -> None:
+        self._hand.state[:] = self._game.state
+        self._hand.done[:] = False
+
+    @property
+    def view(self) -> PlayerView:
+        """What the person sees: the hand that goes on, or the one that has just ended."""
+        return self._hand.views(_ONE, PERSON)
+
+    @property
+    def ended(self) -> EndedHand | None:
+        """The hand that has just ended, until `next_hand` is called."""
+        if not self._hand.done[0]:
+            return None
+        person, bot = self._hand.state["private"]["hand"][0].tolist()
+        return EndedHand(self.view, (person, bot))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game, not only the hand, has ended."""
+        return bool(self._game.done[0])
+
+    @property
+    def waits_for_person(self) -> bool:
+        """Whether the person has to act in the hand."""
+        return not self._hand.done[0] and int(self._hand.to_move()[0]) == PERSON
+
+    @property
+    def waits_for_bot(self) -> bool:
+        """Whether the bot has to act in the hand."""
+        return not self._hand.done[0] and int(self._hand.to_move()[0]) == BOT
+
+    def legal(self) -> list[int]:
+        """What the person may do now; nothing while it is not her turn."""
+        return self.view.masks()[0].nonzero()[0].tolist() if self.waits_for_person else []
+
+    def act(self, action: int) -> None:
+        """Carry out an action of the person's.
+
+        Raises IllegalActionError, which says why, if it is not allowed or not her turn; TypeError for what is
+        no integer.
+        """
+        if not self.waits_for_person:
+            raise IllegalActionError("it is not your turn")
+        self._play(check_action(action))
+
+    def let_bot_act(self) -> None:
+        """Let the bot carry out one action. Raises as `play_bot` does; RuntimeError if it is not its turn."""
+        if not self.waits_for_bot:
+            raise RuntimeError("it is not the bot's turn")
+        play_bot(self._hand, self.bot, _ONE)
+        public = self._hand.state["public"][0]
+        self._follow(int(public["history"][public["history_length"] - 1]))
+
+    def next_hand(self) -> None:
+        """Leave the hand that has ended. Raises RuntimeError if none has, or if the game is over."""
+        if self.ended is None or self.is_over:
+            raise RuntimeError("there is no next hand to go on to")
+        self._begin_hand()
+
+    def another(self) -> HumanGame:
+        """A new game against the same bot, with the next seed."""
+        game = HumanGame(self.bot, (self.seed + 1) % 2**64)
+        game.opponent, game._opponent_is_object = self.opponent, self._opponent_is_object
+        return game
+
+    def record(self) -> GameRecord:
+        """The game so far, as `gin_env.records` writes it; the next hand is in it after `next_hand`."""
+        made_by = None if self._opponent_is_object else self.opponent
+        record = self._game.record(0, (YOU, Player(self.bot.name, made_by)))
+        if self.ended is not None and not self.is_over:
+            return replace(record, hands=record.hands[:-1])
+        return record
+
+    def _play(self, action: int) -> None:
+        self._hand.play(_ONE, np.array([action]))
+        self._follow(action)
+
+    def _follow(self, action: int) -> None:
+        """What has been played in the hand is played in the game."""
+        self._game.play(_ONE, np.array([action]))
+        self.actions.append(action)
+
+    # --- Saving and resuming --------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the game's `record` as a file of `gin_env.records`, from which `load` goes on.
+
+        Whoever reads the file sees the hidden cards. Raises OSError.
+        """
+        atomic.write_text(path, to_line(self.record()) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path, opponent: str | Agent | None = None) -> HumanGame:
+        """The game that `save` wrote, played again act by act.
+
+        Parameters
+        ----------
+        opponent : who plays on; default: the bot that the file names, unless that starts a program
+            (``process:COMMAND``): a file must not run commands.
+
+        Raises OSError, or ValueError, naming the file, for one that holds no such game.
+        """
+        saved = read_one(path, 1)
+        person, bot = saved.players
+        if person != YOU or saved.rules != Rules() or saved.episode != "game" or saved.finished:
+            raise ValueError(
+                f"{path} holds no game that a person can go on with: `gin-rummy play --save FILE` writes one"
+            )
+        if opponent is None:
+            opponent = bot.bot or bot.name
+            if agents.starts_program(opponent):
+                raise ValueError(f"{path} names a program, {opponent!r}: start it with --opponent yourself")
+        game = cls(opponent, saved.seed)
+        game._game = resume(saved)
+        game._begin_hand()
+        last = saved.positions()[-1]
+        if last.over:
+            game._hand.state[:] = last.state
+            game._hand.done[:] = True
+        game.actions = [action for hand in saved.hands for action in hand.actions]
+        return game

@@ -1,0 +1,248 @@
+"""The playing screen: a person's game against a bot in the terminal, or in the browser by Textual's server.
+
+It needs Textual (``pip install "gin-env[play]"``). What is on the screen is drawn from the person's
+`PlayerView` and, after the end of a hand, from both hands; see `gin_env.ui.seat`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, IllegalActionError
+from gin_env.game.state import DISCARD
+from gin_env.game.words import rules_in_words
+from gin_env.ui.human_game import HumanGame
+from gin_env.ui.seat import describe_seat
+from gin_env.ui.table_app import TableApp  # first: it says what to install
+
+from textual.binding import Binding  # isort: skip
+
+from gin_env.ui.play_view import PlayView
+from gin_env.ui.play_widgets import CardPlace, Page
+
+KEYS = """\
+Keys (or click on stock, upcard, cards and the words below):
+  s            draw from the stock
+  u            take the upcard
+  p            pass
+  left, right  choose a card; so do 1 to 9, 0 and -
+  Enter, d     discard the card (or click on it again)
+  k            knock with it
+  h, H         hint of a bot; choose the bot
+  b, B         belief about the other hand; choose the estimator
+  q            save and quit
+"""
+
+
+class PlayApp(TableApp):
+    """One person's games against a bot.
+
+    Parameters
+    ----------
+    game : the game to play.
+    save_to : where the game is kept after each action, from the person's first on, until it is over; None:
+        nowhere.
+    hint_bot : the bot whose hint is shown first.
+    estimator : whose belief is shown first.
+    bot_delay : seconds before each action of the bot.
+    letters : write suits as C, H, S, D.
+    finished : called with each game that is played to its end.
+    """
+
+    _shown: PlayView
+    BINDINGS: ClassVar[list[Any]] = [
+        Binding("s", "stock", "Stock"),
+        Binding("u", "upcard", "Upcard"),
+        Binding("p", "pass", "Pass"),
+        Binding("enter", "discard", "Discard"),
+        Binding("enter", "next", "Next"),
+        Binding("d", "discard", "Discard", show=False),
+        Binding("k", "knock", "Knock"),
+        Binding("left", "choose(-1)", "Left", show=False),
+        Binding("right", "choose(1)", "Right", show=False),
+        *(Binding(key, f"pick({place})", show=False) for place, key in enumerate("1234567890")),
+        Binding("minus", "pick(10)", show=False),
+        Binding("h", "hint", "Hint"),
+        Binding("H", "choose_hint", "Bot", show=False),
+        Binding("b", "belief", "Belief"),
+        Binding("B", "choose_belief", "Estimator", show=False),
+        Binding("question_mark,f1", "help", "Help", key_display="?"),
+        Binding("q", "quit", "Quit"),
+        Binding("ctrl+c", "quit", show=False, priority=True),
+    ]
+
+    def __init__(
+        self,
+        game: HumanGame,
+        save_to: Path | None = None,
+        hint_bot: str = "tonic",
+        estimator: str = "bayes",
+        bot_delay: float = 0.6,
+        letters: bool = False,
+        finished: Callable[[HumanGame], None] | None = None,
+    ) -> None:
+        super().__init__(PlayView(game, hint_bot, estimator, letters))
+        self.game = game
+        self.failure: Exception | None = None
+        self._acted = False
+        self._save_to, self._bot_delay, self._finished = save_to, bot_delay, finished
+        self._enabled: list[bool | None] = []
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._go_on()
+
+    def _show(self) -> None:
+        """Draw what has changed, and offer the keys that do something now."""
+        self._shown.game = self.game
+        super()._show()
+        keys = [binding for binding in self.BINDINGS if binding.show]
+        enabled = [self.check_action(binding.action, ()) for binding in keys]
+        if enabled != self._enabled:
+            self._enabled = enabled
+            self.refresh_bindings()
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether this screen has kept a game that can be gone on with."""
+        return self._save_to is not None and self._acted and not self.game.is_over
+
+    # --- The course of the game -----------------------------------------------------------------------
+
+    def _go_on(self) -> None:
+        """Let the bot act, after a while, if it is its turn."""
+        if self.game.waits_for_bot:
+            if self._bot_delay > 0:
+                self.set_timer(self._bot_delay, self._let_bot_act)
+            else:
+                self.call_later(self._let_bot_act)
+
+    def _let_bot_act(self) -> None:
+        try:
+            self.game.let_bot_act()
+        except (ValueError, TypeError, OSError) as error:
+            self.failure = error
+            self.exit()
+            return
+        self._after_action()
+
+    def _act(self, action: int) -> None:
+        try:
+            self.game.act(action)
+        except IllegalActionError as error:
+            self._shown.told = f"{str(error).removeprefix('illegal action: ')}."
+            self._show()
+            return
+        self._shown.chosen = None
+        self._acted = True
+        self._after_action()
+
+    def _after_action(self) -> None:
+        self._shown.told = ""
+        self._save()
+        if self.game.is_over and self._finished is not None:
+            self._finished(self.game)
+        self._show()
+        self._go_on()
+
+    def _save(self) -> None:
+        """Keep the game once the person has done something in it: one kept before is not lost for a look."""
+        if self._save_to is None or not self._acted:
+            return
+        if self.game.is_over:
+            self._save_to.unlink(missing_ok=True)
+        else:
+            self.game.save(self._save_to)
+
+    # --- Keys -----------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Which keys do something now: the footer shows those."""
+        at_end = self.game.ended is not None
+        if action == "next":
+            return at_end
+        if action in ("stock", "upcard", "pass", "hint", "choose_hint", "belief") and at_end:
+            return False
+        legal = self.game.legal()
+        if action in ("stock", "upcard", "pass"):
+            return {"stock": DRAW_STOCK, "upcard": DRAW_UPCARD, "pass": PASS}[action] in legal
+        if action in ("discard", "choose", "pick"):
+            return self._may_discard()
+        if action == "knock":
+            return any(number >= KNOCK and number < DRAW_STOCK for number in legal)
+        return True
+
+    def _may_discard(self) -> bool:
+        return self.game.waits_for_person and int(self.game.view.records["public"]["phase"][0]) == DISCARD
+
+    def _cards(self) -> list[int]:
+        seat = describe_seat(self.game.view, self.game.opponent)
+        return [card for group in seat.hand for card in group.cards]
+
+    def action_stock(self) -> None:
+        """Draw from the stock."""
+        self._act(DRAW_STOCK)
+
+    def action_upcard(self) -> None:
+        """Take the upcard."""
+        self._act(DRAW_UPCARD)
+
+    def action_pass(self) -> None:
+        """Pass."""
+        self._act(PASS)
+
+    def action_discard(self) -> None:
+        """Discard the chosen card."""
+        self._with_chosen(0)
+
+    def action_knock(self) -> None:
+        """Knock with the chosen card."""
+        self._with_chosen(KNOCK)
+
+    def _with_chosen(self, offset: int) -> None:
+        if self._shown.chosen is None:
+            self._shown.told = "Choose a card first: arrow keys, 1 to 9, 0, -, or a click."
+            self._show()
+            return
+        self._act(offset + self._cards()[self._shown.chosen])
+
+    def action_choose(self, step: int) -> None:
+        """Choose the card to the left (-1) or to the right (1)."""
+        count = len(self._cards())
+        start = (count if step < 0 else -1) if self._shown.chosen is None else self._shown.chosen
+        self.action_pick((start + step) % count)
+
+    def action_pick(self, place: int) -> None:
+        """Choose the card in a place of the hand."""
+        self._shown.told = ""
+        self._shown.chosen = place
+        self._show()
+
+    def on_card_place_clicked(self, event: CardPlace.Clicked) -> None:
+        """A click chooses a card, a second one discards it."""
+        if not self._may_discard():
+            return
+        if self._shown.chosen == event.place:
+            self.action_discard()
+        else:
+            self.action_pick(event.place)
+
+    def action_next(self) -> None:
+        """Go on to the next hand, or to a new game."""
+        if self.game.is_over:
+            self.game, self._acted = self.game.another(), False
+        else:
+            self.game.next_hand()
+            self._acted = True
+        self._after_action()
+
+    def action_help(self) -> None:
+        """The rules and the keys."""
+        self.push_screen(Page(f"{KEYS}\n{rules_in_words(self.game.view.rules)}"))
+
+    async def action_quit(self) -> None:
+        """Save the game and quit."""
+        self._save()
+        self.exit()

@@ -1,0 +1,242 @@
+"""The pieces of the playing screen as rich texts, drawn from what `gin_env.ui.seat` describes.
+
+Nothing is told by colour alone: suits have symbols or letters, and every cell of a heat map has its number.
+"""
+
+from __future__ import annotations
+
+from rich.style import Style
+from rich.text import Text
+
+from gin_env.game.actions import is_discard
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, SUITS
+from gin_env.game.state import NO_CARD
+from gin_env.ui.hints import POINTS, Hint
+from gin_env.ui.seat import YOU, HeatMap, Seat, Showdown, action_name, card_name, card_names, inside
+from gin_env.ui.text import Group
+
+PAPER = "#fbfaf4"
+BLACK_INK, RED_INK, EDGE_INK = "#1a1c20", "#b3122a", "#8a8a80"
+BACK, BACK_INK = "#26427e", "#9db4e0"
+NEW_PAPER = "#ffe9a0"
+GOLD, PALE = "#ffd25c", "#c4decf"
+RED_ON_FELT = "#ff9086"
+NAME_WIDTH = 7
+MOST_VALUES = 11
+
+# Dark blue to yellow: told apart by people who see no red or no green, and by brightness alone.
+_COLD, _MIDDLE, _HOT = (0, 34, 78), (124, 123, 120), (254, 232, 56)
+
+
+def card_edges(last: bool, new: bool = False) -> tuple[str, str]:
+    """Top and bottom of a card; the next one covers its right edge, unless it is the last of its group."""
+    return ("╭new" if new else "╭───") + ("╮" if last else ""), "╰───" + ("╯" if last else "")
+
+
+def card_lines(card: int, last: bool, letters: bool, new: bool = False) -> list[Text]:
+    """A card in three lines, four wide (five the last of a group); `new`: just drawn."""
+    top, bottom = card_edges(last, new)
+    paper = NEW_PAPER if new else PAPER
+    edge = Style(color=EDGE_INK, bgcolor=paper)
+    ink = Style(color=RED_INK if _is_red(card) else BLACK_INK, bgcolor=paper, bold=True)
+    middle = Text("│", edge) + Text(f"{card_name(card, letters):<3}", ink) + Text("│" if last else "", edge)
+    top_line = Text(top, edge)
+    if new:
+        top_line.stylize(Style(color=BLACK_INK), 1, 4)
+    return [top_line, middle, Text(bottom, edge)]
+
+
+def card_in_line(card: int, mark: str, letters: bool, chosen: bool) -> Text:
+    """A card in one line, four wide, after a mark."""
+    ink = "reverse" if chosen else RED_ON_FELT if _is_red(card) else ""
+    return Text(f"{mark}{card_name(card, letters)}", ink)
+
+
+def back_lines(last: bool) -> list[Text]:
+    """A closed card in three lines."""
+    top, bottom = card_edges(last)
+    style = Style(color=BACK_INK, bgcolor=BACK)
+    return [Text(top, style), Text("│░░░" + ("│" if last else ""), style), Text(bottom, style)]
+
+
+def empty_lines() -> list[Text]:
+    """A place without a card."""
+    return [Text("╭╌╌╌╮", PALE), Text("╎   ╎", PALE), Text("╰╌╌╌╯", PALE)]
+
+
+def side_by_side(cards: list[list[Text]]) -> Text:
+    """Drawings of three lines beside each other."""
+    return Text("\n").join(Text("").join(card[line] for card in cards) for line in range(3))
+
+
+def group_drawings(groups: list[Group], letters: bool) -> Text:
+    """Groups of cards, face up, with their captions below."""
+    drawings, captions = [], Text()
+    for cards, caption in groups:
+        drawings += [card_lines(card, card == cards[-1], letters) for card in cards]
+        width = max(4 * len(cards) + 1, len(caption))
+        drawings.append([Text(" " * (width + 1 - 4 * len(cards) - 1))] * 3)
+        captions.append(f"{caption:<{width + 1}}", GOLD if caption in ("set", "run") else PALE)
+    return Text("\n").join([side_by_side(drawings), captions])
+
+
+def captions(groups: list[Group]) -> Text:
+    """What the groups of the player's hand are, below them."""
+    text = Text(no_wrap=True)
+    for cards, caption in groups:
+        width = 4 * len(cards) + 2
+        word = caption.split()[0]
+        text.append(f"{word if len(word) < width else '':{width}}", GOLD if word != "deadwood" else PALE)
+    return text
+
+
+def title_line(seat: Seat, opponent: str, width: int, me: str = YOU) -> Text:
+    """Game, hand and score in one line."""
+    score = f"{me} {seat.mine} : {seat.theirs} {opponent}"
+    dealt = inside(me) if seat.dealt_by_me else opponent
+    left = f"Gin Rummy, hand {seat.hand_number}, {dealt} dealt"
+    right = f"{score}, game at {seat.target}"
+    if len(left) + len(right) + 2 > width:
+        left, right = f"Hand {seat.hand_number}", score
+    return Text(left + " " * max(2, width - len(left) - len(right)) + right, "bold", no_wrap=True)
+
+
+def their_hand(seat: Seat, opponent: str, letters: bool, boxes: bool) -> Text:
+    """The opponent's cards: closed, and those that were seen to be taken."""
+    seen = f", you saw {card_names(seat.known, letters)} taken" if seat.known else ""
+    title = Text(f"{opponent}: {seat.closed + len(seat.known)} cards{seen}", no_wrap=True)
+    if not boxes:
+        return title
+    drawings = [back_lines(number == seat.closed - 1) for number in range(seat.closed)]
+    drawings += [card_lines(card, card == seat.known[-1], letters) for card in seat.known]
+    return Text("\n").join([title, side_by_side(drawings)])
+
+
+def stock_drawing(seat: Seat, boxes: bool) -> Text:
+    """The stock, and how many cards it holds."""
+    if not boxes:
+        return Text(f"Stock {seat.stock}")
+    return Text("\n").join([Text(f"Stock {seat.stock}"), side_by_side([back_lines(True)])])
+
+
+def upcard_drawing(seat: Seat, letters: bool, boxes: bool) -> Text:
+    """The top of the discard pile."""
+    if not boxes:
+        return Text("no upcard" if seat.upcard == NO_CARD else f"Upcard {card_name(seat.upcard, letters)}")
+    lines = empty_lines() if seat.upcard == NO_CARD else card_lines(seat.upcard, True, letters)
+    return Text("\n").join([Text("Upcard"), side_by_side([lines])])
+
+
+def pile_drawing(seat: Seat, letters: bool, boxes: bool, width: int) -> Text:
+    """The cards under the upcard, the highest first."""
+    under = [card for card in reversed(seat.pile) if card != seat.upcard]
+    names = card_names(under[: max(1, width // 4 * (3 if boxes else 1))], letters) or "none"
+    return Text(f"Under it: {names}" if boxes else f"under: {names}")
+
+
+def turn_lines(seat: Seat, opponent: str, me: str = YOU) -> Text:
+    """Who took and discarded what, a line for each turn."""
+    text = Text().append(f"{'':{NAME_WIDTH}}{'took':10}discard", "bold underline")
+    for turn in seat.turns:
+        name = short_name(me if turn.mine else opponent, NAME_WIDTH - 1)
+        text.append(f"\n{name:{NAME_WIDTH}}{turn.took:10}{turn.discarded}", "bold" if turn.mine else "")
+    if not seat.turns:
+        text.append("\nNobody has acted yet.")
+    return text
+
+
+def short_name(name: str, width: int) -> str:
+    """A name, cut to this width."""
+    return name if len(name) <= width else name[: width - 1] + "…"
+
+
+def hint_lines(advice: Hint, bot: str, upcard: int, letters: bool) -> Text:
+    """What a bot would do, and its values of all actions."""
+    text = Text().append(f"{bot} would", "bold")
+    text.append(f"\n→ {action_name(advice.action, upcard, letters)}", f"bold {GOLD}")
+    if not advice.values:
+        text.append("\n(it has no values)")
+        return text
+    points = advice.unit == POINTS
+    text.append("\nits values, in points:" if points else "\nits chances, per cent:")
+    for action, value in list(advice.values.items())[:MOST_VALUES]:
+        name = action_name(action, upcard, letters)
+        if is_discard(action) and len(advice.values) > 2:
+            name = ("knock " if action >= NUM_CARDS else "") + card_name(action % NUM_CARDS, letters)
+        elif not is_discard(action):
+            name = name.replace("draw from the stock", "stock")
+        number = f"{value:+.1f}" if points else f"{100 * value:.1f}"
+        text.append(f"\n{'→' if action == advice.action else ' '} {name:12}{number:>7}")
+    if len(advice.values) > MOST_VALUES:
+        text.append(f"\n  {len(advice.values) - MOST_VALUES} more are worse")
+    return text
+
+
+def belief_lines(belief: HeatMap, estimator: str) -> Text:
+    """The heat map under its heading, in six lines: per cent for each card, ■ for 100."""
+    return Text("\n").join([Text(f"What {estimator} believes, per cent", "bold"), _heat_cells(belief)])
+
+
+def _heat_cells(belief: HeatMap) -> Text:
+    text = Text().append("  " + "".join(f"{rank:>3}" for rank in belief.ranks), "bold")
+    for suit, cells in belief.rows:
+        text.append(f"\n{suit} ", "bold")
+        for per_cent in cells:
+            shown = f"{per_cent:3d}" if 0 < per_cent < 100 else "  ■" if per_cent else "  ·"
+            text.append(shown, heat_style(per_cent))
+    return text
+
+
+def truth_lines(hand: int) -> Text:
+    """The cards of a hand where the heat map has them, in five lines."""
+    text = Text().append("  A 2 3 4 5 6 7 8 9 T J Q K", "bold")
+    for suit in range(len(SUITS)):
+        text.append("\n  ")
+        for rank in range(NUM_RANKS):
+            held = hand >> (suit * NUM_RANKS + rank) & 1
+            text.append("■ " if held else "· ", GOLD if held else PALE)
+    return text
+
+
+def belief_and_truth(
+    belief: HeatMap, hand: int, heading: str, wide: bool, truth: str = "what was held"
+) -> Text:
+    """A belief about a hand beside the hand, or above it, each under its heading."""
+    left, right = _heat_cells(belief).split("\n"), truth_lines(hand).split("\n")
+    if not wide:
+        return Text("\n").join(
+            [Text(heading, "bold"), *left, Text(truth[0].upper() + truth[1:], "bold"), *right]
+        )
+    lines = [Text(f"{short_name(heading, 42):43}{truth}", "bold")]
+    return Text("\n").join(
+        lines + [first + Text("  ") + second for first, second in zip(left, right, strict=True)]
+    )
+
+
+def heat_style(per_cent: int) -> Style:
+    """Background and ink of a cell of the heat map; small chances are spread, since most are small."""
+    place = (min(per_cent, 100) / 100) ** 0.5
+    ends = (_COLD, _MIDDLE) if place < 0.5 else (_MIDDLE, _HOT)
+    share = 2 * place - (place >= 0.5)
+    mixed = [round(low + share * (high - low)) for low, high in zip(*ends, strict=True)]
+    bright = 0.3 * mixed[0] + 0.6 * mixed[1] + 0.1 * mixed[2] > 120
+    return Style(color="#000000" if bright else "#ffffff", bgcolor="#{:02x}{:02x}{:02x}".format(*mixed))
+
+
+def showdown_lines(showdown: Showdown, opponent: str, letters: bool, boxes: bool, me: str = YOU) -> Text:
+    """Both hands laid down, and the score step by step."""
+    parts = [Text(showdown.headline, f"bold {GOLD}")]
+    for name, groups in ((opponent, showdown.theirs), (me, showdown.mine)):
+        if boxes:
+            beside = [Text(f"{line:10}", "bold", end="") for line in ("", short_name(name, 9), "", "")]
+            drawing = group_drawings(groups, letters).split("\n")
+            parts += [first + second for first, second in zip(beside, drawing, strict=True)]
+        else:
+            said = "  |  ".join(f"{card_names(cards, letters)} {caption}" for cards, caption in groups)
+            parts.append(Text(f"{name}: {said}"))
+    parts += [Text(f"{number}. {step}") for number, step in enumerate(showdown.steps, 1)]
+    return Text("\n").join(parts)
+
+
+def _is_red(card: int) -> bool:
+    return SUITS[card // NUM_RANKS] in "HD"

@@ -1,0 +1,161 @@
+"""What stands on the playing screen: the person's view and, after the end of a hand, both hands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical, VerticalScroll
+from textual.widgets import Static
+
+from gin_env.game.actions import KNOCK
+from gin_env.game.melds import deadwood
+from gin_env.ui import play_drawing as draw
+from gin_env.ui.hints import hint
+from gin_env.ui.human_game import EndedHand, HumanGame
+from gin_env.ui.play_widgets import CardPlace, Pile
+from gin_env.ui.seat import HeatMap, Seat, card_name, describe_seat, describe_showdown, heat_map
+from gin_env.ui.table_app import WIDE, TableView, make_bot, make_estimator
+
+PLACES = 11
+
+
+class PlayView(TableView):
+    """The table, or the end of a hand.
+
+    Parameters
+    ----------
+    game : the game that is shown; another one may be put in its place.
+    hint_bot, estimator, letters : as for `TableView`.
+    """
+
+    def __init__(self, game: HumanGame, hint_bot: str, estimator: str, letters: bool) -> None:
+        super().__init__(hint_bot, estimator, letters)
+        self.game = game
+        self.chosen: int | None = None
+        """The place of the card that the player has chosen."""
+        self.told = ""
+        """What she is told instead of what she may do."""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="title", markup=False)
+        yield Static(id="too-small", markup=False)
+        with Container(id="table"):
+            with Vertical(id="left"):
+                yield Static(id="theirs")
+                with Container(id="middle"):
+                    yield Pile("stock", id="stock")
+                    yield Pile("upcard", id="upcard")
+                    yield Static(id="pile")
+                yield Static(id="mine-title", markup=False)
+                with Container(id="mine"):
+                    for place in range(PLACES):
+                        yield CardPlace(place, self._letters)
+                yield Static(id="captions")
+                yield Static(id="prompt", markup=False)
+                yield Static(id="belief")
+            with Vertical(id="side"):
+                yield Static(id="hint")
+                with VerticalScroll(id="turns", can_focus=False):
+                    yield Static(id="log")
+        with VerticalScroll(id="end"):
+            yield Static(id="end-text")
+
+    def show(self) -> None:
+        """Draw what has changed."""
+        boxes, width, ended = self._fit(), self.app.size.width, self.game.ended
+        self.set_class(ended is not None, "ended")
+        seat = describe_seat(self.game.view, self.game.opponent, self._letters)
+        self._write("title", draw.title_line(seat, self.game.opponent, width - 2))
+        if ended is None:
+            self._show_table(seat, boxes)
+        else:
+            self._show_end(ended, width)
+
+    def _show_table(self, seat: Seat, boxes: bool) -> None:
+        opponent, letters = self.game.opponent, self._letters
+        self._write("theirs", draw.their_hand(seat, opponent, letters, boxes))
+        self._write("stock", draw.stock_drawing(seat, boxes))
+        self._write("upcard", draw.upcard_drawing(seat, letters, boxes))
+        room = 29 if boxes else self.app.size.width - 24
+        self._write("pile", draw.pile_drawing(seat, letters, boxes, room))
+        cards = [card for group in seat.hand for card in group.cards]
+        self._write("mine-title", f"You: {len(cards)} cards, deadwood {seat.deadwood}")
+        if self.chosen is not None and not (seat.my_turn and self.chosen < len(cards)):
+            self.chosen = None
+        places = list(self.query(CardPlace))
+        for place, card in enumerate(cards):
+            first = any(group.cards[0] == card for group in seat.hand)
+            last = any(group.cards[-1] == card for group in seat.hand)
+            places[place].show(card, first, last, card == seat.taken, place == self.chosen, boxes)
+        for unused in places[len(cards) :]:
+            unused.display = False
+        self._write("captions", draw.captions(seat.hand))
+        self._write("prompt", self._said(seat, cards, boxes))
+        self._write("log", draw.turn_lines(seat, opponent))
+        self._show_hint(seat)
+        belief = self._belief()
+        self._write("belief", draw.belief_lines(belief, self.estimator) if belief else "")
+        self.query_one("#turns", VerticalScroll).scroll_end(animate=False)
+
+    def _show_hint(self, seat: Seat) -> None:
+        text: Any = ""
+        if self.hint_on:
+            text = f"{self.hint_bot}: the hint comes when it is your turn"
+            bot = self._make(self.hint_bot, make_bot)
+            if seat.my_turn and bot is not None:
+                try:
+                    hinted = hint(bot, self.game.view)
+                    text = draw.hint_lines(hinted, self.hint_bot, seat.upcard, self._letters)
+                except (ValueError, TypeError, OSError) as error:
+                    text = f"{self.hint_bot} has no hint: {error}"
+        self._write("hint", text)
+        self.query_one("#hint").display = self.hint_on
+
+    def _show_end(self, ended: EndedHand, width: int) -> None:
+        opponent = self.game.opponent
+        showdown = describe_showdown(ended.view, ended.hands, opponent, self._letters)
+        text = draw.showdown_lines(showdown, opponent, self._letters, width >= WIDE)
+        if self.game.is_over:
+            text.append(f"\n{self._game_result()} Enter begins a new game.", f"bold {draw.GOLD}")
+        belief = self._belief(always=True)
+        if belief is not None:
+            text.append("\n\n")
+            heading = f"What {self.estimator} believed, per cent"
+            text.append(draw.belief_and_truth(belief, ended.hands[1], heading, width >= WIDE))
+        self._write("end-text", text)
+
+    def _game_result(self) -> str:
+        scores = self.game.view.records["public"]["scores"][0].tolist()
+        who = "You win" if scores[0] > scores[1] else f"{self.game.opponent} wins"
+        return f"{who} the game, {max(scores)} to {min(scores)}."
+
+    def _said(self, seat: Seat, cards: list[int], two_lines: bool) -> str:
+        """The lines above the footer: what the opponent has done, what the player may do."""
+        now = self.told or self._about_chosen(cards) or seat.prompt
+        last = seat.turns[-1] if seat.turns else None
+        if not two_lines or last is None or last.mine:
+            return now
+        did = {"pass": "passed", "stock": "drew from the stock"}.get(last.took, f"took {last.took}")
+        discarded = f" and discarded {last.discarded}" if last.discarded else ""
+        return f"{self.game.opponent} {did}{discarded}.\n{now}"
+
+    def _about_chosen(self, cards: list[int]) -> str:
+        """What the chosen card would leave, and what may be done with it."""
+        if self.chosen is None:
+            return ""
+        card = cards[self.chosen]
+        name, legal = card_name(card, self._letters), self.game.legal()
+        left = deadwood(int(self.game.view.hands[0]) & ~(1 << card))
+        if card not in legal:
+            return f"{name} was just taken: it may not be discarded now."
+        knock = f", k knocks{' with gin' if left == 0 else ''}" if KNOCK + card in legal else ""
+        return f"{name} leaves deadwood {left}: Enter discards it{knock}."
+
+    def _belief(self, always: bool = False) -> HeatMap | None:
+        if not (self.belief_on or always):
+            return None
+        estimator = self._make(self.estimator, make_estimator)
+        if estimator is None:
+            return None
+        return heat_map(estimator.estimate(self.game.view)[0].tolist(), self._letters)

@@ -1,0 +1,177 @@
+"""The replay screen: a recorded game step by step on the screen of `gin-rummy play`, both hands open.
+
+It needs Textual (``pip install "gin-env[play]"``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from gin_env.agents import Agent
+from gin_env.game.words import rules_in_words
+from gin_env.records import GameRecord
+from gin_env.ui import replay_text
+from gin_env.ui.explanation_text import table
+from gin_env.ui.opinions import Judgement
+from gin_env.ui.seat import action_name
+from gin_env.ui.table_app import TableApp  # first: it says what to install
+
+from textual.binding import Binding  # isort: skip
+from textual.containers import VerticalScroll  # isort: skip
+
+from gin_env.ui import play_drawing as draw
+from gin_env.ui.play_widgets import Choice, Page
+from gin_env.ui.replay_view import ReplayView
+
+KEYS = """\
+Keys:
+  right, Enter     next move
+  left, Backspace  back by one move
+  down, up         next hand; beginning of this hand, hand before
+  Home, End        first deal, end of the game
+  w, W             the move that lost most, then the others in this
+                   order; back
+  t                table of mistakes: choose one to go there
+  o                what every bot would have played
+  h, H             one bot's opinion with its values; choose the bot
+  b, B             belief about the other hand beside the truth;
+                   choose the estimator
+  v                whose belief: who is to move, or one player's
+  PageUp, PageDown scroll what does not fit
+  q                quit
+
+The card that is played next is marked ▲▲ (or >), the one just drawn
+"new" (or *).
+Behind a bot's name stands what the move that was played is worth to
+it: points less than its own choice, or how probable it would be.
+"""
+
+
+class ReplayApp(TableApp):
+    """One recorded game.
+
+    Parameters
+    ----------
+    game, bots, judge, estimator, letters : as for `ReplayView`.
+    most : most lines in the table of mistakes.
+    """
+
+    CSS_PATH: ClassVar[Any] = ["play.tcss", "replay.tcss"]
+    _shown: ReplayView
+    BINDINGS: ClassVar[list[Any]] = [
+        Binding("right,enter,space", "move(1)", "Next", key_display="→"),
+        Binding("left,backspace", "move(-1)", "Back", key_display="←"),
+        Binding("down", "hand(1)", "Hand", key_display="↓"),
+        Binding("up", "hand(-1)", show=False),
+        Binding("home", "go_to(0)", show=False),
+        Binding("end", "go_to(-1)", show=False),
+        Binding("w", "worst(1)", "Worst"),
+        Binding("W", "worst(-1)", show=False),
+        Binding("t", "mistakes", "Table"),
+        Binding("o", "opinions", "Opinions"),
+        Binding("h", "hint", "Hint"),
+        Binding("H", "choose_hint", show=False),
+        Binding("b", "belief", "Belief"),
+        Binding("B", "choose_belief", show=False),
+        Binding("v", "viewer", show=False),
+        Binding("pagedown", "scroll_page(1)", show=False),
+        Binding("pageup", "scroll_page(-1)", show=False),
+        Binding("question_mark,f1", "help", "Help", key_display="?"),
+        Binding("q", "quit", "Quit"),
+        Binding("ctrl+c", "quit", show=False, priority=True),
+    ]
+
+    def __init__(
+        self,
+        game: GameRecord,
+        bots: Sequence[str] = (),
+        judge: Agent | None = None,
+        most: int = 10,
+        estimator: str = "bayes",
+        letters: bool = False,
+    ) -> None:
+        super().__init__(ReplayView(game, bots, judge, estimator, letters))
+        self._most = most
+        self._letters = letters
+        self._rank = -1  # of the mistake last gone to, from 0
+
+    def action_go_to(self, place: int) -> None:
+        """Go to a position; -1 is the last."""
+        self._shown.place = range(len(self._shown.positions))[place]
+        self._show()
+
+    def action_move(self, step: int) -> None:
+        """Go on (1) or back (-1) by one position."""
+        self.action_go_to(min(max(self._shown.place + step, 0), len(self._shown.positions) - 1))
+
+    def action_hand(self, step: int) -> None:
+        """Go to the deal of the next hand (1), or of this one, or of the one before (-1)."""
+        here = self._shown.place
+        deals = [place for place, position in enumerate(self._shown.positions) if position.step == 0]
+        if step > 0:
+            self.action_go_to(min((deal for deal in deals if deal > here), default=here))
+        else:
+            self.action_go_to(max((deal for deal in deals if deal < here), default=0))
+
+    def action_worst(self, step: int) -> None:
+        """Go to the move that lost most, then to the others in this order (1); or back (-1)."""
+        places = [self._shown.decisions[one.step - 1] for one in self._shown.worst()]
+        if places:
+            self._rank = min(max(self._rank + step, 0), len(places) - 1)
+            self.action_go_to(places[self._rank])
+
+    def action_mistakes(self) -> None:
+        """The table of mistakes, from which one can go there."""
+        worst = self._shown.worst()[: self._most]
+        if not worst or self._shown.judge is None:
+            return
+        header = ["step", "hand", "player", "played", "best", "lost"]
+        rows = [
+            [str(one.step), str(one.hand + 1), draw.short_name(self._shown.names[one.player], 8),
+             self._short(one, one.played), self._short(one, one.best), f"{one.loss:.1f}"]
+            for one in worst
+        ]  # fmt: skip
+        heading, *lines = table(header, rows, left=(2, 3, 4)).split("\n")
+        totals = replay_text.losses_by_player(
+            self._shown.game, list(self._shown.judgements.values()), self._shown.judge.name
+        )
+        places = [self._shown.decisions[one.step - 1] for one in worst]
+        here = lines[places.index(self._shown.place)] if self._shown.place in places else lines[0]
+
+        def chosen(line: str | None) -> None:
+            if line is not None:
+                self._rank = lines.index(line)
+                self.action_go_to(places[self._rank])
+
+        self.push_screen(Choice("\n".join([*totals, "", f"  {heading}"]), lines, here), chosen)
+
+    def _short(self, one: Judgement, action: int) -> str:
+        """An action in a few letters."""
+        public = self._shown.positions[self._shown.decisions[one.step - 1]].state["public"][0]
+        return action_name(action, int(public["upcard"]), self._letters).replace("draw from the ", "")
+
+    def action_opinions(self) -> None:
+        """Show or hide what every bot would have played."""
+        self._shown.opinions_on, self._shown.hint_on = not self._shown.opinions_on, False
+        self._show()
+
+    def action_hint(self) -> None:
+        """Show or hide one bot's opinion, with its values."""
+        self._shown.opinions_on = False
+        super().action_hint()
+
+    def action_viewer(self) -> None:
+        """Show the belief of who is to move, of the one player, of the other."""
+        self._shown.viewer = {None: 0, 0: 1, 1: None}[self._shown.viewer]
+        self._shown.belief_on = True
+        self._show()
+
+    def action_scroll_page(self, step: int) -> None:
+        """Scroll whatever does not fit."""
+        for part in self._shown.query(VerticalScroll):
+            part.scroll_relative(y=step * max(1, part.size.height - 1), animate=False)
+
+    def action_help(self) -> None:
+        """The keys and the rules."""
+        self.push_screen(Page(f"{KEYS}\n{rules_in_words(self._shown.game.rules)}"))

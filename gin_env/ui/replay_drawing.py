@@ -1,0 +1,86 @@
+"""What a replay draws beside the drawings of the playing screen: open hands, moves, bots' opinions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.style import Style
+from rich.text import Text
+
+from gin_env.game.cards import NUM_CARDS
+from gin_env.ui import play_drawing as draw
+from gin_env.ui.hints import POINTS, Hint
+from gin_env.ui.seat import Seat, Turn, action_name
+
+
+def hand_drawing(
+    name: str, seat: Seat, to_move: bool, played: int | None, letters: bool, boxes: bool
+) -> Text:
+    """A hand, face up, with the card marked that is discarded next."""
+    count = sum(len(group.cards) for group in seat.hand)
+    title = Text(f"{'>' if to_move else ' '} {name}: {count} cards, deadwood {seat.deadwood}", "bold")
+    leaves = played % NUM_CARDS if played is not None and played < 2 * NUM_CARDS else None
+    drawings, line = [], Text(no_wrap=True)
+    for cards, _ in seat.hand:
+        for card in cards:
+            drawn = draw.card_lines(card, card == cards[-1], letters, card == seat.taken)
+            if card == leaves:
+                drawn[2] = Text("╰▲▲" + drawn[2].plain[3:], drawn[2].style)
+                drawn[2].stylize(Style(color=draw.BLACK_INK), 1, 3)
+            drawings.append(drawn)
+            mark = ">" if card == leaves else "*" if card == seat.taken else " "
+            one = draw.card_in_line(card, mark, letters, card == leaves)
+            line.append(one + Text(" " * (4 - len(one))))
+        drawings.append([Text(" ")] * 3)
+        line.append(" ")
+    if not boxes:
+        line.rstrip()
+        return Text("\n").join([title, line])
+    return Text("\n").join([title, draw.side_by_side(drawings), draw.captions(seat.hand)])
+
+
+def last_move(turns: Sequence[Turn], names: tuple[str, str]) -> str:
+    """The move just made, in words."""
+    if not turns:
+        return "The cards have been dealt."
+    turn = turns[-1]
+    if turn.discarded:
+        did = f"discarded {turn.discarded.replace(' knock', ' and knocked')}"
+    elif turn.took.startswith("stock "):
+        did = f"drew {turn.took.removeprefix('stock ')} from the stock"
+    else:
+        did = "passed" if turn.took == "pass" else f"took the upcard {turn.took}"
+    return f"Last: {names[0] if turn.mine else names[1]} {did}."
+
+
+def column_names(names: tuple[str, str]) -> tuple[str, str]:
+    """The names for a narrow column: by their ends if they begin alike."""
+    width = draw.NAME_WIDTH - 1
+    first, second = (draw.short_name(name, width) for name in names)
+    if first != second:
+        return first, second
+    return "…" + names[0][1 - width :], "…" + names[1][1 - width :]
+
+
+def opinion_lines(played: int, asked: Mapping[str, Hint | None], upcard: int, letters: bool) -> Text:
+    """For each action the bots that would play it, the one that was played first; None: not yet asked."""
+    found = {name: opinion for name, opinion in asked.items() if opinion is not None}
+    text = Text().append("Who would play what", "bold")
+    for action in dict.fromkeys([played, *(opinion.action for opinion in found.values())]):
+        bots = [name + _worth(opinion, played) for name, opinion in found.items() if opinion.action == action]
+        text.append(f"\n{action_name(action, upcard, letters)}", draw.GOLD)
+        text.append(" (as played)" if action == played else "")
+        text.append(f"\n  {', '.join(bots) or 'nobody'}")
+    waiting = [name for name, opinion in asked.items() if opinion is None]
+    if waiting:
+        text.append(f"\nasking {waiting[0]} ...")
+    return text
+
+
+def _worth(opinion: Hint, played: int) -> str:
+    """What the move that was played is worth to a bot, as far as it has values."""
+    if played not in opinion.values:
+        return ""
+    if opinion.unit == POINTS:
+        return f" {opinion.values[played] - opinion.values[opinion.action]:+.1f}"
+    return f" {100 * opinion.values[played]:.0f}%"  # no blank: it may stand at the end of a line

@@ -1,0 +1,113 @@
+"""A recorded game in plain text: its positions, what bots would have played, and its dearest mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gin_env.game.actions import describe
+from gin_env.records import GameRecord, Position
+from gin_env.ui.explanation_text import table
+from gin_env.ui.opinions import Judgement
+from gin_env.ui.text import text
+
+
+def title(game: GameRecord) -> str:
+    """Who played, and how it ended."""
+    first, second = names(game)
+    kind = "a single hand" if game.episode == "hand" else f"a game to {game.rules.target_score}"
+    if not game.finished:
+        end = "broken off"
+    elif game.winner is None:
+        end = "nobody won"
+    else:
+        end = f"{names(game)[game.winner]} won"
+    words = [
+        f"{first} (player_0) against {second} (player_1), {kind}: {end}, {game.scores[0]} : {game.scores[1]}."
+    ]
+    if game.source is not None:
+        words.append(f"Recorded by {game.source}.")
+    if game.clairvoyant:
+        words.append("Clairvoyant: a bot was told its opponent's hand.")
+    return " ".join(words)
+
+
+def names(game: GameRecord) -> tuple[str, str]:
+    """How the players are called in the text: by their names if these differ."""
+    first, second = (player.name for player in game.players)
+    return (first, second) if first != second else ("player_0", "player_1")
+
+
+def position_text(
+    game: GameRecord, position: Position, step: int, opinions: Mapping[str, Sequence[int]]
+) -> str:
+    """Both hands and the table, then what was played; `opinions` are the bots' actions by step.
+
+    `step` counts the decisions of the game from 1; at the end of a hand it is that of the last one.
+    """
+    shown = text(position.state[0])
+    for player, name in enumerate(names(game)):
+        shown = shown.replace(f"player_{player}", name)
+    lines = [shown]
+    if position.action is not None:
+        lines.append(f"  step {step}: {names(game)[position.player]} plays: {describe(position.action)}")
+        others = [
+            f"{name}: {_opinion(actions[step - 1], position.action)}" for name, actions in opinions.items()
+        ]
+        if others:
+            lines.append(f"  would play: {'; '.join(others)}")
+    elif position.over:
+        lines += counted(game, position)
+    else:
+        lines.append("  the game was broken off here")
+    return "\n".join(lines)
+
+
+def _opinion(action: int, played: int) -> str:
+    return "the same" if action == played else describe(action)
+
+
+def counted(game: GameRecord, position: Position) -> list[str]:
+    """What another engine counted, if that is something else."""
+    result = game.hands[position.hand].counted
+    if result is None:
+        return []
+    return [f"  {game.source} counted {result[1]} points for {names(game)[result[0]]}"]
+
+
+def blunders_text(game: GameRecord, judgements: Sequence[Judgement], judge: str, most: int) -> str:
+    """The moves that lost most, and what each player lost in all; values are `judge`'s."""
+    lines = losses_by_player(game, judgements, judge)
+    worst = worst_moves(judgements)[:most]
+    if not worst:
+        return "\n".join([*lines, f"No move lost points by the values of {judge}."])
+    rows = [
+        [
+            str(one.step),
+            str(one.hand + 1),
+            names(game)[one.player],
+            describe(one.played),
+            describe(one.best),
+            f"{one.loss:.1f}",
+        ]
+        for one in worst
+    ]
+    header = ["step", "hand", "player", "played", f"{judge} plays", "points lost"]
+    return "\n".join([*lines, "", table(header, rows, left=(2, 3, 4))])
+
+
+def losses_by_player(game: GameRecord, judgements: Sequence[Judgement], judge: str) -> list[str]:
+    """A line for each player who had a choice: how often she played otherwise, and what it lost."""
+    lines = []
+    for player, name in enumerate(names(game)):
+        losses = [one.loss for one in judgements if one.player == player]
+        if losses:
+            lines.append(
+                f"{name}: {len(losses)} choices, {sum(loss > 0 for loss in losses)} of them not {judge}'s; "
+                f"{sum(losses):.1f} points lost, {sum(losses) / len(losses):.2f} a choice"
+            )
+    return lines
+
+
+def worst_moves(judgements: Sequence[Judgement]) -> list[Judgement]:
+    """The moves that lost points, the dearest first."""
+    return sorted((one for one in judgements if one.loss > 0), key=lambda one: (-one.loss, one.step))

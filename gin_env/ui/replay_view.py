@@ -1,0 +1,240 @@
+"""What stands on the replay screen: a position of a recorded game with both hands open, opinions, belief."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical, VerticalScroll
+from textual.widgets import Static
+
+from gin_env import agents
+from gin_env.agents import Agent
+from gin_env.records import GameRecord, Position
+from gin_env.ui import play_drawing as draw
+from gin_env.ui import replay_text
+from gin_env.ui.hints import Hint, hint
+from gin_env.ui.opinions import Judgement, judge
+from gin_env.ui.replay_drawing import column_names, hand_drawing, last_move, opinion_lines
+from gin_env.ui.seat import Seat, Turn, action_name, describe_seat, describe_showdown, heat_map
+from gin_env.ui.table_app import TableView, make_bot, make_estimator
+
+NAME_WIDTH = 14
+LONG_LINES = 54
+"""Columns from which a step is told in full."""
+HEAT_AND_TRUTH = 74
+"""Columns from which belief and truth stand side by side."""
+
+
+class ReplayView(TableView):
+    """One position of a recorded game.
+
+    Parameters
+    ----------
+    game : the game.
+    bots : who is asked about each move; those that cannot be made are left out with a message.
+    judge : the bot by whose values the worst moves are found; None: they are not.
+    estimator, letters : as for `TableView`.
+
+    Attributes
+    ----------
+    positions : of the whole game, in order.
+    decisions : the places of those in which somebody decided: the steps.
+    place : the position that is shown, an index of `positions`.
+    names : how the players are called.
+    judgements : of the steps by their place, once `worst` has been called.
+    opinions_on : whether every bot's opinion is shown.
+    viewer : whose belief is shown; None: of who is to move.
+    """
+
+    def __init__(
+        self, game: GameRecord, bots: Sequence[str], judge: Agent | None, estimator: str, letters: bool
+    ) -> None:
+        super().__init__(judge.name if judge is not None else "tonic", estimator, letters)
+        if judge is not None:
+            self._made[f"{make_bot.__name__} {judge.name}"] = judge
+        self.game = game
+        self.positions = game.positions()
+        self.decisions = [place for place, position in enumerate(self.positions) if position.is_decision]
+        self.place = 0
+        first, second = (draw.short_name(name, NAME_WIDTH) for name in replay_text.names(game))
+        self.names = (first, second)
+        self.judge = judge
+        self.judgements: dict[int, Judgement] = {}
+        self._judged = False
+        self._bots = list(bots or agents.quick_names())
+        self._opinions: dict[tuple[str, int], Hint] = {}  # by bot and place
+        self.opinions_on = self._asking = False
+        self.viewer: int | None = None
+
+    @property
+    def position(self) -> Position:
+        """What is shown."""
+        return self.positions[self.place]
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="title", markup=False)
+        yield Static(id="too-small", markup=False)
+        with Container(id="table"):
+            with Vertical(id="left"):
+                yield Static(id="second", classes="hand")
+                with Container(id="middle"):
+                    yield Static(id="stock")
+                    yield Static(id="upcard")
+                    yield Static(id="pile")
+                yield Static(id="first", classes="hand")
+                yield Static(id="prompt", markup=False)
+            with Vertical(id="side"):
+                with VerticalScroll(id="opinion", can_focus=False):
+                    yield Static(id="opinion-text")
+                with VerticalScroll(id="turns", can_focus=False):
+                    yield Static(id="log")
+        with VerticalScroll(id="end", can_focus=False):
+            yield Static(id="end-text")
+        with VerticalScroll(id="below", can_focus=False):
+            yield Static(id="belief")
+
+    def show(self) -> None:
+        """Draw what has changed."""
+        boxes = self._fit()
+        position = self.position
+        mine = describe_seat(position.view(0), self.names[1], self._letters)
+        theirs = describe_seat(position.view(1), self.names[0], self._letters)
+        self.set_class(position.over, "ended")
+        self.set_class(self.belief_on, "believing")
+        self._write("title", draw.title_line(mine, self.names[1], self.app.size.width - 2, self.names[0]))
+        turns = [
+            own if own.mine else other._replace(mine=False)
+            for own, other in zip(mine.turns, theirs.turns, strict=True)
+        ]
+        if position.over:
+            self._show_end(turns, boxes)
+        else:
+            self._show_table((mine, theirs), turns, boxes)
+        self._show_belief()
+
+    def _show_table(self, seats: tuple[Seat, Seat], turns: list[Turn], boxes: bool) -> None:
+        letters, position = self._letters, self.position
+        for player, place in enumerate(("first", "second")):
+            here = position.is_decision and position.player == player
+            played = position.action if here else None
+            self._write(place, hand_drawing(self.names[player], seats[player], here, played, letters, boxes))
+        self._write("stock", draw.stock_drawing(seats[0], boxes))
+        self._write("upcard", draw.upcard_drawing(seats[0], letters, boxes))
+        width = 29 if boxes else self.app.size.width - 24
+        self._write("pile", draw.pile_drawing(seats[0], letters, boxes, width))
+        self._write("prompt", f"{last_move(turns, self.names)}\n{self._next_move(seats[0].upcard)}")
+        first, second = column_names(self.names)
+        self._write("log", draw.turn_lines(replace(seats[0], turns=turns), second, first))
+        about = self._about_move(seats[0].upcard)
+        self._write("opinion-text", about)
+        self.set_class(bool(about), "asked")
+        self.query_one("#turns", VerticalScroll).scroll_end(animate=False)
+
+    def _show_end(self, turns: list[Turn], boxes: bool) -> None:
+        first, second = self.position.state["private"]["hand"][0].tolist()
+        me, other = self.names
+        shown = describe_showdown(self.position.view(0), (first, second), other, self._letters, me)
+        text = Text(f"{last_move(turns, self.names)}\n")
+        text.append(draw.showdown_lines(shown, other, self._letters, boxes, me))
+        for line in replay_text.counted(self.game, self.position):
+            text.append(f"\n{line.strip()}.")
+        if self.place == len(self.positions) - 1:
+            text.append(f"\n{replay_text.title(self.game)}", f"bold {draw.GOLD}")
+        self._write("end-text", text)
+
+    def _show_belief(self) -> None:
+        if not self.belief_on:
+            return
+        viewer = self.position.player if self.viewer is None else self.viewer
+        estimator = self._make(self.estimator, make_estimator)
+        if estimator is None:
+            self._write("belief", f"{self.estimator} cannot be asked")
+            return
+        belief = heat_map(estimator.estimate(self.position.view(viewer))[0].tolist(), self._letters)
+        hand = int(self.position.state["private"]["hand"][0][1 - viewer])
+        heading = f"{self.names[viewer]} may believe ({self.estimator}), per cent"
+        truth = f"what {self.names[1 - viewer]} holds"
+        wide = self.app.size.width >= HEAT_AND_TRUTH
+        self._write("belief", draw.belief_and_truth(belief, hand, heading, wide, truth))
+
+    def _next_move(self, upcard: int) -> str:
+        """What is played in this position."""
+        action = self.position.action
+        if action is None:
+            return "The game was broken off here."
+        step = self.decisions.index(self.place) + 1
+        what = action_name(action, upcard, self._letters)
+        if self.app.size.width < LONG_LINES:
+            what = what.replace("draw from the ", "")
+        return f"Step {step} of {len(self.decisions)}, {self.names[self.position.player]}: {what}"
+
+    def _about_move(self, upcard: int) -> Text:
+        """What bots think of it, as far as they are asked."""
+        parts, action = [], self.position.action
+        judged = self.judgements.get(self.place)
+        if judged is not None and self.judge is not None:
+            best = action_name(judged.best, upcard, self._letters)
+            lost = f"this loses {judged.loss:.1f} points, {best} is better" if judged.loss else "this is best"
+            parts.append(Text(f"{self.judge.name}: {lost}", draw.GOLD))
+        if action is None and (self.opinions_on or self.hint_on):
+            parts.append(Text("Nobody decides here."))
+        elif action is not None and self.opinions_on:
+            asked = {name: self._opinions.get((name, self.place)) for name in self._bots}
+            parts.append(opinion_lines(action, asked, upcard, self._letters))
+            self._ask_on()
+        elif action is not None and self.hint_on:
+            found = self._opinion(self.hint_bot)
+            if found is not None:
+                parts.append(draw.hint_lines(found, self.hint_bot, upcard, self._letters))
+        return Text("\n").join([*parts, Text("")]) if parts else Text("")
+
+    # --- Asking bots ----------------------------------------------------------------------------------
+
+    def _opinion(self, name: str) -> Hint | None:
+        """A bot's opinion of this position; None, with a message, if it cannot be asked."""
+        key = (name, self.place)
+        if key not in self._opinions:
+            bot = self._make(name, make_bot)
+            if bot is None:
+                return None
+            try:
+                self._opinions[key] = hint(bot, self.position.view())
+            except (ValueError, TypeError, OSError) as error:
+                self.notify(f"{name}: {error}", severity="error", markup=False)
+                return None
+        return self._opinions[key]
+
+    def _ask_on(self) -> None:
+        """Ask the bots that have not been asked yet, one after the other: some take a second at first."""
+        if not self._asking and any((name, self.place) not in self._opinions for name in self._bots):
+            self._asking = True
+            self.call_after_refresh(self._ask_one)
+
+    def _ask_one(self) -> None:
+        self._asking = False
+        if self.position.is_decision:
+            name = next((one for one in self._bots if (one, self.place) not in self._opinions), None)
+            if name is not None and self._opinion(name) is None:
+                self._bots.remove(name)
+        self.show()
+
+    def worst(self) -> list[Judgement]:
+        """The moves that lost points, the dearest first; none, with a message, if nobody can judge."""
+        if self.judge is None:
+            self.notify("Mistakes are not counted: --judge names a bot with values.", markup=False)
+            return []
+        if not self._judged:
+            try:
+                found = judge([self.positions[place] for place in self.decisions], self.judge)
+            except (ValueError, TypeError, OSError) as error:
+                self.notify(str(error), severity="error", markup=False)
+                return []
+            self._judged = True
+            self.judgements = {self.decisions[one.step - 1]: one for one in found}
+        worst = replay_text.worst_moves(list(self.judgements.values()))
+        if not worst:
+            self.notify(f"No move lost points by the values of {self.judge.name}.", markup=False)
+        return worst

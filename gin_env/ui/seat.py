@@ -1,0 +1,278 @@
+"""What one player sees of a hand, for a screen that she plays at, and how the hand ended once it has.
+
+Everything here is made of a `PlayerView` and, after the end, of both hands: a screen drawn from it cannot
+show a hidden card.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, RANKS, SUITS, cards_of, total_value
+from gin_env.game.melds import deadwood
+from gin_env.game.state import DISCARD, GIN, NO_CARD, OFFER, OVER, STOCK_ONLY, UNDERCUT, VOID
+from gin_env.observations.views import PlayerView
+from gin_env.ui.text import Group, card_symbol, defence_groups, discard_pile, hand_groups
+
+YOU = "You"
+
+
+class Turn(NamedTuple):
+    """One turn of the hand, or a pass, in words."""
+
+    mine: bool
+    took: str
+    """``"stock"``, ``"stock 5♥"`` (her own), ``"9♦"`` (the upcard) or ``"pass"``."""
+    discarded: str
+    """``"K♠"``, ``"K♠ knock"``, or nothing yet."""
+
+
+@dataclass
+class Seat:
+    """What a player sees."""
+
+    hand: list[Group]
+    """Her cards as melded best, then the deadwood."""
+    deadwood: int
+    known: list[int]
+    """Cards that she saw the opponent take, and which the opponent still holds."""
+    closed: int
+    """The opponent's other cards: how many."""
+    upcard: int
+    """NO_CARD while there is none."""
+    taken: int
+    """The card just drawn, from pile or stock; NO_CARD if there is none."""
+    pile: list[int]
+    """The discard pile, its top last."""
+    stock: int
+    mine: int
+    theirs: int
+    """The scores."""
+    target: int
+    hand_number: int
+    dealt_by_me: bool
+    my_turn: bool
+    prompt: str
+    turns: list[Turn] = field(default_factory=list)
+
+
+def describe_seat(view: PlayerView, opponent: str, letters: bool = False) -> Seat:
+    """What the player of this one view sees; `opponent` is the other's name.
+
+    With `letters`, suits are written C, H, S, D instead of as symbols.
+    """
+    public, player = view.records["public"][0], int(view.records["player"][0])
+    hand, known = int(view.hands[0]), int(public["shown"][1 - player])
+    phase, my_turn = int(public["phase"]), bool(view.masks().any())
+    their_turn = phase != OVER and not my_turn
+    draws = view.stock_draws()
+    taken = int(public["taken"])
+    if my_turn and phase == DISCARD and taken == NO_CARD:
+        taken = draws[-1]
+    size = int(public["rules"]["hand_size"]) + (their_turn and phase == DISCARD)
+    return Seat(
+        hand=hand_groups(hand),
+        deadwood=deadwood(hand),
+        known=cards_of(known),
+        closed=size - known.bit_count(),
+        upcard=int(public["upcard"]),
+        taken=taken if my_turn else NO_CARD,
+        pile=discard_pile(int(public["first_upcard"]), view.history()),
+        stock=int(public["stock_left"]),
+        mine=int(public["scores"][player]),
+        theirs=int(public["scores"][1 - player]),
+        target=int(public["rules"]["target_score"]),
+        hand_number=int(public["hand_number"]) + 1,
+        dealt_by_me=int(public["dealer"]) == player,
+        my_turn=my_turn,
+        prompt=_prompt(phase, my_turn, int(public["upcard"]), opponent, letters),
+        turns=_turns(view, player, draws, letters),
+    )
+
+
+def card_name(card: int, letters: bool = False) -> str:
+    """``10♥``, or ``10H`` with `letters`."""
+    symbol = card_symbol(card)
+    return symbol[:-1] + SUITS[card // NUM_RANKS] if letters else symbol
+
+
+def card_names(cards: list[int], letters: bool = False) -> str:
+    """Several cards, separated by blanks."""
+    return " ".join(card_name(card, letters) for card in cards)
+
+
+def action_name(action: int, upcard: int, letters: bool = False) -> str:
+    """An action as a player says it: ``take 9♦``, ``draw from the stock``, ``knock with K♠``."""
+    if action == PASS:
+        return "pass"
+    if action == DRAW_STOCK:
+        return "draw from the stock"
+    if action == DRAW_UPCARD:
+        return f"take {card_name(upcard, letters)}"
+    return f"{'knock with' if action >= KNOCK else 'discard'} {card_name(action % NUM_CARDS, letters)}"
+
+
+def _prompt(phase: int, my_turn: bool, upcard: int, opponent: str, letters: bool) -> str:
+    if phase == OVER:
+        return "The hand is over."
+    if not my_turn:
+        return f"{opponent} is to {'discard' if phase == DISCARD else 'draw or pass'} ..."
+    if phase == DISCARD:
+        return "Choose a card to discard or to knock with."
+    if phase == STOCK_ONLY:
+        return "Both have passed: draw from the stock."
+    card = card_name(upcard, letters)
+    if phase == OFFER:
+        return f"Take the upcard {card}, or pass."
+    return f"Draw from the stock, or take the upcard {card}."
+
+
+def _turns(view: PlayerView, player: int, draws: list[int], letters: bool) -> list[Turn]:
+    turns: list[Turn] = []
+    mine_drawn = iter(draws)
+    for who, action, card in view.history():
+        mine = who == player
+        if action == PASS:
+            turns.append(Turn(mine, "pass", ""))
+        elif action == DRAW_STOCK:
+            turns.append(Turn(mine, f"stock {card_name(next(mine_drawn), letters)}" if mine else "stock", ""))
+        elif action == DRAW_UPCARD:
+            turns.append(Turn(mine, card_name(card, letters), ""))
+        else:
+            knock = " knock" if action >= KNOCK else ""
+            turns[-1] = turns[-1]._replace(discarded=card_name(card, letters) + knock)
+    return turns
+
+
+# --- The end of a hand --------------------------------------------------------------------------------
+
+
+class Showdown(NamedTuple):
+    """Both hands as they are laid down, and the score step by step."""
+
+    headline: str
+    mine: list[Group]
+    theirs: list[Group]
+    steps: list[str]
+
+
+def describe_showdown(
+    view: PlayerView, hands: tuple[int, int], opponent: str, letters: bool = False, me: str = YOU
+) -> Showdown:
+    """How the hand ended: `view` is a player's after its end, `hands` are hers and her opponent's (masks).
+
+    The player is called `me`.
+    """
+    public, player = view.records["public"][0], int(view.records["player"][0])
+    outcome, knocker = int(public["outcome"]), int(public["knocker"])
+    names = (me, opponent)
+    mine, theirs = int(public["scores"][player]), int(public["scores"][1 - player])
+    score = (
+        f"Score: {inside(me)} {mine}, {opponent} {theirs}; "
+        f"{int(public['rules']['target_score'])} points win the game."
+    )
+    if outcome == VOID:
+        steps = ["The stock has run out: the hand is void and nobody scores. The same player deals.", score]
+        return Showdown("The hand is void", hand_groups(hands[0]), hand_groups(hands[1]), steps)
+    side = 0 if knocker == player else 1
+    knocking, defending = hands[side], hands[1 - side]
+    laid = hand_groups(knocking)
+    gin = outcome == GIN
+    answer = hand_groups(defending) if gin else defence_groups(defending, knocking)
+    own, other = (int(public["deadwood"][seat]) for seat in (knocker, 1 - knocker))
+    steps = [f"{_verb(names[side], 'knock')} with {_deadwood(laid, own, letters)}."]
+    if gin:
+        steps = [f"{_verb(names[side], 'go', 'goes')} gin: every card is in a meld. No lay-offs after gin."]
+    steps.append(f"{_verb(names[1 - side], 'meld')} {_melds(answer, letters)}.")
+    steps += _lay_offs(laid, answer, names[1 - side], letters)
+    steps.append(f"{_verb(names[1 - side], 'keep')} {_deadwood(answer, other, letters)}.")
+    points = int(public["points"])
+    winner = names[side]
+    if gin:
+        bonus = int(public["rules"]["gin_bonus"])
+        sum_ = f"{bonus} for gin + {other} deadwood"
+        headline = f"{_verb(winner, 'have', 'has')} gin"
+    elif outcome == UNDERCUT:
+        winner, bonus = names[1 - side], int(public["rules"]["undercut_bonus"])
+        steps.append(f"{other} is not more than {own}: an undercut.")
+        sum_ = f"{bonus} for the undercut + {own} − {other}"
+        headline = f"{_verb(winner, 'undercut')}"
+    else:
+        sum_ = f"{other} − {own} deadwood"
+        headline = f"{_verb(winner, 'win')} by knocking"
+    steps += [f"{sum_} = {points} for {inside(winner)}.", score]
+    groups = (laid, answer) if side == 0 else (answer, laid)
+    return Showdown(f"{headline}: {points} point{'s' * (points != 1)}", *groups, steps)
+
+
+def inside(name: str) -> str:
+    """A player's name inside a sentence."""
+    return name.lower() if name == YOU else name
+
+
+def _verb(who: str, verb: str, others: str = "") -> str:
+    """``You knock``, ``tonic knocks``."""
+    return f"{who} {verb if who == YOU else others or verb + 's'}"
+
+
+def _melds(groups: list[Group], letters: bool) -> str:
+    melds = [card_names(cards, letters) for cards, caption in groups if caption in ("set", "run")]
+    return ", ".join(melds) or "nothing"
+
+
+def _deadwood(groups: list[Group], points: int, letters: bool) -> str:
+    """``12 deadwood (A♠ J♠)``, or no deadwood."""
+    loose = [cards for cards, caption in groups if caption.startswith("deadwood")]
+    return f"{points} deadwood ({card_names(loose[0], letters)})" if loose else "no deadwood"
+
+
+def _lay_offs(laid: list[Group], answer: list[Group], who: str, letters: bool) -> list[str]:
+    """One line for each card that is laid off: where it goes, and what it saves.
+
+    A card that fits a run and a set goes on the run, where others may follow it.
+    """
+    left = [card for cards, caption in answer if caption == "laid off" for card in cards]
+    melds = [(list(cards), kind) for kind in ("run", "set") for cards, caption in laid if caption == kind]
+    lines: list[str] = []
+    while left:
+        card, cards = next(
+            (card, cards) for cards, kind in melds for card in left if _fits(card, cards, kind)
+        )
+        value = int(total_value(1 << card))
+        lines.append(
+            f"{_verb(who, 'lay')} off {card_name(card, letters)} on {card_names(cards, letters)}: "
+            f"{value} less deadwood."
+        )
+        left.remove(card)
+        cards.append(card)
+        cards.sort()
+    return lines
+
+
+def _fits(card: int, cards: list[int], kind: str) -> bool:
+    if kind == "set":
+        return card % NUM_RANKS == cards[0] % NUM_RANKS
+    return card // NUM_RANKS == cards[0] // NUM_RANKS and card in (cards[0] - 1, cards[-1] + 1)
+
+
+# --- Belief -------------------------------------------------------------------------------------------
+
+
+class HeatMap(NamedTuple):
+    """A probability for each card, laid out as suits by ranks."""
+
+    ranks: list[str]
+    rows: list[tuple[str, list[int]]]
+    """Suit, and per cent for each rank; the cards of the viewer's own hand and of the pile are 0."""
+
+
+def heat_map(chances: list[float], letters: bool = False) -> HeatMap:
+    """Probabilities (52) as per cent, 4 rows of 13."""
+    rows = []
+    for suit in range(len(SUITS)):
+        symbol = card_name(suit * NUM_RANKS, letters)[-1]
+        first = suit * NUM_RANKS
+        rows.append((symbol, [round(100 * chance) for chance in chances[first : first + NUM_RANKS]]))
+    return HeatMap(["10" if rank == "T" else rank for rank in RANKS], rows)

@@ -1,0 +1,144 @@
+"""What the screens share on which a hand is played or replayed: sizes, texts, bots and estimators by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from gin_env import agents, estimators
+from gin_env.agents import Agent
+from gin_env.estimators.base import Estimator, NeedsHands
+
+try:
+    from textual.app import App, ComposeResult
+    from textual.containers import Container
+    from textual.events import Resize
+    from textual.widgets import Footer, Static
+except ImportError as error:
+    raise ImportError('a screen in the terminal needs Textual: pip install "gin-env[play]"') from error
+
+from gin_env.ui.play_widgets import Choice
+
+WIDE, HIGH = 80, 24
+"""Columns and lines from which cards are drawn as cards."""
+NARROWEST, LOWEST = 48, 13
+"""Less than this shows nothing but a request for more."""
+
+
+def make_bot(name: str) -> Agent:
+    """As `gin_env.agents.make`; programs too, since the user names the bots that give hints."""
+    return agents.make(name, programs=True)
+
+
+def make_estimator(name: str) -> Estimator:
+    """As `gin_env.estimators.make`; ValueError for one that is told the hands."""
+    estimator = estimators.make(name)
+    if isinstance(estimator, NeedsHands):
+        raise ValueError(f"{name} is told the other hand: choose an estimator that works it out")
+    return estimator
+
+
+class TableView(Container):
+    """A table of cards with the hint of a bot and the belief of an estimator; all but the footer.
+
+    Parameters
+    ----------
+    hint_bot : the bot whose hint is shown while `hint_on`.
+    estimator : whose belief is shown while `belief_on`.
+    letters : write suits as C, H, S, D.
+    """
+
+    def __init__(self, hint_bot: str, estimator: str, letters: bool) -> None:
+        super().__init__()
+        self.hint_bot, self.hint_on = hint_bot, False
+        self.estimator, self.belief_on = estimator, False
+        self._letters = letters
+        self._made: dict[str, Any] = {}
+        self._written: dict[str, Any] = {}
+
+    def show(self) -> None:
+        """Draw what has changed."""
+        raise NotImplementedError
+
+    def _fit(self) -> bool:
+        """Adapt to the size of the screen; whether cards are drawn as cards."""
+        width, height = self.app.size
+        boxes = width >= WIDE and height >= HIGH
+        self.set_class(width < NARROWEST or height < LOWEST, "tiny")
+        self.set_class(not boxes, "compact")
+        wanted = f"please enlarge the window to {WIDE} x {HIGH} (at least {NARROWEST} x {LOWEST})."
+        self._write("too-small", f"{width} x {height} is too small: {wanted}")
+        return boxes
+
+    def _make(self, name: str, make: Callable[[str], Any]) -> Any:
+        """The bot or estimator of this name; None, with a message, if it cannot be had."""
+        key = f"{make.__name__} {name}"
+        if key not in self._made:
+            try:
+                self._made[key] = make(name)
+            except (ImportError, ValueError, TypeError, OSError) as error:
+                self.notify(str(error), severity="error", markup=False)
+                return None
+        return self._made[key]
+
+    def _write(self, name: str, text: Any) -> None:
+        """Change a text, if it is another one: each change lays the screen out anew."""
+        if self._written.get(name) != text:
+            self._written[name] = text
+            self.query_one(f"#{name}", Static).update(text)
+
+
+class TableApp(App[None]):
+    """A screen of a `TableView` and a footer with the keys."""
+
+    CSS_PATH: ClassVar[Any] = "play.tcss"
+    TITLE = "Gin Rummy"
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, shown: TableView) -> None:
+        super().__init__()
+        self._shown = shown
+
+    def compose(self) -> ComposeResult:
+        yield self._shown
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        self._show()
+
+    def on_resize(self, event: Resize) -> None:
+        self.call_after_refresh(self._show)  # by then the size is the new one
+
+    def _show(self) -> None:
+        self._shown.show()
+
+    def action_hint(self) -> None:
+        """Show or hide the hint."""
+        self._shown.hint_on = not self._shown.hint_on
+        self._show()
+
+    def action_belief(self) -> None:
+        """Show or hide the belief about the other hand."""
+        self._shown.belief_on = not self._shown.belief_on
+        self._show()
+
+    def action_choose_hint(self) -> None:
+        """Choose the bot that gives hints."""
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                self._shown.hint_bot, self._shown.hint_on = name, True
+                self._show()
+
+        self.push_screen(Choice("Whose hint?", agents.names(), self._shown.hint_bot), chosen)
+
+    def action_choose_belief(self) -> None:
+        """Choose the estimator whose belief is shown."""
+        names = [name for name in estimators.names() if name != "omniscient"]
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                self._shown.estimator, self._shown.belief_on = name, True
+                self._show()
+
+        self.push_screen(Choice("Whose belief about the other hand?", names, self._shown.estimator), chosen)

@@ -1,0 +1,241 @@
+"""One position for each branch of the rule-based bots that the rules of the papers' tests leave out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bot_tables import choices, facing, holding, mask
+from helpers import Table, same_records
+
+from gin_env import agents, cards, estimators
+from gin_env.agents import fitness, medium, simple, tonic, utility
+from gin_env.batch import Games
+from gin_env.game.rules import Rules
+
+DREARY = "KD QS JC TH 9C 8S 2H 4C AH 6D"
+OTHERS = "KC KH QC QH JD JH TS 9S 8D 7S"
+NEAR_GIN = "5C 5H 5S 7D 8D 9D TC JC QC 2H"
+
+
+def after_taking_back() -> Table:
+    """Player 0 took 7D and discarded KD, which the opponent took and gave back; she has taken it again."""
+    table = Table(DREARY, OTHERS, "7D", "5H 9D 2C 3C", dealer=1)
+    return table.play("take", "KD", "take", "KC", "draw", "5H", "draw", "KD", "take")
+
+
+@pytest.mark.parametrize(
+    ("bot", "params", "table", "expected"),
+    [
+        # random-discard: any unmelded card, but no {drawn, discarded} pair twice
+        ("random-discard", {}, after_taking_back, "QS JC TH 9C 8S 2H 4C AH 6D"),
+        ("simple", {}, after_taking_back, "QS JC TH"),
+        ("random-discard", {}, lambda: holding("4D 5D 6D 7D TC JC QC AH AC AS", "KS", "9H"), "knock KS"),
+        ("random-discard", {}, lambda: facing(DREARY, "7D"), "pass"),
+        ("random-discard", {}, lambda: facing(NEAR_GIN, "KC"), "take"),
+        ("random-discard", {}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
+        # late-knock: takes what is melded, in the offer and later, and knocks in the last turn
+        ("late-knock", {}, lambda: facing(NEAR_GIN, "KC"), "take"),
+        ("late-knock", {}, lambda: facing(NEAR_GIN, "KD"), "pass"),
+        ("late-knock", {}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
+        ("late-knock", {"useful_draws": False}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
+        # medium: the draw after two passes is forced; AC is the lowest card of all
+        ("medium", {}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
+        ("medium", {}, lambda: holding("AC 5H 5S 5D 7D 8D 9D TC JC QC", "KS", "2C"), "knock KS"),
+        ("medium", {}, lambda: holding("AC 5H 9S KD 7D 8D TC JH QC 3S", "KS", "2C"), "TC JH QC KD KS"),
+        ("utility", {}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
+        ("utility", {}, lambda: holding("AC 2C 3C 4C 7D 8D 9D TH JH QH", "KH", "5C"), "knock AC"),
+        ("utility", {"knock_at": 1}, lambda: holding(NEAR_GIN, "KS", "4D"), "KS"),
+        ("utility", {"knock_at": 2}, lambda: holding(NEAR_GIN, "KS", "4D"), "knock KS"),
+        ("tonic", {}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
+        ("simple", {"knock_at": 100}, lambda: holding("5C 5H 5S 7D 8D 9D TC JC AC 2H", "KS", "4D"),
+         "TC JC KS"),
+    ],
+)  # fmt: skip
+def test_each_branch_decides_as_its_rule_says(bot, params, table, expected):
+    words = expected.replace("knock ", "knock_").split()
+    if (bot, expected) == ("utility", "knock AC"):  # all are melded: as simple, the ends of the long runs
+        words = ["knock_AC", "knock_4C", "knock_TH", "knock_KH"]
+    assert choices(table(), bot, **params) == {word.replace("_", " ") for word in words}
+
+
+@pytest.mark.parametrize(("turns", "knocks"), [(97, False), (98, False), (99, True)])
+def test_late_knock_knocks_in_the_last_turn_that_the_rules_allow(turns, knocks):
+    table = holding(NEAR_GIN, "KS", "4D")
+    table.games.state["public"]["turn"][0] = turns  # over; the rules allow 100
+    assert choices(table, "late-knock") == {"knock KS" if knocks else "KS"}
+
+
+@pytest.mark.parametrize(("left", "knocks"), [(3, False), (2, True), (1, True)])
+def test_late_knock_knocks_when_the_stock_is_down_to_its_floor(left, knocks):
+    table = holding(NEAR_GIN, "KS", "4D")
+    table.games.state["public"]["stock_left"][0] = left
+    assert choices(table, "late-knock") == {"knock KS" if knocks else "KS"}
+
+
+def test_the_rules_limit_the_knock_of_every_bot():
+    for name in ("simple", "random-discard", "medium", "utility", "late-knock", "tonic"):
+        table = holding(NEAR_GIN, "KS", "4D")
+        table.games.state["public"]["rules"]["knock_limit"] = 1
+        table.games.state["public"]["turn"][0] = 98
+        assert not any(text.startswith("knock") for text in choices(table, name)), name
+
+
+def test_the_lowest_card_of_all_is_looked_at_once():
+    """AC is bit 0 of a mask: whoever steps through a hand must get past it."""
+    assert medium.hopeless_cards(mask("AC KD"), mask("AC 2C 3C")) == mask("KD")
+    assert medium.safest_then_highest(mask("AC KD"), mask("KS")) == mask("AC")
+    assert utility.best_discards(mask("AC KD"), mask("AC KD"), cards.FULL_DECK, 30, -1) == mask("KD")
+    assert tonic.count_pairs(mask("AC AH AS"), cards.FULL_DECK) == 3
+    assert tonic.kept_pairs(mask("AC AH KD"), cards.FULL_DECK, 21) == mask("AC AH")
+    assert tonic.desired_cards(mask("AC KD"), mask("2C 3C")) == mask("AC")
+    assert tonic.last_choice(mask("AC 2H"), mask("AC 2H"), cards.FULL_DECK) == mask("2H")
+
+
+def test_three_ranks_beyond_a_run_is_not_near_it():
+    runs, unmelded = mask("5C 6C 7C"), mask("2C TC")
+    assert tonic.cards_near_runs(runs, unmelded, cards.FULL_DECK & ~runs & ~unmelded) == 0
+
+
+def test_what_the_bot_has_just_taken_is_no_discard_of_its_opponent_around_it():
+    """The card itself was her last discard: it gains nothing from that."""
+    score = utility.discard_score(cards.card_id("8H"), mask("8H"), cards.FULL_DECK, 30, cards.card_id("8H"))
+    assert score == 8
+    assert utility.discard_score(0, mask("AC"), cards.FULL_DECK, 30, -1) == 1
+
+
+@pytest.mark.parametrize(("stock_left", "score"), [(0, 8 - 16), (1, 8 - 16), (2, 0), (16, 7)])
+def test_the_last_card_of_a_pair_counts_by_the_size_of_the_stock(stock_left, score):
+    loose, possible = mask("8H 8C"), cards.FULL_DECK & ~mask("8H 8C 8D")
+    assert utility.discard_score(cards.card_id("8H"), loose, possible, stock_left, -1) == score
+
+
+@pytest.mark.parametrize(("rank", "bonus"), [("5", 0), ("6", 9), ("9", 9), ("T", 0)])
+def test_middle_ranks_are_drawn_more_readily(rank, bonus):
+    table = facing("KC QH JS 2C 2D 3H KD AS AH QD", f"{rank}S")
+    public = table.games.state["public"][0]
+    points = min(" A23456789T".index(rank), 10)
+    for late, less in ((31, 1), (30, 0)):
+        assert utility.draw_score(public, mask("KC QH JS 2C 2D 3H KD AS AH QD"), 0, late) in (
+            bonus - points - less,
+            bonus - points - less - 1000,
+        )
+
+
+# --- simple: turns played in one go ---------------------------------------------------------------------
+
+
+def started(episode: str = "hand") -> Games:
+    games = Games(5, Rules(max_turns=6, target_score=20), episode=episode)
+    games.start(games.everyone, np.full(5, 3, np.uint64), np.arange(5, dtype=np.uint64))
+    return games
+
+
+@pytest.mark.parametrize("episode", ["hand", "game"])
+@pytest.mark.parametrize("both_seats", [False, True])
+def test_turns_are_played_as_single_decisions_are(episode, both_seats):
+    bot, fast, slow = simple.SimpleBot((10, 0)), started(episode), started(episode)
+    some = np.array([0, 1, 3, 4])
+    for _ in range(4):
+        some = some[~fast.done[some]]
+        assert bot.play_turns(fast, some, both_seats) is None
+        for game in some.tolist():
+            one, mover = np.array([game]), slow.to_move()[game]
+            earned = 0.0
+            while True:
+                slow.play(one, bot.act(slow.views(one)))
+                earned += slow.rewards[game]
+                if slow.results["ended"][game] or (slow.to_move()[game] != mover and not both_seats):
+                    break
+            assert fast.done[game] == slow.done[game]
+            assert same_records(fast.state[one], slow.state[one])
+    assert fast.state["public"]["turn"][2] == 0
+
+
+def test_games_that_cannot_be_played_on_are_refused_and_none_is_touched():
+    games = started()
+    before = games.state.copy()
+    bot = simple.SimpleBot()
+    for wrong in (-1, 5):
+        with pytest.raises(IndexError, match=f"game {wrong} cannot be played on"):
+            bot.play_turns(games, np.array([0, wrong]), True)
+        assert same_records(games.state, before)
+    bot.play_turns(games, np.array([2]), True)
+    with pytest.raises(IndexError, match="game 2 cannot be played on"):
+        bot.play_turns(games, np.array([0, 2]), True)
+    assert same_records(games.state[:1], before[:1])
+
+
+# --- fitness-cfr and heuristics -------------------------------------------------------------------------
+
+HAND = "AC 2C 3C 5H 5S 5D 8H 8C QS QC"
+
+
+def fit_table() -> tuple[np.void, np.void]:
+    table = Table(HAND, "2H 3H 4S 6S 7D 9C TC JD AD 4D", "KD", "KH").play("pass", "pass", "draw")
+    state = table.games.state[0]
+    return state["public"], state["private"][0]
+
+
+def readings(gone: str = "", discarded: str = "", reading: int = 0) -> list[int]:
+    """What V4, V2 in this reading, and V2's filter keep of QS, QC and KH."""
+    public, private = fit_table()
+    public["pile"] |= np.uint64(mask(gone))
+    public["discarded"][1] = mask(discarded)
+    queens = public, private, 0, mask("QS QC KH")
+    return [
+        int(fitness.fittest(*queens, 14, False)),
+        int(fitness.independently(*queens, reading, False)),
+        int(fitness.filtered(*queens, False)),
+    ]
+
+
+def test_readings_of_the_characteristics_keep_different_cards():
+    """To discard any of the three lowers the average deadwood. Without KC, KS and JH the king is unmeldable,
+    and useless to the opponent; with a king discarded by her it has all four."""
+    everything = mask("QS QC KH")
+    assert readings() == [everything] * 3
+    king = {"gone": "KC KS JH"}
+    assert readings(**king) == [mask("KH"), everything, mask("KH")], "none has all four"
+    assert readings(**king, reading=fitness.SOME)[1] == everything, "all lower the deadwood"
+    assert readings(**king, reading=fitness.LITERAL)[1] == everything, "none is without any: all remain"
+    assert readings(**king, discarded="KD") == [mask("KH")] * 3, "all four"
+    assert readings(discarded="JS") == [mask("QS KH") & mask("QS"), everything, mask("QS")]
+
+
+def test_only_the_characteristics_that_are_asked_for_are_looked_at():
+    """KH has all four, whatever is left of the deck."""
+    public, private = fit_table()
+    public["pile"] |= np.uint64(mask("KC KS JH"))
+    public["discarded"][1] = mask("KD")
+    king = public, private, 0, cards.card_id("KH"), 1e9
+    assert [fitness.card_fitness(*king, factors) for factors in range(16)] == list(range(16))
+
+
+def test_random_discard_of_a_hand_all_melded_is_as_simple():
+    table = holding("4D 5D 6D 7D TC JC QC AH AC AS", "AD", "9H")
+    assert choices(table, "random-discard", count=200) == choices(table, "simple", count=200)
+    assert choices(table, "random-discard", count=200) == {
+        f"knock {card}" for card in ("4D", "7D", "AH", "AC", "AS", "AD")
+    }
+
+
+@pytest.mark.parametrize(
+    ("room", "names"),
+    [
+        (estimators, "uniform logistic bayes bayes-isru omniscient"),
+        (
+            agents,
+            "medium utility tonic late-knock random-discard random safe-discard cfr cfr-plus fitness-cfr",
+        ),
+        (agents, "heuristics"),
+    ],
+)
+def test_who_is_made_from_its_class_has_the_name_that_makes_it(room, names):
+    for name in names.split():
+        assert type(room.make(name)).name == name
+
+
+def test_the_least_number_of_observations_is_in_bounds():
+    estimators.make("bayes", least_observations=2**31)
+    with pytest.raises(ValueError, match="least_observations"):
+        estimators.make("bayes", least_observations=2**31 + 1)

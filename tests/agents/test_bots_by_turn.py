@@ -1,0 +1,56 @@
+"""What bots do in the first, second and third turn of their own, and what they keep from the opponent."""
+
+from __future__ import annotations
+
+import pytest
+from bot_tables import choices, holding, later, mask, view_of
+from helpers import Table, action
+
+from gin_env import agents, cards
+from gin_env.game import hands
+
+
+@pytest.mark.parametrize(("turns", "own"), [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3), (5, 3)])
+def test_turns_are_counted_by_each_player_for_herself(turns, own):
+    """Even numbers of turns are over when the first player moves, odd ones when the second does."""
+    table = Table("2C 3C 4C 5H 6H 7H 9C KS AD 2D", "KH KC JS 8C 8H 4D 5D QD 2S 6S", "TD")
+    table.games.state["public"]["turn"][0] = turns
+    assert hands.own_turn(view_of(table)["public"]) == own
+
+
+def test_thresholds_by_turn_hold_for_the_second_player_too():
+    """Player 1 has deadwood 4 in her first turn, and in her second."""
+    hand, other = "AC 2C 3C 4H 5H 6H 7S 8S 9S 4D", "5C 6C 2H 3S 5D 7D 9D JD QH KS"
+    for turns, expected in ((1, "knock KC"), (3, "KC")):
+        table = Table(other, hand, "TD", "JS KC QC", dealer=1).play("pass", "pass", "draw", "JS", "draw")
+        table.games.state["public"]["turn"][0] = turns
+        assert choices(table, "simple", knock_at=[4, 3]) == {expected}
+        assert choices(table, "tonic", knock_at=[4, 3]) == {expected}
+
+
+@pytest.mark.parametrize(("turns", "discard"), [(0, "7S"), (1, "7S"), (2, "9C"), (3, "9C")])
+def test_tonic_keeps_cards_near_runs_in_the_first_two_turns_only(turns, discard):
+    """9C, two ranks beyond 5C 6C 7C, is else the first to go: the highest unmelded card, and in no pair."""
+    table = holding("5C 6C 7C 9C KC KH KS AH 4D 7S", drawn="2S", upcard="QD")
+    assert choices(later(table, turns), "tonic") == {discard}
+
+
+def test_tonic_does_not_discard_what_the_opponent_desires():
+    """She has taken TD and TH; TC is the highest unmelded card, and would make three of them."""
+    table = holding("5C 5H 5S KC KH KS TC 8H 3D AS", drawn="6C", upcard="2C")
+    assert choices(table, "tonic") == {"TC"}
+    public = table.games.state["public"]
+    public["shown"][0, 1] = mask("TD TH")
+    public["history"][0, :3] = action("pass"), action("take"), cards.card_id("2D")
+    assert choices(table, "tonic") == {"8H"}
+    public["shown"][0, 1] = mask("TD")  # one ten more makes no meld with hers
+    assert choices(table, "tonic") == {"TC"}
+
+
+def test_tonic_keeps_pairs_by_the_thresholds_of_its_turn():
+    """KD KH may go first in the third turn: a pair of twenty points, and in the sixth 3H 3D as well."""
+    table = holding("5C 6C 7C KD KH 3H 3D 9S AS 7D", drawn="2C", upcard="QS")
+    tonic = {"keep_pairs_below": [21, 21, 12, 11, 10, 0]}
+    assert agents.make("tonic", **tonic)._parameters["keep_pairs_below"][3] == 12
+    assert choices(later(table, 0), "tonic", **tonic) == {"9S"}
+    assert choices(later(table, 2), "tonic", **tonic) == {"KD", "KH"}

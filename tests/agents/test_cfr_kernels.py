@@ -1,0 +1,173 @@
+"""Training of the full game's CFR strategies, step by step against the formulas, for both players."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers import ONE_GAME, Table
+from situations import RULES, SITUATIONS, Plain
+
+from gin_env import cards
+from gin_env.agents.cfr import abstractions
+from gin_env.batch import Games
+from gin_env.game.rules import Rules
+from gin_env.game.state import STATE
+from gin_env.training.cfr import kernels
+
+KIND, WHICH = abstractions.KINDS["paper"], abstractions.CANDIDATES["least"]
+SIZE = abstractions.number_of_sets(KIND)
+
+
+def counts() -> np.ndarray:
+    return np.zeros((3, 2), np.int64)
+
+
+@pytest.mark.parametrize("situation", SITUATIONS.values(), ids=SITUATIONS)
+def test_a_hand_is_worth_its_points_to_the_winner_and_costs_the_loser_as_much(situation):
+    games = Games(1, RULES)
+    games.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+    games.set_deck(0, situation.deck, situation.dealer)
+    while not games.done[0]:
+        games.play(ONE_GAME, Plain().act(games.views(ONE_GAME)))
+    for player in (0, 1):
+        value = kernels.hand_value(games.state["public"][0], player)
+        assert value == pytest.approx(situation.reward(player))
+
+
+@pytest.mark.parametrize(
+    ("before", "gains", "after", "strategy"),
+    [
+        ((1.0, 2.0), (0.5, 1.0), (1.5, 3.0), 1 / 3),
+        ((1.0, 2.0), (-0.5, -1.0), (0.5, 1.0), 1 / 3),
+        ((1.0, 2.0), (0.5, -3.0), (1.5, 0.0), 1.0),
+        ((1.0, 2.0), (-3.0, 0.5), (0.0, 2.5), 0.0),
+        ((1.0, 2.0), (-3.0, -3.0), (0.0, 0.0), 0.5),
+    ],
+)
+def test_regrets_are_cut_off_at_zero_and_matched(before, gains, after, strategy):
+    regrets, strategies = np.zeros((3, 2)), np.full(3, 0.25)
+    regrets[1] = before
+    kernels.add_regret(regrets, strategies, 1, *gains)
+    assert regrets[1].tolist() == pytest.approx(after)
+    assert strategies.tolist() == pytest.approx([0.25, strategy, 0.25])
+    assert not regrets[[0, 2]].any()
+
+
+def test_a_binary_decision_regrets_the_difference_by_what_it_did_not_do():
+    regrets, strategies = np.full((1, 2), 1.0), np.array([0.25])
+    kernels.learn_binary(regrets, strategies, 0, 0.6, 0.2)
+    # The value of the strategy is 0.2 + 0.25 * 0.4 = 0.3.
+    assert regrets[0].tolist() == pytest.approx([1 + 0.6 - 0.3, 1 + 0.2 - 0.3])
+
+
+def two_states(table: Table) -> np.ndarray:
+    states = np.zeros(2, STATE)
+    states[0] = table.games.state[0]
+    return states
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_discard_learns_the_regrets_of_its_formulas(player):
+    """p(c): to discard c, v(c): its value. V = sum p v / sum p; regrets (1 - p) (v - V) and p (V - v)."""
+    hands = ("5D 6D 7D 9C TH 2S AH 4C JH KS", "2C 3D 4H 6C 7H 8H TD JD QC KC")
+    table = Table(*(hands if player == 0 else hands[::-1]), "QS", "8S", dealer=1 - player)
+    table.play("pass", "pass", "draw")
+    rng = np.random.default_rng(3)
+    strategy = rng.random(SIZE)
+    states = two_states(table)
+    public, private = states[0]["public"], states[0]["private"][player]
+    held = cards.cards_of(int(private["hand"]))
+    candidates = cards.mask_of(held)
+    assert not table.knocks, "so the probed action is the discard itself"
+    numbers = [abstractions.discard_set_of(KIND, public, private, player, card) for card in held]
+    values = np.array(
+        [kernels.probe(two_states(table), card, player, strategy, KIND, WHICH, counts()) for card in held]
+    )
+    assert len(set(values.tolist())) > 3
+    assert values.min() < 0
+    expected = np.zeros((SIZE, 2))
+    p = strategy[numbers]
+    mean = (p * values).sum() / p.sum()
+    expected_strategy = strategy.copy()
+    for number, probability, value in zip(numbers, p, values, strict=True):
+        gains = (1 - probability) * (value - mean), probability * (mean - value)
+        expected[number] = np.maximum(expected[number] + gains, 0)
+        total = expected[number].sum()
+        expected_strategy[number] = expected[number, 0] / total if total > 0 else 0.5
+    regrets = np.zeros((SIZE, 2))
+    learned = strategy.copy()
+    kernels.learn_discard(states, player, candidates, np.uint64(9), learned, regrets, KIND, WHICH, counts())
+    np.testing.assert_allclose(regrets, expected, atol=1e-12)
+    np.testing.assert_allclose(learned, expected_strategy, atol=1e-12)
+
+
+def test_where_nothing_would_be_discarded_all_candidates_count_alike():
+    table = Table("5D 6D 7D 9C TH 2S AH 4C JH KS", "2C 3D 4H 6C 7H 8H TD JD QC KC", "QS", "8S", dealer=1)
+    table.play("pass", "pass", "draw")
+    strategy, regrets = np.zeros(SIZE), np.zeros((SIZE, 2))
+    held = cards.parse("KS 8S 2S")
+    values = [
+        kernels.probe(two_states(table), card, 0, strategy, KIND, WHICH, counts())
+        for card in cards.cards_of(held)
+    ]
+    states = two_states(table)
+    numbers = [
+        abstractions.discard_set_of(KIND, states[0]["public"], states[0]["private"][0], 0, card)
+        for card in cards.cards_of(held)
+    ]
+    assert len(set(numbers)) == 3
+    kernels.learn_discard(states, 0, held, np.uint64(9), strategy, regrets, KIND, WHICH, counts())
+    assert regrets[numbers, 0].tolist() == pytest.approx(np.maximum(values - np.mean(values), 0).tolist())
+
+
+def test_the_average_is_weighted_by_the_number_of_the_iteration():
+    """Iteration t (from 1) counts t times: what one adds to the weights are multiples of t, and t itself."""
+    states = np.zeros(2, STATE)
+    states["public"]["rules"] = Rules(max_turns=5).record()
+    strategy, regrets, sums = np.full(SIZE, 0.5), np.zeros((SIZE, 2)), np.zeros((SIZE, 2))
+    for iteration in range(4):
+        before, regrets_before = sums.copy(), regrets.copy()
+        known = strategy.copy()
+        kernels.iterate_many(
+            states, iteration, iteration + 1, 5, 0.1, strategy, regrets, sums, KIND, WHICH, counts()
+        )
+        added = sums - before
+        visits = added[:, 1] / (iteration + 1)
+        assert visits.max() >= 1
+        assert np.array_equal(visits, np.round(visits))
+        assert (visits == 1).any()
+        untouched = (regrets == regrets_before).all(axis=1) & (visits > 0)
+        assert untouched.any()
+        np.testing.assert_allclose(added[untouched, 0], added[untouched, 1] * known[untouched])
+
+
+@pytest.mark.parametrize("iteration", range(4))
+def test_both_players_learn_in_turn(iteration):
+    """The hand has one turn: its player either learns from her discard, or her average strategy grows."""
+    states = np.zeros(2, STATE)
+    states["public"]["rules"] = Rules(max_turns=1).record()
+    strategy, regrets, sums = np.full(SIZE, 0.5), np.zeros((SIZE, 2)), np.zeros((SIZE, 2))
+    every_card = abstractions.CANDIDATES["all"]
+    kernels.iterate_many(
+        states, iteration, iteration + 1, 5, 0.0, strategy, regrets, sums, KIND, every_card, counts()
+    )
+    discards = abstractions.decision_slices(KIND)[0]
+    discarding = int(states[0]["public"]["to_move"])  # at the end of a hand whoever moved last
+    assert bool(sums[discards, 1].any()) == (discarding != iteration % 2)
+
+
+@pytest.mark.parametrize("iteration", range(4))
+def test_knocks_are_learned_by_the_traverser_and_averaged_by_the_other(iteration):
+    """The hand has one turn, in which any discard may knock: against no points at all."""
+    states = np.zeros(2, STATE)
+    states["public"]["rules"] = Rules(max_turns=1, knock_limit=100).record()
+    strategy, regrets, sums = np.full(SIZE, 0.5), np.zeros((SIZE, 2)), np.zeros((SIZE, 2))
+    kernels.iterate_many(
+        states, iteration, iteration + 1, 5, 0.0, strategy, regrets, sums, KIND, WHICH, counts()
+    )
+    knocks = abstractions.decision_slices(KIND)[2]
+    learns = int(states[0]["public"]["to_move"]) == iteration % 2
+    assert regrets[knocks].any() == learns
+    visits = sums[knocks, 1]
+    assert visits[visits > 0].tolist() == ([] if learns else [iteration + 1])
+    assert sums[knocks, 0].sum() == pytest.approx(visits.sum() / 2)

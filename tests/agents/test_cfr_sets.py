@@ -1,0 +1,492 @@
+"""What the CFR strategies look at, and how a table becomes a decision: on hand-made positions, by value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bot_tables import facing, holding, later, mask, view_of
+from helpers import ONE_GAME, Table, action_text
+
+from gin_env import cards
+from gin_env.agents.cfr import abstractions, dealt_sets, paper_sets, plus_sets, strategy
+from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot
+from gin_env.agents.cfr.table import StrategyTable
+from gin_env.batch import Games
+from gin_env.game.rules import Rules
+from gin_env.game.streams import mix
+
+PAPER, PLUS, DEALT = (abstractions.KINDS[name] for name in ("paper", "plus", "dealt"))
+
+
+def parts(table: Table):
+    """(public, private) of player 0."""
+    view = view_of(table)
+    return view["public"], view["private"]
+
+
+def with_dealt(table: Table, dealt: int) -> Table:
+    """The same position with so many cards gone from the stock."""
+    table.games.state["public"]["stock_left"][0] = 52 - dealt
+    return table
+
+
+# --- Numbers of information sets ------------------------------------------------------------------------
+
+
+def test_information_sets_are_as_many_as_the_docstrings_say():
+    """Paper: cards, stages, deadwood; stages and the offer, melds, saved, steps of five; deadwood, dealt."""
+    expected = {
+        PAPER: (52 * 3 * 101, 4 * 2 * 22 * 21, 11 * 31),
+        DEALT: (52 * 31 * 101, 32 * 2 * 22 * 21, 11 * 31),
+        PLUS: (3 * 5 * 5 * 4 * 4 * 4, 5 * 2 * 22 * 3 * 6, 11 * 10 * 4 * 3),
+    }
+    for kind, sizes in expected.items():
+        slices = abstractions.decision_slices(kind)
+        assert tuple(part.stop - part.start for part in slices) == sizes
+        assert [part.start for part in slices] == [0, sizes[0], sizes[0] + sizes[1]]
+        assert abstractions.number_of_sets(kind) == sum(sizes)
+
+
+DISCARDING = "5C 5H 5S 7D 8D 9D KC QH 8S 2S"  # deadwood 36 with 6H
+
+
+@pytest.mark.parametrize(
+    ("dealt", "stage", "step"),
+    [(20, 0, 0), (22, 0, 2), (30, 0, 10), (31, 1, 11), (40, 1, 20), (41, 2, 21), (50, 2, 30), (52, 2, 30)],
+)
+def test_cards_dealt_make_the_stage_and_the_step(dealt, stage, step):
+    public, private = parts(with_dealt(holding(DISCARDING, "6H", "3D"), dealt))
+    card, hand = cards.card_id("5C"), np.int64(private["hand"])
+    assert paper_sets.discard_set(public, hand, card) == (card * 3 + stage) * 101 + 36
+    assert dealt_sets.discard_set(public, hand, card) == (card * 31 + step) * 101 + 36
+    for deadwood, counted in ((0, 0), (10, 10), (12, 10)):
+        for sets, first in ((paper_sets, 15756 + 3696), (dealt_sets, 162812 + 29568)):
+            assert sets.knock_set(public, deadwood) == first + counted * 31 + step
+
+
+def test_fewer_cards_than_any_full_deal_count_as_its_fewest():
+    games = Games(1, Rules(ranks=5, suits=2, hand_size=2))
+    games.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+    public = games.state["public"][0]
+    assert paper_sets.cards_dealt(public) == 5
+    assert paper_sets.dealt_step(public) == 0
+
+
+def test_any_deadwood_above_100_counts_as_100():
+    public, private = parts(holding("TC TH JS JD QC QH KS KD 9S 9H", "8C", "AD"))
+    hand = np.int64(private["hand"])
+    assert cards.total_value(hand) == 106
+    assert paper_sets.discard_set(public, hand, 9) == (9 * 3 + 0) * 101 + 100
+
+
+@pytest.mark.parametrize(
+    ("hand", "upcard", "melded", "saved", "deadwood"),
+    [
+        # (does the best arrangement with the upcard meld it; what taking it saves; deadwood now)
+        ("5C 5H 5S 7D 8D 9D KC QH 8S 2S", "TD", 1, 10, 30),  # KC or QH goes, TD lies in the run
+        ("5C 5H 5S 7D 8D 9D KC QH 8S 2S", "AH", 0, 9, 30),
+        ("5C 5H 5S 7D 8D 9D KC KH 8S 2S", "KD", 1, 28, 30),  # the kings are a set, and 8S goes
+        ("5C 5H 5S 6D 7D 8D 9D TC JC QC", "KS", 0, -10, 0),  # KS may not go at once
+        ("5C 5H 5S 6D 7D 8D 9D TC JC QC", "AS", 0, -1, 0),
+        ("KC QH JS 9D 8H 7S 6C 5H 4D 3H", "3D", 0, 7, 72),
+    ],
+)
+@pytest.mark.parametrize("turns", [0, 5])
+def test_draws_are_told_apart_by_what_the_upcard_is_worth(hand, upcard, melded, saved, deadwood, turns):
+    offered = facing(hand, upcard)
+    public, private = parts(offered)
+    mine, clipped = np.int64(private["hand"]), min(max(saved, -1), 20) + 1
+
+    def paper(stage: int) -> int:
+        return 15756 + ((stage * 2 + melded) * 22 + clipped) * 21 + deadwood // 5
+
+    def dealt(step: int) -> int:
+        return 162812 + ((step * 2 + melded) * 22 + clipped) * 21 + deadwood // 5
+
+    assert paper_sets.draw_set(public, mine) == paper(3)
+    assert dealt_sets.draw_set(public, mine) == dealt(31)
+    public = with_dealt(later(offered, turns), 33).games.state["public"][0]
+    public["phase"] = 2  # to draw, not the opening offer
+    assert paper_sets.draw_set(public, mine) == paper(1)
+    assert dealt_sets.draw_set(public, mine) == dealt(13)
+
+
+def test_the_most_deadwood_of_ten_cards_is_in_the_last_step_but_one():
+    public, private = parts(facing("TC TH JS JD QC QH KS KD 9S TD", "AC"))
+    hand = np.int64(private["hand"])  # TC TH TD are melded: 69
+    assert (paper_sets.draw_set(public, hand) - 15756) % 21 == 69 // 5
+    public, private = parts(facing("TC TH JS JD QC QH KS KD 9S 9H", "AC"))
+    assert (paper_sets.draw_set(public, np.int64(private["hand"])) - 15756) % 21 == 98 // 5
+
+
+# --- cfr-plus -------------------------------------------------------------------------------------------
+
+
+def test_own_turns_are_four_steps():
+    table = holding(DISCARDING, "6H", "3D")
+    steps = []
+    for _ in range(9):
+        steps.append(plus_sets.turn_of(table.games.state["public"][0]))
+        later(table, 1)
+    assert steps == [0, 0, 1, 1, 2, 2, 2, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("card", "others", "unseen", "outs"),
+    [
+        ("6C", "7C 6H", "5C 8C 6S 6D 4C 9C KD", 4),  # two runs, two sets; 4C and 9C need one more
+        ("6C", "7C 6H", "4C 9C KD", 0),
+        ("6C", "4C 8C", "5C 7C 6S", 2),
+        ("6C", "6H 6S", "6D 5C", 2),  # melded already: whatever shares a meld with it
+        ("6C", "KD", "5C 7C 6S 6D", 0),
+    ],
+)
+def test_outs_are_the_unseen_cards_that_would_meld_a_card(card, others, unseen, outs):
+    assert plus_sets.outs_of(cards.card_id(card), mask(others), mask(unseen)) == outs
+
+
+@pytest.mark.parametrize(
+    ("shown", "unseen", "discarded", "danger"),
+    [
+        ("5C 7C", "", "", 4),  # she melds 6C for sure
+        ("6H 6S", "", "6D", 4),
+        ("5C", "4C", "", 3),  # she may
+        ("5C", "8C 6H", "", 0),  # she cannot: 5C 6C needs 4C or 7C
+        ("", "6H 6S", "", 2),
+        ("", "6H 6S", "7C", 1),  # she threw away a card that goes with it
+        ("", "6H 6S", "9C", 2),
+        ("KD", "6H 6S", "6D", 1),
+        ("KD", "6H 7C", "6D", 0),
+        ("5C", "4C", "6D", 3),  # what she took says more than what she discarded
+    ],
+)
+def test_danger_is_what_the_opponent_can_do_with_a_card(shown, unseen, discarded, danger):
+    card = cards.card_id("6C")
+    assert plus_sets.danger_of(card, mask(shown), mask(unseen), mask(discarded)) == danger
+
+
+@pytest.mark.parametrize(
+    ("card", "extra", "value", "known_danger"),
+    [
+        # Least deadwood 26, after KC or QH; how much more another discard leaves is in steps of two.
+        ("KC", 0, 3, 1),
+        ("8S", 1, 2, 1),
+        ("6H", 2, 1, 1),
+        ("2S", 2, 0, 3),  # with AS, which she has taken, and 3S
+    ],
+)
+def test_discards_of_cfr_plus_are_told_apart(card, extra, value, known_danger):
+    table = holding(DISCARDING, "6H", "3D")
+    public, private = table.games.state["public"][0], view_of(table)["private"]
+    number = cards.card_id(card)
+    rest = int(private["hand"]) & ~(1 << number)
+    unseen = cards.FULL_DECK & ~int(private["hand"]) & ~mask("3D")
+
+    def expected(danger: int, turn: int) -> int:
+        outs = min(plus_sets.outs_of(number, rest, unseen & ~int(public["shown"][1])), 4)
+        return ((((extra * 5 + outs) * 5 + danger) * 4 + value) * 4 + turn) * 4 + 2
+
+    assert plus_sets.discard_set(public, private, 0, number) == expected(2, 0)
+    later(table, 2)
+    public["shown"][1] = mask("AC AH AD AS")
+    public["discarded"][1] = mask("JC 9S 7H 4S")  # each goes with one of the cards
+    assert plus_sets.discard_set(public, private, 0, number) == expected(known_danger, 1)
+
+
+@pytest.mark.parametrize(
+    ("hand", "drawn", "least", "step"),
+    [
+        ("5C 5H 5S 7D 8D 9D TC JC KS 2S", "AH", 23, 2),
+        ("5C 5H 5S 7D 8D 9D TC JC QC 9S", "KS", 9, 0),
+        ("5C 5H 5S 7D 8D 9D TC JC QC TH", "KS", 10, 0),
+        ("5C 5H 5S 7D 8D 9D JC AC TH 8S", "KS", 29, 2),
+        ("5C 5H 5S 7D 8D 9D JC 9S AC AD", "KS", 21, 2),
+        ("5C 5H 5S 7D 8D 9D TH 8S AC AD", "KS", 20, 1),
+        ("5C 5H 5S 6D 7D 8D 9D KC AH TH", "QS", 21, 2),
+        ("5C 5H 5S 6D 7D 8D 9D AC 2H 8S", "QS", 11, 1),
+        ("5C 5H 5S 7D 8D TC QC AH 9S 3S", "KS", 48, 3),
+        ("5C 5H 5S 4D 8D TC QC AH 2S 3H", "AS", 29, 2),
+        ("5C 5H 5S 8D TC QC AH 2S 3H AS", "KD", 35, 2),
+        ("5C 5H 5S 8D TC QC 2H 2S 3H AS", "KD", 36, 3),
+    ],
+)
+def test_the_least_deadwood_makes_four_steps(hand, drawn, least, step):
+    public, private = parts(holding(hand, drawn, "KH"))
+    card = cards.lowest_card(np.int64(private["hand"]))
+    _, found = abstractions.least_deadwood_discards(
+        np.int64(private["hand"]), abstractions.discard_candidates(public, private, 3)
+    )
+    assert found == least
+    assert plus_sets.discard_set(public, private, 0, card) % 4 == step
+
+
+@pytest.mark.parametrize(
+    ("hand", "upcard", "melded", "saved", "outs", "after"),
+    [
+        # outs: 1 or none, 2, more; after: deadwood that is left, 0, to 5, 10, 20, 35, more
+        ("5C 5H 5S 7D 8D 9D KC QH 8S 2S", "TD", 1, 10, 2, 3),
+        ("5C 5H 5S 7D 8D 9D KC QH 8S 2S", "AH", 0, 9, 0, 4),
+        ("5C 5H 5S 6D 7D 8D 9D TC JC QC", "KS", 0, -10, 0, 2),
+        ("5C 5H 5S 7D 8D 9D TC JC QC KS", "TD", 1, 10, 2, 0),
+        ("5C 5H 5S 7D 8D 9D TC JC QC KS", "4D", 0, 6, 0, 1),
+        ("5C 5H 5S 7D 8D 9D TC JC QC KS", "6C", 0, 4, 1, 2),
+        ("5C 5H 5S 7D 8D 9D TC JC QC KS", "AH", 0, 9, 0, 1),
+        ("KC QH JS 9D 8H 7S 6C 5H 4D 3H", "3D", 0, 7, 2, 5),
+    ],
+)
+def test_draws_of_cfr_plus_are_told_apart(hand, upcard, melded, saved, outs, after):
+    table = facing(hand, upcard)
+    public, private = parts(table)
+    unseen = cards.FULL_DECK & ~mask(f"{hand} {upcard}")
+    found = plus_sets.outs_of(cards.card_id(upcard), mask(hand), unseen)
+    outs = 0 if found <= 1 else 1 if found == 2 else 2
+    clipped = min(max(saved, -1), 20) + 1
+
+    def expected(turn: int) -> int:
+        return 4800 + (((turn * 2 + melded) * 22 + clipped) * 3 + outs) * 6 + after
+
+    assert plus_sets.draw_set(public, private, 0) == expected(4), "the opening offer"
+    public = later(table, 7).games.state["public"][0]
+    public["phase"] = 2
+    assert plus_sets.draw_set(public, private, 0) == expected(3)
+
+
+@pytest.mark.parametrize(
+    ("loose", "unseen", "outs", "step"),
+    [
+        ("TC JC", "QC 9C TH TS KC 2H JD", 4, 2),  # a run, or a set with TD, which the run can spare
+        ("TC JC", "QC TH KC 2H", 2, 1),
+        ("TC JC", "QC KC 2H", 1, 1),
+        ("TC JC", "KC 2H", 0, 0),
+        ("TC 2H", "QC JC 3H 2S", 0, 0),
+        ("2H 2S", "2C 2D 6D AH", 2, 1),
+    ],
+)
+def test_knocks_of_cfr_plus_are_told_apart(loose, unseen, outs, step):
+    rest = mask(f"5C 5H 5S 5D 7D 8D 9D TD {loose}")
+    assert plus_sets.gin_outs(rest, mask(unseen)) == outs
+    table = facing(cards.format(rest), "KD")
+    public = table.games.state["public"][0]
+    public["pile"] = cards.FULL_DECK & ~rest & ~mask(unseen)
+    private = view_of(table)["private"]
+    deadwood = min(cards.total_value(mask(loose)), 10)
+    for turns, turn in ((0, 0), (3, 3), (9, 9), (12, 9)):
+        public["turn"] = 2 * turns
+        for shown, taken in (("", 0), ("AC", 1), ("AC 3S 4S", 3), ("AC 3S 4S 6S", 3)):
+            public["shown"][1] = mask(shown)
+            number = plus_sets.knock_set(public, private, 0, rest)
+            assert number == 8760 + ((deadwood * 10 + turn) * 4 + taken) * 3 + step
+
+
+def test_each_abstraction_is_asked_by_its_number():
+    table = holding(DISCARDING, "6H", "3D")
+    public, private = parts(table)
+    hand, card = np.int64(private["hand"]), cards.card_id("KC")
+    rest = np.int64(mask("5C 5H 5S 7D 8D 9D TC JC QC 2H"))
+    for kind, sets in ((PAPER, paper_sets), (DEALT, dealt_sets)):
+        assert abstractions.discard_set_of(kind, public, private, 0, card) == sets.discard_set(
+            public, hand, card
+        )
+        assert abstractions.knock_set_of(kind, public, private, 0, rest) == sets.knock_set(public, 2)
+    assert abstractions.discard_set_of(PLUS, public, private, 0, card) == plus_sets.discard_set(
+        public, private, 0, card
+    )
+    assert abstractions.knock_set_of(PLUS, public, private, 0, rest) == plus_sets.knock_set(
+        public, private, 0, rest
+    )
+    public, private = parts(facing(DISCARDING, "6H"))
+    hand = np.int64(private["hand"])
+    assert abstractions.draw_set_of(PAPER, public, private, 0) == paper_sets.draw_set(public, hand)
+    assert abstractions.draw_set_of(DEALT, public, private, 0) == dealt_sets.draw_set(public, hand)
+    assert abstractions.draw_set_of(PLUS, public, private, 0) == plus_sets.draw_set(public, private, 0)
+
+
+@pytest.mark.parametrize(
+    ("which", "hand", "drawn", "expected"),
+    [
+        ("least", DISCARDING, "6H", "KC QH"),
+        ("near", DISCARDING, "6H", "KC QH 8S 6H"),  # they leave 2 and 4 more; 2S 8
+        ("unmelded", DISCARDING, "6H", "KC QH 8S 2S 6H"),
+        ("all", DISCARDING, "6H", f"{DISCARDING} 6H"),
+        ("least", "5C 5H 5S 6D 7D 8D 9D TC JC QC", "KC", "6D 9D TC KC"),  # all melded: gin either way
+        ("unmelded", "5C 5H 5S 6D 7D 8D 9D TC JC QC", "KC", "6D 9D TC KC"),
+    ],
+)
+def test_discards_are_chosen_between_the_candidates(which, hand, drawn, expected):
+    public, private = parts(holding(hand, drawn, "2D"))
+    assert abstractions.discard_candidates(public, private, abstractions.CANDIDATES[which]) == mask(expected)
+
+
+def test_the_card_just_taken_is_no_candidate():
+    table = facing(DISCARDING, "KD").play("take")
+    for which, expected in (
+        ("least", "KC QH"),
+        ("near", "KC QH 8S"),
+        ("unmelded", "KC QH 8S 2S"),
+        ("all", DISCARDING),
+    ):
+        found = abstractions.discard_candidates(*parts(table), abstractions.CANDIDATES[which])
+        assert found == mask(expected), which
+
+
+# --- Decisions by a table -------------------------------------------------------------------------------
+
+
+def random_of(share: float) -> np.uint64:
+    """The random number that stands for this share of 1."""
+    return np.uint64(int(share * 2**64))
+
+
+@pytest.mark.parametrize(
+    ("probability", "share", "purified", "acts"),
+    [
+        (-1.0, 0.49, True, True), (-1.0, 0.5, True, False), (-1.0, 0.49, False, True),  # unknown: a coin
+        (0.5, 0.49, True, True), (0.5, 0.51, True, False),  # as likely as not: a coin
+        (0.51, 0.99, True, True), (0.49, 0.0, True, False),
+        (0.3, 0.29, False, True), (0.3, 0.31, False, False), (0.0, 0.0, False, False),
+        (1.0, 0.99, False, True),        (0.0, 0.3, True, False),
+    ],
+)  # fmt: skip
+def test_a_probability_becomes_a_decision(probability, share, purified, acts):
+    assert strategy.decide(probability, random_of(share), purified) == acts
+
+
+def choose(probabilities: dict[str, float], share: float, purified: bool = False) -> tuple[str, list[int]]:
+    """(the discard by these probabilities, decisions found in the table and not found)."""
+    public, private = parts(holding(DISCARDING, "6H", "3D"))
+    table = np.full(abstractions.number_of_sets(PAPER), -1.0)
+    for text, probability in probabilities.items():
+        table[abstractions.discard_set_of(PAPER, public, private, 0, cards.card_id(text))] = probability
+    counts = np.zeros((3, 2), np.int64)
+    card = strategy.choose_discard(
+        public, private, 0, mask("8S KC QH"), random_of(share), table, PAPER, purified, counts
+    )
+    assert not counts[1:].any()
+    return cards.card_text(int(card)), counts[0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "share", "purified", "chosen"),
+    [
+        # Ascending: KC, QH, 8S. Mixed: in proportion.
+        ({"KC": 0.2, "QH": 0.3, "8S": 0.5}, 0.19, False, "KC"),
+        ({"KC": 0.2, "QH": 0.3, "8S": 0.5}, 0.21, False, "QH"),
+        ({"KC": 0.2, "QH": 0.3, "8S": 0.5}, 0.49, False, "QH"),
+        ({"KC": 0.2, "QH": 0.3, "8S": 0.5}, 0.51, False, "8S"),
+        ({"KC": 0.02, "QH": 0.03, "8S": 0.05}, 0.49, False, "QH"),
+        ({"KC": 0.2, "QH": 0.3, "8S": 0.5}, 0.01, True, "8S"),  # purified: the likeliest
+        ({"KC": 0.9, "QH": 0.3, "8S": 0.5}, 0.99, True, "KC"),
+        ({"KC": 0.5, "QH": 0.5, "8S": 0.1}, 0.49, True, "KC"),  # the likeliest two: a coin
+        ({"KC": 0.5, "QH": 0.5, "8S": 0.1}, 0.51, True, "QH"),
+        ({"KC": 0.2, "8S": 0.6}, 0.24, False, "KC"),  # without a strategy: left aside
+        ({"KC": 0.2, "8S": 0.6}, 0.26, False, "8S"),
+        ({"KC": 0.0, "QH": 0.0}, 0.49, False, "KC"),  # none would go: a coin
+        ({"KC": 0.0, "QH": 0.0}, 0.51, False, "QH"),
+        ({"KC": 0.0, "QH": 0.3, "8S": 0.0}, 0.0, False, "QH"),
+        ({"KC": 0.0, "QH": 0.3, "8S": 0.0}, 0.999, False, "QH"),
+    ],
+)
+def test_a_card_goes_in_proportion_to_its_probability_or_purified_the_likeliest(
+    probabilities, share, purified, chosen
+):
+    assert choose(probabilities, share, purified) == (chosen, [1, 0])
+
+
+def test_where_no_card_has_a_strategy_each_goes_equally_often():
+    for purified in (False, True):
+        shares = (0.32, 0.34, 0.65, 0.67)
+        assert [choose({}, share, purified) for share in shares] == [
+            (card, [0, 1]) for card in ("KC", "QH", "QH", "8S")
+        ]
+
+
+def test_a_single_candidate_is_no_decision():
+    public, private = parts(holding(DISCARDING, "6H", "3D"))
+    counts = np.zeros((3, 2), np.int64)
+    card = strategy.choose_discard(
+        public, private, 0, mask("QH"), random_of(0), np.zeros(0), PAPER, False, counts
+    )
+    assert (card, counts.sum()) == (cards.card_id("QH"), 0)
+
+
+KNOCKING = "5C 5H 5S 7D 8D 9D TC JC QC 2H"
+
+
+def act(table: Table, random: int, known: float | None, purified: bool = True) -> tuple[str, list]:
+    """(what is done if every probability is the same, counts)."""
+    values = np.full(abstractions.number_of_sets(PAPER), -1.0 if known is None else known)
+    counts = np.zeros((3, 2), np.int64)
+    number = strategy.strategy_action(*parts(table), 0, np.uint64(random), values, PAPER, 0, purified, counts)
+    return action_text(int(number)), counts.tolist()
+
+
+def test_a_strategy_decides_draws_discards_and_knocks():
+    none, offered = [0, 0], facing(KNOCKING, "KD")
+    assert act(offered, 5, 0.9) == ("take", [none, [1, 0], none])
+    assert act(offered, 5, 0.1) == ("pass", [none, [1, 0], none])
+    assert act(offered.play("pass", "pass"), 5, 0.9) == ("draw", [none, none, none])
+    drawn = holding(KNOCKING, "KS", "4D")
+    assert act(drawn, 5, 0.9) == ("knock KS", [none, none, [1, 0]])
+    assert act(drawn, 5, 0.1) == ("KS", [none, none, [1, 0]])
+    far = holding(DISCARDING, "6H", "3D")
+    assert {act(far, random, 0.9)[0] for random in range(20)} == {"KC", "QH"}
+    assert act(far, 5, 0.9)[1] == [[1, 0], none, none], "26 points: no knock to decide"
+    assert act(far, 5, None)[1] == [[0, 1], none, none]
+    assert act(drawn, 5, None)[1] == [none, none, [0, 1]]
+    assert act(facing(KNOCKING, "KD"), 5, None)[1] == [none, [0, 1], none]
+    later_draw = facing(KNOCKING, "KD", "KS 4D").play("pass", "pass", "draw", "KS", "draw", "4D")
+    assert act(later_draw, 5, 0.1)[0] == "draw"
+
+
+def test_discard_and_knock_are_drawn_by_numbers_of_their_own():
+    """Seeded results depend on which ones: the first and the second that follow from the decision's."""
+    far, near = holding(DISCARDING, "6H", "3D"), holding(KNOCKING, "KS", "4D")
+    counts, values = np.zeros((3, 2), np.int64), np.full(abstractions.number_of_sets(PAPER), 0.5)
+    for random in range(30):
+        key = np.uint64(random)
+        card = strategy.choose_discard(
+            *parts(far), 0, mask("KC QH"), np.uint64(mix(key, 1)), values, PAPER, False, counts
+        )
+        assert act(far, random, 0.5, purified=False)[0] == cards.card_text(int(card))
+        knocks = strategy.decide(0.5, np.uint64(mix(key, 2)), False)
+        assert act(near, random, 0.5, purified=False)[0] == ("knock KS" if knocks else "KS")
+
+
+def test_a_bot_counts_what_its_table_knew():
+    size = abstractions.number_of_sets(PAPER)
+    values = np.full(size, -1.0)
+    values[15756:] = 1.0  # draws and knocks alone
+    metadata = {"abstraction": "paper", "iterations": 0}
+    bot = CfrBot(StrategyTable(values, metadata))
+    assert np.isnan(bot.hit_rate)
+
+    def play(table: Table) -> str:
+        return action_text(int(bot.act(table.games.views(np.zeros(1, np.int64)))[0]))
+
+    assert play(facing(KNOCKING, "KD")) == "take"
+    assert play(holding(KNOCKING, "KS", "4D")) == "knock KS"
+    assert bot.hit_rate == 1
+    assert play(holding(DISCARDING, "6H", "3D")) in ("KC", "QH")
+    assert bot.counts.tolist() == [[0, 1], [1, 0], [1, 0]]
+    assert bot.hit_rate == pytest.approx(2 / 3)
+    mixed = CfrBot(StrategyTable(np.full(size, 0.9), metadata), purified=False, candidates="all")
+    views = holding(DISCARDING, "6H", "3D").games.views(np.zeros(300, np.int64))
+    views.records["random"] = np.random.default_rng(1).integers(0, 2**64, 300, dtype=np.uint64)
+    assert len(set(mixed.act(views).tolist())) == 11
+    assert (CfrBot().candidates, CfrPlusBot().candidates) == ("least", "near")
+    assert [CfrBot().purified, CfrPlusBot().purified] == [True, True]
+
+
+def test_a_control_has_the_same_entries_of_each_decision_in_another_order():
+    rng = np.random.default_rng(1)
+    values = np.where(rng.random(abstractions.number_of_sets(PAPER)) < 0.5, -1.0, rng.random(19793))
+    table = StrategyTable(values, {"abstraction": "paper", "iterations": 1234})
+    other = table.shuffled(3)
+    assert other.metadata == {"abstraction": "paper", "iterations": 1234, "shuffled": 3}
+    assert np.array_equal(other.visited, table.visited)
+    for part in abstractions.decision_slices(PAPER):
+        assert np.array_equal(np.sort(other.strategy[part]), np.sort(values[part]))
+        assert not np.array_equal(other.strategy[part], values[part])
+    assert not np.array_equal(table.shuffled(4).strategy, other.strategy)
+    assert str(table).startswith("strategy table: abstraction paper, 1,234 iterations, ")
+    assert f"{int((values >= 0).sum()):,} of 19,793 information sets visited" in str(table)

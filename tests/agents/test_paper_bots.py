@@ -1,0 +1,254 @@
+"""The rule-based bots of the papers, on hand-made positions: one test for each rule that a paper states."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bot_tables import choices, facing, holding, later, mask, view_of
+
+from gin_env import agents, cards, play_match
+from gin_env.agents import medium, simple, utility
+from gin_env.batch import Games
+from gin_env.game import hands
+from gin_env.game.rules import Rules
+
+NAMES = ["random-discard", "medium", "tonic", "utility", "late-knock"]
+
+
+# --- Every bot ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "error", "message"),
+    [
+        ("medium", {"minimum_drop": 0}, ValueError, "minimum_drop = 0 is out of range"),
+        ("medium", {"knock_at": 2.5}, TypeError, "knock_at is an integer"),
+        ("utility", {"late_stock": True}, TypeError, "late_stock is an integer"),
+        ("utility", {"knock_at": "variable"}, TypeError, "knock_at is an integer"),
+        ("late-knock", {"useful_draws": 1}, TypeError, "useful_draws is True or False"),
+        ("random-discard", {"knock_at": 4}, TypeError, "bot 'random-discard'.*"),
+        ("simple", {"knock_at": "varying"}, TypeError, "knock_at is an integer or 'variable'"),
+        ("simple", {"knock_at": ()}, TypeError, "knock_at is a sequence of integers"),
+        ("tonic", {"knock_at": (10, -1)}, ValueError, "knock_at = -1 is out of range"),
+        ("tonic", {"increment": float("nan")}, ValueError, "increment = nan is out of range"),
+        ("tonic", {"increment": -1}, ValueError, "increment = -1 is out of range"),
+        ("tonic", {"held": 1}, ValueError, "held = 1 is out of range"),
+        ("tonic", {"keep_pairs_below": 12}, TypeError, "keep_pairs_below is a sequence"),
+        ("tonic", {"keep_pairs_below": ()}, TypeError, "keep_pairs_below is a sequence"),
+        ("tonic", {"keep_pairs_below": (12, 99)}, ValueError, "keep_pairs_below = 99 is out of range"),
+        ("tonic", {"knock_at": -1}, ValueError, "knock_at = -1"),
+        ("tonic", {"incremnt": 1}, TypeError, "bot 'tonic'.*incremnt"),
+    ],
+)
+def test_bad_parameters_are_errors_that_name_them(name, params, error, message):
+    with pytest.raises(error, match=message):
+        agents.make(name, **params)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [("random-discard", 2, 6), ("medium", 49, 55), ("tonic", 71, 78), ("late-knock", 67, 73)],
+)
+def test_win_rates_against_simple_are_those_of_the_docstrings(name, low, high):
+    assert low < 100 * play_match(name, "simple", games=4000, seed=1).win_rate < high
+
+
+# --- What several bots ask ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "gone", "category"),
+    [
+        # Table 1 of paper 001; cards in the opponent's hand count as available.
+        ("TH", "JH", "9H", "broad"),
+        ("QH", "KH", "", "broad"),
+        ("TH", "TD", "TS", "broad"),  # the paper's row names one of two as gone
+        ("JC", "KC", "", "broad"),
+        ("TH", "JH", "", "narrow"),
+        ("KH", "KD", "", "narrow"),
+        ("TH", "JH", "9H QH", "none"),
+        ("TH", "TD", "TS TC", "none"),
+        ("JC", "KC", "QC", "none"),
+        # and some more
+        ("AS", "2S", "", "broad"),
+        ("KC", "AH", "", "none"),  # adjacent as numbers, but not in a suit
+        ("5C", "8C", "", "none"),
+        ("5C", "6H", "", "none"),
+    ],
+)
+def test_broad_and_narrow_pairs_of_paper_001_table_1(first, second, gone, category):
+    held = mask(f"{first} {second}")
+    available = cards.FULL_DECK & ~held & ~mask(gone)
+    for card, other in ((first, second), (second, first)):
+        needed = [
+            hands.pair_partners(cards.card_id(card), held & ~mask(card), available, count)
+            for count in (hands.BROAD, hands.NARROW)
+        ]
+        expected = {"none": (0, 0), "broad": (mask(other), 0), "narrow": (mask(other), mask(other))}
+        assert tuple(needed) == expected[category]
+
+
+def test_unmelded_and_available_cards_are_told_from_the_rest():
+    assert hands.unmelded_cards(mask("5C 5H 5S 7D 8D 9D TH KC 2S 3S")) == mask("TH KC 2S 3S")
+    hand = "KC QH JS 9D 8H 7S 6C 5H 4D 3H"
+    view = view_of(facing(hand, "7D"))
+    available = int(hands.available_cards(view["public"], view["private"]))
+    assert available == cards.FULL_DECK & ~mask(f"{hand} 7D")
+    small = Games(1, Rules(ranks=5, suits=2, hand_size=2))
+    small.start(small.everyone, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+    view = small.views(small.everyone).records[0]
+    seen = int(view["private"]["hand"]) | int(view["public"]["pile"])
+    assert int(hands.available_cards(view["public"], view["private"])) == small.rules.deck_mask & ~seen
+
+
+def test_the_opponents_last_discard_is_known_wherever_it_is():
+    table = facing("KD QS JC TH 9C 8S 2H 4C AH 6D", "7D", "2C 3C").play("pass", "pass", "draw")
+    assert hands.opponents_last_discard(view_of(table)["public"]) == -1
+    for draw in ("take", "draw"):
+        table = facing("KD QS JC TH 9C 8S 2H 4C AH 6D", "7D", "2C 3C").play("pass", "pass", "draw", "QS")
+        assert hands.opponents_last_discard(view_of(table)["public"]) == cards.card_id("QS")
+        assert hands.opponents_last_discard(view_of(table.play(draw))["public"]) == cards.card_id("QS")
+
+
+# --- random-discard (paper 002) and simple's variable threshold (paper 001) -----------------------------
+
+
+def test_random_discard_discards_any_unmelded_card():
+    table = holding("5C 5H 5S 7D 8D 9D TH KC QS 3S", drawn="2D", upcard="7C")
+    assert choices(table, "random-discard") == {"TH", "KC", "QS", "3S", "2D"}
+
+
+def test_random_discard_knocks_if_its_card_allows_it():
+    table = holding("5C 5H 5S 7D 8D 9D TC JC QC 9H", drawn="2D", upcard="7C")
+    assert choices(table, "random-discard") == {"knock 9H", "knock 2D"}
+
+
+def test_variable_knock_thresholds_fall_with_the_turn():
+    limits = simple.knock_limits("variable")
+    assert limits[1:9].tolist() == [10, 10, 10, 10, 8, 6, 4, 3]
+    assert set(limits[9:].tolist()) == {3}
+    for name in ("simple", "tonic"):
+        for turns, knocks in ((0, True), (4, True), (5, False), (20, False)):
+            table = holding("5C 5H 5S 7D 8D 9D TC JC QC 7H", drawn="KS", upcard="6C")  # 7 without the king
+            expected = {"knock KS" if knocks else "KS"}
+            assert choices(later(table, turns), name, knock_at="variable") == expected
+
+
+def test_knock_thresholds_by_turn_can_be_written_out():
+    assert simple.knock_limits((10, 7, 2))[1:6].tolist() == [10, 7, 2, 2, 2]
+    assert agents.make("simple:knock_at=10+7+2").name == "simple:knock_at=10+7+2"
+    table = holding("5C 5H 5S 7D 8D 9D TC JC QC 7H", drawn="KS", upcard="6C")  # 7 without the king
+    for threshold, choice in ((10, "knock KS"), (7, "knock KS"), (2, "KS"), (2, "KS")):
+        assert choices(table, "simple", knock_at=(10, 7, 2)) == {choice}, threshold
+        later(table, 1)
+
+
+# --- late-knock (paper 002) ---------------------------------------------------------------------------
+
+
+def test_late_knock_waits_for_gin_or_the_last_turn():
+    hand = "5C 5H 5S 7D 8D 9D TC JC QC 2H"
+    table = holding(hand, drawn="KS", upcard="6C")
+    assert choices(table, "late-knock") == {"KS"}
+    table.games.state["public"]["stock_left"][0] = 2
+    assert choices(table, "late-knock") == {"knock KS"}
+    assert choices(holding(hand, drawn="5D", upcard="6C"), "late-knock") == {"knock 2H"}
+
+
+def test_late_knock_leaves_an_upcard_that_would_not_be_melded():
+    # 7H would make a set with 7C 7D, but both lie in runs.
+    table = facing("5C 6C 7C 7D 8D 9D TH QC 2H 3S", "7H")
+    assert choices(table, "late-knock") == {"pass"}
+    assert choices(table, "late-knock", useful_draws=False) == choices(table, "simple") == {"take"}
+
+
+# --- medium (paper 000) -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("upcard", "drop"), [("7D", 3), ("8D", 2), ("2D", 8)])
+def test_medium_draws_for_a_minimum_drop_in_deadwood(upcard, drop):
+    table = facing("KC QH JS 9D 8H 7S 6C 5H 4D 3H", upcard)  # the best discard is a card of 10 points
+    assert choices(table, "medium", minimum_drop=drop) == {"take"}
+    assert choices(table, "medium", minimum_drop=drop + 1) == {"pass"}
+
+
+def test_medium_first_discards_what_cannot_be_melded():
+    hand = mask("KH QH 7C 7H AS")
+    unseen = cards.FULL_DECK & ~hand & ~mask("KC KS JH 9H 2S")
+    assert medium.hopeless_cards(hand, unseen) == mask("KH")  # one king and no jack are left
+    assert medium.hopeless_cards(hand, unseen & ~mask("QC QS AC AH")) == mask("KH QH AS")
+    table = holding("5C 5H 5S 7D 8D 9D TC AS KH QH", drawn="KD", upcard="2S")
+    assert choices(table, "medium") == {"KH", "QH", "KD", "TC"}  # nothing is hopeless: as simple
+    table.games.state["public"]["pile"][0] |= np.uint64(mask("AC AH"))
+    assert choices(table, "medium") == {"AS"}
+
+
+def test_medium_then_spares_the_opponent_and_takes_the_highest():
+    assert medium.safest_then_highest(mask("KC 9H 9S"), 0) == mask("KC")
+    assert medium.safest_then_highest(mask("KC 9H 9S"), mask("KD")) == mask("9H 9S")
+    assert medium.safest_then_highest(mask("KC 9H 9S"), mask("KD 8H TH")) == mask("9S")
+    assert medium.safest_then_highest(mask("KC QD"), mask("JS")) == mask("KC QD")
+
+
+@pytest.mark.parametrize(
+    ("left", "shown", "knocks"),
+    [("9S", "", True), ("TS", "", False), ("8H", "2H", False), ("7H", "2H", True), ("5D", "2H", True)],
+)
+def test_medium_knocks_at_nine_or_at_seven_once_the_opponent_shows_cards(left, shown, knocks):
+    table = holding(f"5C 5H 5S 7D 8D 9D TC JC QC {left}", drawn="KS", upcard="2C")
+    table.games.state["public"]["shown"][0, 1] = mask(shown)
+    assert {text.startswith("knock") for text in choices(table, "medium")} == {knocks}
+
+
+# --- utility (paper 004) ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("card", "hand", "gone", "last_discard", "score"),
+    [
+        ("8H", "8H", "", "", 8),  # 1: the value
+        ("KH", "KH", "", "", 10),
+        ("8H", "8H 8C", "", "", 8 - 4),  # 2a: a pair, both others possible
+        ("8H", "8H 8C", "8D", "", 8 - 8 / 15),  # 2b: one of them, 30 cards in the stock
+        ("8H", "8H 8C", "8D 8S", "", 8 + 4),  # 2c
+        ("9H", "9H TH", "", "", 9 - 3),  # 3a: a partial run
+        ("9H", "9H TH", "8H", "", 9 - 3),
+        ("9H", "9H TH", "8H JH", "", 9 + 6.75),  # 3b
+        ("2H", "2H AH", "3H", "", 2 + 1.5),  # there is nothing below the ace
+        ("8H", "8H", "8D", "8D", 8 + 6),  # 4: just discarded by the opponent, equal rank
+        ("8H", "8H", "9D", "9D", 8 + 8),  # 5: one rank away in another suit
+        ("8H", "8H", "9H", "9H", 8),  # in the same suit it does not count
+        ("8H", "8H 8C 9H", "7H TH 8D 8S", "8D", 8 + 4 + 6 + 6),  # all together
+    ],
+)
+def test_utility_discard_scores_of_paper_004(card, hand, gone, last_discard, score):
+    loose = mask(hand)
+    possible = cards.FULL_DECK & ~loose & ~mask(gone)
+    last = cards.card_id(last_discard) if last_discard else -1
+    assert utility.discard_score(cards.card_id(card), loose, possible, 30, last) == pytest.approx(score)
+
+
+@pytest.mark.parametrize(
+    ("upcard", "stock", "score"),
+    [
+        ("TH", 30, 20 - 10),  # completes 8H 9H TH
+        ("7H", 30, 20 + 9 - 7),  # 6 to 9: 9 points more
+        ("7H", 20, 20 + 9 - 7 - 1),  # late game
+        ("6D", 30, 9 - 6),
+        ("3D", 30, -3),
+        ("KD", 30, -10 - 1000),  # would go at once
+    ],
+)
+def test_utility_draw_scores_of_paper_004(upcard, stock, score):
+    hand = "8H 9H TC JC QC 4S 4C 5S 7S 2H"
+    table = facing(hand, upcard)
+    table.games.state["public"]["stock_left"] = stock
+    possible = cards.FULL_DECK & ~mask(f"{hand} {upcard}")
+    assert utility.draw_score(view_of(table)["public"], mask(hand), possible, 20) == score
+    assert choices(table, "utility") == {"take" if score > 2 else "pass"}
+
+
+def test_utility_discards_the_highest_score_and_knocks_at_once():
+    assert choices(holding("8H 9H TC JC QC 4S 4C 5S 7S 2H", "KD", "3D"), "utility") == {"KD"}
+    assert choices(holding("5C 5H 5S 7D 8D 9D TC JC QC 8H", "KD", "3D"), "utility") == {"knock KD"}

@@ -1,0 +1,97 @@
+"""The frozen readings: their names stay, and what they decide stays."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers import same_records
+
+from gin_env import agents
+from gin_env.agents.paper import PAPER_BOTS
+from gin_env.agents.tonic import TonicBot
+from gin_env.game.state import DISCARD
+from gin_env.matches import fixed_positions
+from gin_env.matches.fixed_positions import decision_hash, fixed_views
+
+pytestmark = pytest.mark.compiled
+
+FROZEN = json.loads((Path(__file__).parents[1] / "data" / "paper_bots.json").read_text())
+"""name -> hash of its decisions. Names are added, and no entry is ever changed."""
+
+
+def test_every_paper_name_is_held():
+    assert set(FROZEN) == {*agents.paper_names(), "simple", "random-discard"}
+
+
+@pytest.mark.parametrize("name", FROZEN)
+def test_a_frozen_bot_decides_as_ever(name):
+    assert decision_hash(name) == FROZEN[name], (
+        f"{name} has changed: published results name it. Leave it as it was, and give the change a new name"
+    )
+
+
+@pytest.mark.parametrize("name", PAPER_BOTS)
+def test_every_parameter_is_written_out(name):
+    """So that other defaults of the class change nothing."""
+    bot, params = PAPER_BOTS[name]
+    assert list(params) == list(agents.parameters(bot))
+    assert agents.parameters(name) == params
+    assert agents.make(name).name == name
+
+
+def test_another_default_does_not_reach_a_frozen_bot(monkeypatch):
+    defaults = list(TonicBot.__init__.__defaults__)
+    assert decision_hash("tonic") != FROZEN["tonic-paper"]
+    monkeypatch.setattr(TonicBot.__init__, "__defaults__", (*defaults[:5], 0, *defaults[6:]))
+    assert agents.parameters("tonic")["pair_turns"] == 0
+    assert decision_hash("tonic-paper") == FROZEN["tonic-paper"]
+
+
+def test_a_frozen_bot_takes_other_parameters_under_a_name_that_says_so():
+    bot = agents.make("tonic-paper:pair_turns=4")
+    assert bot.name == "tonic-paper:pair_turns=4"
+    assert decision_hash(bot) == decision_hash(
+        "tonic:increment=1.5,decrement=0.75,decline=0.4,knock_at=variable,pair_turns=4"
+    )
+    with pytest.raises(TypeError, match="bot 'tonic-paper': unknown parameter 'pairs'"):
+        agents.make("tonic-paper:pairs=4")
+
+
+def test_the_positions_cover_every_decision():
+    view = fixed_views()
+    public = view.records["public"]
+    assert 1500 < len(view) < 2500
+    assert set(np.unique(public["phase"])) == {0, 1, 2, 3}
+    assert np.unique(view.records["player"]).tolist() == [0, 1]
+    assert public["turn"].max() > 40
+    knocks = view.masks()[:, 52:104].any(axis=1)
+    assert knocks.sum() > 100
+    assert (public["phase"][knocks] == DISCARD).all()
+    assert len(np.unique(view.records["random"])) == len(view)
+
+
+def test_the_positions_do_not_depend_on_how_this_release_shuffles(monkeypatch):
+    """Games that were begun with another seed lead to the same views."""
+    records = fixed_views().records.copy()
+    start = fixed_positions.Games.start
+    monkeypatch.setattr(
+        fixed_positions.Games,
+        "start",
+        lambda self, games, seeds, episodes: start(self, games, seeds + np.uint64(99), episodes),
+    )
+    again = fixed_positions._fixed_records.__wrapped__()
+    assert same_records(again, records)
+
+
+def test_a_bot_that_cannot_play_there_is_named():
+    class Wrong:
+        name = "wrong"
+
+        def act(self, view):
+            return np.full(len(view), 106)
+
+    with pytest.raises(ValueError, match="bot 'wrong' plays illegally in"):
+        decision_hash(Wrong())

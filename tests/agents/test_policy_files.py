@@ -1,0 +1,462 @@
+"""Trained policies as files: what is saved plays as it did; naming one runs no code and fills no memory."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import os
+import pickle
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from packaged import packaged
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.torch_layers import FlattenExtractor
+from torch import nn
+from typer.testing import CliRunner
+
+from gin_env import agents, cli, play_match
+from gin_env.agents.policies import policy_networks
+from gin_env.agents.policies.policy import PolicyBot, describe_training
+from gin_env.agents.policies.policy_networks import build, save_network
+from gin_env.batch import Games
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.matches.tournaments import play_tournament
+from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors
+from gin_env.wrappers.card_policy import CardPolicy
+from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
+from gin_env.wrappers.sb3_archives import ArchiveError, convert_archive
+
+POLICIES = {
+    "mlp": ("MlpPolicy", {}),
+    "relu": ("MlpPolicy", {"activation_fn": nn.ReLU, "net_arch": {"pi": [7, 9], "vf": [3]}}),
+    "linear": ("MlpPolicy", {"net_arch": []}),
+    "card": (CardPolicy, {"net_arch": [16, 12], "card_features": 5}),
+}
+
+
+class OwnClass(MaskableActorCriticPolicy):
+    """Decides as its base does."""
+
+
+class Sharper(MaskableActorCriticPolicy):
+    """Decides a little otherwise than its weights say."""
+
+    def extract_features(self, *args):
+        return super().extract_features(*args) * 1.1
+
+
+def new_model(policy, settings=None) -> MaskablePPO:
+    env = GinRummyVecEnv(4, "random", seed=1)
+    model = MaskablePPO(
+        policy, env, n_steps=8, batch_size=16, n_epochs=1, seed=3, device="cpu", policy_kwargs=settings
+    )
+    model.gin_env = describe_training(episode="game", estimator="bayes:least_observations=70")
+    with torch.no_grad():  # as after training: the last layers begin close to 0
+        for weights in model.policy.parameters():
+            weights.add_(0.1 * torch.randn(weights.shape, generator=torch.Generator().manual_seed(1)))
+    return model
+
+
+@pytest.fixture(scope="module", params=POLICIES)
+def model(request) -> MaskablePPO:
+    return new_model(*POLICIES[request.param])
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("archive") / "mlp.zip"
+    new_model("MlpPolicy").save(path)
+    return path
+
+
+def some_view(count=40):
+    games = Games(count)
+    games.start(games.everyone, np.full(count, 5, np.uint64), np.arange(count, dtype=np.uint64))
+    return games.views(games.everyone)
+
+
+# --- What is saved plays as it did ------------------------------------------------------------------------
+
+
+def test_a_policy_from_its_file_decides_as_the_model_does(model, tmp_path):
+    path = tmp_path / "policy.safetensors"
+    save_policy(model, path)
+    view = some_view()
+    for deterministic in (True, False):
+        before = PolicyBot.snapshot(model, deterministic)
+        after = agents.make(f"{path}:deterministic={str(deterministic).lower()}")
+        assert np.array_equal(before.act(view), after.act(view))
+        assert (after.rules, after.sees_scores) == (before.rules, before.sees_scores)
+        assert after.estimator.name == "bayes:least_observations=70"
+        assert view.masks()[np.arange(len(view)), after.act(view)].all()
+
+
+def test_an_archive_is_converted_without_loading_it(model, tmp_path, monkeypatch):
+    model.save(tmp_path / "model.zip")
+    save_policy(model, tmp_path / "saved.safetensors")
+    done = CliRunner().invoke(
+        cli.app, ["convert", str(tmp_path / "model.zip"), str(tmp_path / "converted.safetensors")]
+    )
+    assert done.exit_code == 0, done.output
+    read = [
+        read_tensors(tmp_path / f"{name}.safetensors", policy_networks.KIND, policy_networks.FILE_VERSION, "")
+        for name in ("saved", "converted")
+    ]
+    assert read[0][0].keys() == read[1][0].keys()
+    assert all(torch.equal(read[0][0][name], read[1][0][name]) for name in read[0][0])
+    assert [read[0][1][key] for key in ("architecture", "training")] == [
+        read[1][1][key] for key in ("architecture", "training")
+    ]
+
+
+def test_playing_a_policy_needs_no_stable_baselines3(tmp_path, monkeypatch):
+    save_policy(new_model("MlpPolicy"), tmp_path / "policy.safetensors")
+    for name in [name for name in sys.modules if name.startswith(("stable_baselines3", "sb3_contrib"))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    bot = agents.make(str(tmp_path / "policy.safetensors"))
+    assert len(bot.act(some_view())) == 40
+
+
+def test_a_generation_and_a_policy_are_told_apart_by_what_their_files_say(tmp_path):
+    shipped = packaged("agents/generations/data/generation.safetensors")
+    assert agents.make(f"{shipped}:knock=simple").name == f"{shipped}:knock=simple"
+    save_policy(new_model("MlpPolicy"), tmp_path / "generation.safetensors")
+    path = str(tmp_path / "generation.safetensors")
+    with pytest.raises(TypeError, match="unknown parameter 'knock'; choose from deterministic"):
+        agents.make(f"{path}:knock=simple")
+    with pytest.raises(TensorFileError, match="holds a policy, not a generation network"):
+        agents.make("generation", weights=path)
+    estimator = packaged("estimators/data/nn_simple.safetensors")
+    with pytest.raises(
+        TensorFileError,
+        match="holds a network of nn: only a policy or a candidate policy or a generation network",
+    ):
+        agents.make(str(estimator))
+    with pytest.raises(FileNotFoundError, match=r"there is no trained policy gone\.safetensors"):
+        agents.make("gone.safetensors")
+
+
+def test_what_could_not_be_read_again_is_not_written(tmp_path):
+    path = tmp_path / "policy.safetensors"
+    with pytest.raises(ValueError, match="Sharper cannot be written: it does more than the layers"):
+        save_policy(new_model(Sharper), path)
+    with pytest.raises(ValueError, match="activation 'unknown'; choose from tanh, relu"):
+        save_policy(new_model("MlpPolicy", {"activation_fn": nn.ELU}), path)
+    model = new_model("MlpPolicy")
+    with pytest.raises(ValueError, match=r"a policy's file ends in \.safetensors, unlike .*policy\.zip"):
+        save_policy(model, tmp_path / "policy.zip")
+    model.gin_env = None
+    for use in (lambda: save_policy(model, path), lambda: PolicyBot.snapshot(model)):
+        with pytest.raises(ValueError, match=r"set model\.gin_env = env\.describe_training\(\) first"):
+            use()
+    assert not list(tmp_path.iterdir())
+
+
+# --- Archives that hold code ------------------------------------------------------------------------------
+
+
+class Payload:
+    """Pickled, it creates a file when it is unpickled."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self):
+        return Path.touch, (self.mark,)
+
+
+def replaced(archive: Path, path: Path, entry: str, change) -> Path:
+    """A copy of an archive with one entry changed."""
+    with zipfile.ZipFile(archive) as before, zipfile.ZipFile(path, "w") as after:
+        for name in before.namelist():
+            content = before.read(name)
+            after.writestr(name, change(content) if name == entry else content)
+    return path
+
+
+def with_data(archive: Path, path: Path, **changes) -> Path:
+    return replaced(archive, path, "data", lambda content: json.dumps(json.loads(content) | changes))
+
+
+@pytest.fixture(params=["policy_class", "policy_kwargs", "gin_env", "policy.pth"])
+def evil(request, archive, tmp_path) -> tuple[Path, Path]:
+    """(an archive with a payload, the file that the payload creates)."""
+    mark, path = tmp_path / "it-ran", tmp_path / "evil.zip"
+    payload = Payload(mark)
+    if request.param == "policy.pth":
+        return replaced(archive, path, request.param, lambda _: zipped_pickle(payload)), mark
+    with zipfile.ZipFile(archive) as file:
+        stored = json.loads(file.read("data"))[request.param]
+    pickled = base64.b64encode(pickle.dumps(payload)).decode()
+    return with_data(
+        archive, path, **{request.param: stored | {":type:": "x", ":serialized:": pickled}}
+    ), mark
+
+
+def zipped_pickle(value: object) -> bytes:
+    """A pickle in the place where `torch.save` puts its own."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        file.writestr("archive/data.pkl", pickle.dumps(value, protocol=2))
+        file.writestr("archive/version", "3")
+        file.writestr("archive/byteorder", "little")
+    return buffer.getvalue()
+
+
+def test_naming_an_archive_never_runs_what_is_in_it(evil, tmp_path):
+    path, mark = evil
+    uses = [
+        lambda: agents.make(str(path)),
+        lambda: PolicyBot.load(path),
+        lambda: play_match(str(path), "simple", 2),
+        lambda: play_match("simple", f"{path}:deterministic=false", 2),
+        lambda: play_tournament([str(path), "simple"], 2),
+        lambda: GinRummyEnv(opponent=str(path)),
+        lambda: GinRummyVecEnv(2, opponent=["simple", str(path)]),
+    ]
+    for use in uses:
+        with pytest.raises(
+            ValueError, match="may hold code that runs when it is; convert it with `gin-rummy convert"
+        ):
+            use()
+    run = CliRunner()
+    for command in (["match", str(path), "simple", "--games", "2"], ["tournament", str(path), "simple"]):
+        assert run.invoke(cli.app, command).exit_code != 0
+    run.invoke(cli.app, ["convert", str(path), str(tmp_path / "policy.safetensors")])
+    assert not mark.exists()
+
+
+def test_the_payload_of_these_tests_would_run(archive, tmp_path):
+    """Otherwise the test above would show nothing. It is also what --trust means, and warns of."""
+    mark = tmp_path / "it-ran"
+    pickled = base64.b64encode(pickle.dumps(Payload(mark))).decode()
+    path = with_data(archive, tmp_path / "evil.zip", clip_range={":type:": "x", ":serialized:": pickled})
+    convert_archive(path, tmp_path / "policy.safetensors")
+    assert not mark.exists()
+    done = CliRunner().invoke(
+        cli.app, ["convert", "--trust", str(path), str(tmp_path / "policy.safetensors")]
+    )
+    assert f"--trust: loading {path} runs whatever code is in it" in done.output
+    assert mark.exists()
+
+
+def test_the_refusal_of_an_archive_is_a_command_that_works(archive, tmp_path):
+    spaced = tmp_path / "my policy.zip"
+    spaced.write_bytes(archive.read_bytes())
+    with pytest.raises(
+        ValueError, match=r"gin-rummy convert '.*/my policy\.zip' '.*/my policy\.safetensors'`"
+    ):
+        agents.make(str(spaced))
+    done = CliRunner().invoke(cli.app, ["convert", str(spaced), str(tmp_path / "my policy.safetensors")])
+    assert done.exit_code == 0, done.output
+    assert play_match(str(tmp_path / "my policy.safetensors"), "random", 2, episode="hand").hands == 2
+
+
+def test_a_class_of_ones_own_is_converted_with_trust_only(tmp_path):
+    new_model(OwnClass).save(tmp_path / "own.zip")
+    output = tmp_path / "own.safetensors"
+    with pytest.raises(
+        ArchiveError, match=r"its policy is a class of '.*test_policy_files'; .* --trust loads it"
+    ):
+        convert_archive(tmp_path / "own.zip", output)
+    assert not output.exists()
+    done = CliRunner().invoke(cli.app, ["convert", "--trust", str(tmp_path / "own.zip"), str(output)])
+    assert done.exit_code == 0, done.output
+    assert len(agents.make(str(output)).act(some_view())) == 40
+
+
+def with_weights(archive: Path, path: Path, change) -> Path:
+    def changed(content):
+        weights = torch.load(io.BytesIO(content), weights_only=True)
+        change(weights)
+        buffer = io.BytesIO()
+        torch.save(weights, buffer)
+        return buffer.getvalue()
+
+    return replaced(archive, path, "policy.pth", changed)
+
+
+ACTION_NET = "action_net.weight"
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda old, new: with_data(old, new, gin_env=None),
+            "does not say how it was trained; .*save_policy",
+        ),
+        (
+            lambda old, new: with_data(old, new, gin_env={"rules": {}}),
+            "layout_version, estimator, episode is missing",
+        ),
+        (
+            lambda old, new: with_data(old, new, policy_kwargs={"features_extractor_class": "Own"}),
+            "has the setting",
+        ),
+        (
+            lambda old, new: with_data(old, new, policy_kwargs={"activation_fn": "ELU"}),
+            "its activation is 'ELU'",
+        ),
+        (
+            lambda old, new: with_data(old, new, policy_kwargs=None),
+            "the settings of its policy are not readable",
+        ),
+        (lambda old, new: with_data(old, new, policy_class="x"), "a class of an unknown module"),
+        (lambda old, new: replaced(old, new, "data", lambda _: b"[]"), "it holds no data or no weights"),
+        (lambda old, new: replaced(old, new, "data", lambda _: b"[" * 100_000), "or is damaged"),
+        (lambda old, new: replaced(old, new, "policy.pth", lambda _: b""), "or is damaged"),
+        (lambda old, new: replaced(old, new, "policy.pth", lambda content: content[:-99]), "or is damaged"),
+        (lambda old, new: new.write_bytes(old.read_bytes()[:-2000]), "or is damaged"),
+        (lambda old, new: new.write_text("no zip"), "is no archive that Stable-Baselines3 saved"),
+        (lambda old, new: os.mkfifo(new), "is no regular file"),
+        (
+            lambda old, new: with_weights(old, new, lambda held: held.pop(ACTION_NET)),
+            "action_net.weight has shape none",
+        ),
+        (
+            lambda old, new: with_weights(old, new, lambda held: held.update(extra=torch.ones(2))),
+            "extra has shape",
+        ),
+        (
+            lambda old, new: with_weights(old, new, lambda held: held[ACTION_NET].fill_(torch.nan)),
+            "are not finite",
+        ),
+        (
+            lambda old, new: with_weights(
+                old, new, lambda held: held.update({ACTION_NET: torch.ones(1).expand(10**6, 10**6)})
+            ),
+            "is no tensor of weights",
+        ),
+        (
+            lambda old, new: with_weights(
+                old, new, lambda held: held.update({ACTION_NET: torch.eye(3).to_sparse()})
+            ),
+            "is no tensor of weights",
+        ),
+    ],
+)
+def test_archives_that_are_damaged_or_unknown_are_refused(archive, tmp_path, make, message):
+    make(archive, tmp_path / "other.zip")
+    output = tmp_path / "policy.safetensors"
+    with pytest.raises(ValueError, match=rf"other\.zip.*{message}"):
+        convert_archive(tmp_path / "other.zip", output)
+    assert not output.exists()
+
+
+def test_an_archive_that_unpacks_to_more_than_a_network_is_refused(archive, tmp_path, monkeypatch):
+    monkeypatch.setattr("gin_env.wrappers.sb3_archives.MOST_BYTES", 2_000_000)
+    path = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("data", b" " * 3_000_000)
+    assert path.stat().st_size < 10_000
+    with pytest.raises(ArchiveError, match=r"bomb\.zip unpacks to 3,000,000 bytes, more than the 2,000,000"):
+        convert_archive(path, tmp_path / "policy.safetensors")
+
+
+def test_convert_writes_policies_only_where_they_can_be_named(archive, tmp_path):
+    for output, error in (
+        (tmp_path / "policy.zip", ValueError),
+        (tmp_path / "no" / "p.safetensors", FileNotFoundError),
+    ):
+        done = CliRunner().invoke(cli.app, ["convert", str(archive), str(output)])
+        assert isinstance(done.exception, error)
+    with pytest.raises(FileNotFoundError, match=r"there is no file .*gone\.zip"):
+        convert_archive(tmp_path / "gone.zip", tmp_path / "policy.safetensors")
+
+
+def test_the_plain_layers_of_sb3s_extractor_are_known(tmp_path):
+    """Its default, given by name, changes nothing."""
+    model = new_model(
+        "MlpPolicy", {"features_extractor_class": FlattenExtractor, "share_features_extractor": False}
+    )
+    model.save(tmp_path / "model.zip")
+    convert_archive(tmp_path / "model.zip", tmp_path / "policy.safetensors")
+    bots = PolicyBot.snapshot(model, deterministic=True), PolicyBot.load(tmp_path / "policy.safetensors")
+    assert np.array_equal(*[bot.act(some_view()) for bot in bots])
+
+
+# --- Policies' own files that were tampered with -----------------------------------------------------------
+
+
+SMALL = {"name": "mlp", "hidden": [4], "activation": "tanh"}
+
+
+def small_policy():
+    with torch.device("cpu"):
+        return policy_networks.MlpActor([4])
+
+
+@pytest.mark.parametrize(
+    ("architecture", "message"),
+    [
+        (None, "does not say which network it holds: an architecture is an object with a name and settings"),
+        ({"hidden": [4]}, "an architecture is an object with a name"),
+        (SMALL | {"name": "os.system"}, "unknown architecture 'os.system'; choose from card-policy, mlp"),
+        (SMALL | {"activation": "exec"}, "unknown activation 'exec'; choose from tanh, relu"),
+        (SMALL | {"colour": 3}, "unexpected keyword argument 'colour'"),
+        (SMALL | {"hidden": [10**9]}, "a hidden layer's size = 1000000000 is out of range: 1 to 4096"),
+        (SMALL | {"hidden": [4] * 9}, "9 hidden layers: 0 to 8 are possible"),
+        (SMALL | {"hidden": "4"}, "hidden layers are a list of sizes"),
+        (SMALL | {"hidden": [True]}, "a hidden layer's size is an integer"),
+        (SMALL | {"hidden": [4096] * 8}, "does not fit its own architecture: action_net.weight has shape"),
+        (
+            {"name": "card-policy", "hidden": [4], "card_features": 10**6},
+            "card_features = 1000000 is out of range",
+        ),
+        ({"name": "card-policy", "hidden": []}, "0 hidden layers: 1 to 8 are possible"),
+        ({"name": "card-policy", "hidden": [4]}, "does not fit its own architecture"),
+    ],
+)
+def test_an_architecture_that_the_weights_do_not_have_is_refused(tmp_path, architecture, message):
+    path = tmp_path / "policy.safetensors"
+    described = {"architecture": architecture, "training": describe_training()}
+    write_tensors(
+        path, policy_networks.KIND, policy_networks.FILE_VERSION, small_policy().state_dict(), described
+    )
+    with pytest.raises(TensorFileError, match=rf"policy\.safetensors.*{message}"):
+        agents.make(str(path))
+
+
+def test_no_memory_is_taken_for_layers_before_their_weights_are_checked():
+    for architecture in (
+        {"name": "mlp", "hidden": [4096] * 8},
+        {"name": "card-policy", "hidden": [4096] * 8, "card_features": 1024},
+    ):
+        assert all(weights.is_meta for weights in build(architecture).parameters())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (None, "does not say how the policy was trained"),
+        ({"layout_version": 99}, "was trained with observation layout 99, this release has layout 0"),
+        ({"estimator": "omniscient"}, "trained with the estimator 'omniscient'"),
+        ({"estimator": "os"}, "unknown estimator 'os'"),
+        ({"estimator": ["uniform"]}, "does not say how it was trained: an estimator's name is a text"),
+        ({"episode": "week"}, "unknown episode 'week'; choose from hand, game"),
+        ({"rules": {"knock_limit": 10**9}}, "Rules.knock_limit = 1000000000 is out of range"),
+        ({"rules": {"colours": 3}}, "rules that this release does not know"),
+        ({"rules": [1]}, "rules that this release does not know"),
+    ],
+)
+def test_a_policy_whose_training_makes_no_sense_is_refused(tmp_path, change, message):
+    path = tmp_path / "policy.safetensors"
+    save_network(path, small_policy(), describe_training() | change if change else change)
+    with pytest.raises(ValueError, match=message):
+        agents.make(str(path))
+
+
+def test_a_policy_with_weights_that_are_no_numbers_is_refused(tmp_path):
+    network = small_policy()
+    nn.init.constant_(network.action_net.bias, float("nan"))
+    save_network(tmp_path / "policy.safetensors", network, describe_training())
+    with pytest.raises(TensorFileError, match="are not finite"):
+        agents.make(str(tmp_path / "policy.safetensors"))

@@ -1,0 +1,247 @@
+"""The line protocol: other programs as bots, our bots for other programs."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import sys
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from positions import simple_views
+
+from gin_env import PlayerView, actions, agents, cards, play_match
+from gin_env.agents import protocol
+from gin_env.agents.process import ProcessBot, ProcessBotError
+from gin_env.agents.protocol import ProtocolError
+from gin_env.cli import app
+from gin_env.matches.serving import serve
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "docs" / "protocol.schema.json").read_text()))
+EXAMPLE = f"{sys.executable} {ROOT / 'examples' / 'protocol_bot.py'}"
+
+
+POSITIONS = list(simple_views(games=8, seed=4, steps=40))
+
+
+def served(*messages, bot="simple"):
+    """What a bot's server answers to these lines (texts, or messages)."""
+    lines = "".join(text if isinstance(text, str) else protocol.line(text) for text in messages)
+    answers = io.StringIO()
+    serve(agents.make(bot), io.StringIO(lines), answers)
+    return [json.loads(line) for line in answers.getvalue().splitlines()]
+
+
+# --- Words --------------------------------------------------------------------------------------------
+
+
+def test_every_action_is_read_as_it_is_written():
+    assert [actions.parse(actions.describe(action)) for action in range(107)] == list(range(107))
+
+
+@pytest.mark.parametrize("words", ["", "discard", "discard 5h", "Pass", "knock 5H", "discard 5H ", "\n"])
+def test_other_words_are_no_actions(words):
+    with pytest.raises(ValueError, match="is no action; write"):
+        actions.parse(words)
+    with pytest.raises(TypeError, match="a text, not 3"):
+        actions.parse(3)
+
+
+# --- Questions and answers ----------------------------------------------------------------------------
+
+
+def test_a_question_tells_all_that_the_player_saw_and_nothing_else():
+    kinds = set()
+    for number, view in enumerate(POSITIONS[::5]):
+        message = json.loads(protocol.line(protocol.question(view, number)))
+        SCHEMA.validate(message)
+        told = protocol.read_question(message)
+        for name in ("masks", "observations", "history", "stock_draws"):
+            np.testing.assert_array_equal(getattr(told, name)(), getattr(view, name)())
+        assert told.records["random"] == view.records["random"]
+        mover = message["player"]
+        for event in message["events"]:
+            hidden = event["player"] != mover and event["action"] == "draw from the stock"
+            assert not (hidden and "card" in event)
+            kinds.add((event["player"] == mover, event["action"].split()[0], "card" in event))
+    assert len(kinds) >= 7
+
+
+def test_a_served_bot_decides_as_the_bot_itself():
+    chosen = POSITIONS[::7]
+    answers = served(*(protocol.question(view, number) for number, view in enumerate(chosen)))
+    for answer in answers:
+        SCHEMA.validate(answer)
+    expected = [int(agents.make("simple").act(view)[0]) for view in chosen]
+    assert [protocol.read_answer(answer, number) for number, answer in enumerate(answers)] == expected
+
+
+def test_a_served_bot_says_that_it_is_ready_and_who_it_is():
+    ready = served({"type": "hello", "protocol": 1}, bot="simple:knock_at=4")[0]
+    assert ready == {"type": "ready", "protocol": 1, "name": "simple:knock_at=4"}
+    SCHEMA.validate(ready)
+
+
+QUESTION = protocol.question(POSITIONS[60], 5)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("\n", "no JSON"),
+        ('{"type": "decide"', "the line has no end"),
+        ("[1, 2]\n", "no JSON object"),
+        ("[" * 50_000 + "\n", "no JSON"),
+        ("x" * 200_000 + "\n", "more than 100,000 characters"),
+        ({"type": "hello", "protocol": 2}, "version 1 of the protocol, not 2"),
+        ({"type": "resign"}, "of type 'hello' or 'decide'"),
+        (QUESTION | {"number": "5"}, "a question has a number"),
+        ({"type": "decide", "number": 5}, "does not say 'player'"),
+        (QUESTION | {"dealt": ["1C"]}, "tells no hand that can be"),
+        (QUESTION | {"events": 3}, "tells no hand that can be"),
+        (QUESTION | {"events": [3]}, "tells no hand that can be"),
+        (QUESTION | {"events": [*QUESTION["events"], {"player": 0, "action": "pass"}]}, "tells no hand"),
+        (QUESTION | {"rules": {"ranks": 0}}, "tells no hand that can be"),
+        (QUESTION | {"rules": {"jokers": 2}}, "tells no hand that can be"),
+        (QUESTION | {"scores": [0, 0, 0]}, "tells no hand that can be"),
+        (QUESTION | {"player": 1 - QUESTION["player"]}, "does not say 'card'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_answered_gets_an_error_and_the_next_line_an_answer(line, message):
+    answers = served(line, *([] if str(line).startswith(('{"', "x")) else [QUESTION]))
+    assert answers[0]["type"] == "error"
+    assert re.search(message, answers[0]["message"])
+    SCHEMA.validate(answers[0])
+    assert all(answer["type"] == "action" for answer in answers[1:])
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(sorted(QUESTION)), JSON)
+def test_whatever_stands_in_a_question_it_is_refused_or_answered(key, value):
+    answer = served(QUESTION | {key: value})[0]
+    SCHEMA.validate(answer)
+
+
+@given(JSON)
+def test_whatever_an_answer_says_it_is_an_action_or_refused(value):
+    for message in ({"type": "action", "number": 3, "action": value}, {"type": value, "number": 3}):
+        with contextlib.suppress(ProtocolError):
+            assert 0 <= protocol.read_answer(message, 3) < 107
+
+
+# --- Programs -----------------------------------------------------------------------------------------
+
+
+def program(tmp_path, body):
+    """The command of a program that says that it is ready, then runs `body` for each question."""
+    path = tmp_path / "program.py"
+    lines = "\n".join(f"        {line}" for line in body.splitlines())
+    path.write_text(
+        "import json, sys, time\n"
+        "for line in sys.stdin:\n"
+        "    message = json.loads(line)\n"
+        "    if message['type'] == 'hello':\n"
+        "        print(json.dumps({'type': 'ready', 'protocol': 1}), flush=True)\n"
+        "    else:\n"
+        f"{lines}\n"
+    )
+    return f"{sys.executable} {path}"
+
+
+def test_the_example_plays_by_its_command_wherever_a_bot_is_named():
+    result = play_match(f"process:{EXAMPLE}", "random", 2, seed=1, episode="hand")
+    assert result.games == 2
+    assert result.bots[0] == f"process:{EXAMPLE}"
+
+
+def answering(text):
+    return f"print({text!r}, flush=True)"
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("sys.exit(3)", "it has ended, with status 3"),
+        ("time.sleep(60)", "no answer in 0.3 seconds"),
+        (answering("pass"), "its answer cannot be read: the line is no JSON"),
+        ("sys.stdout.write('{'); sys.stdout.flush(); sys.exit()", "the line has no end"),
+        ("print('x' * 300_000, flush=True)", "more than 100,000 characters"),
+        (answering('{"type": "action", "number": 1, "action": "resign"}'), "'resign' is no action"),
+        (answering('{"type": "action", "number": 2, "action": "pass"}'), "question 2 instead of 1"),
+        (answering('{"type": "action", "number": 1, "action": "discard 5H"}'), "is illegal; legal: draw the"),
+        (answering('{"type": "error", "message": "help"}'), "answered with an error: help"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_is_said_with_the_programs_name_and_the_program_is_ended(tmp_path, body, message):
+    command = program(tmp_path, body)
+    bot = ProcessBot(command, seconds=0.3 if "sleep" in body else 30)
+    with pytest.raises(ProcessBotError, match=f"^process:{command}: .*{message}"):
+        bot.act(POSITIONS[0])
+    assert bot._process.poll() is not None
+    with pytest.raises(ProcessBotError, match="has ended"):
+        bot.act(POSITIONS[0])
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("", "needs a command"),
+        ("'unclosed", "cannot be read"),
+        ("/no/such/program", "it does not start"),
+        (f"{sys.executable} -c ''", "it has ended, with status 0"),
+        (f"{sys.executable} -c 'input(); print(1)'", "no JSON object"),
+        (f"{sys.executable} -c 'input(); print({{}})'", "it is not ready"),
+    ],
+)
+def test_a_program_that_does_not_become_ready_is_refused(command, message):
+    with pytest.raises(ProcessBotError, match=message):
+        agents.make(f"process:{command}", programs=True)
+
+
+def test_the_command_line_serves_and_says_what_went_wrong_in_one_line():
+    from typer.testing import CliRunner
+
+    lines = protocol.line({"type": "hello", "protocol": 1}) + protocol.line(QUESTION)
+    done = CliRunner().invoke(app, ["serve-bot", "simple"], input=lines)
+    assert [json.loads(line)["type"] for line in done.stdout.splitlines()] == ["ready", "action"]
+    failed = CliRunner().invoke(app, ["match", "process:/no/such/program", "simple", "--games", "2"])
+    assert isinstance(failed.exception, OSError)
+
+
+def test_a_program_that_closes_its_output_and_goes_on_is_ended(tmp_path):
+    bot = ProcessBot(program(tmp_path, "import os; os.close(1); time.sleep(60)"), seconds=30)
+    with pytest.raises(ProcessBotError, match="it has ended, with status None"):
+        bot.act(POSITIONS[0])
+    assert bot._process.poll() is not None
+
+
+def test_a_player_who_has_nothing_to_decide_is_not_asked():
+    waiting = PlayerView.from_history(cards.parse("AC 2C 3C 4C 5C 6C 7C 8C 9C TC"), 51, player=0, dealer=0)
+    with pytest.raises(ProtocolError, match="player 0 is asked, but has nothing to decide"):
+        protocol.read_question(protocol.question(waiting, 1))
+
+
+def test_a_bot_that_cannot_play_these_rules_says_so():
+    class Particular:
+        name = "particular"
+
+        def act(self, view):
+            raise ValueError("only on Sundays")
+
+    answers = io.StringIO()
+    serve(Particular(), io.StringIO(protocol.line(QUESTION)), answers)
+    assert json.loads(answers.getvalue())["message"] == "particular cannot play this: only on Sundays"

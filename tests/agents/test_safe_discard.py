@@ -1,0 +1,190 @@
+"""``safe-discard``: what it does with the estimates, at tables made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bot_tables import choices, facing, holding
+from helpers import Table, ids
+
+from gin_env import PlayerView, agents, estimators, gin_rummy_v0, play_match
+from gin_env.agents.safe_discard import (
+    ClairvoyantSafeDiscardBot,
+    SafeDiscardBot,
+    deadwood_after_stock_draw,
+    sample_hand,
+)
+from gin_env.batch import Games
+from gin_env.envs.learner_seat import LearnerSeat
+from gin_env.game.cards import NUM_CARDS, cards_of, parse
+
+
+class Believes:
+    """An estimator that believes in some cards and in no others."""
+
+    name = "believes"
+
+    def __init__(self, hand: str) -> None:
+        self.held = ids(hand)
+
+    def estimate(self, view: PlayerView) -> np.ndarray:
+        estimates = np.zeros((len(view), NUM_CARDS), np.float32)
+        estimates[:, self.held] = 1
+        return estimates
+
+    def new_memory(self, count: int) -> np.ndarray:
+        return np.zeros(count)
+
+    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
+        return self.estimate(view)
+
+
+@pytest.mark.compiled
+def test_without_caution_it_is_simple():
+    for estimator in ("uniform", "bayes"):
+        bot = agents.make("safe-discard", estimator=estimator, caution=0)
+        games = Games(200, episode="game")
+        games.start(games.everyone, np.full(200, 6, np.uint64), np.arange(200, dtype=np.uint64))
+        simple = agents.make("simple")
+        for _ in range(60):
+            waiting = np.flatnonzero(~games.done)
+            view = games.views(waiting)
+            actions = simple.act(view)
+            assert np.array_equal(bot.act(view), actions)
+            games.play(waiting, actions)
+
+
+def test_a_card_that_the_opponent_can_meld_is_kept_if_it_costs_little():
+    table = holding("2C 3C 4C 6H 8H TD QD KS 9S 4S", "JC", upcard="AD")
+    assert choices(table, "simple") == {"TD", "QD", "KS", "JC"}
+    opponent = Believes("QH QC JH JD TH TC")  # melds QD, JC and TD; not KS
+    assert choices(table, "safe-discard", estimator=opponent) == {"KS"}
+    table = holding("2C 3C 4C 6H 8H 5D QD AS 9S 4S", "2H", upcard="AD")
+    assert choices(table, "safe-discard", estimator=Believes("QH QS"), caution=0.9) == {"QD"}, (
+        "a queen is 10, a nine is 9"
+    )
+    assert choices(table, "safe-discard", estimator=Believes("QH QS"), caution=1.1) == {"9S"}
+
+
+def test_a_discard_that_ends_the_hand_risks_nothing():
+    table = holding("2C 3C 4C 6H 7H 8H AD AS AC KS", "QD", upcard="5D")
+    assert choices(table, "simple") == {"knock KS", "knock QD"}
+    assert choices(table, "safe-discard", estimator=Believes("KH KD KC")) == {"knock KS", "knock QD"}
+
+
+def test_the_draw_is_decided_by_what_the_stock_brings_in_the_mean():
+    """An ace for a king is better than what the stock brings in the mean; Simple leaves it."""
+    table = facing("2C 3C 4C 6H 8H TD QD KS 9S 4S", "AD")
+    assert choices(table, "simple") == choices(table, "safe-discard") == {"pass"}
+    assert choices(table, "safe-discard", draw=True) == {"take"}
+    assert choices(table, "safe-discard", draw=True, draw_margin=20) == {"pass"}
+    meld = facing("2C 3C 4D 6H 8H TD QD KS 9S 4S", "4C")
+    assert choices(meld, "safe-discard", draw=True, draw_margin=100) == {"take"}
+
+
+def test_cards_that_the_opponent_holds_do_not_come_from_the_stock():
+    hand, unseen = parse("2C 3C 6H 8H TD QD KS 9S 4S JH"), parse("4C AC KD KC")
+    estimate = np.zeros(NUM_CARDS, np.float32)
+    even = deadwood_after_stock_draw(hand, unseen, estimate)
+    estimate[ids("4C AC")] = 1  # what would have helped
+    worse = deadwood_after_stock_draw(hand, unseen, estimate)
+    assert worse > even
+    assert worse == 2 + 3 + 6 + 8 + 10 + 10 + 10 + 9 + 4 + 10, "another king changes nothing"
+
+
+@pytest.mark.compiled
+def test_the_knock_is_decided_by_what_the_opponent_may_lay():
+    """With 8 points: an opponent with three melds undercuts, one with court cards does not."""
+    table = holding("2C 3C 4C 6H 7H 8H AD AS 2S 4S", "KD", upcard="5C")
+    weak, strong = Believes("KC QH JS TC 9S 9D 7S QC KH JD"), Believes("TC TS TH QC QH QS KC KS KH AH")
+    assert choices(table, "safe-discard", estimator=strong) == {"knock KD"}, "as Simple"
+    assert choices(table, "safe-discard", estimator=weak, knock=True) == {"knock KD"}
+    assert choices(table, "safe-discard", estimator=strong, knock=True, caution=0) == {"KD"}
+    assert choices(table, "safe-discard", estimator=strong, knock=True, knock_above=-100) == {"knock KD"}
+    gin = holding("2C 3C 4C 6H 7H 8H AD AS AC AH", "KD", upcard="5C")
+    assert choices(gin, "safe-discard", estimator=strong, knock=True, knock_above=1000) == {"knock KD"}
+
+
+def test_sampled_hands_follow_the_odds():
+    estimate = np.zeros(NUM_CARDS, np.float32)
+    unseen = parse("AC 2C 3C 4C 5C 6C")
+    estimate[ids("AC 2C 3C 4C 5C 6C")] = (1, 0.75, 0.5, 0.5, 0.25, 0)
+    hands = [sample_hand(unseen, 3, estimate, random) for random in range(4000)]
+    share = np.array([[hand >> card & 1 for card in ids("AC 2C 3C 4C 5C 6C")] for hand in hands]).mean(axis=0)
+    assert all(len(cards_of(int(hand))) == 3 for hand in hands)
+    assert share[0] == 1
+    assert share[5] == 0
+    assert share[1] > share[2] > share[4] > 0
+    assert abs(share[2] - share[3]) < 0.05
+
+
+def test_parameters_are_named_and_bad_ones_are_errors():
+    bot = agents.make("safe-discard:estimator=bayes:least_observations=70")
+    assert bot.estimator.name == "bayes:least_observations=70"
+    assert bot.name == "safe-discard:estimator=bayes:least_observations=70"
+    for params, error, text in (
+        ({"estimator": "nobody"}, ValueError, "unknown estimator 'nobody'"),
+        ({"estimator": "omniscient"}, ValueError, "ClairvoyantSafeDiscardBot is the bot that cheats"),
+        ({"caution": -1}, ValueError, "caution = -1 is out of range"),
+        ({"draw": 1}, TypeError, "draw is True or False"),
+        ({"knock": "yes"}, TypeError, "knock is True or False"),
+        ({"caution": "much"}, TypeError, "caution is a number"),
+    ):
+        with pytest.raises(error, match=text):
+            SafeDiscardBot(**params)
+
+
+@pytest.mark.compiled
+def test_seeing_all_cards_helps_a_lot_and_is_no_bot_by_name():
+    bot = ClairvoyantSafeDiscardBot(caution=10)
+    assert not any("clairvoyant" in name for name in agents.names())
+    result = play_match(bot, "simple", games=400, seed=2, clairvoyant=True)
+    assert result.interval[0] > 0.7
+    assert play_match(bot, "simple", games=400, seed=2, clairvoyant=True) == result
+    env = gin_rummy_v0.raw_env()
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="needs the opponents' hands"):
+        bot.act(PlayerView.from_env(env, env.agent_selection))
+
+
+def test_the_true_hand_is_that_of_the_opponent():
+    """Player 0 keeps what player 1 melds, and knows it from her hand alone."""
+    table = Table(
+        "2C 3C 4C 6H 8H TD QD KS 9S 4S", "QH QC JH JD TH TC 5C 5S 6D 7D", "AD", "JC", dealer=1
+    ).play("pass", "pass", "draw")
+    view = table.games.views(np.zeros(1, np.int64))
+    hands = table.games.state["private"]["hand"][:, 1]
+    (action,) = ClairvoyantSafeDiscardBot().act_clairvoyantly(view, hands)
+    assert action == ids("KS")[0]
+    assert np.array_equal(
+        estimators.make("omniscient").estimate_hands(hands)[0] > 0,
+        [card in cards_of(int(hands[0])) for card in range(52)],
+    )
+
+
+@pytest.mark.compiled
+def test_nobody_is_told_the_opponents_hand_unless_the_match_says_so():
+    class Peeping:
+        name = "peeping"
+        told = 0
+
+        def act(self, view):
+            return view.masks().argmax(axis=1)
+
+        def act_clairvoyantly(self, view, opponent_hands):
+            self.told += len(view)
+            return self.act(view)
+
+    bot = Peeping()
+    fair = play_match(bot, "simple", games=4)
+    assert (bot.told, fair.clairvoyant) == (0, False)
+    assert "clairvoyant" not in fair.summary()
+    told = play_match(bot, "simple", games=4, clairvoyant=True)
+    assert bot.told > 0
+    assert told.clairvoyant
+    assert told.as_dict()["clairvoyant"] is True
+    assert "clairvoyant: a bot was told its opponent's hand" in told.summary()
+    with pytest.raises(ValueError, match="neither bot"):
+        play_match("simple", "random", games=4, clairvoyant=True)
+    with pytest.raises(ValueError, match=r"plays in play_match\(..., clairvoyant=True\) only"):
+        LearnerSeat(1, bot)

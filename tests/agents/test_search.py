@@ -1,0 +1,245 @@
+"""The bot search: the policy's likeliest actions, tried in sampled worlds."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from helpers import deck_of  # noqa: E402
+from positions import SMALL  # noqa: E402
+from variants import VARIANTS  # noqa: E402
+
+from gin_env import agents, cards  # noqa: E402
+from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
+from gin_env.agents.policies.candidate_network import CandidatePolicy, save_candidate_policy  # noqa: E402
+from gin_env.agents.search import bot as search  # noqa: E402
+from gin_env.agents.search.bot import SearchBot  # noqa: E402
+from gin_env.agents.turns import play_bot  # noqa: E402
+from gin_env.batch import Games  # noqa: E402
+from gin_env.game.actions import KNOCK  # noqa: E402
+from gin_env.game.rules import Rules  # noqa: E402
+from gin_env.matches.matches import play_match  # noqa: E402
+from gin_env.observations.views import PlayerView  # noqa: E402
+from gin_env.support import specs  # noqa: E402
+
+pytestmark = pytest.mark.compiled
+
+QUICK = "search:samples=16,turns=1"
+
+
+@pytest.fixture
+def knows_nothing(tmp_path):
+    """The file of a policy to whom all actions and all positions are the same."""
+    network = CandidatePolicy(hidden=2)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.zero_()
+    save_candidate_policy(tmp_path / "nothing.safetensors", network)
+    return str(tmp_path / "nothing.safetensors")
+
+
+def views_of_policy(hands: int, rules: Rules | None = None) -> list[tuple[np.void, PlayerView]]:
+    """A state and the mover's view at every fifth action of hands that the policy plays."""
+    table, policy = Games(hands, rules), agents.make("policy")
+    table.start(table.everyone, np.full(hands, 12, np.uint64), table.everyone.astype(np.uint64))
+    found, running, step = [], table.everyone, 0
+    while len(running):
+        stopped = running[running % 5 == step % 5]
+        found += [(table.state[game].copy(), table.views(np.array([game]))) for game in stopped]
+        play_bot(table, policy, running)
+        running, step = running[~table.done[running]], step + 1
+    return found
+
+
+def table_with(hand: str, stock: str = "", scores: tuple[int, int] = (0, 0)) -> PlayerView:
+    """Player 0 has drawn the first card of the stock after two passes; she discards or knocks."""
+    table = Games(1, episode="game")
+    table.start(np.array([0]), np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+    table.state["public"]["scores"] = scores
+    other = "KC QD JC 9S 7H 5D 4S 2D 2C AS"
+    table.set_deck(0, deck_of(hand, other, "3S", stock), dealer=1)
+    for action in (106, 106, 104):
+        table.play(np.array([0]), np.array([action]))
+    return table.views(np.array([0]))
+
+
+def test_a_gin_hand_is_knocked_by_whoever_looks_ahead(knows_nothing):
+    """The policy itself would discard the first card; the worlds say that gin wins at once."""
+    bot = SearchBot(64, turns=50, tried=107, policy=knows_nothing)
+    view = table_with("3C 4C 5C 6C 8H 9H TH JH QH KH", "KS")
+    assert bot.policy.act(view)[0] == cards.card_id("3C")
+    assert bot.act(view)[0] == KNOCK + cards.card_id("KS")
+
+
+def test_what_a_hand_is_worth_depends_on_the_score():
+    bot = SearchBot()
+    points = np.array([10, 40, -10])
+    at_the_start, near_the_end = bot.worth(Rules(), points, 0, 0), bot.worth(Rules(), points, 95, 40)
+    assert at_the_start[1] > at_the_start[0] > 0 > at_the_start[2]
+    assert near_the_end[0] == near_the_end[1] > 0
+    assert bot.worth(Rules(), np.array([-60]), 0, 50)[0] < bot.worth(Rules(), np.array([-49]), 0, 50)[0]
+
+
+def test_gains_are_differences_to_the_first_action_in_the_same_worlds():
+    bot = SearchBot(16, turns=2)
+    for _, view in views_of_policy(3)[::3]:
+        tried = bot.likeliest(view)
+        worlds = bot.belief.worlds(view, 8, np.random.default_rng(1))
+        gains = bot.gains(view, worlds, np.append(tried, tried[0]))
+        assert gains.shape == (len(tried) + 1, 8)
+        assert (gains[0] == 0).all()
+        assert np.abs(gains[-1]).max() < 1e-6  # the same action, in another place of the batch
+        assert np.abs(gains).max() <= 1
+
+
+def test_the_policys_choice_comes_first_and_impossible_actions_never():
+    bot = SearchBot(tried=3)
+    for _, view in views_of_policy(4):
+        tried = bot.likeliest(view)
+        assert tried[0] == bot.policy.act(view)[0]
+        assert len(set(tried.tolist())) == len(tried) <= 3
+        assert view.masks()[0][tried].all()
+
+
+def test_it_decides_the_same_alone_in_a_batch_and_again():
+    views = [view for _, view in views_of_policy(2)]
+    records = np.concatenate([view.records for view in views])
+    together = agents.make(QUICK).act(PlayerView(records))
+    assert together.tolist() == [int(agents.make(QUICK).act(view)[0]) for view in views]
+
+
+def test_it_looks_at_no_hidden_card():
+    bot = agents.make(QUICK)
+    for number, (state, view) in enumerate(views_of_policy(3)):
+        player = int(view.records["player"][0])
+        (other,) = bot.belief.worlds(view, 1, np.random.default_rng(number))
+        other["hidden"]["decision_keys"] = state["hidden"]["decision_keys"]
+        other["hidden"]["decisions"] = state["hidden"]["decisions"]
+        table = Games(2, episode="game")
+        table.state[0], table.state[1] = state, other
+        true, dealt_again = (table.views(np.array([game]), player) for game in (0, 1))
+        assert bot.act(true) == bot.act(dealt_again)
+
+
+def test_who_asks_for_too_much_certainty_plays_the_policy():
+    careful = SearchBot(16, turns=1, caution=100)
+    for _, view in views_of_policy(3):
+        assert careful.act(view) == careful.policy.act(view)
+
+
+def test_it_plays_another_action_when_that_is_surely_better(monkeypatch):
+    bot = SearchBot(64)
+    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 2)
+    tried = bot.likeliest(view).tolist()
+
+    def gains(view, worlds, actions):
+        """The second is better by 0.1 on average, the third worse, in worlds that differ a little."""
+        noise = np.linspace(-0.05, 0.05, len(worlds))
+        worth = {tried[0]: 0 * noise, tried[1]: 0.1 + noise, tried[2]: -0.1 + noise}
+        return np.stack([worth.get(action, -0.2 + noise) for action in actions.tolist()])
+
+    monkeypatch.setattr(bot, "gains", gains)
+    assert bot.act(view)[0] == tried[1]
+
+
+def test_an_action_that_is_surely_worse_is_tried_no_longer(monkeypatch):
+    bot = SearchBot(128)
+    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 2)
+    tried, asked = bot.likeliest(view).tolist(), []
+
+    def gains(view, worlds, actions):
+        asked.append((len(worlds), actions.tolist()))
+        noise = np.tile([-0.05, 0.05], len(worlds) // 2)
+        return np.stack([noise * (action != tried[0]) - (action != tried[1]) for action in actions.tolist()])
+
+    monkeypatch.setattr(bot, "gains", gains)
+    bot.act(view)
+    assert asked == [(16, tried), *((number, tried[:2]) for number in (16, 32, 64))]
+
+
+class Clock:
+    """Time that passes only when somebody plays on in worlds: a millisecond for each."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.mark.parametrize(
+    ("budget", "worlds"), [(0, []), (1, [16]), (31, [16]), (33, [16, 16]), (70, [16, 16, 32])]
+)
+def test_no_round_begins_that_would_not_end_in_time(monkeypatch, budget, worlds):
+    bot, clock, asked = SearchBot(1024, budget_ms=budget), Clock(), []
+    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 1)
+
+    def gains(view, worlds, actions):
+        asked.append(len(worlds))
+        clock.now += len(worlds) / 1000
+        noise = np.tile([-1.0, 1.0], len(worlds) // 2)
+        return np.stack([noise * (place > 0) for place in range(len(actions))])
+
+    monkeypatch.setattr(search, "perf_counter", clock)
+    monkeypatch.setattr(bot, "gains", gains)
+    assert bot.act(view) == bot.policy.act(view)
+    assert asked == worlds
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_it_plays_under_other_rules(variant):
+    result = play_match(
+        "search:samples=2,turns=1,tried=2", "simple", 6, 4, episode="hand", rules=VARIANTS[variant]
+    )
+    assert result.hands == 6
+
+
+def test_whoever_plays_the_other_side_decides_what_happens_there():
+    """The policy named as the opponent is the same as none, but for ties; another one does other things."""
+    alone, named, other = SearchBot(), SearchBot(opponent="policy"), SearchBot(opponent="random-discard")
+    named._chances = other._chances = alone._chances  # hands of others would pay by other chances
+    same, likewise = [], []
+    for _, view in views_of_policy(8)[::3]:
+        worlds, actions = alone.belief.worlds(view, 16, np.random.default_rng(3)), alone.likeliest(view)
+        gains = alone.gains(view, worlds, actions)[1:]
+        same += np.isclose(named.gains(view, worlds, actions)[1:], gains, atol=1e-6).ravel().tolist()
+        likewise += np.isclose(other.gains(view, worlds, actions)[1:], gains, atol=1e-6).ravel().tolist()
+    assert len(same) > 150
+    assert np.mean(same) > 0.7
+    assert np.mean(likewise) < 0.3
+
+
+def test_a_match_can_be_played_again():
+    first = play_match(QUICK, "simple", 4, seed=6, episode="hand", rules=SMALL)
+    assert first == play_match(QUICK, "simple", 4, seed=6, episode="hand", rules=SMALL)
+
+
+def test_it_plays_only_where_it_is_named():
+    assert "search" in agents.names()
+    assert "search" not in agents.quick_names()
+    assert set(agents.names()) - set(agents.quick_names()) == {"search"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ("samples=1", ValueError, "samples"),
+        ("turns=0", ValueError, "turns"),
+        ("tried=1", ValueError, "tried"),
+        ("caution=-1", ValueError, "caution"),
+        ("opponent=nobody", ValueError, "unknown bot 'nobody'"),
+        ("budget_ms=-5", ValueError, "budget_ms"),
+        ("budget_ms=soon", TypeError, "budget_ms"),
+        ("policy=nowhere.safetensors", FileNotFoundError, "nowhere"),
+        ("estimator=omniscient", ValueError, "sees all cards"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(settings, error, message):
+    with pytest.raises(error, match=message):
+        agents.make(f"search:{settings}")
+
+
+@pytest.mark.parametrize(("name", "bot"), [("search", SearchBot), ("generation", GenerationBot)])
+def test_a_name_that_imports_its_bot_later_has_the_same_parameters(name, bot):
+    """They are written twice, since they are known without torch."""
+    assert agents.parameters(name).items() <= specs.parameters(bot).items()

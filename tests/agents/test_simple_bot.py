@@ -1,0 +1,237 @@
+"""The Simple player's documented behaviour, on hand-made positions."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from helpers import Table, action_text
+
+from gin_env import agents, cards, melds
+from gin_env.agents.random_bots import nth_card, pick_card
+from gin_env.batch import Games
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
+
+DREARY = "KD QS JC TH 9C 8S 2H 4C AH 6D"
+DULL = "KC QH JS 9D 8H 7S 6C 5H 4D 3H"
+# 2C 3C 4C, 7H 8H 9H, JS QS KS and a five: deadwood 5.
+ALL_BUT_A_FIVE = "2C 3C 4C 7H 8H 9H JS QS KS 5D"
+
+
+def decision(table: Table, randoms: list[int] | None = None, **params) -> str | Counter[str]:
+    """Simple's decision in words; with random numbers: how often it decides what."""
+    views = table.games.views(np.zeros(len(randoms or [0]), np.int64))
+    if randoms:
+        views.records["random"] = randoms
+    texts = [action_text(int(number)) for number in agents.make("simple", **params).act(views)]
+    return Counter(texts) if randoms else texts[0]
+
+
+def many_randoms(count: int = 3000) -> list[int]:
+    return np.random.default_rng(3).integers(0, 2**64, count, dtype=np.uint64).tolist()
+
+
+@pytest.mark.parametrize(
+    ("upcard", "takes"),
+    [
+        ("5C", True),  # extends 2C 3C 4C
+        ("AC", True),
+        ("6H", True),
+        ("9S", False),
+        ("TS", True),
+        ("AS", False),  # no run from king to ace
+        ("6C", False),  # no meld, although it would connect later
+        ("5H", False),  # a pair of fives is not a meld
+        ("4H", False),  # saves a point, but completes nothing
+    ],
+)
+@pytest.mark.parametrize("phase", ["offer", "draw"])
+def test_takes_the_upcard_exactly_if_it_completes_or_extends_a_meld(upcard, takes, phase):
+    if phase == "offer":
+        table = Table(ALL_BUT_A_FIVE, DREARY_WITHOUT_UPCARDS, upcard=upcard)
+        assert decision(table) == ("take" if takes else "pass")
+    else:
+        table = Table(DREARY_WITHOUT_UPCARDS, ALL_BUT_A_FIVE, upcard="QD", stock=upcard)
+        table.play("pass", "pass", "draw", upcard)
+        assert decision(table) == ("take" if takes else "draw")
+
+
+DREARY_WITHOUT_UPCARDS = "KD QH JC TH 9C 8S 2H 7D AH 6D"
+
+
+def test_a_third_of_a_rank_completes_a_set():
+    table = Table("KD KS JC TH 9C 8S 2H 4C AH 6D", DULL, upcard="KH")
+    assert decision(table) == "take"
+
+
+def test_must_draw_from_the_stock_after_two_passes():
+    table = Table(ALL_BUT_A_FIVE, DREARY_WITHOUT_UPCARDS, upcard="5C").play("pass", "pass")
+    assert decision(table) == "draw"
+
+
+def test_discards_a_card_that_leaves_the_least_deadwood_each_with_the_same_probability():
+    table = Table(DULL, DREARY, upcard="7D", stock="QC").play("pass", "pass", "draw")
+    found = decision(table, many_randoms())
+    assert set(found) == {"KC", "QH", "QC", "JS"}, "four cards of ten points"
+    assert min(found.values()) > 0.9 * 3000 / 4
+    assert max(found.values()) < 1.1 * 3000 / 4
+
+
+def test_the_least_deadwood_counts_not_the_highest_card():
+    # The kings are a set: the highest card outside it goes, the nine.
+    table = Table("KC KH KS 9D 8H 2S 6C 5H 4D 3S", "QS JC TH 9C 8S 2H 4C AH 6D 7D", upcard="TD", stock="AD")
+    table.play("pass", "pass", "draw")
+    assert set(decision(table, many_randoms(200))) == {"9D"}
+
+
+def test_the_card_just_taken_stays_even_if_its_discard_would_leave_least():
+    # A ten is worth as much as the king, and thrown again by half of all random numbers were it allowed.
+    table = Table("8H KH 2C 3C AD AS 5S 5D 6S 7C", DREARY_WITH_KINGS, upcard="TH").play("take")
+    assert set(decision(table, many_randoms(200))) == {"KH"}
+
+
+DREARY_WITH_KINGS = "KD QS JC TC 9C 8S 2H 4C AH 6D"
+
+
+def test_ties_are_broken_by_the_number_in_the_view_alone():
+    table = Table(DULL, DREARY, upcard="7D", stock="QC").play("pass", "pass", "draw")
+    numbers = many_randoms(50)
+    assert decision(table, numbers) == decision(table, numbers)
+    # The number changes with each decision and differs between games.
+    games = Games(30)
+    games.start(games.everyone, np.zeros(30, np.uint64), np.arange(30, dtype=np.uint64))
+    first = games.views(games.everyone).records["random"].tolist()
+    games.play(games.everyone, np.full(30, 106))
+    second = games.views(games.everyone).records["random"].tolist()
+    assert len({*first, *second}) == 60
+
+
+# --- Never the same pair twice ------------------------------------------------------------------------
+
+
+def test_a_pair_is_repeated_in_neither_order():
+    hand_0 = "7C 7H 7S KS KH KD 2H 3H 4H 5H"
+    table = Table(hand_0, "2C JC QC 4S 6S 8S TS AD 3D 5D", upcard="7D", stock="AC 9D")
+    table.play("take", "KD")  # player 0's pair: 7D drawn, KD discarded
+    table.play("take", "2C", "draw", "AC", "draw", "KD")  # and KD comes back
+    assert decision(table) == "take"
+    # Now every end of a run and each of the four sevens leaves gin, but 7D would repeat the pair.
+    found = decision(table.play("take"), many_randoms(500))
+    assert set(found) == {"knock 7C", "knock 7H", "knock 7S", "knock 2H", "knock 5H"}
+
+
+def test_a_pair_is_not_repeated_in_the_same_order():
+    hand_0 = "KC KH KS KD 7C 7H 7S 2H 3H 4H"
+    table = Table(hand_0, "2C JC QC 4S 6S 8S TS AD 3D 5D", upcard="7D", stock="AC 9D")
+    table.play("take", "KD")  # player 0's pair: 7D drawn, KD discarded
+    table.play("take", "2C", "draw", "7D", "take", "KD", "take", "AC", "draw", "7D")  # both come back
+    found = decision(table.play("take"), many_randoms(500))
+    assert set(found) == {"knock KC", "knock KH", "knock KS", "knock 7C", "knock 7H", "knock 7S"}
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("knock_at", [10, 0])
+def test_over_many_hands_no_pair_is_repeated_and_every_choice_is_the_documented_one(knock_at):
+    bot = agents.make("simple", knock_at=knock_at)
+    games = Games(150)
+    games.start(games.everyone, np.full(150, 5, np.uint64), np.arange(150, dtype=np.uint64))
+    pairs: list[list[list[frozenset[int]]]] = [[[], []] for _ in range(150)]
+    drawn: dict[int, int] = {}
+    kept_from_repeating = 0
+    while not games.done.all():
+        waiting = np.flatnonzero(~games.done)
+        views = games.views(waiting)
+        actions = bot.act(views)
+        for game, view, action in zip(waiting.tolist(), views, actions.tolist(), strict=True):
+            player = int(view.records["player"][0])
+            hand = int(view.hands[0])
+            if action in (DRAW_STOCK, DRAW_UPCARD):
+                stock = games.state["hidden"]["deck"][game][-int(games.state["public"]["stock_left"][game])]
+                drawn[game] = int(stock if action == DRAW_STOCK else view.records["public"]["upcard"][0])
+            elif action < DRAW_STOCK:
+                legal = np.flatnonzero(view.masks()[0, :52]).tolist()
+                left = {card: melds.deadwood(hand & ~(1 << card)) for card in legal}
+                fresh = [card for card in legal if frozenset((drawn[game], card)) not in pairs[game][player]]
+                kept_from_repeating += len(fresh) < len(legal)
+                least = min(left[card] for card in fresh)
+                assert action % 52 in fresh
+                assert left[action % 52] == least
+                assert (action >= KNOCK) == (least <= knock_at), "knocks at once, and only then"
+                pairs[game][player].append(frozenset((drawn[game], action % 52)))
+        games.play(waiting, actions)
+    if knock_at == 0:
+        assert kept_from_repeating > 0, "the rule was never needed in these hands"
+
+
+# --- Knocking -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("knock_at", "knocks"), [(10, True), (8, True), (5, True), (4, False), (0, False)])
+def test_knocks_at_once_with_deadwood_of_at_most_knock_at(knock_at, knocks):
+    table = Table(ALL_BUT_A_FIVE, DULL_2, upcard="7D", stock="KD").play("pass", "pass", "draw")
+    assert decision(table, knock_at=knock_at) == ("knock KD" if knocks else "KD")
+
+
+DULL_2 = "KC QH JD 9D 8S 7S 6C 5H 4D 3H"
+
+
+def test_waiting_for_gin_knocks_with_gin():
+    table = Table(ALL_BUT_A_FIVE, DULL_2, upcard="7D", stock="5C").play("pass", "pass", "draw")
+    assert decision(table, knock_at=0) == "knock 5D"
+
+
+def test_the_limit_of_the_rules_holds_too():
+    from gin_env.game.rules import Rules
+
+    table = Table(ALL_BUT_A_FIVE, DULL_2, upcard="7D", stock="KD", rules=Rules(knock_limit=4))
+    assert decision(table.play("pass", "pass", "draw")) == "KD"
+
+
+# --- Making bots --------------------------------------------------------------------------------------
+
+
+def test_bots_are_made_by_name():
+    assert {"random", "simple"} <= set(agents.names())
+    assert agents.make("simple").name == "simple"
+    assert agents.make("simple", knock_at=4).name == "simple:knock_at=4"
+    for name in agents.names():
+        assert isinstance(agents.make(name), agents.Agent)
+        assert agents.resolve(name).name == name
+
+
+def test_bad_parameters_and_unknown_bots_are_errors():
+    with pytest.raises(ValueError, match=r"unknown bot 'smiple'; choose from random, simple"):
+        agents.make("smiple")
+    with pytest.raises(TypeError, match=r"bot 'simple': .*knock_before"):
+        agents.make("simple", knock_before=3)
+    with pytest.raises(ValueError, match="knock_at = -1"):
+        agents.make("simple", knock_at=-1)
+    with pytest.raises(ValueError, match="knock_at = 99999999999999999999 is out of range: 0 to 100"):
+        agents.make("simple:knock_at=99999999999999999999")
+    for bad in (2.5, True, "4"):
+        with pytest.raises(TypeError, match="knock_at is an integer"):
+            agents.make("simple", knock_at=bad)
+    for bad in (object(), agents.RandomBot, None):
+        with pytest.raises(TypeError, match="a bot is a name or an object"):
+            agents.resolve(bad)
+
+
+@pytest.mark.compiled
+def test_the_random_bot_chooses_every_legal_action_equally_often():
+    table = Table(ALL_BUT_A_FIVE, DULL_2, upcard="7D", stock="5C").play("pass", "pass", "draw")
+    views = table.games.views(np.zeros(14_000, np.int64))
+    views.records["random"] = many_randoms(14_000)
+    found = Counter(action_text(int(number)) for number in agents.make("random").act(views))
+    assert set(found) == table.legal
+    assert len(found) == 14
+    assert min(found.values()) > 850
+    assert max(found.values()) < 1150
+
+
+def test_picking_cards_of_a_mask():
+    mask = cards.parse("AC 5H KD")
+    assert [int(nth_card(mask, number)) for number in range(3)] == cards.cards_of(mask)
+    assert {int(pick_card(mask, np.uint64(number))) for number in many_randoms(60)} == set(
+        cards.cards_of(mask)
+    )

@@ -1,0 +1,356 @@
+"""The PettingZoo environment: `gin_rummy_v0.env` and `raw_env`."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pettingzoo
+import pytest
+from helpers import action
+
+import gin_env
+from gin_env import agents, gin_rummy_v0
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, NUM_ACTIONS
+from gin_env.game.state import VOID
+from gin_env.observations.observation import OBSERVATION_SIZE, part
+from gin_env.observations.views import PlayerView
+
+with warnings.catch_warnings():  # PettingZoo 1.27's own tests import its own environments in the old way
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from pettingzoo.test import api_test, seed_test
+
+PLAYERS = ["player_0", "player_1"]
+both_environments = pytest.mark.parametrize("make", [gin_rummy_v0.raw_env, gin_rummy_v0.env])
+every_payment = pytest.mark.parametrize(
+    ("episode", "reward"), [("hand", "points"), ("hand", "win"), ("game", "points"), ("game", "win")]
+)
+
+
+def first_legal(env, rng=None) -> int:
+    """The first legal action of the player to move (discards and draws before knocks), or a random one."""
+    legal = np.flatnonzero(env.observe(env.agent_selection)["action_mask"])
+    return int(legal[0] if rng is None else rng.choice(legal))
+
+
+def simple_move(env) -> int:
+    return int(agents.make("simple").act(PlayerView.from_env(env, env.agent_selection))[0])
+
+
+def play_out(env, choose=simple_move):
+    """Play to the end of the episode; return the (rewards, terminated) of every step."""
+    paid = []
+    while not any(env.terminations.values()):
+        env.step(choose(env))
+        paid.append((dict(env.rewards), any(env.terminations.values())))
+    return paid
+
+
+def dealt_deck(env) -> list[int]:
+    return env.games.state["hidden"]["deck"][0, : env.rules.deck_size].tolist()
+
+
+def hand_of(env, agent: str) -> set[int]:
+    """The hand that the agent's own observation shows."""
+    return set(np.flatnonzero(part(env.observe(agent)["observation"], "hand").ravel()).tolist())
+
+
+def random_deck(number: int) -> list[int]:
+    return np.random.default_rng(number).permutation(52).tolist()
+
+
+# --- PettingZoo's own tests ---------------------------------------------------------------------------
+
+# Two warnings cannot be avoided: PettingZoo knows by name the few environments whose observation is a dict
+# with a mask, and warns about all others.
+dict_observation_is_meant = [
+    pytest.mark.filterwarnings("ignore:Observation is not a NumPy array:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be:UserWarning"),
+]
+
+
+@pytest.mark.compiled
+class TestPettingZoo:
+    pytestmark = dict_observation_is_meant
+
+    @both_environments
+    @every_payment
+    def test_api(self, make, episode, reward):
+        api_test(make(episode=episode, reward=reward), num_cycles=300)
+
+    @both_environments
+    @every_payment
+    def test_seed(self, make, episode, reward):
+        seed_test(lambda: make(episode=episode, reward=reward), num_cycles=200)
+
+    @pytest.mark.skipif(
+        not hasattr(pettingzoo, "make"), reason="this PettingZoo has no registry (before 1.27)"
+    )
+    def test_registry(self):
+        env = pettingzoo.make("aec", "gin_env/gin_rummy-v0", episode="game")
+        assert env.unwrapped.games.whole_game
+        api_test(env, num_cycles=50)
+
+
+@both_environments
+def test_spaces_have_the_documented_shapes_and_are_the_same_at_each_call(make):
+    env = make()
+    assert env.possible_agents == PLAYERS
+    assert env.metadata["name"] == "gin_rummy_v0"
+    for agent in PLAYERS:
+        space = env.observation_space(agent)
+        assert space is env.observation_space(agent)
+        assert env.action_space(agent) is env.action_space(agent)
+        assert env.action_space(agent).n == NUM_ACTIONS == 107
+        assert (space["observation"].shape, space["observation"].dtype) == ((OBSERVATION_SIZE,), np.float32)
+        assert (space["action_mask"].shape, space["action_mask"].dtype) == ((107,), np.int8)
+
+
+# --- Seeds and deals ----------------------------------------------------------------------------------
+
+
+def test_a_seed_determines_a_sequence_of_episodes():
+    first, second = gin_rummy_v0.raw_env(), gin_rummy_v0.raw_env()
+    decks = []
+    for seed in (5, None, None):
+        first.reset(seed=seed)
+        second.reset(seed=seed)
+        assert dealt_deck(first) == dealt_deck(second)
+        decks.append(dealt_deck(first))
+        first.step(DRAW_UPCARD)  # breaking an episode off changes nothing
+    assert len({tuple(deck) for deck in decks}) == 3
+    first.reset(seed=5)
+    assert dealt_deck(first) == decks[0]
+    first.reset(seed=6)
+    assert dealt_deck(first) != decks[0]
+
+
+def test_without_a_seed_two_environments_differ():
+    first, second = gin_rummy_v0.raw_env(), gin_rummy_v0.raw_env()
+    first.reset()
+    second.reset()
+    assert dealt_deck(first) != dealt_deck(second)
+
+
+@both_environments
+def test_the_deck_is_dealt_alternately_then_upcard_then_stock(make):
+    deck = random_deck(0)
+    env = make()
+    env.reset(seed=1, options={"deck": deck, "dealer": 0, "somebody else's option": 1})
+    assert hand_of(env, "player_0") == set(deck[0:20:2])
+    assert hand_of(env, "player_1") == set(deck[1:20:2])
+    upcard = part(env.observe("player_0")["observation"], "upcard").ravel()
+    assert np.flatnonzero(upcard).tolist() == [deck[20]]
+    assert env.agent_selection == "player_1"  # the non-dealer begins
+    env.step(action("pass"))
+    env.step(action("pass"))
+    for expected in deck[21:25]:
+        agent = env.agent_selection
+        before = hand_of(env, agent)
+        env.step(DRAW_STOCK)
+        assert hand_of(env, agent) - before == {expected}
+        env.step(first_legal(env))
+
+
+@pytest.mark.parametrize("as_type", [list, tuple, np.array, lambda deck: np.array(deck, np.uint8)])
+def test_decks_of_any_sequence_type(as_type):
+    env = gin_rummy_v0.raw_env()
+    env.reset(options={"deck": as_type(random_deck(1))})
+    assert dealt_deck(env) == random_deck(1)
+
+
+@pytest.mark.parametrize("as_type", [list, np.array])
+def test_a_list_of_decks_is_dealt_hand_by_hand_and_then_the_seed_goes_on(as_type):
+    decks = [random_deck(number) for number in range(3)]
+    env, unfixed = gin_rummy_v0.raw_env(episode="game"), gin_rummy_v0.raw_env(episode="game")
+    env.reset(seed=9, options={"deck": as_type(decks), "dealer": 1})
+    unfixed.reset(seed=9)
+    dealt: dict[int, list[int]] = {}
+    from_seed: dict[int, list[int]] = {}
+    for one, seen in ((env, dealt), (unfixed, from_seed)):
+        while not any(one.terminations.values()):
+            seen.setdefault(int(one.games.state["public"]["hand_number"][0]), dealt_deck(one))
+            one.step(simple_move(one))
+    assert [dealt[hand] for hand in range(3)] == decks
+    assert dealt[3] == from_seed[3]
+
+
+def test_one_deck_in_a_game_fixes_the_first_hand_and_a_reset_without_it_none():
+    env, unfixed = gin_rummy_v0.raw_env(episode="game"), gin_rummy_v0.raw_env(episode="game")
+    env.reset(seed=2, options={"deck": [random_deck(number) for number in range(3)]})
+    env.reset(seed=2, options={"deck": random_deck(3)})
+    assert dealt_deck(env) == random_deck(3)
+    unfixed.reset(seed=2)
+    for one in (env, unfixed):
+        while one.games.state["public"]["hand_number"][0] == 0:
+            one.step(simple_move(one))
+    assert dealt_deck(env) == dealt_deck(unfixed)
+    env.reset(seed=2)
+    unfixed.reset(seed=2)
+    assert dealt_deck(env) == dealt_deck(unfixed)
+
+
+@pytest.mark.parametrize("dealer", [0, 1, np.int64(1)])
+def test_the_dealer_alone_keeps_the_seeds_deck(dealer):
+    env, unfixed = gin_rummy_v0.raw_env(), gin_rummy_v0.raw_env()
+    unfixed.reset(seed=4)
+    env.reset(seed=4, options={"dealer": dealer})
+    assert dealt_deck(env) == dealt_deck(unfixed)
+    assert env.agent_selection == f"player_{1 - dealer}"
+    assert hand_of(env, "player_0") == hand_of(unfixed, "player_0")
+
+
+@pytest.mark.compiled
+def test_a_small_deck_is_played_with_its_own_cards_only():
+    rules = gin_env.Rules(ranks=5, suits=4, hand_size=3, knock_limit=2)
+    env = gin_rummy_v0.raw_env(rules=rules)
+    small = [card for card in range(52) if card % 13 < 5]
+    env.reset(options={"deck": small, "dealer": 1})
+    assert hand_of(env, "player_0") == set(small[0:6:2])
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        while not any(env.terminations.values()):
+            observation = env.observe(env.agent_selection)
+            cards_named = np.flatnonzero(observation["action_mask"][:104]) % 52
+            assert set(cards_named.tolist()) <= set(small)
+            assert set(np.flatnonzero(observation["observation"][:520]) % 52) <= set(small)
+            env.step(first_legal(env, rng))
+        env.reset()
+
+
+# --- Masks and observations ---------------------------------------------------------------------------
+
+
+@both_environments
+@pytest.mark.parametrize("episode", ["hand", "game"])
+def test_only_the_actor_has_a_mask_and_everybody_sees_her_own_hand(make, episode):
+    env = make(episode=episode)
+    env.reset(seed=3)
+    state = env.unwrapped.games.state
+    for _ in range(120):
+        for player, agent in enumerate(PLAYERS):
+            observation = env.observe(agent)
+            mask = observation["action_mask"]
+            assert np.array_equal(mask, env.infos[agent]["action_mask"])
+            assert not np.shares_memory(mask, env.infos[agent]["action_mask"])
+            may_move = agent == env.agent_selection and not env.terminations[agent]
+            assert mask.any() == may_move
+            assert observation in env.observation_space(agent)
+            hand = int(state["private"]["hand"][0, player])
+            assert hand_of(env, agent) == set(gin_env.game.cards.cards_of(hand))
+        if any(env.terminations.values()):
+            env.reset()
+        else:
+            env.step(simple_move(env))
+
+
+def test_the_end_can_be_observed_after_both_agents_are_gone():
+    env = gin_rummy_v0.raw_env()
+    env.reset(seed=1)
+    play_out(env)
+    assert env.agent_selection == f"player_{1 - env.games.to_move()[0]}"  # the last mover's opponent first
+    seen = {agent: env.observe(agent)["observation"].copy() for agent in PLAYERS}
+    env.step(None)
+    env.step(None)
+    assert env.agents == []
+    for agent in PLAYERS:
+        np.testing.assert_array_equal(env.observe(agent)["observation"], seen[agent])
+        assert not env.observe(agent)["action_mask"].any()
+
+
+def test_arrays_handed_out_are_never_written_again():
+    env = gin_rummy_v0.raw_env()
+    env.reset(seed=1)
+    kept = env.observe(env.agent_selection)
+    before = copy.deepcopy(kept)
+    info = env.infos[env.agent_selection]
+    play_out(env)
+    np.testing.assert_array_equal(kept["observation"], before["observation"])
+    np.testing.assert_array_equal(kept["action_mask"], before["action_mask"])
+    np.testing.assert_array_equal(info["action_mask"], before["action_mask"])
+
+
+# --- Rewards ------------------------------------------------------------------------------------------
+
+
+@every_payment
+def test_rewards_are_zero_sum_and_pay_the_result(episode, reward):
+    env = gin_rummy_v0.raw_env(episode=episode, reward=reward)
+    for seed in range(6):
+        env.reset(seed=seed)
+        paid = play_out(env)
+        for rewards, _ in paid:
+            assert rewards["player_0"] == -rewards["player_1"]
+            assert all(type(value) is float for value in rewards.values())
+        earned = [rewards["player_0"] for rewards, _ in paid if rewards["player_0"]]
+        scores = env.games.state["public"]["scores"][0].astype(int)
+        difference = int(scores[0] - scores[1])
+        if reward == "win":
+            assert earned == [float(np.sign(difference))]
+        else:
+            assert round(sum(earned), 9) == difference / 100
+        paid_before_the_end = [terminated for rewards, terminated in paid if rewards["player_0"]].count(False)
+        assert (paid_before_the_end > 0) == (episode == "game" and reward == "points")
+        assert env.terminations == dict.fromkeys(PLAYERS, True)
+        assert type(env.terminations["player_0"]) is bool
+
+
+def test_a_void_hand_pays_nothing():
+    env = gin_rummy_v0.raw_env(reward="win")
+    env.reset(options={"deck": random_deck(5)})
+    paid = play_out(env, first_legal)  # never knocks and always draws from the stock
+    assert env.games.results["outcome"][0] == VOID
+    assert env.terminations == dict.fromkeys(PLAYERS, True)
+    assert {tuple(rewards.values()) for rewards, _ in paid} == {(0.0, 0.0)}
+
+
+@both_environments
+def test_last_pays_every_agent_all_of_her_rewards(make):
+    env = make(episode="game")
+    env.reset(seed=8)
+    earned = dict.fromkeys(PLAYERS, 0.0)
+    for agent in env.agent_iter():
+        _, reward, termination, _, _ = env.last()
+        earned[agent] += reward
+        env.step(None if termination else simple_move(env))
+    scores = env.unwrapped.games.state["public"]["scores"][0].astype(int)
+    assert earned["player_0"] == pytest.approx((scores[0] - scores[1]) / 100)
+    assert earned["player_1"] == pytest.approx((scores[1] - scores[0]) / 100)
+
+
+# --- Actions, bots, copies ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("integer", [int, np.int8, np.int32, np.int64, np.uint64, np.array])
+def test_integers_of_any_kind_are_actions(integer):
+    env = gin_rummy_v0.raw_env()
+    env.reset(seed=1)
+    player = env.agent_selection
+    env.step(integer(action("pass")))
+    assert env.agent_selection != player
+
+
+@both_environments
+def test_bots_in_a_five_line_loop(make):
+    env = make()
+    env.reset(seed=12)
+    bot = agents.make("simple")
+    for agent in env.agent_iter():
+        over = env.terminations[agent]
+        env.step(None if over else bot.act(PlayerView.from_env(env, agent))[0])
+    assert env.agents == []
+
+
+@pytest.mark.parametrize("clone", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_plays_on_alone(clone):
+    env = gin_rummy_v0.raw_env(episode="game")
+    env.reset(seed=2)
+    for _ in range(9):
+        env.step(simple_move(env))
+    twin = clone(env)
+    before = env.games.state.tobytes()
+    expected = play_out(twin)
+    assert env.games.state.tobytes() == before
+    assert play_out(env) == expected

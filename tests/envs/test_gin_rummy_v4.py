@@ -1,0 +1,416 @@
+"""`gin_env.envs.gin_rummy_v4`: PettingZoo's removed environment, move by move."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from helpers import DATA, deck_of, ids
+from situations import ALSO_LOOSE, LOOSE, NO_DEADWOOD, THREE_RUNS
+from test_aec import dict_observation_is_meant
+from v4_replay import replays
+
+from gin_env.envs import gin_rummy_v4
+from gin_env.envs.gin_rummy_v4 import ID_HERE, NUM_ACTIONS, describe
+from gin_env.game.actions import IllegalActionError
+
+with warnings.catch_warnings():  # PettingZoo 1.27's own tests import its own environments in the old way
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from pettingzoo.test import api_test, seed_test
+
+PLAYERS = ["player_0", "player_1"]
+NUMBER = {describe(action): action for action in range(NUM_ACTIONS)}
+NO_MELDS = "5C 6C 2H 3S 5S 9C 8H JD QC KS"  # deadwood 68
+LAYS_OFF_TWO = "4C 7H 2H 3S 5D 7D 9D JD QH KS"  # deadwood 67, on THREE_RUNS 56
+
+
+def dealt(hand_0: str, hand_1: str, eleventh: str, stock: str = "", **keywords) -> gin_rummy_v4.raw_env:
+    """A table at which player 0 begins, with the eleventh card in her hand."""
+    env = gin_rummy_v4.raw_env(**keywords)
+    env.reset(options={"deck": deck_of(hand_0, hand_1, eleventh, stock), "dealer": 1})
+    return env
+
+
+def do(env, *words: str) -> None:
+    for action in words:
+        env.step(NUMBER[action])
+
+
+def score(env) -> tuple[float, float]:
+    do(env, "score player_0", "score player_1")
+    return env.rewards["player_0"], env.rewards["player_1"]
+
+
+def legal(env) -> set[str]:
+    mask = env.observe(env.agent_selection)["action_mask"]
+    return {describe(action) for action in np.flatnonzero(mask).tolist()}
+
+
+def discards(cards: str) -> set[str]:
+    return {f"discard {card}" for card in cards.split()}
+
+
+def plane(env, agent: str, number: int) -> set[int]:
+    """The package's ids of the cards in one plane of what the agent sees."""
+    (shown,) = np.nonzero(env.observe(agent)["observation"][number])
+    return {card for card in range(52) if ID_HERE[card] in shown}
+
+
+# --- The old release ----------------------------------------------------------------------------------
+
+
+def test_recorded_games_of_the_old_release_are_the_same_in_every_step():
+    games = list(replays(DATA / "gin_rummy_v4.npz"))
+    assert [(number, game.differences) for number, game in enumerate(games) if game.differences] == []
+    assert len(games) == 36
+    assert sum(game.steps for game in games) == 3095
+    ends = {(game.kind, game.end) for game in games}
+    assert ends >= {("random", "dead hand"), ("random", "knock"), ("tidy", "knock"), ("patient", "gin")}
+
+
+def test_without_a_seed_the_hands_that_followed_a_seed_follow():
+    env, other = gin_rummy_v4.raw_env(), gin_rummy_v4.raw_env()
+    env.reset(seed=3)
+    other.reset(seed=3)
+    first = env.observe("player_0")["observation"]
+    for table in (env, other):
+        table.reset()
+    second = env.observe("player_0")["observation"]
+    assert not np.array_equal(first, second)
+    assert np.array_equal(second, other.observe("player_0")["observation"])
+    env.reset(seed=3)
+    assert np.array_equal(first, env.observe("player_0")["observation"])
+
+
+def test_without_any_seed_tables_differ():
+    tables = [gin_rummy_v4.raw_env() for _ in range(2)]
+    for table in tables:
+        table.reset()
+    first, second = (table.observe("player_0")["observation"] for table in tables)
+    assert not np.array_equal(first, second)
+
+
+def test_cards_are_in_the_order_of_the_old_release():
+    assert [describe(action) for action in (6, 18, 19, 32, 57)] == [
+        "discard AS", "discard KS", "discard AH", "discard AD", "discard KC",
+    ]  # fmt: skip
+    assert [describe(action) for action in (0, 1, 2, 3, 4, 5, 58, 109)] == [
+        "score player_0", "score player_1", "draw", "pick up", "declare the hand dead", "gin",
+        "knock with AS", "knock with KC",
+    ]  # fmt: skip
+
+
+# --- The rules, case by case --------------------------------------------------------------------------
+
+
+def test_the_non_dealer_begins_with_eleven_cards_and_may_discard_each_or_knock():
+    env = dealt(THREE_RUNS, LOOSE, "QS")
+    assert env.agent_selection == "player_0"
+    assert plane(env, "player_0", 0) == set(ids(f"{THREE_RUNS} QS"))
+    assert legal(env) == discards(f"{THREE_RUNS} QS") | {"knock with KD", "knock with QS"}
+
+
+def test_the_card_picked_up_may_be_knocked_with_but_not_discarded():
+    env = dealt(LOOSE, THREE_RUNS, "QS")
+    do(env, "discard QS", "pick up")
+    assert legal(env) == discards(THREE_RUNS) | {"knock with KD", "knock with QS"}
+    do(env, "knock with QS")
+    assert score(env) == (-0.67, 0.5)
+
+
+def test_gin_has_to_be_called_and_the_first_card_that_leaves_no_deadwood_goes():
+    assert legal(dealt(NO_DEADWOOD, NO_MELDS, "KC")) == {"gin"}
+    env = dealt(NO_DEADWOOD, NO_MELDS, "9D", gin_reward=2)
+    assert legal(env) == {"gin"}
+    do(env, "gin")
+    assert plane(env, "player_0", 0) == set(ids(f"{NO_DEADWOOD} 9D")) - set(ids("5D"))
+    assert score(env) == (2, -0.68)
+
+
+def test_a_knock_is_paid_even_where_the_opponent_has_less():
+    env = dealt(THREE_RUNS, NO_DEADWOOD, "QS", knock_reward=0.3)
+    do(env, "knock with QS")
+    assert score(env) == (0.3, 0)
+
+
+@pytest.mark.parametrize(("layoffs", "left"), [(False, -0.67), (True, -0.56)])
+def test_lay_offs_count_only_if_they_are_asked_for(layoffs, left):
+    env = dealt(THREE_RUNS, LAYS_OFF_TWO, "QS", layoffs=layoffs)
+    do(env, "knock with QS")
+    assert score(env) == (0.5, left)
+
+
+def test_nothing_is_laid_off_on_gin():
+    env = dealt(NO_DEADWOOD, NO_MELDS.replace("5C", "KH"), "KC", layoffs=True)
+    do(env, "gin")
+    assert score(env) == (1, -0.73)
+
+
+def test_the_hands_are_scored_by_their_players_one_after_the_other():
+    env = dealt(LOOSE, THREE_RUNS, "QS")
+    do(env, "discard QS", "pick up", "knock with QS")
+    assert (env.agent_selection, legal(env)) == ("player_0", {"score player_0"})
+    do(env, "score player_0")
+    assert (env.agent_selection, legal(env)) == ("player_1", {"score player_1"})
+    assert not any(env.terminations.values())
+    do(env, "score player_1")
+    assert all(env.terminations.values())
+    assert env.last()[1] == -0.67
+    env.step(None)
+    assert (env.agent_selection, env.last()[1]) == ("player_1", 0.5)
+    env.step(None)
+    assert env.agents == []
+
+
+def until_two_cards_are_left(env) -> None:
+    """Both draw and discard what they drew."""
+    do(env, "discard QC")
+    while "draw" in legal(env):
+        held = plane(env, env.agent_selection, 0)
+        do(env, "draw")
+        (drawn,) = plane(env, env.agent_selection, 0) - held
+        env.step(6 + int(ID_HERE[drawn]))
+
+
+def test_with_two_cards_in_the_stock_players_pick_up_or_declare_the_hand_dead():
+    env = dealt(LOOSE, ALSO_LOOSE, "QC")
+    until_two_cards_are_left(env)
+    assert len(plane(env, "player_0", 1) | plane(env, "player_0", 2)) == 30
+    assert legal(env) == {"pick up", "declare the hand dead"}
+    do(env, "pick up")
+    env.step(min(NUMBER[words] for words in legal(env)))
+    assert legal(env) == {"pick up", "declare the hand dead"}
+    do(env, "declare the hand dead")
+    assert legal(env) == {"score player_0"}
+
+
+def test_a_dead_hand_costs_both_their_deadwood_and_lays_nothing_off():
+    env = dealt(LOOSE, ALSO_LOOSE, "QC", layoffs=True)
+    until_two_cards_are_left(env)
+    do(env, "declare the hand dead")
+    assert score(env) == (-0.67, -0.57)
+
+
+def test_a_hand_in_which_nobody_draws_is_dead_after_126_discards():
+    env = dealt(LOOSE, ALSO_LOOSE, "QC")
+    count = 0
+    while "score player_0" not in legal(env):
+        do(env, "pick up") if "pick up" in legal(env) else None
+        env.step(min(NUMBER[words] for words in legal(env) if words.startswith("discard")))
+        count += 1
+    assert count == 126
+    assert all(reward < 0 for reward in score(env))
+
+
+# --- What players see ---------------------------------------------------------------------------------
+
+
+def test_the_planes_follow_the_cards():
+    env = dealt(LOOSE, THREE_RUNS, "QS", "4S", opponents_hand_visible=True)
+    do(env, "discard QS", "draw", "discard KD")
+    assert plane(env, "player_0", 1) == set(ids("KD"))
+    assert plane(env, "player_0", 2) == set(ids("QS"))
+    assert plane(env, "player_0", 3) == set()
+    do(env, "pick up", "discard 2H")
+    assert plane(env, "player_1", 1) == set(ids("2H"))
+    assert plane(env, "player_1", 3) == set(ids("KD"))
+    for agent in PLAYERS:
+        everywhere = [card for number in range(5) for card in plane(env, agent, number)]
+        assert sorted(everywhere) == list(range(52))
+    assert set(ids(THREE_RUNS)) - set(ids("KD")) <= plane(env, "player_0", 4)
+
+
+def test_under_the_card_picked_up_lies_the_one_before():
+    env = dealt(LOOSE, ALSO_LOOSE, "QS", "4C")
+    do(env, "discard QS", "draw", "discard 4C", "pick up")
+    assert plane(env, "player_0", 1) == set(ids("QS"))
+    assert plane(env, "player_0", 2) == set()
+
+
+def test_the_card_of_a_knock_is_seen_no_more():
+    env = dealt(LOOSE, THREE_RUNS, "4S", opponents_hand_visible=True)
+    do(env, "discard 4S", "pick up", "knock with KD")
+    assert plane(env, "player_0", 1) == set()
+    assert plane(env, "player_0", 3) == set(ids("4S"))
+    seen = set().union(*(plane(env, "player_0", number) for number in range(5)))
+    assert set(range(52)) - seen == set(ids("KD"))
+
+
+def test_whoever_is_not_to_move_sees_her_own_hand_and_may_do_nothing():
+    """The old release showed her the hand and the actions of the player to move."""
+    env = dealt(LOOSE, THREE_RUNS, "QS")
+    assert plane(env, "player_1", 0) == set(ids(THREE_RUNS))
+    assert not env.observe("player_1")["action_mask"].any()
+
+
+def test_hidden_cards_change_nothing():
+    """The same but for cards of the opponent's hand and the stock."""
+    one = dealt(LOOSE, THREE_RUNS, "QS", "6D", opponents_hand_visible=True)
+    other = dealt(LOOSE, ALSO_LOOSE, "QS", "6D", opponents_hand_visible=True)
+    for env in (one, other):
+        do(env, "discard QS", "draw", "discard 6D")
+    for name, seen in one.observe("player_0").items():
+        np.testing.assert_array_equal(seen, other.observe("player_0")[name])
+
+
+def test_at_the_end_there_is_nothing_to_do():
+    env = dealt(THREE_RUNS, LOOSE, "QS")
+    do(env, "knock with QS")
+    score(env)
+    for agent, hand in zip(PLAYERS, (THREE_RUNS, LOOSE), strict=True):
+        assert not env.observe(agent)["action_mask"].any()
+        assert plane(env, agent, 0) == set(ids(hand))
+
+
+@pytest.mark.parametrize(("visible", "planes"), [(False, 4), (None, 4), (True, 5)])
+def test_the_spaces_are_those_of_the_old_release(visible, planes):
+    env = gin_rummy_v4.env(opponents_hand_visible=visible)
+    for agent in PLAYERS:
+        space = env.observation_space(agent)
+        assert (space["observation"].shape, space["observation"].dtype) == ((planes, 52), np.int8)
+        assert (space["action_mask"].shape, space["action_mask"].dtype) == ((110,), np.int8)
+        for entry in space.values():
+            assert (entry.low.min(), entry.low.max(), entry.high.min(), entry.high.max()) == (0, 0, 1, 1)
+        assert env.action_space(agent).n == 110
+        assert space is env.observation_space(agent)
+    assert (env.metadata["name"], env.metadata["is_parallelizable"]) == ("gin_rummy_v4", False)
+
+
+def test_arrays_are_the_callers_own():
+    env = dealt(LOOSE, THREE_RUNS, "QS")
+    env.observe("player_0")["action_mask"][:] = 0
+    env.observe("player_0")["observation"][:] = 0
+    assert legal(env) == discards(f"{LOOSE} QS")
+    assert plane(env, "player_0", 0) == set(ids(f"{LOOSE} QS"))
+
+
+# --- PettingZoo, errors, pictures ---------------------------------------------------------------------
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("make", [gin_rummy_v4.raw_env, gin_rummy_v4.env])
+@pytest.mark.parametrize("keywords", [{}, {"opponents_hand_visible": True, "layoffs": True}])
+class TestPettingZoo:
+    pytestmark = dict_observation_is_meant
+
+    def test_api(self, make, keywords):
+        api_test(make(**keywords), num_cycles=300)
+
+    def test_seed(self, make, keywords):
+        seed_test(lambda: make(**keywords), num_cycles=200)
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [
+        (NUMBER["discard KC"], "illegal action by player_0: discard KC; legal now: discard 3S, "),
+        (NUMBER["draw"], "illegal action by player_0: draw; legal now: discard "),
+        (110, "110 is not an action: actions run from 0 to 109"),
+        (-1, "-1 is not an action"),
+    ],
+)
+def test_an_illegal_action_is_refused_with_the_legal_ones_and_changes_nothing(action, reason):
+    env = dealt(LOOSE, THREE_RUNS, "QS")
+    before = env.games.state.copy()
+    with pytest.raises(IllegalActionError, match=f"^{reason}"):
+        env.step(action)
+    assert env.games.state == before
+    assert env.agent_selection == "player_0"
+
+
+@pytest.mark.parametrize("action", [None, 6.0, True, "gin", np.array([6, 7])])
+def test_what_is_no_integer_is_no_action(action):
+    with pytest.raises(TypeError, match="an action is an integer from 0 to 109"):
+        dealt(LOOSE, THREE_RUNS, "QS").step(action)
+
+
+def test_numpy_integers_are_actions():
+    env = dealt(LOOSE, THREE_RUNS, "QS")
+    env.step(np.array(NUMBER["discard QS"]))
+    env.step(np.int8(NUMBER["pick up"]))
+    assert plane(env, "player_1", 0) == set(ids(f"{THREE_RUNS} QS"))
+
+
+def test_env_ends_the_episode_after_an_illegal_action():
+    env = gin_rummy_v4.env()
+    env.reset(seed=1)
+    offender = env.agent_selection
+    env.step(NUMBER["draw"])
+    assert all(env.terminations.values())
+    assert env.rewards == {agent: -1 if agent == offender else 0 for agent in PLAYERS}
+    for agent in PLAYERS:
+        assert not env.observe(agent)["action_mask"].any()
+
+
+def test_nothing_works_before_the_first_reset_or_after_the_end():
+    env = gin_rummy_v4.raw_env(render_mode="ansi")
+    for call in (lambda: env.step(2), env.render, lambda: env.observe("player_0")):
+        with pytest.raises(ResetNeeded):
+            call()
+    env.reset(options={"deck": deck_of(THREE_RUNS, LOOSE, "QS"), "dealer": 1})
+    with pytest.raises(ValueError, match="no agent 'nobody': the agents are player_0, player_1"):
+        env.observe("nobody")
+    do(env, "knock with QS")
+    score(env)
+    env.step(None)
+    env.step(None)
+    with pytest.raises(ValueError, match="the episode is over"):
+        env.step(2)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "message"),
+    [
+        ({"knock_reward": "0.5"}, TypeError, "knock_reward is a number"),
+        ({"gin_reward": float("nan")}, ValueError, "gin_reward = nan is out of range"),
+        ({"opponents_hand_visible": 1}, TypeError, "opponents_hand_visible is True or False"),
+        ({"layoffs": "yes"}, TypeError, "layoffs is True or False"),
+        ({"render_mode": "picture"}, ValueError, "unknown render_mode"),
+        ({"screen_height": 500}, ValueError, "leave screen_height out"),
+    ],
+)
+def test_bad_keywords_are_named(keywords, error, message):
+    with pytest.raises(error, match=message):
+        gin_rummy_v4.env(**keywords)
+
+
+def test_a_bad_reset_changes_nothing():
+    env = dealt(LOOSE, THREE_RUNS, "QS")
+    before = env.games.state.copy()
+    for arguments in ({"seed": -1}, {"options": {"deck": [1, 2]}}, {"options": {"dealer": 2}}):
+        with pytest.raises(ValueError, match=r"seed|deck|dealer"):
+            env.reset(**arguments)
+    assert env.games.state == before
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_plays_on_alone(again):
+    env = gin_rummy_v4.raw_env(knock_reward=0.1)
+    env.reset(seed=5)
+    other = again(env)
+    for table in (env, other):
+        table.reset()
+        table.step(int(np.flatnonzero(table.observe(table.agent_selection)["action_mask"])[0]))
+    assert np.array_equal(env.observe("player_0")["observation"], other.observe("player_0")["observation"])
+    do(env, "draw")
+    assert "draw" in legal(other)
+
+
+def test_it_is_shown_from_the_first_discard_to_the_end():
+    env = dealt(THREE_RUNS, LOOSE, "QS", render_mode="ansi")
+    assert "Q♠" in env.render()
+    do(env, "knock with QS")
+    assert "knock" in env.render()
+    assert gin_rummy_v4.raw_env().render_mode is None
+
+
+def test_a_picture_of_the_first_discard():
+    pytest.importorskip("PIL")
+    env = dealt(THREE_RUNS, LOOSE, "QS", render_mode="rgb_array")
+    image = env.render()
+    assert (image.shape, image.dtype) == ((640, 960, 3), np.uint8)
+    env.close()

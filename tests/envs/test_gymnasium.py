@@ -1,0 +1,498 @@
+"""The single-agent environment and the native vector environment."""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+from helpers import deck_of
+
+import gin_env
+from gin_env import IllegalActionError, Rules, agents
+from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.estimators.ensemble import EnsembleEstimator
+from gin_env.game.actions import NUM_ACTIONS
+
+ID = "gin_env/GinRummy-v0"
+SORTED_DECK = list(range(52))
+
+
+def first_legal(mask: np.ndarray) -> int:
+    return int(np.flatnonzero(mask)[0])
+
+
+def last_legal(mask: np.ndarray) -> int:
+    """Prefers passing, then the upcard, then knocking: reaches the end of hands quickly."""
+    return int(np.flatnonzero(mask)[-1])
+
+
+def play_episode(env: GinRummyEnv, seed: int | None = None, choose=last_legal) -> list[tuple]:
+    """Everything that one episode showed, for comparisons."""
+    observation, _ = env.reset(seed=seed)
+    seen = [observation["observation"].tobytes()]
+    over = False
+    while not over:
+        observation, reward, over, truncated, info = env.step(choose(env.action_masks()))
+        assert not truncated
+        seen.append((observation["observation"].tobytes(), reward, over, info.get("outcome")))
+    return seen
+
+
+@pytest.mark.parametrize("episode", ["hand", "game"])
+@pytest.mark.compiled
+def test_gymnasium_checker_is_content(episode):
+    env = gymnasium.make(ID, opponent="simple", illegal_action="lose", episode=episode)
+    check_env(env.unwrapped, skip_render_check=True)
+
+
+@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
+def test_rendering_returns_what_the_mode_promises(mode):
+    env = gymnasium.make(ID, render_mode=mode)
+    env.reset(seed=1)
+    picture = env.render()
+    if mode == "ansi":
+        assert isinstance(picture, str)
+        assert "player_0" in picture
+    else:
+        assert picture.dtype == np.uint8
+        assert picture.ndim == 3
+    env.close()
+
+
+def test_mask_in_observation_info_and_method_is_the_same():
+    env = GinRummyEnv()
+    observation, info = env.reset(seed=5)
+    assert observation in env.observation_space
+    assert (observation["action_mask"] == info["action_mask"]).all()
+    assert (observation["action_mask"] == env.action_masks()).all()
+    assert observation["action_mask"].any()
+
+
+def test_the_mask_is_exactly_what_step_accepts():
+    for action in range(NUM_ACTIONS):
+        env = GinRummyEnv()
+        env.reset(seed=11)
+        while env.action_masks()[104:].any():  # go on to the discard phase
+            env.step(first_legal(env.action_masks()))
+        if env.action_masks()[action]:
+            env.step(action)
+        else:
+            with pytest.raises(IllegalActionError):
+                env.step(action)
+
+
+def test_same_seed_same_episode_and_unseeded_resets_go_on():
+    one, two = GinRummyEnv(), GinRummyEnv()
+    assert play_episode(one, seed=3) == play_episode(two, seed=3)
+    following = play_episode(one)
+    assert following == play_episode(two)
+    assert following != play_episode(one, seed=3)
+
+
+@pytest.mark.compiled
+def test_learner_always_sees_how_the_hand_ended():
+    env = GinRummyEnv("simple")
+    outcomes = {"won": 0, "lost": 0, "void": 0}
+    for seed in range(300):
+        episode = play_episode(env, seed)
+        rewards = [step[1] for step in episode[1:]]
+        result = env.seat.games.results[0]
+        assert not any(rewards[:-1])
+        expected = result["points"] / 100 * (1 if result["winner"] == 0 else -1)
+        assert rewards[-1] == pytest.approx(expected)
+        outcomes["void" if result["winner"] < 0 else "won" if rewards[-1] > 0 else "lost"] += 1
+    assert outcomes["lost"] > 100  # most of them ended by the opponent
+
+
+def test_game_episode_pays_every_hand_and_ends_at_100():
+    env = GinRummyEnv("simple", episode="game")
+    rewards = [step[1] for step in play_episode(env, seed=2, choose=first_legal)[1:]]
+    scores = env.seat.games.state["public"]["scores"][0]
+    assert scores.max() >= 100
+    assert sum(rewards) == pytest.approx((int(scores[0]) - int(scores[1])) / 100, abs=1e-5)
+    assert sum(reward != 0 for reward in rewards) > 1
+
+
+@pytest.mark.compiled
+def test_win_reward_is_one_for_the_episode():
+    env = GinRummyEnv("simple", reward="win")
+    totals = {sum(step[1] for step in play_episode(env, seed)[1:]) for seed in range(60)}
+    assert totals <= {-1.0, 0.0, 1.0}
+    assert -1.0 in totals
+
+
+def test_illegal_action_raises_in_words_and_changes_nothing():
+    env = GinRummyEnv()
+    env.reset(seed=4)
+    before = env.seat.games.state.tobytes()
+    with pytest.raises(IllegalActionError, match="discard AC"):
+        env.step(0)
+    assert env.seat.games.state.tobytes() == before
+
+
+def test_illegal_action_may_lose_the_episode():
+    env = GinRummyEnv(illegal_action="lose")
+    env.reset(seed=4)
+    observation, reward, over, truncated, info = env.step(0)
+    assert (reward, over, truncated, info["outcome"]) == (-1.0, True, False, "illegal")
+    assert not observation["action_mask"].any()
+    with pytest.raises(RuntimeError, match="reset"):
+        env.step(0)
+
+
+@pytest.mark.parametrize("action", [1.0, float("nan"), True, None, "pass", np.array([1, 2])])
+def test_actions_that_are_not_integers_are_refused(action):
+    env = GinRummyEnv()
+    env.reset(seed=1)
+    with pytest.raises(TypeError, match="an action is an integer"):
+        env.step(action)
+
+
+@pytest.mark.parametrize("action", [-1, 107, np.int64(500)])
+def test_actions_out_of_range_are_refused_even_where_illegal_ones_lose(action):
+    env = GinRummyEnv(illegal_action="lose")
+    env.reset(seed=1)
+    with pytest.raises(IllegalActionError, match="0 to 106"):
+        env.step(action)
+
+
+def test_step_before_reset_is_refused():
+    with pytest.raises(RuntimeError, match="reset"):
+        GinRummyEnv().step(104)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"opponent": "simpel"}, "unknown bot 'simpel'; choose from"),
+        ({"opponent": []}, "pool of opponents is empty"),
+        ({"episode": "match"}, "unknown episode 'match'"),
+        ({"reward": "money"}, "unknown reward 'money'"),
+        ({"illegal_action": "ignore"}, "unknown illegal_action 'ignore'"),
+        ({"estimator": "psychic"}, "unknown estimator 'psychic'"),
+        ({"render_mode": "hologram"}, "unknown render_mode 'hologram'"),
+    ],
+)
+def test_bad_arguments_name_the_value_and_the_choices(arguments, message):
+    for make in (GinRummyEnv, GinRummyVectorEnv):
+        with pytest.raises(ValueError, match=message):
+            make(**arguments)
+
+
+def test_bad_rules_and_bots_are_type_errors():
+    with pytest.raises(TypeError, match="Rules"):
+        GinRummyEnv(rules={"knock_limit": 5})
+    with pytest.raises(TypeError, match="a bot is"):
+        GinRummyEnv(opponent=42)
+
+
+def test_deck_option_fixes_the_deal_and_bad_decks_change_nothing():
+    env = GinRummyEnv()
+    env.reset(seed=1)
+    before = env.seat.games.state.tobytes()
+    for deck, message in (
+        (SORTED_DECK[:51], "52 cards"),
+        ([0, *SORTED_DECK[:51]], "named twice"),
+        ([52, *SORTED_DECK[1:]], "not in this deck"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            env.reset(options={"deck": deck})
+    with pytest.raises(ValueError, match="the dealer is 0 or 1"):
+        env.reset(options={"dealer": 2})
+    assert env.seat.games.state.tobytes() == before
+    rng = np.random.default_rng(0)
+    deck = rng.permutation(52).tolist()
+    observation, _ = env.reset(options={"deck": deck, "dealer": 1, "whatever": "is tolerated"})
+    own = gin_env.observations.observation.part(observation["observation"], "hand").ravel()
+    assert set(np.flatnonzero(own)) == set(deck[0:20:2])
+    assert gin_env.observations.observation.part(observation["observation"], "upcard").ravel()[deck[20]] == 1
+
+
+def test_a_list_of_opponents_is_sampled_for_each_hand():
+    class Counting:
+        def __init__(self, name):
+            self.name, self.games = name, 0
+            self.bot = agents.make("simple")
+
+        def act(self, view):
+            self.games += len(view)
+            return self.bot.act(view)
+
+    pool = [Counting("one"), Counting("two")]
+    env = GinRummyEnv(pool)
+    for seed in range(40):
+        play_episode(env, seed)
+    assert all(bot.games > 20 for bot in pool)
+
+
+def test_an_opponent_that_plays_illegally_is_named():
+    class Cheat:
+        name = "cheat"
+
+        def act(self, view):
+            return np.full(len(view), 51)
+
+    env = GinRummyEnv(Cheat(), episode="game")
+    with pytest.raises(IllegalActionError, match="by bot 'cheat'"):
+        play_episode(env, seed=0)
+
+
+# --- The vector environment -----------------------------------------------------------------------------
+
+
+def test_make_vec_gives_the_native_batch():
+    env = gymnasium.make_vec(ID, num_envs=16, opponent="simple")
+    assert isinstance(env.unwrapped, GinRummyVectorEnv)
+    assert env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    observation, _ = env.reset(seed=0)
+    assert observation in env.observation_space
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("episode", ["hand", "game"])
+@pytest.mark.parametrize("opponent", ["simple", ["simple", "random"]])
+def test_a_batch_equals_single_environments(episode, opponent):
+    """Game i of the batch with seed s is the single environment with seed s + i, through autoresets."""
+    count, steps, seed = 5, 200, 1234
+    batch = GinRummyVectorEnv(count, opponent, episode=episode)
+    singles = [GinRummyEnv(opponent, episode=episode) for _ in range(count)]
+    observations, infos = batch.reset(seed=seed)
+    for index, env in enumerate(singles):
+        observation, info = env.reset(seed=seed + index)
+        assert (observation["observation"] == observations["observation"][index]).all()
+        assert (info["action_mask"] == infos["action_mask"][index]).all()
+    ended = 0
+    for _ in range(steps):
+        chosen = np.array([last_legal(mask) for mask in infos["action_mask"]])
+        observations, rewards, over, truncated, infos = batch.step(chosen)
+        assert not truncated.any()
+        for index, env in enumerate(singles):
+            observation, reward, terminated, _, info = env.step(int(chosen[index]))
+            assert reward == rewards[index]
+            assert terminated == over[index]
+            if terminated:
+                ended += 1
+                final = infos["final_obs"][index]
+                assert (final["observation"] == observation["observation"]).all()
+                assert not final["action_mask"].any()
+                assert infos["final_info"]["outcome"][index] == info["outcome"]
+                assert infos["final_info"]["points"][index] == info["points"]
+                observation, info = env.reset()
+            assert (observation["observation"] == observations["observation"][index]).all()
+            assert (observation["action_mask"] == observations["action_mask"][index]).all()
+    assert ended > (20 if episode == "hand" else 2)
+
+
+@pytest.mark.compiled
+def test_masks_are_never_all_zero():
+    env = GinRummyVectorEnv(64, "simple")
+    _, infos = env.reset(seed=0)
+    for _ in range(100):
+        assert infos["action_mask"].any(axis=1).all()
+        _, _, _, _, infos = env.step(infos["action_mask"].argmax(axis=1))
+
+
+def test_vector_illegal_actions_raise_or_lose():
+    env = GinRummyVectorEnv(3, "simple")
+    _, infos = env.reset(seed=0)
+    legal = infos["action_mask"].argmax(axis=1)
+    before = env.seat.games.state.tobytes()
+    wrong = legal.copy()
+    wrong[1] = 0
+    with pytest.raises(IllegalActionError, match="in game 1: discard AC"):
+        env.step(wrong)
+    assert env.seat.games.state.tobytes() == before
+    env = GinRummyVectorEnv(3, "simple", illegal_action="lose")
+    env.reset(seed=0)
+    _, rewards, over, _, infos = env.step(wrong)
+    assert over.tolist() == [False, True, False]
+    assert rewards.tolist() == [0, -1, 0]
+    assert infos["final_info"]["outcome"][1] == "illegal"
+    assert infos["action_mask"].any(axis=1).all()
+
+
+@pytest.mark.parametrize(
+    ("actions", "error"),
+    [
+        (np.zeros(3), TypeError),
+        (np.full(3, np.nan), TypeError),
+        (np.zeros(3, bool), TypeError),
+        (np.zeros(4, int), ValueError),
+        (np.zeros((3, 1), int), ValueError),
+        (104, ValueError),
+        (np.array([104, 105, 300]), IllegalActionError),
+        (np.array([104, 105, -1]), IllegalActionError),
+    ],
+)
+def test_bad_batches_of_actions_are_refused_and_change_nothing(actions, error):
+    env = GinRummyVectorEnv(3)
+    env.reset(seed=0)
+    before = env.seat.games.state.tobytes()
+    with pytest.raises(error):
+        env.step(actions)
+    assert env.seat.games.state.tobytes() == before
+
+
+def test_vector_step_before_reset_and_bad_sizes():
+    with pytest.raises(RuntimeError, match="reset"):
+        GinRummyVectorEnv(2).step(np.zeros(2, int))
+    with pytest.raises(ValueError, match="at least one game"):
+        GinRummyVectorEnv(0)
+    with pytest.raises(ValueError, match="expected 2 seeds"):
+        GinRummyVectorEnv(2).reset(seed=[1, 2, 3])
+
+
+def test_reset_mask_resets_only_those_games():
+    env = GinRummyVectorEnv(3)
+    first, _ = env.reset(seed=0)
+    mask = np.array([False, True, False])
+    second, _ = env.reset(seed=[None, 99, None], options={"reset_mask": mask})
+    same = (first["observation"] == second["observation"]).all(axis=1)
+    assert same.tolist() == [True, False, True]
+    with pytest.raises(ValueError, match="reset_mask"):
+        env.reset(options={"reset_mask": np.array([1, 0, 1])})
+
+
+@pytest.mark.compiled
+def test_opponents_can_be_swapped_between_hands():
+    env = GinRummyVectorEnv(8, "random")
+    _, infos = env.reset(seed=0)
+    env.set_opponents(["simple", "random"], weights=[1, 0])
+    lost = 0
+    for _ in range(200):
+        _, rewards, _, _, infos = env.step(infos["action_mask"].argmax(axis=1))
+        lost += (rewards < 0).sum()
+    assert lost > 20  # random hardly ever wins a hand, simple does
+    with pytest.raises(ValueError, match="weights"):
+        env.set_opponents(["simple"], weights=[-1])
+    with pytest.raises(ValueError, match="expected 1 weights >= 0"):
+        env.set_opponents(["simple"], weights=[10**400])
+
+
+class _Watched:
+    """Simple, and in which hands of a game it was asked."""
+
+    def __init__(self):
+        self.name = "watched"
+        self.hands = []
+
+    def act(self, view):
+        self.hands += view.records["public"]["hand_number"].tolist()
+        return agents.make("simple").act(view)
+
+
+def test_new_opponents_of_a_game_sit_down_with_its_next_hand_and_not_before():
+    before, after = _Watched(), _Watched()
+    env = GinRummyVectorEnv(1, before, episode="game")
+    _, infos = env.reset(seed=3)
+    for _ in range(4):
+        _, _, _, _, infos = env.step(infos["action_mask"].argmax(axis=1))
+    asked = len(before.hands)
+    env.set_opponents([after])
+    while not after.hands:
+        _, _, _, _, infos = env.step(infos["action_mask"].argmax(axis=1))
+    assert before.hands[asked:], "the hand went on"
+    assert set(before.hands) == {0}
+    assert min(after.hands) == 1
+
+
+@pytest.mark.compiled
+def test_small_decks_show_and_allow_their_own_cards_only():
+    rules = Rules(ranks=5, suits=3, hand_size=3, knock_limit=4)
+    env = GinRummyVectorEnv(4, "simple", rules=rules)
+    observation, infos = env.reset(seed=0)
+    for _ in range(60):
+        observation, _, _, _, infos = env.step(infos["action_mask"].argmax(axis=1))
+        cards = gin_env.observations.observation.planes(observation["observation"])
+        assert not cards[:, :, 3:, :].any()
+        assert not cards[:, :, :, 5:].any()
+
+
+@pytest.mark.parametrize("make", [GinRummyEnv, lambda: GinRummyVectorEnv(3)])
+@pytest.mark.parametrize("wrong", [{"seed": -1}, {"seed": 1.5}, {"seed": "1"}])
+def test_a_refused_seed_changes_nothing(make, wrong):
+    env, twin = make(), make()
+    for one in (env, twin):
+        one.reset(seed=5)
+    with pytest.raises((TypeError, ValueError)):
+        env.reset(**wrong)
+    assert env.seat.games.state.tobytes() == twin.seat.games.state.tobytes()
+    assert same_after_reset(env, twin)
+
+
+def same_after_reset(env, twin) -> bool:
+    """Whether both go on to the same next episodes, with the same random numbers of Gymnasium's."""
+    env.reset(), twin.reset()
+    states = [one.seat.games.state.tobytes() for one in (env, twin)]
+    return states[0] == states[1] and env.np_random.random() == twin.np_random.random()
+
+
+def test_seeds_that_run_beyond_64_bits_are_refused_before_any_game_is_reseeded():
+    env, twin = GinRummyVectorEnv(3), GinRummyVectorEnv(3)
+    env.reset(seed=5), twin.reset(seed=5)
+    with pytest.raises(ValueError, match="64 bits"):
+        env.reset(seed=2**64 - 2)
+    assert same_after_reset(env, twin)
+    env.reset(seed=2**64 - 3)
+
+
+@pytest.mark.parametrize("episode", ["hand", "game"])
+@pytest.mark.parametrize("make", [GinRummyEnv, lambda **more: GinRummyVectorEnv(3, **more)])
+def test_a_deck_that_the_opponent_wins_at_once_is_refused_and_the_hands_go_on(make, episode):
+    deck, dealer = won_at_once()
+    env, twin = (make(opponent=["simple", "simple:knock_at=10"], episode=episode) for _ in range(2))
+    for one in (env, twin):
+        one.reset(seed=5)
+    if episode == "hand":
+        with pytest.raises(ValueError, match="ends the hand before the learner's first turn"):
+            env.reset(seed=6, options={"deck": deck, "dealer": dealer})
+    for _ in range(60):
+        masks = np.atleast_2d(twin.action_masks())
+        assert np.array_equal(np.atleast_2d(env.action_masks()), masks)
+        actions = masks.argmax(axis=1)
+        for one in (env, twin):
+            one.step(actions if isinstance(one, GinRummyVectorEnv) else int(actions[0]))
+        if isinstance(env, GinRummyEnv) and env.seat.done[0]:
+            break
+    assert env.seat.games.state.tobytes() == twin.seat.games.state.tobytes()
+    assert same_after_reset(env, twin)
+
+
+def won_at_once() -> tuple[list[int], int]:
+    """A deck with which the opponent knocks in its first turn, before the agent, the dealer, has one."""
+    return deck_of("2C 4H 6S 8D TC QH KS 3D 5C 7H", "AC AH AS 9C 9H 9S JC JH JS KD", "JD"), 0
+
+
+@pytest.mark.parametrize("weights", [10**400, [10**400], ["x"], {}, [[1.0]], [np.nan], [-1], [0], [1, 1], 1j])
+def test_weights_that_are_refused_leave_the_opponents(weights):
+    env = GinRummyVectorEnv(3, ["simple", "random"])
+    env.reset(seed=1)
+    before = env.seat._bots, env.seat._pool_shares.tolist(), env.seat._bot_of_game.tolist()
+    with pytest.raises(ValueError, match="weights"):
+        env.set_opponents("simple", weights)
+    assert (env.seat._bots, env.seat._pool_shares.tolist(), env.seat._bot_of_game.tolist()) == before
+
+
+def test_weights_whose_sum_is_too_large_for_a_float_are_shares_all_the_same():
+    env = GinRummyVectorEnv(3)
+    env.set_opponents(["simple", "random"], [1e308, 1e308])
+    assert env.seat._pool_shares.tolist() == [0.5, 1.0]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("episode", ["hand", "game"])
+def test_what_an_estimator_has_learned_of_an_opponent_is_forgotten_with_the_episode(episode):
+    env = GinRummyEnv(estimator=EnsembleEstimator("adaptive", ("uniform", "bayes")), episode=episode)
+
+    def observations() -> list[bytes]:
+        seen = [env.reset(seed=5)[0]]
+        for _ in range(40):
+            observation, _, over, _, _ = env.step(int(env.action_masks().argmax()))
+            seen.append(observation)
+            if over:
+                break
+        return [one["observation"].tobytes() for one in seen]
+
+    assert observations() == observations()

@@ -1,0 +1,91 @@
+"""An opponent who changes style, and the adaptive mixture with its memory against it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gin_env import agents, estimators
+from gin_env.batch import Games
+from gin_env.game.rules import Rules
+from gin_env.matches.matches import play_match
+from gin_env.reproduce.experiments import adaptive
+
+pytestmark = pytest.mark.compiled
+
+
+def first_views(games: int = 12):
+    """The players to move in so many games, and the masks of their opponents' hands."""
+    table = Games(games)
+    numbers = np.arange(games, dtype=np.uint64)
+    table.start(table.everyone, numbers, numbers)
+    view = table.views(table.everyone)
+    return view, table.state["private"]["hand"][table.everyone, 1 - table.to_move()]
+
+
+def test_a_bot_changes_style_after_so_many_hands():
+    bot = adaptive.StyleChangingBot("simple", "simple:knock_at=0", 3)
+    assert bot.name == "simple, then simple:knock_at=0"
+    table = Games(40)
+    numbers = np.arange(40, dtype=np.uint64)
+    table.start(table.everyone, numbers, numbers)
+    first, then = agents.make("simple"), agents.make("simple:knock_at=0")
+    differ = 0
+    for _ in range(60):
+        view = table.views(table.everyone[~table.done])
+        late = np.arange(len(view)) % 2 == 1
+        view.records["public"]["hand_number"] = np.where(late, 3, 2)
+        expected = np.where(late, then.act(view), first.act(view))
+        assert np.array_equal(bot.act(view), expected)
+        differ += (then.act(view) != first.act(view)).sum()
+        table.play(table.everyone[~table.done], first.act(view))
+    assert differ > 0
+
+
+def test_long_games_are_those_of_a_match():
+    """A player who does not learn is `safe-discard`, on the decks and seats of `play_match`."""
+    played = adaptive.play_long_games(
+        estimators.make("bayes"), False, agents.make("simple"), 40, 8, Rules(), 2
+    )
+    match = play_match("safe-discard:estimator=bayes", "simple", 40, 8)
+    assert played["wins"] == match.deals["wins"][:, 0].tolist()
+    assert played["decided"] == match.deals["wins"].sum(axis=1).tolist()
+    assert all(count > 0 for _, count in played["losses"])
+
+
+def test_a_memory_changes_nothing_but_for_who_adapts():
+    opponent = agents.make("simple")
+    for made_of, same in (("bayes", True), (("bayes", "uniform"), False)):
+        with_memory, without = (
+            adaptive.play_long_games(
+                adaptive.make_estimator(made_of, learns), learns, opponent, 4, 8, Rules(), 2
+            )["losses"]
+            for learns in (True, False)
+        )
+        assert np.allclose(with_memory, without, rtol=1e-5) == same
+
+
+def test_losses_are_of_the_cards_of_unknown_place_at_discards():
+    view, hands = first_views()
+    losses = np.zeros((2, 2))
+    right = estimators.make("omniscient").estimate_hands(hands)
+    adaptive.add_losses(view, right, hands, 5, losses)
+    assert not losses.any()  # nobody discards yet
+    view.records["public"]["phase"] = 3
+    view.records["public"]["hand_number"][:3] = 5
+    adaptive.add_losses(view, right, hands, 5, losses)
+    assert losses.tolist() == [[0, 9 * 41], [0, 3 * 41]]  # ten own cards and the upcard are known
+    adaptive.add_losses(view, np.full_like(right, 0.5), hands, 5, losses)
+    assert losses[:, 0] == pytest.approx([9 * 41 * np.log(2), 3 * 41 * np.log(2)])
+
+
+def test_a_player_with_a_memory_is_compared_with_itself_without():
+    played = {
+        "x, no memory": {"wins": [1, 0, 1, 1] * 10, "decided": [2] * 40, "losses": [[2.0, 4], [1.0, 4]]},
+        "x, memory": {"wins": [1, 1, 1, 2] * 10, "decided": [2] * 40, "losses": [[2.0, 4], [0.0, 0]]},
+    }
+    alone, row = (adaptive.adaptive_row(label, "simple", played) for label in played)
+    assert "more" not in alone
+    assert (alone["won"], row["won"], row["more"]) == (37.5, 62.5, 25.0)
+    assert row["more_low"] > 0
+    assert (row["log_loss_before"], row["log_loss_after"]) == (0.5, None)

@@ -1,0 +1,542 @@
+"""What every rule-based estimator promises, its tables, and the estimate plane in every environment."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+from bot_tables import view_of
+from gymnasium.utils.env_checker import check_env
+from helpers import Table, ids
+from positions import POLICIES, as_games, played, redealt
+from typer.testing import CliRunner
+
+import gin_env
+from gin_env import PlayerView, Rules, agents, cards, estimators, gin_rummy_v0
+from gin_env.agents.policies.policy import FrozenPolicy, PolicyBot, describe_training
+from gin_env.batch import Games
+from gin_env.cli import app
+from gin_env.envs.estimate_plane import ESTIMATE
+from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.estimators import frequencies
+from gin_env.estimators.bayes import likelihood_ratios
+from gin_env.estimators.bayes_isru import relative_likelihoods
+from gin_env.estimators.frequencies import Frequencies, find_table
+from gin_env.estimators.public_history import known_cards
+from gin_env.estimators.risk import discard_risks
+from gin_env.estimators.turn_buckets import (
+    BOTH,
+    DISCARD_ONLY,
+    NEITHER_SUITED,
+    NEITHER_UNSUITED,
+    UPCARD_ONLY,
+    suit_relation,
+)
+from gin_env.training.estimators import by_name, counting
+from gin_env.training.estimators.counting import count_frequencies
+from gin_env.wrappers.sb3 import GinRummyVecEnv
+
+pytestmark = pytest.mark.compiled
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # its own, on import, from PettingZoo 1.27 on
+    from pettingzoo.test import api_test
+
+NAMES = ("uniform", "logistic", "logistic:normalised=true", "bayes", "bayes-isru")
+EXACT_SUM = ("uniform", "logistic:normalised=true", "bayes")
+every_estimator = pytest.mark.parametrize("name", NAMES)
+every_policy = pytest.mark.parametrize("policy", list(POLICIES))
+
+
+@cache
+def made(name: str):
+    return estimators.make(name)
+
+
+def views_of(policy: str, player: int) -> PlayerView:
+    play = played(policy)
+    return play.games().views(np.arange(len(play.states)), player)
+
+
+# --- Names ----------------------------------------------------------------------------------------------
+
+
+def test_estimators_are_made_by_name_and_bad_names_are_errors():
+    assert set(estimators.names()) >= {"uniform", "omniscient", "logistic", "bayes", "bayes-isru"}
+    assert estimators.parameters("bayes") == {
+        "table": "simple",
+        "least_observations": 50,
+        "likelihood": "odds",
+    }
+    assert estimators.parameters("uniform") == {}
+    assert made("bayes").name == "bayes"
+    named = estimators.make("bayes:least_observations=70")
+    assert named.name == estimators.make("bayes", least_observations=70).name == "bayes:least_observations=70"
+    assert estimators.resolve(named) is named
+    for name in ("psychic", ""):
+        with pytest.raises(ValueError, match=r"unknown estimator .*choose from uniform, omniscient"):
+            estimators.make(name)
+    with pytest.raises(TypeError, match="an estimator's name is a text"):
+        estimators.make(3)
+    with pytest.raises(TypeError, match=r"estimator 'bayes': unknown parameter 'alpha'; choose from table"):
+        estimators.make("bayes:alpha=2")
+    with pytest.raises(ValueError, match="estimator 'bayes:table': 'table' is no parameter"):
+        estimators.make("bayes:table")
+    with pytest.raises(ValueError, match="given twice"):
+        estimators.make("bayes:least_observations=1", least_observations=2)
+    with pytest.raises(ValueError, match="least_observations = 0 is out of range"):
+        estimators.make("bayes", least_observations=0)
+    with pytest.raises(ValueError, match="alpha = 0"):
+        estimators.make("bayes-isru", alpha=0)
+    with pytest.raises(TypeError, match="normalised is True or False"):
+        estimators.make("logistic", normalised=1)
+    for no_estimator in (3, agents.make("simple"), type(made("uniform"))):
+        with pytest.raises(TypeError, match="an estimator is a name or an object"):
+            estimators.resolve(no_estimator)
+
+
+# --- What all of them promise ---------------------------------------------------------------------------
+
+
+@every_policy
+@every_estimator
+def test_estimates_are_probabilities_and_known_cards_exact(name, policy):
+    for player in range(2):
+        view = views_of(policy, player)
+        estimates = made(name).estimate(view)
+        held, unseen, missing = known_cards(view)
+        assert estimates.dtype == np.float32
+        assert estimates.shape == (len(view), 52)
+        assert ((estimates >= 0) & (estimates <= 1)).all()
+        assert np.array_equal(np.where(unseen, 0, estimates), held), "known cards are exactly 0 or 1"
+        if name in EXACT_SUM:
+            assert np.allclose(estimates.sum(axis=1), held.sum(axis=1) + missing, rtol=1e-4, atol=1e-3)
+
+
+@every_policy
+@every_estimator
+def test_hidden_cards_never_matter(name, policy):
+    play = played(policy)
+    for player in range(2):
+        false = as_games(redealt(play.states, play.rules, player, seed=player), play.rules)
+        assert (false.state["private"]["hand"] != play.states["private"]["hand"]).any()
+        other = false.views(np.arange(len(play.states)), player)
+        assert np.array_equal(made(name).estimate(views_of(policy, player)), made(name).estimate(other))
+
+
+@every_estimator
+def test_batch_equals_single_and_estimates_change_nothing(name):
+    view = views_of("simple", 0)[:200]
+    before = view.records.copy()
+    estimates = made(name).estimate(view)
+    assert np.array_equal(before, view.records)
+    for index in range(len(view)):
+        assert np.array_equal(estimates[index : index + 1], made(name).estimate(view[index]))
+
+
+@every_estimator
+def test_advancing_any_memory_equals_estimating_from_scratch(name):
+    """Along whole games, hand after hand, for memories that are kept, skipped, swapped or copied."""
+    estimator = made(name)
+    games = Games(40, episode="game")
+    games.start(games.everyone, np.full(40, 8, np.uint64), np.arange(40, dtype=np.uint64))
+    memory, rng = estimator.new_memory(40), np.random.default_rng(1)
+    hands = 0
+    for step in range(150):
+        waiting = np.flatnonzero(~games.done)
+        view = games.views(waiting, 0)
+        some = np.flatnonzero(rng.random(len(waiting)) < 0.6)
+        own = memory[waiting[some]]
+        assert np.array_equal(estimator.advance(view[some], own), estimator.estimate(view[some]))
+        again = own.copy()
+        assert np.array_equal(estimator.advance(view[some], again), estimator.estimate(view[some]))
+        memory[waiting[some]] = own
+        if step % 40 == 39:
+            memory = memory[rng.permutation(40)]
+        games.play(waiting, agents.make("simple").act(games.views(waiting)))
+        hands += games.results["ended"][waiting].sum()
+    assert hands > 200
+
+
+def test_only_logistic_minds_the_order_of_the_turns():
+    """The opponent declines KS and discards KH, declines 9C and discards QD; or the other way round."""
+
+    def after(*moves: str):
+        table = Table(
+            "2C 3C 4C 5H 6H 7H 9C KS AD 2D",
+            "KH QD JS 8C 8H 4D 5D AS 2S 6S",
+            "TD",
+            "TS 3H 7S 4S 3D 9H",
+            dealer=1,
+        )
+        return view_of(table.play("pass", "pass", *moves))
+
+    first = after("draw", "KS", "draw", "KH", "draw", "9C", "draw", "QD")
+    second = after("draw", "9C", "draw", "QD", "draw", "KS", "draw", "KH")
+    assert first["private"]["hand"] == second["private"]["hand"]
+    for name in NAMES:
+        pair = [made(name).estimate(PlayerView(np.array([record]))) for record in (first, second)]
+        assert np.allclose(*pair, atol=1e-6) == (not name.startswith("logistic")), name
+
+
+# --- The rules of each ----------------------------------------------------------------------------------
+
+
+def test_suit_relations_say_which_of_upcard_and_discard_a_suit_shares():
+    upcard, discard = ids("QC JD")
+    assert [suit_relation(suit, upcard, discard) for suit in range(4)] == [
+        UPCARD_ONLY,
+        NEITHER_UNSUITED,
+        NEITHER_UNSUITED,
+        DISCARD_ONLY,
+    ]
+    upcard, discard = ids("QC JC")
+    assert [suit_relation(suit, upcard, discard) for suit in range(4)] == [BOTH] + [NEITHER_SUITED] * 3
+
+
+def one_turn():
+    """Player 0's view after the opponent has taken KS and discarded QD."""
+    table = Table("2C 3C 4C 5H 6H 7H 9C KS AD 2D", "KH KC JS 8C 8H 4D 5D QD 2S 6S", "TD", "TS 3H", dealer=1)
+    return view_of(table.play("pass", "pass", "draw", "KS", "take", "QD"))
+
+
+def test_bayes_multiplies_the_odds_by_the_frequencies_of_the_turn():
+    record = one_turn()
+    estimate = made("bayes").estimate(PlayerView(np.array([record])))[0]
+    ratios = likelihood_ratios(find_table("simple"), 50)[1, 12, 11]  # took a king, discarded a queen
+    odds = {}
+    for text, relation in (
+        ("KH", NEITHER_UNSUITED),
+        ("QS", UPCARD_ONLY),
+        ("JD", DISCARD_ONLY),
+        ("3S", UPCARD_ONLY),
+    ):
+        (card,) = ids(text)
+        odds[text] = estimate[card] / (1 - estimate[card]) / ratios[card % 13, relation]
+    assert list(odds.values()) == pytest.approx([odds["KH"]] * 4, rel=1e-3), "one λ for all"
+    assert estimate[ids("KH")[0]] > 2 * estimate[ids("3S")[0]], "she needs the other kings"
+
+
+def test_bayes_isru_bounds_the_product():
+    record = one_turn()
+    view = PlayerView(np.array([record]))
+    estimate = made("bayes-isru").estimate(view)[0]
+    _, unseen, missing = known_cards(view)
+    factor = relative_likelihoods(find_table("simple"))[1, 12, 11, 12, NEITHER_UNSUITED]
+    likelihood = missing[0] / unseen.sum() * factor
+    assert estimate[ids("KH")[0]] == pytest.approx(likelihood / np.sqrt(1 + likelihood**2), rel=1e-5)
+    table = Table("2C 3C 4C 5H 6H 7H 9C KS AD 2D", "KH KC JS 8C 8H 4D 5D QD 2S 6S", "TD", dealer=1)
+    start = estimators.make("bayes-isru").estimate(PlayerView(np.array([view_of(table)])))[0]
+    assert start[ids("KH")[0]] == pytest.approx((10 / 41) / np.sqrt(1 + (10 / 41) ** 2))
+
+
+def test_logistic_is_a_half_for_cards_of_which_nothing_is_known():
+    table = Table("2C 3C 4C 5H 6H 7H 9C KS AD 2D", "KH KC JS 8C 8H 4D 5D QD 2S 6S", "TD", dealer=1)
+    view = PlayerView(np.array([view_of(table)]))
+    estimate = made("logistic").estimate(view)[0]
+    assert sorted(set(estimate.tolist())) == [0, 0.5]
+    assert np.array_equal(made("logistic:normalised=true").estimate(view), made("uniform").estimate(view))
+
+
+def test_discard_risk_is_the_papers_count_and_its_sum_of_products():
+    """Paper 002, "Introduction": 6 for a ten, 4 for a king; 3 for a ten without nine and jack in her hand."""
+    everything = np.ones((1, 52), np.float32)
+    risks = discard_risks(everything)[0]
+    assert [risks[card] for card in ids("TS KS QS AD 2D")] == [6, 4, 5, 4, 5]
+    everything[0, ids("9S JS")] = 0
+    assert discard_risks(everything)[0, ids("TS")[0]] == 3
+    estimates = np.random.default_rng(2).random((1, 52)).astype(np.float32)
+    p = dict(zip(cards.format(cards.FULL_DECK).split(), estimates[0].tolist(), strict=True))
+    expected = p["KC"] * p["KH"] + p["KC"] * p["KS"] + p["KH"] * p["KS"] + p["JD"] * p["QD"]
+    assert discard_risks(estimates)[0, ids("KD")[0]] == pytest.approx(expected, rel=1e-5)
+
+
+# --- omniscient -----------------------------------------------------------------------------------------
+
+
+def test_omniscient_must_be_given_the_hands():
+    omniscient = estimators.make("omniscient")
+    hands = np.array([cards.parse("AS TD"), 0], np.uint64)
+    estimates = omniscient.estimate_hands(hands)
+    assert np.flatnonzero(estimates[0]).tolist() == sorted(ids("AS TD"))
+    assert not estimates[1].any()
+    view = views_of("simple", 0)[0]
+    for estimate in (omniscient.estimate, lambda view: omniscient.advance(view, omniscient.new_memory(1))):
+        with pytest.raises(ValueError, match="needs the opponents' hands, which are in no view"):
+            estimate(view)
+
+
+# --- Tables ---------------------------------------------------------------------------------------------
+
+
+def test_frequencies_count_what_a_slow_reading_counts():
+    table = count_frequencies(3, seed=5)
+    games = Games(3, episode="game")
+    games.start(games.everyone, np.full(3, 5, np.uint64), np.arange(3, dtype=np.uint64))
+    seen, held = np.zeros_like(table.seen), np.zeros_like(table.held)
+    before = np.zeros((2, 13), np.int64)
+    hand_before = {}
+    while not games.done.all():
+        waiting = np.flatnonzero(~games.done)
+        for game in waiting.tolist():
+            state = games.state[game]
+            mover = int(state["public"]["to_move"])
+            if state["public"]["phase"] != gin_env.game.state.DISCARD:
+                view = games.views(np.array([game]), 1 - mover)
+                hand_before[game] = int(state["private"]["hand"][mover]), known_cards(view)[1][0]
+        turns = games.state["public"]["turn"][waiting].copy()
+        games.play(waiting, agents.make("simple").act(games.views(waiting)))
+        ended = games.results["ended"][waiting]
+        for game in waiting[(games.state["public"]["turn"][waiting] > turns) & ~ended].tolist():
+            state = games.state[game]
+            player = int(state["public"]["to_move"])
+            view = games.views(np.array([game]), player)
+            *_, draw, discard = view.history()
+            offered = [event.card for event in view.history()[:-2] if event.action < 104]
+            upcard = offered[-1] if offered else int(state["public"]["first_upcard"])
+            hand, unseen = int(state["private"]["hand"][1 - player]), known_cards(view)[1][0]
+            for card in np.flatnonzero(unseen).tolist():
+                relation = suit_relation(card // 13, upcard, discard.card)
+                bucket = int(draw.action == 105), upcard % 13, discard.card % 13, card % 13, relation
+                seen[bucket] += 1
+                held[bucket] += hand >> card & 1
+            earlier, unseen_before = hand_before[game]
+            for card in np.flatnonzero(unseen_before).tolist():
+                before[0, card % 13] += 1
+                before[1, card % 13] += earlier >> card & 1
+    assert np.array_equal(table.seen, seen)
+    assert np.array_equal(table.held, held)
+    assert np.array_equal([table.seen_before, table.held_before], before)
+    assert table.metadata["turns"] > 100
+
+
+def test_training_depends_on_the_seed_alone_and_reports_progress(monkeypatch):
+    done = []
+    first = by_name.train_estimator("bayes", 12, seed=3, progress=done.append)
+    assert sum(done) == 12
+    monkeypatch.setattr(counting, "GAMES_AT_ONCE", 5)
+    second = by_name.train_estimator("bayes-isru", 12, seed=3)
+    assert np.array_equal(first.seen, second.seen)
+    assert np.array_equal(first.held, second.held)
+    assert not np.array_equal(first.seen, by_name.train_estimator("bayes", 12, seed=4).seen)
+    mixed = by_name.train_estimator("bayes", 12, seed=3, opponents=("simple", "random"))
+    assert mixed.metadata["opponents"] == ["simple", "random"]
+    with pytest.raises(ValueError, match="a positive number of games"):
+        count_frequencies(0)
+    with pytest.raises(ValueError, match=r"no training for an estimator 'uniform'; choose from bayes"):
+        by_name.train_estimator("uniform")
+    assert by_name.default_games("bayes") == 10_000
+    assert "bayes-isru" in by_name.trainable()
+
+
+def test_the_packaged_table_says_where_it_comes_from():
+    assert "simple" in frequencies.packaged_tables()
+    table = find_table("simple")
+    assert table.metadata["games"] == 10_000
+    assert table.metadata["opponents"] == ["simple"]
+    assert "gin-rummy train estimator bayes" in table.metadata["command"]
+    assert "10,000 games" in str(table)
+
+
+def test_damaged_tables_are_named(tmp_path):
+    path = tmp_path / "table.npz"
+    runner = CliRunner()
+    arguments = ["train", "estimator", "bayes", str(path), "--games", "30", "--seed", "2"]
+    shown = runner.invoke(app, arguments)
+    assert shown.exit_code == 0, shown.output
+    table = Frequencies.load(path)
+    assert np.array_equal(table.held, count_frequencies(30, seed=2).held)
+    assert estimators.make("bayes", table=str(path)).estimate(views_of("simple", 0)).any()
+    assert estimators.make("bayes", table=path).name == f"bayes:table={path}"
+
+    damaged = tmp_path / "damaged.npz"
+    damaged.write_bytes(path.read_bytes()[:-700])
+    with pytest.raises(ValueError, match=r"damaged\.npz is no table of frequencies, or is damaged"):
+        estimators.make("bayes", table=str(damaged))
+    np.savez(damaged, seen=np.array([{}], object))
+    with pytest.raises(ValueError, match=r"damaged\.npz"):
+        Frequencies.load(damaged)
+    wrong = Frequencies(table.seen, table.seen + 1, table.seen_before, table.held_before, table.metadata)
+    wrong.save(damaged)
+    with pytest.raises(ValueError, match="its counts do not fit together"):
+        Frequencies.load(damaged)
+    with np.load(path) as arrays:
+        parts = dict(arrays)
+    parts["metadata"] = np.frombuffer(json.dumps({"table_version": 0}).encode(), np.uint8)
+    np.savez(damaged, **parts)
+    with pytest.raises(ValueError, match="has version 0, this release reads 1"):
+        Frequencies.load(damaged)
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.npz"):
+        estimators.make("bayes", table="nowhere.npz")
+    with pytest.raises(ValueError, match=r"no table of frequencies 'nobody'; choose from .*simple"):
+        estimators.make("bayes", table="nobody")
+    with pytest.raises(TypeError, match="table is a name or a path"):
+        estimators.make("bayes", table=3)
+
+
+# --- In the environments --------------------------------------------------------------------------------
+
+SHOWN = (*NAMES, "omniscient")
+
+
+def expected_plane(name: str, games: Games, rows: np.ndarray, player: int) -> np.ndarray:
+    """The estimate plane, computed from scratch."""
+    if name == "omniscient":
+        hands = games.state["private"]["hand"][rows, 1 - player]
+        return estimators.make(name).estimate_hands(hands)
+    return made(name).estimate(games.views(rows, player))
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_aec_shows_both_players_their_own_estimates(name):
+    env = gin_rummy_v0.raw_env(episode="game", estimator=name)
+    plain = gin_rummy_v0.raw_env(episode="game")
+    env.reset(seed=4)
+    plain.reset(seed=4)
+    bot = agents.make("simple")
+    hands = 0
+    for step in range(160):
+        agent = env.agent_selection
+        for player, other in enumerate(env.possible_agents):
+            if step % 3 and other != agent:
+                continue  # not every step has to be observed
+            seen, without = env.observe(other)["observation"], plain.observe(other)["observation"]
+            assert np.array_equal(seen[ESTIMATE], expected_plane(name, env.games, env._index, player)[0])
+            without[ESTIMATE] = seen[ESTIMATE]
+            assert np.array_equal(seen, without), "nothing else changes"
+        action = bot.act(PlayerView.from_env(env, agent))[0]
+        env.step(action)
+        plain.step(action)
+        hands += env.games.results["ended"][0]
+        if not env.agents or env.terminations[agent]:
+            env.reset(seed=4)  # the same deals again: memories of the last time must not matter
+            plain.reset(seed=4)
+    assert hands > 3
+
+
+@pytest.mark.parametrize("episode", ["hand", "game"])
+@pytest.mark.parametrize("name", SHOWN)
+def test_vector_environments_show_estimates_across_hands_and_resets(name, episode):
+    env = GinRummyVectorEnv(6, "simple", episode=episode, estimator=name)
+    sb3 = GinRummyVecEnv(6, "simple", episode=episode, estimator=made(name) if name in NAMES else name)
+    singles = [GinRummyEnv("simple", episode=episode, estimator=name) for _ in range(6)]
+    sb3.seed(9)
+    observation = env.reset(seed=9)[0]
+    flat = sb3.reset()
+    alone = [single.reset(seed=9 + game)[0] for game, single in enumerate(singles)]
+    bot, ended = agents.make("simple"), 0
+    for _ in range(60 if episode == "hand" else 150):
+        seen = observation["observation"]
+        games = env.seat.games
+        assert np.array_equal(seen[:, ESTIMATE], expected_plane(name, games, games.everyone, 0))
+        assert np.array_equal(seen, flat)
+        assert np.array_equal(seen, np.stack([one["observation"] for one in alone]))
+        actions = bot.act(games.views(games.everyone))
+        observation, _, over, _, infos = env.step(actions)
+        flat, _, _, flat_infos = sb3.step(actions)
+        for game, single in enumerate(singles):
+            alone[game], _, finished, _, _ = single.step(actions[game])
+            assert finished == over[game]
+            if finished:
+                last = infos["final_obs"][game]["observation"]
+                assert np.array_equal(alone[game]["observation"], last)
+                assert np.array_equal(flat_infos[game]["terminal_observation"], last)
+                alone[game] = single.reset()[0]
+        ended += over.sum()
+    assert ended > (20 if episode == "hand" else 0)
+
+
+# PettingZoo warns about all dict observations but those of its own environments.
+@pytest.mark.filterwarnings("ignore:Observation is not a NumPy array:UserWarning")
+@pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be:UserWarning")
+def test_the_frameworks_checks_accept_an_estimator():
+    api_test(gin_rummy_v0.env(estimator="bayes"), num_cycles=100)
+    check_env(GinRummyEnv("simple", illegal_action="lose", estimator="bayes"), skip_render_check=True)
+
+
+def test_environments_refuse_what_is_not_an_estimator():
+    for make in (gin_rummy_v0.raw_env, GinRummyEnv, GinRummyVectorEnv, GinRummyVecEnv):
+        with pytest.raises(ValueError, match="unknown estimator 'bayse'"):
+            make(estimator="bayse")
+        with pytest.raises(TypeError, match="an estimator is a name or an object"):
+            make(estimator=3)
+        with pytest.raises(TypeError, match="unknown parameter"):
+            make(estimator="uniform:alpha=1")
+
+
+class Watcher:
+    """A user's own estimator: half for every unseen card."""
+
+    name = "watcher"
+
+    def estimate(self, view):
+        return (known_cards(view)[1] * 0.5).astype(np.float32)
+
+    def new_memory(self, count):
+        return np.zeros(count)
+
+    def advance(self, view, memory):
+        memory += 1
+        return self.estimate(view)
+
+
+def test_an_own_estimator_in_an_environment():
+    env = GinRummyVectorEnv(3, "simple", estimator=Watcher())
+    observation = env.reset(seed=1)[0]["observation"]
+    assert set(np.unique(observation[:, ESTIMATE]).tolist()) == {0, 0.5}
+    with pytest.raises(ValueError, match="unknown estimator 'watcher'"):
+        describe_training(estimator=Watcher())
+
+
+# --- Trained policies -----------------------------------------------------------------------------------
+
+
+def test_policies_remember_their_estimator(monkeypatch):
+    from sb3_contrib import MaskablePPO
+
+    env = GinRummyVecEnv(4, "simple", estimator="bayes:least_observations=70", seed=1)
+    assert env.describe_training() == describe_training(estimator="bayes:least_observations=70")
+    assert env.describe_training()["estimator"] == "bayes:least_observations=70"
+    model = MaskablePPO(
+        "MlpPolicy", env, n_steps=8, batch_size=32, policy_kwargs={"net_arch": [4]}, device="cpu"
+    )
+    model.gin_env = env.describe_training()
+    bot = PolicyBot.snapshot(model)
+    assert bot.estimator.name == "bayes:least_observations=70"
+    seen = []
+    monkeypatch.setattr(bot, "logits", lambda batch: seen.append(batch.numpy().copy()) or batch[:, :107])
+    env.reset()
+    for _ in range(12):
+        games = env.seat.games
+        bot.act(games.views(games.everyone))
+        env.step(games.masks(games.everyone).argmax(axis=1))
+        assert np.array_equal(seen[-1][:, ESTIMATE].sum(axis=1).round(2), np.full(4, 10))
+    observations = env.seat.observations()
+    bot.act(env.seat.games.views(env.seat.games.everyone))
+    assert np.array_equal(seen[-1][:, ESTIMATE], observations[:, ESTIMATE])
+    assert not np.array_equal(seen[-1], env.seat.games.views(env.seat.games.everyone).observations())
+    with pytest.raises(ValueError, match="trained with the estimator 'omniscient'"):
+        PolicyBot(FrozenPolicy(model.policy), describe_training(estimator="omniscient"))
+
+
+def test_rules_of_small_decks_and_the_end_of_a_hand():
+    """Nothing is divided by 0 where few cards are unseen."""
+    rules = Rules(ranks=4, suits=3, hand_size=3, stock_floor=0)
+    games = Games(60, rules)
+    games.start(games.everyone, np.full(60, 2, np.uint64), np.arange(60, dtype=np.uint64))
+    while not games.done.all():
+        waiting = np.flatnonzero(~games.done)
+        games.play(waiting, agents.make("random").act(games.views(waiting)))
+        for name in NAMES:
+            for player in range(2):
+                view = games.views(games.everyone, player)
+                estimates = made(name).estimate(view)
+                held, unseen, missing = known_cards(view)
+                assert np.isfinite(estimates).all()
+                assert not estimates[:, ~np.isin(np.arange(52), cards.cards_of(rules.deck_mask))].any()
+                if name in EXACT_SUM:
+                    possible = np.minimum(missing, unseen.sum(axis=1))
+                    assert np.allclose(estimates.sum(axis=1), held.sum(axis=1) + possible, atol=1e-3)

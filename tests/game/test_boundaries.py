@@ -1,0 +1,269 @@
+"""What users can import checks what it is given before compiled code runs; records are reproducible bytes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from positions import played
+
+from gin_env import agents, observation
+from gin_env.agents.simple import SimpleBot
+from gin_env.agents.turns import play_bot, play_on
+from gin_env.batch import Games
+from gin_env.game.actions import IllegalActionError, check_action
+from gin_env.game.cards import card_text
+from gin_env.game.state import OVER
+from gin_env.observations.compact import COMPACT, expand, expand_masks
+from gin_env.observations.views import VIEW, PlayerView
+from gin_env.support.compilation import cache_folder
+
+
+def started(number: int = 3) -> Games:
+    games = Games(number)
+    games.start(games.everyone, np.zeros(number, np.uint64), np.arange(number, dtype=np.uint64))
+    return games
+
+
+ONE = np.array([0])
+TWO_SEEDS, THREE_SEEDS = np.zeros(2, np.uint64), np.zeros(3, np.uint64)
+OUTSIDE = [np.array([5_000_000]), np.array([-1]), np.array([0, 3]), [3], np.array([2**63], np.uint64)]
+NO_INDICES = [np.array([0.0]), ["a"], np.zeros((1, 1), np.int64), None, np.array([True]), 0]
+READING = {
+    "candidates": lambda games, some: games.candidates(some),
+    "masks": lambda games, some: games.masks(some),
+    "observations": lambda games, some: games.observations(some, 0),
+    "compact_observations": lambda games, some: games.compact_observations(some),
+    "views": lambda games, some: games.views(some),
+    "waiting_for": lambda games, some: games.waiting_for(0, some),
+    "find_illegal": lambda games, some: games.find_illegal(some, np.full(np.size(some), 104)),
+    "play": lambda games, some: games.play(some, np.full(np.size(some), 106)),
+    "start": lambda games, some: games.start(some, *[np.zeros(np.size(some), np.uint64)] * 2),
+}
+
+
+def refuse(games: Games, error: type[Exception], call, *args) -> None:
+    before = games.state.tobytes(), games.done.tobytes(), games.rewards.tobytes()
+    with pytest.raises(error):
+        call(*args)
+    assert (games.state.tobytes(), games.done.tobytes(), games.rewards.tobytes()) == before
+
+
+@pytest.mark.parametrize("method", READING)
+@pytest.mark.parametrize("some", OUTSIDE, ids=str)
+def test_a_game_that_there_is_not_is_an_index_error(method, some):
+    games = started()
+    refuse(games, IndexError, READING[method], games, some)
+
+
+@pytest.mark.parametrize("method", READING)
+@pytest.mark.parametrize("some", NO_INDICES, ids=str)
+def test_what_are_no_indices_is_refused(method, some):
+    games = started()
+    refuse(games, (TypeError, ValueError), READING[method], games, some)  # type: ignore[arg-type]
+
+
+def test_nothing_is_played_in_a_game_that_is_over():
+    games = Games(1)
+    for action in (104, 0, 106):
+        refuse(games, IllegalActionError, games.play, ONE, np.array([action]))
+    refuse(games, IndexError, play_on, games, SimpleBot(), ONE)
+    refuse(games, IndexError, play_bot, started(), SimpleBot(), np.array([0, 3]))
+    refuse(games, ValueError, play_bot, started(), SimpleBot(), np.array([1, 1]))
+    refuse(games, IndexError, play_on, started(), SimpleBot(), np.array([3]))
+
+
+def test_a_game_takes_one_action_at_a_time_in_any_order_of_the_games():
+    games, other = started(), started()
+    refuse(games, ValueError, games.play, np.array([1, 0, 1]), np.array([106, 106, 106]))
+    games.play(np.array([2, 0]), np.array([105, 106]))
+    other.play(np.array([0, 2]), np.array([106, 105]))
+    assert games.state.tobytes() == other.state.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("seeds", "episodes", "twins", "error"),
+    [
+        (TWO_SEEDS, THREE_SEEDS, None, ValueError),
+        (THREE_SEEDS, TWO_SEEDS, None, ValueError),
+        (THREE_SEEDS, THREE_SEEDS, np.zeros(2, np.bool_), TypeError),
+        (THREE_SEEDS, THREE_SEEDS, THREE_SEEDS, TypeError),
+        (np.zeros(3), THREE_SEEDS, None, TypeError),
+        ([1, 2, 3], THREE_SEEDS, None, TypeError),
+    ],
+)
+def test_seeds_that_do_not_fit_are_refused(seeds, episodes, twins, error):
+    games = started()
+    refuse(games, error, games.start, games.everyone, seeds, episodes, twins)
+
+
+@pytest.mark.parametrize("player", [2, 7, -1, 2**70, 0.0, "0", np.timedelta64(0)])
+def test_there_are_two_players(player):
+    games = started()
+    for call in (games.observations, games.views, games.compact_observations):
+        refuse(games, (TypeError, ValueError), call, games.everyone, player)  # type: ignore[arg-type]
+    refuse(games, (TypeError, ValueError), games.waiting_for, player, games.everyone)  # type: ignore[arg-type]
+
+
+def test_arrays_for_results_must_fit():
+    games = started()
+    refuse(games, ValueError, games.masks, games.everyone, np.zeros((2, 107), np.int8))
+    refuse(games, TypeError, games.masks, games.everyone, np.zeros((3, 107)))
+    refuse(games, ValueError, games.observations, games.everyone, 0, np.zeros((3, 5), np.float32))
+    refuse(games, TypeError, games.compact_observations, games.everyone, 0, np.zeros(3, VIEW))
+    with pytest.raises(ValueError, match="shape"):
+        expand(games.compact_observations(games.everyone), np.zeros((1, 5), np.float32))
+
+
+@pytest.mark.parametrize("game", [3, -1, 1.0, slice(None), None])
+def test_a_deck_is_dealt_in_one_game_that_there_is(game):
+    games = started()
+    deck = games.deck(0)
+    refuse(games, (TypeError, ValueError), games.set_deck, game, deck, 0)  # type: ignore[arg-type]
+    refuse(games, (TypeError, ValueError), games.deck, game)  # type: ignore[arg-type]
+
+
+# --- Records from outside -------------------------------------------------------------------------------
+
+DAMAGE = {
+    "player": lambda view: view.__setitem__("player", 2),
+    "to move": lambda view: view["public"].__setitem__("to_move", -1),
+    "phase": lambda view: view["public"].__setitem__("phase", 9),
+    "history length": lambda view: view["public"].__setitem__("history_length", 60_000),
+    "history": lambda view: view["public"]["history"].__setitem__((slice(None), 0), 250),
+    "upcard": lambda view: view["public"].__setitem__("upcard", 90),
+    "hand size": lambda view: view["private"].__setitem__("hand", 0),
+    "foreign cards": lambda view: view["private"].__setitem__("hand", np.uint64(0x3FF) << np.uint64(54)),
+    "draws": lambda view: view["private"].__setitem__("num_stock_draws", 200),
+    "turn": lambda view: view["public"].__setitem__("turn", 200),
+    "discarded later": lambda view: view["public"].__setitem__("discard_turn", 255),
+    "no rules": lambda view: view["public"]["rules"].__setitem__("ranks", 0),
+    "no target": lambda view: view["public"]["rules"].__setitem__("target_score", 0),
+}
+
+
+@pytest.mark.parametrize("field", DAMAGE)
+def test_a_damaged_view_is_refused(field):
+    games = started()
+    games.play(games.everyone, np.full(3, 106))
+    records = games.views(games.everyone).records
+    PlayerView(records)
+    DAMAGE[field](records)
+    with pytest.raises(ValueError, match="no position of a hand"):
+        PlayerView(records)
+
+
+def test_random_bytes_are_no_view_and_no_observation():
+    rng = np.random.default_rng(0)
+    for dtype, reader in ((VIEW, PlayerView), (COMPACT, expand), (COMPACT, expand_masks)):
+        with pytest.raises(ValueError, match="no position of a hand"):
+            reader(np.frombuffer(rng.bytes(4 * dtype.itemsize), dtype))
+    with pytest.raises(ValueError, match="no position of a hand"):
+        expand(np.zeros(2, COMPACT))
+    with pytest.raises(TypeError, match="VIEW"):
+        PlayerView([])  # type: ignore[arg-type]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["random", "simple", "knock-at-once, small deck"])
+def test_every_true_position_passes_the_check_of_records(name):
+    games = played(name).games()
+    for player in (0, 1):
+        view = games.views(games.everyone, player)
+        assert PlayerView(view.records.copy()).masks().tobytes() == view.masks().tobytes()
+        compact = games.compact_observations(games.everyone, player)
+        assert np.array_equal(expand(compact), view.observations())
+    assert (games.state["public"]["phase"] == OVER).any()
+
+
+def test_only_views_come_out_of_a_batch_of_views():
+    views = started().views(np.arange(3))
+    for index in (3, 2**70, "public", ["public"], np.array(["1"])):
+        with pytest.raises(IndexError):
+            views[index]
+    assert len(views[-1]) == len(views[np.int64(2)]) == 1
+
+
+@pytest.mark.compiled
+def test_records_hold_nothing_but_what_is_in_their_fields():
+    """Bytes between the fields held whatever the process had freed: the same view was never the same file."""
+    games = started(200)
+    for make in (
+        lambda: games.views(games.everyone).records,
+        lambda: games.compact_observations(games.everyone),
+    ):
+        first = make().tobytes()
+        rubbish = [np.full(len(first), 255, np.uint8) for _ in range(20)]
+        del rubbish
+        assert make().tobytes() == first
+    view = games.views(games.everyone)
+    mask = np.ones(VIEW.itemsize, bool)
+    for start, end in _fields(VIEW):
+        mask[start:end] = False
+    assert mask.sum() > 0
+    assert not view.records.view(np.uint8).reshape(200, -1)[:, mask].any()
+
+
+def _fields(dtype: np.dtype, offset: int = 0):
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        for number in range(int(np.prod(shape))):
+            yield from _fields(base, offset + number * base.itemsize)
+    elif dtype.names is None:
+        yield offset, offset + dtype.itemsize
+    else:
+        for name in dtype.names:
+            field, start = dtype.fields[name][:2]  # type: ignore[index]
+            yield from _fields(field, offset + start)
+
+
+# --- Single values --------------------------------------------------------------------------------------
+
+
+def test_durations_are_no_integers_though_numpy_says_so():
+    with pytest.raises(TypeError, match="an action is an integer"):
+        check_action(np.timedelta64(3))
+    with pytest.raises(TypeError, match="a card id is an integer"):
+        card_text([])  # type: ignore[arg-type]
+    for read in (observation.planes, observation.scalars, lambda one: observation.part(one, "hand")):
+        with pytest.raises(TypeError, match="an observation is a numpy array"):
+            read([1.0])
+    with pytest.raises(ValueError, match="out of range: 0 to 100"):
+        agents.make(f"simple:knock_at={10**20}")
+
+
+BOUNDS_CHECKED = """
+import numpy as np
+from gin_env.game.cards import write_ones
+try:
+    write_ones(np.zeros(1, np.int8), 5, 1)
+except IndexError:
+    print("indices are checked")
+from gin_env import Rules, agents
+from gin_env.batch import Games
+for rules in (Rules(), Rules(ranks=6, suits=3, hand_size=4, knock_limit=6, opening_offer=False)):
+    games = Games(40, rules, "game")
+    games.start(games.everyone, np.full(40, 7, np.uint64), np.arange(40, dtype=np.uint64))
+    for step in range(150):
+        waiting = np.flatnonzero(~games.done)
+        views = games.views(waiting)
+        views.masks(), views.observations()
+        games.play(waiting, agents.make(("random", "simple")[step % 2]).act(views))
+print("none was out of bounds")
+"""
+
+
+@pytest.mark.long
+def test_the_engine_stays_within_the_bounds_of_its_arrays(tmp_path):
+    """With numba's own check of every index, whose kernels have a cache beside the usual one."""
+    beside = (cache_folder() or tmp_path / "none").parent / "bounds-checked"
+    done = subprocess.run(
+        [sys.executable, "-c", BOUNDS_CHECKED],
+        env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "GIN_ENV_CACHE": str(beside)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.splitlines() == ["indices are checked", "none was out of bounds"], done.stderr

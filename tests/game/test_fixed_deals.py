@@ -1,0 +1,97 @@
+"""Decks and dealers that somebody fixes: for which hands they hold, and that nothing of them stays after."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from situations import SITUATIONS, Plain, plain_action
+
+from gin_env import Rules, gin_rummy_v0
+from gin_env.batch import Games
+from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.game.state import OVER
+
+KNOCK, GIN = SITUATIONS["knock by 0"], SITUATIONS["gin by 0"]
+
+
+def hands_of_a_game(env: gin_rummy_v0.raw_env, most: int = 4) -> list[tuple[list[int], int]]:
+    """Deck and dealer of each of the first hands of the present episode, played plainly."""
+    hands = []
+    while not any(env.terminations.values()):
+        public = env.games.state["public"][0]
+        if len(hands) == public["hand_number"]:
+            if len(hands) == most:
+                return hands
+            hands.append((env.games.deck(0).tolist(), int(public["dealer"])))
+        env.step(plain_action(env.observe(env.agent_selection)["action_mask"]))
+    return hands
+
+
+def test_fixed_decks_of_a_game_that_was_broken_off_are_forgotten():
+    fresh, used = (gin_rummy_v0.raw_env(episode="game") for _ in range(2))
+    used.reset(seed=1, options={"deck": [KNOCK.deck, GIN.deck, KNOCK.deck]})
+    for env in (fresh, used):
+        env.reset(seed=5)
+    assert hands_of_a_game(used) == hands_of_a_game(fresh)
+
+
+def test_fixed_decks_of_one_game_of_a_batch_are_forgotten_when_it_alone_begins_again():
+    fresh, used = (GinRummyVectorEnv(2, Plain(), episode="game") for _ in range(2))
+    used.reset(seed=1, options={"deck": [KNOCK.deck, GIN.deck, KNOCK.deck]})
+    fresh.reset(seed=8)
+    used.reset(seed=8)
+    for _ in range(40):
+        observations, rewards = [], []
+        for env in (fresh, used):
+            result = env.step(np.array([plain_action(mask) for mask in env.action_masks()]))
+            observations.append(result[0]["observation"])
+            rewards.append(result[1])
+        assert np.array_equal(*observations)
+        assert np.array_equal(*rewards)
+    assert fresh.seat.games.state["public"]["hand_number"].max() > 0
+
+
+@pytest.mark.parametrize("dealer", [0, 1])
+def test_the_dealer_option_holds_for_one_deck_for_several_and_without_any(dealer):
+    one_hand = gin_rummy_v0.raw_env()
+    for seed in range(4):
+        for options in ({"dealer": dealer}, {"dealer": dealer, "deck": KNOCK.deck}):
+            one_hand.reset(seed=seed, options=options)
+            assert one_hand.agent_selection == f"player_{1 - dealer}"
+            assert one_hand.games.state["public"]["dealer"][0] == dealer
+        game = gin_rummy_v0.raw_env(rules=Rules(target_score=1000), episode="game")
+        game.reset(seed=seed, options={"dealer": dealer, "deck": [KNOCK.deck, GIN.deck]})
+        (first, dealt_first), (second, dealt_second), (third, _) = hands_of_a_game(game, 3)
+        assert (first, second) == (KNOCK.deck, GIN.deck)
+        assert (dealt_first, dealt_second) == (dealer, 1 - dealer)
+        assert third not in (KNOCK.deck, GIN.deck)
+
+
+@pytest.mark.parametrize("dealer", [0, 1])
+def test_the_learner_begins_where_her_opponent_deals(dealer):
+    env = GinRummyEnv(Plain(), episode="game")
+    for seed in range(4):
+        for options in ({"dealer": dealer}, {"dealer": dealer, "deck": [KNOCK.deck, GIN.deck]}):
+            env.reset(seed=seed, options=options)
+            public = env.seat.games.state["public"][0]
+            assert public["dealer"] == dealer
+            assert public["history_length"] == (1 if dealer == 0 else 0)  # the opponent has passed, or nobody
+        env.reset(seed=seed, options={"deck": KNOCK.deck})
+        assert env.seat.games.deck(0).tolist() == KNOCK.deck
+
+
+def test_decks_that_a_game_does_not_need_change_nothing_once_it_is_over():
+    rules = Rules(target_score=1)  # the first hand that anybody wins ends the game
+    env = gin_rummy_v0.raw_env(rules=rules, episode="game")
+    env.reset(seed=1, options={"deck": [KNOCK.deck, GIN.deck, GIN.deck], "dealer": KNOCK.dealer})
+    assert len(hands_of_a_game(env)) == 1
+    public = env.games.state["public"][0]
+    assert public["phase"] == OVER
+    assert env.games.deck(0).tolist() == KNOCK.deck
+    assert public["scores"].tolist() == [KNOCK.points, 0]
+    for agent in env.possible_agents:
+        assert not env.observe(agent)["action_mask"].any()
+    env.reset(seed=2)
+    fresh = Games(1)
+    fresh.start(np.array([0]), np.array([2], np.uint64), np.zeros(1, np.uint64))
+    assert env.games.deck(0).tolist() == fresh.deck(0).tolist()

@@ -1,0 +1,304 @@
+"""The end of hands and games: void hands, caps, dealers, scores, small decks, and the `Rules` themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers import ONE_GAME, Table
+
+from gin_env.batch import Games
+from gin_env.game.rules import MAX_TURNS, RULES, Rules
+
+DULL = "KC QH JS 9D 8H 7S 6C 5H 4D 3H"
+DREARY = "KD QS JC TH 9C 8S 2H 4C AH 6D"
+ALL_BUT_A_FIVE = "2C 3C 4C 7H 8H 9H JS QS KS 5D"
+GIN_DEFENDER = "AC AS AD 8C 8S 8D KC KD KH 2S"
+
+
+def draw_and_discard_it(table: Table, turns: int) -> None:
+    """`turns` turns in which the stock card drawn is discarded at once."""
+    for _ in range(turns):
+        before = set(table.hand(int(table.public["to_move"])).split())
+        table.play("draw")
+        (drawn,) = set(table.hand(int(table.public["to_move"])).split()) - before
+        table.play(drawn)
+
+
+# --- Void hands (rule 5) ------------------------------------------------------------------------------
+
+
+def test_a_hand_is_void_at_exactly_two_stock_cards():
+    table = Table(DULL, DREARY, upcard="7D").play("pass", "pass")
+    draw_and_discard_it(table, 28)
+    assert (table.public["stock_left"], table.phase) == (3, "draw")
+    table.play("draw")
+    assert (table.public["stock_left"], table.phase) == (2, "discard"), "the turn may be finished"
+    discard = table.hand(int(table.public["to_move"])).split()[0]
+    table.play(discard)
+    assert table.result == ("void", -1, 0)
+    assert (table.phase, table.games.done[0], table.games.rewards[0]) == ("over", True, 0)
+    assert table.public["scores"].tolist() == [0, 0]
+    assert table.public["knocker"] == -1
+
+
+def test_whoever_draws_the_last_card_but_two_may_still_knock():
+    # 28 turns of both players, then player 0 draws the 29th card, 5C, and has gin.
+    dull_stock = [card for card in STOCK_WITHOUT_HELP.split() if card != "5C"]
+    table = Table(ALL_BUT_A_FIVE, DREARY_2, upcard="7D", stock=" ".join([*dull_stock[:28], "5C"]))
+    table.play("pass", "pass")
+    draw_and_discard_it(table, 28)
+    table.play("draw")
+    assert table.public["stock_left"] == 2
+    table.play("knock 5D")
+    assert table.result[:2] == ("gin", 0)
+
+
+DREARY_2 = "KD QD JC TH 9C 8S 2H 4D AH 6D"
+STOCK_WITHOUT_HELP = (
+    "AC 5C 6C 7C 8C TC QC KC 3H 4H 5H 6H JH QH KH AS 2S 3S 4S 5S 6S 7S 9S TS AD 2D 3D 8D 9D TD"
+)
+
+
+def test_taking_the_upcard_does_not_shrink_the_stock():
+    table = Table(DULL, DREARY, upcard="7D").play("take", "KC", "take", "KD", "take", "QH")
+    assert table.public["stock_left"] == 31
+
+
+def test_after_a_void_hand_the_same_dealer_deals_again():
+    for dealer in (0, 1):
+        table = Table(DULL, DREARY, upcard="7D", dealer=dealer, episode="game").play("pass", "pass")
+        draw_and_discard_it(table, 29)
+        assert table.result == ("void", -1, 0)
+        assert (table.public["hand_number"], table.public["dealer"]) == (1, dealer)
+        assert (table.phase, table.public["to_move"]) == ("opening offer", 1 - dealer)
+        assert not table.games.done[0]
+
+
+def test_the_cap_on_turns_makes_the_hand_void():
+    table = Table(DULL, DREARY, upcard="7D", rules=Rules(max_turns=5)).play("pass", "pass")
+    draw_and_discard_it(table, 4)
+    assert table.phase == "draw"
+    draw_and_discard_it(table, 1)
+    assert (table.public["turn"], table.result) == (5, ("void", -1, 0))
+
+
+def test_the_last_turn_before_the_cap_may_knock():
+    table = Table(ALL_BUT_A_FIVE, GIN_DEFENDER, upcard="7D", stock="5C", rules=Rules(max_turns=1))
+    table.play("pass", "pass", "draw", "knock 5D")
+    assert table.result == ("gin", 0, 27)
+
+
+def test_a_hand_in_which_only_the_upcard_is_taken_ends_at_the_cap():
+    # The longest hand that the record has room for.
+    table = Table(DULL, DREARY, upcard="7D", rules=Rules(max_turns=MAX_TURNS)).play("pass", "pass", "draw")
+    table.play(table.hand(0).split()[0])
+    while table.phase != "over":
+        table.play("take")
+        table.play(sorted(text for text in table.legal if not text.startswith("knock"))[0])
+    assert table.public["turn"] == MAX_TURNS
+    assert table.public["history_length"] == 2 + 2 * MAX_TURNS
+    assert table.result == ("void", -1, 0)
+
+
+# --- Games of several hands (rule 8) ------------------------------------------------------------------
+
+
+def gin_hand(table: Table, stock: str = "5C", discard: str = "knock 5D") -> None:
+    """A hand that player 0 wins with gin for 27 points, whoever deals."""
+    table.deal(ALL_BUT_A_FIVE, GIN_DEFENDER, "7D", stock)
+    table.play("pass", "pass")
+    if table.public["to_move"] == 1:
+        table.deal(ALL_BUT_A_FIVE, GIN_DEFENDER, "7D", "QD " + stock)
+        table.play("pass", "pass", "draw", "QD")
+    table.play("draw", discard)
+
+
+def test_the_deal_alternates_after_every_scored_hand():
+    table = Table(DULL, DREARY, upcard="7D", dealer=1, episode="game")
+    dealers = []
+    for _ in range(3):
+        dealers.append(int(table.public["dealer"]))
+        gin_hand(table)
+        assert table.result == ("gin", 0, 27)
+    assert dealers == [1, 0, 1]
+    assert table.public["dealer"] == 0
+    assert table.public["scores"].tolist() == [81, 0]
+
+
+def test_a_game_ends_at_one_hundred_points():
+    table = Table(DULL, DREARY, upcard="7D", episode="game")
+    for hand in range(4):
+        assert not table.games.done[0]
+        assert table.public["hand_number"] == hand
+        gin_hand(table)
+    assert table.games.done[0]
+    assert table.phase == "over"
+    assert table.public["scores"].tolist() == [108, 0]
+    assert table.games.rewards[0] == pytest.approx(1.08)
+
+
+def test_ninety_nine_is_not_enough_and_one_hundred_is():
+    for before, over in ((72, False), (73, True)):
+        table = Table(DULL, DREARY, upcard="7D", episode="game")
+        table.public["scores"] = (before, 0)
+        gin_hand(table)
+        assert table.public["scores"].tolist() == [before + 27, 0]
+        assert table.games.done[0] == over
+
+
+@pytest.mark.parametrize(("reward", "paid"), [("win", 1.0), ("points", 0.27)])
+def test_reaching_one_hundred_in_the_hand_in_which_the_other_is_at_ninety_nine(reward, paid):
+    table = Table(DULL, DREARY, upcard="7D", episode="game", reward=reward)
+    table.public["scores"] = (98, 99)
+    gin_hand(table)
+    assert table.public["scores"].tolist() == [125, 99]
+    assert table.games.done[0]
+    assert table.games.rewards[0] == pytest.approx(paid)
+    # And the other way round: the knocker at 99 is undercut by the player at 98.
+    table = Table(DULL, DREARY, upcard="7D", episode="game", reward=reward)
+    table.public["scores"] = (99, 98)
+    gin_hand(table, stock="QD", discard="knock QD")
+    assert table.result == ("undercut", 1, 28)
+    assert table.public["scores"].tolist() == [99, 126]
+    assert table.games.done[0]
+    assert table.games.rewards[0] == pytest.approx({"win": -1.0, "points": -0.28}[reward])
+
+
+def test_the_win_reward_of_a_game_is_paid_at_its_end_only():
+    table = Table(DULL, DREARY, upcard="7D", episode="game", reward="win")
+    for expected in (0, 0, 0, 1):
+        gin_hand(table)
+        assert table.games.rewards[0] == expected
+
+
+def test_the_target_score_is_a_rule():
+    table = Table(DULL, DREARY, upcard="7D", episode="game", rules=Rules(target_score=27))
+    gin_hand(table)
+    assert table.games.done[0]
+
+
+def test_a_game_ends_undecided_after_the_most_hands():
+    table = Table(DULL, DREARY, "7D", episode="game", reward="win", rules=Rules(max_hands=3))
+    for over in (False, False, True):
+        gin_hand(table)
+        assert table.games.done[0] == over
+    assert table.public["hand_number"] == 2
+    assert table.games.rewards[0] == 0, "nobody has reached the target"
+
+
+def test_an_episode_of_one_hand_ends_with_the_hand():
+    table = Table(DULL, DREARY, upcard="7D")
+    gin_hand(table)
+    assert table.games.done[0]
+    assert table.games.rewards[0] == pytest.approx(0.27)
+
+
+# --- Small decks --------------------------------------------------------------------------------------
+
+
+def test_a_small_deck_is_played_with_its_own_cards_only():
+    rules = Rules(ranks=5, suits=3, hand_size=3, knock_limit=3)
+    assert (rules.deck_size, rules.initial_stock) == (15, 8)
+    table = Table("AC 2C 5H", "4C 5C AS", upcard="2S", stock="3C 4S", rules=rules)
+    assert table.public["stock_left"] == 8
+    table.play("pass", "pass", "draw")
+    assert table.legal == {"AC", "2C", "3C", "5H", "knock 5H"}
+    table.play("knock 5H")
+    # Gin: no lay-offs, though 4C 5C would chain on to the run.
+    assert table.result == ("gin", 0, 25 + 10)
+
+
+def test_random_small_decks_hold_each_of_their_cards_once():
+    rules = Rules(ranks=5, suits=3, hand_size=3)
+    games = Games(20, rules)
+    games.start(games.everyone, np.arange(20, dtype=np.uint64), np.zeros(20, np.uint64))
+    wanted = [suit * 13 + rank for suit in range(3) for rank in range(5)]
+    for state in games.state:
+        assert sorted(state["hidden"]["deck"][:15].tolist()) == wanted
+
+
+def test_a_small_deck_is_void_at_its_stock_floor():
+    rules = Rules(ranks=5, suits=3, hand_size=3, knock_limit=0, stock_floor=4)
+    table = Table("AC 3H 5S", "4C 5C AS", upcard="2S", stock="2H 4S 4H 5H", rules=rules).play("pass", "pass")
+    draw_and_discard_it(table, 4)
+    assert (table.public["stock_left"], table.result) == (4, ("void", -1, 0))
+
+
+def test_every_stock_card_of_a_small_hand_can_be_drawn_by_one_player():
+    # Hands of five: one player draws 39 times from the stock while the other takes what she discards.
+    rules = Rules(hand_size=5, knock_limit=0)
+    table = Table("AC 3C 5H 7S 9D", "2C 4H 6S 8D TC", upcard="QC", rules=rules).play("pass", "pass")
+    drawn = []
+    while table.phase != "over":
+        before = table.hand(0).split()
+        table.play("draw")
+        drawn += set(table.hand(0).split()) - set(before)
+        table.play(drawn[-1])
+        if table.phase != "over":
+            table.play("take", table.hand(1).replace(drawn[-1], "").split()[0])
+        private = table.games.state["private"][0]
+        assert private["num_stock_draws"].tolist() == [len(drawn), 0]
+    assert len(drawn) == rules.initial_stock - rules.stock_floor
+    assert [len(table.hand(player).split()) for player in (0, 1)] == [5, 5]
+
+
+# --- Rules --------------------------------------------------------------------------------------------
+
+
+def test_default_rules_are_those_of_the_challenge():
+    rules = Rules()
+    assert (rules.hand_size, rules.knock_limit, rules.gin_bonus, rules.undercut_bonus) == (10, 10, 25, 25)
+    assert (rules.target_score, rules.stock_floor, rules.opening_offer) == (100, 2, True)
+    assert (rules.deck_size, rules.initial_stock, rules.deck_mask) == (52, 31, (1 << 52) - 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"ranks": 14}, "Rules.ranks = 14"),
+        ({"ranks": 0}, "Rules.ranks = 0"),
+        ({"suits": 5}, "Rules.suits = 5"),
+        ({"hand_size": 11}, "Rules.hand_size = 11"),
+        ({"hand_size": 0}, "Rules.hand_size = 0"),
+        ({"knock_limit": -1}, "Rules.knock_limit = -1"),
+        ({"gin_bonus": -5}, "Rules.gin_bonus = -5"),
+        ({"undercut_bonus": 1001}, "Rules.undercut_bonus = 1001"),
+        ({"target_score": 0}, "Rules.target_score = 0"),
+        ({"stock_floor": -1}, "Rules.stock_floor = -1"),
+        ({"max_turns": MAX_TURNS + 1}, f"Rules.max_turns = {MAX_TURNS + 1}"),
+        ({"max_hands": 0}, "Rules.max_hands = 0"),
+        ({"stock_floor": 31}, r"more than 31 \(stock_floor\)"),
+        ({"ranks": 5, "suits": 3}, "a deck of 15 cards is too small"),
+    ],
+)
+def test_rules_that_cannot_be_played_are_errors_that_name_the_value(values, message):
+    with pytest.raises(ValueError, match=message):
+        Rules(**values)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"ranks": 5.0}, {"knock_limit": "10"}, {"max_turns": None}, {"suits": True}, {"opening_offer": 1}],
+)
+def test_rules_of_another_type_are_errors_that_name_the_value(values):
+    ((name, value),) = values.items()
+    with pytest.raises(TypeError, match=f"Rules.{name} must be .*{value!r}"):
+        Rules(**values)
+
+
+def test_rules_are_frozen_and_take_numpy_integers():
+    rules = Rules(knock_limit=np.int64(4), opening_offer=np.False_)
+    assert type(rules.knock_limit) is int
+    assert rules == Rules(knock_limit=4, opening_offer=False)
+    with pytest.raises(AttributeError):
+        rules.knock_limit = 5
+
+
+def test_rules_survive_the_round_trip_through_their_record():
+    rules = Rules(4, 3, 2, 7, 20, 10, 10_000, 1, False, 126, 30_000)
+    record = rules.record()
+    assert record.dtype == RULES
+    assert Rules.from_record(record) == rules
+    assert Rules.from_record(Rules().record()) == Rules()
+    games = Games(2, rules)
+    assert games.views(ONE_GAME, 0).rules == rules

@@ -1,0 +1,206 @@
+"""Every environment tells of every ending, to both sides, what the hand itself says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers import ONE_GAME
+from situations import RULES, SITUATIONS, Plain, plain_action
+
+from gin_env import agents, gin_rummy_v0
+from gin_env.batch import Games
+from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.game.state import OUTCOME_NAMES
+from gin_env.wrappers.sb3 import GinRummyVecEnv
+
+every_situation = pytest.mark.parametrize("situation", SITUATIONS.values(), ids=SITUATIONS)
+ILLEGAL = 0  # AC: never legal for whoever has not drawn yet
+
+
+def play_on(env: GinRummyEnv, mask: np.ndarray) -> tuple[float, dict]:
+    """The learner plays plainly to the end: the sum of her rewards, the last info."""
+    total, over, info = 0.0, False, {"action_mask": mask}
+    while not over:
+        _, reward, over, _, info = env.step(plain_action(info["action_mask"]))
+        total += reward
+    return total, info
+
+
+@every_situation
+def test_the_result_of_a_hand_is_the_hands(situation):
+    games = Games(1, RULES)
+    games.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+    games.set_deck(0, situation.deck, situation.dealer)
+    while not games.done[0]:
+        games.play(ONE_GAME, Plain().act(games.views(ONE_GAME)))
+    assert games.results[0].item() == (
+        True,
+        OUTCOME_NAMES.index(situation.outcome),
+        situation.winner,
+        situation.knocker,
+        situation.points,
+        situation.turns,
+        situation.dealer,
+    )
+    assert games.rewards[0] == pytest.approx(situation.reward(0))
+    scores = [situation.points if player == situation.winner else 0 for player in (0, 1)]
+    assert games.state["public"]["scores"][0].tolist() == scores
+
+
+@every_situation
+def test_the_learner_hears_how_the_hand_ended_for_her(situation):
+    for reward in ("points", "win"):
+        env = GinRummyEnv(Plain(), RULES, reward=reward)
+        _, info = env.reset(options={"deck": situation.deck, "dealer": situation.dealer})
+        total, info = play_on(env, info["action_mask"])
+        assert total == pytest.approx(situation.reward(0) if reward == "points" else situation.win_reward(0))
+        told = {name: info[name] for name in ("outcome", "won", "points", "turns")}
+        assert told == {
+            "outcome": situation.outcome,
+            "won": situation.winner == 0,
+            "points": situation.points,
+            "turns": situation.turns,
+        }
+        assert not info["action_mask"].any()
+
+
+@every_situation
+def test_both_agents_of_the_aec_environment_are_paid(situation):
+    for reward in ("points", "win"):
+        env = gin_rummy_v0.raw_env(rules=RULES, reward=reward)
+        env.reset(seed=1, options={"deck": situation.deck, "dealer": situation.dealer})
+        while not any(env.terminations.values()):
+            assert env.rewards == {"player_0": 0.0, "player_1": 0.0}
+            env.step(plain_action(env.observe(env.agent_selection)["action_mask"]))
+        for player in (0, 1):
+            paid = situation.reward(player) if reward == "points" else situation.win_reward(player)
+            assert env.rewards[f"player_{player}"] == pytest.approx(paid)
+
+
+def test_games_of_one_batch_end_each_in_its_own_way():
+    """A game for each situation, so that seats and outcomes are mixed, and one that ends illegally."""
+    situations = list(SITUATIONS.values())
+    count = len(situations) + 1
+    env = GinRummyVectorEnv(count, Plain(), RULES, illegal_action="lose")
+    env.reset(seed=0)
+    for index, situation in enumerate((*situations, situations[0])):
+        mask = np.arange(count) == index
+        options = {"deck": situation.deck, "dealer": situation.dealer, "reset_mask": mask}
+        _, infos = env.reset(options=options)
+    returns, seen = np.zeros(count), {}
+    while len(seen) < count:
+        actions = np.array([plain_action(mask) for mask in infos["action_mask"]])
+        if not seen:
+            actions[-1] = ILLEGAL
+        _, rewards, over, _, infos = env.step(actions)
+        for index in np.flatnonzero(over):
+            final = {name: values[index].item() for name, values in infos["final_info"].items()}
+            seen.setdefault(index, final | {"return": returns[index] + rewards[index]})
+        returns += rewards
+    for index, situation in enumerate(situations):
+        assert seen[index]["outcome"] == situation.outcome
+        assert seen[index]["won"] == (situation.winner == 0)
+        assert (seen[index]["points"], seen[index]["turns"]) == (situation.points, situation.turns)
+        assert seen[index]["return"] == pytest.approx(situation.reward(0))
+    last = seen[count - 1]
+    assert (last["outcome"], last["won"], last["points"], last["turns"]) == ("illegal", False, 0, 0)
+    assert last["return"] == -1
+
+
+def test_an_illegal_first_action_of_a_later_episode_tells_nothing_of_the_hand_before():
+    situation = SITUATIONS["gin by 0"]  # the learner begins: nobody has acted when she is asked
+    options = {"deck": situation.deck, "dealer": situation.dealer}
+    single = GinRummyEnv(Plain(), RULES, illegal_action="lose")
+    _, info = single.reset(options=options)
+    assert play_on(single, info["action_mask"])[1]["won"]
+    single.reset(options=options)
+    _, reward, over, _, info = single.step(ILLEGAL)
+    assert (reward, over) == (-1, True)
+    assert (info["outcome"], info["won"], info["points"], info["turns"]) == ("illegal", False, 0, 0)
+
+    batch = GinRummyVectorEnv(3, Plain(), RULES, illegal_action="lose")
+    _, infos = batch.reset(options=options)
+    over = np.zeros(3, bool)
+    while not over.all():
+        _, _, over, _, infos = batch.step(np.array([plain_action(mask) for mask in infos["action_mask"]]))
+    assert infos["final_info"]["won"].all()
+    batch.reset(options=options)
+    _, _, _, _, infos = batch.step(np.full(3, ILLEGAL))
+    assert infos["final_info"]["outcome"].tolist() == ["illegal"] * 3
+    for name in ("won", "points", "turns"):
+        assert not infos["final_info"][name].any()
+
+
+def test_the_sb3_environment_tells_what_the_vector_environment_tells():
+    """Game by game through many episodes, illegal ends among them, with the learner in play."""
+    count, rng = 8, np.random.default_rng(2)
+    ours = GinRummyVectorEnv(count, "simple", illegal_action="lose")
+    sb3 = GinRummyVecEnv(count, "simple", illegal_action="lose", seed=4)
+    _, infos = ours.reset(seed=4)
+    sb3.reset()
+    returns, lengths, outcomes = np.zeros(count), np.zeros(count, int), set()
+    for _ in range(40):
+        actions = np.array([plain_action(mask) for mask in infos["action_mask"]])
+        actions[rng.random(count) < 0.03] = 106  # a pass, which is mostly illegal
+        _, rewards, over, _, infos = ours.step(actions)
+        _, sb3_rewards, sb3_over, sb3_infos = sb3.step(actions)
+        assert np.array_equal(rewards, sb3_rewards)
+        assert np.array_equal(over, sb3_over)
+        returns += rewards
+        lengths += 1
+        for game in np.flatnonzero(over):
+            told = sb3_infos[game]
+            for name in ("outcome", "won", "points", "turns"):
+                assert told[name] == infos["final_info"][name][game]
+            assert told["episode"]["r"] == pytest.approx(returns[game])
+            assert told["episode"]["l"] == lengths[game]
+            final = infos["final_obs"][game]["observation"]
+            assert np.array_equal(told["terminal_observation"], final)
+            outcomes.add(told["outcome"])
+        returns[over], lengths[over] = 0, 0
+    assert {"knock", "illegal"} <= outcomes
+
+
+def test_results_within_a_game_of_several_hands_are_those_of_the_hands():
+    """A copy of the state before each action plays on as a single hand, whose end stays to be looked at."""
+    count = 3
+    games, copy = Games(count, episode="game"), Games(count)
+    games.start(games.everyone, np.full(count, 3, np.uint64), np.arange(count, dtype=np.uint64))
+    simple, ended = agents.make("simple"), 0
+    while not games.done.all():
+        running = np.flatnonzero(~games.done)
+        actions = simple.act(games.views(running))
+        copy.state[:] = games.state
+        earned = games.rewards.copy()
+        games.play(running, actions)
+        copy.play(running, actions)
+        for game in running[games.results["ended"][running]]:
+            public = copy.state["public"][game]
+            result = games.results[game]
+            for name in ("outcome", "winner", "knocker", "points", "dealer"):
+                assert result[name] == public[name], name
+            assert result["turns"] == public["turn"]
+            sign = {0: 1, 1: -1, -1: 0}[int(public["winner"])]
+            assert games.rewards[game] - earned[game] == pytest.approx(
+                sign * public["points"] / 100, abs=1e-5
+            )
+            ended += 1
+    assert ended > 20
+
+
+def test_the_next_hand_shows_nothing_of_the_last_one():
+    """What players see of the next hand of a game is as if it had been dealt first, but for the scores."""
+    games = Games(1, episode="game")
+    games.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+    situation = SITUATIONS["undercut of a knock by 0"]
+    games.set_deck(0, situation.deck, situation.dealer)
+    while not games.results["ended"][0]:
+        games.play(ONE_GAME, Plain().act(games.views(ONE_GAME)))
+    fresh = Games(1)
+    fresh.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+    fresh.set_deck(0, games.deck(0), 1 - situation.dealer)
+    second, first = games.state["public"][0], fresh.state["public"][0]
+    for name in second.dtype.names:
+        if name not in ("rules", "scores", "hand_number", "history", "discard_turn"):
+            assert np.array_equal(second[name], first[name]), name
+    assert (second["hand_number"], second["scores"].tolist()) == (1, [0, 35])

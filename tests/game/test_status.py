@@ -1,0 +1,140 @@
+"""`state.status` finds every broken invariant, and none in a state that play can reach."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from positions import POLICIES, played
+
+from gin_env.game.state import DISCARD, DRAW, NO_CARD, OVER, STATE, status
+
+
+@pytest.mark.parametrize("name", list(POLICIES))
+def test_every_position_of_play_is_sound(name):
+    for record in played(name).states[::7]:
+        assert status(record) == []
+
+
+def position(phase: int, *, taken: bool = False) -> np.void:
+    """A copy of some position of random play in this phase."""
+    for record in (
+        played("random-0").states if "random-0" in POLICIES else played(next(iter(POLICIES))).states
+    ):
+        if record["public"]["phase"] == phase and (record["public"]["taken"] != NO_CARD) == taken:
+            return record.copy()
+    raise LookupError("no such position")
+
+
+def broken(change, phase: int = DRAW, *, taken: bool = False) -> str:
+    record = position(phase, taken=taken)
+    change(record)
+    return "; ".join(status(record))
+
+
+def set_field(name: str, value):
+    def change(record):
+        record["public"][name] = value
+
+    return change
+
+
+RANGES = {
+    "phase": (0, 4), "to_move": (0, 1), "dealer": (0, 1), "first_upcard": (0, 51), "upcard": (-1, 51),
+    "taken": (-1, 51), "stock_left": (0, 31), "turn": (0, 100), "history_length": (0, 256), "outcome": (0, 4),
+    "winner": (-1, 1), "knocker": (-1, 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_numbers_out_of_range_are_named_and_no_others(name):
+    least, most = RANGES[name]
+    unsigned = np.issubdtype(position(DRAW)["public"][name].dtype, np.unsignedinteger)
+    for value in (most + 1, *(() if unsigned else (least - 1,))):
+        assert f"{name} = {value}, not from {least} to {most}" in broken(set_field(name, value))
+    for value in (least, most):
+        assert f"{name} =" not in broken(set_field(name, value))
+
+
+def give(player: int, card_of):
+    def change(record):
+        record["private"]["hand"][player] |= np.uint64(1 << int(card_of(record)))
+
+    return change
+
+
+def lowest(mask) -> int:
+    return (int(mask) & -int(mask)).bit_length() - 1
+
+
+def test_a_card_in_two_places_is_named():
+    found = broken(give(0, lambda record: lowest(record["private"]["hand"][1])))
+    assert "player 0's hand and player 1's hand share" in found
+    assert "player 0 holds 11 cards, not 10" in found
+    assert "player 1's hand and the pile share" in broken(give(1, lambda record: record["public"]["upcard"]))
+
+
+def test_a_lost_card_is_named():
+    def lose(record):
+        record["private"]["hand"][0] &= ~np.uint64(1 << lowest(record["private"]["hand"][0]))
+
+    assert "missing or foreign: " in broken(lose)
+
+
+def test_a_stock_with_a_card_twice_is_named():
+    def repeat(record):
+        deck = record["hidden"]["deck"]
+        deck[51] = deck[50]
+
+    assert "the stock holds a card twice" in broken(repeat)
+
+
+@pytest.mark.parametrize(
+    ("field", "message"),
+    [
+        ("shown", "player 0 has shown"),
+        ("declined", "player 0 declined"),
+        ("discarded", "discarded, but not in the pile"),
+    ],
+)
+def test_public_sets_hold_only_cards_that_are_there(field, message):
+    def add(record):
+        record["public"][field][0] |= np.uint64(1 << lowest(record["private"]["hand"][1]))
+
+    assert message in broken(add)
+
+
+def test_who_discarded_a_card_is_known_and_one_player():
+    def both(record):
+        public = record["public"]
+        public["discarded"] = np.uint64(1 << int(public["upcard"]))
+
+    def nobody(record):
+        public = record["public"]
+        public["discarded"] = 0
+        public["first_upcard"] = lowest(record["private"]["hand"][0])
+
+    assert "both players discarded" in broken(both)
+    assert "nobody discarded" in broken(nobody)
+
+
+def test_upcard_and_taken_card_fit_the_phase():
+    assert "never both or neither" in broken(set_field("upcard", NO_CARD))
+    assert "the upcard is not in the pile" in broken(
+        lambda record: record["public"].__setitem__("upcard", lowest(record["private"]["hand"][0]))
+    )
+    taking = broken(set_field("phase", DRAW), DISCARD, taken=True)
+    assert "a card is taken in the phase 'draw'" in taking
+    assert "not shown by its player" in broken(set_field("shown", 0), DISCARD, taken=True)
+
+
+def test_a_hand_that_is_over_has_an_outcome_and_a_knocked_one_a_winner():
+    assert "exactly when it is over" in broken(set_field("outcome", 4))
+    assert "exactly when it is over" in broken(set_field("outcome", 0), OVER)
+    assert "a winner exactly when" in broken(set_field("winner", 0))
+    assert "a knocker exactly when" in broken(set_field("knocker", 1))
+
+
+@pytest.mark.parametrize("thing", [None, np.zeros(1, STATE), np.zeros(1, STATE)["public"][0]])
+def test_only_one_record_of_the_state_is_accepted(thing):
+    with pytest.raises(TypeError, match=r"one record of gin_env\.game\.state\.STATE"):
+        status(thing)

@@ -1,0 +1,219 @@
+"""The game in words: what is said is right, is all that a player knows, and can be answered."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+from gymnasium.utils.env_checker import check_env
+from helpers import load_example
+from positions import simple_views
+
+from gin_env import PlayerView, Rules, cards
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS, IllegalActionError, describe, parse
+from gin_env.game.state import GIN, KNOCK_WON, UNDERCUT
+from gin_env.game.words import hand_in_words, result_in_words, rules_in_words
+from gin_env.wrappers.text import TextGinRummy, find_action
+
+
+def card(text):
+    return cards.card_id(text)
+
+
+def test_a_position_in_words():
+    view = PlayerView.from_history(
+        cards.parse("AC 2C 3C 7D 7H 7S KD QC 5H TD"),
+        card("9S"),
+        [PASS, DRAW_UPCARD, card("KD"), DRAW_STOCK, card("4H"), DRAW_STOCK, card("QC"), DRAW_UPCARD],
+        [card("5S")],
+        player=1,
+        dealer=1,
+        scores=(40, 25),
+        hand_number=2,
+    )
+    assert str(view) == (
+        "Hand 3, you dealt. Score: you 25, the opponent 40; 100 points win the game.\n"
+        "Your hand: 7H 7S 7D, AC 2C 3C; deadwood TD 9S 5H 5S (29).\n"
+        "Upcard: none. Cards in the stock: 29.\n"
+        "The opponent holds for certain: QC.\n"
+        "Discarded by the opponent and still in the pile: 4H.\n"
+        "Discarded by you and still in the pile: KD.\n"
+        "So far: opponent: pass; you: draw the upcard 9S; you: discard KD; opponent: draw from the stock; "
+        "opponent: discard 4H; you: draw from the stock (5S); you: discard QC; opponent: draw the upcard QC."
+    )
+
+
+def test_who_is_to_move_is_told_what_she_may_do():
+    view = PlayerView.from_history(cards.parse("AC 2C 3C 4H 5H 6H 7S 8S 9S KD"), card("TS"))
+    lines = str(view).splitlines()
+    assert lines[-1] == "Nobody has acted yet."
+    mover = PlayerView.from_history(cards.parse("AC 2C 3C 4H 5H 6H 7S 8S 9S KD"), card("TS"), dealer=1)
+    assert str(mover).splitlines()[-1] == "You may: draw the upcard; pass."
+
+
+def test_the_end_of_a_hand_in_words():
+    rules, hand = Rules(max_turns=1), cards.parse("AC 2C 3C 4H 5H 6H 7S 8S 9S KD")
+    view = PlayerView.from_history(hand, card("TS"), [DRAW_UPCARD, card("KD")], player=1, rules=rules)
+    assert str(view).splitlines()[-1] == "The hand is over: it is void, nobody scores."
+    public = view.records["public"][0]
+    public["winner"], public["points"] = 0, 31
+    said = []
+    for public["outcome"] in (KNOCK_WON, GIN, UNDERCUT):
+        said += [result_in_words(public, 0), result_in_words(public, 1)]
+    assert said == [
+        "you scored 31 by knocking", "the opponent scored 31 by knocking",
+        "you scored 31 with gin", "the opponent scored 31 with gin",
+        "you scored 31 by an undercut", "the opponent scored 31 by an undercut",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("hand", "words"),
+    [
+        ("AC 2C 3C", "AC 2C 3C; no deadwood"),
+        ("KC 2H AS", "deadwood KC 2H AS (13)"),
+        ("4C 4H 4S 4D 5C 6C", "4H 4S 4D, 4C 5C 6C; no deadwood"),
+        ("", "no deadwood"),
+    ],
+)
+def test_a_hand_in_words(hand, words):
+    assert hand_in_words(cards.parse(hand)) == words
+
+
+def test_the_rules_in_words_have_the_numbers_of_the_rules():
+    rules = Rules(
+        ranks=8, suits=3, hand_size=7, knock_limit=6, gin_bonus=20, undercut_bonus=15, target_score=50,
+        stock_floor=1, opening_offer=False,
+    )  # fmt: skip
+    said = rules_in_words(rules)
+    for part in (
+        "with 24 cards: ranks A 2 3 4 5 6 7 8 (ace low) in the suits C clubs, H hearts, S spades.",
+        "is dealt 7 cards", "at most 6 points", "Gin scores 20", "scores 15 and", "than 1 cards", "50 points",
+    ):  # fmt: skip
+        assert part in said
+    assert "may take the upcard or pass" not in said
+    assert "may take the upcard or pass" in rules_in_words()
+
+
+def test_words_hold_nothing_that_the_player_cannot_know():
+    """Every card that is named is in her hand, in the pile, or was seen to be taken or drawn by her."""
+    for one in simple_views(games=16, seed=2, steps=30):
+        record = one.records[0]
+        public, player = record["public"], int(record["player"])
+        moved = {event.card for event in one.history() if event.card >= 0} | {int(public["first_upcard"])}
+        known = cards.mask_of(moved | set(one.stock_draws())) | int(record["private"]["hand"])
+        named = [word.strip(".;(),") for word in str(one).replace("\n", " ").split()]
+        said = {word for word in named if len(word) == 2 and word[0] in cards.RANKS and word[1] in "CHSD"}
+        assert not cards.parse(" ".join(said)) & ~known
+        listed = str(one).splitlines()[-1].removeprefix("You may: ").rstrip(".").split("; ")
+        assert [parse(words) for words in listed] == one.masks()[0].nonzero()[0].tolist()
+        assert player == int(public["to_move"])
+
+
+# --- The environment ----------------------------------------------------------------------------------
+
+
+def test_the_environment_in_words_is_the_environment_in_numbers():
+    import gymnasium
+
+    text = TextGinRummy("tonic", episode="game")
+    number = gymnasium.make("gin_env/GinRummy-v0", opponent="tonic", episode="game")
+    said, info = text.reset(seed=5)
+    observation, _ = number.reset(seed=5)
+    assert said.startswith(rules_in_words())
+    hands = 0
+    for _ in range(400):
+        legal = observation["action_mask"].nonzero()[0].tolist()
+        assert info["legal"] == [describe(action) for action in legal]
+        action = legal[-1] if legal[-1] >= 104 else next((a for a in legal if a >= 52), legal[0])
+        said, *outcome, info = text.step(f"Well... {describe(action).upper()}!")
+        observation, *expected, _ = number.step(action)
+        assert outcome == expected
+        hands += said.startswith("The last hand is over: ")
+        if outcome[1]:
+            break
+    assert hands
+    assert outcome[1]
+    assert said.splitlines()[-1].startswith("The hand is over: ")
+
+
+def test_an_answer_that_cannot_be_played_changes_nothing_until_patience_is_over():
+    env = TextGinRummy("random", patience=2)
+    _, first = env.reset(seed=3)
+    before = env.game.seat.games.state.copy()
+    said, reward, terminated, _, info = env.step("knock with KD")
+    assert said.startswith("Not possible: ")
+    assert (reward, terminated, info["misses"], info["legal"]) == (0.0, False, 1, first["legal"])
+    assert (env.game.seat.games.state == before).all()
+    said, reward, terminated, truncated, _ = env.step("I give up")
+    assert "names no action" in said
+    assert (reward, terminated, truncated) == (-1.0, True, False)
+    with pytest.raises(RuntimeError, match="call reset"):
+        env.step("pass")
+    assert env.reset(seed=3)[1]["legal"] == first["legal"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "action"),
+    [
+        ("pass", PASS),
+        ("First I thought: discard 5H. But no, Knock With tc.", 52 + cards.card_id("TC")),
+        ("DRAW THE UPCARD", DRAW_UPCARD),
+    ],
+)
+def test_the_last_action_of_an_answer_counts(answer, action):
+    assert find_action(answer) == action
+
+
+@pytest.mark.parametrize("answer", ["", "passing", "discard", "discard 5X", "discard 10H"])
+def test_an_answer_without_an_action_is_refused(answer):
+    with pytest.raises(IllegalActionError, match="names no action"):
+        find_action(answer)
+    with pytest.raises(TypeError, match="an answer is a text"):
+        find_action(None)
+
+
+def test_gymnasiums_checker_is_content():
+    check_env(TextGinRummy(), skip_render_check=True)
+
+
+# --- The example --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def example():
+    return load_example("language_model")
+
+
+def test_the_example_plays_without_a_model(example, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["language_model.py", "--stand-in", "--episodes", "3"])
+    example.main()
+    assert "0 answers named no legal action" in capsys.readouterr().out
+
+
+def test_the_example_asks_a_server(example):
+    asked = []
+
+    class Server(BaseHTTPRequestHandler):
+        def do_POST(self):
+            message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked.append(message)
+            answer = example.stand_in(message["messages"])
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps({"choices": [{"message": {"content": answer}}]}).encode())
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Server) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        model = example.served(f"http://127.0.0.1:{server.server_port}/v1/", "some-model")
+        example.play(model, TextGinRummy("random"), seed=1)
+        server.shutdown()
+    assert asked[0]["model"] == "some-model"
+    roles = [message["role"] for message in asked[1]["messages"]]
+    assert roles == ["system", "user", "assistant", "user"]

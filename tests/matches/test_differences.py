@@ -1,0 +1,122 @@
+"""Two matches on the same decks, compared deal by deal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from situations import Plain
+
+from gin_env import MatchResult, Rules, agents, play_match
+from gin_env.agents.turns import play_bot
+from gin_env.batch import Games
+from gin_env.matches import match_parts
+from gin_env.matches.differences import points_difference, win_rate_difference
+from gin_env.matches.intervals import deviations, mean_interval, win_rate_difference_interval
+from gin_env.matches.matches import DEAL_RESULT
+
+
+def result_of(bots: tuple[str, str], deals: list[tuple]) -> MatchResult:
+    records = np.array(deals, DEAL_RESULT)
+    wins, points = (tuple(records[name].sum(axis=0).tolist()) for name in ("wins", "points"))
+    return MatchResult(
+        bots=bots, games=2 * len(deals), seed=3, episode="hand", hands=int(records["hands"].sum()),
+        wins=wins, points=points, knocks=(0, 0), gins=(0, 0), undercuts=(0, 0), voids=0, turns=0,
+        deals=records,
+    )  # fmt: skip
+
+
+FIRST = result_of(("a", "c"), [((2, 0), (50, 0), 2), ((1, 1), (30, 20), 2), ((1, 1), (40, 10), 4)])
+SECOND = result_of(("b", "c"), [((1, 1), (10, 20), 2), ((0, 2), (0, 50), 2), ((1, 0), (10, 10), 4)])
+
+
+def test_a_difference_of_win_rates_by_value():
+    found = win_rate_difference(FIRST, SECOND, 0.9)
+    assert found.value == pytest.approx(4 / 6 - 2 / 5)
+    expected = win_rate_difference_interval(FIRST.wins_and_decided, SECOND.wins_and_decided, 0.9)
+    assert found.interval == expected
+    assert (found.bots, found.games, found.seed) == ((("a", "c"), ("b", "c")), 6, 3)
+    low, high = expected
+    assert str(found) == (
+        f"a against c less b against c: +0.2667 (90 % interval {low:+.4f} to {high:+.4f}), "
+        "6 games each on the same decks"
+    )
+
+
+def test_a_difference_of_points_by_value():
+    found = points_difference(FIRST, SECOND)
+    # Leads of 50, 10, 30 in 8 hands, and of -10, -50, 0.
+    assert found.value == pytest.approx((90 + 60) / 8)
+    of_deals = deviations(np.array([60, 60, 30]), np.array([2, 2, 4]))
+    assert found.interval == pytest.approx(mean_interval(150 / 8, of_deals))
+
+
+def test_a_match_less_itself_is_nothing():
+    assert points_difference(FIRST, FIRST).interval == (0, 0)
+    low, high = win_rate_difference(FIRST, FIRST).interval
+    assert low < 0 < high  # three deals alike do not prove that all are
+
+
+def test_a_difference_turned_round_is_its_negative():
+    for difference in (win_rate_difference, points_difference):
+        low, high = difference(FIRST, SECOND).interval
+        assert difference(SECOND, FIRST).interval == pytest.approx((-high, -low))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seed": 4}, "seed is 3 in one and 4 in the other"),
+        ({"games": 8}, "games is 6 in one and 8"),
+        ({"episode": "game"}, "episode is 'hand' in one and 'game'"),
+        ({"rules": Rules(gin_bonus=20)}, "rules is"),
+        ({"deals": None}, "does not say what each deal came to"),
+    ],
+)
+@pytest.mark.parametrize("difference", [win_rate_difference, points_difference])
+def test_matches_on_other_decks_are_not_compared(difference, change, message):
+    for one, other in ((FIRST, replace(SECOND, **change)), (replace(SECOND, **change), FIRST)):
+        with pytest.raises(ValueError, match=r"(seed|games|episode|rules) is|does not say"):
+            difference(one, other)
+    with pytest.raises(ValueError, match=message):
+        difference(FIRST, replace(SECOND, **change))
+
+
+@pytest.mark.parametrize("difference", [win_rate_difference, points_difference])
+def test_the_confidence_is_checked(difference):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        difference(FIRST, SECOND, 95)
+
+
+def decks_of(bot: agents.Agent) -> dict[tuple[int, int], bytes]:
+    """The deck of every hand in games 0 to 3 of seed 5, by the numbers of the game and of the hand."""
+    table = Games(4, episode="game")
+    match_parts._seat(table, table.everyone, np.arange(4), 5)
+    public, hidden = table.state["public"], table.state["hidden"]
+    decks, running = {}, table.everyone
+    while len(running):
+        for game in running.tolist():
+            key = game, int(public["hand_number"][game])
+            decks.setdefault(key, hidden["deck"][game].tobytes())
+        play_bot(table, bot, running)
+        running = running[~table.done[running]]
+    return decks
+
+
+def test_whoever_plays_a_seed_is_dealt_the_same_decks_in_every_hand():
+    one, other = decks_of(Plain()), decks_of(agents.make("simple"))
+    shared = one.keys() & other.keys()
+    assert len(shared) > 20
+    assert all(one[key] == other[key] for key in shared)
+    assert len({one[key] for key in shared}) == len(shared)
+
+
+@pytest.mark.compiled
+def test_two_bots_that_hardly_differ_are_told_apart_by_fewer_games():
+    first, second = (
+        play_match(bot, "random-discard", 400, seed=1) for bot in ("simple", "simple:knock_at=9")
+    )
+    low, high = win_rate_difference(first, second).interval
+    apart = [match.interval[1] - match.interval[0] for match in (first, second)]
+    assert high - low < 0.95 * np.hypot(*apart)

@@ -1,0 +1,264 @@
+"""Intervals by value and by what they cover: the two games of a deal are one observation.
+
+Simulated matches draw latent strengths: a game is won where luck with the cards, which the twin turns round,
+and chance of its own add up to more than a threshold. Real twins split more often than independent games do
+(correlation -0.6 to 0), hence the negative correlations; positive ones are tried as well.
+"""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, ttest_1samp
+
+from gin_env import play_match
+from gin_env.matches import intervals
+from gin_env.matches.intervals import (
+    deviations,
+    mean_interval,
+    newcombe_interval,
+    normal_quantile,
+    wilson_interval,
+    win_rate_difference_interval,
+    win_rate_interval,
+)
+from gin_env.reproduce.experiments import interval_coverage
+
+MATCHES = 2000
+
+
+def test_the_normal_quantile():
+    for confidence in (0.5, 0.9, 0.95, 0.999):
+        assert normal_quantile(confidence) == pytest.approx(NormalDist().inv_cdf((1 + confidence) / 2))
+
+
+@pytest.mark.parametrize(("won", "games"), [(0, 10), (1, 10), (8, 10), (10, 10), (500, 1000), (1999, 2000)])
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_wilsons_interval_is_that_of_scipy(won, games, confidence):
+    expected = binomtest(won, games).proportion_ci(confidence, "wilson")
+    assert wilson_interval(won / games, games, confidence) == pytest.approx((expected.low, expected.high))
+
+
+def test_the_ends_of_wilsons_interval_are_exact_where_all_games_ended_alike():
+    assert wilson_interval(0.0, 7)[0] == 0
+    assert wilson_interval(1.0, 7)[1] == 1
+
+
+def games_of(deals: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Deals of which so many games were won, both decided."""
+    return np.array(deals), np.full(len(deals), 2)
+
+
+@pytest.mark.parametrize(
+    ("deals", "effect"),
+    [
+        ([2, 0, 2, 0], 2 * 4 / 3),  # always alike: 2, times m / (m - 1) of four deals
+        ([1, 1, 1, 1], 0),  # always split
+        ([2, 1, 1, 0], 4 / 3),  # as often as independent games
+        ([2, 2, 2, 2], 1),  # nothing to tell it by
+        ([0, 0, 0], 1),
+        ([1], 1),
+        ([2, 1, 1, 1], 4 / 3 * 0.75 / 64 / (5 / 8 * 3 / 8 / 8)),  # r: 3/4 and three times -1/4
+    ],
+)
+def test_the_design_effect(deals, effect):
+    assert intervals.design_effect(*games_of(deals)) == pytest.approx(effect)
+
+
+def test_the_design_effect_of_deals_with_undecided_games():
+    wins, decided = np.array([2, 1, 0, 0]), np.array([2, 1, 1, 0])
+    # p = 3/4; r = 1/2, 1/4, -3/4, 0
+    assert intervals.design_effect(wins, decided) == pytest.approx(4 / 3 * 0.875 / 16 / (0.1875 / 4))
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+@pytest.mark.parametrize("deals", [[2, 1, 1, 0, 1, 2], [1, 1, 1], [2, 2, 2], [0] * 5, [2, 0, 0]])
+def test_the_interval_of_a_win_rate_is_wilsons_for_the_games_over_the_design_effect(deals, confidence):
+    wins, decided = games_of(deals)
+    further = NormalDist().inv_cdf((1 + confidence) / 2) ** 2
+    effect = (len(deals) * intervals.design_effect(wins, decided) + further) / (len(deals) + further)
+    expected = wilson_interval(wins.sum() / decided.sum(), decided.sum() / effect, confidence)
+    assert win_rate_interval(wins, decided, confidence) == pytest.approx(expected)
+
+
+def test_deals_that_split_narrow_the_interval_and_leave_it_a_width():
+    def width(deals):
+        low, high = win_rate_interval(*games_of(deals))
+        return high - low
+
+    plain = wilson_interval(0.5, 80)
+    independent, split, alike = width([2, 1, 1, 0] * 10), width([1] * 40), width([2, 0] * 20)
+    assert independent == pytest.approx(plain[1] - plain[0], rel=0.02)
+    assert 0.05 < split < 0.4 * independent
+    assert alike > 1.35 * independent
+    assert width([1]) == pytest.approx(np.subtract(*wilson_interval(0.5, 2)[::-1]))
+
+
+def test_without_a_decided_game_every_win_rate_is_possible():
+    nothing = np.zeros(3, int), np.zeros(3, int)
+    assert win_rate_interval(*nothing) == (0, 1)
+    assert win_rate_difference_interval(nothing, games_of([1, 1, 2])) == (-1, 1)
+    assert win_rate_difference_interval(games_of([1, 1, 2]), nothing) == (-1, 1)
+
+
+def test_newcombes_interval_of_independent_rates():
+    """Newcombe (1998), table II, method 10: 56/70 - 48/80 has the interval 0.0524 to 0.3339."""
+    first, second = ((won / of, wilson_interval(won / of, of)) for won, of in ((56, 70), (48, 80)))
+    assert newcombe_interval(first, second) == pytest.approx((0.0524, 0.3339), abs=1e-4)
+
+
+def test_newcombes_interval_of_correlated_rates():
+    first, second = (0.7, (0.6, 0.75)), (0.4, (0.36, 0.48))
+    low, high = newcombe_interval(first, second, 0.5)
+    assert 0.3 - low == pytest.approx(np.sqrt(0.1**2 + 0.08**2 - 0.1 * 0.08))
+    assert high - 0.3 == pytest.approx(np.sqrt(0.05**2 + 0.04**2 - 0.05 * 0.04))
+
+
+def test_the_difference_uses_the_correlation_of_the_deals():
+    first, second = games_of([2, 1, 0, 1, 2]), games_of([2, 0, 0, 1, 1])
+    rates = (0.6, win_rate_interval(*first)), (0.4, win_rate_interval(*second))
+    # r: 0.8, -0.2, -1.2, -0.2, 0.8 and 1.2, -0.8, -0.8, 0.2, 0.2
+    correlation = (0.96 + 0.16 + 0.96 - 0.04 + 0.16) / np.sqrt(2.8 * 2.8)
+    expected = newcombe_interval(*rates, correlation * 5 / (5 + normal_quantile(0.95) ** 2))
+    assert win_rate_difference_interval(first, second) == pytest.approx(expected)
+
+
+def test_a_match_without_spread_is_correlated_with_nothing():
+    first, second = games_of([2, 1, 0, 1, 2]), games_of([2, 2, 2, 2, 2])
+    rates = (0.6, win_rate_interval(*first)), (1.0, win_rate_interval(*second))
+    assert win_rate_difference_interval(first, second) == pytest.approx(newcombe_interval(*rates))
+
+
+def test_the_interval_of_a_mean_is_that_of_scipy():
+    values = np.array([3.0, 1.0, 4.0, 1.0, 5.0])
+    expected = ttest_1samp(values, 0).confidence_interval(0.9)
+    found = mean_interval(values.mean(), deviations(values, np.ones(5)), 0.9)
+    assert found == pytest.approx((expected.low, expected.high))
+    with pytest.raises(ValueError, match="at least two deals"):
+        mean_interval(3.0, np.zeros(1))
+
+
+def test_deviations_are_what_leaving_out_a_deal_changes():
+    """The linearisation, against the jackknife, of points in numbers of hands that differ."""
+    random = np.random.default_rng(5)
+    hands = random.integers(10, 30, 400)
+    points = random.poisson(8 * hands)
+    ratio = points.sum() / hands.sum()
+    without = (points.sum() - points) / (hands.sum() - hands)
+    assert deviations(points, hands) == pytest.approx(399 * (ratio - without), rel=0.05, abs=0.02)
+    assert deviations(points, hands).mean() == pytest.approx(0, abs=1e-12)
+
+
+# --- Coverage -----------------------------------------------------------------------------------------
+
+
+def draw_deals(
+    random: np.random.Generator, shape: tuple[int, int], rates: list[float], luck: float, shared: float = 0.0
+) -> list[np.ndarray]:
+    """Games won in each deal, int64 (matches, deals), by bots that win at these rates.
+
+    `luck` is the share of the cards in the strength of a game (negative: the twin does not turn it round),
+    `shared` that of what all bots have in common besides.
+    """
+    cards = random.standard_normal(shape) * np.sqrt(abs(luck))
+    wins = [np.zeros(shape, np.int64) for _ in rates]
+    for seat in (1, -1 if luck > 0 else 1):
+        common = random.standard_normal(shape) * np.sqrt((1 - abs(luck)) * shared)
+        for bot, rate in enumerate(rates):
+            own = random.standard_normal(shape) * np.sqrt((1 - abs(luck)) * (1 - shared))
+            wins[bot] += seat * cards + common + own < NormalDist().inv_cdf(rate)
+    return wins
+
+
+def covered(found: list[tuple[float, float]], value: float) -> float:
+    """Per cent of the intervals that hold the value."""
+    return 100 * float(np.mean([low <= value <= high for low, high in found]))
+
+
+@pytest.mark.parametrize(
+    ("rate", "luck", "deals", "unpaired"),
+    [
+        (0.5, 0.6, 500, "too wide"),  # as two bots of equal strength
+        (0.7, 0.5, 100, "too wide"),
+        (0.9, 0.5, 500, None),
+        (0.98, 0.6, 500, None),
+        (0.5, 0.0, 50, None),  # independent games
+        (0.5, -0.5, 100, "too narrow"),  # no real match is like that
+    ],
+)
+def test_the_interval_of_a_win_rate_covers_it(rate, luck, deals, unpaired):
+    """95 % intervals in 2,000 matches; Wilson's of independent games covers too much where deals split."""
+    random = np.random.default_rng(deals + int(100 * rate))
+    (wins,) = draw_deals(random, (MATCHES, deals), [rate], luck)
+    two = np.full(deals, 2)
+    assert 93 <= covered([win_rate_interval(of_match, two) for of_match in wins], rate) <= 97
+    plain = covered([wilson_interval(of_match.mean() / 2, 2 * deals) for of_match in wins], rate)
+    assert {"too wide": plain > 97, "too narrow": plain < 93, None: 93 <= plain <= 97}[unpaired]
+
+
+def test_the_interval_covers_the_win_rate_where_a_third_of_the_games_is_undecided():
+    random = np.random.default_rng(3)
+    results = random.multinomial(1, [0.1, 0.35, 0.05, 0.1, 0.15, 0.25], (MATCHES, 200)).argmax(axis=2)
+    wins, decided = np.array([2, 1, 0, 0, 1, 0])[results], np.array([2, 2, 2, 1, 1, 0])[results]
+    rate = (0.2 + 0.35 + 0.15) / (1 + 0.25)
+    found = [win_rate_interval(*of_match) for of_match in zip(wins, decided, strict=True)]
+    assert 93 <= covered(found, rate) <= 97
+
+
+@pytest.mark.parametrize(
+    ("rates", "luck", "shared", "deals", "wide"),
+    [
+        ([0.7, 0.68], 0.5, 0.0, 100, False),  # bots that have the cards in common only
+        ([0.6, 0.5], 0.4, 0.6, 100, True),
+        ([0.7, 0.69], 0.3, 0.9, 200, True),  # a bot before and after a small change
+        ([0.97, 0.9], 0.3, 0.5, 200, True),
+    ],
+)
+def test_the_interval_of_a_difference_covers_it(rates, luck, shared, deals, wide):
+    """95 % intervals in 2,000 pairs of matches; as if independent they are too wide where bots are alike."""
+    random = np.random.default_rng(deals + int(100 * rates[0]))
+    first, second = draw_deals(random, (MATCHES, deals), rates, luck, shared)
+    two, difference = np.full(deals, 2), rates[0] - rates[1]
+    found = [
+        win_rate_difference_interval((one, two), (other, two))
+        for one, other in zip(first, second, strict=True)
+    ]
+    assert 93 <= covered(found, difference) <= 97
+    independent = [
+        newcombe_interval(*((won.mean() / 2, win_rate_interval(won, two)) for won in pair))
+        for pair in zip(first, second, strict=True)
+    ]
+    assert (covered(independent, difference) > 97) == wide
+
+
+def test_the_interval_of_points_per_hand_covers_them():
+    random = np.random.default_rng(6)
+    hands = random.integers(10, 30, (MATCHES, 50))
+    points = random.gamma(1.0, 8.0 * hands)  # as far apart as the points of two games
+    found = [
+        mean_interval(scored.sum() / played.sum(), deviations(scored, played))
+        for scored, played in zip(points, hands, strict=True)
+    ]
+    assert 93 <= covered(found, 8) <= 97
+
+
+@pytest.mark.compiled
+def test_coverage_is_counted_in_real_matches():
+    assert interval_coverage.held("paired", [(0.4, 0.6), (0.1, 0.3), (0.2, 0.5), (0.5, 0.7)], 0.5) == {
+        "paired_held": 75.0,
+        "paired_half_width": 11.25,
+    }
+    match = play_match("random-discard", "simple", 200, seed=1, episode="hand")
+    row = interval_coverage.win_rate_row(match, 5)
+    parts = zip(*(np.split(games, 5) for games in match.wins_and_decided), strict=True)
+    found = [win_rate_interval(*part, 0.95) for part in parts]
+    assert row.items() >= interval_coverage.held("paired", found, match.win_rate).items()
+    assert row["independent_half_width"] > row["paired_half_width"]
+    other = play_match("simple", "simple", 200, seed=1, episode="hand")
+    difference = interval_coverage.difference_row(match, other, 5)
+    assert difference["value"] == pytest.approx(100 * (match.win_rate - other.win_rate), abs=0.001)
+    rate, less = interval_coverage.coverage_table([row, difference]).splitlines()[2:]
+    assert rate.startswith("| `random-discard` against `simple` | 40 hands |")
+    assert less.startswith("| `random-discard` less `simple`, against `simple` | 40 hands |")

@@ -1,0 +1,152 @@
+"""Who plays many matches and is stopped goes on from there, with the same result."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from gin_env import cli, play_match
+from gin_env.matches import match_log
+from gin_env.matches.match_log import MatchLog
+from gin_env.matches.tournaments import play_tournament
+from gin_env.training import tonic
+
+pytestmark = pytest.mark.compiled
+
+BOTS = ("simple", "random", "simple:knock_at=4")
+TUNING = {"opponents": ["random"], "finalists": 1, "final_games": 4}
+TOURNAMENT = ["tournament", *BOTS, "--games", "4", "--hands", "--seed", "5"]
+
+
+def stop_after(monkeypatch, matches: int) -> list[int]:
+    """Ctrl-C in the match after so many; the list counts those that are really played."""
+    played: list[int] = []
+    play_match = match_log.play_match
+
+    def play(*args, **kwargs):
+        if len(played) == matches:
+            raise KeyboardInterrupt
+        played.append(1)
+        return play_match(*args, **kwargs)
+
+    monkeypatch.setattr(match_log, "play_match", play)
+    return played
+
+
+@pytest.mark.parametrize("stops", [(1,), (0, 1, 1)])
+def test_a_stopped_tournament_goes_on_and_gives_the_same_result(tmp_path, monkeypatch, stops):
+    path = tmp_path / "log"
+    whole = play_tournament(BOTS, 4, seed=3)
+    for stop in stops:
+        with monkeypatch.context() as patch:
+            stop_after(patch, stop)
+            with pytest.raises(KeyboardInterrupt):
+                play_tournament(BOTS, 4, seed=3, log=MatchLog(path, resume=path.exists()))
+    with monkeypatch.context() as patch:
+        played = stop_after(patch, 99)
+        assert play_tournament(BOTS, 4, seed=3, log=MatchLog(path, resume=True)) == whole
+        assert len(played) == 3 - sum(stops)
+
+
+def test_a_stopped_search_goes_on_and_gives_the_same_result(tmp_path, monkeypatch):
+    path = tmp_path / "log"
+    whole = tonic.tune_tonic(3, 2, 1, **TUNING)
+    done = 0
+    for stop in (4, 8):  # before the first trial is over, and later
+        with monkeypatch.context() as patch:
+            played = stop_after(patch, stop)
+            with pytest.raises(KeyboardInterrupt):
+                tonic.tune_tonic(3, 2, 1, **TUNING, log=MatchLog(path, resume=done > 0))
+            done += len(played)
+    with monkeypatch.context() as patch:
+        played = stop_after(patch, 999)
+        log = MatchLog(path, resume=True)
+        assert tonic.tune_tonic(3, 2, 1, **TUNING, log=log) == whole
+        assert len(played) + done == len(log)
+
+
+def test_matches_that_differ_in_anything_are_played(tmp_path):
+    log = MatchLog(tmp_path / "log")
+    bots = ("simple", "random")
+    first = log.play(bots, bots, 4, 1)
+    assert log.play(bots, bots, 4, 1) is first
+    assert log.play(bots, bots, 4, 2).seed == 2
+    assert log.play(bots, bots, 2, 1).games == 2
+    assert log.play(bots, bots, 4, 1, episode="hand").episode == "hand"
+    resumed = MatchLog(log.path, resume=True)
+    assert len(resumed) == len(log) == 4
+    assert resumed.play(bots, bots, 4, 1).interval == first.interval
+    assert np.array_equal(resumed.play(bots, bots, 4, 1).deals, first.deals)
+
+
+def test_a_line_that_a_kill_cut_short_is_forgotten(tmp_path):
+    log = MatchLog(tmp_path / "log")
+    for seed in range(3):
+        log.play(BOTS[:2], BOTS[:2], 2, seed)
+    whole = log.path.read_text()
+    for cut in (1, 100, len(whole.splitlines()[-1])):
+        log.path.write_text(whole[:-cut])
+        resumed = MatchLog(log.path, resume=True)
+        assert len(resumed) == 2
+        resumed.play(BOTS[:2], BOTS[:2], 2, 2)
+        assert log.path.read_text() == whole
+
+
+def test_other_files_are_told_apart(tmp_path):
+    path = tmp_path / "log"
+    with pytest.raises(FileNotFoundError, match="nothing to resume"):
+        MatchLog(path, resume=True)
+    path.write_text("{}\n")
+    with pytest.raises(ValueError, match="go on with --resume, or delete it"):
+        MatchLog(path)
+    with pytest.raises(ValueError, match="holds no matches, or is damaged"):
+        MatchLog(path, resume=True)
+    match = play_match("random", "random", 2, seed=1).as_dict()
+    lines = {"matches_of_release": "0.1.0"}, {"key": "", "match": match}
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(ValueError, match="without the results of the deals"):
+        MatchLog(path, resume=True)
+    path.write_text(json.dumps({"matches_of_release": "0.0"}) + "\n")
+    with pytest.raises(ValueError, match=r"comes from release 0\.0"):
+        MatchLog(path, resume=True)
+
+
+def test_the_command_keeps_its_matches_until_the_results_are_written(tmp_path, monkeypatch):
+    whole, table = tmp_path / "whole.json", tmp_path / "table.json"
+    assert CliRunner().invoke(cli.app, [*TOURNAMENT, "--json", str(whole)]).exit_code == 0
+    with monkeypatch.context() as patch:
+        stop_after(patch, 2)
+        stopped = CliRunner().invoke(cli.app, [*TOURNAMENT, "--json", str(table)])
+    assert stopped.exit_code == 130
+    assert "interrupted; 2 matches are kept in" in stopped.output
+    again = CliRunner().invoke(cli.app, [*TOURNAMENT, "--json", str(table)])
+    assert isinstance(again.exception, ValueError)
+    assert "go on with --resume" in str(again.exception)
+    with monkeypatch.context() as patch:
+        played = stop_after(patch, 1)
+        done = CliRunner().invoke(cli.app, [*TOURNAMENT, "--json", str(table), "--resume"])
+    assert (done.exit_code, len(played)) == (0, 1)
+    assert table.read_bytes() == whole.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["table.json", "whole.json"]
+
+
+def test_a_resumed_tournament_without_a_seed_goes_on_with_its_secret_one(tmp_path, monkeypatch):
+    path = tmp_path / "log"
+    with monkeypatch.context() as patch:
+        stop_after(patch, 2)
+        with pytest.raises(KeyboardInterrupt):
+            play_tournament(BOTS, 4, log=MatchLog(path))
+    with monkeypatch.context() as patch:
+        played = stop_after(patch, 99)
+        result = play_tournament(BOTS, 4, log=MatchLog(path, resume=True))
+    assert len(played) == 1
+    assert {match.seed for match in result.matches} == {result.seed}
+
+
+def test_to_resume_a_command_needs_its_outputs():
+    done = CliRunner().invoke(cli.app, [*TOURNAMENT, "--resume"])
+    assert isinstance(done.exception, ValueError)
+    assert "--resume needs the output files" in str(done.exception)

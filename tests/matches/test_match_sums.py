@@ -1,0 +1,357 @@
+"""What a match adds up: every figure of every hand to the bot that it belongs to, whichever seat it has."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from situations import SHORT, SITUATIONS, NeverKnocks, Plain
+
+from gin_env import MatchResult, Rules, play_match
+from gin_env.batch import HAND_RESULT
+from gin_env.game.state import GIN, KNOCK_WON, UNDERCUT, VOID
+from gin_env.matches import match_parts, matches
+from gin_env.matches.intervals import win_rate_interval
+
+
+def hand(outcome: int, winner: int, knocker: int, points: int, turns: int) -> np.ndarray:
+    record = np.zeros(1, HAND_RESULT)
+    record["ended"] = True
+    for name, value in (
+        ("outcome", outcome), ("winner", winner), ("knocker", knocker), ("points", points), ("turns", turns),
+    ):  # fmt: skip
+        record[name] = value
+    return record
+
+
+# Seats of the hands: who won, who knocked. Figures are powers of two, so that a sum says what is in it.
+HANDS = np.concatenate(
+    [
+        hand(KNOCK_WON, 0, 0, 1, 1),
+        hand(KNOCK_WON, 1, 1, 2, 2),
+        hand(GIN, 0, 0, 4, 4),
+        hand(UNDERCUT, 0, 1, 8, 8),
+        hand(UNDERCUT, 0, 1, 16, 16),
+        hand(VOID, -1, -1, 0, 32),
+    ]
+)
+
+
+@pytest.mark.parametrize("seat_of_a", [0, 1])
+def test_hands_are_counted_for_the_bot_that_sits_there(seat_of_a):
+    tally = match_parts.Tally(3)
+    tally.add_hands(HANDS, np.full(6, 4 + seat_of_a))
+    assert (tally.deals["hands"].tolist(), tally.voids, tally.turns) == ([0, 0, 6], 1, 63)
+    by_seat = {"knocks": [2, 3], "gins": [1, 0], "undercuts": [2, 0]}
+    for name, figures in by_seat.items():
+        assert getattr(tally, name).tolist() == (figures[::-1] if seat_of_a else figures), name
+    points = [1 + 4 + 8 + 16, 2]
+    assert tally.deals["points"].tolist() == [[0, 0], [0, 0], points[::-1] if seat_of_a else points]
+
+
+def test_hands_of_a_batch_in_which_bot_a_has_either_seat():
+    tally = match_parts.Tally(2)
+    tally.add_hands(HANDS, np.array([0, 1, 1, 0, 3, 2]))
+    # a wins the first two and the fourth, b the gin and the fifth, in which a knocked.
+    assert tally.deals["points"].tolist() == [[1 + 2 + 8, 4], [0, 16]]
+    assert tally.deals["hands"].tolist() == [4, 2]
+    assert tally.knocks.tolist() == [1 + 1 + 1, 1 + 1]
+    assert tally.gins.tolist() == [0, 1]
+    assert tally.undercuts.tolist() == [1, 1]
+
+
+def test_games_are_counted_for_the_bot_that_sits_where_they_were_won():
+    tally = match_parts.Tally(4)
+    tally.add_games(np.array([0, 0, 1, 1, 1, -1, -1]), np.array([0, 1, 2, 3, 5, 6, 7]))
+    assert tally.deals["wins"].tolist() == [[1, 1], [1, 1], [1, 0], [0, 0]]
+    tally.add_games(np.array([0]), np.array([4]))
+    assert tally.deals["wins"].tolist() == [[1, 1], [1, 1], [2, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("episode", ["game", "hand"])
+@pytest.mark.compiled
+def test_the_deals_add_up_to_the_match_and_do_not_depend_on_the_batch(episode, monkeypatch):
+    whole = play_match("simple", "simple:knock_at=4", 60, seed=4, episode=episode)
+    assert whole.deals.shape == (30,)
+    assert tuple(whole.deals["wins"].sum(axis=0)) == whole.wins
+    assert tuple(whole.deals["points"].sum(axis=0)) == whole.points
+    assert whole.deals["hands"].sum() == whole.hands
+    assert whole.deals["wins"].sum(axis=1).max() == 2
+    assert whole.deals["hands"].min() >= 2
+    monkeypatch.setattr(matches, "BATCH_SIZE", 14)
+    again = play_match("simple", "simple:knock_at=4", 60, seed=4, episode=episode)
+    assert np.array_equal(again.deals, whole.deals)
+    with pytest.raises(ValueError, match="read-only"):
+        whole.deals["wins"] = 0
+
+
+def test_who_never_knocks_has_undercuts_and_no_knocks():
+    for seat, pair in enumerate(((NeverKnocks(), Plain()), (Plain(), NeverKnocks()))):
+        result = play_match(*pair, 40, seed=2, episode="hand")
+        assert (result.knocks[seat], result.gins[seat], result.undercuts[1 - seat]) == (0, 0, 0)
+        assert result.knocks[1 - seat] == result.hands - result.voids
+        assert result.wins == tuple(
+            result.undercuts[bot] if bot == seat else result.knocks[bot] - result.undercuts[seat]
+            for bot in (0, 1)
+        )
+        assert 0 < result.undercuts[seat] * 25 <= result.points[seat]
+
+
+def result_of(**figures) -> MatchResult:
+    defaults = {
+        "bots": ("a", "b"), "games": 10, "seed": 3, "episode": "hand", "wins": (3, 1), "hands": 20,
+        "knocks": (7, 5), "gins": (4, 2), "undercuts": (1, 2), "voids": 5, "points": (90, 30), "turns": 250,
+    }  # fmt: skip
+    return MatchResult(**(defaults | figures))
+
+
+def test_the_win_rate_is_that_of_the_decided_games():
+    assert result_of().win_rate == 0.75
+    assert result_of(bots=("b", "a"), wins=(1, 3)).win_rate == 0.25
+    assert result_of(wins=(0, 0)).win_rate == 0.5
+    assert result_of(wins=(0, 0)).interval == (0, 1)
+    low, high = result_of(wins=(80, 20)).interval
+    assert 0.7 < low < 0.8 < high < 0.9
+    assert result_of(games=1000).interval == result_of().interval
+    assert result_of().points_per_hand == (4.5, 1.5)
+
+
+DEALS = np.array(
+    [
+        ((2, 0), (60, 0), 4),
+        ((1, 0), (20, 10), 6),
+        ((0, 1), (10, 20), 5),
+        ((0, 0), (0, 0), 3),
+        ((0, 0), (0, 0), 2),
+    ],
+    matches.DEAL_RESULT,
+)
+"""Five deals that come to the same as `result_of`."""
+
+
+def test_with_the_deals_the_interval_pairs_the_two_games_of_each():
+    paired = result_of(deals=DEALS)
+    wins, decided = paired.wins_and_decided
+    assert (wins.tolist(), decided.tolist()) == ([2, 1, 0, 0, 0], [2, 1, 1, 0, 0])
+    # r = won - 3/4 decided: 1/2, 1/4, -3/4; the variance 5/4 (1/4 + 1/16 + 9/16) / 4^2 over (3/4) (1/4) / 4
+    assert paired.design_effect == pytest.approx(1.25 * 0.875 / 16 / (0.1875 / 4))
+    assert paired.confidence_interval(0.9) == win_rate_interval(wins, decided, 0.9)
+    assert paired.interval != paired.wilson_interval() == result_of().wilson_interval()
+    assert result_of().interval == result_of().wilson_interval()
+    assert result_of().design_effect is None
+
+
+def test_points_per_hand_have_intervals_over_the_deals():
+    a, b = result_of(deals=DEALS).points_intervals(0.9)
+    # Deviations from 4.5 a hand: 60 - 18, 20 - 27, 10 - 22.5, -13.5, -9; t with 4 degrees of freedom: 2.1318.
+    half = 2.1318 * np.sqrt((42**2 + 7**2 + 12.5**2 + 13.5**2 + 9**2) / 4 * 5) / 20
+    assert a == pytest.approx((4.5 - half, 4.5 + half), abs=1e-3)
+    assert sum(b) / 2 == pytest.approx(1.5)
+    with pytest.raises(ValueError, match="play the match again"):
+        result_of().points_intervals()
+    with pytest.raises(ValueError, match="at least two deals"):
+        play_match("random", "random", 2, seed=1, episode="hand").points_intervals()
+
+
+def test_a_swapped_match_is_that_of_the_other_bot():
+    swapped = result_of(deals=DEALS).swapped()
+    assert (swapped.bots, swapped.wins, swapped.points, swapped.gins) == (
+        ("b", "a"),
+        (1, 3),
+        (30, 90),
+        (2, 4),
+    )
+    assert swapped.deals["wins"].tolist() == [[0, 2], [0, 1], [1, 0], [0, 0], [0, 0]]
+    assert swapped.deals["points"][1].tolist() == [10, 20]
+    low, high = result_of(deals=DEALS).interval
+    assert swapped.interval == pytest.approx((1 - high, 1 - low))
+    assert result_of().swapped().deals is None
+
+
+def test_the_summary_shows_each_figure_in_its_place():
+    first, second = result_of().summary(0.9).splitlines()
+    low, high = (100 * end for end in result_of().confidence_interval(0.9))
+    assert first == (f"a won 75.00 % of 4 decided hands against b (90 % interval {low:.2f} to {high:.2f})")
+    assert second == (
+        "20 hands, 12.50 turns each; points per hand 4.50 : 1.50; gin 30.00 %, undercut 15.00 %, "
+        "void 25.00 %; seed 3"
+    )
+
+
+def test_json_holds_every_figure():
+    assert result_of().as_dict(0.9) == {
+        "bots": ("a", "b"), "games": 10, "seed": 3, "episode": "hand", "wins": (3, 1), "hands": 20,
+        "knocks": (7, 5), "gins": (4, 2), "undercuts": (1, 2), "voids": 5, "points": (90, 30), "turns": 250,
+        "win_rate": 0.75, "confidence": 0.9, "interval": result_of().confidence_interval(0.9),
+        "points_per_hand": (4.5, 1.5), "clairvoyant": False, "rules": asdict(Rules()),
+        "wilson_interval": result_of().wilson_interval(0.9), "design_effect": None, "points_intervals": None,
+    }  # fmt: skip
+    paired = result_of(deals=DEALS)
+    assert paired.as_dict(0.9) == result_of().as_dict(0.9) | {
+        "interval": paired.confidence_interval(0.9), "design_effect": paired.design_effect,
+        "points_intervals": paired.points_intervals(0.9),
+    }  # fmt: skip
+    assert paired.as_dict(0.9, deals=True)["deals"] == {
+        "wins": [[2, 0], [1, 0], [0, 1], [0, 0], [0, 0]],
+        "points": [[60, 0], [20, 10], [10, 20], [0, 0], [0, 0]],
+        "hands": [4, 6, 5, 3, 2],
+    }
+
+
+@pytest.mark.parametrize("deals", [None, DEALS])
+def test_a_match_can_be_read_again_from_its_json(deals):
+    result = result_of(deals=deals, rules=Rules(target_score=50), clairvoyant=True)
+    again = MatchResult.from_dict(json.loads(json.dumps(result.as_dict(deals=deals is not None))))
+    assert again == result
+    assert again.interval == result.interval
+    assert deals is None or (again.deals.dtype == deals.dtype and np.array_equal(again.deals, deals))
+    with pytest.raises(KeyError, match="undercuts"):
+        MatchResult.from_dict({key: value for key, value in result.as_dict().items() if key != "undercuts"})
+
+
+def test_progress_adds_up_to_the_games():
+    reported: list[int] = []
+    play_match(Plain(), NeverKnocks(), 20, seed=2, episode="hand", progress=reported.append)
+    assert sum(reported) == 20
+    assert min(reported) > 0
+
+
+class TieBreaks(Plain):
+    """Notes the random numbers of its first decisions, and the ranks that it holds then."""
+
+    name = "tie-breaks"
+
+    def __init__(self) -> None:
+        self.numbers: dict[tuple[int, ...], list[int]] = {}
+
+    def act(self, view):
+        for record in view.records[view.records["public"]["history_length"] == 0]:
+            hand = int(record["private"]["hand"])
+            ranks = tuple(sorted(card % 13 for card in range(52) if hand >> card & 1))
+            self.numbers.setdefault(ranks, []).append(int(record["random"]))
+        return super().act(view)
+
+
+def test_the_two_games_of_a_pair_break_ties_with_other_numbers():
+    bot = TieBreaks()
+    play_match(bot, bot, 40, seed=4, episode="hand")
+    assert len(bot.numbers) == 20, "each deal is played twice"
+    assert all(len(set(numbers)) == 2 for numbers in bot.numbers.values())
+
+
+@pytest.mark.parametrize("situation", SITUATIONS.values(), ids=SITUATIONS)
+def test_the_winner_of_an_episode_of_one_hand_is_the_hands(situation):
+    table = matches.Games(1)
+    table.results["winner"][0] = situation.winner
+    assert match_parts.winners(table, np.array([0])).tolist() == [situation.winner]
+
+
+def test_the_winner_of_a_game_has_reached_the_target():
+    table = matches.Games(4, episode="game")
+    table.state["public"]["scores"] = [[100, 99], [99, 100], [99, 99], [30, 130]]
+    table.results["winner"] = 0  # of the last hand: of no interest
+    assert match_parts.winners(table, np.arange(4)).tolist() == [0, 1, -1, 1]
+
+
+@pytest.mark.parametrize("episode", ["hand", "game"])
+def test_games_that_wait_for_a_place_are_played_once_each(monkeypatch, episode):
+    pair = Plain(), NeverKnocks()
+    whole = play_match(*pair, 14, seed=5, rules=SHORT, episode=episode)
+    assert (whole.games, whole.seed, whole.episode, whole.clairvoyant) == (14, 5, episode, False)
+    assert whole.hands == (14 if episode == "hand" else 28)
+    assert whole.turns > whole.hands
+    for places in (2, 5, 13, 14):
+        monkeypatch.setattr(matches, "BATCH_SIZE", places)
+        reported: list[int] = []
+        match = play_match(*pair, 14, seed=5, rules=SHORT, episode=episode, progress=reported.append)
+        assert match == whole
+        assert sum(reported) == 14
+
+
+def test_each_bot_sits_at_both_sides_of_every_deal():
+    class Seated(Plain):
+        def __init__(self):
+            self.name, self.seen = "seated", []
+
+        def act(self, view):
+            for record in view.records[view.records["public"]["history_length"] < 2]:
+                ranks = sorted(card % 13 for card in range(52) if int(record["private"]["hand"]) >> card & 1)
+                self.seen.append((int(record["player"]), int(record["public"]["dealer"]), *ranks))
+            return super().act(view)
+
+    bots = Seated(), Seated()
+    result = play_match(*bots, 12, seed=3, episode="hand", rules=SHORT)
+    assert sorted(bots[0].seen) == sorted(bots[1].seen)
+    assert {seen[0] for seen in bots[0].seen} == {0, 1}
+    assert result.seed == 3
+
+
+class Seer(Plain):
+    """Is told her opponent's hand, and notes whether she was."""
+
+    name = "seer"
+
+    def __init__(self) -> None:
+        self.told: list[int] = []
+
+    def act_clairvoyantly(self, view, opponent_hands):
+        assert not (opponent_hands & view.hands).any()
+        self.told += [hand.bit_count() for hand in opponent_hands.tolist()]
+        return self.act(view)
+
+
+def test_a_bot_is_told_the_other_hand_where_the_caller_says_so_and_the_result_says_it_too():
+    for pair in (lambda: (Seer(), Plain()), lambda: (Plain(), Seer())):
+        fair, told = pair(), pair()
+        without = play_match(*fair, 2, seed=1, episode="hand", rules=SHORT)
+        result = play_match(*told, 2, seed=1, episode="hand", rules=SHORT, clairvoyant=True)
+        seer, unaware = (next(bot for bot in bots if isinstance(bot, Seer)) for bots in (told, fair))
+        assert set(seer.told) == {10}
+        assert not unaware.told
+        assert (result.clairvoyant, without.clairvoyant) == (True, False)
+        assert str(result).endswith("\nclairvoyant: a bot was told its opponent's hand")
+        assert "clairvoyant" not in str(without)
+    with pytest.raises(ValueError, match="neither bot has a method act_clairvoyantly"):
+        play_match(Plain(), Plain(), 2, clairvoyant=True)
+    with pytest.raises(TypeError, match="clairvoyant"):
+        play_match(Plain(), Seer(), 2, clairvoyant=1)
+
+
+@pytest.mark.parametrize(
+    ("games", "error"),
+    [(0, ValueError), (-2, ValueError), (3, ValueError), (2.0, TypeError), (True, TypeError)],
+)
+def test_a_match_has_an_even_number_of_games(games, error):
+    with pytest.raises(error, match="number"):
+        play_match(Plain(), Plain(), games)
+
+
+@pytest.mark.parametrize(
+    ("confidence", "error"),
+    [(0, ValueError), (1, ValueError), (-0.5, ValueError), (95, ValueError), (True, TypeError),
+     ("0.9", TypeError), (float("nan"), ValueError)],
+)  # fmt: skip
+def test_a_confidence_lies_between_0_and_1(confidence, error):
+    for ask in (result_of().confidence_interval, result_of().summary, result_of().as_dict):
+        with pytest.raises(error, match="confidence"):
+            ask(confidence)
+    assert matches.check_confidence(np.float32(0.5)) == 0.5
+
+
+def test_without_a_seed_a_match_tells_the_one_that_it_drew(tmp_path):
+    first, second = (play_match(Plain(), Plain(), 2, episode="hand", rules=SHORT) for _ in range(2))
+    assert first.seed != second.seed
+    assert f"seed {first.seed}" in str(first)
+    first.save(tmp_path / "match.json", 0.8)
+    saved = json.loads((tmp_path / "match.json").read_text())
+    assert saved == json.loads(json.dumps(first.as_dict(0.8)))
+    assert saved["confidence"] == 0.8
+
+
+def test_a_seed_plays_the_match_that_it_has_always_played():
+    """Results stand in papers with their seed: the second game of a pair is the twin."""
+    result = play_match(Plain(), NeverKnocks(), 12, seed=5, episode="hand")
+    assert (result.wins, result.knocks, result.points, result.undercuts) == ((5, 2), (7, 0), (88, 58), (0, 2))
+    assert (result.hands, result.turns, result.voids) == (12, 271, 5)

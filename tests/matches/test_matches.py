@@ -1,0 +1,231 @@
+"""Matches, their statistics, and the command line."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import json
+import subprocess
+import sys
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import gin_env
+from gin_env import IllegalActionError, agents, cli, play_match
+from gin_env.batch import Games
+from gin_env.game import state
+from gin_env.matches import match_parts, matches
+
+pytestmark = pytest.mark.compiled
+
+
+def gin_rummy(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in this process; its status and what it printed."""
+    output, errors = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", ["gin-rummy", *arguments]),
+        contextlib.redirect_stdout(output),
+        contextlib.redirect_stderr(errors),
+        pytest.raises(SystemExit) as ended,
+    ):
+        cli.main()
+    return subprocess.CompletedProcess(
+        arguments, int(ended.value.code or 0), output.getvalue(), errors.getvalue()
+    )
+
+
+def test_simple_against_itself_has_the_reference_statistics():
+    """300,000 games under optimal defence, 20,000 in the reference engine (tneller/gin-rummy-eaai).
+
+    Tolerances are four standard errors of this sample (about 41,000 hands).
+    """
+    result = play_match("simple", "simple", 4000, seed=0)
+    assert result.hands / result.games == pytest.approx(10.24, abs=0.25)
+    assert result.turns / result.hands == pytest.approx(12.52, abs=0.12)
+    assert sum(result.gins) / result.hands == pytest.approx(0.0210, abs=0.0035)
+    assert sum(result.undercuts) / result.hands == pytest.approx(0.0442, abs=0.0045)
+    assert result.voids / result.hands == pytest.approx(0.0017, abs=0.001)
+    assert sum(result.points_per_hand) == pytest.approx(2 * 8.16, abs=0.35)
+    assert result.win_rate == pytest.approx(0.5, abs=0.032)
+
+
+@pytest.mark.parametrize(("knock_at", "reference"), [(8, 0.490), (6, 0.519), (4, 0.564), (0, 0.676)])
+def test_knock_thresholds_have_the_reference_win_rates(knock_at, reference):
+    """Reference engine (tneller/gin-rummy-eaai), 40,000 games; four standard errors here are 2.6 points."""
+    result = play_match(agents.make("simple", knock_at=knock_at), "simple", 6000, seed=1)
+    assert result.win_rate == pytest.approx(reference, abs=0.026)
+
+
+def test_the_result_does_not_depend_on_the_batch_size(monkeypatch):
+    whole = play_match("simple", "random", 60, seed=4)
+    monkeypatch.setattr(matches, "BATCH_SIZE", 14)
+    assert play_match("simple", "random", 60, seed=4) == whole
+
+
+def without_suit_names(hand: int) -> tuple[int, ...]:
+    """What is left of a hand if nobody knows which suit is which: the ranks held in each suit, sorted."""
+    return tuple(sorted(hand >> 13 * suit & 0x1FFF for suit in range(4)))
+
+
+class Spy:
+    """A Simple player that notes the hands that it is dealt."""
+
+    def __init__(self, name):
+        self.name = name
+        self.bot = agents.make("simple")
+        self.hands: list[int] = []
+
+    def act(self, view):
+        public = view.records["public"]
+        first = (public["turn"] == 0) & (public["phase"] == state.OFFER)
+        self.hands += view.hands[first].tolist()
+        return self.bot.act(view)
+
+
+def test_both_bots_hold_each_hand_once_but_for_the_names_of_the_suits():
+    spies = Spy("a"), Spy("b")
+    play_match(*spies, 40, seed=5, episode="hand")
+    named = [set(spy.hands) for spy in spies]
+    unnamed = [{without_suit_names(hand) for hand in spy.hands} for spy in spies]
+    # A player whose opponent takes the first upcard is asked for the first time in the next turn.
+    assert len(unnamed[0] & unnamed[1]) >= 20
+    assert not named[0] & named[1]
+
+
+def test_a_deal_and_its_twin_differ_in_the_names_of_the_suits_alone():
+    """Else a bot with memory, which holds in one game what its opponent holds in the other, knew her hand."""
+    table = Games(64)
+    table.start(
+        table.everyone, np.full(64, 5, np.uint64), np.arange(64, dtype=np.uint64) // 2, np.arange(64) % 2 == 1
+    )
+    hands = table.state["private"]["hand"].astype(np.int64)
+    assert (table.state["public"]["dealer"][::2] == table.state["public"]["dealer"][1::2]).all()
+    for one, other in zip(hands[::2], hands[1::2], strict=True):
+        assert [without_suit_names(int(hand)) for hand in one] == [
+            without_suit_names(int(hand)) for hand in other
+        ]
+        assert not set(one.tolist()) & set(other.tolist())
+
+
+def test_the_games_of_a_pair_do_not_begin_side_by_side(monkeypatch):
+    begun = []
+
+    class Watched(Games):
+        def start(self, games, seeds, episodes, twins=None):
+            begun.extend(episodes.tolist())
+            super().start(games, seeds, episodes, twins)
+
+    monkeypatch.setattr(match_parts, "Games", Watched)
+    monkeypatch.setattr(matches, "BATCH_SIZE", 50)
+    play_match("simple", "simple", 200, 3)
+    assert sorted(begun) == sorted([*range(100)] * 2)
+    assert sum(a == b for a, b in itertools.pairwise(begun)) < 10
+
+
+def test_without_a_seed_every_match_has_a_secret_one_that_reproduces_it():
+    first, second = (play_match("simple", "random", 20) for _ in range(2))
+    assert first.seed != second.seed
+    assert min(first.seed, second.seed) > 2**32  # nobody can try them all
+    assert play_match("simple", "random", 20, seed=first.seed) == first
+    assert f"seed {first.seed}" in str(first)
+
+
+def test_wilson_interval_against_known_values():
+    """Wilson's interval for 8 of 10: 0.4902 to 0.9433 (e.g. Agresti and Coull, 1998)."""
+    counts = {"games": 10, "seed": 0, "episode": "hand", "hands": 10, "voids": 0, "turns": 100}
+    pairs = dict.fromkeys(("knocks", "gins", "undercuts", "points"), (0, 0))
+    result = gin_env.MatchResult(bots=("a", "b"), wins=(8, 2), **counts, **pairs)
+    assert result.win_rate == 0.8
+    assert result.interval == pytest.approx((0.4902, 0.9433), abs=1e-4)
+    low, high = result.confidence_interval(0.9)
+    assert result.interval[0] < low < high < result.interval[1]
+
+
+def test_own_bots_play_in_matches():
+    class FirstLegal:
+        name = "first-legal"
+
+        def act(self, view):
+            return view.masks().argmax(axis=1)
+
+    result = play_match(FirstLegal(), "simple", 20, episode="hand")
+    assert result.bots == ("first-legal", "simple")
+    assert result.hands == 20
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (lambda n: np.full(n, 200), IllegalActionError),
+        (lambda n: np.full(n, 0.5), TypeError),
+        (lambda n: np.zeros(n + 1, int), ValueError),
+    ],
+)
+def test_bots_that_answer_nonsense_are_named(answer, error):
+    class Broken:
+        name = "broken"
+
+        def act(self, view):
+            return answer(len(view))
+
+    with pytest.raises(error, match="broken"):
+        play_match(Broken(), "simple", 2)
+
+
+def test_bad_arguments_are_errors():
+    with pytest.raises(ValueError, match="even number"):
+        play_match("simple", "simple", 3)
+    with pytest.raises(ValueError, match="unknown bot 'sample'"):
+        play_match("sample", "simple")
+    with pytest.raises(TypeError, match="a bot is"):
+        play_match(agents.RandomBot, "simple")
+    with pytest.raises(ValueError, match="non-negative"):
+        play_match("simple", "simple", 2, seed=-1)
+    with pytest.raises(TypeError, match="knock_at"):
+        agents.make("simple", knock_at=2.5)
+    with pytest.raises(TypeError, match="bot 'simple'"):
+        agents.make("simple", colour="red")
+
+
+def test_command_line_match_writes_json(tmp_path):
+    path = tmp_path / "result.json"
+    done = gin_rummy("match", "simple", "random", "--games", "20", "--seed", "3", "--json", str(path))
+    assert done.returncode == 0, done.stderr
+    assert "95 % interval" in done.stdout
+    saved = json.loads(path.read_text())
+    again = play_match("simple", "random", 20, seed=3)
+    assert (saved["wins"], saved["interval"]) == (list(again.wins), list(again.interval))
+    assert "deals" not in saved
+    low, high = again.interval
+    assert f"(95 % interval {100 * low:.2f} to {100 * high:.2f})" in done.stdout
+
+
+def test_command_line_match_writes_the_result_of_each_deal(tmp_path):
+    path = tmp_path / "result.json"
+    options = "--games", "20", "--seed", "3", "--json", str(path), "--deals"
+    assert gin_rummy("match", "simple", "random", *options).returncode == 0
+    again = play_match("simple", "random", 20, seed=3)
+    saved = gin_env.MatchResult.from_dict(json.loads(path.read_text()))
+    assert saved == again
+    assert np.array_equal(saved.deals, again.deals)
+
+
+def test_command_line_mistakes_are_one_clear_line():
+    for arguments, message in (
+        (("match", "simpel", "random"), "unknown bot 'simpel'; choose from"),
+        (("match", "simple", "random", "--games", "7"), "even number"),
+        (("match", "simple", "nowhere.zip"), "no trained policy at nowhere.zip"),
+        (("match", "simple", "random", "--deals"), "name its file with --json"),
+    ):
+        done = gin_rummy(*arguments)
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_command_line_help_has_examples():
+    assert "gin-rummy match simple random" in gin_rummy("match", "--help").stdout
+    assert "simple" in gin_rummy("bots").stdout

@@ -1,0 +1,123 @@
+"""Which bot played: spelled out in full, with its files and its decisions; and what has changed since."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+from packaged import description, packaged, packaged_files
+
+from gin_env import agents
+from gin_env.agents.cfr.table import FORMAT as STRATEGY_TABLE
+from gin_env.agents.simple import SimpleBot
+from gin_env.estimators.ensemble import FORMAT as ENSEMBLE_TABLE
+from gin_env.estimators.frequencies import FORMAT as FREQUENCIES
+from gin_env.matches.provenance import changes, describe_bot, describe_estimator, spell_out_bot
+
+pytestmark = pytest.mark.compiled
+
+
+@pytest.mark.parametrize(
+    ("bot", "spelled"),
+    [
+        ("random", "random"),
+        ("simple", "simple:knock_at=10"),
+        ("simple:knock_at=variable", "simple:knock_at=10+10+10+10+8+6+4+3"),
+        ("medium:knock_at=8", "medium:minimum_drop=3,knock_at=8,cautious_knock_at=7"),
+        ("late-knock-paper", "late-knock:useful_draws=true"),
+        (
+            "tonic-paper:pair_turns=3",
+            "tonic:increment=1.5,decrement=0.75,decline=0.4,held=0.86,knock_at=10+10+10+10+8+6+4+3,"
+            "pair_turns=3,max_pair_points=18,keep_pairs_below=21+21+12+11+10+0,filtered_fallback=false,"
+            "break_pairs=false,depth_growth=0.0",
+        ),
+        ("runs/policy.safetensors", "runs/policy.safetensors"),
+        ("process:gin-rummy serve-bot simple", "process:gin-rummy serve-bot simple"),
+    ],
+)
+def test_every_parameter_is_spelled_out(bot, spelled):
+    assert spell_out_bot(bot) == spelled
+
+
+@pytest.mark.parametrize("name", agents.names())
+def test_the_full_spelling_makes_the_same_bot(name):
+    described = describe_bot(name)
+    assert describe_bot(described["spelled"])["decisions"] == described["decisions"]
+    assert changes(described) == []
+    assert json.loads(json.dumps(described)) == described
+
+
+def test_the_files_of_bot_and_estimator_are_named_with_their_hashes():
+    described = describe_bot("offensive")
+    assert described["estimator"] == "bayes-isru:table=simple,alpha=1.0"
+    network = "agents/hand_strength/data/dual-inception-random-256.safetensors"
+    assert set(described["files"]) == {network, "estimators/data/frequencies_simple.npz"}
+    assert described["files"][network] == hashlib.sha256(packaged(network).read_bytes()).hexdigest()
+    assert set(describe_bot("cfr-plus")["files"]) == {"agents/cfr/data/cfr_plus.npz"}
+    assert set(describe_estimator("ensemble")["files"]) == {
+        f"estimators/data/{name}"
+        for name in (
+            "ensemble_simple.npz",
+            "frequencies_simple.npz",
+            "nn_simple.safetensors",
+            "shankar_cnn_simple.safetensors",
+        )
+    }
+    assert describe_estimator("nn:weights=tonic")["spelled"] == "nn:weights=tonic"
+
+
+def test_a_change_is_told_in_words(tmp_path):
+    stored = describe_bot("simple")
+    assert changes(stored | {"decisions": "0"}) == [
+        f"simple: other decisions now: {stored['decisions']}, stored 0"
+    ]
+    assert "other parameters now: simple:knock_at=10" in changes(stored | {"spelled": "simple:knock_at=9"})[0]
+    assert "unknown bot 'nobody'" in changes(stored | {"bot": "nobody"})[0]
+    table = tmp_path / "table.npz"
+    table.write_bytes(packaged("agents/cfr/data/cfr_paper.npz").read_bytes())
+    stored = describe_bot(f"cfr:table={table}")
+    assert changes(stored) == []
+    parts, described = STRATEGY_TABLE.read(table)
+    STRATEGY_TABLE.write(table, parts, described | {"another": "file"})
+    (line,) = changes(stored)
+    assert line.startswith(f"cfr:table={table}: other files now")
+
+
+def test_a_bot_made_as_an_object_says_its_class():
+    described = describe_bot(SimpleBot(4))
+    assert described["made_by"] == "gin_env.agents.simple.SimpleBot"
+    assert described["decisions"] == describe_bot("simple:knock_at=4")["decisions"]
+    assert changes(described) == []
+
+
+def test_a_program_that_is_named_in_a_result_is_not_run(tmp_path):
+    traces = tmp_path / "run"
+    assert changes({"bot": f"process:touch {traces}", "spelled": "", "files": {}, "decisions": "0"}) == []
+    assert not traces.exists()
+
+
+@pytest.mark.parametrize("path", packaged_files(), ids=lambda path: path.stem)
+def test_whom_a_packaged_file_has_watched_plays_as_it_did(path):
+    described = description(path)
+    assert described["command"].startswith(("gin-rummy train ", "python examples/"))
+    players = described.get("players", [])
+    assert players or path.stem in ("cfr_paper", "cfr_plus"), "it does not say who played"
+    changed = [line for player in players for line in changes(player)]
+    assert changed == [], f"make {path.name} again, or name the bot that it watched: {described['command']}"
+
+
+def test_the_weights_called_tonic_watched_the_papers_tonic():
+    for stem in ("nn_tonic", "shankar_cnn_tonic"):
+        described = description(packaged(f"estimators/data/{stem}.safetensors"))
+        assert described["opponents"] == ["tonic-paper"]
+        assert described["command"].endswith("--opponents tonic-paper")
+
+
+def test_packaged_tables_are_of_their_formats():
+    for file, table in (
+        ("agents/cfr/data/cfr_paper.npz", STRATEGY_TABLE),
+        ("estimators/data/frequencies_simple.npz", FREQUENCIES),
+        ("estimators/data/ensemble_simple.npz", ENSEMBLE_TABLE),
+    ):
+        assert table.read(packaged(file))[1]["origin"]["keys"].startswith("those before commit c304ec0")

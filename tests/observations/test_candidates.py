@@ -1,0 +1,346 @@
+"""The candidates as an observation: equal from games and views, in the caller's arrays, no hidden cards."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+import pytest
+from gymnasium.vector.utils import batch_space
+from helpers import ONE_GAME, Table, ids
+from positions import POLICIES, played
+
+from gin_env import cards, melds
+from gin_env.batch import Games
+from gin_env.envs.spaces import candidate_spaces
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
+from gin_env.game.rules import Rules
+from gin_env.game.state import DISCARD, OVER
+from gin_env.observations import candidates
+from gin_env.observations.views import PlayerView
+
+
+def test_the_layout_covers_a_row_without_gaps():
+    ends = [0]
+    for part in candidates.LAYOUT.values():
+        assert part.start == ends[-1]
+        ends.append(part.stop)
+    assert ends[-1] == candidates.NUM_FEATURES
+    assert len(candidates.TABLE) == candidates.NUM_TABLE
+    assert list(candidates.MEANINGS) == list(candidates.LAYOUT)
+
+
+def test_every_part_stands_in_the_table_for_the_documentation():
+    lines = candidates.layout_table().splitlines()[2:]
+    assert [line.split("`")[1] for line in lines] == [*candidates.LAYOUT, *candidates.TABLE]
+    assert lines[0] == "| `deadwood` | row | 0 | of the hand: deadwood / 50 |"
+    assert lines[12].startswith("| `rank` | row | 12:25 |")
+    assert lines[-1] == "| `opponent_score` | table | 9 | opponent's score / 100 |"
+
+
+def test_parts_of_rows_are_views_by_name():
+    rows = np.arange(2 * 11 * candidates.NUM_FEATURES, dtype=np.float32).reshape(2, 11, -1)
+    knock_outs, ranks = candidates.part(rows, "knock_outs"), candidates.part(rows, "rank")
+    assert (knock_outs.shape, ranks.shape) == ((2, 11), (2, 11, 13))
+    np.testing.assert_array_equal(knock_outs, rows[:, :, 5])
+    np.testing.assert_array_equal(ranks, rows[:, :, 12:25])
+    assert np.shares_memory(knock_outs, rows)
+    assert np.shares_memory(ranks, rows)
+    with pytest.raises(ValueError, match="no part 'luck' in a row; the parts are deadwood, may_knock"):
+        candidates.part(rows, "luck")
+    with pytest.raises(ValueError, match=r"a row has 58 numbers, not shape \(2, 11, 13\)"):
+        candidates.part(ranks, "rank")
+
+
+@pytest.mark.parametrize("name", list(POLICIES))
+@pytest.mark.compiled
+def test_the_spaces_hold_the_candidates_of_all_positions_for_both_players(name):
+    games = played(name).games()
+    spaces = candidate_spaces()
+    for player in (0, 1):
+        arrays = games.candidates(games.everyone, player=player)
+        for entry, array in zip(candidates.ENTRIES, arrays, strict=True):
+            assert batch_space(spaces[entry], len(games)).contains(array)
+            assert array.max() > 0
+
+
+@pytest.mark.compiled
+def test_the_candidates_of_one_player_are_those_of_her_view():
+    games = played("simple").games()
+    for player in (0, 1):
+        expected = games.views(games.everyone, player).candidates()
+        for ours, theirs in zip(games.candidates(games.everyone, player=player), expected, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    with pytest.raises(ValueError, match="player = 2 is out of range"):
+        games.candidates(games.everyone, player=2)
+
+
+@pytest.mark.compiled
+def test_games_and_views_write_the_same_candidates_and_offer_exactly_the_legal_actions():
+    games = played("simple").games()
+    rows, actions, table = games.candidates(games.everyone)
+    view = games.views(games.everyone)
+    for ours, theirs in zip((rows, actions, table), view.candidates(), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    offered = np.zeros((len(games), 108), np.int8)
+    np.put_along_axis(offered, actions.reshape(len(games), -1), 1, axis=1)  # no action: the last column
+    np.testing.assert_array_equal(offered[:, :107], games.masks(games.everyone))
+    assert not rows[(actions == candidates.NO_ACTION).all(axis=2)].any()
+
+
+@pytest.mark.compiled
+def test_candidates_are_written_into_the_arrays_of_the_caller_whatever_was_there_before():
+    games = played("simple").games()
+    expected = games.candidates(games.everyone)
+    arrays = [np.full_like(array, 7) for array in expected]
+    for array, returned, right in zip(
+        arrays, games.candidates(games.everyone, *arrays), expected, strict=True
+    ):
+        assert returned is array
+        np.testing.assert_array_equal(array, right)
+
+
+def test_two_rows_are_enough_where_nobody_has_to_discard():
+    games = played("simple").games()
+    phase = games.state["public"]["phase"]
+    drawing = np.flatnonzero((phase != DISCARD) & (phase != OVER))
+    few = [
+        np.empty((len(drawing), 2, size), dtype)
+        for size, dtype in ((candidates.NUM_FEATURES, np.float32), (2, np.int64))
+    ]
+    rows, actions, _ = games.candidates(drawing, *few)
+    full_rows, full_actions, _ = games.candidates(drawing)
+    np.testing.assert_array_equal(rows, full_rows[:, :2])
+    np.testing.assert_array_equal(actions, full_actions[:, :2])
+    with pytest.raises(ValueError, match="11 rows"):
+        games.candidates(np.flatnonzero(phase == DISCARD)[:1], few[0][:1], few[1][:1])
+
+
+@pytest.mark.parametrize("which", range(3))
+@pytest.mark.compiled
+def test_arrays_that_do_not_fit_are_refused(which):
+    games = played("simple").games()
+    arrays = list(games.candidates(games.everyone))
+    for wrong in (arrays[which][:-1], arrays[which].astype(np.float64), arrays[which][:, ::-1]):
+        with pytest.raises(ValueError, match="must be a contiguous"):
+            games.candidates(
+                games.everyone, *(wrong if each == which else array for each, array in enumerate(arrays))
+            )
+
+
+@pytest.mark.compiled
+def test_the_cards_that_a_player_cannot_see_change_nothing():
+    games = played("simple").games()
+    before = games.candidates(games.everyone)
+    hidden = Games(len(games))
+    hidden.state[:] = games.state
+    random = np.random.default_rng(1)
+    changed = 0
+    for game in games.everyone:
+        state = hidden.state[game]
+        mover = int(state["public"]["to_move"])
+        shown = int(state["public"]["shown"][1 - mover])
+        held = int(state["private"]["hand"][1 - mover])
+        left = int(state["public"]["stock_left"])
+        stock = state["hidden"]["deck"][52 - left :].tolist()
+        unknown = [card for card in range(52) if (held & ~shown) >> card & 1]
+        cards = random.permutation(unknown + stock)
+        new = shown | sum(1 << int(card) for card in cards[: len(unknown)])
+        changed += new != held
+        state["private"]["hand"][1 - mover] = new
+        state["hidden"]["deck"][52 - left :] = cards[len(unknown) :]
+    assert changed > len(games) / 2
+    for old, new in zip(before, hidden.candidates(hidden.everyone), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+def test_a_player_who_is_not_to_move_has_no_candidates():
+    games = played("simple").games()
+    waiting = games.views(games.everyone, 0).records
+    waiting = PlayerView(waiting[waiting["public"]["to_move"] == 1])
+    rows, actions, _ = waiting.candidates()
+    assert len(waiting)
+    assert not rows.any()
+    assert (actions == candidates.NO_ACTION).all()
+
+
+# --- Every number, worked out by the words of the layout --------------------------------------------------
+
+
+def value(card: int) -> int:
+    return min(card % 13 + 1, 10)
+
+
+def are_meld(three: tuple[int, ...]) -> bool:
+    """Whether three cards are a set or a run."""
+    a, b, c = sorted(three)
+    return a % 13 == b % 13 == c % 13 or (a + 2 == b + 1 == c and a // 13 == c // 13)
+
+
+def completing(hand: set[int], unseen: set[int]) -> set[int]:
+    return {card for card in unseen if any(are_meld((card, *two)) for two in combinations(hand, 2))}
+
+
+def loose_cards(hand: set[int]) -> set[int]:
+    return hand - {card for meld in melds.best_melds(cards.mask_of(hand)) for card in ids(" ".join(meld))}
+
+
+def hand_numbers(hand: set[int], least: int, unseen: set[int], limit: int) -> dict[str, float]:
+    """What the next card makes of a hand: the dearest loose card that does not fit to it goes."""
+    deadwood, loose = melds.deadwood(cards.mask_of(hand)), loose_cards(hand)
+    dearest = max(map(value, loose), default=0)
+    after = {}
+    for card in unseen:
+        if card in completing(hand, unseen):
+            near = {
+                other
+                for other in loose
+                if card % 13 == other % 13 or (card // 13 == other // 13 and abs(card - other) <= 2)
+            }
+            goes = max(map(value, loose - near), default=0)
+            after[card] = max(melds.deadwood(cards.mask_of({*hand, card})) - goes, 0)
+        else:
+            after[card] = min(deadwood, deadwood - dearest + value(card))
+    fits = completing(hand, unseen)
+    fitting = [after[card] for card in fits]
+    # A card that fits nowhere takes the place of the dearest loose one, if only to knock.
+    to_knock = fitting + [deadwood - dearest + value(card) for card in unseen - fits]
+    return {
+        "deadwood": deadwood / 50, "may_knock": deadwood <= limit, "gin": deadwood == 0,
+        "near_least": 1 / (1 + max(deadwood - least, 0)),
+        "outs": sum(left < deadwood for left in fitting) / 12,
+        "knock_outs": sum(left <= limit for left in to_knock) / len(unseen),
+        "gin_outs": sum(left == 0 for left in fitting) / 6,
+        "saving": sum(max(deadwood - left, 0) for left in after.values()) / len(unseen) / 5,
+        "unmelded": len(loose) / 10, "dearest": dearest / 10,
+        "low_cards": sum(value(card) <= 5 for card in hand) / 10,
+        "completions": len(completing(loose, unseen)) / 12,
+    }  # fmt: skip
+
+
+def card_numbers(card: int, hand: set[int], unseen: set[int], table: Table, player: int) -> dict[str, object]:
+    def members(name: str, whose: int) -> set[int]:
+        return set(cards.cards_of(int(table.public[name][whose])))
+
+    def around(group: set[int]) -> list[float]:
+        rank = sum(other % 13 == card % 13 and other != card for other in group) / 3
+        near = [card + step in group and (card + step) // 13 == card // 13 for step in (-1, 1, -2, 2)]
+        return [rank, *map(float, near)]
+
+    shown = members("shown", 1 - player)
+    possible = [two for two in combinations((unseen | shown) - {card}, 2) if are_meld((card, *two))]
+    sets = sum(two[0] % 13 == two[1] % 13 for two in possible)
+    return {
+        "rank": [float(card % 13 == rank) for rank in range(13)],
+        "sets_for_opponent": sets / 3,
+        "runs_for_opponent": (len(possible) - sets) / 3,
+        "around_shown_by_opponent": around(shown),
+        "around_discarded_by_opponent": around(members("discarded", 1 - player)),
+        "around_declined_by_opponent": around(members("declined", 1 - player)),
+        "around_discarded_by_player": around(members("discarded", player)),
+        "around_in_hand": around(hand),
+        "around_unseen": around(unseen),
+        "in_pile": float(int(table.public["pile"]) >> card & 1),
+    }
+
+
+def expected_rows(table: Table) -> dict[tuple[int, int], dict[str, object]]:
+    """The actions of each row -> its numbers, for the player to move."""
+    public, player = table.public, int(table.public["to_move"])
+    hand = set(cards.cards_of(int(table.games.state["private"]["hand"][0, player])))
+    shown = int(public["shown"][1 - player])
+    known = hand | set(cards.cards_of(int(public["pile"]) | shown))
+    unseen, limit = set(range(52)) - known, table.games.rules.knock_limit
+
+    def leaves(cards_held: set[int]) -> int:
+        return melds.deadwood(cards.mask_of(cards_held))
+
+    if public["phase"] == DISCARD:
+        reached = [(card, hand - {card}) for card in hand if card != public["taken"]]
+        least = min(leaves(left) for _, left in reached)
+        named = [
+            ((card, KNOCK + card if leaves(left) <= limit else -1), card, left) for card, left in reached
+        ]
+    else:
+        upcard = int(public["upcard"])
+        gone = min(sorted(hand), key=lambda card: (leaves({*hand, upcard} - {card}), -value(card)))
+        taken = {*hand, upcard} - {gone}
+        least = min(leaves(taken), leaves(hand))
+        decline = PASS if "pass" in table.legal else DRAW_STOCK
+        named = [((DRAW_UPCARD, -1), upcard, taken), ((decline, -1), upcard, hand)]
+    return {
+        actions: hand_numbers(left, least, unseen, limit) | card_numbers(card, left, unseen, table, player)
+        for actions, card, left in named
+    }
+
+
+def latest_discards(table: Table, player: int) -> list[float]:
+    """Points / 10 of a player's three latest discards in the pile, the latest first; 0 without one."""
+    turns = table.public["discard_turn"]
+    mine = cards.cards_of(int(table.public["discarded"][player]))
+    latest = sorted(mine, key=lambda card: int(turns[card]), reverse=True)[:3]
+    return [cards.CARD_VALUES[card] / 10 for card in latest] + [0] * (3 - len(latest))
+
+
+def mean_of_unseen(table: Table, player: int) -> float:
+    hand = int(table.games.state["private"]["hand"][0, player])
+    known = hand | int(table.public["pile"]) | int(table.public["shown"][1 - player])
+    return float(np.mean([cards.CARD_VALUES[card] for card in range(52) if not known >> card & 1]))
+
+
+MOVES = "pass pass draw KS take QD draw TS take KC draw"
+
+
+@pytest.mark.parametrize("limit", [10, 45])
+def test_every_number_is_what_its_name_says(limit):
+    table = Table(
+        "2C 3C 4C 5H 6H 7H 9C KS AD 2D",
+        "KH KC JS 8C 8H 4D 5D QD 2S 6S",
+        "TD",
+        "TS 3H QC",
+        1,
+        Rules(knock_limit=limit),
+    )
+    table.public["scores"] = (20, 35)
+    for move in ("", *MOVES.split()):
+        if move:
+            table.play(move)
+        written = table.games.candidates(ONE_GAME)
+        rows, actions, numbers = (array[0] for array in written)
+        player = int(table.public["to_move"])
+        for ours, theirs in zip(written, table.games.views(ONE_GAME).candidates(), strict=True):
+            assert np.array_equal(ours, theirs)
+        waiting = table.games.views(ONE_GAME, 1 - player).candidates()
+        assert not waiting[0].any()
+        assert (waiting[1] == candidates.NO_ACTION).all()
+        assert waiting[2][0, -2:].tolist() == numbers[-2:].tolist()[::-1]
+        few = written[0][:, :2].copy(), written[1][:, :2].copy()
+        for write in (partial(table.games.candidates, ONE_GAME), table.games.views(ONE_GAME).candidates):
+            if table.phase == "discard":
+                with pytest.raises(ValueError, match="a player has to discard: her candidates need 11 rows"):
+                    write(*few)
+            else:
+                assert write(*few)[0] is few[0]
+                assert np.array_equal(few[0], written[0][:, :2])
+        scores = table.public["scores"].tolist()
+        assert numbers.tolist() == pytest.approx([
+            table.public["stock_left"] / 31, table.public["turn"] / 40,
+            int(table.public["shown"][1 - player]).bit_count() / 5, float(table.phase == "opening offer"),
+            *latest_discards(table, 1 - player), mean_of_unseen(table, player) / 10,
+            scores[player] / 100, scores[1 - player] / 100,
+        ])  # fmt: skip
+        if table.phase == "draw from the stock":
+            assert actions[1, 0] == DRAW_STOCK
+            assert not rows.any()
+            continue
+        expected = expected_rows(table)
+        found = {
+            tuple(pair): row for pair, row in zip(actions.tolist(), rows, strict=True) if pair != [-1, -1]
+        }
+        assert set(found) == set(expected), move
+        for pair, row in found.items():
+            for name, number in expected[pair].items():
+                told = row[candidates.LAYOUT[name]].tolist()
+                wanted = np.atleast_1d(number).astype(float).tolist()
+                assert told == pytest.approx(wanted, abs=1e-6), (move, pair, name)

@@ -1,0 +1,176 @@
+"""What a player is told: nothing of what she cannot see (no leak), all of the rest (nothing is missing)."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from helpers import same_records
+from positions import POLICIES, as_games, played, redealt
+from reconstruction import Knowledge, expected_observation, reconstruct
+
+from gin_env import agents, cards
+from gin_env.game.state import DISCARD, DRAW, OFFER, OVER, STOCK_ONLY
+from gin_env.observations.observation import LAYOUT
+
+pytestmark = pytest.mark.compiled
+
+every_policy = pytest.mark.parametrize("name", list(POLICIES))
+both_seats = pytest.mark.parametrize("player", [0, 1])
+
+
+@cache
+def reconstructed(name: str, player: int) -> list[Knowledge]:
+    """What the player can work out from her view at each position; slow, so once for all tests."""
+    play = played(name)
+    return [reconstruct(view) for view in play.games().views(np.arange(len(play.states)), player)]
+
+
+@both_seats
+@every_policy
+def test_nothing_leaks_from_the_hidden_cards(name, player):
+    """Re-dealing the hidden cards changes no observation, mask, view or decision of the player."""
+    play = played(name)
+    phases = play.states["public"]["phase"]
+    mine = play.states["public"]["to_move"] == player
+    wanted = {DRAW, DISCARD, OVER} | ({OFFER, STOCK_ONLY} if play.rules.opening_offer else set())
+    assert {(phase, turn) for phase, turn in zip(phases.tolist(), mine.tolist(), strict=True)} >= {
+        (phase, turn) for phase in wanted for turn in (True, False)
+    }, "every phase, on her turn and on the opponent's"
+
+    true = play.games()
+    false = as_games(redealt(play.states, play.rules, player, seed=player), play.rules)
+    changed = true.state["private"]["hand"][:, 1 - player] != false.state["private"]["hand"][:, 1 - player]
+    assert changed.mean() > 0.9, "the re-dealing must change the opponent's hand"
+    views, other_views = (games.views(games.everyone, player) for games in (true, false))
+    assert same_records(views.records, other_views.records)
+    assert np.array_equal(views.masks(), other_views.masks())
+    assert np.array_equal(views.observations(), other_views.observations())
+    candidates = views.candidates()
+    assert all(np.array_equal(*pair) for pair in zip(candidates, other_views.candidates(), strict=True))
+    for games in (true, false):
+        shown = games.candidates(games.everyone, player=player)
+        assert all(np.array_equal(*pair) for pair in zip(candidates, shown, strict=True))
+        assert np.array_equal(games.observations(games.everyone, player), views.observations())
+    acting = np.flatnonzero(mine & (phases != OVER))
+    assert np.array_equal(true.masks(acting), false.masks(acting))
+    assert np.array_equal(true.masks(acting), views[acting].masks())
+    for bot_name in agents.quick_names():
+        bot = agents.make(bot_name)
+        actions = bot.act(views[acting])
+        assert np.array_equal(actions, bot.act(other_views[acting])), bot_name
+        assert (views[acting].masks()[np.arange(len(acting)), actions] == 1).all(), bot_name
+
+
+@both_seats
+@every_policy
+def test_the_mask_of_a_player_who_is_not_to_move_is_all_zero(name, player):
+    play = played(name)
+    views = play.games().views(np.arange(len(play.states)), player)
+    public = play.states["public"]
+    acting = (public["to_move"] == player) & (public["phase"] != OVER)
+    assert np.array_equal(views.masks().any(axis=1), acting)
+
+
+@both_seats
+@every_policy
+def test_nothing_is_missing_from_the_view(name, player):
+    """From her view alone she can work out the whole public course of the hand and her own first hand."""
+    play = played(name)
+    views = play.games().views(np.arange(len(play.states)), player)
+    for state, view, known in zip(play.states, views, reconstructed(name, player), strict=True):
+        public = state["public"]
+        dealt = state["hidden"]["deck"][player : 2 * play.rules.hand_size : 2]
+        assert sorted(known.own_start) == sorted(dealt.tolist())
+        assert cards.mask_of(known.own) == state["private"]["hand"][player]
+        assert cards.mask_of(known.pile) == public["pile"]
+        if known.taken < 0 and known.pile:
+            assert known.pile[-1] == public["upcard"]
+        else:
+            assert public["upcard"] == -1
+        for who in range(2):
+            assert cards.mask_of(known.by[who]) == public["discarded"][who]
+            assert cards.mask_of(known.declined[who]) == public["declined"][who]
+            assert cards.mask_of(known.shown[who]) == public["shown"][who]
+        for card in set(known.pile) - {int(public["first_upcard"])}:
+            assert known.came[card] == public["discard_turn"][card]
+        assert (known.phase, known.to_move) == (public["phase"], public["to_move"])
+        assert (known.stock, known.turn, known.taken) == (
+            public["stock_left"],
+            public["turn"],
+            public["taken"],
+        )
+        assert view.rules == play.rules
+        assert len(view.history()) == public["history_length"]
+
+
+@both_seats
+@every_policy
+def test_the_observation_is_what_its_layout_says(name, player):
+    """Every part, against a slow reconstruction from the event log."""
+    play = played(name)
+    everyone = np.arange(len(play.states))
+    views = play.games().views(everyone, player)
+    observations = views.observations()
+    assert observations.dtype == np.float32
+    expected = np.stack(
+        [
+            np.concatenate([part.reshape(-1) for part in expected_observation(known, view).values()])
+            for known, view in zip(reconstructed(name, player), views, strict=True)
+        ]
+    )
+    for part, where in LAYOUT.items():
+        wrong = np.abs(observations[:, where.slice] - expected[:, where.slice]).max(axis=1) > 1e-6
+        assert not wrong.any(), (part, views[int(wrong.argmax())].records)
+    constant = {part for part, where in LAYOUT.items() if np.ptp(observations[:, where.slice]) == 0}
+    assert constant <= (set() if play.rules.opening_offer else {"offer", "stock_only"})
+
+
+@every_policy
+def test_the_observation_stays_within_minus_one_and_one(name):
+    play = played(name)
+    games = play.games()
+    for player in range(2):
+        observations = games.observations(games.everyone, player)
+        assert np.isfinite(observations).all()
+        assert np.abs(observations).max() == 1
+        for part in LAYOUT:
+            if part != "upcard_gain":
+                assert observations[:, LAYOUT[part].slice].min() >= 0
+
+
+@every_policy
+def test_the_estimate_is_a_probability_for_each_card_and_adds_up_to_the_opponents_hand(name):
+    play = played(name)
+    games = play.games()
+    for player in range(2):
+        estimate = games.observations(games.everyone, player)[:, LAYOUT["estimate"].slice]
+        assert estimate.max() <= 1
+        opponents = [int(hand).bit_count() for hand in play.states["private"]["hand"][:, 1 - player]]
+        assert estimate.sum(axis=1) == pytest.approx(opponents, abs=1e-4)
+        for state, row in zip(play.states, estimate, strict=True):
+            impossible = int(state["private"]["hand"][player]) | int(state["public"]["pile"])
+            impossible |= ~play.rules.deck_mask
+            assert not any(row[card] for card in range(52) if impossible >> card & 1)
+            held = cards.cards_of(int(state["private"]["hand"][1 - player]))
+            assert (row[held] > 0).all()
+
+
+def test_views_of_the_players_to_move_are_theirs():
+    play = played("random")
+    games = play.games()
+    views = games.views(games.everyone)
+    assert np.array_equal(views.records["player"], play.states["public"]["to_move"])
+    hands = play.states["private"]["hand"][games.everyone, play.states["public"]["to_move"]]
+    assert np.array_equal(views.hands, hands)
+
+
+def test_parts_of_a_batch_of_views():
+    play = played("random")
+    views = play.games().views(np.arange(10), 0)
+    assert len(views) == len(list(views)) == 10
+    for part, indices in ((views[3], [3]), (views[2:5], [2, 3, 4]), (views[np.array([7, 1])], [7, 1])):
+        assert same_records(part.records, views.records[indices])
+    assert views.history(4) == views[4].history()
+    assert views.stock_draws(9) == views[9].stock_draws()

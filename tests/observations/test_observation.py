@@ -1,0 +1,229 @@
+"""The observation's layout, its views and its errors (its contents are tested in test_information)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers import Table
+
+from gin_env import PlayerView, cards, observation
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS
+from gin_env.observations.observation import LAYOUT, NUM_PLANES, OBSERVATION_SIZE, PLANES, SCALARS
+
+HAND_0 = "KC QH JS 9D 8H 7S 6C 5H 4D 3H"
+HAND_1 = "KD QS JC TH 9C 8S 2H 4C AH 6D"
+
+
+def see(table: Table, player: int) -> np.ndarray:
+    return table.games.observations(np.array([0]), player)[0]
+
+
+def estimate(table: Table, player: int) -> dict[str, float]:
+    plane = observation.part(see(table, player), "estimate").reshape(52)
+    return {cards.card_text(card): float(plane[card]) for card in range(52)}
+
+
+def test_the_layout_covers_the_vector_without_gap_or_overlap():
+    assert list(LAYOUT) == [*PLANES, *SCALARS]
+    place = 0
+    for part in LAYOUT.values():
+        assert part.slice.start == place
+        place = part.slice.stop
+        assert part.slice.stop - part.slice.start == int(np.prod(part.shape))
+        assert part.meaning
+    assert place == OBSERVATION_SIZE == NUM_PLANES * 52 + len(SCALARS)
+
+
+def test_every_part_stands_in_the_table_for_the_documentation():
+    lines = observation.layout_table().splitlines()[2:]
+    assert [line.split("`")[1] for line in lines] == list(LAYOUT)
+    assert "| `hand` | 0:52 | 4×13 |" in lines[0]
+    assert lines[-1].startswith(f"| `opponent_score` | {OBSERVATION_SIZE - 1} | 1 |")
+
+
+@pytest.mark.parametrize("batch", [(), (5,), (2, 3)])
+def test_planes_scalars_and_parts_are_views_without_copies(batch):
+    vector = np.arange(int(np.prod((*batch, OBSERVATION_SIZE))), dtype=np.float32)
+    vector = vector.reshape(*batch, OBSERVATION_SIZE)
+    planes, scalars = observation.planes(vector), observation.scalars(vector)
+    assert planes.shape == (*batch, NUM_PLANES, 4, 13)
+    assert scalars.shape == (*batch, len(SCALARS))
+    assert np.shares_memory(planes, vector)
+    assert np.shares_memory(scalars, vector)
+    for index, name in enumerate(LAYOUT):
+        part = observation.part(vector, name)
+        assert np.shares_memory(part, vector)
+        if name in PLANES:
+            assert np.array_equal(part, planes[..., index, :, :])
+        else:
+            assert np.array_equal(part, scalars[..., index - NUM_PLANES])
+    planes[..., 0, 0, 0] = -1
+    assert (vector[..., 0] == -1).all(), "writing to the view writes to the vector"
+
+
+def test_rows_and_columns_of_a_plane_are_suits_and_ranks():
+    table = Table(HAND_0, HAND_1, upcard="TS")
+    plane = observation.part(see(table, 0), "upcard")
+    assert np.argwhere(plane).tolist() == [[cards.SUITS.index("S"), cards.RANKS.index("T")]]
+
+
+def test_a_wrong_shape_is_an_error_that_names_it():
+    for function in (observation.planes, observation.scalars, lambda bad: observation.part(bad, "hand")):
+        for shape in ((OBSERVATION_SIZE - 1,), (OBSERVATION_SIZE, 2), ()):
+            with pytest.raises(ValueError, match=f"has {OBSERVATION_SIZE} values, not shape"):
+                function(np.zeros(shape, np.float32))
+
+
+def test_what_is_no_array_is_an_error_that_says_so():
+    for call in (observation.planes, observation.scalars, lambda given: observation.part(given, "hand")):
+        with pytest.raises(
+            TypeError, match=f"an observation is a numpy array .*{OBSERVATION_SIZE}.*, not list"
+        ):
+            call([0.0] * OBSERVATION_SIZE)
+
+
+def test_an_unknown_part_is_an_error_that_lists_the_parts():
+    with pytest.raises(ValueError, match=r"no part 'colour' .* hand, upcard, .*opponent_score"):
+        observation.part(np.zeros(OBSERVATION_SIZE, np.float32), "colour")
+
+
+# --- The uniform estimate -----------------------------------------------------------------------------
+
+
+def test_the_uniform_estimate_shares_the_opponents_hand_over_the_unseen_cards():
+    table = Table(HAND_0, HAND_1, upcard="7D", stock="2C 2D")
+    for player, hand in enumerate((HAND_0, HAND_1)):
+        seen = {*hand.split(), "7D"}
+        for text, probability in estimate(table, player).items():
+            assert probability == pytest.approx(0 if text in seen else 10 / 41), text
+    # Player 0 draws a card that only she sees: 40 unseen cards for her; the opponent knows 41 cards of which
+    # eleven are held.
+    table.play("pass", "pass", "draw")
+    assert estimate(table, 0)["KD"] == pytest.approx(10 / 40)
+    assert estimate(table, 0)["2C"] == 0
+    assert estimate(table, 1)["2C"] == estimate(table, 1)["KC"] == pytest.approx(11 / 41)
+    table.play("2C")
+    assert estimate(table, 0)["KD"] == estimate(table, 1)["KC"] == pytest.approx(10 / 40)
+    assert estimate(table, 0)["2C"] == estimate(table, 1)["2C"] == 0
+
+
+def test_cards_that_the_opponent_took_are_certain_until_she_discards_them():
+    table = Table(HAND_0, HAND_1, upcard="7D").play("take", "KC")
+    assert estimate(table, 1)["7D"] == 1
+    assert estimate(table, 1)["QH"] == pytest.approx(9 / 40)
+    assert sum(estimate(table, 1).values()) == pytest.approx(10, abs=1e-4)
+    table.play("draw", "KD", "draw", "7D")
+    assert estimate(table, 1)["7D"] == 0
+    assert estimate(table, 1)["QH"] == pytest.approx(10 / 39)
+
+
+def test_cards_outside_a_small_deck_are_impossible():
+    from gin_env.game.rules import Rules
+
+    rules = Rules(ranks=5, suits=3, hand_size=3)
+    table = Table("AC 2C 5H", "4C 5C AS", upcard="2S", rules=rules)
+    probabilities = estimate(table, 0)
+    assert {text for text, value in probabilities.items() if value} == {
+        "3C",
+        "4C",
+        "5C",
+        "AH",
+        "2H",
+        "3H",
+        "4H",
+        "AS",
+        "3S",
+        "4S",
+        "5S",
+    }
+    assert probabilities["4C"] == pytest.approx(3 / 11)
+
+
+# --- Values that are easy to get wrong ----------------------------------------------------------------
+
+
+def test_the_same_table_looks_the_same_from_the_other_seat():
+    """Swap the seats, and each player sees exactly what the other one saw."""
+    table = Table(HAND_0, HAND_1, upcard="7D", stock="2C 2D 3S", dealer=1)
+    mirror = Table(HAND_1, HAND_0, upcard="7D", stock="2C 2D 3S", dealer=0)
+    table.public["scores"], mirror.public["scores"] = (30, 70), (70, 30)
+    moves = ["pass", "pass", "draw", "KC", "take", "KD", "draw", "2D", "draw", "3S"]
+    for move in ["", *moves]:
+        if move:
+            table.play(move)
+            mirror.play(move)
+        for player in range(2):
+            assert np.array_equal(see(table, player), see(mirror, 1 - player)), move
+
+
+def test_single_values_at_a_table_made_by_hand():
+    table = Table(HAND_0, HAND_1, upcard="7D", stock="2C", dealer=1)
+    table.public["scores"] = (30, 150)
+
+    def values(player: int) -> dict[str, float]:
+        return dict(zip(SCALARS, see(table, player)[NUM_PLANES * 52 :].tolist(), strict=True))
+
+    first = values(0)
+    assert [first[name] for name in ("to_move", "offer", "draw", "dealer", "turn")] == [1, 1, 0, 0, 0]
+    assert (first["stock"], first["own_score"], first["opponent_score"]) == (1, pytest.approx(0.3), 1)
+    assert first["deadwood"] == pytest.approx(0.72)
+    assert first["upcard_gain"] == pytest.approx(3 / 30), "7D for a king"
+    assert values(1)["dealer"] == 1
+    assert values(1)["to_move"] == values(1)["upcard_gain"] == 0
+    table.play("pass", "pass")
+    assert values(0)["stock_only"] == 1
+    assert values(0)["upcard_gain"] == 0, "she may not take it any more"
+    table.play("draw")
+    second = values(0)
+    assert (second["discard"], second["stock"]) == (1, pytest.approx(30 / 31))
+    assert second["deadwood"] == pytest.approx(0.64), "2C instead of a king"
+
+
+def test_ages_of_discards_and_qualities_of_ones_own_card_by_card():
+    """Player 1 holds two runs and the ace of clubs; both have discarded twice, and she has drawn again."""
+    hand = cards.parse("AC 2H 3H 4H 7S 8S 9S KD QC 5C")
+    discards = [cards.card_id(text) for text in ("KD", "KH", "QC", "JD")]
+    history = [action for card in discards for action in (DRAW_STOCK, card)]
+    draws = [cards.card_id(text) for text in ("2S", "6D", "TS")]
+    view = PlayerView.from_history(
+        hand, cards.card_id("4D"), [PASS, PASS, *history, DRAW_STOCK], draws, player=1, dealer=0
+    )
+    row = view.observations()[0]
+
+    def plane(name):
+        values = observation.part(row, name).ravel()
+        return {cards.card_text(card): float(values[card]) for card in values.nonzero()[0]}
+
+    assert plane("opponent_discards") == pytest.approx({"KH": 1 / 3, "JD": 1})
+    assert plane("own_discards") == pytest.approx({"KD": 1 / 4, "QC": 1 / 2})
+    # AC 5C 2S 6D are loose, 14 points; without the six of diamonds least are left: 8.
+    left = {
+        "6D": 8, "5C": 9, "2S": 12, "AC": 13, "7S": 14, "TS": 14,
+        "2H": 14 + 7, "4H": 14 + 5, "3H": 14 + 6, "8S": 14 + 26, "9S": 14 + 25,
+    }  # fmt: skip
+    expected = {card: 1 / (1 + points - 8) for card, points in left.items()}
+    assert plane("discard_quality") == pytest.approx(expected)
+    assert float(observation.part(row, "upcard_gain")) == 0, "she has drawn already"
+
+
+def test_what_was_taken_is_shown_on_both_sides():
+    hand = cards.parse("AC 2H 3H 4H 7S 8S 9S KD QC 5C")
+    told = [cards.card_id("5H"), [DRAW_UPCARD, cards.card_id("KD")]]
+    mine = PlayerView.from_history(hand, *told, player=1, dealer=0).observations()[0]
+    other = PlayerView.from_history(cards.parse("AS 2C 3C 4C 7C 8C 9C KH QH 5S"), *told, player=0, dealer=0)
+    for row, name in ((mine, "own_shown"), (other.observations()[0], "opponent_shown")):
+        assert observation.part(row, name).ravel().nonzero()[0].tolist() == [cards.card_id("5H")]
+    upcard = PlayerView.from_history(hand, cards.card_id("AS"), player=1, dealer=0).observations()[0]
+    first = PlayerView.from_history(cards.parse("2C 3C 4C 5C 6C 7C 8C 9C TC JC"), 0, player=1, dealer=0)
+    for row, card in ((upcard, "AS"), (first.observations()[0], "AC")):
+        assert observation.part(row, "upcard").ravel().nonzero()[0].tolist() == [cards.card_id(card)]
+    took = PlayerView.from_history(hand, cards.card_id("5H"), [DRAW_UPCARD], player=1, dealer=0)
+    row = took.observations()[0]
+    assert observation.part(row, "taken").ravel().nonzero()[0].tolist() == [cards.card_id("5H")]
+    assert not observation.part(row, "upcard").any()
+    took = PlayerView.from_history(cards.parse("2C 3C 4C 5C 6C 7C 8C 9C TC JC"), 0, [DRAW_UPCARD], player=1)
+    assert observation.part(took.observations()[0], "taken").ravel().nonzero()[0].tolist() == [0]
+    assert observation.part(took.observations()[0], "taken").max() == 1
+    quality = observation.part(took.observations()[0], "discard_quality").ravel()
+    assert quality[0] == 0, "the ace was just taken and may not go"
+    assert quality.max() == 1

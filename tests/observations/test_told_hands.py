@@ -1,0 +1,139 @@
+"""`PlayerView.from_history`: a hand told act by act is the hand that was played."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gin_env import PlayerView, Rules, agents, cards
+from gin_env.batch import Games
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, IllegalActionError
+
+HAND = cards.parse("AC 2C 3C 4C 5C 6C 7C 8C 9C TC")
+UPCARD = cards.card_id("KD")
+
+
+def ids(text):
+    return [cards.card_id(card) for card in text.split()]
+
+
+def told_again(games, index, player):
+    """The view of a running game, told from what this player saw."""
+    state = games.state[index]
+    public, private = state["public"], state["private"][player]
+    rules = Rules.from_record(public["rules"])
+    deck = state["hidden"]["deck"]
+    return PlayerView.from_history(
+        cards.mask_of(deck[player : 2 * rules.hand_size : 2].tolist()),
+        int(public["first_upcard"]),
+        public["history"][: public["history_length"]].tolist(),
+        private["stock_draws"][: private["num_stock_draws"]].tolist(),
+        player=player,
+        dealer=int(public["dealer"]),
+        scores=tuple(public["scores"].tolist()),
+        hand_number=int(public["hand_number"]),
+        rules=rules,
+        random=int(games.views([index]).records["random"][0]),
+    )
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [Rules(), Rules(opening_offer=False), Rules(ranks=7, suits=3, hand_size=4, knock_limit=5)],
+    ids=["standard", "no offer", "small deck"],
+)
+def test_a_hand_told_from_its_beginning_is_the_view_of_the_game(rules):
+    games = Games(12, rules, episode="game")
+    games.start(games.everyone, np.full(12, 3, np.uint64), np.arange(12, dtype=np.uint64))
+    random, simple = agents.make("random"), agents.make("simple")
+    compared = 0
+    for _ in range(60):
+        running = games.everyone[~games.done]
+        view = games.views(running)
+        for index, seen in zip(running.tolist(), view, strict=True):
+            told = told_again(games, index, int(seen.records["player"][0]))
+            for name in ("masks", "observations", "history", "stock_draws"):
+                np.testing.assert_array_equal(getattr(told, name)(), getattr(seen, name)())
+            assert simple.act(told) == simple.act(seen)
+            compared += 1
+        games.play(running, np.where(running % 2, random.act(view), simple.act(view)))
+    assert compared > 500
+    assert games.state["public"]["hand_number"].max() > 0
+
+
+def test_whoever_is_not_to_move_has_a_view_too():
+    view = PlayerView.from_history(HAND, UPCARD, [PASS, DRAW_UPCARD], player=1, dealer=0)
+    assert not view.masks().any()
+    assert view.history()[1] == (0, DRAW_UPCARD, UPCARD)
+
+
+@pytest.mark.parametrize(
+    ("history", "draws", "message"),
+    [
+        ([PASS, PASS, PASS], "", "act 2: player 1, pass: in the phase 'draw from the stock'"),
+        ([DRAW_UPCARD, UPCARD], "", "act 1: player 1, discard KD: KD was just taken"),
+        ([DRAW_UPCARD, 0], "", "act 1: player 1, discard AC: that card lies elsewhere"),
+        ([DRAW_UPCARD, KNOCK + 20], "", "act 1: player 1, knock with 8H: a knock ends the hand"),
+        ([PASS, DRAW_UPCARD, 20], "", "act 2: player 0, discard 8H: 8H is not in the hand"),
+        ([PASS, PASS, DRAW_STOCK, 20, DRAW_STOCK], "8H", "act 4: player 0 drew 8H, which is not in"),
+        ([PASS, PASS, DRAW_STOCK, 20, DRAW_STOCK], "AC", "act 4: player 0 drew AC, which is not in"),
+        # The opponent took the king and still holds it.
+        ([DRAW_UPCARD, 20, DRAW_STOCK], "KD", "act 2: player 0 drew KD, which is not in the stock"),
+        ([107], "", "107 is not an action"),
+    ],
+)  # fmt: skip
+def test_histories_against_the_rules_are_refused(history, draws, message):
+    with pytest.raises(IllegalActionError, match=f"^{message}"):
+        PlayerView.from_history(HAND, UPCARD, history, ids(draws), player=0, dealer=0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"hand": HAND & ~1}, ValueError, "is dealt 10 cards, not 9"),
+        ({"hand": 1 << 60}, ValueError, "not a mask of cards"),
+        ({"hand": "AC"}, TypeError, "integer mask"),
+        ({"first_upcard": 0}, ValueError, "different cards"),
+        ({"rules": Rules(ranks=10)}, ValueError, "different cards of the deck"),  # which has no kings
+        ({"first_upcard": 52}, ValueError, "first_upcard = 52"),
+        ({"player": 2}, ValueError, "player = 2"),
+        ({"dealer": None}, TypeError, "dealer is an integer"),
+        ({"scores": (0, 100)}, ValueError, "a score = 100"),
+        ({"scores": (0,)}, ValueError, "scores are those of players 0 and 1"),
+        ({"random": -1}, ValueError, "random = -1"),
+        ({"stock_draws": [20]}, ValueError, "stock_draws has 1 cards, but the player drew 0 times"),
+        ({"history": [PASS, PASS, DRAW_STOCK, 20, DRAW_STOCK]}, ValueError, "does not say which card"),
+        ({"rules": Rules(ranks=7, hand_size=7)}, ValueError, "is dealt 7 cards"),
+        ({"history": [0.5]}, TypeError, "an action is an integer"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused(changed, error, message):
+    given = {"hand": HAND, "first_upcard": UPCARD} | changed
+    with pytest.raises(error, match=message):
+        PlayerView.from_history(given.pop("hand"), given.pop("first_upcard"), **given)
+
+
+DAMAGES = {
+    "a rule that cannot be": lambda public, private: public["rules"].__setitem__("hand_size", 0),
+    "no upcard to draw": lambda public, private: public.__setitem__("upcard", -1),
+    "a card that the deck lacks was shown": lambda public, private: public["shown"].__setitem__(1, 1 << 60),
+    "a discard that is not in the pile": lambda public, private: public["discarded"].__setitem__(1, 1 << 20),
+    "a first upcard that is no card": lambda public, private: public.__setitem__("first_upcard", -1),
+    "a discard before the draw": lambda public, private: public["history"].__setitem__(2, 20),
+    "a third pass": lambda public, private: public["history"].__setitem__(2, PASS),
+    "a draw that brought no card": lambda public, private: private.__setitem__("num_stock_draws", 0),
+    "an action that is none": lambda public, private: public["history"].__setitem__(0, 200),
+    "more turns than discards": lambda public, private: public.__setitem__("turn", 7),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_records_that_cannot_be_a_position_are_refused(damage):
+    """What compiled code would look up by them lies elsewhere in memory."""
+    history = [PASS, PASS, DRAW_STOCK, cards.card_id("KH"), DRAW_STOCK, cards.card_id("QH")]
+    view = PlayerView.from_history(HAND, UPCARD, history, ids("KH"), player=1, dealer=0)
+    records = view.records.copy()
+    PlayerView(records)
+    DAMAGES[damage](records["public"][0], records["private"][0])
+    with pytest.raises(ValueError, match="record 0 is no position of a hand"):
+        PlayerView(records)

@@ -1,0 +1,173 @@
+"""What a view tells of a hand, written out once; scores under other targets; random numbers for decisions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers import ONE_GAME, Table, action, ids
+
+from gin_env import cards
+from gin_env.batch import Games
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS
+from gin_env.game.rules import Rules
+from gin_env.observations.observation import part
+from gin_env.observations.views import Event, PlayerView
+
+HAND_0, HAND_1 = "2C 3C 4C 5H 6H 7H 9C KS AD 2D", "KH KC JS 8C 8H 4D 5D QD 2S 6S"
+
+
+def seen_by(table: Table, player: int):
+    return table.games.views(ONE_GAME, player)
+
+
+def test_the_history_names_every_act_and_the_card_that_everybody_saw():
+    """Player 0 begins: both pass, stock draw, discard, taken by the other, discard, stock draw."""
+    table = Table(HAND_0, HAND_1, "TD", "TS 3H", dealer=1)
+    table.play("pass", "pass", "draw", "KS", "take", "QD", "draw")
+    ten, king, queen = ids("TD KS QD")
+    expected = [
+        Event(0, PASS, ten),
+        Event(1, PASS, ten),
+        Event(0, DRAW_STOCK, -1),
+        Event(0, king, king),
+        Event(1, DRAW_UPCARD, king),
+        Event(1, queen, queen),
+        Event(0, DRAW_STOCK, -1),
+    ]
+    for player in (0, 1):
+        assert seen_by(table, player).history() == expected
+    assert seen_by(table, 0).stock_draws() == ids("TS 3H")
+    assert seen_by(table, 1).stock_draws() == []
+
+
+def test_the_history_of_a_hand_that_the_second_player_begins():
+    table = Table(HAND_0, HAND_1, "TD", "TS 3H", dealer=0).play("pass", "take", "KS")
+    ten, king = ids("TD KS")
+    assert seen_by(table, 0).history() == [
+        Event(1, PASS, ten),
+        Event(0, DRAW_UPCARD, ten),
+        Event(0, king, king),
+    ]
+
+
+def test_the_history_of_a_knock_names_the_discarded_card():
+    table = Table("AC 2C 3C 4H 5H 6H 7S 8S 9S KD", HAND_1.replace("8C", "JC"), "TD", "2H", dealer=1)
+    table.play("pass", "pass", "draw", "knock KD")
+    assert seen_by(table, 1).history()[-1] == Event(0, action("knock KD"), ids("KD")[0])
+
+
+def test_what_both_players_see_of_the_cards_after_each_act():
+    """Player 0 begins. KS is discarded, taken, and discarded again; QD lies in the pile in between."""
+    table = Table(HAND_0, HAND_1, "TD", "TS 3H", dealer=1)
+    public = table.public
+
+    def seen() -> dict[str, object]:
+        masks = {
+            name: tuple(cards.format(int(mask)) for mask in public[name])
+            for name in ("shown", "discarded", "declined")
+        }
+        return masks | {"pile": cards.format(int(public["pile"]))}
+
+    table.play("pass", "pass", "draw", "KS")
+    assert seen() == {"shown": ("", ""), "discarded": ("KS", ""), "declined": ("TD", "TD"), "pile": "KS TD"}
+    table.play("take")
+    assert seen() == {"shown": ("", "KS"), "discarded": ("", ""), "declined": ("TD", "TD"), "pile": "TD"}
+    assert (public["upcard"], public["taken"]) == (-1, ids("KS")[0])
+    table.play("QD")
+    assert seen() == {"shown": ("", "KS"), "discarded": ("", "QD"), "declined": ("TD", "TD"), "pile": "TD QD"}
+    assert (public["upcard"], public["taken"]) == (ids("QD")[0], -1)
+    table.play("draw", "TS", "draw", "KS")
+    assert seen() == {
+        "shown": ("", ""),
+        "discarded": ("TS", "KS QD"),
+        "declined": ("TD QD", "TS TD"),
+        "pile": "TS KS TD QD",
+    }
+    assert [int(public["discard_turn"][card]) for card in ids("TD QD TS KS")] == [0, 2, 3, 4]
+    assert (public["turn"], public["stock_left"]) == (4, 31 - 3)
+
+
+@pytest.mark.parametrize(
+    ("target", "scores", "shares"),
+    [(100, (20, 30), (0.2, 0.3)), (50, (20, 30), (0.4, 0.6)), (250, (20, 30), (0.08, 0.12)),
+     (50, (0, 45), (0, 0.9)), (20, (30, 10), (1, 0.5))],
+)  # fmt: skip
+def test_scores_are_shares_of_the_target_whatever_it_is(target, scores, shares):
+    table = Table(HAND_0, HAND_1, "TD", rules=Rules(target_score=target))
+    table.games.state["public"]["scores"][0] = scores
+    for player in (0, 1):
+        row = table.games.observations(ONE_GAME, player)[0]
+        assert part(row, "own_score") == pytest.approx(shares[player])
+        assert part(row, "opponent_score") == pytest.approx(shares[1 - player])
+
+
+def test_a_game_ends_at_its_own_target_score():
+    for target, over in ((30, True), (65, True), (66, False), (200, False)):
+        table = Table(
+            "AC 2C 3C 4H 5H 6H 7S 8S 9S KD", "5C 6C 2H 3S 5D 7D 9D JD QH KS", "KC", "2D",
+            rules=Rules(target_score=target), episode="game",
+        )  # fmt: skip
+        table.play("pass", "pass", "draw", "knock KD")  # for 65 points
+        assert table.games.done[0] == over, target
+
+
+def test_every_decision_has_a_random_number_of_its_own():
+    """By player, by decision, by episode and in the twin of a deal, whose decks are the same."""
+    games = Games(4)
+    twins = np.array([False, True, False, True])
+    games.start(games.everyone, np.full(4, 7, np.uint64), np.array([0, 0, 1, 1], np.uint64), twins)
+    numbers = []
+    for move in (PASS, PASS, DRAW_STOCK):
+        for player in (0, 1):
+            numbers += games.views(games.everyone, player).records["random"].tolist()
+        games.play(games.everyone, np.full(4, move))
+    assert len(set(numbers)) == len(numbers) == 24
+    decks = games.state["hidden"]["deck"] % 13
+    assert np.array_equal(decks[0], decks[1])
+    assert not np.array_equal(decks[0], decks[2])
+
+
+def test_parts_of_a_batch_of_views_are_the_views_of_those_games():
+    games = Games(3, Rules(knock_limit=7))
+    games.start(games.everyone, np.full(3, 7, np.uint64), np.array([0, 1, 2], np.uint64))
+    games.play(np.array([1]), np.array([PASS]))
+    games.play(np.array([2]), np.array([DRAW_UPCARD]))
+    view = games.views(games.everyone, 1)
+    hands = games.state["private"]["hand"][:, 1].tolist()
+    assert (len(view), view.hands.tolist(), view.rules) == (3, hands, Rules(knock_limit=7))
+    mask = np.array([True, False, True])
+    for index, rows in (
+        (1, [1]), (-1, [2]), (np.int64(0), [0]), ([2, 0], [2, 0]), (slice(1, None), [1, 2]), (mask, [0, 2]),
+    ):  # fmt: skip
+        assert view[index].hands.tolist() == [hands[row] for row in rows]
+    assert [one.hands.tolist() for one in view] == [[hand] for hand in hands]
+    to_move = games.to_move() == 1
+    assert np.array_equal(view.masks(), games.masks(games.everyone) * to_move[:, None])
+    assert np.array_equal(view.observations(), games.observations(games.everyone, 1))
+    assert [len(view.history(index)) for index in (0, 1, 2)] == [0, 1, 1]
+    assert view.history(2)[0].action == DRAW_UPCARD
+    others = games.views(games.everyone, 0)
+    assert len({*view.records["random"].tolist(), *others.records["random"].tolist()}) == 6
+
+
+def test_a_damaged_view_is_named_by_its_place():
+    games = Games(3)
+    games.start(games.everyone, np.full(3, 7, np.uint64), np.arange(3, dtype=np.uint64))
+    for damaged in (0, 2):
+        for field, value in (("hand", 0), ("num_stock_draws", 9)):
+            records = games.views(games.everyone, 0).records.copy()
+            records["private"][field][damaged] = value
+            with pytest.raises(ValueError, match=f"record {damaged} is no position of a hand"):
+                PlayerView(records)
+    for wrong in (records.reshape(3, 1), records["public"], list(records)):
+        with pytest.raises(TypeError, match="one-dimensional array of dtype"):
+            PlayerView(wrong)
+
+
+def test_stock_draws_are_those_of_the_game_that_is_asked_for():
+    table = Table(HAND_0, HAND_1, "TD", "TS 3H", dealer=1).play("pass", "pass", "draw")
+    games = Games(2)
+    games.start(games.everyone, np.zeros(2, np.uint64), np.arange(2, dtype=np.uint64))
+    games.state[1] = table.games.state[0]
+    view = games.views(games.everyone, 0)
+    assert (view.stock_draws(), view.stock_draws(1)) == ([], ids("TS"))

@@ -1,0 +1,91 @@
+"""What a release is made of: links that work on PyPI, the files of the wheel, versions that agree."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+import tomllib
+
+import pytest
+from test_readme import ROOT, text
+
+import gin_env
+
+ADDRESS = "https://example.org/gin-env"
+
+
+@pytest.fixture(scope="module")
+def release():
+    """docs/release.py as a module."""
+    spec = importlib.util.spec_from_file_location("release", ROOT / "docs" / "release.py")
+    module = sys.modules["release"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("relative", "absolute"),
+    [
+        ("[docs](docs/a.md#b)", f"[docs]({ADDRESS}/blob/v1/docs/a.md#b)"),
+        ("![a picture](a/b.png)", f"![a picture]({ADDRESS}/raw/v1/a/b.png)"),
+        ("[`code`](x.py), [b](y.md)", f"[`code`]({ADDRESS}/blob/v1/x.py), [b]({ADDRESS}/blob/v1/y.md)"),
+        ("[out](https://a.org/b) [in](#here)", "[out](https://a.org/b) [in](#here)"),
+    ],
+)
+def test_links_become_absolute(release, relative, absolute):
+    assert release.absolute_links(relative, ADDRESS, "v1") == absolute
+
+
+def test_no_link_of_the_readme_stays_relative(release):
+    page = release.absolute_links(text("README.md"), ADDRESS, "v1")
+    targets = re.findall(r"\]\(([^)]*)\)", page)
+    assert len(targets) > 20
+    assert [target for target in targets if not target.startswith("https://")] == []
+    assert f"![Speed beside other libraries]({ADDRESS}/raw/v1/examples/figures/speed.png)" in page
+
+
+def test_the_address_is_written_before_the_extras(release):
+    extras = "[project.optional-dependencies]\n"
+    assert text("pyproject.toml").count(extras) == 1
+    project = tomllib.loads(
+        text("pyproject.toml").replace(extras, release.project_urls(ADDRESS, "v1") + extras)
+    )["project"]
+    assert project["urls"]["Repository"] == ADDRESS
+    assert project["urls"]["Changelog"] == f"{ADDRESS}/blob/v1/CHANGELOG.md"
+    assert project["optional-dependencies"].keys() >= {"train", "dev"}
+
+
+def test_wheel_holds_code_and_data_of_top_level_folders(release):
+    tracked = ["gin_env/game/cards.py", "gin_env/py.typed", "agents/simple.py", "README.md"]
+    tracked += [
+        "agents/data/policy.safetensors",
+        "wrappers/sb3.py",
+        "tests/game/test_cards.py",
+        "gin_env/notes.txt",
+    ]
+    assert release.expected_files(tracked) == {
+        "gin_env/game/cards.py",
+        "gin_env/py.typed",
+        "gin_env/agents/simple.py",
+        "gin_env/agents/data/policy.safetensors",
+        "gin_env/wrappers/sb3.py",
+    }
+
+
+def test_the_code_that_a_release_has_to_run_is_the_readmes(release):
+    assert release.readme_code(text("README.md")).startswith("import gymnasium\nimport gin_env\n")
+
+
+def test_every_file_names_the_same_version():
+    version = tomllib.loads(text("pyproject.toml"))["project"]["version"]
+    assert gin_env.__version__ == version
+    assert f"\nversion: {version}\n" in text("CITATION.cff")
+    assert f"\n## {version} " in text("CHANGELOG.md")
+
+
+def test_the_oldest_python_is_the_one_that_is_required():
+    project = tomllib.loads(text("pyproject.toml"))["project"]
+    named = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
+    assert named == ["3.11", "3.12", "3.13", "3.14"]
+    assert project["requires-python"] == f">={named[0]}"

@@ -1,0 +1,160 @@
+"""The documentation site: it builds, every page is found, its tutorials and notebooks do what they say."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import pytest
+from test_readme import ROOT
+
+import gin_env
+
+pytestmark = pytest.mark.compiled
+
+DOCS = ROOT / "docs"
+NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
+PRINTED = {
+    "add_a_bot.md": (
+        r"my-bot won \d\.\d\d %",
+        r"my-bot won 4\d\.\d\d %",
+        r"2  my-bot",
+        r"\d  process:python serve_my_bot.py",
+    ),
+    "add_an_estimator.md": (r"my-estimator +0", r"my-estimator +yes, after", r"safe-discard:.* won"),
+}
+"""What each command of a tutorial prints, among other things."""
+
+
+def run(command: list[str], folder: Path) -> str:
+    """What a command prints when it is run as a reader would, with the programs of this environment."""
+    programs = Path(sys.executable).parent
+    environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "MPLBACKEND": "agg"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+# --- The pages ------------------------------------------------------------------------------------------
+
+
+def test_each_page_is_in_the_menu_of_the_site_and_in_the_table_of_the_folder():
+    pages = {str(page.relative_to(DOCS).with_suffix("")) for page in [*DOCS.rglob("*.md"), *NOTEBOOKS]}
+    menus = re.findall(
+        r"```\{toctree\}\n(?::[^\n]*\n)*\n(.*?)```", (DOCS / "index.md").read_text(), re.DOTALL
+    )
+    assert pages - set("\n".join(menus).split()) == {"README", "index"}
+    linked = set(re.findall(r"\]\(([\w/]+)\.(?:md|ipynb)\)", (DOCS / "README.md").read_text()))
+    assert {page for page in pages - linked if not page.startswith("api/")} == {"README", "index"}
+
+
+def test_each_name_that_the_package_offers_is_in_the_reference():
+    reference = (DOCS / "api" / "game.md").read_text()
+    assert [name for name in gin_env.__all__ if name not in reference and name != "__version__"] == []
+
+
+# --- The site -------------------------------------------------------------------------------------------
+
+
+class Anchors(HTMLParser):
+    """The links of a page, and the places in it that a link may lead to."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.places: set[str] = set()
+        self.feed(page.read_text())
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.places |= {given[name] for name in ("id", "name") if given.get(name)}
+        for name in ("href", "src"):
+            if given.get(name):
+                self.links.add(given[name])
+
+
+def broken_links(site: Path) -> list[tuple[str, str]]:
+    """(page, link) of each link within the site that leads nowhere."""
+    pages = {page.resolve(): Anchors(page) for page in site.rglob("*.html")}
+    broken = []
+    for page, anchors in pages.items():
+        for link in anchors.links:
+            path, place = urldefrag(link)
+            if re.match(r"[a-z]+:", link) or (not path and not place):
+                continue
+            target = (page.parent / unquote(path.split("?")[0])).resolve() if path else page
+            inside = place and target in pages and place not in pages[target].places
+            if not target.exists() or inside:
+                broken.append((page.name, link))
+    return broken
+
+
+@pytest.mark.long
+def test_the_site_builds_without_warnings_and_its_links_lead_somewhere(tmp_path):
+    site = tmp_path / "site"
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-c", "docs"]
+    run([*command, "-d", str(tmp_path / "kept"), ".", str(site)], ROOT)
+    assert broken_links(site) == []
+    reference = (site / "docs" / "api" / "play.html").read_text()
+    assert 'id="gin_env.matches.matches.play_match"' in reference
+    assert "half of them with each bot as player_0" in reference, "parameters are described"
+    for page, shown in (("bots", False), ("kernels", True)):
+        text = (site / "docs" / "api" / f"{page}.html").read_text()
+        kernels = re.search(r'id="gin_env\.[\w.]+\.(simple_action|min_deadwood)"', text)
+        assert bool(kernels) == shown, page
+
+
+def test_a_broken_link_is_found(tmp_path):
+    (tmp_path / "a.html").write_text('<p id="here"><a href="b.html#there">b</a><a href="#here">a</a>')
+    (tmp_path / "b.html").write_text(
+        '<a href="a.html#here">a</a><a href="c.html">c</a><a href="https://x.org">x</a>'
+    )
+    assert sorted(broken_links(tmp_path)) == [("a.html", "b.html#there"), ("b.html", "c.html")]
+
+
+# --- Tutorials and notebooks ----------------------------------------------------------------------------
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", PRINTED)
+def test_a_tutorial_followed_to_the_letter_works(name, tmp_path):
+    """From an empty folder each file is written and each command run, up to where a checkout is needed."""
+    told = (DOCS / name).read_text().split("Make it part of gin-env")[0]
+    steps = re.findall(r"(?:`(\w+\.py)`[^`\n]*:\n\n)?```(python|bash)\n(.*?)```", told, re.DOTALL)
+    printed = []
+    for file, language, code in steps:
+        if language == "python":
+            (tmp_path / file).write_text(code)
+        else:
+            printed += [run(["bash", "-c", line], tmp_path) for line in code.splitlines()]
+    for text, pattern in zip(printed, PRINTED[name], strict=True):
+        assert re.search(pattern, text), text
+
+
+def code_of(notebook: Path) -> list[dict]:
+    return [cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
+def test_a_notebook_stores_what_it_printed_when_it_was_run_from_top_to_bottom(notebook):
+    cells = code_of(notebook)
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert not [
+        output for output in outputs if output["output_type"] == "error" or output.get("name") == "stderr"
+    ]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert notebook.stat().st_size < 500_000
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
+def test_a_notebook_runs(notebook, tmp_path):
+    """Its cells one after the other as one program."""
+    run([sys.executable, "-c", "\n".join("".join(cell["source"]) for cell in code_of(notebook))], tmp_path)

@@ -1,0 +1,292 @@
+"""The lines of a file of records: as documented, and refused when they are damaged."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import jsonschema
+import pytest
+from helpers import reference as reference_lines
+from helpers import sample_and_whole
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from recorded import PLAYERS, one_hand, random_game, two_hands_of_a_game
+
+from gin_env import Rules, records
+from gin_env.game.actions import describe, parse
+from gin_env.records import GameRecord, RecordError
+from gin_env.records.lines import from_line, to_line
+from gin_env.records.reference_logs import from_reference_log
+
+pytestmark = pytest.mark.compiled
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "docs" / "records.schema.json").read_text()))
+
+
+# --- Lines ------------------------------------------------------------------------------------------------
+
+
+def test_a_line_is_as_documented():
+    game = one_hand("undercut of a knock by 0")
+    line = json.loads(to_line(game))
+    SCHEMA.validate(line)
+    (hand,) = line["hands"]
+    assert hand == {
+        "dealer": 1,
+        "scores": [0, 0],
+        "deck": hand["deck"],
+        "actions": ["pass", "pass", "draw from the stock", "knock with KD"],
+        "outcome": "undercut",
+        "winner": 1,
+        "knocker": 0,
+        "points": 35,
+        "deadwood": [10, 0],
+    }
+    assert hand["deck"].startswith("AC TH 2C JH 3C QH ")
+    assert line["random"] == {"seed": 5, "number": 7, "twin": False}
+    assert line["players"] == [{"name": "ann", "bot": None}, {"name": "bob", "bot": "simple:knock_at=10"}]
+    assert (line["format"], line["version"], line["winner"], line["scores"]) == (
+        "gin-env game",
+        1,
+        1,
+        [0, 35],
+    )
+
+
+def test_the_schema_allows_whole_games_unfinished_ones_and_those_of_other_engines():
+    table, _, _ = random_game(1, Rules(), stop=40)
+    (logged, *_) = [from_log(line) for line in reference_lines("games.jsonl", whole=False)]
+    for game in (table.record(0, PLAYERS), logged):
+        SCHEMA.validate(json.loads(to_line(game)))
+    with pytest.raises(jsonschema.ValidationError):
+        SCHEMA.validate(json.loads(to_line(logged)) | {"more": 1})
+
+
+def from_log(line) -> GameRecord:
+    return from_reference_log(line)
+
+
+def change(path: str, value: object):
+    """What sets an entry of a line, such as ``hands.0.winner``, or removes it (`...`)."""
+
+    def apply(line):
+        *way, last = [int(word) if word.isdecimal() else word for word in path.split(".")]
+        place = line
+        for word in way:
+            place = place[word]
+        if value is ...:
+            del place[last]
+        else:
+            place[last] = value
+
+    return apply
+
+
+DECK = " ".join(f"{rank}{suit}" for suit in "CHSD" for rank in "A23456789TJQK")
+DAMAGE = [
+    ("version", 2, "written in version 2 of the format, this release reads 1"),
+    ("version", "1", "written in version '1'"),
+    ("version", True, "written in version True"),
+    ("format", "chess", "its format is not 'gin-env game'"),
+    ("hands", ..., "hands is missing"),
+    ("hands", [], "there is no hand"),
+    ("hands", [3], r"hands\[0\] is an object with named entries, not 3"),
+    ("more", 1, "more is no entry of version 1"),
+    ("hands.0.more", 1, r"hands\[0\]\.more is no entry"),
+    ("rules.knock_limit", 200, r"Rules\.knock_limit = 200 is out of range"),
+    ("rules.knock_limit", ..., r"rules\.knock_limit is missing"),
+    ("episode", "match", "episode is 'hand' or 'game', not 'match'"),
+    ("random.seed", -1, r"random\.seed is an integer from 0 to 18446744073709551615, not -1"),
+    ("random.twin", 0, r"random\.twin is true or false, not 0"),
+    ("players", [{"name": "ann", "bot": None}], "players are two, not 1"),
+    ("players.0.name", None, r"players\[0\]\.name is a text, not None"),
+    ("hands.0.dealer", 2, r"hands\[0\]\.dealer is an integer from 0 to 1, not 2"),
+    ("hands.0.scores", [0], r"hands\[0\]\.scores is a list of two numbers"),
+    ("hands.0.scores", [100, 0], r"hand 1: scores before a hand are from 0 to 99, not \[100, 0\]"),
+    ("hands.0.deck", DECK.replace("5H", "5X"), r"hands\[0\]\.deck: '5X' is not a card"),
+    ("hands.0.deck", DECK.replace("5H", "6H"), r"hands\[0\]\.deck: named twice: 6H"),
+    ("hands.0.deck", DECK[:-3], r"hand 1: a deck has 52 cards, not shape \(51,\)"),
+    ("hands.0.deck", DECK, r"hand 1, action 4: player 0, knock with KD: KD is not in the hand"),
+    ("hands.0.actions", "pass", r"hands\[0\]\.actions is a list of actions in words"),
+    ("hands.0.actions.0", "fold", r"hands\[0\]\.actions: 'fold' is no action; write 'draw from the stock'"),
+    ("hands.0.actions.0", "draw from the stock", "hand 1, action 1: player 0, draw from the stock: in "),
+    ("hands.0.actions.3", "knock with 3C", "hand 1, action 4: player 0, knock with 3C: deadwood would be"),
+    ("hands.0.actions", [], "hand 1: outcome is 'knock', but playing gives 'undecided'"),
+    ("hands.0.outcome", "gin", "hand 1: outcome is 'gin', but playing gives 'knock'"),
+    ("hands.0.outcome", "won", r"hands\[0\]\.outcome is 'undecided' or 'knock'"),
+    ("hands.0.winner", 1, "hand 1: winner is 1, but playing gives 0"),
+    ("hands.0.points", 64, "hand 1: points is 64, but playing gives 65"),
+    ("hands.0.deadwood", [2, 66], r"hand 1: deadwood is \(2, 66\), but playing gives \(2, 67\)"),
+    ("hands.0.counted", {"winner": 2, "points": 3}, r"hands\[0\]\.counted\.winner is an integer from 0 to 1"),
+    ("finished", False, "finished is False, but the hands give True"),
+    ("winner", None, "winner is None, but the hands give 0"),
+    ("scores", [65, 1], r"scores is \(65, 1\), but the hands give \(65, 0\)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "value", "message"), DAMAGE)
+def test_a_damaged_record_is_refused_with_file_line_and_reason(tmp_path, path, value, message):
+    file = tmp_path / "games.jsonl"
+    good = to_line(one_hand())
+    line = json.loads(good)
+    change(path, value)(line)
+    file.write_text(f"{good}\n{json.dumps(line)}\n{good}\n")
+    games = records.read(file)
+    assert next(games) == one_hand()
+    with pytest.raises(RecordError, match=f"{re.escape(str(file))}, line 2: .*{message}"):
+        next(games)
+
+
+def entries_of(value: object, way: tuple = ()) -> list[tuple]:
+    """The ways to all entries of a JSON value."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [one for key, entry in inside for one in [(*way, key), *entries_of(entry, (*way, key))]]
+
+
+@cache
+def good_line() -> str:
+    return to_line(two_hands_of_a_game())
+
+
+STRANGE = [
+    None,
+    True,
+    -1,
+    0,
+    1,
+    2.5,
+    10**30,
+    "",
+    "KD",
+    "é",
+    [],
+    [0, 0],
+    [1, [2]],
+    {},
+    {"winner": 0},
+    float("nan"),
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data(), value=st.sampled_from(STRANGE))
+def test_any_entry_changed_gives_a_sound_game_or_a_record_error(data, value):
+    line = json.loads(good_line())
+    way = data.draw(st.sampled_from(entries_of(line)))
+    place = line
+    for key in way[:-1]:
+        place = place[key]
+    place[way[-1]] = value
+    try:
+        game = from_line(json.dumps(line))
+    except RecordError:
+        return
+    assert from_line(to_line(game)) == game
+    SCHEMA.validate(json.loads(to_line(game)))
+
+
+CUT = "the line without its end"
+
+
+@pytest.mark.parametrize(
+    ("last", "message"),
+    [
+        (CUT, "line 2: the line is cut short: its writer was stopped"),
+        ("{]\n", r"line 2: this is no JSON"),
+        ("\n", r"line 2: this is no JSON"),
+        ("[" * 100_000 + "\n", r"line 2: this is no JSON"),
+        ("\xff\n", r"line 2: this is no JSON"),
+        ("[1, 2]\n", "line 2: this is no record of a game"),
+    ],
+    ids=["cut", "brackets", "empty", "deep", "not utf-8", "list"],
+)
+def test_what_is_no_line_is_refused(tmp_path, last, message):
+    file, good = tmp_path / "games.jsonl", to_line(one_hand())
+    file.write_bytes(f"{good}\n{good[:-20] if last == CUT else last}".encode("latin-1"))
+    with pytest.raises(RecordError, match=message):
+        list(records.read(file))
+
+
+def test_hands_follow_from_each_other():
+    game = two_hands_of_a_game()
+    first, second = game.hands
+    game.check()
+    assert (second.dealer, second.scores, second.actions) == (1 - first.dealer, (65, 0), (parse("pass"),))
+
+    def changed(number: int, **values: object) -> GameRecord:
+        hands = list(game.hands)
+        hands[number] = dataclasses.replace(hands[number], **values)
+        return dataclasses.replace(game, hands=tuple(hands))
+
+    for wrong, message in (
+        (changed(1, dealer=first.dealer), "hand 2: the other player deals"),
+        (changed(1, scores=(65, 1)), r"hand 2: the scores are \[65, 1\], but the hand before left \[65, 0\]"),
+        (changed(0, scores=(1, 0)), r"hand 1: a game begins with scores of 0, not \[1, 0\]"),
+        (changed(0, counted=(0, 100)), "hand 1: it ends the game, but another hand follows"),
+        (
+            dataclasses.replace(game, hands=(first, second, second)),
+            "hand 2: it is not over, but another hand follows",
+        ),
+        (dataclasses.replace(game, episode="hand"), "a single hand .* has 2 hands"),
+    ):
+        with pytest.raises(RecordError, match=message):
+            wrong.check()
+
+
+def test_what_another_engine_counted_goes_on_as_the_score():
+    game = two_hands_of_a_game()
+    first, second = game.hands
+    counted = (
+        dataclasses.replace(first, counted=(1, 30)),
+        dataclasses.replace(second, scores=(0, 30)),
+    )
+    foreign = dataclasses.replace(game, hands=counted, source="a kitchen table")
+    assert from_line(to_line(foreign)) == foreign
+    assert foreign.scores == (0, 30)
+    with pytest.raises(ValueError, match="another engine scored this game"):
+        records.resume(foreign)
+    with pytest.raises(ValueError, match="the game is finished"):
+        records.resume(one_hand())
+
+
+# --- Logs of the reference engine -------------------------------------------------------------------------
+
+
+@sample_and_whole
+@pytest.mark.parametrize("name", ["games.jsonl", "games_gin_only.jsonl"])
+def test_logs_of_the_reference_engine_are_read_as_records(name, whole):
+    lines = reference_lines(name, whole)
+    if whole:
+        lines = lines[::10]
+    other = 0
+    for line in lines:
+        game = from_log(line)
+        assert from_line(to_line(game)) == game
+        assert game.source == "tneller/gin-rummy-eaai"
+        assert game.winner == line["winner"]
+        assert list(game.scores) == line["final"]
+        for hand, logged in zip(game.hands, line["hands"], strict=True):
+            assert list(hand.scores_after) == logged["scores"]
+            draws = sum(describe(action).startswith("draw") for action in hand.actions)
+            assert draws == sum(event["t"] == "draw" for event in logged["events"])
+            other += hand.counted is not None
+    assert other <= 1 + 0.05 * sum(len(line["hands"]) for line in lines)
+
+
+def test_a_damaged_log_is_refused():
+    (line, *_) = reference_lines("games.jsonl", whole=False)
+    for wrong, message in (
+        ({"first_starter": 0, "hands": 3}, "no game of the reference engine's log"),
+        (line | {"winner": 1 - line["winner"]}, "the winner is"),
+    ):
+        with pytest.raises(RecordError, match=message):
+            from_log(wrong)
+    hands = json.loads(json.dumps(line["hands"]))
+    hands[0]["scores"] = [1, 1]
+    with pytest.raises(RecordError, match="hand 1: the scores do not add up"):
+        from_log(line | {"hands": hands})

@@ -1,0 +1,296 @@
+"""Recorded games: written and read again, replayed state by state, gone on with after a stop."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from helpers import ONE_GAME, same_records
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from recorded import PLAYERS, one_hand, random_game
+from situations import SITUATIONS, Plain, plain_action
+from variants import VARIANTS
+
+from gin_env import Rules, agents, play_match, records
+from gin_env.matches import matches
+from gin_env.matches.match_log import MatchLog
+from gin_env.matches.tournaments import play_tournament
+from gin_env.records import RecordedGames, Recorder, files
+from gin_env.records.lines import from_line, to_line
+from gin_env.ui.opinions import chosen_actions, decisions
+
+pytestmark = pytest.mark.compiled
+
+
+def settled(states: np.ndarray) -> np.ndarray:
+    """States without what earlier hands have left in places that nobody reads."""
+    states = states.copy()
+    for state in states:
+        public = state["public"]
+        public["history"][public["history_length"] :] = 0
+        for card in range(52):
+            if not int(public["pile"]) >> card & 1:
+                public["discard_turn"][card] = 0
+        for private in state["private"]:
+            private["stock_draws"][private["num_stock_draws"] :] = 0
+    return states
+
+
+# --- Replaying --------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32), variant=st.sampled_from(sorted(VARIANTS)), whole=st.booleans())
+def test_a_recorded_game_is_replayed_state_by_state(seed, variant, whole):
+    rules = dataclasses.replace(VARIANTS[variant], target_score=40, max_hands=6)
+    table, states, actions = random_game(seed, rules, "game" if whole else "hand")
+    game = from_line(to_line(table.record(0, PLAYERS)))
+    steps = decisions(game)
+    assert [step.action for step in steps] == actions
+    assert same_records(
+        settled(np.concatenate([step.state for step in steps])), settled(np.concatenate(states))
+    )
+    end = game.positions()[-1]
+    assert end.over
+    assert game.finished
+    assert same_records(settled(end.state)["public"], settled(table.state)["public"])
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 2**32), stop=st.integers(0, 120))
+def test_a_game_that_was_broken_off_goes_on_as_it_would_have(seed, stop):
+    rules = Rules(target_score=60, max_hands=5)
+    broken, _, before = random_game(seed, rules, stop=stop)
+    if broken.done[0]:
+        return
+    game = from_line(to_line(broken.record(0, PLAYERS)))
+    assert not game.finished
+    assert game.winner is None
+    assert game.positions()[-1].action is None
+    table = records.resume(game)
+    assert same_records(settled(table.state), settled(broken.state))
+    for one in (table, broken):
+        while not one.done[0]:
+            one.play(ONE_GAME, np.array([plain_action(one.masks(ONE_GAME)[0])]))
+    assert table.record(0, PLAYERS) == broken.record(0, PLAYERS)
+    assert len(decisions(table.record(0, PLAYERS))) > len(before)
+
+
+def test_bots_break_ties_in_a_replay_as_they_did(tmp_path):
+    """`random` decides by the view's random number alone."""
+    play_match("random", "simple", 2, seed=8, record=tmp_path / "games.jsonl")
+    for game in records.read(tmp_path / "games.jsonl"):
+        steps = decisions(game)
+        for name in ("random", "simple"):
+            mine = [step for step in steps if game.players[step.player].name == name]
+            assert len(mine) > 20
+            chosen = chosen_actions(agents.make(name), records.views_of(mine))
+            assert chosen.tolist() == [step.action for step in mine]
+
+
+def test_views_are_of_who_decides_or_of_the_player_asked_for():
+    first = one_hand().positions()[0]
+    assert first.player == 0
+    assert first.view().records["player"].tolist() == [0]
+    other = first.view(1)
+    assert other.records["player"].tolist() == [1]
+    assert not other.masks().any()
+    assert other.hands.tolist() == first.state["private"]["hand"][:, 1].tolist()
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_the_end_of_a_hand_is_recorded(name):
+    situation = SITUATIONS[name]
+    game = one_hand(name)
+    (hand,) = game.hands
+    assert hand.deck == tuple(situation.deck)
+    assert (hand.dealer, hand.outcome, hand.points) == (
+        situation.dealer,
+        situation.outcome,
+        situation.points,
+    )
+    expected = None if situation.winner < 0 else situation.winner
+    assert game.winner == hand.winner == expected
+    assert hand.knocker == (None if situation.knocker < 0 else situation.knocker)
+    assert (hand.deadwood is None) == (situation.winner < 0)
+    scores = [0, 0]
+    if expected is not None:
+        scores[expected] = situation.points
+    assert game.scores == tuple(scores)
+    assert game.finished
+    assert from_line(to_line(game)) == game
+
+
+def test_deadwood_is_that_after_laying_off():
+    """THREE_RUNS knocks with 2D (KD goes): 2 points; LOOSE has 67 and can lay nothing off."""
+    (hand,) = one_hand("knock by 1").hands
+    assert hand.knocker == 1
+    assert hand.deadwood == (67, 2)
+
+
+def test_bots_that_play_whole_turns_are_not_recorded_in_silence():
+    table = RecordedGames(1, episode="game")
+    table.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+    simple = agents.make("simple")
+    while table.state["public"]["hand_number"][0] == 0:
+        simple.play_turns(table, ONE_GAME, True)
+    with pytest.raises(ValueError, match="some of its actions were not seen"):
+        table.record(0, PLAYERS)
+    with pytest.raises(ValueError, match="has not started"):
+        RecordedGames(2).record(1, PLAYERS)
+
+
+# --- Files ------------------------------------------------------------------------------------------------
+
+
+def test_a_match_is_the_same_with_a_record_and_its_file_for_all_batch_sizes(tmp_path, monkeypatch):
+    plain = play_match("simple", "tonic", 24, seed=4)
+    files = []
+    for size in (2048, 5, 1):
+        monkeypatch.setattr(matches, "BATCH_SIZE", size)
+        path = tmp_path / f"{size}.jsonl"
+        recorded = play_match("simple", "tonic", 24, seed=4, record=path)
+        assert recorded == plain
+        assert np.array_equal(recorded.deals, plain.deals)
+        files.append(path.read_bytes())
+    assert files[0] == files[1] == files[2]
+    games = list(records.read(path))
+    wins = [sum(game.players[game.winner].name == bot for game in games) for bot in plain.bots]
+    assert tuple(wins) == plain.wins
+    assert sum(len(game.hands) for game in games) == plain.hands
+    assert sorted((game.number, game.twin) for game in games) == [
+        (deal, twin) for deal in range(12) for twin in (False, True)
+    ]
+    assert {game.players[game.twin].name for game in games} == {"simple"}
+
+
+def test_a_match_of_a_bot_with_itself_and_one_of_single_hands_are_recorded(tmp_path):
+    for episode in ("hand", "game"):
+        path = tmp_path / episode
+        assert play_match("simple", "simple", 8, 2, episode=episode, record=path) == play_match(
+            "simple", "simple", 8, 2, episode=episode
+        )
+        games = list(records.read(path))
+        assert [game.episode for game in games] == [episode] * 8
+
+
+def test_players_are_spelled_out_with_all_their_parameters(tmp_path):
+    path = tmp_path / "games.jsonl"
+    with Recorder(path) as recorder:
+        play_tournament(["simple:knock_at=4", "late-knock", Plain()], 2, seed=1, record=recorder)
+    found = {player for game in records.read(path) for player in game.players}
+    assert {player.name: player.bot for player in found} == {
+        "simple:knock_at=4": "simple:knock_at=4",
+        "late-knock": "late-knock:useful_draws=true",
+        "plain": None,
+    }
+    assert len(list(records.read(path))) == 6
+
+
+def test_recording_into_a_file_again_adds_what_it_lacks_and_nothing_twice(tmp_path):
+    path = tmp_path / "games.jsonl"
+    play_match("simple", "random", 6, seed=4, record=path)
+    whole = path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    for left in (
+        b"",
+        b"".join(lines[:2]),
+        b"".join(lines[:3]) + lines[3][:700],
+        lines[0][:5],
+        whole,
+        whole + lines[0][:9],
+    ):
+        path.write_bytes(left)
+        play_match("simple", "random", 6, seed=4, record=path)
+        assert path.read_bytes() == whole
+    play_match("simple", "random", 2, seed=5, record=path)
+    assert path.read_bytes().startswith(whole)
+    assert len(list(records.read(path))) == 8
+
+
+def test_a_file_with_a_line_that_no_game_has_is_left_as_it_is(tmp_path, monkeypatch):
+    path = tmp_path / "games.jsonl"
+    play_match("simple", "random", 2, seed=4, record=path)
+    whole = path.read_bytes()
+    monkeypatch.setattr(files, "MOST_LINE", 100)
+    with pytest.raises(ValueError, match="has a line of more than 100 bytes"):
+        Recorder(path)
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("after", [3, 9])
+def test_a_tournament_that_was_stopped_and_resumed_is_recorded_as_if_it_had_not_been(
+    tmp_path, monkeypatch, after
+):
+    """Ctrl-C in the middle of the first match, and of the second: its games are there, and played again."""
+    monkeypatch.setattr(matches, "BATCH_SIZE", 1)
+    bots, whole, broken = ["simple", "random", "random-discard"], tmp_path / "whole", tmp_path / "broken"
+    with Recorder(whole) as recorder:
+        result = play_tournament(bots, 6, seed=3, episode="hand", record=recorder)
+    ended = []
+
+    def stop(games: int) -> None:
+        ended.extend([1] * games)
+        if len(ended) >= after:
+            raise KeyboardInterrupt
+
+    log, recorder = MatchLog(tmp_path / "log"), Recorder(broken)
+    with pytest.raises(KeyboardInterrupt):
+        play_tournament(bots, 6, seed=3, episode="hand", progress=stop, log=log, record=recorder)
+    recorder.close()
+    assert whole.read_bytes().startswith(broken.read_bytes())
+    assert len(list(records.read(broken))) == after
+    with Recorder(broken) as recorder:
+        log = MatchLog(tmp_path / "log", resume=after > 6)
+        again = play_tournament(bots, 6, seed=3, episode="hand", log=log, record=recorder)
+    assert again == result
+    assert broken.read_bytes() == whole.read_bytes()
+
+
+def test_a_game_that_cannot_be_written_whole_is_not_written(tmp_path):
+    path = tmp_path / "games.jsonl"
+
+    class FullDisk:
+        """Takes a hundred bytes more."""
+
+        def __init__(self, file):
+            self.file = file
+
+        def write(self, line):
+            self.file.write(line[:100])
+            raise OSError(28, "No space left on device", str(path))
+
+        def __getattr__(self, name):
+            return getattr(self.file, name)
+
+    with Recorder(path) as recorder:
+        recorder.add(one_hand("knock by 0"))
+        whole = path.read_bytes()
+        recorder._file = FullDisk(recorder._file)
+        with pytest.raises(OSError, match="No space left"):
+            recorder.add(one_hand("knock by 1"))
+        assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("content", ["a diary\n", '{"format": "something else"}\n', "no newline", "\n"])
+def test_other_files_are_not_written_into(tmp_path, content):
+    path = tmp_path / "mine.txt"
+    path.write_text(content)
+    with pytest.raises(ValueError, match="holds no records of games"):
+        Recorder(path)
+    assert path.read_text() == content
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        Recorder(tmp_path / "folder" / "games.jsonl")
+
+
+def test_one_game_is_found_by_its_number(tmp_path):
+    path = tmp_path / "games.jsonl"
+    play_match("simple", "random", 6, seed=4, record=path)
+    games = list(records.read(path))
+    assert [records.read_one(path, number) for number in range(1, 7)] == games
+    with pytest.raises(ValueError, match="holds 6 games: there is no game 7"):
+        records.read_one(path, 7)
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        records.read(tmp_path / "other.jsonl")

@@ -1,0 +1,105 @@
+"""The one rule by which a measured figure agrees with a published one, every branch by value."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from gin_env.reproduce.verdicts import MARGIN, Claim, at_least, at_most, figure, less_than, more_than
+
+ROUNDED = figure(68, rounding=0.5)
+"""Acceptable with the margin of 1.5: 66 to 70."""
+
+
+@pytest.mark.parametrize(
+    ("claim", "low", "high", "verdict"),
+    [
+        # A figure: 66 to 70 is acceptable.
+        (ROUNDED, 67.6, 68.4, "agrees"),
+        (ROUNDED, 66.1, 69.9, "agrees"),
+        (ROUNDED, 69.0, 69.9, "agrees"),
+        (ROUNDED, 69.0, 70.1, "undecided"),
+        (ROUNDED, 65.9, 67.0, "undecided"),
+        (ROUNDED, 60.0, 75.0, "undecided"),
+        (ROUNDED, 70.1, 71.0, "differs"),
+        (ROUNDED, 64.0, 65.9, "differs"),
+        # A bound: from 66.5 on, up to -8.5.
+        (at_least(68), 66.6, 67.4, "agrees"),
+        (at_least(68), 80.0, 81.0, "agrees"),
+        (at_least(68), 66.4, 67.4, "undecided"),
+        (at_least(68), 65.0, 66.4, "differs"),
+        (at_most(-10), -9.5, -8.6, "agrees"),
+        (at_most(-10), -9.5, -8.4, "undecided"),
+        (at_most(-10), -1.2, 0.6, "differs"),
+        # An order: no margin.
+        (more_than(50), 50.1, 51.0, "agrees"),
+        (more_than(50), 49.9, 51.0, "undecided"),
+        (more_than(50), 48.7, 49.9, "differs"),
+        (less_than(0), -0.4, -0.1, "agrees"),
+        (less_than(0), -0.4, 0.1, "undecided"),
+        (less_than(0), 0.1, 0.3, "differs"),
+    ],
+)
+def test_what_a_measured_interval_says_about_a_claim(claim, low, high, verdict):
+    assert claim.verdict((low + high) / 2, (low, high)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("claim", "low", "high"),
+    [(ROUNDED, 68, 70), (ROUNDED, 66, 68), (ROUNDED, 70, 72), (ROUNDED, 64, 66), (more_than(0), 0, 0)],
+)
+def test_an_end_on_the_edge_decides_nothing(claim, low, high):
+    assert claim.verdict((low + high) / 2, (low, high)) == "undecided"
+
+
+def test_fewer_games_never_make_a_claim_agree_or_differ():
+    """A wider interval about the same value may only become undecided."""
+    for value in range(60, 77):
+        verdicts = [ROUNDED.verdict(value, (value - half, value + half)) for half in (0.01, 0.5, 1.2, 3, 9)]
+        decided = verdicts[: verdicts.index("undecided")] if "undecided" in verdicts else verdicts
+        assert len(set(decided)) <= 1
+        assert set(verdicts[len(decided) :]) <= {"undecided"}
+        assert verdicts[-1] == "undecided"
+
+
+def test_the_error_of_the_published_figure_widens_the_interval_by_square_and_add():
+    exact, uncertain = figure(70), figure(70, error=1.2)
+    assert exact.verdict(70.0, (69.1, 70.1)) == "agrees"
+    assert uncertain.verdict(70.0, (69.2, 70.1)) == "agrees"  # 70 - 1.44, hypot(0.8, 1.2)
+    assert uncertain.verdict(70.0, (69.0, 70.1)) == "undecided"  # 70 - 1.56, hypot(1.0, 1.2)
+    assert uncertain.verdict(70.0, (69.9, 71.0)) == "undecided"  # 70 + 1.56
+    assert exact.verdict(72.5, (72.0, 73.0)) == "differs"
+    assert uncertain.verdict(72.5, (72.0, 73.0)) == "undecided"  # 72.5 - 1.3
+    assert uncertain.verdict(73.0, (72.5, 73.5)) == "differs"  # 73.0 - 1.3
+
+
+def test_the_claims_by_name():
+    assert figure(53.5, 0.25) == Claim(53.25, 53.75, 1.5, 0)
+    assert figure(6, 0.5, margin=0.1, error=0.2) == Claim(5.5, 6.5, 0.1, 0.2)
+    assert at_least(68) == Claim(68, math.inf, MARGIN)
+    assert at_most(45, margin=2) == Claim(-math.inf, 45, 2)
+    assert more_than(50) == Claim(50, math.inf, 0)
+    assert less_than(0) == Claim(-math.inf, 0, 0)
+    assert MARGIN == 1.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((2, 1), "not from 2 to 1"),
+        ((math.nan, 1), "not from nan to 1"),
+        ((0, 1, -1), "margin is a number from 0 on, not -1"),
+        ((0, 1, math.inf), "margin is a number from 0 on, not inf"),
+        ((0, 1, 1, math.nan), "error is a number from 0 on, not nan"),
+    ],
+)
+def test_nonsense_is_no_claim(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Claim(*arguments)
+
+
+@pytest.mark.parametrize("value", [66, 71, math.nan])
+def test_a_measured_value_lies_in_its_interval(value):
+    with pytest.raises(ValueError, match="outside its interval"):
+        ROUNDED.verdict(value, (67, 70))

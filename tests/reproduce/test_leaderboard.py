@@ -1,0 +1,170 @@
+"""The leaderboard: who stands where, what is said of each bot, and what is empty until it is measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from gin_env.cli import app
+from gin_env.matches.matches import MatchResult
+from gin_env.reproduce import pages, results
+from gin_env.reproduce.experiments import bots
+from gin_env.reproduce.experiments.leaderboard import PARTS, leaderboard_table, microseconds
+from gin_env.reproduce.registry import EXPERIMENTS, find
+from gin_env.reproduce.results import load, measure
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / pages.RESULTS
+
+
+def match(a: str, b: str, wins: int, low: float, high: float) -> dict:
+    """The row of a match of 200 games, of which bot a won so many, with this interval."""
+    none = (0, 0)
+    played = MatchResult((a, b), 200, 0, "game", (wins, 200 - wins), 200, none, none, none, 0, none, 0)
+    return played.as_dict() | {"interval": [low, high]}
+
+
+def tournament(deviations: bool = True) -> list[dict]:
+    """`utility` wins 80 of 100 against `simple` and 40 against `policy`, which wins 70 against `simple`."""
+    rated = {"entrants": ["utility", "simple", "policy"], "ratings": [1520.4, 1390.0, 1589.6]}
+    if deviations:
+        rated["deviations"] = [2.1, 2.0, 3.0]
+    matches = (
+        match("utility", "simple", 160, 0.74, 0.85),
+        match("utility", "policy", 80, 0.34, 0.46),
+        match("simple", "policy", 60, 0.24, 0.37),
+    )
+    return [row | rated for row in matches]
+
+
+SPEEDS = [
+    {"bot": "simple", "median": 13e6, "slowest": None, "fastest": None},
+    {"bot": "policy", "median": 70e3, "slowest": None, "fastest": None},
+]
+
+
+def exploited(bot: str, start: str | None, minutes: float, won: float) -> dict:
+    row = {"bot": bot, "start": start, "budget": "decisions", "minutes": minutes, "decisions": 6_010_000}
+    return row | {"seed": 1, "games": 10_000, "won": won, "low": won - 1, "high": won + 1}
+
+
+EXPLOITS = [exploited("simple", None, 6.2, 80.0), exploited("policy", None, 6.0, 40.0)]
+OF_POLICY = [exploited("policy", "policy", 6.4, 53.0), exploited("policy", None, 60.0, 48.0)]
+PARTS_ROWS = {
+    "tournament": tournament(), "bot-speed": SPEEDS, "exploit": EXPLOITS, "exploit-policy": OF_POLICY
+}  # fmt: skip
+
+
+def rows_of(parts: dict[str, list[dict]]) -> list[dict]:
+    """The rows of results, each with its experiment, as the page hands them over."""
+    return [row | {"of": part} for part, rows in parts.items() for row in rows]
+
+
+def lines(rows: list[dict]) -> list[str]:
+    return leaderboard_table(rows).splitlines()[2:]
+
+
+# --- The table ------------------------------------------------------------------------------------------
+
+
+def test_the_best_rating_stands_first_and_every_cell_is_of_its_bot():
+    assert lines(rows_of(PARTS_ROWS)) == [
+        "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 | 53.0 (52.0 to 54.0); "
+        "6.0 million decisions, 6 minutes, begun as `policy` |",
+        "| `utility` | yes | 1520 ± 2.1 | 60.0 | 80.0 (74.0 to 85.0) |  |  |",
+        "| `simple` |  | 1390 ± 2.0 | 25.0 |  | 0.077 | 80.0 (79.0 to 81.0); "
+        "6.0 million decisions, 6 minutes |",
+    ]
+
+
+def test_what_is_not_measured_is_empty():
+    assert lines(rows_of({"tournament": tournament(deviations=False)})) == [
+        "| `policy` |  | 1590 | 65.0 | 70.0 (63.0 to 76.0) |  |  |",
+        "| `utility` | yes | 1520 | 60.0 | 80.0 (74.0 to 85.0) |  |  |",
+        "| `simple` |  | 1390 | 25.0 |  |  |  |",
+    ]
+
+
+def test_without_ratings_the_most_games_won_stand_first():
+    unrated = [row | {"ratings": [], "deviations": []} for row in tournament()]
+    assert [line[:14] for line in lines(rows_of({"tournament": unrated}))] == [
+        "| `policy` |  ",
+        "| `utility` | ",
+        "| `simple` |  ",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("a_second", "text"), [(48e6, "0.021"), (150e3, "6.7"), (70e3, "14"), (200.0, "5,000")]
+)
+def test_a_time_has_two_digits_or_whole_microseconds(a_second, text):
+    assert microseconds(a_second) == text
+
+
+def test_the_standard_errors_of_ratings_are_kept_with_the_result():
+    ratings = bots.tournament_of(tournament()).ratings
+    assert [rating.deviation for rating in ratings] == [2.1, 2.0, 3.0]
+
+
+# --- The page -------------------------------------------------------------------------------------------
+
+
+def store(folder: Path, name: str, rows: list[dict], **fields: object) -> None:
+    replace(
+        load(RESULTS, "bot-speed"), id=name, command=f"gin-rummy reproduce {name}", rows=rows, **fields
+    ).save(folder)
+
+
+def page(folder: Path) -> str:
+    return pages.rewritten("<!-- result leaderboard -->\n<!-- end -->\n", folder, EXPERIMENTS)
+
+
+def test_the_page_says_where_each_part_comes_from_and_what_is_missing(tmp_path):
+    store(tmp_path, "bot-speed", SPEEDS, stale="a busy machine", date="2026-11-21")
+    assert "\nNot measured yet: `gin-rummy reproduce leaderboard`.\n" in page(tmp_path)
+    store(tmp_path, "tournament", tournament(), games=2000, stale=None, date="2026-11-22")
+    made = page(tmp_path).splitlines()
+    assert made[2:6] == [
+        "[`gin-rummy reproduce tournament`](../results/tournament.json), 2,000 games a match, seed 0, "
+        "2026-11-22.",
+        "[`gin-rummy reproduce bot-speed`](../results/bot-speed.json), seed 0, 2026-11-21, a busy machine.",
+        "Not measured yet: `gin-rummy reproduce exploit`.",
+        "Not measured yet: `gin-rummy reproduce exploit-policy`.",
+    ]
+    assert "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 |  |" in made
+    store(tmp_path, "exploit", EXPLOITS)
+    store(tmp_path, "exploit-policy", OF_POLICY)
+    assert "Not measured yet" not in page(tmp_path)
+
+
+def test_all_that_it_is_made_of_can_be_measured():
+    assert find("leaderboard").parts == PARTS
+    assert all(find(part).measure for part in PARTS)
+
+
+# --- The command ----------------------------------------------------------------------------------------
+
+
+def test_one_command_measures_all_parts(tmp_path, monkeypatch):
+    measured = []
+
+    def instead(experiment, run):
+        measured.append(experiment.id)
+        return replace(load(RESULTS, "bot-speed"), id=experiment.id, rows=PARTS_ROWS[experiment.id])
+
+    monkeypatch.setattr(results, "measure", instead)
+    folders = ["--out", str(tmp_path / "results"), "--work", str(tmp_path / "work")]
+    done = CliRunner().invoke(app, ["reproduce", "leaderboard", *folders])
+    assert done.exit_code == 0, done.output + repr(done.exception)
+    assert measured == list(PARTS) == list(PARTS_ROWS)
+    assert results.stored(tmp_path / "results") == sorted(PARTS)
+
+
+def test_what_is_made_of_others_is_not_measured_itself():
+    with pytest.raises(
+        ValueError, match="leaderboard is made of other results: measure tournament, bot-speed"
+    ):
+        measure(find("leaderboard"), None)

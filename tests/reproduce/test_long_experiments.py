@@ -1,0 +1,136 @@
+"""Experiments that train for hours: they go on where they were stopped; their tables say what they hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gin_env.reproduce.experiment import Run
+from gin_env.reproduce.experiments import cfr_training, hand_strength_networks, held_out
+from gin_env.training.cfr.trainer import train_table
+from gin_env.training.hand_strength import trainer
+from gin_env.training.hand_strength.trainer import Schedule, Settings
+
+pytestmark = pytest.mark.compiled
+
+
+def test_a_table_trained_on_from_a_checkpoint_is_the_one_trained_at_once(tmp_path):
+    run = Run(0, True, tmp_path)
+    first = cfr_training.trained_table(run, "dealt", 2, 20)
+    later = cfr_training.trained_table(run, "dealt", 2, 50)
+    assert (first.metadata["iterations"], later.metadata["iterations"]) == (20, 50)
+    at_once = train_table(50, abstraction="dealt", seed=2)
+    assert np.allclose(later.strategy, at_once.strategy, atol=0.5 / 254)
+    assert not np.allclose(first.strategy, later.strategy, atol=0.01)
+
+
+def test_a_trained_table_is_not_trained_again(tmp_path, monkeypatch):
+    run = Run(0, True, tmp_path)
+    table = cfr_training.trained_table(run, "paper", 1, 20)
+    monkeypatch.setattr(cfr_training, "train_table", None)
+    assert np.array_equal(cfr_training.trained_table(run, "paper", 1, 20).strategy, table.strategy)
+
+
+def test_a_table_of_long_training_has_the_mean_and_each_seed():
+    rows = [
+        {"iterations": 100, "seed": seed, "opponent": opponent, "visited": 10.0 * seed, "won": won}
+        for seed, wins in ((1, (50.0, 30.0)), (2, (60.0, 33.0)))
+        for opponent, won in zip(("simple", "cfr"), wins, strict=True)
+    ]
+    assert cfr_training.long_training_table(rows).splitlines()[-1] == (
+        "| 100 | 15 % | 55.00 (50.00, 60.00) | 31.50 (30.00, 33.00) |"
+    )
+
+
+def network_row(network: str, seed: int, won: float, selected: bool) -> dict:
+    return {
+        "network": network, "seed": seed, "train_loss": 90.0 + seed, "validation_loss": 100.0 + seed,
+        "won": won, "low": won - 1, "high": won + 1, "selected": selected,
+    }  # fmt: skip
+
+
+def test_a_table_of_networks_has_median_range_and_the_selected_one():
+    rows = [
+        network_row("dual-inception-random-256", seed, won, seed == 1)
+        for seed, won in enumerate((46.1, 54.0, 55.2))
+    ]
+    assert hand_strength_networks.networks_table(rows).splitlines()[-1] == (
+        "| `dual-inception-random-256` | 3 | 91.0 | 74.8 | 101.0 (100.0 to 102.0) | 75.7 "
+        "| 54.0 (46.1 to 55.2) | 55.4 ± 0.8 | 54.0 (53.0 to 55.0) |"
+    )
+
+
+def test_networks_are_selected_by_other_games_than_are_shown(tmp_path, monkeypatch):
+    """The one with most validation games won is marked, though another wins more of the run's own."""
+    shown = {"x, seed 0": 0.6, "x, seed 1": 0.5}
+
+    class Match:
+        def __init__(self, won: float) -> None:
+            self.bots, self.games, self.wins = ("a", "b"), 100, (int(100 * won), 0)
+            self.win_rate, self.interval, self.points_per_hand = won, (won, won), (1.0, 1.0)
+
+        def confidence_interval(self, confidence: float) -> tuple[float, float]:
+            return self.interval
+
+    monkeypatch.setattr(hand_strength_networks, "play_network", lambda run, path, label: Match(shown[label]))
+    told = [
+        {"seed": seed, "validated": validated, "train_losses": [1.0], "validation_losses": [2.0]}
+        for seed, validated in enumerate((0.4, 0.45))
+    ]
+    rows = hand_strength_networks.network_rows(
+        Run(0, True, tmp_path), "x", [(Path("none"), one) for one in told]
+    )
+    assert [row["selected"] for row in rows] == [False, True]
+    assert [row["won"] for row in rows] == [60.0, 50.0]
+    assert [row["validated"] for row in rows] == [40.0, 45.0]
+
+
+def test_a_schedule_goes_on_from_its_checkpoint(tmp_path):
+    from tiny_data import tiny_data
+
+    data, settings = tiny_data(40), Settings("mlp", Schedule(4, 8, 1e-3, 0.5, 2))
+    path = tmp_path / "checkpoint.safetensors"
+    whole = trainer.train(data, settings)
+    run = hand_strength_networks.continued(path, data, settings)
+    assert run.epoch == 0
+    run.run_epoch()
+    run.run_epoch()
+    run.save_checkpoint(path)
+    run = hand_strength_networks.continued(path, data, settings)
+    assert run.epoch == 2
+    run.run_epoch()
+    run.run_epoch()
+    assert run.validation_losses == whole.validation_losses
+
+
+def test_every_pool_lacks_what_it_says_and_the_held_out_bots():
+    whole, *others = held_out.LEFT_OUT.items()
+    assert whole[0] == "nothing"
+    for left_out, pool in others:
+        assert set(whole[1]) - set(pool) == {left_out.strip("`")}
+    for _, pool in held_out.LEFT_OUT.items():
+        assert not {bot.partition(":")[0] for bot in pool} & set(held_out.HELD_OUT)
+
+
+def test_bots_never_met_are_marked():
+    rows = [
+        {"left_out": left_out, "seed": seed, "opponent": "tonic", "met": met, "won": won}
+        for left_out, met, wins in (("nothing", True, (66.0, 68.0)), ("`tonic`", False, (60.0, 62.0)))
+        for seed, won in enumerate(wins)
+    ]
+    assert "| `tonic` | 67.0 (66.0, 68.0) | *61.0 (60.0, 62.0)* |" in held_out.held_out_table(rows)
+
+
+@pytest.mark.parametrize(("kept", "bot"), [(True, "generation"), (False, "simple")])
+def test_the_champion_of_a_pool_plays_or_its_ancestor(kept, bot, tmp_path, monkeypatch):
+    from gin_env.agents.generations.bot import SHIPPED
+    from gin_env.training.generations import loop
+
+    history = [loop.Generation(number, number == 0 or kept, {}, {}, {}, 0, 0, 0.0) for number in range(2)]
+    monkeypatch.setattr(loop, "run", lambda *arguments, **options: iter(()))
+    monkeypatch.setattr(loop, "read_history", lambda folder: history)
+    monkeypatch.setattr(loop, "champion", lambda folder: SHIPPED)
+    run = Run(0, True, tmp_path)
+    assert held_out.train_champion(run, tmp_path / "pool", {"simple": 1.0}, 1).name == bot

@@ -1,0 +1,410 @@
+"""Published results: experiments run, data say what was measured, pages say what the data say."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from gin_env import agents
+from gin_env.agents.cfr.abstractions import PAPER, decision_slices
+from gin_env.agents.cfr.table import packaged_table
+from gin_env.cli import app
+from gin_env.matches import match_log
+from gin_env.matches.differences import win_rate_difference
+from gin_env.matches.matches import DEAL_RESULT, MatchResult, play_match
+from gin_env.reproduce import experiment as experiments
+from gin_env.reproduce import pages, results
+from gin_env.reproduce.experiment import Experiment, Run
+from gin_env.reproduce.experiments import claims, fitness
+from gin_env.reproduce.registry import EXPERIMENTS, find
+from gin_env.reproduce.results import deck_keys, load, stored
+from gin_env.reproduce.verdicts import MARGIN
+
+pytestmark = pytest.mark.compiled
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / pages.RESULTS
+STORED = stored(RESULTS)
+IN_THE_SUITE = ("002/late-knock", "001/figure-2", "002/figure-7", "control-bots")
+"""Experiments that run in seconds; `make test-long` runs the others."""
+
+
+def quick(folder: Path, *names: str) -> str:
+    """What ``gin-rummy reproduce NAMES --quick`` prints; results and work in the folder."""
+    options = ["--quick", "--out", str(folder / "results"), "--work", str(folder / "work")]
+    done = CliRunner().invoke(app, ["reproduce", *names, *options])
+    assert done.exit_code == 0, done.output + repr(done.exception)
+    return done.output
+
+
+def check_quick_run(name: str, folder: Path) -> None:
+    """A quick run writes a result that names its bots, and shows the table that it makes."""
+    printed = quick(folder, name)
+    result = load(folder / "results", name)
+    assert result.quick
+    assert result.command == f"gin-rummy reproduce {name} --quick"
+    assert (result.keys, result.stale) == (deck_keys(), None)
+    assert EXPERIMENTS[name].table(result.rows) in printed
+    assert result.bots or result.estimators
+    assert result.changes() == []
+    assert not (folder / "work" / name / f"seed-{result.seed}-quick" / "matches").exists()
+    for picture, draw in EXPERIMENTS[name].pictures.items():
+        path = folder / Path(picture).name
+        draw(result.rows, path, result.origin)
+        assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", IN_THE_SUITE)
+def test_quick_runs_make_a_result(name, tmp_path):
+    check_quick_run(name, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "name", [name for name, one in EXPERIMENTS.items() if one.measure and name not in IN_THE_SUITE]
+)
+def test_every_experiment_runs_quickly(name, tmp_path):
+    check_quick_run(name, tmp_path)
+
+
+def test_the_list_names_every_experiment():
+    listed = CliRunner().invoke(app, ["reproduce", "--list"]).output.splitlines()
+    assert [line.split()[0] for line in listed] == list(EXPERIMENTS) == sorted(EXPERIMENTS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["000/claim"], "unknown experiment '000/claim'; choose from 000/claims"),
+        ([], "name an experiment, or give --list or --pages"),
+        (["generations"], "generations is measured by another program: python examples/"),
+    ],
+)
+def test_what_cannot_be_reproduced_is_an_error(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["reproduce", *arguments])
+    assert done.exit_code != 0
+    assert message in str(done.exception)
+
+
+def test_pages_are_made_in_a_checkout_only(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["reproduce", "--pages"])
+    assert isinstance(done.exception, FileNotFoundError)
+    assert "is no checkout of gin-env" in str(done.exception)
+
+
+# --- The published results ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_a_published_result_is_whole_and_of_an_experiment(name):
+    result = load(RESULTS, name)
+    experiment = find(name)
+    assert not result.quick, f"results/{name}.json is a quick run: its figures mean nothing"
+    assert result.rows
+    assert result.command.startswith(experiment.program or f"gin-rummy reproduce {name}")
+    assert result.keys == deck_keys() or result.keys == "not used" or result.stale, (
+        f"results/{name}.json was measured on other decks than its command deals today: measure it again, "
+        "or say so in its field stale"
+    )
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_the_bots_of_a_published_result_decide_as_they_did(name):
+    result = load(RESULTS, name)
+    assert result.changes() == [], f"measure results/{name}.json again: {result.command}"
+
+
+def test_a_result_of_a_changed_bot_is_found(tmp_path):
+    result = load(RESULTS, "002/late-knock")
+    changed = [result.bots[0] | {"decisions": "0"}, *result.bots[1:]]
+    (line,) = replace(result, bots=changed).changes()
+    assert line.startswith("late-knock-paper: other decisions now")
+
+
+def test_pages_say_what_the_results_say():
+    """`gin-rummy reproduce --pages` changes nothing."""
+    for page in pages.PAGES:
+        text = (ROOT / page).read_text()
+        assert pages.rewritten(text, RESULTS, EXPERIMENTS) == text, f"{page}: run gin-rummy reproduce --pages"
+
+
+def test_every_result_is_on_a_page():
+    shown = [name for page in pages.PAGES for name in pages.shown((ROOT / page).read_text())]
+    assert len(shown) == len(set(shown))
+    assert set(STORED) <= set(shown) <= set(EXPERIMENTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "picture"),
+    [(name, picture) for name in STORED if name in EXPERIMENTS for picture in EXPERIMENTS[name].pictures],
+)
+def test_pictures_are_drawn_from_the_results(name, picture):
+    drawn = pages.drawn_from(ROOT / pages.FIGURES / picture)
+    assert drawn == load(RESULTS, name).digest, "run gin-rummy reproduce --pages"
+
+
+def test_a_page_with_another_figure_is_found_and_made_anew(tmp_path):
+    for page in pages.PAGES:
+        (tmp_path / page).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / page).write_text("nothing measured\n")
+    (tmp_path / pages.PAGES[0]).write_text(
+        "before\n<!-- result 002/late-knock -->\nold\n<!-- end -->\nafter <!-- end -->\n"
+    )
+    result = load(RESULTS, "002/late-knock")
+    result.save(tmp_path / pages.RESULTS)
+    chosen = {"002/late-knock": EXPERIMENTS["002/late-knock"]}
+    (changed,) = pages.rewrite(tmp_path, chosen)
+    text = changed.read_text()
+    (row,) = result.rows
+    measured = f"{row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
+    assert f"| The late knocker against Simple | 70.1 ± 0.75 | {measured} | 20,000 |" in text
+    assert "(../results/002/late-knock.json)" in text
+    assert "old\n" not in text
+    assert text.startswith("before\n<!-- result 002/late-knock -->")
+    assert text.endswith("<!-- end -->\nafter <!-- end -->\n")
+    assert pages.rewrite(tmp_path, chosen) == []
+    (tmp_path / pages.RESULTS / "002" / "late-knock.json").unlink()
+    pages.rewrite(tmp_path, chosen)
+    assert "Not measured yet: `gin-rummy reproduce 002/late-knock`." in changed.read_text()
+    replace(result, rows=[row | {"value": 70.0}]).save(tmp_path / pages.RESULTS)
+    assert pages.rewrite(tmp_path, chosen) == [changed]
+    assert "| 70.00 (" in changed.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<!-- result 002/late-knock -->\n| table |\n", "one has no end"),
+        ("<!-- result 005/claims -->\n<!-- end -->\n", "shows a result '005/claims', which is no experiment"),
+    ],
+)
+def test_a_block_that_cannot_be_made_is_an_error(text, message):
+    with pytest.raises(ValueError, match=message):
+        pages.rewritten(text, RESULTS, EXPERIMENTS)
+
+
+def test_a_picture_says_what_it_was_drawn_from(tmp_path):
+    picture = tmp_path / "picture.png"
+    result = load(RESULTS, "000/early-knock")
+    fitness.draw_early_knock(result.rows, picture, result.origin)
+    assert pages.drawn_from(picture) is None
+    pages.stamp(picture, "0123456789abcdef0123456789abcdef")
+    assert pages.drawn_from(picture) == "0123456789abcdef0123456789abcdef"
+    image = pytest.importorskip("PIL.Image").open(picture)
+    image.verify()
+    assert pages.drawn_from(tmp_path / "none.png") is None
+
+
+def test_a_file_that_is_no_result_is_refused(tmp_path):
+    (tmp_path / "000").mkdir()
+    (tmp_path / "000" / "claims.json").write_text('{"id": "000/claims"}')
+    with pytest.raises(ValueError, match=r"claims\.json is no result of `gin-rummy reproduce`"):
+        load(tmp_path, "000/claims")
+    load(RESULTS, "002/late-knock").save(tmp_path)
+    (tmp_path / "002" / "late-knock.json").rename(tmp_path / "000" / "claims.json")
+    with pytest.raises(ValueError, match="is the result of '002/late-knock', not of '000/claims'"):
+        load(tmp_path, "000/claims")
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path, "001/claims")
+
+
+def test_a_result_is_json_with_a_record_a_line(tmp_path):
+    result = load(RESULTS, "001/claims")
+    path = result.save(tmp_path)
+    assert load(tmp_path, "001/claims") == result
+    assert path.read_text() == (RESULTS / "001" / "claims.json").read_text()
+    assert len(path.read_text().splitlines()) < 60
+    assert json.loads(path.read_text())["rows"] == result.rows
+
+
+def test_the_digest_is_of_the_rows_alone():
+    result = load(RESULTS, "002/late-knock")
+    assert replace(result, date="today", seed=9).digest == result.digest
+    assert replace(result, rows=[result.rows[0] | {"games": 1}]).digest != result.digest
+
+
+# --- A run ----------------------------------------------------------------------------------------------
+
+
+def test_a_stopped_run_goes_on(tmp_path, monkeypatch):
+    played = []
+
+    def counted(a, b, games, seed, **options):
+        played.append((a, b))
+        return play_match(a, b, games, seed, **options)
+
+    monkeypatch.setattr(match_log, "play_match", counted)
+    first = Run(3, True, tmp_path)
+    match = first.match("simple", "random", 20_000)
+    assert match.games == experiments.QUICK_GAMES
+    again = Run(3, True, tmp_path)
+    assert again.match("simple", "random", 20_000) == match
+    again.match("random", "simple", 20_000)
+    assert played == [("simple", "random"), ("random", "simple")]
+    assert list(again.bots) == ["simple", "random"]
+    again.finish()
+    assert Run(3, True, tmp_path).match("simple", "random", 20_000) == match
+    assert len(played) == 3
+
+
+def test_sizes_of_quick_and_full_runs(tmp_path):
+    full, small = (Run(0, quick, tmp_path / str(quick)) for quick in (False, True))
+    assert (full.size(20_000), small.size(20_000), small.size(10)) == (20_000, 40, 10)
+    assert (full.some([1, 2, 3]), small.some([1, 2, 3])) == ([1, 2, 3], [1, 2])
+
+
+def test_another_seed_is_in_the_command(tmp_path):
+    experiment = Experiment("x", "", lambda run: [{"seed": run.seed}], str, games=0, seed=5)
+    assert results.measure(experiment, Run(5, False, tmp_path)).command == "gin-rummy reproduce x"
+    assert (
+        results.measure(experiment, Run(6, True, tmp_path)).command
+        == "gin-rummy reproduce x --seed 6 --quick"
+    )
+
+
+# --- Claims ---------------------------------------------------------------------------------------------
+
+
+def match_result(
+    bots: tuple[str, str], deals: list[tuple[int, int, int, int]], **counts: object
+) -> MatchResult:
+    """A match whose deals came to (wins of a, wins of b, points of a, points of b)."""
+    each = np.zeros(len(deals), DEAL_RESULT)
+    each["wins"] = [deal[:2] for deal in deals]
+    each["points"] = [deal[2:] for deal in deals]
+    each["hands"] = 2
+    sums = [int(total) for total in np.sum(deals, axis=0)]
+    pairs = dict.fromkeys(("knocks", "gins", "undercuts"), (0, 0))
+    return MatchResult(
+        bots, 2 * len(deals), 0, "game", (sums[0], sums[1]), hands=2 * len(deals), voids=0, turns=0,
+        points=(sums[2], sums[3]), deals=each, **pairs,
+    )  # fmt: skip
+
+
+def test_the_claims_are_about_frozen_readings():
+    """A claim of a paper names no bot whose numbers may change."""
+    frozen = {*agents.paper_names(), "simple", "random-discard", "random"}
+    for claim in (*claims.PAPER_000, *claims.PAPER_001, *claims.PAPER_002, *claims.PAPER_004):
+        for bot in (*claim.pair, *(claim.minus or ())):
+            assert bot.partition(":")[0] in frozen, bot
+
+
+def test_every_claim_of_an_order_has_no_margin_and_every_other_one_has():
+    for claim in (*claims.PAPER_000, *claims.PAPER_001, *claims.PAPER_002, *claims.PAPER_004):
+        order = claim.paper in ("> 50", "≤ 50", "> 0", "< 0")
+        assert claim.margin == (0 if order or claim.unit != "%" else MARGIN), claim.text
+
+
+def test_claims_are_measured_with_paired_intervals(monkeypatch, tmp_path):
+    """A difference pairs its two matches by their decks; a single match is one."""
+    played = {
+        "first": match_result(("first", "c"), [(2, 0, 1, 1), (1, 1, 1, 1), (1, 1, 1, 1), (0, 2, 1, 1)] * 50),
+        "second": match_result(
+            ("second", "c"), [(2, 0, 1, 1), (1, 1, 1, 1), (0, 2, 1, 1), (0, 2, 1, 1)] * 50
+        ),
+    }
+    run = Run(0, False, tmp_path)
+    monkeypatch.setattr(run, "match", lambda bot, opponent, games: played[bot])
+    told = [
+        claims.Claim("single", ("first", "c"), "", 0, 1),
+        claims.Claim("difference", ("first", "c"), "", 0, 1, minus=("second", "c")),
+    ]
+    single, difference = claims.measure_claims(told, run)
+    low, high = played["first"].interval
+    assert (single["games"], single["value"]) == (400, 50)
+    assert (single["low"], single["high"]) == pytest.approx((100 * low, 100 * high), abs=1e-3)
+    low, high = win_rate_difference(played["first"], played["second"]).interval
+    assert (difference["games"], difference["value"]) == (800, 12.5)
+    assert (difference["low"], difference["high"]) == pytest.approx((100 * low, 100 * high), abs=1e-3)
+
+
+def test_points_for_each_point_of_the_opponent():
+    match = match_result(("a", "b"), [(2, 0, 300, 100), (1, 1, 200, 100), (2, 0, 250, 100), (2, 0, 250, 100)])
+    value, (low, high) = claims.points_ratio(match)
+    assert value == 2.5
+    assert (low + high) / 2 == pytest.approx(2.5)
+    assert high - low == pytest.approx(2 * 3.1824 * np.std([3, 2, 2.5, 2.5], ddof=1) / 2, abs=1e-4)
+    with pytest.raises(ValueError, match="b has scored no points in 2 games"):
+        claims.points_ratio(match_result(("a", "b"), [(2, 0, 300, 0)]))
+
+
+def test_a_table_of_claims_numbers_its_notes_and_says_what_agrees():
+    told = [
+        claims.Claim("first", ("simple", "random"), "60", 59.5, 60.5, note="Because."),
+        claims.Claim("second", ("simple", "random"), "> 50", 50, float("inf"), margin=0, note="Since."),
+        claims.Claim("third", ("simple", "random"), "≈ 0", 0, 0, ("random", "simple"), note="Because."),
+        claims.Claim("not measured", ("simple", "random"), "1", 1, 1),
+    ]
+    rows = [
+        {"claim": "first", "games": 20_000, "value": 70.0, "low": 69.0, "high": 71.0},
+        {"claim": "second", "games": 40, "value": 60.0, "low": 55.0, "high": 65.0},
+        {"claim": "third", "games": 40, "value": 1.0, "low": 0.0, "high": 2.0},
+    ]
+    assert claims.claims_table(told, rows).splitlines()[2:] == [
+        "| first | 60 | 70.00 (69.00 to 71.00) | 20,000 | differs (1) |",
+        "| second | > 50 | 60.00 (55.00 to 65.00) | 40 | agrees |",
+        "| third | ≈ 0 | +1.00 (+0.00 to +2.00) | 40 | undecided (1) |",
+        "",
+        "(1) Because.",
+    ]
+
+
+# --- Paper 000's open questions ---------------------------------------------------------------------------
+
+
+def test_checkpoints_grow():
+    assert fitness.growing(1_000_000) == [1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
+    assert fitness.growing(220_000) == [300, 1000, 3000, 10_000, 30_000, 100_000, 220_000]
+    assert fitness.growing(100)[-2:] == [30, 100]
+
+
+def test_a_table_without_knocks_changes_nothing_else():
+    table = packaged_table("paper")
+    knocks = decision_slices(PAPER)[2]
+    silent = fitness.without_knocks(table).strategy
+    assert not silent[knocks].any()
+    assert np.array_equal(silent[: knocks.start], table.strategy[: knocks.start])
+    assert table.strategy[knocks].any()
+
+
+def test_compared_counts_the_decisions_that_differ():
+    compared = fitness.Compared("simple", "simple:knock_at=0")
+    play_match(compared, "simple", 20, 1)
+    assert 0 < compared.different < compared.decisions / 5
+    same = fitness.Compared("simple", agents.make("simple"))
+    play_match(same, "simple", 20, 1)
+    assert same.different == 0 < same.decisions
+
+
+def test_shapley_values_add_up_to_the_whole():
+    rng = np.random.default_rng(0)
+    matches = {
+        subset: match_result(("a", "b"), [(int(won), 2 - int(won), 1, 1) for won in rng.integers(0, 3, 200)])
+        for subset in fitness.SUBSETS
+    }
+    values = [fitness.shapley_value(factor, matches) for factor in fitness.FACTORS]
+    none, everything = (
+        100 * matches[subset].win_rate for subset in (fitness.SUBSETS[0], fitness.SUBSETS[-1])
+    )
+    assert sum(value for value, _, _ in values) == pytest.approx(everything - none, abs=0.01)
+    assert all(low < value < high for value, low, high in values)
+    # All matches alike, deal by deal, but for one: what its weight makes of it is all that is left.
+    factor, everything = fitness.FACTORS[0], fitness.SUBSETS[-1]
+    even = match_result(("a", "b"), [(won, 2 - won, 1, 1) for won in [0, 1, 2] * 20])
+    same = dict.fromkeys(fitness.SUBSETS, even)
+    assert fitness.shapley_value(factor, same) == pytest.approx((0, 0, 0))
+    better = match_result(("a", "b"), [(won, 2 - won, 1, 1) for won in [0, 1, 2, 1, 1, 2] * 10])
+    value, low, high = fitness.shapley_value(factor, same | {everything: better})
+    assert value == pytest.approx(100 / 4 * (better.win_rate - 0.5), abs=1e-3)
+    more_each = np.array([0, 0, 0, 1, 0, 0] * 10) / 2  # games of two, in each deal
+    assert high - low == pytest.approx(100 / 4 * 2 * 2.0010 * more_each.std(ddof=1) / np.sqrt(60), rel=1e-3)
+    for subset in fitness.SUBSETS:
+        assert set(agents.make(fitness.bot_with(subset)).factors) == subset
+        assert agents.make(fitness.bot_with(subset, relative=True)).relative

@@ -1,0 +1,83 @@
+"""What the experiments on search measure, by hand-made cases; the long tests run them whole."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+
+from gin_env import agents, cards
+from gin_env.batch import Games
+from gin_env.observations.views import PlayerView
+from gin_env.reproduce.experiments import one_step
+from gin_env.reproduce.experiments.beliefs import score
+from gin_env.reproduce.experiments.one_step import Trial, positions
+
+pytestmark = pytest.mark.compiled
+
+OWN = cards.parse("AC 2C 3C 7D 8D 9D JS QS 4H 9C")
+TRUE = cards.parse("AS 2S 3S 4S 5S 6S 7S 8S 9S TS")  # gin
+OTHER = cards.parse("AS 2S 3S 4S 5S 6S 7S 8S 9S KD")  # its deadwood is 10
+
+
+def a_view() -> PlayerView:
+    return PlayerView.from_history(OWN, cards.card_id("5H"))
+
+
+def test_who_draws_the_true_hand_alone_is_right_in_everything():
+    log_loss, energy, deadwood = score(a_view(), np.full(400, TRUE, np.uint64), TRUE)
+    assert log_loss == pytest.approx(-np.log(400.5 / 401), abs=1e-6)
+    assert (energy, deadwood) == (0, 0)
+
+
+def test_scores_of_two_hands_by_hand():
+    """Half the draws have KD for TS: distance sqrt(2) from the truth, 10 points of deadwood."""
+    drawn = np.array([TRUE, OTHER], np.uint64)
+    log_loss, energy, deadwood = score(a_view(), drawn, TRUE)
+    # 41 unseen cards: nine surely held, two by half, thirty surely not, with half a draw for caution.
+    assert log_loss == pytest.approx(-(39 * np.log(2.5 / 3) + 2 * np.log(0.5)) / 41)
+    assert energy == pytest.approx(np.sqrt(2) / 2 - np.sqrt(2) / 2)
+    assert deadwood == pytest.approx(10 / 2 - 10 / 2)
+    assert score(a_view(), np.array([OTHER, OTHER], np.uint64), TRUE)[1:] == pytest.approx((np.sqrt(2), 10))
+
+
+def test_positions_are_decisions_of_player_0():
+    states = positions(agents.make("simple"), agents.make("policy"), 12, 3)
+    assert len(states) == 12
+    assert (states["public"]["to_move"] == 0).all()
+    assert set(states["public"]["phase"].tolist()) <= {0, 2, 3}
+    assert (states == positions(agents.make("simple"), agents.make("policy"), 12, 3)).all()
+
+
+def test_what_chooses_by_true_hands_does_not_judge():
+    """The best of the first futures is judged by the others alone."""
+    won = np.array([[0.0, 0, 0, 0], [5, 5, -1, -3]])
+    assert one_step._gain(1, won[:, 2:], 2 * won[:, 2:]) == (-2, -4, 1)
+    assert one_step._gain(0, won, won) == (0, 0, 0)
+
+
+def test_true_gains_keep_the_hands_and_are_zero_for_the_first_action():
+    trial = Trial("simple")
+    for state in positions(agents.make("simple"), trial.policy, 10, 4):
+        table = Games(1, episode="game")
+        table.state[0] = state
+        tried = next(iter(trial.bots.values())).likeliest(table.views(table.everyone))
+        won, points = trial.true_gains(state, tried, np.random.default_rng(1))
+        assert won.shape == points.shape == (len(tried), one_step.FUTURES)
+        assert (won[0] == 0).all()
+        assert (points[0] == 0).all()
+        assert np.abs(won).max() <= 100
+
+
+def test_a_knock_has_the_same_gain_in_all_orders_of_the_stock():
+    """Nothing is left to chance when a hand ends at once; the true hands decide."""
+    trial, found = Trial("simple"), 0
+    for state in positions(agents.make("simple"), trial.policy, 200, 5):
+        table = Games(1, episode="game")
+        table.state[0] = state
+        knocks = np.flatnonzero(table.masks(table.everyone)[0][52:104]) + 52
+        if len(knocks) > 1:
+            found += 1
+            won, points = trial.true_gains(state, knocks[:2], np.random.default_rng(1))
+            assert np.ptp(won, axis=1).max() == np.ptp(points, axis=1).max() == 0
+    assert found > 5

@@ -1,0 +1,60 @@
+"""Tonic with chosen filters: all of them together are Tonic; each alone, and their order, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bot_tables import holding, later
+from helpers import Table, action_text
+
+from gin_env.matches.matches import play_match
+from gin_env.reproduce.experiments.tonic_filters import ALL, BASES, VARIANTS, FilteredTonicBot
+
+
+def discards(table: Table, filters: tuple[str, ...], one_by_one: bool = False) -> set[str]:
+    """All discards of the Tonic of the paper with these filters, over many random numbers."""
+    views = table.games.views(np.zeros(40, np.int64))
+    views.records["random"] = np.random.default_rng(3).integers(0, 2**64, 40, dtype=np.uint64)
+    bot = FilteredTonicBot(filters, one_by_one, **BASES["tonic-paper"])
+    return {action_text(int(number)) for number in bot.act(views)}
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("base", BASES)
+def test_all_filters_in_concert_are_tonic(base):
+    from gin_env.agents.tonic import TonicBot
+
+    filtered = FilteredTonicBot(ALL, False, **BASES[base])
+    mine, theirs = (play_match(bot, "simple", 60, 5) for bot in (filtered, TonicBot(**BASES[base])))
+    assert np.array_equal(mine.deals, theirs.deals)
+
+
+def test_the_filter_of_pairs_keeps_a_pair_of_kings():
+    table = holding("KS KH 2C 4D 6H 8S TC AD 3S 5C", "7D", "9H")
+    assert discards(table, ()) == {"KH", "KS"}
+    assert discards(table, ("pairs",)) == {"TC"}
+
+
+def test_the_filter_of_runs_is_for_the_first_two_turns():
+    table = holding("4C 5C 6C 8C 7H 5H AS 3D 4S 2D", "6S", "QH")
+    assert discards(table, ()) == {"8C"}
+    assert discards(table, ("runs",)) == {"7H"}
+    assert discards(later(table, 2), ("runs",)) == {"8C"}
+
+
+def test_a_filter_that_leaves_nothing_is_skipped_if_they_are_asked_one_by_one():
+    """Every loose card is in a pair: in concert all count, one by one the filter of runs still keeps 8C."""
+    table = holding("4C 5C 6C 8C 8H 7H 7D 3S 3D 2S", "2H", "QH")
+    assert discards(table, ("pairs", "runs")) == {"8C", "8H"}
+    assert discards(table, ("pairs", "runs"), one_by_one=True) == {"8H"}
+
+
+def test_every_order_of_the_filters_is_a_variant():
+    orders = [filters for filters, one_by_one in VARIANTS.values() if one_by_one]
+    assert len(orders) == len(set(orders)) == 6
+    assert all(sorted(order) == sorted(ALL) for order in orders)
+
+
+def test_a_tonic_with_proposals_takes_no_chosen_filters():
+    with pytest.raises(ValueError, match="break_pairs and filtered_fallback are not for"):
+        FilteredTonicBot(ALL, False, break_pairs=True)

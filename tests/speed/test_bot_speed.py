@@ -1,0 +1,79 @@
+"""The measurement of the bots' speed: it counts the right things, and says how fast they were."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from gin_env import agents, cli
+from gin_env.reproduce.experiments import bots
+from gin_env.speed import bot_speed
+
+
+class Slow:
+    """Plays as `simple` and works for five milliseconds of processor time a call."""
+
+    name = "slow"
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.simple = agents.make("simple")
+
+    def act(self, view) -> np.ndarray:
+        self.calls += 1
+        end = time.thread_time() + 0.005
+        while time.thread_time() < end:
+            pass
+        return self.simple.act(view)
+
+
+def test_only_the_bots_own_processor_time_counts():
+    bot = Slow()
+    (speed,) = bot_speed.measure_bots([bot], repeats=2, steps=3, tables=10)
+    assert bot.calls == 9  # one run to compile, two that count
+    assert speed.bot == "slow"
+    assert 0 < speed.slowest <= speed.median <= speed.fastest <= 10 / 0.005
+
+
+def test_networks_compute_with_the_thread_that_is_timed():
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        bot_speed.measure_bots([Slow()], repeats=1, steps=1, tables=2)
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.compiled
+def test_games_follow_each_other():
+    """Random hands end within a hundred decisions, games of them later; nothing stops."""
+    play = bot_speed._Play(agents.make("simple"), 4, 0)
+    for _ in range(2000):
+        assert play.step() >= 0
+    assert play.begun > 8
+
+
+def test_every_rule_bot_exists_and_the_command_prints_a_table(tmp_path):
+    assert set(bot_speed.RULE_BOTS) <= set(agents.names())
+    path = tmp_path / "speed.json"
+    arguments = ["simple", "simple:knock_at=4", "--repeats", "1", "--steps", "2", "--tables", "8"]
+    done = CliRunner().invoke(cli.app, ["bot-speed", *arguments, "--json", str(path)])
+    assert done.exit_code == 0, done.output
+    assert "| `simple:knock_at=4` |" in done.output
+    assert [row["bot"] for row in json.loads(path.read_text())] == ["simple", "simple:knock_at=4"]
+
+
+def test_the_table_counts_fast_bots_in_millions_and_slow_ones_in_full():
+    speeds = [{"bot": "search", "median": 41.2}, {"bot": "policy", "median": 71_234.0}]
+    speeds.append({"bot": "simple", "median": 13.4e6})
+    assert bots.speed_table(speeds).splitlines()[2:] == [
+        "| `simple` | 13 million |",
+        "| `policy` | 71,234 |",
+        "| `search` | 41 |",
+    ]

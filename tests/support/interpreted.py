@@ -1,0 +1,53 @@
+"""A pytest plugin, ``pytest -p interpreted`` with tests/support on the path: kernels as plain functions.
+
+Coverage tools see nothing inside compiled code. Tests that play thousands of hands take too long this way.
+
+numba reads fields of records as attributes and lets uint64 numbers wrap around in silence; plain numpy does
+so for `np.record` alone, and warns. That is all that the wrapper puts right, at the outermost call.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numba
+import numpy as np
+
+_running: list[str] = []
+"""The outermost kernel, while it runs: what it calls need not be wrapped again."""
+
+
+def _as_records(value: Any) -> Any:
+    """Structured arrays and records as those whose fields are attributes; everything else as it is."""
+    if isinstance(value, np.ndarray | np.void) and value.dtype.names and value.dtype.type is not np.record:
+        return value.view(_record_dtype(value.dtype))
+    return value
+
+
+@functools.cache
+def _record_dtype(dtype: np.dtype) -> np.dtype:
+    return np.dtype((np.record, dtype))
+
+
+def interpreted(function: Any = None, **_: Any) -> Any:
+    """Stands in for ``numba.njit``."""
+    if function is None:
+        return interpreted
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        if _running:
+            return function(*arguments)
+        _running.append(function.__name__)
+        try:
+            with np.errstate(over="ignore"):
+                return function(*map(_as_records, arguments))
+        finally:
+            _running.clear()
+
+    call.py_func = function
+    return call
+
+
+numba.njit = interpreted

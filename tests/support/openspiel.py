@@ -1,0 +1,137 @@
+"""Hands played here and in OpenSpiel's gin_rummy at once: what may be done, and what it is worth.
+
+Known and meant differences: in OpenSpiel the card just taken from the pile may be discarded; a tie after a
+knock is an undercut here (25 points) and nothing in OpenSpiel; OpenSpiel ends a hand after 50 upcards taken;
+where several arrangements of a knocker leave the same deadwood, ours is not always the best one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gin_env import agents
+from gin_env.batch import Games
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
+from gin_env.game.state import UNDERCUT, VOID
+
+SUITS = (1, 3, 0, 2)
+"""OpenSpiel's number of each of our suits, C H S D: it has them in the order S C D H."""
+THEIR_DRAW_UPCARD, THEIR_DRAW_STOCK, THEIR_PASS, THEIR_KNOCK = 52, 53, 54, 55
+TABLES = 200
+
+
+def their_card(card: int) -> int:
+    return SUITS[card // 13] * 13 + card % 13
+
+
+def their_action(action: int) -> int:
+    special = {DRAW_UPCARD: THEIR_DRAW_UPCARD, DRAW_STOCK: THEIR_DRAW_STOCK, PASS: THEIR_PASS}
+    return special[action] if action in special else their_card(action % 52)
+
+
+def compare(decisions: int, seed: int, bots: tuple[str, ...]) -> Counter[str]:
+    """Play at least so many decisions; how many there were of what. ``differences`` must be 0."""
+    import pyspiel
+
+    new_state = partial(pyspiel.load_game("gin_rummy").new_initial_state)
+    counts: Counter[str] = Counter()
+    batch = 0
+    while counts["decisions"] < decisions:
+        games = Games(TABLES)
+        numbers = np.arange(TABLES, dtype=np.uint64) + np.uint64(batch * TABLES)
+        games.start(games.everyone, np.full(TABLES, seed, np.uint64), numbers)
+        pair = [agents.make(bots[(batch + seat) % len(bots)]) for seat in range(2)]
+        batch += 1
+        states = [_dealt(games, game, new_state()) for game in range(TABLES)]
+        running = games.everyone
+        while len(running):
+            actions = np.empty(len(running), np.int64)
+            to_move = games.to_move()[running]
+            for seat in range(2):
+                mine = to_move == seat
+                actions[mine] = pair[seat].act(games.views(running[mine]))
+            masks = games.masks(running)
+            taken = games.state["public"]["taken"]
+            for game, mask, action in zip(running.tolist(), masks, actions.tolist(), strict=True):
+                _compare_legal(states[game], mask, int(taken[game]), counts)
+                _follow(games, game, states[game], action)
+            games.play(running, actions)
+            for game in running[games.done[running]].tolist():
+                _compare_end(games, game, states[game], counts)
+            fifty = [game for game in running.tolist() if states[game].is_terminal() and not games.done[game]]
+            counts["hands ended by OpenSpiel's 50 upcards"] += len(fifty)
+            running = running[~games.done[running] & ~np.isin(running, fifty)]
+        counts["hands"] += TABLES
+    return counts
+
+
+def _dealt(games: Games, game: int, state: Any) -> Any:
+    """OpenSpiel's state with the same deal; its player 0, who begins, is our non-dealer."""
+    deck = games.deck(game).tolist()
+    first = 1 - int(games.state["public"]["dealer"][game])
+    for card in (*deck[first:20:2], *deck[1 - first : 20 : 2], deck[20]):
+        state.apply_action(their_card(card))
+    return state
+
+
+def _compare_legal(state: Any, mask: np.ndarray, taken: int, counts: Counter[str]) -> None:
+    counts["decisions"] += 1
+    ours = {their_action(action) for action in np.flatnonzero(mask[:KNOCK]).tolist()}
+    ours |= {their_action(action) for action in (DRAW_STOCK, DRAW_UPCARD, PASS) if mask[action]}
+    theirs = set(state.legal_actions())
+    knocks: set[int] = set()
+    if THEIR_KNOCK in theirs:
+        knocks = {card for card in state.child(THEIR_KNOCK).legal_actions() if card < 52}
+        theirs.remove(THEIR_KNOCK)
+    if taken >= 0:
+        theirs.discard(their_card(taken))
+        knocks.discard(their_card(taken))
+    counts["decisions with a knock"] += bool(knocks)
+    our_knocks = {their_card(card) for card in np.flatnonzero(mask[KNOCK : KNOCK + 52]).tolist()}
+    counts["differences"] += ours != theirs or our_knocks != knocks
+
+
+def _follow(games: Games, game: int, state: Any, action: int) -> None:
+    """The same action there; a knock up to the choice of melds."""
+    if KNOCK <= action < DRAW_STOCK:
+        state.apply_action(THEIR_KNOCK)
+    state.apply_action(their_action(action))
+    if state.is_chance_node():
+        public = games.state["public"][game]
+        state.apply_action(their_card(int(games.deck(game)[-int(public["stock_left"])])))
+
+
+def _compare_end(games: Games, game: int, state: Any, counts: Counter[str]) -> None:
+    result = games.results[game]
+    if result["outcome"] == VOID:
+        counts["void hands"] += 1
+        counts["differences"] += not (state.is_terminal() or "Phase: Wall" in str(state))
+        return
+    counts["knocks settled"] += 1
+    knocker = int(result["knocker"])
+    first = 1 - int(result["dealer"])
+    their_knocker = 0 if knocker == first else 1
+    ours = int(result["points"]) * (1 if result["winner"] == knocker else -1)
+    if result["outcome"] == UNDERCUT and ours == -25:
+        ours = 0
+    values = _values(state, their_knocker, {})
+    counts["differences"] += ours not in values
+    counts["knocks worth more in another arrangement"] += ours in values and ours != max(values)
+
+
+def _values(state: Any, knocker: int, known: dict[str, set[int]]) -> set[int]:
+    """What the hand can be worth to the knocker, by how she lays her melds, against the best defence."""
+    if state.is_terminal():
+        return {round(state.returns()[knocker])}
+    key = str(state)
+    if key not in known:
+        results = [_values(state.child(action), knocker, known) for action in state.legal_actions()]
+        if state.current_player() == knocker:
+            known[key] = set().union(*results)
+        else:
+            known[key] = {min(min(values) for values in results)}
+    return known[key]

@@ -1,0 +1,138 @@
+"""Positions from whole hands played by several policies, for the tests of properties that hold everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from gin_env import agents, cards, melds
+from gin_env.batch import Games
+from gin_env.game.actions import KNOCK
+from gin_env.game.rules import Rules
+from gin_env.game.state import DISCARD, GIN, OVER, UNDERCUT, VOID
+from gin_env.observations.views import PlayerView
+
+Policy = Callable[[PlayerView], np.ndarray]
+SMALL = Rules(ranks=6, suits=3, hand_size=4, knock_limit=6, opening_offer=False)
+
+
+def knock_at_once(view: PlayerView) -> np.ndarray:
+    """Knocks as soon as it may, else draws at random; discards well in most hands, at random in some.
+
+    Random play reaches few knocks. The hands of random discards are there for the void ones.
+    """
+    actions = agents.make("random").act(view)
+    for index, mask in enumerate(view.masks()):
+        public = view.records["public"][index]
+        if public["phase"] != DISCARD:
+            continue
+        hand = int(view.hands[index])
+        if mask[KNOCK : KNOCK + 52].any():
+            allowed = np.flatnonzero(mask[KNOCK : KNOCK + 52])
+            actions[index] = KNOCK + min(
+                allowed.tolist(), key=lambda card, hand=hand: melds.deadwood(hand & ~(1 << card))
+            )
+        elif public["first_upcard"] % 4:
+            allowed = np.flatnonzero(mask[:52])
+            actions[index] = min(
+                allowed.tolist(), key=lambda card, hand=hand: melds.deadwood(hand & ~(1 << card))
+            )
+        else:
+            actions[index] %= 52
+    return actions
+
+
+POLICIES: dict[str, tuple[Policy, Rules, int]] = {
+    "random": (agents.make("random").act, Rules(), 30),
+    "knock-at-once": (knock_at_once, Rules(), 90),
+    "simple": (agents.make("simple").act, Rules(), 50),
+    "knock-at-once, small deck": (knock_at_once, SMALL, 90),
+}
+"""name -> (policy, rules, hands)."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """All positions of some hands, the ends included, and what the hands reached."""
+
+    rules: Rules
+    states: np.ndarray
+    """Record array of dtype STATE, one for each position of each hand."""
+    reached: dict[str, int]
+
+    def games(self) -> Games:
+        """A batch in which each position is a game of its own."""
+        return as_games(self.states, self.rules)
+
+
+def as_games(states: np.ndarray, rules: Rules) -> Games:
+    games = Games(len(states), rules)
+    games.state[:] = states
+    games.done[:] = states["public"]["phase"] == OVER
+    return games
+
+
+def simple_views(games: int, seed: int, steps: int) -> Iterator[PlayerView]:
+    """Views of the players to move in the first steps of some games that `simple` plays, in order."""
+    table = Games(games, episode="game")
+    table.start(table.everyone, np.full(games, seed, np.uint64), np.arange(games, dtype=np.uint64))
+    bot = agents.make("simple")
+    for _ in range(steps):
+        running = table.everyone[~table.done]
+        view = table.views(running)
+        yield from view
+        table.play(running, bot.act(view))
+
+
+@cache
+def played(name: str) -> Played:
+    """The positions of one of `POLICIES`; the scores of the game so far are made up."""
+    policy, rules, hands = POLICIES[name]
+    games = Games(hands, rules)
+    seeds = np.full(hands, 12345, np.uint64)
+    games.start(games.everyone, seeds, np.arange(hands, dtype=np.uint64))
+    games.state["public"]["scores"] = np.random.default_rng(1).integers(0, 100, (hands, 2))
+    snapshots = [games.state.copy()]
+    while not games.done.all():
+        waiting = np.flatnonzero(~games.done)
+        games.play(waiting, policy(games.views(waiting)))
+        snapshots.append(games.state[waiting].copy())
+    return Played(rules, np.concatenate(snapshots), reached(games.state))
+
+
+def reached(ends: np.ndarray) -> dict[str, int]:
+    """How many hands ended in which way."""
+    kinds = ("knocks", "lay-offs", "gins", "undercuts", "voids")
+    count = dict.fromkeys(("hands", *kinds), 0) | {"hands": len(ends)}
+    for state in ends:
+        public = state["public"]
+        knocker = int(public["knocker"])
+        if knocker >= 0:
+            defender = 1 - knocker
+            alone = melds.deadwood(int(state["private"]["hand"][defender]))
+            count["knocks"] += 1
+            count["lay-offs"] += int(public["outcome"] != GIN and public["deadwood"][defender] < alone)
+        for name, outcome in (("gins", GIN), ("undercuts", UNDERCUT), ("voids", VOID)):
+            count[name] += int(public["outcome"] == outcome)
+    return count
+
+
+def redealt(states: np.ndarray, rules: Rules, player: int, seed: int) -> np.ndarray:
+    """Copies in which all cards that `player` cannot see are dealt again: opponent's hand and stock."""
+    rng = np.random.default_rng(seed)
+    copies = states.copy()
+    opponent, size = 1 - player, rules.deck_size
+    for state in copies:
+        public, private, deck = state["public"], state["private"][opponent], state["hidden"]["deck"]
+        shown = int(public["shown"][opponent])
+        held = cards.cards_of(int(private["hand"]) & ~shown)
+        first = size - int(public["stock_left"])
+        hidden = rng.permutation(held + deck[first:size].tolist())
+        private["hand"] = shown | cards.mask_of(hidden[: len(held)].tolist())
+        private["stock_draws"] = rng.integers(0, 52, private["stock_draws"].shape)
+        deck[first:size] = hidden[len(held) :]
+        deck[:first] = rng.permutation(deck[:first])
+    return copies

@@ -1,0 +1,334 @@
+"""`make soak`: the checks that get better the longer they run, at sizes of the user's choice, and one table.
+
+    python tests/support/soak.py                       # two to three minutes
+    python tests/support/soak.py --scale 100           # some hours
+    python tests/support/soak.py --only leaks,calls
+
+==============  ==========================================================================================
+openspiel       hands played here and in OpenSpiel at once (where pyspiel is installed), see openspiel.py
+leaks           hidden cards re-dealt: no observation, mask, record, view or decision of a bot may change
+calls           public calls with odd arguments, see fuzzing.py: typed errors, and nothing changed
+faces           any sequence of calls on the environments, beside the reference rules, see faces.py
+bounds          random rules, rule-based bots and calls, with every index checked by numba
+determinism     matches in fresh processes with other hashes, batches and threads: the results must be equal
+memory          steps of 1,024 games: cards are neither lost nor doubled, and the process does not grow
+==============  ==========================================================================================
+
+The exit status is 1 if anything was found.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import numpy as np
+import typer
+
+HERE = Path(__file__).parent
+RULE_BOTS = ("random", "simple", "random-discard", "medium", "tonic", "utility", "late-knock", "safe-discard")
+TABLE_BOTS = ("heuristics", "fitness-cfr", "cfr", "cfr-plus")
+NETWORK_BOTS = ("generation", "offensive", "defensive", "balanced")
+POSITIONS_OF_A_ROUND = 3000
+
+
+class Row(NamedTuple):
+    """One line of the table."""
+
+    check: str
+    size: str
+    found: int
+    """What must not be; 0 is good."""
+    note: str = ""
+
+
+def openspiel(scale: float, seed: int) -> Row:
+    """Legal actions and results against OpenSpiel's."""
+    if find_spec("pyspiel") is None:
+        return Row("openspiel", "not installed", 0, "pip install open_spiel")
+    from openspiel import compare
+
+    bots = ("simple", "random", "simple:knock_at=0", "late-knock", "tonic", "utility")
+    counts = compare(int(20_000 * scale), seed, bots)
+    size = f"{counts['decisions']:,} decisions, {counts['knocks settled']:,} knocks"
+    rest = {name: number for name, number in counts.items() if name in _TOLD}
+    return Row(
+        "openspiel",
+        size,
+        counts["differences"],
+        ", ".join(f"{number} {name}" for name, number in rest.items()),
+    )
+
+
+_TOLD = ("hands ended by OpenSpiel's 50 upcards", "knocks worth more in another arrangement")
+
+
+def leaks(scale: float, seed: int) -> Row:
+    """Re-deal what a player cannot see, and compare everything that she is told."""
+    from positions import as_games, redealt
+
+    from gin_env import agents
+    from gin_env.batch import Games
+    from gin_env.game.rules import Rules
+    from gin_env.game.state import OVER
+
+    bots = [agents.make(name) for name in (*RULE_BOTS, *TABLE_BOTS, *NETWORK_BOTS)]
+    small = Rules(ranks=6, suits=3, hand_size=4, knock_limit=6, opening_offer=False)
+    wanted, positions, found, batch = int(12_000 * scale), 0, 0, 0
+    while positions < wanted:
+        rules = (Rules(), small)[batch % 2]
+        games = Games(POSITIONS_OF_A_ROUND // 20, rules, "game")
+        numbers = games.everyone.astype(np.uint64) + np.uint64(batch * len(games))
+        games.start(games.everyone, np.full(len(games), seed, np.uint64), numbers)
+        snapshots = []
+        for _ in range(20):
+            waiting = np.flatnonzero(~games.done)
+            snapshots.append(games.state[waiting].copy())
+            games.play(waiting, agents.make(("random", "simple")[batch // 2 % 2]).act(games.views(waiting)))
+        states = np.concatenate(snapshots)
+        for player in range(2):
+            true = as_games(states, rules)
+            false = as_games(redealt(states, rules, player, seed + batch), rules)
+            told = [
+                (
+                    table.views(table.everyone, player),
+                    table.compact_observations(table.everyone, player),
+                    table.observations(table.everyone, player),
+                )
+                for table in (true, false)
+            ]
+            (views, *arrays), (other_views, *other_arrays) = told
+            found += views.records.tobytes() != other_views.records.tobytes()
+            found += views.masks().tobytes() != other_views.masks().tobytes()
+            found += sum(a.tobytes() != b.tobytes() for a, b in zip(arrays, other_arrays, strict=True))
+            acting = np.flatnonzero(
+                (states["public"]["to_move"] == player) & (states["public"]["phase"] != OVER)
+            )
+            found += true.masks(acting).tobytes() != false.masks(acting).tobytes()
+            for bot in bots:
+                found += int((bot.act(views[acting]) != bot.act(other_views[acting])).sum())
+            positions += len(states)
+        batch += 1
+    return Row("leaks", f"{positions:,} positions, {len(bots)} bots", found)
+
+
+def calls(scale: float, seed: int) -> Row:
+    """Odd arguments to public calls."""
+    from fuzzing import CallFailedError, Fuzzer
+
+    made = refused = found = rounds = 0
+    notes: list[str] = []
+    while made < 20_000 * scale:
+        fuzzer = Fuzzer(seed + rounds)
+        rounds += 1
+        try:
+            fuzzer.run(1000)
+        except CallFailedError as error:
+            found += 1
+            notes.append(str(error)[:200])
+        made += sum(fuzzer.made.values())
+        refused += sum(fuzzer.refused.values())
+    return Row("calls", f"{made:,} calls, {refused:,} refused", found, "; ".join(notes[:3]))
+
+
+def faces(scale: float, seed: int) -> Row:
+    """Every environment beside the reference rules; what differs is printed as a test."""
+    from face_machine import run
+    from replays import FACES
+
+    found, notes = 0, []
+    seen: Counter[str] = Counter()
+    for kind in FACES:
+        try:
+            seen += run(kind, int(100 * scale) + 1, 30, seed)
+        except Exception as error:
+            found += 1
+            notes.append(f"{kind}: {error}"[:200])
+            typer.echo("\n".join([repr(error), *getattr(error, "__notes__", [])]), err=True)
+    hands = sum(seen[outcome] for outcome in ("knock", "gin", "undercut", "void"))
+    return Row("faces", f"{seen['calls']:,} calls, {hands:,} hands", found, "; ".join(notes))
+
+
+def play_random_rules(rounds: int, seed: int) -> str:
+    """Whole games of all bots that are rules, under random rules; how much was played."""
+    from gin_env import agents
+    from gin_env.batch import Games
+    from gin_env.game.rules import Rules
+    from gin_env.observations.compact import expand, expand_masks
+    from gin_env.observations.views import PlayerView
+
+    rng = random.Random(seed)
+    bots = [agents.make(name) for name in RULE_BOTS]
+    actions = 0
+    for _ in range(rounds):
+        rules = Rules()
+        for _ in range(100):
+            try:
+                rules = Rules(
+                    ranks=rng.randint(3, 13),
+                    suits=rng.randint(1, 4),
+                    hand_size=rng.randint(1, 10),
+                    knock_limit=rng.choice([0, 3, 10, 100]),
+                    stock_floor=rng.randint(0, 5),
+                    opening_offer=rng.random() < 0.5,
+                    max_turns=rng.choice([1, 20, 100, 126]),
+                    max_hands=3,
+                )
+                break
+            except ValueError:
+                continue
+        games = Games(30, rules, rng.choice(["hand", "game"]))
+        numbers = np.arange(30, dtype=np.uint64)
+        games.start(games.everyone, np.full(30, rng.getrandbits(63), np.uint64), numbers)
+        while not games.done.all():
+            waiting = np.flatnonzero(~games.done)
+            views = PlayerView(games.views(waiting).records)
+            views.masks(), views.observations()
+            compact = games.compact_observations(waiting)
+            expand(compact), expand_masks(compact)
+            games.play(waiting, rng.choice(bots).act(views))
+            actions += len(waiting)
+    return f"{rounds:,} rules, {actions:,} actions"
+
+
+_BOUNDS = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import soak, fuzzing
+scale, seed = float(sys.argv[1]), int(sys.argv[2])
+print(soak.play_random_rules(int(60 * scale), seed))
+print(soak.calls(scale / 4, seed + 1).found)
+"""
+
+
+def bounds(scale: float, seed: int) -> Row:
+    """Rules, bots and calls with every index checked: in a cache beside the usual one."""
+    from gin_env.support.compilation import cache_folder
+
+    folder = cache_folder()
+    beside = folder.parent if folder is not None else Path(tempfile.gettempdir())
+    environment = {"NUMBA_BOUNDSCHECK": "1", "GIN_ENV_CACHE": str(beside / "bounds-checked")}
+    done = _python(_BOUNDS, str(scale), str(seed), **environment)
+    if done.returncode:
+        return Row("bounds", "stopped", 1, done.stderr.strip().splitlines()[-1])
+    size, found = done.stdout.splitlines()
+    return Row("bounds", size, int(found))
+
+
+_MATCHES = """
+import json, sys
+import torch
+from dataclasses import asdict
+from gin_env.matches import matches
+torch.set_num_threads(int(sys.argv[2]))
+matches.BATCH_SIZE = int(sys.argv[3])
+pairs = [("simple", "tonic"), ("generation", "tonic"), ("offensive", "cfr-plus")]
+pairs.append(("balanced", "safe-discard"))
+games = int(sys.argv[1])
+print(json.dumps([asdict(matches.play_match(a, b, games, 3, episode="hand")) for a, b in pairs]))
+"""
+
+
+def determinism(scale: float, seed: int) -> Row:
+    """The same matches under other circumstances that must not matter."""
+    games = 2 * int(100 * scale + 1)
+    settings = [("0", "1", 2048), ("1", "1", 2), ("2", "2", 60), (str(seed + 3), "1", 14)]
+    results = []
+    for hash_seed, threads, batch in settings:
+        done = _python(_MATCHES, str(games), threads, str(batch), PYTHONHASHSEED=hash_seed)
+        if done.returncode:
+            return Row("determinism", "stopped", 1, done.stderr.strip().splitlines()[-1])
+        results.append(json.loads(done.stdout))
+    found = sum(one != results[0][pair] for result in results for pair, one in enumerate(result))
+    return Row(
+        "determinism", f"{len(settings)} settings of {len(results[0])} matches, {games:,} hands", found
+    )
+
+
+def memory(scale: float, seed: int) -> Row:
+    """A long run of the vector environment."""
+    import gymnasium
+
+    from gin_env.speed.workloads import choose_legal
+
+    env = gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=1024, opponent="simple")
+    observation, _ = env.reset(seed=seed)
+    actions = np.empty(1024, np.int64)
+    found, start, steps = 0, 0.0, int(3000 * scale)
+    for step in range(steps):
+        choose_legal(observation["action_mask"], step, actions)
+        observation, *_ = env.step(actions)
+        if step % 100 == 0:
+            state = env.unwrapped.seat.games.state  # type: ignore[attr-defined]
+            hands, pile = state["private"]["hand"], state["public"]["pile"]
+            cards = np.bitwise_count(hands[:, 0]) + np.bitwise_count(hands[:, 1]) + np.bitwise_count(pile)
+            together = np.bitwise_count(hands[:, 0] | hands[:, 1] | pile)
+            found += int((cards + state["public"]["stock_left"] != 52).sum() + (cards != together).sum())
+        if step == steps // 2:
+            start = _megabytes()
+    grown = _megabytes() - start
+    return Row("memory", f"{steps * 1024:,} steps", found + (grown > 20), f"grown by {grown:.1f} MB")
+
+
+def _megabytes() -> float:
+    """Memory that this process holds (Linux; 0 elsewhere)."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _python(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")]))
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env=os.environ | {"PYTHONPATH": path} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+CHECKS: dict[str, Callable[[float, int], Row]] = {
+    check.__name__: check for check in (openspiel, leaks, calls, faces, bounds, determinism, memory)
+}
+
+
+def run(names: list[str], scale: float, seed: int) -> Iterator[tuple[Row, float]]:
+    """Each check with the seconds that it took."""
+    for name in names:
+        start = time.monotonic()
+        yield CHECKS[name](scale, seed), time.monotonic() - start
+
+
+def main(
+    scale: Annotated[float, typer.Option(min=0.001, help="Size of every check; 1 takes minutes.")] = 1.0,
+    only: Annotated[str, typer.Option(help="Some of the checks, separated by commas.")] = ",".join(CHECKS),
+    seed: Annotated[int, typer.Option(min=0, help="Names the hands and the calls.")] = 0,
+) -> None:
+    """Run the checks and print one table."""
+    names = [name.strip() for name in only.split(",")]
+    if unknown := [name for name in names if name not in CHECKS]:
+        raise typer.BadParameter(f"unknown check {unknown[0]!r}; choose from {', '.join(CHECKS)}")
+    found = 0
+    typer.echo("| check | size | found | seconds | |\n|---|---|---|---|---|")
+    for row, seconds in run(names, scale, seed):
+        found += row.found
+        typer.echo(f"| {row.check} | {row.size} | {row.found} | {seconds:.0f} | {row.note} |")
+    if found:
+        raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    typer.run(main)

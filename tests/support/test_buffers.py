@@ -1,0 +1,69 @@
+"""Buffers give an array again only when nobody holds it, nor a part of it, any more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gin_env.envs.learner_seat import LearnerSeat
+from gin_env.support.buffers import Buffers
+
+
+def test_an_array_that_was_dropped_is_given_again():
+    buffers = Buffers((3, 2), np.int64)
+    address = buffers.take().ctypes.data
+    assert buffers.take().ctypes.data == address
+    assert buffers.take().shape == (3, 2)
+    assert buffers.take().dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    "hold",
+    [lambda array: array, lambda array: array[1:], memoryview, lambda array: {"observation": array}],
+    ids=["the array", "a part", "a memory view", "in a dictionary"],
+)
+def test_what_is_held_is_never_given_again(hold):
+    buffers = Buffers((4,), np.float32)
+    array = buffers.take()
+    array[:] = 1
+    held = hold(array)
+    address = array.ctypes.data
+    del array
+    for _ in range(6):
+        other = buffers.take()
+        other[:] = 2
+        assert other.ctypes.data != address
+    del held
+
+
+def test_tensors_hold_their_arrays():
+    torch = pytest.importorskip("torch")
+    buffers = Buffers((4,), np.float32)
+    held = torch.from_numpy(buffers.take())
+    held[:] = 1
+    buffers.take()[:] = 2
+    assert held.tolist() == [1, 1, 1, 1]
+
+
+def test_who_holds_many_gets_new_ones_and_few_are_kept():
+    buffers = Buffers((2,), np.int64, most=3)
+    held = [buffers.take() for _ in range(8)]
+    assert len({array.ctypes.data for array in held}) == 8
+    kept = {array.ctypes.data for array in held[-3:]}
+    del held
+    assert buffers.take().ctypes.data in kept
+
+
+@pytest.mark.compiled
+def test_the_seat_keeps_observations_that_are_held_and_uses_dropped_ones_again():
+    seat = LearnerSeat(4)
+    seat.reset(seat.games.everyone, np.arange(4))
+    first, rows = seat.observations(), seat.candidates()["candidate_rows"]
+    before, rows_before = first.copy(), rows.copy()
+    seat.step(seat.masks().argmax(axis=1))
+    assert not np.shares_memory(seat.observations(), first)
+    assert not np.shares_memory(seat.candidates()["candidate_rows"], rows)
+    assert np.array_equal(first, before)
+    assert np.array_equal(rows, rows_before)
+    address = seat.observations().ctypes.data
+    assert seat.observations().ctypes.data == address

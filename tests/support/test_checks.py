@@ -1,0 +1,59 @@
+"""Integers from outside: Python's and numpy's are taken everywhere, what only looks like one nowhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gin_env import Rules, agents, cards, play_match
+from gin_env.batch import Games
+from gin_env.game.actions import check_action
+from gin_env.game.deals import check_dealer
+from gin_env.game.streams import check_seed
+from gin_env.solvers.cfr import check_iterations
+from gin_env.support.checks import check_integer, check_number
+from gin_env.training.estimators.counting import count_frequencies
+from gin_env.training.estimators.positions import collect_positions
+
+TAKERS = {
+    "an action": check_action,
+    "a seed": check_seed,
+    "a card": lambda value: cards.mask_of([value]),
+    "a mask": cards.check_mask,
+    "a dealer": check_dealer,
+    "a number of games": Games,
+    "games of a match": lambda value: play_match("random", "random", value),
+    "hands to watch": lambda value: collect_positions(["random"], value, seed=1),
+    "games to watch": lambda value: count_frequencies(value, opponents=["random"]),
+    "iterations": check_iterations,
+    "a rule": lambda value: Rules(knock_limit=value),
+    "a threshold": lambda value: agents.make("simple", knock_at=value),
+    "a parameter": lambda value: check_integer("number", value, 0, 9),
+}
+
+
+@pytest.mark.parametrize("value", [True, np.True_, 1.0, np.float64(1), "1", None, np.timedelta64(1, "s")])
+@pytest.mark.parametrize("taker", TAKERS)
+def test_what_is_no_integer_is_refused(taker, value):
+    with pytest.raises((TypeError, ValueError), match=r".*not .*(True|1|None)"):
+        TAKERS[taker](value)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("value", [1, np.int8(1), np.uint64(1)])
+@pytest.mark.parametrize("taker", [taker for taker in TAKERS if taker != "games of a match"])
+def test_integers_of_any_kind_are_taken(taker, value):
+    TAKERS[taker](value)
+
+
+def test_durations_are_no_numbers():
+    with pytest.raises(TypeError, match="held is a number, not"):
+        check_number("held", np.timedelta64(1, "s"), 0, 2)
+    assert check_number("held", np.float32(0.5), 0, 2) == 0.5
+
+
+@pytest.mark.parametrize("knock_at", [101, 99999999999999999999, -1])
+def test_a_threshold_that_no_hand_reaches_is_refused(knock_at):
+    """One beyond 64 bits was an OverflowError."""
+    with pytest.raises(ValueError, match=f"knock_at = {knock_at} is out of range: 0 to 100 is possible"):
+        agents.make(f"simple:knock_at={knock_at}")

@@ -1,0 +1,407 @@
+"""Compiled kernels: a cache that cannot go stale, and no kernel compiled twice."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gin_env
+from gin_env import agents, wrappers
+from gin_env.support import compilation
+
+pytestmark = pytest.mark.compiled
+
+
+def run_python(code: str, **environment: str) -> str:
+    """Run code in a fresh interpreter; what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_fingerprint_changes_with_any_byte_of_any_source(tmp_path):
+    sources = [tmp_path / "one.py", tmp_path / "two.py"]
+    sources[0].write_bytes(b"@kernel\ndef one():\n    return 1\n")
+    sources[1].write_bytes(b"@kernel\ndef two():\n    return 2\n")
+    first = compilation.fingerprint(sources)
+    assert re.fullmatch("[0-9a-f]{12}", first)
+    assert compilation.fingerprint(sources) == first
+    for source in sources:
+        content = source.read_bytes()
+        for place in range(len(content)):
+            changed = bytearray(content)
+            changed[place] ^= 1
+            source.write_bytes(bytes(changed))
+            assert compilation.fingerprint(sources) != first
+        source.write_bytes(content)
+    assert compilation.fingerprint(sources) == first
+    assert compilation.fingerprint(sources[:1]) != first
+
+
+def test_every_file_with_a_kernel_counts():
+    names = {source.name for source in compilation.kernel_sources()}
+    assert {"cards.py", "melds.py", "engine.py", "batch.py", "views.py", "observation.py"} <= names
+    assert {"simple.py", "random_bots.py"} <= names
+
+
+def test_every_file_from_which_a_kernel_takes_something_counts():
+    """A constant is compiled into the kernel; numba's cache does not notice if it changes in another file."""
+    sources = compilation.kernel_sources()
+    package = Path(gin_env.__file__).parent
+    checked = 0
+    for source in sources:
+        tree = ast.parse(source.read_text())
+        kernels = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef)
+            and any(isinstance(mark, ast.Name) and mark.id == "kernel" for mark in node.decorator_list)
+        ]
+        used = {node.id for kernel in kernels for node in ast.walk(kernel) if isinstance(node, ast.Name)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gin_env."):
+                file = package.joinpath(*node.module.split(".")[1:]).with_suffix(".py")
+                names = used & {alias.asname or alias.name for alias in node.names} - {"kernel"}
+                if names and file.exists():
+                    checked += 1
+                    assert file in sources, f"kernels of {source.name} take {names} from {node.module}"
+    assert checked > 100
+
+
+def test_the_cache_folder_follows_the_environment_variables(tmp_path):
+    code = "from gin_env.support.compilation import cache_folder; print(cache_folder())"
+    folder = Path(run_python(code, GIN_ENV_CACHE=str(tmp_path / "mine")).strip())
+    assert folder == tmp_path / "mine" / FOLDER
+    assert folder.is_dir()
+    folder = Path(run_python(code, GIN_ENV_CACHE="", XDG_CACHE_HOME=str(tmp_path / "xdg")).strip())
+    assert folder == tmp_path / "xdg" / "gin-env" / FOLDER
+
+
+def test_a_cache_folder_that_cannot_be_made_is_replaced_by_a_temporary_one(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    code = (
+        "from gin_env.support.compilation import cache_folder; print(cache_folder(), cache_folder().is_dir())"
+    )
+    folder, existed = run_python(code, GIN_ENV_CACHE=str(tmp_path / "file")).split()
+    assert existed == "True"
+    assert tmp_path not in Path(folder).parents
+    assert not Path(folder).exists(), "removed at the end"
+
+
+def test_each_batch_kernel_is_compiled_for_exactly_one_signature():
+    """In a fresh process, as the other tests may have called kernels with other types."""
+    code = """
+import numpy as np
+from numba.core.registry import CPUDispatcher
+from gin_env import Rules, agents, batch
+from gin_env.observations import views
+from gin_env.agents import random_bots, simple
+from gin_env.batch import Games
+
+two_hands = Rules(max_hands=2)
+for number, options in ((1, {}), (7, dict(episode="game")), (3, dict(reward="win", rules=two_hands))):
+    games = Games(number, **options)
+    games.start(games.everyone, np.full(number, 2**64 - 1, np.uint64), np.arange(number, dtype=np.uint64))
+    games.set_deck(0, games.state["hidden"]["deck"][0].tolist(), 1)
+    games.set_deck(np.int64(0), games.state["hidden"]["deck"][0], np.int64(0))
+    for step in range(200):
+        waiting = np.flatnonzero(~games.done)
+        if not len(waiting):
+            break
+        games.masks(waiting), games.views(waiting, 0).masks(), games.views(waiting[:1]).observations()
+        for player in (0, 1):
+            games.observations(waiting, player)
+        bot = agents.make(("random", "simple")[step % 2])
+        games.play(waiting, bot.act(games.views(waiting)))
+for module in (batch, views, random_bots, simple):
+    for name, function in vars(module).items():
+        if isinstance(function, CPUDispatcher) and function.py_func.__module__ == module.__name__:
+            print(module.__name__, name, len(function.signatures))
+"""
+    lines = [line.split() for line in run_python(code).splitlines()]
+    batch_kernels = {name: int(number) for module, name, number in lines if module == "gin_env.batch"}
+    called = (
+        "_start",
+        "_deal",
+        "_write_masks",
+        "_write_observations",
+        "_write_views",
+        "_first_illegal",
+        "_play",
+    )
+    assert {name: batch_kernels[name] for name in called} == dict.fromkeys(called, 1)
+    several = {f"{module}.{name}": number for module, name, number in lines if int(number) > 1}
+    assert several == {}
+
+
+@pytest.mark.parametrize("name", ["deadwood", "layoff", "best_melds"])
+def test_documentation_survives_compilation(name):
+    from gin_env import melds
+
+    assert getattr(melds, name).__doc__
+    assert melds.min_deadwood.__doc__
+
+
+# --- A cache that is damaged, foreign or full -----------------------------------------------------------
+
+ONE_KERNEL = "from gin_env.game.cards import count_cards; print(count_cards(7))"
+FOLDER = compilation.cache_folder().name
+"""Below the folder of the cache."""
+
+
+def run_kernel(cache: Path, code: str = ONE_KERNEL, printed: str = "3\n", **environment: str) -> list[str]:
+    """Compile and call small kernels with this cache; the lines on stderr."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"GIN_ENV_CACHE": str(cache)} | environment,
+        cwd=cache.parent,  # Python imports from here first
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, printed), done.stderr
+    return done.stderr.splitlines()
+
+
+EIGHT_KERNELS = """
+from gin_env.game.cards import card_bit, count_cards, deck_cards, lowest_card, total_value
+from gin_env.game.streams import below, episode_key, mix
+print(card_bit(3), count_cards(7), deck_cards(1, 4), lowest_card(12), total_value(3))
+print(below(1 << 63, 10), episode_key(1, 2, 3) == episode_key(1, 2, 3), mix(1, 2) == mix(1, 3))
+"""
+THEIR_RESULTS = "8 3 549822930945 2 3\n5 True False\n"
+
+
+def with_one_bit_changed(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 16]) + content[middle + 1 :]
+
+
+DAMAGES = {
+    "card_bit*.nbi": lambda content: content[: len(content) // 2],
+    "count_cards*.nbc": lambda content: content[: len(content) // 2],
+    "deck_cards*.nbi": lambda content: b"",
+    "lowest_card*.nbc": lambda content: b"",
+    "total_value*.nbi": lambda content: bytes(range(256)) * (len(content) // 256 + 1),
+    "below*.nbc": lambda content: bytes(range(256)) * (len(content) // 256 + 1),
+    "episode_key*.nbi": with_one_bit_changed,
+    "mix*.nbc": with_one_bit_changed,
+}
+
+
+def test_damaged_kernels_are_compiled_again_and_one_line_says_so(tmp_path):
+    """Each of eight kernels in another way, and one process that meets them all."""
+    assert ["compiling" in line for line in run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS)] == [True]
+    assert run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS) == []
+    damaged = {}
+    for pattern, damage in DAMAGES.items():
+        (file,) = tmp_path.rglob(f"*.{pattern}")
+        damaged[file] = damage(file.read_bytes())
+        file.write_bytes(damaged[file])
+    first, second = run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS)
+    assert first == f"gin-env: damaged kernels in {tmp_path / FOLDER} are compiled again"
+    assert "compiling" in second
+    assert [file.name for file, content in damaged.items() if file.read_bytes() == content] == []
+    assert run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS) == []
+
+
+def test_a_kernel_for_other_types_is_compiled_again(tmp_path):
+    """Two processes that fill a cache at once may give their code for other types the same name."""
+    code = "import numpy; from gin_env.game.cards import card_bit as bit; print(bit(3), bit(numpy.uint8(4)))"
+    run_kernel(tmp_path, code, "8 16\n")
+    one, other = sorted(tmp_path.rglob("*.card_bit*.nbc"))
+    one.write_bytes(other.read_bytes())
+    first, second = run_kernel(tmp_path, code, "8 16\n")
+    assert first == f"gin-env: damaged kernels in {tmp_path / FOLDER} are compiled again"
+    assert "compiling" in second
+    assert run_kernel(tmp_path, code, "8 16\n") == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
+@pytest.mark.parametrize("place", [".", FOLDER, ".."])
+@pytest.mark.parametrize("rights", [0o777, 0o775])
+def test_a_folder_that_others_may_write_is_found_at_any_height(tmp_path, place, rights):
+    cache = tmp_path / "above" / "cache"
+    (cache / FOLDER).mkdir(parents=True)
+    assert compilation.folder_open_to_others(cache / FOLDER) is None
+    open_place = (cache / place).resolve()
+    open_place.chmod(rights)
+    if rights == 0o775:
+        os.chown(open_place, -1, next(group for group in foreign_groups()))
+    assert compilation.folder_open_to_others(cache / FOLDER) == open_place
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
+def test_a_cache_that_others_may_write_is_refused(tmp_path):
+    """Whoever may write it may have this user run code."""
+    cache, temporary = tmp_path / "cache", tmp_path / "temporary"
+    cache.mkdir()
+    cache.chmod(0o777)
+    temporary.mkdir()
+    lines = run_kernel(cache, TMPDIR=str(temporary))
+    assert lines[0].startswith(f"gin-env: kernels are not kept in {cache / FOLDER}")
+    assert f"other users may write {cache}:" in lines[0]
+    assert "GIN_ENV_CACHE" in lines[0]
+    assert not list(cache.rglob("*.nb?"))
+    assert not list(temporary.iterdir()), "the temporary cache is removed at the end"
+
+
+def foreign_groups() -> list[int]:
+    """Groups that this user may give a folder to and that are not hers alone."""
+    groups = [number for number in (65534, *os.getgroups()) if not compilation._is_private_group(number)]
+    if os.getuid() and not (groups := groups[1:]):
+        pytest.skip("this user has no group but her own")
+    return groups
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root may give folders away")
+def test_a_folder_of_another_user_is_found(tmp_path):
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    os.chown(cache, 65534, -1)
+    assert compilation.folder_open_to_others(cache) == cache
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
+def test_a_cache_in_a_sticky_folder_is_used(tmp_path):
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o1777)
+    run_kernel(tmp_path / "shared" / "mine")
+    assert run_kernel(tmp_path / "shared" / "mine") == []
+
+
+def test_the_cache_is_closed_to_others_whatever_the_umask(tmp_path):
+    run_kernel(tmp_path / "new", "import os; os.umask(0); " + ONE_KERNEL)
+    assert (tmp_path / "new" / FOLDER).stat().st_mode & 0o777 == 0o700
+    assert run_kernel(tmp_path / "new") == []
+
+
+def test_a_full_disk_is_one_line_and_not_an_error(tmp_path):
+    """Simulated by a limit on the size of files."""
+    limit = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+    limit += "resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200)); "
+    lines = run_kernel(tmp_path, limit + ONE_KERNEL, PYTHONDONTWRITEBYTECODE="1")
+    assert [line for line in lines if "compiling" not in line] == [
+        f"gin-env: compiled kernels cannot be kept in {tmp_path / FOLDER}: File too large"
+    ]
+
+
+def test_installations_in_different_places_share_what_was_compiled(tmp_path):
+    """Kernels are found by their module: a copy of the package elsewhere compiles nothing."""
+    cache, copy = tmp_path / "cache", tmp_path / "other"
+    run_kernel(cache)
+    for package, place in ((gin_env, "gin_env"), (agents, "gin_env/agents"), (wrappers, "gin_env/wrappers")):
+        ignored = shutil.ignore_patterns("__pycache__", "data")
+        shutil.copytree(package.__path__[0], copy / place, ignore=ignored, dirs_exist_ok=True)
+    code = "import gin_env; print(gin_env.__file__); " + ONE_KERNEL
+    printed = f"{copy / 'gin_env' / '__init__.py'}\n3\n"
+    assert run_kernel(cache, code, printed, PYTHONPATH=str(copy)) == []
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="root may write everywhere")
+def test_a_filled_cache_that_cannot_be_written_is_used(tmp_path):
+    run_kernel(tmp_path)
+    (tmp_path / FOLDER).chmod(0o500)
+    assert run_kernel(tmp_path) == []
+    first, second = run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS)
+    assert first == (
+        "gin-env: compiling (each part of the engine once on this machine, all in all about 20 seconds; "
+        "not kept)"
+    )
+    assert second == f"gin-env: compiled kernels cannot be kept in {tmp_path / FOLDER}: Permission denied"
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can become somebody else")
+def test_what_root_compiled_for_everyone_serves_who_may_only_read_it(tmp_path):
+    """As in a container: filled when it is built, read by another user."""
+    code = (
+        "import os; from gin_env.game.cards import card_bit, count_cards, lowest_card; print(card_bit(3)); "
+    )
+    run_kernel(tmp_path, code + "print(count_cards(7))", "8\n3\n")
+    compilation.open_to_readers(tmp_path / FOLDER)
+    for place in tmp_path.parents:  # made by pytest for this user alone
+        if place.stat().st_mode & 0o777 == 0o700:
+            place.chmod(0o711)
+    code += "os.setgid(65534); os.setuid(65534); print(count_cards(7)); "  # after the imports
+    assert run_kernel(tmp_path, code, "8\n3\n") == []
+    first, second = run_kernel(tmp_path, code + "print(lowest_card(12))", "8\n3\n2\n")
+    assert first.endswith("not kept)")
+    assert second == f"gin-env: compiled kernels cannot be kept in {tmp_path / FOLDER}: Permission denied"
+
+
+def test_of_two_processes_one_compiles_and_the_other_waits(tmp_path):
+    """The second one starts while the first compiles, and says nothing: it has found all it needs."""
+    environment = os.environ | {"GIN_ENV_CACHE": str(tmp_path)}
+    slow = """
+import time
+from gin_env.support import compilation
+save = compilation._KernelCache.save_overload
+def save_slowly(*arguments):
+    print("compiled", flush=True)
+    time.sleep(3)
+    save(*arguments)
+compilation._KernelCache.save_overload = save_slowly
+"""
+    first = subprocess.Popen(
+        [sys.executable, "-c", slow + ONE_KERNEL], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    assert first.stdout.readline() == "compiled\n"
+    assert run_kernel(tmp_path) == []
+    assert first.communicate()[0] == "3\n"
+    assert first.returncode == 0
+
+
+def test_a_kernel_that_cannot_be_compiled_holds_up_nobody(tmp_path):
+    code = """
+import numba
+from filelock import FileLock
+from gin_env.support import compilation
+from gin_env.game.cards import count_cards
+try:
+    count_cards("seven")
+except numba.TypingError:
+    print("refused", compilation._lock().is_locked)
+"""
+    run_kernel(tmp_path, code, "refused False\n")
+
+
+@pytest.mark.long
+def test_after_gin_rummy_compile_nothing_is_compiled_any_more(tmp_path):
+    environment = os.environ | {"GIN_ENV_CACHE": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", "from gin_env.cli import main; main()", "compile"],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"compiled; kept in {tmp_path / FOLDER}\n"
+    code = """
+import gymnasium, gin_env
+from gin_env import agents, gin_rummy_v0, play_match
+env = gin_rummy_v0.env()
+env.reset(seed=3)
+for agent in env.agent_iter(30):
+    observation, reward, terminated, truncated, info = env.last()
+    env.step(None if terminated or truncated else env.action_space(agent).sample(observation["action_mask"]))
+envs = gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=3, opponent="tonic", episode="game")
+observations, infos = envs.reset(seed=4)
+for _ in range(200):
+    observations, *_ = envs.step(observations["action_mask"].argmax(axis=1))
+for name in agents.names():
+    play_match(name, "tonic", 2, seed=5, episode="hand")
+"""
+    assert run_kernel(tmp_path, code, "") == []

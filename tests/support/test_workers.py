@@ -1,0 +1,284 @@
+"""Who works does not matter: the results are the same, what is lost is done again, nobody works on alone."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from situations import SHORT, NeverKnocks, Plain
+from typer.testing import CliRunner
+from worker_tasks import die, die_once, fail, square
+
+from gin_env import agents, cli, play_match
+from gin_env.agents.generations.network import CandidateNetwork, save_network
+from gin_env.matches.match_log import MatchLog
+from gin_env.matches.match_parts import part_size
+from gin_env.matches.tournaments import play_tournament
+from gin_env.support import workers
+from gin_env.support.workers import Workers
+from gin_env.training.hand_strength import data_sets
+
+PARENT = """
+import os, sys, time
+from gin_env.support.exits import one_line_errors
+from gin_env.support.workers import Workers
+
+def sleep(task):
+    print(os.getpid(), flush=True)
+    time.sleep(600)
+
+if __name__ == "__main__":
+    with one_line_errors("parent"), Workers(2) as workers:
+        list(workers.map(sleep, range(2)))
+"""
+
+
+def alive(process: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for the workers in /proc")
+@pytest.mark.parametrize(("end", "status"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
+def test_a_parent_that_ends_leaves_no_workers(tmp_path, end, status):
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    parent = subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    workers = {int(parent.stdout.readline()) for _ in range(2)}
+    assert len(workers) == 2
+    assert all(map(alive, workers))
+    os.kill(parent.pid, end)
+    _, errors = parent.communicate()  # waits for the workers too: they hold its stderr
+    assert parent.returncode == status
+    deadline = time.monotonic() + 30
+    while any(map(alive, workers)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(alive, workers))
+    if end == signal.SIGINT:
+        assert errors == "parent: interrupted\n"
+
+
+# --- Results ------------------------------------------------------------------------------------------------
+
+
+class Stateful:
+    """A bot that holds what only its own process has."""
+
+    name = "stateful"
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def act(self, view):
+        return view.masks().argmax(axis=1)
+
+
+@pytest.fixture(scope="module")
+def two():
+    """Two processes, for all tests."""
+    with Workers(2) as workers:
+        yield workers
+
+
+def test_one_worker_works_here_task_by_task():
+    with Workers() as workers:
+        assert workers.here
+        results = workers.map(square, itertools.count())
+        assert list(itertools.islice(results, 4)) == [0, 1, 4, 9]
+
+
+@pytest.mark.parametrize("count", [0, -1, 5000, "al", True, 2.0, ""])
+def test_a_wrong_number_of_workers_is_an_error(count):
+    with pytest.raises((TypeError, ValueError), match="workers"):
+        Workers(count)
+
+
+@pytest.mark.parametrize("ray", ["", 1, None])
+def test_a_wrong_address_is_an_error(ray):
+    with pytest.raises(TypeError, match="ray is True, False or the address of a cluster"):
+        Workers(ray=ray)
+
+
+def test_all_workers_are_the_cores_that_the_process_may_use(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 5}, raising=False)
+    assert workers._cores() == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 7)
+    assert workers._cores() == 7
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], (None, False)), (["--workers", "2"], (2, False)), (["--workers", "all"], ("all", False)),
+        (["--ray"], (None, True)), (["--ray", "--workers", "3"], (3, True)),
+        (["--ray", "a:1"], (None, "a:1")),
+        (["--ray=a:1", "--hands"], (None, "a:1")),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", ["match", "tournament"])
+def test_the_commands_ask_for_workers_and_for_ray_with_or_without_an_address(
+    monkeypatch, command, options, expected
+):
+    asked = []
+
+    class Noted(Workers):
+        def __init__(self, count, ray):
+            asked.append((count, ray))
+            super().__init__()
+
+    monkeypatch.setattr(workers, "Workers", Noted)
+    done = CliRunner().invoke(cli.app, [command, "random", "simple", "--games", "2", "--seed", "0", *options])
+    assert done.exit_code == 0, done.output
+    assert asked == [expected]
+
+
+def test_the_command_says_what_a_number_of_workers_is():
+    done = CliRunner().invoke(cli.app, ["match", "random", "simple", "--workers", "many"])
+    assert done.exit_code == 2
+    assert "'many' is neither a number nor `all`" in done.output
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed")
+def test_without_ray_the_error_says_what_to_install():
+    with Workers(ray=True) as crew, pytest.raises(ImportError, match=r'pip install "gin-env\[ray\]"'):
+        list(crew.map(square, [1]))
+
+
+@pytest.mark.long
+def test_processes_give_results_in_the_order_of_the_tasks_and_stop_when_nobody_asks(two):
+    assert list(two.map(square, range(20))) == [number**2 for number in range(20)]
+    results = two.map(square, itertools.count())
+    assert list(itertools.islice(results, 5)) == [0, 1, 4, 9, 16]
+    results.close()
+    assert list(two.map(square, [])) == []
+
+
+@pytest.mark.long
+def test_errors_of_workers_are_those_of_the_function(two):
+    with pytest.raises(ValueError, match=r"^the task is wrong$"):
+        list(two.map(fail, [0, 0]))
+    with pytest.raises(RuntimeError, match=r"^Uncopied: one and two$"):
+        list(two.map(fail, [1]))
+    assert list(two.map(square, [3])) == [9]
+
+
+@pytest.mark.long
+def test_what_a_lost_worker_was_doing_is_done_again_and_counted_once(tmp_path):
+    with Workers(2) as crew:
+        results = list(crew.map(die_once, [(tmp_path, number) for number in range(6)]))
+    assert results == [0, 1, 4, 9, 16, 25]
+    assert len(list(tmp_path.glob("2-*"))) == 2
+
+
+@pytest.mark.long
+def test_work_that_loses_its_workers_each_time_is_given_up():
+    with Workers(2) as crew, pytest.raises(ChildProcessError, match=r"lost 4 times .* try fewer workers"):
+        list(crew.map(die, [1]))
+
+
+@pytest.mark.long
+def test_a_script_that_is_not_protected_is_told_to_be(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("from gin_env import play_match\nplay_match('simple', 'random', 20, 0, workers=2)\n")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert 'below a line  if __name__ == "__main__":' in done.stderr.splitlines()[-1]
+
+
+# --- Matches, tournaments, data -----------------------------------------------------------------------------
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "given", [("simple", "random"), ("tonic", "tonic"), (agents.make("simple"), "random")]
+)
+def test_a_match_and_its_record_are_the_same_whoever_plays(two, tmp_path, given):
+    results, reported = [], []
+    for name, crew in (("here", 1), ("there", two)):
+        match = play_match(*given, 70, seed=4, record=tmp_path / name, workers=crew, progress=reported.append)
+        results.append(match)
+    assert results[0] == results[1]
+    assert np.array_equal(results[0].deals, results[1].deals)
+    assert (tmp_path / "here").read_bytes() == (tmp_path / "there").read_bytes()
+    assert sum(reported) == 2 * 70
+
+
+@pytest.mark.long
+def test_a_tournament_and_its_log_are_the_same_whoever_plays(two, tmp_path):
+    bots = ("simple", "random", "simple:knock_at=4")
+    here = play_tournament(bots, 20, seed=3, log=MatchLog(tmp_path / "here"))
+    there = play_tournament(bots, 20, seed=3, log=MatchLog(tmp_path / "there"), workers=two)
+    assert here == there
+    assert (tmp_path / "here").read_bytes() == (tmp_path / "there").read_bytes()
+
+
+@pytest.mark.long
+def test_data_are_the_same_whoever_plays(two, monkeypatch):
+    monkeypatch.setattr(data_sets, "_DEALS_AT_ONCE", 64)
+    here, there = (
+        data_sets.generate("random-16", 150, estimator="uniform", seed=3, workers=crew) for crew in (1, two)
+    )
+    for name in ("hands", "estimates", "scores", "counts"):
+        assert np.array_equal(getattr(here, name), getattr(there, name))
+    assert here.metadata == there.metadata
+
+
+@pytest.mark.long
+def test_a_file_that_changes_between_two_matches_is_read_again(two, tmp_path):
+    """Workers keep bots during a match, not longer."""
+    command = tmp_path / "policy.safetensors"
+    results = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        save_network(CandidateNetwork(8, 8), command, {})
+        results.append([play_match(str(command), "random", 20, 5, workers=crew).points for crew in (1, two)])
+    assert results[0][0] == results[0][1]
+    assert results[1][0] == results[1][1]
+    assert results[0] != results[1]
+
+
+@pytest.mark.long
+def test_objects_that_workers_cannot_have_are_errors_that_say_what_to_do(two):
+    with pytest.raises(ValueError, match=r"bot 'stateful' cannot be sent .* give its name or its path"):
+        play_match(Stateful(), "random", 20, 0, workers=two)
+    with pytest.raises(ValueError, match="unknown bot"):
+        play_match("nobody", "random", 20, 0, workers=two)
+
+
+def test_parts_follow_from_the_number_of_games_alone():
+    sizes = {2: 16, 200: 16, 1600: 100, 32_768: 2048, 10**6: 2048, 4 * 10**6: 7812, 10**8: 16_384}
+    assert {games: part_size(games) for games in sizes} == sizes
+
+
+def test_parts_add_up_to_the_match(monkeypatch):
+    """Without other processes: each part is played here, its deals cut through the middle."""
+
+    class Here(Workers):
+        here = False
+
+        def map(self, function, tasks):
+            tasks = [pickle.loads(pickle.dumps(task)) for task in tasks]
+            assert [len(task.order) for task in tasks] == [16, 16, 16, 2]
+            return map(function, tasks)
+
+    whole = play_match(Plain(), NeverKnocks(), 50, seed=5, rules=SHORT)
+    with Here() as crew:
+        parts = play_match(Plain(), NeverKnocks(), 50, seed=5, rules=SHORT, workers=crew)
+    assert parts == whole
+    assert np.array_equal(parts.deals, whole.deals)

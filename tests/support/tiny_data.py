@@ -1,0 +1,27 @@
+"""A small data set of hand strengths that a network can learn."""
+
+import numpy as np
+
+from gin_env import cards
+from gin_env.agents.hand_strength.features import hand_features
+from gin_env.training.hand_strength.data_sets import DataSet
+
+
+def random_hands(count: int, size: int = 10) -> np.ndarray:
+    rng = np.random.default_rng(5)
+    return np.array([cards.mask_of(rng.permutation(52)[:size].tolist()) for _ in range(count)], np.uint64)
+
+
+def tiny_data(count: int = 64) -> DataSet:
+    """Random hands with scores that a network can learn: less their deadwood."""
+    hands = random_hands(count)
+    estimates = np.random.default_rng(6).integers(0, 120, (count, 52), dtype=np.uint8)
+    scores = 30 - hand_features(hands)[1][:, 0]
+    metadata = {
+        "name": "tiny",
+        "observations": count,
+        "estimator": "uniform",
+        "seed": 0,
+        "simulated_actions": 0,
+    }
+    return DataSet(hands, estimates, scores, np.ones(count, np.uint32), metadata)

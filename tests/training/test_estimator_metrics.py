@@ -1,0 +1,225 @@
+"""Metrics on cases worked out by hand, and the evaluation of estimators side by side."""
+
+from __future__ import annotations
+
+import csv
+import math
+
+import gymnasium
+import numpy as np
+import pytest
+from helpers import ONE_GAME, Table
+
+from gin_env import agents, cards, cli, estimators
+from gin_env.envs.estimate_plane import ESTIMATE
+from gin_env.reproduce.experiments.estimators import drift_areas
+from gin_env.training.estimators import evaluation
+from gin_env.training.estimators.evaluation import evaluate_estimators
+from gin_env.training.estimators.figures import FIGURES, draw_all
+from gin_env.training.estimators.metrics import METRICS, held_ranks, measure
+from gin_env.training.estimators.positions import Positions, collect_positions
+
+HAND = "AH 2H 3H 4H 5H 6H 7H 8H 9H TH"
+
+
+def metrics_of(estimate: np.ndarray) -> dict[str, float]:
+    """The metrics of one estimate of `HAND`; nothing is known but the player's clubs and the upcard KC."""
+    table = Table("AC 2C 3C 4C 5C 6C 7C 8C 9C TC", HAND, "KC", dealer=0)
+    positions = Positions(table.games.views(ONE_GAME, 0), np.array([cards.parse(HAND)], np.uint64))
+    return dict(zip(METRICS, measure(estimate[None], positions)[0].tolist(), strict=True))
+
+
+def held() -> np.ndarray:
+    return np.array([cards.parse(HAND) >> card & 1 for card in range(52)], np.float32)
+
+
+def test_the_truth_is_perfect_by_every_metric():
+    assert metrics_of(held()) == pytest.approx(
+        {
+            "squared_difference": 0,
+            "integrity_loss": 0,
+            "minimum_top_largest": 10,
+            "top_cards": 10,
+            "drift_area": 0,
+            "log_loss": 0,
+        },
+        abs=1e-6,
+    )
+
+
+def test_one_wrong_guess_is_counted_by_every_metric():
+    """The surest guess is wrong (KD); the other ten are the hand, in falling order."""
+    estimate = held() * np.linspace(0.9, 0.8, 52, dtype=np.float32)
+    estimate[cards.card_id("KD")] = 1
+    values = metrics_of(estimate)
+    assert values["minimum_top_largest"] == 11
+    assert values["top_cards"] == 9
+    assert values["drift_area"] == sum(11 - k for k in range(1, 11))
+    expected = sum((1 - p) ** 2 for p in estimate[held() == 1].tolist()) + 1
+    assert values["squared_difference"] == pytest.approx(expected / 52)
+
+
+def test_integrity_and_log_loss_are_those_worked_out_by_hand():
+    estimate = np.full(52, 0.25, np.float32)
+    estimate[:13] = 0
+    values = metrics_of(estimate)
+    assert values["integrity_loss"] == pytest.approx(abs(0.25 * 39 - 10) * 10)
+    unknown = {"held": 10, "not held": 52 - 11 - 10}
+    estimate[10] = estimate[11] = 0.25  # JC and QC are unseen too, KC is the upcard
+    loss = -(unknown["held"] * math.log(0.25) + unknown["not held"] * math.log(0.75)) / 41
+    assert metrics_of(estimate)["log_loss"] == pytest.approx(loss)
+
+
+def test_the_last_guess_is_missed():
+    """Nine cards are found, the tenth comes last of all: place 52."""
+    estimate = np.linspace(0.5, 0.4, 52, dtype=np.float32)
+    estimate[held() == 1] = 0.9
+    estimate[cards.card_id("5H")] = 0
+    values = metrics_of(estimate)
+    assert (values["minimum_top_largest"], values["top_cards"]) == (52, 9)
+    assert values["drift_area"] == (11 - 10) * (52 - 10)
+
+
+def test_equals_are_ordered_at_random():
+    """A constant estimate finds 10 * 10 / 52 cards on the average, whichever cards are held."""
+    ranks = np.empty(52, np.int64)
+    found = []
+    for key in range(2000):
+        held_ranks(np.full(52, 0.5), cards.parse(HAND), np.uint64(key), ranks)
+        assert len(set(ranks[:10].tolist())) == 10
+        assert sorted(ranks[:10].tolist()) == ranks[:10].tolist()
+        found.append((ranks[:10] <= 10).sum())
+    assert np.mean(found) == pytest.approx(100 / 52, abs=0.15)
+
+
+@pytest.mark.compiled
+def test_estimates_of_a_wrong_shape_are_refused():
+    positions = collect_positions(["simple"], 2, 1)
+    with pytest.raises(ValueError, match="expected estimates of shape"):
+        measure(np.zeros((1, 52)), positions)
+
+
+@pytest.fixture(scope="module")
+def result() -> evaluation.Evaluation:
+    return evaluate_estimators(["uniform", "omniscient"], hands=300, seed=1)
+
+
+@pytest.mark.compiled
+def test_uniform_and_omniscient_measure_as_they_must(result):
+    none, everything = 0, 1
+    assert result.counts[0] == 0
+    assert 280 <= result.counts[1] < 300, "few knock in the first turn"
+    assert (np.diff(result.counts[1:]) <= 0).all()
+    assert result.overall("squared_difference")[everything] == 0
+    assert result.overall("minimum_top_largest")[everything] == 10
+    assert result.overall("top_cards")[everything] == 10
+    assert result.overall("drift_area")[everything] == 0
+    assert (result.overall("integrity_loss") < 1e-3).all()
+    # After the first turn the opponent holds 10 of the 41 cards that are neither in hand nor in the pile, or
+    # 9 of 40 if she took the upcard, or 10 of 40 if she declined it.
+    shares = [10 / 40, 9 / 41, 9 / 40, 10 / 41]
+    entropies = [-p * math.log(p) - (1 - p) * math.log(1 - p) for p in shares]
+    assert min(entropies) - 0.01 < result.mean("log_loss")[none, 1] < max(entropies) + 0.01
+    assert result.bins[:, :, 0].sum() > 0
+    assert result.calibration_error()[everything] == 0
+    assert result.calibration_error()[none] < 0.02
+
+
+@pytest.mark.compiled
+def test_the_result_does_not_depend_on_how_hands_are_batched(result, monkeypatch):
+    names = ["uniform", "nn"]
+    whole = evaluate_estimators(names, hands=50, seed=2)
+    seen: list[int] = []
+    monkeypatch.setattr("gin_env.training.estimators.positions.HANDS_AT_ONCE", 20)
+    parts = evaluate_estimators(names, hands=50, seed=2, progress=seen.append)
+    assert sum(seen) == 50
+    assert np.array_equal(whole.counts, parts.counts)
+    assert np.allclose(whole.sums, parts.sums)
+    assert np.allclose(whole.bins[:, :, 0], parts.bins[:, :, 0])
+
+
+@pytest.mark.compiled
+def test_standard_errors_follow_from_the_stored_sums(result):
+    mean, error = result.mean("log_loss")[0, 3], result.standard_error("log_loss")[0, 3]
+    column = list(METRICS).index("log_loss")
+    count, squares = result.counts[3], result.squares[0, 3, column]
+    assert error == pytest.approx(math.sqrt((squares / count - mean**2) / (count - 1)))
+
+
+@pytest.mark.compiled
+def test_a_check_against_uniform_needs_enough_hands_and_uniform(result):
+    gains = result.against_uniform()["omniscient"]
+    assert gains == [], "300 hands are too few"
+    many = evaluate_estimators(["uniform", "omniscient"], hands=1100, seed=1)
+    gains = many.against_uniform()["omniscient"]
+    assert gains
+    assert all(gain > 0.5 for _, gain in gains)
+    assert "yes, after" in many.summary()
+    with pytest.raises(ValueError, match="uniform was not evaluated"):
+        evaluate_estimators(["omniscient"], hands=2).against_uniform()
+
+
+@pytest.mark.compiled
+def test_csv_and_figures_are_written(result, tmp_path):
+    pytest.importorskip("matplotlib")
+    result.save_csv(tmp_path / "result.csv")
+    with (tmp_path / "result.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * (result.counts > 0).sum()
+    assert float(rows[0]["log_loss"]) == pytest.approx(result.mean("log_loss")[0, 1], rel=1e-5)
+    files = draw_all(result, tmp_path / "figures")
+    assert {file.name for file in files} == {*FIGURES.values(), "calibration.png"}
+    assert all(file.stat().st_size > 5000 for file in files)
+
+
+@pytest.mark.compiled
+def test_the_command_prints_and_writes(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "table.csv"
+    arguments = ["evaluate-estimators", "uniform", "omniscient", "--games", "20", "--csv", str(path)]
+    monkeypatch.setattr("sys.argv", ["gin-rummy", *arguments])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 0
+    assert "20 hands, simple against itself" in capsys.readouterr().out
+    assert path.exists()
+    assert "omniscient" in estimators.names()
+
+
+class Peeking:
+    """An estimator of somebody's own that needs the opponents' hands."""
+
+    name = "peeking"
+
+    def estimate_hands(self, hands):
+        return (cards.card_columns(hands) / 2).astype(np.float32)
+
+    def estimate(self, view):
+        raise AssertionError("it is given the hands")
+
+    def new_memory(self, count):
+        return np.zeros(count)
+
+    def advance(self, view, memory):
+        raise AssertionError("it is given the hands")
+
+
+@pytest.mark.compiled
+def test_whoever_needs_the_hands_is_given_them_by_environments_and_refused_by_bots():
+    env = gymnasium.make("gin_env/GinRummy-v0", estimator=Peeking())
+    observation, _ = env.reset(seed=1)
+    hand = env.unwrapped.seat.games.state["private"]["hand"][0, 1]
+    estimate = observation["observation"][ESTIMATE]
+    assert np.array_equal(estimate, cards.card_columns(np.array([hand], np.uint64))[0] / 2)
+    assert evaluate_estimators([Peeking()], hands=20).overall("log_loss") < 0.3
+    with pytest.raises(ValueError, match="no use for the estimator 'peeking'"):
+        agents.make("safe-discard", estimator=Peeking())
+
+
+def test_the_drift_area_as_printed_rewards_what_lies_beyond_the_eleventh_place():
+    """Nine cards are found, the tenth comes last of all: 42 places late, weighed 11 - 10 or 11 - 52."""
+    estimate = np.linspace(0.5, 0.4, 52, dtype=np.float32)
+    estimate[held() == 1] = 0.9
+    estimate[cards.card_id("5H")] = 0
+    hands = np.array([cards.parse(HAND)] * 2, np.uint64)
+    areas = drift_areas(np.stack([estimate, held()]), hands, np.random.default_rng(0))
+    assert areas.tolist() == [[1 * 42, (11 - 52) * 42], [0, 0]]

@@ -1,0 +1,384 @@
+"""The steps of the generational loop one by one, on made-up returns, files and workers that play nothing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from helpers import same_records
+from positions import played
+
+torch = pytest.importorskip("torch")
+from gin_env import MatchResult, PlayerView  # noqa: E402
+from gin_env.agents import ties  # noqa: E402
+from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
+from gin_env.agents.generations.network import CandidateNetwork, save_network  # noqa: E402
+from gin_env.game.actions import KNOCK  # noqa: E402
+from gin_env.observations import candidates  # noqa: E402 (they need torch)
+from gin_env.observations.candidates import NO_ACTION  # noqa: E402
+from gin_env.observations.views import VIEW  # noqa: E402
+from gin_env.support.array_files import ArrayFileError  # noqa: E402
+from gin_env.training.generations import experience as experiences  # noqa: E402
+from gin_env.training.generations import fit, loop  # noqa: E402
+from gin_env.training.generations.experience import Experience  # noqa: E402
+
+
+def made_up(draws: int, discards: int, seed: int = 0) -> tuple[Experience, Experience]:
+    """Positions of which nothing but the number says anything, some candidates untried."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for count, rows in ((draws, candidates.DRAW_ROWS), (discards, candidates.DISCARD_ROWS)):
+        views = np.zeros(count, VIEW)
+        views["random"] = rng.integers(0, 1000, count)
+        returns = rng.random((count, rows, 2)).astype(np.float32)
+        returns[rng.random(returns.shape) < 0.3] = np.nan
+        found.append(Experience(views, returns))
+    return found[0], found[1]
+
+
+def same(first: Experience, second: Experience) -> bool:
+    return same_records(first.views, second.views) and np.array_equal(
+        first.returns, second.returns, equal_nan=True
+    )
+
+
+# --- Experience -----------------------------------------------------------------------------------------
+
+
+def test_experience_is_joined_and_kept_in_a_file(tmp_path, monkeypatch):
+    first, second = made_up(3, 5), made_up(0, 2, seed=1)
+    joined = [Experience.join(pair) for pair in zip(first, second, strict=True)]
+    assert [len(each) for each in joined] == [3, 7]
+    assert same_records(joined[1].views[5:], second[1].views)
+    assert np.array_equal(joined[1].returns[:5], first[1].returns, equal_nan=True)
+    for each in (first, second):
+        experiences.save_experiences(each, tmp_path / "x.npz")
+        assert all(map(same, experiences.load_experiences(tmp_path / "x.npz"), each))
+    monkeypatch.setattr(experiences, "_VIEW_FIELDS", "[('other', 'u1')]")
+    with pytest.raises(ArrayFileError, match="holds views of another release"):
+        experiences.load_experiences(tmp_path / "x.npz")
+
+
+# --- Fitting --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("count", "held"), [(0, 0), (19, 0), (20, 1), (59, 2), (200, 10)])
+def test_a_twentieth_is_held_out(count, held):
+    train, out = fit._split(count, np.random.default_rng(1))
+    assert len(out) == held
+    assert sorted([*train.tolist(), *out.tolist()]) == list(range(count))
+    assert count < 20 or train.tolist() != sorted(train.tolist())
+
+
+class Constant(torch.nn.Module):
+    """Values each candidate at the sum of its row, whatever is observed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[torch.Tensor] = []
+
+    def forward(self, observations: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        self.seen.append(observations)
+        values = 0.25 * (torch.arange(2 * rows.shape[1]) % 3).reshape(-1, 2)
+        return values.expand(len(rows), -1, -1)
+
+
+def positions_to(discard: bool, count: int) -> np.ndarray:
+    play = played("simple")
+    group = np.flatnonzero(candidates.are_discarding(play.states) == discard)[:count]
+    return play.games().views(group).records
+
+
+@pytest.mark.parametrize("discard", [False, True])
+def test_losses_are_of_the_differences_and_of_the_mean_of_what_was_tried(discard):
+    """Errors -1/4 and 1/2 around their mean 1/8: differences 2 * (3/8)^2; one alone differs from nothing."""
+    rows = candidates.DISCARD_ROWS if discard else candidates.DRAW_ROWS
+    returns = np.full((3, rows, 2), np.nan, np.float32)
+    returns[0, 0, 0], returns[0, 1, 0] = 0.25, 0.0  # valued 0 and 0.5
+    returns[2, 0, 1] = 1.25  # valued 0.25
+    experience = Experience(positions_to(discard, 3), returns)
+    network, suits = Constant(), torch.tensor([1, 0, 3, 2])
+    differences, means = fit._losses(network, experience, np.array([2, 0]), suits)
+    assert differences.tolist() == pytest.approx([0, 2 * 0.375**2])
+    assert means.tolist() == pytest.approx([1, 0.125**2])
+    plain = torch.from_numpy(fit.observe(PlayerView(experience.views[[2, 0]])))
+    assert torch.equal(network.seen[0], fit.permute_suits(plain, suits))
+    assert not torch.equal(network.seen[0], plain)
+    held = fit._evaluate(network, (experience, experience), [np.array([2]), np.array([0])])
+    assert held == pytest.approx({"differences": 0.375**2, "means": (1 + 0.125**2) / 2})
+    assert fit._evaluate(network, (experience, experience), [np.zeros(0, int)] * 2) == {
+        "differences": 0,
+        "means": 0,
+    }
+
+
+def test_suits_are_permuted_in_every_plane_of_cards_and_nowhere_else():
+    planes = fit._CARDS // 52
+    observations = torch.arange(2.0 * (fit._CARDS + 7)).reshape(2, -1)
+    permuted = fit.permute_suits(observations, torch.tensor([2, 0, 3, 1]))
+    for plane in range(planes):
+        for place, suit in enumerate((2, 0, 3, 1)):
+            start = 52 * plane
+            assert torch.equal(
+                permuted[:, start + 13 * place : start + 13 * place + 13],
+                observations[:, start + 13 * suit : start + 13 * suit + 13],
+            )
+    assert torch.equal(permuted[:, fit._CARDS :], observations[:, fit._CARDS :])
+
+
+def some_rows(views: np.ndarray, discarding: bool) -> tuple[np.ndarray, None]:
+    """In place of `candidate_rows`, which costs more than the fit: rows that tell the candidates apart."""
+    count = candidates.DISCARD_ROWS if discarding else candidates.DRAW_ROWS
+    row = np.random.default_rng(1).random((count, candidates.NUM_FEATURES), np.float32)
+    return np.broadcast_to(row, (len(views), *row.shape)).copy(), None
+
+
+def test_a_fit_goes_over_all_but_the_held_out_positions_in_each_epoch_and_learns(monkeypatch):
+    monkeypatch.setattr(fit, "candidate_rows", some_rows)
+    torch.manual_seed(1)
+    network = CandidateNetwork(8, 4)
+    rng = np.random.default_rng(2)
+    both = []
+    for discard, rows in ((False, candidates.DRAW_ROWS), (True, candidates.DISCARD_ROWS)):
+        views = positions_to(discard, 20)
+        returns = np.full((20, rows, 2), np.nan, np.float32)
+        returns[:, :2, 0] = rng.random((20, 2)) + np.array([0.0, 0.5])
+        both.append(Experience(views, returns))
+    before = fit._evaluate(network, (both[0], both[1]), [np.arange(20)] * 2)
+    seen: list[int] = []
+    fit.fit(network, (both[0], both[1]), 6, seed=3, batch_size=10, learning_rate=0.02, progress=seen.append)
+    assert sum(seen) == 6 * (19 + 19)
+    assert len(seen) == 6 * 3, "38 positions are three batches of 10 and more"
+    after = fit._evaluate(network, (both[0], both[1]), [np.arange(20)] * 2)
+    assert after["means"] < 0.7 * before["means"]
+    assert not network.training
+
+
+# --- The loop -------------------------------------------------------------------------------------------
+
+SETTINGS = loop.Settings(
+    pool={"simple": 2.0, "tonic": 1.0}, hands=100, hands_per_part=30, memory=2, games=6, seed=5, past=2
+)
+
+
+class Asked:
+    """Workers that note what they are asked, and answer with the number of the question."""
+
+    def __init__(self, answers=None) -> None:
+        self.asked: list[tuple] = []
+        self.answers = answers
+
+    def map(self, function, tasks):
+        for task in tasks:
+            self.asked.append((function, *task))
+            yield self.answers(len(self.asked)) if self.answers else len(self.asked)
+
+
+def test_each_generation_gathers_against_the_pool_and_the_last_ones_kept():
+    workers, told = Asked(lambda number: made_up(number, 2 * number)), []
+    players = ["simple", "one", "two", "three"]
+    found = loop._gather(players, SETTINGS, 4, workers, lambda *what: told.append(what))
+    opponents = {"simple": 2.0, "tonic": 1.0, "two": 0.5, "three": 0.5}
+    assert workers.asked == [
+        (loop._gather_part, "three", opponents, SETTINGS, 5 * 1_000_003 + 4, part) for part in range(3)
+    ]
+    assert [len(each) for each in found] == [1 + 2 + 3, 2 + 4 + 6]
+    assert told == [("gathering", done, 3) for done in range(4)]
+    workers = Asked(lambda _: made_up(1, 1))
+    loop._gather(players[:1], SETTINGS, 1, workers, lambda *_: None)
+    assert workers.asked[0][2] == SETTINGS.pool, "the ancestor is no opponent of its own"
+    loop._gather(players[:2], loop.Settings(hands=10), 1, workers, lambda *_: None)
+    assert list(workers.asked[-1][2].items())[-1] == ("one", 0.5)
+    assert len(workers.asked) == 3 + 1, "at least one part"
+
+
+def test_each_generation_is_measured_against_the_pool_and_others():
+    workers = Asked()
+    found = loop._evaluate("me", {loop.PREVIOUS: "before"}, SETTINGS, workers, lambda *_: None)
+    assert workers.asked == [
+        (loop._play, "me", opponent, 6, 5, "value") for opponent in ("simple", "tonic", "before")
+    ]
+    assert found == {"simple": 1, "tonic": 2, loop.PREVIOUS: 3}
+
+
+def test_the_fit_joins_the_experience_of_the_last_generations_alone(tmp_path):
+    own = {}
+    for number in range(1, 5):
+        own[number] = made_up(number, 10 * number, seed=number)
+        joined = loop._remember(tmp_path, SETTINGS, number, own[number])
+        sizes = [number] if number == 1 else [number - 1, number]
+        assert [len(each) for each in joined] == [sum(sizes), 10 * sum(sizes)]
+        kept = {f"experience-{each}.npz" for each in sizes}
+        assert {path.name for path in tmp_path.iterdir()} == kept
+    assert np.array_equal(joined[0].returns[:3], own[3][0].returns, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("rates", "kept"),
+    [
+        ({"a": 0.6, "b": 0.5, loop.PREVIOUS: 0.5}, True),  # neither better nor worse
+        ({"a": 0.61, "b": 0.48, loop.PREVIOUS: 0.5}, True),  # 2 * 0.01 - 1 * 0.02
+        ({"a": 0.61, "b": 0.47, loop.PREVIOUS: 0.5}, False),
+        ({"a": 0.6, "b": 0.49, loop.PREVIOUS: 0.53}, True),  # half of 0.03 is more than 0.01
+        ({"a": 0.6, "b": 0.49, loop.PREVIOUS: 0.51}, False),
+    ],
+)
+def test_the_gate_weighs_matches_by_their_shares(rates, kept):
+    shares = {"a": 2.0, "b": 1.0, loop.PREVIOUS: 0.5}
+    assert loop.passes_gate({"a": 0.6, "b": 0.5, loop.PREVIOUS: 0.9}, rates, shares) == kept
+
+
+def generation(number: int, kept: bool) -> loop.Generation:
+    return loop.Generation(number, kept, {"simple": 0.5}, {"simple": (0.4, 0.6)}, {}, 3, 4, 1.5)
+
+
+def test_the_champion_is_the_last_generation_that_was_kept(tmp_path):
+    assert loop.read_history(tmp_path) == []
+    for kept, name in (([1], None), ([1, 0], None), ([1, 1, 0], 1), ([1, 1, 1, 0], 2)):
+        history = [generation(number, bool(flag)) for number, flag in enumerate(kept)]
+        (tmp_path / "history.json").write_text(json.dumps([asdict(each) for each in history]))
+        assert [each.number for each in loop.read_history(tmp_path)] == list(range(len(kept)))
+        if name is None:
+            with pytest.raises(FileNotFoundError, match="no generation has been kept"):
+                loop.champion(tmp_path)
+        else:
+            assert loop.champion(tmp_path) == tmp_path / f"generation-{name}.safetensors"
+    for text in ("{", '[{"number": 1}]'):
+        (tmp_path / "history.json").write_text(text)
+        with pytest.raises(ValueError, match="is no history of generations"):
+            loop.read_history(tmp_path)
+
+
+def test_a_run_keeps_its_settings(tmp_path):
+    folder = tmp_path / "a" / "run"
+    assert loop._open(folder, SETTINGS) == (SETTINGS, [])
+    for same_or_none in (SETTINGS, None):
+        assert loop._open(folder, same_or_none) == (SETTINGS, [])
+    with pytest.raises(ValueError, match="holds a run with other settings"):
+        loop._open(folder, loop.Settings())
+    assert loop._open(tmp_path / "other", None)[0] == loop.Settings()
+    (folder / "settings.json").write_text('{"seed": 3}')
+    with pytest.raises(ValueError, match="holds no settings of this loop"):
+        loop._open(folder, None)
+
+
+def result(wins: tuple[int, int]) -> MatchResult:
+    return MatchResult(
+        bots=("a", "b"), games=100, seed=7, episode="hand", wins=wins, hands=200, knocks=(1, 2), gins=(3, 4),
+        undercuts=(5, 6), voids=7, points=(100, 50), turns=2000,
+    )  # fmt: skip
+
+
+def test_generations_follow_one_another_from_the_last_one_kept(tmp_path, monkeypatch):
+    """Nothing is played: the second generation wins more than the ancestor, the third less."""
+    rates = iter([50, 60, 55, 58])
+    fitted, trained_on = [], []
+
+    def evaluate(bot, others, settings, workers, progress):
+        won = next(rates)
+        names = [*settings.pool, *others]
+        fitted.append(
+            (str(bot).rsplit("/", 1)[-1], [str(each).rsplit("/", 1)[-1] for each in others.values()])
+        )
+        return {name: result((won, 100 - won)) for name in names}
+
+    def train(network, both, epochs, seed, progress):
+        progress(7)
+        trained_on.append(
+            (sum(map(len, both)), epochs, seed, float(next(network.parameters()).sum().detach()))
+        )
+        torch.nn.init.constant_(next(network.parameters()), len(trained_on))
+        return {"differences": 0.5, "means": 0.25}
+
+    monkeypatch.setattr(loop, "_evaluate", evaluate)
+    monkeypatch.setattr(loop, "fit", train)
+    monkeypatch.setattr(loop, "_gather", lambda *_: made_up(2, 3))
+    told: list[tuple] = []
+    history = list(loop.run(tmp_path, 1, SETTINGS, workers=1))
+    assert [(each.number, each.kept) for each in history] == [(0, True), (1, True)]
+    history += list(loop.run(tmp_path, 3, workers=1, progress=lambda *what: told.append(what)))
+    assert [(each.number, each.kept) for each in history] == [(0, True), (1, True), (2, False), (3, False)]
+    assert loop.read_history(tmp_path)[3].win_rates["tonic"] == 0.58
+    assert list(loop.run(tmp_path, 3, workers=1)) == []
+    first = "generation-1.safetensors"
+    assert fitted == [
+        ("simple", []), (first, ["simple"]), ("generation-2.safetensors", [first]),
+        ("generation-3.safetensors", [first]),
+    ]  # fmt: skip
+    assert [each[:3] for each in trained_on] == [(5, 4, 6), (10, 4, 7), (10, 4, 8)]
+    size = next(CandidateNetwork().parameters()).numel()
+    assert [each[3] for each in trained_on[1:]] == [size, size], "both go on from the first's network"
+    returns = int(sum(np.isfinite(each.returns).sum() for each in made_up(2, 3)))
+    assert (history[2].positions, history[2].returns) == (5, returns)
+    assert history[2].losses == {"differences": 0.5, "means": 0.25}
+    assert history[0].losses == {}
+    assert history[2].intervals["simple"] == result((55, 45)).interval
+    assert told[0] == ("fitting", 7, 4 * 10)
+    assert 0 <= history[1].seconds < 60
+
+
+def test_a_bot_is_named_by_its_file_or_by_the_caller(tmp_path):
+    network = CandidateNetwork(4, 4)
+    save_network(network, tmp_path / "net.safetensors", {})
+    assert GenerationBot(tmp_path / "net.safetensors").name == "net"
+    assert GenerationBot(tmp_path / "net.safetensors", name="mine").name == "mine"
+    assert (GenerationBot(network).name, GenerationBot(network, name="mine").name) == ("generation", "mine")
+    assert GenerationBot(network).network is not network
+    assert GenerationBot(network).network.sizes == (4, 4)
+
+
+# --- What a network's bot plays ---------------------------------------------------------------------------
+
+
+class Valued(torch.nn.Module):
+    """Gives the candidates of every position these values."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        super().__init__()
+        self.values = torch.from_numpy(values)
+
+    def forward(self, observations: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        return self.values.to(rows.dtype).repeat(len(rows), 1, 1)
+
+
+@pytest.mark.parametrize("knock", ["value", "simple"])
+@pytest.mark.parametrize("best", [(0, 0), (3, 0), (2, 1)])
+def test_a_bot_plays_the_possible_candidate_of_highest_value(knock, best):
+    play = played("simple")
+    discarding = np.flatnonzero(candidates.are_discarding(play.states))
+    knocks = (play.games().masks(discarding)[:, KNOCK : KNOCK + 52]).any(axis=1)
+    view = play.games().views(np.concatenate([discarding[knocks][:4], discarding[~knocks][:2]]))
+    values = np.linspace(0, 0.1, 22).reshape(11, 2)
+    values[best] = 1.0
+    bot = GenerationBot(CandidateNetwork(4, 4), knock=knock)
+    bot.network, bot._exact = Valued(values), Valued(values)
+    _, actions = candidates.candidate_rows(view.records, True)
+    may = (actions[:, :, 1] != NO_ACTION).any(axis=1)
+    assert 0 < may.sum() < len(view)
+    for chosen, offered, knocks in zip(bot.act(view), actions, may, strict=True):
+        possible = np.where(offered == NO_ACTION, -np.inf, values)
+        if knock == "simple" and knocks:
+            possible[:, 0] = -np.inf
+        assert chosen == offered[np.unravel_index(possible.argmax(), possible.shape)]
+
+
+def test_what_float32_cannot_tell_apart_is_decided_in_float64_the_first_of_equals():
+    play = played("simple")
+    view = play.games().views(np.flatnonzero(candidates.are_discarding(play.states))[:5])
+    _, actions = candidates.candidate_rows(view.records, True)
+    rough, exact = np.zeros((11, 2)), np.zeros((11, 2))
+    rough[1, 0], rough[2, 0] = 1.0, 1.0 - 0.9 * ties.CLOSE
+    exact[1, 0], exact[2, 0] = 0.5, 0.5 + 1e-8
+    bot = GenerationBot(CandidateNetwork(4, 4))
+    bot.network, bot._exact = Valued(rough), Valued(exact)
+    assert bot.act(view).tolist() == actions[:, 2, 0].tolist()
+    bot._exact = Valued(np.where(exact > 0.5, 0.5 + 1e-11, exact))
+    assert bot.act(view).tolist() == actions[:, 1, 0].tolist(), "equal but for rounding: the first"
+    rough[2, 0] = 1.0 - 1.1 * ties.CLOSE
+    bot.network, bot._exact = Valued(rough), Valued(exact)
+    assert bot.act(view).tolist() == actions[:, 1, 0].tolist(), "not close"
+    coarse = GenerationBot(CandidateNetwork(4, 4), dtype=torch.bfloat16)
+    assert coarse._exact is None
+    assert coarse.values(view, True)[0].dtype == np.float32

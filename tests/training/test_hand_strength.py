@@ -1,0 +1,426 @@
+"""Paper 002's hand-strength networks: features, data sets, networks, training and files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from tiny_data import random_hands, tiny_data
+
+from gin_env import cards
+from gin_env.agents.hand_strength import networks, weights
+from gin_env.agents.hand_strength.features import CARD_ORDERS, INTERACTIONS, SUIT_ORDERS, hand_features
+from gin_env.agents.hand_strength.networks import ARCHITECTURES, build, value_averaged_over_suits
+from gin_env.game.engine import start_episode
+from gin_env.game.melds import completes_meld
+from gin_env.game.rules import Rules
+from gin_env.game.state import STATE
+from gin_env.support.array_files import ArrayFileError
+from gin_env.support.tensor_files import TensorFileError
+from gin_env.training.hand_strength import data_sets, recipes, trainer
+from gin_env.training.hand_strength.data_sets import (
+    DataSet,
+    average_identical,
+    discounted_scores,
+    generate,
+)
+from gin_env.training.hand_strength.simulation import start_sample
+from gin_env.training.hand_strength.trainer import (
+    SCHEDULES,
+    Schedule,
+    Settings,
+    Trainer,
+    find_schedule,
+    train,
+)
+
+FIGURE_1 = "5S QS 3H 6H QH 6D 7D JC AC 3C"
+
+
+def features_of(text: str) -> list[float]:
+    """Deadwood, sets, runs and hits of a hand."""
+    return hand_features(np.array([cards.parse(text)], np.uint64))[1][0].tolist()
+
+
+# --- Features -----------------------------------------------------------------------------------------
+
+
+def test_features_of_figure_1_are_the_papers():
+    # Q♣ Q♦, 3♠ 3♦, 6♠ 6♣ make sets, 5♦ 8♦ and 2♣ make runs: nine cards would make a meld.
+    assert features_of(FIGURE_1) == [61, 0, 0, 9]
+
+
+@pytest.mark.parametrize(
+    ("hand", "expected"),
+    [
+        ("4H 5H 5S", [14, 0, 0, 4]),  # the introduction's triangle: 3♥, 6♥, 5♦, 5♣
+        ("4C 5H 6S", [15, 0, 0, 0]),  # three separated cards
+        ("4H 5H 6H", [0, 0, 1, 2]),  # "a meld (hit count = 1 or 2)"
+        ("AH 2H 3H", [0, 0, 1, 1]),
+        ("5H 5S 5D", [0, 1, 0, 1]),
+        ("5H 5S 5D 5C", [0, 1, 0, 0]),
+        ("5H 5S 5D AC 2C 3C 9D TD JD QD", [0, 1, 2, 4]),
+        ("AH 2H 3H AC AD", [2, 1, 1, 2]),  # the ace is in a set and in a run, deadwood 2; A♠ and 4♥ hit
+        ("5H 5S 5D 5C AC 2C 3C 4C TD JD", [20, 1, 1, 3]),  # A 2 3 4 5 is one run; 6♣, 9♦, Q♦ hit
+        ("QH KH AH", [21, 0, 0, 1]),  # only J♥: runs do not go round
+    ],
+)
+def test_macro_features_are_those_counted_by_hand(hand, expected):
+    assert features_of(hand) == expected
+
+
+def test_hit_count_is_the_number_of_cards_that_complete_a_meld():
+    hands = random_hands(200)
+    hits = hand_features(hands)[1][:, 3]
+    for hand, count in zip(hands.tolist(), hits, strict=True):
+        assert count == sum(completes_meld(hand, card) for card in range(52) if not hand >> card & 1)
+
+
+def test_interaction_terms_are_the_papers_126_pairs():
+    assert len(INTERACTIONS) == 126
+    assert len({tuple(sorted(pair)) for pair in INTERACTIONS.tolist()}) == 126
+    ace = cards.card_id("AH")
+    neighbours = {sum(pair) - ace for pair in INTERACTIONS.tolist() if ace in pair}
+    assert neighbours == {cards.card_id(text) for text in ("AC", "AD", "AS", "2H")}  # the paper's example
+    x, _ = hand_features(np.array([cards.parse("4H 5H 5S KD AD")], np.uint64))
+    terms = networks.Interactions()(torch.from_numpy(x))[0]
+    held = [INTERACTIONS[index].tolist() for index in terms.nonzero()[:, 0].tolist()]
+    assert sorted(map(sorted, held)) == sorted(
+        sorted(map(cards.card_id, pair)) for pair in (("4H", "5H"), ("5H", "5S"))
+    )
+
+
+def test_macro_features_do_not_depend_on_the_order_of_suits():
+    assert len({tuple(order) for order in SUIT_ORDERS.tolist()}) == 24
+    hands = random_hands(20)
+    x, macro = hand_features(hands)
+    for order in CARD_ORDERS:
+        moved = x[:, order]
+        masks = np.array([cards.mask_of(np.flatnonzero(row).tolist()) for row in moved], np.uint64)
+        assert np.array_equal(hand_features(masks)[1], macro)  # melds do not depend on the names of suits
+
+
+# --- Data sets ----------------------------------------------------------------------------------------
+
+
+def test_scores_are_discounted_by_equation_2():
+    points, stages = np.array([30, 30, -30, -30, 7], np.int16), np.array([0, 2, 0, 3, 1], np.uint8)
+    assert discounted_scores(points, stages, 0.5).tolist() == [30, 7.5, -30, -3.75, 3.5]
+    assert discounted_scores(points, stages, 1.0).tolist() == points.tolist()
+
+
+def test_identical_states_are_averaged():
+    hands = np.array([7, 9, 7, 7, 9], np.uint64)
+    estimates = np.zeros((5, 52), np.uint8)
+    estimates[3, 20] = 1  # the third 7 was seen with another estimate
+    scores = np.array([10, 1, 20, 99, 3], np.float32)
+    kept, kept_estimates, means, counts = average_identical(hands, estimates, scores)
+    assert kept.tolist() == [7, 9, 7]
+    assert means.tolist() == [15, 2, 99]
+    assert counts.tolist() == [2, 2, 1]
+    assert kept_estimates[:, 20].tolist() == [0, 0, 1]
+
+
+@pytest.fixture
+def small_tasks(monkeypatch):
+    """Tasks of 64 deals instead of 1024: a data set of some hundred states is cheap."""
+    monkeypatch.setattr(data_sets, "_DEALS_AT_ONCE", 64)
+
+
+@pytest.mark.long
+def test_data_do_not_depend_on_workers(small_tasks):
+    first = generate("random-16", 150, estimator="uniform", seed=3)  # more than two tasks' deals
+    second = generate("random-16", 150, estimator="uniform", seed=3, workers=2)
+    assert np.array_equal(first.hands, second.hands)
+    assert np.array_equal(first.estimates, second.estimates)
+    assert np.array_equal(first.scores, second.scores)
+    assert first.metadata == second.metadata
+    assert not np.array_equal(first.hands, generate("random-16", 150, estimator="uniform", seed=4).hands)
+
+
+def test_samples_of_a_deal_keep_the_players_hand_and_deal_the_rest_again():
+    tables = np.zeros(1, STATE)
+    tables["public"]["rules"] = Rules().record()
+    start_episode(tables[0], 3, 7, False)
+    own = int(tables["private"]["hand"][0, 0])
+    held = np.zeros(52, np.int64)
+    for sample in range(840):
+        start_sample(tables[0], 3, 7, sample)
+        mine, hers = (int(hand) for hand in tables["private"]["hand"][0])
+        deck = tables["hidden"]["deck"][0]
+        assert mine == own
+        assert sorted(deck) == list(range(52))
+        assert tables["public"]["upcard"][0] == deck[20]
+        assert not hers & own
+        held += [hers >> card & 1 for card in range(52)]
+    others = held[[card for card in range(52) if not own >> card & 1]]
+    assert others.sum() == 8400
+    assert (abs(others - 200) < 60).all()  # each of the 42 cards in about 10 of 42 samples
+
+
+@pytest.mark.long
+def test_best_samples_score_higher(small_tasks):
+    """Figure 2: "as the sample frequency increases, the mean increases"."""
+    means = [
+        generate(name, 400, estimator="uniform", seed=1).scores.mean()
+        for name in ("simple", "random-16", "random-256")
+    ]
+    assert means[0] + 5 < means[1]
+    assert means[1] + 5 < means[2]
+
+
+@pytest.mark.long
+def test_all_stages_hold_every_discard_of_a_hand(small_tasks):
+    last = generate("simple", 300, estimator="uniform", seed=3)
+    every = generate("simple", 2000, stages="all", discount=0.5, estimator="uniform", seed=3)
+    # Within a hand each score is twice the one before it; where that ends, so does the hand.
+    ends = np.flatnonzero(every.scores[1:] != 2 * every.scores[:-1])[:200]
+    assert every.scores[ends].tolist() == last.scores[:200].tolist()
+    assert every.hands[ends].tolist() == last.hands[:200].tolist()
+    assert 1000 < ends[-1] < 2000  # five to ten discards a hand
+
+
+@pytest.mark.long
+def test_every_data_set_has_ten_card_hands_and_estimates_outside_them(small_tasks):
+    for name in data_sets.DATA_SETS:
+        data = generate(name, 60, estimator="bayes-isru", seed=1)
+        assert (np.bitwise_count(data.hands) == 10).all()
+        x, _ = hand_features(data.hands)
+        assert not (data.estimates * x).any()
+        assert data.metadata["simulated_actions"] > 0
+
+
+@pytest.mark.long
+def test_data_survive_a_file_and_damaged_files_are_errors(tmp_path, monkeypatch):
+    monkeypatch.setattr(data_sets, "_DEALS_AT_ONCE", 2)
+    data = generate("simple", 5, estimator="uniform")
+    path = tmp_path / "data.npz"
+    data.save(path)
+    again = DataSet.load(path)
+    assert np.array_equal(again.hands, data.hands)
+    assert np.array_equal(again.estimates, data.estimates)
+    assert again.metadata == data.metadata  # a checkpoint compares them
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ArrayFileError, match=r"data\.npz is no data set, or is damaged"):
+        DataSet.load(path)
+    with pytest.raises(FileNotFoundError, match="there is no data set"):
+        DataSet.load(tmp_path / "other.npz")
+
+
+def test_unknown_names_of_data_are_errors():
+    with pytest.raises(ValueError, match="unknown data set 'randm'; choose from simple, random-16"):
+        generate("randm", 10)
+    with pytest.raises(ValueError, match="unknown stages"):
+        generate("simple", 10, stages="first")
+    with pytest.raises(ValueError, match="observations = 0 is out of range"):
+        generate("simple", 0)
+
+
+# --- Networks -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("architecture", "parameters"),
+    [("mlp", 1_761), ("mlp-i", 2_945), ("dual-inception", 9_057), ("dual-inception-16", 35_937)],
+)
+def test_parameter_counts_are_the_papers(architecture, parameters):
+    assert build(architecture).parameter_count == parameters
+
+
+def test_inception_is_a_convolution_over_suits_and_ranks():
+    filters = networks.Inception(1)
+    with torch.no_grad():
+        for convolve in filters.filters:
+            convolve.weight.fill_(1)
+            convolve.bias.zero_()
+    x, _ = hand_features(np.array([cards.parse("4C 5C 4H 5H")], np.uint64))
+    found = filters(torch.from_numpy(x))[0]
+    assert filters.size == 36 + 22 + 10 == len(found)
+    squares = found[:36].view(3, 12)
+    assert squares[0, 3] == 4  # 4♣ 5♣ over 4♥ 5♥
+    assert squares[0, 2] == squares[0, 4] == squares[1, 3] == 2
+    assert squares.sum() == 4 + 4 * 2 - 2 + 2 * 1  # one square with four, three with two, two corners
+
+
+def test_inception_is_its_convolutions_side_by_side():
+    features = networks.Inception(4)
+    cards_in = torch.rand(10, 52, generator=torch.Generator().manual_seed(1))
+    apart = [torch.relu(convolve(cards_in.view(-1, 1, 4, 13))).flatten(1) for convolve in features.filters]
+    whole = features(cards_in)
+    assert torch.allclose(whole, torch.cat(apart, dim=1), atol=1e-6)
+    weights = [convolve.weight for convolve in features.filters]
+    for ours, theirs in zip(
+        torch.autograd.grad(whole.square().sum(), weights, retain_graph=True),
+        torch.autograd.grad(torch.cat(apart, dim=1).square().sum(), weights),
+        strict=True,
+    ):
+        assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+def batch(count: int = 16) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    x, macro = hand_features(random_hands(count))
+    o = np.random.default_rng(7).random((count, 52), np.float32)
+    return torch.from_numpy(x), torch.from_numpy(macro), torch.from_numpy(o)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_value_averaged_over_suits_is_invariant(architecture):
+    network = build(architecture, seed=1)
+    x, macro, o = batch()
+    with torch.no_grad():
+        value = value_averaged_over_suits(network, x, macro, o)
+        plain = network(x, macro, o)
+        for order in (1, 9, 23):
+            moved = networks.permuted_suits(x, order), macro, networks.permuted_suits(o, order)
+            assert torch.allclose(value_averaged_over_suits(network, *moved), value, atol=1e-3)
+            same = torch.allclose(network(*moved), plain, atol=1e-3)
+            # Message passing has no order of suits to begin with, and without cards there are no suits.
+            assert same == (architecture in ("card-messages", "macro-only"))
+
+
+def test_one_opponent_row_may_face_many_hands():
+    network = build("dual-inception")
+    x, macro, o = batch(6)
+    owner = torch.tensor([0, 0, 1, 2, 2, 2])
+    with torch.no_grad():
+        assert torch.allclose(network(x, macro, o[:3], owner), network(x, macro, o[:3][owner]), atol=1e-4)
+
+
+# --- Training -----------------------------------------------------------------------------------------
+
+
+def test_the_paper_schedule_is_the_papers():
+    paper = SCHEDULES["paper"]
+    assert (paper.epochs, paper.batch_size) == (96, 64)
+    assert [paper.rate(epoch) for epoch in (0, 31, 32, 63, 64, 95)] == pytest.approx(
+        [1e-3, 1e-3, 1e-4, 1e-4, 1e-5, 1e-5]
+    )
+    assert find_schedule("fast", 7).decay_every == 3
+    with pytest.raises(ValueError, match="unknown schedule 'slow'; choose from paper, fast"):
+        find_schedule("slow")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("architecture", ["mlp", "dual-inception"])
+def test_a_network_overfits_a_tiny_data_set(architecture):
+    data = tiny_data(40)
+    run = train(data, Settings(architecture, Schedule(500, 8, 3e-3, 0.3, 200)))
+    assert len(run.training) == 32
+    residuals = data.scores[run.training] - trainer.predict(run.network, data, run.training)
+    assert np.abs(residuals).mean() < 1.5
+    assert run.train_losses[-1] < 10 < 50 < run.train_losses[0]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("augmented", [False, True])
+def test_resumed_training_equals_an_uninterrupted_run(tmp_path, augmented):
+    data = tiny_data(100)
+    settings = Settings("dual-inception", Schedule(4, 16, 2e-3, 0.1, 2), augmented)
+    whole = train(data, settings)
+    broken = Trainer(data, settings)
+    broken.run_epoch()
+    broken.run_epoch()
+    broken.run_epoch()
+    broken.save_checkpoint(tmp_path / "run.safetensors")
+    resumed = train(data, settings, checkpoint=tmp_path / "run.safetensors", resume=True)
+    assert resumed.train_losses == whole.train_losses
+    assert resumed.validation_losses == whole.validation_losses
+    for name, value in whole.network.state_dict().items():
+        assert torch.equal(value, resumed.network.state_dict()[name]), name
+
+
+def test_a_checkpoint_belongs_to_its_run(tmp_path):
+    data = tiny_data(20)
+    settings = Settings("mlp", Schedule(2, 8, 1e-3, 0.1, 1))
+    path = tmp_path / "run.safetensors"
+    Trainer(data, settings).save_checkpoint(path)
+    with pytest.raises(
+        TensorFileError, match=r"run\.safetensors is a checkpoint of another run: its seed differs"
+    ):
+        Trainer.resume(path, data, Settings("mlp", settings.schedule, seed=1))
+    with pytest.raises(
+        TensorFileError, match="holds a hand-strength checkpoint, not a hand-strength network"
+    ):
+        weights.load_network(path)
+    with pytest.raises(ValueError, match="to resume, name the checkpoint"):
+        train(data, settings, resume=True)
+
+
+def test_augmentation_changes_the_order_of_suits_of_both_hands_together():
+    data = tiny_data(24)
+    rows = np.arange(24)
+    x, _, o, y = trainer.batch_of(data, rows)
+    moved_x, _, moved_o, moved_y = trainer.batch_of(data, rows, np.arange(24), np.arange(24))
+    assert torch.equal(moved_y, y)
+    for k in range(24):
+        assert torch.equal(moved_x[k], x[k][torch.from_numpy(CARD_ORDERS[k])])
+        assert torch.equal(moved_o[k], o[k][torch.from_numpy(CARD_ORDERS[k])])
+
+
+def test_by_the_papers_count_the_two_hands_are_permuted_each_for_itself():
+    """24 x 24 orders: x may move while o stays, and training draws them apart."""
+    data = tiny_data(24)
+    rows, orders = np.arange(24), np.arange(24)
+    x, _, o, _ = trainer.batch_of(data, rows)
+    moved_x, _, same_o, _ = trainer.batch_of(data, rows, orders, np.zeros(24, np.int64))
+    assert torch.equal(same_o, o)
+    assert not torch.equal(moved_x, x)
+    schedule = Schedule(1, 8, 1e-3, 1.0, 1)
+    losses = [
+        train(data, Settings("mlp", schedule, augmented=True, independently=apart)).train_losses
+        for apart in (False, True, True)
+    ]
+    assert losses[0] != losses[1] == losses[2]
+
+
+def test_controls_see_no_cards_or_no_neighbours():
+    x, macro, o = batch()
+    with torch.no_grad():
+        blind = build("macro-only", seed=1)
+        assert torch.equal(blind(x, macro, o), blind(1 - x, macro, 1 - o))
+        mixed, plain = networks.MixedInception(4), networks.Inception(4)
+        plain.load_state_dict(mixed.state_dict())
+        order = np.random.default_rng(0).permutation(52)
+        assert torch.equal(mixed(x), plain(x[:, torch.from_numpy(order)]))
+    assert (np.abs(np.diff(order)) == 1).sum() <= 4  # next to each other by chance only
+    assert build("macro-only").parameter_count == 129
+    assert build("dual-inception-mixed").parameter_count == 9057
+
+
+# --- Files --------------------------------------------------------------------------------------------
+
+
+def test_networks_survive_a_file(tmp_path):
+    network = build("mlp-i", seed=3)
+    path = tmp_path / "network.safetensors"
+    weights.save_network(path, network, {"architecture": "mlp-i", "data": {"estimator": "uniform"}})
+    again, metadata = weights.load_network(path)
+    x, macro, o = batch()
+    assert torch.equal(again(x, macro, o), network(x, macro, o))
+    assert metadata["data"] == {"estimator": "uniform"}
+
+
+def test_bad_network_files_give_clear_errors(tmp_path, monkeypatch):
+    path = tmp_path / "network.safetensors"
+    with pytest.raises(FileNotFoundError, match="there is no hand-strength network"):
+        weights.load_network(path)
+    weights.save_network(path, build("mlp"), {"architecture": "dual-inception"})
+    with pytest.raises(TensorFileError, match="does not fit its own architecture"):
+        weights.load_network(path)
+    monkeypatch.setattr(weights, "FILE_VERSION", "0")
+    weights.save_network(path, build("mlp"), {"architecture": "mlp"})
+    monkeypatch.undo()
+    with pytest.raises(TensorFileError, match=r"has version 0, this release reads 2; make it again with"):
+        weights.load_network(path)
+
+
+def test_packaged_networks_are_recipes_and_say_how_to_make_them():
+    for name in weights.packaged_names():
+        recipe = recipes.find_recipe(name)
+        network, metadata = weights.find_network(name)
+        assert metadata["architecture"] == recipe.architecture
+        assert metadata["data"]["name"] == recipe.data_set
+        assert metadata["command"].startswith(f"gin-rummy train hand-strength {name} ")
+        assert network.parameter_count == build(recipe.architecture).parameter_count
+    with pytest.raises(ValueError, match="unknown network 'dual'; choose from"):
+        weights.find_network("dual")

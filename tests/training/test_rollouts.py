@@ -1,0 +1,130 @@
+"""The labels of the retraining loop: for both seats, by the weights of the pool, from deals of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers import ONE_GAME, Table, action
+from scipy import stats
+from situations import Plain
+
+from gin_env import agents
+from gin_env.game.state import OFFER, STOCK_ONLY
+from gin_env.training.generations import rollouts
+from gin_env.training.generations.rollouts import Players, Search, gather, try_candidates
+
+HAND, OTHER = "5D 6D 7D 9C 9H 9S AH 2H 3H KS", "2C 3D 4C 6C 7H 8H TD JD QC KC"
+EVERYTHING = Search(best_tried=11, others_tried=0, knocks_tried=11)
+
+
+def taken_by(player: int) -> Table:
+    """This player holds HAND, and has taken the first upcard, KD."""
+    hands = (HAND, OTHER) if player == 0 else (OTHER, HAND)
+    return Table(*hands, "KD", dealer=1 - player).play("take")
+
+
+def played_out(table: Table, first: int, bot) -> float:
+    """What player 0 earns by an action and the bot's play of both hands."""
+    table.games.play(ONE_GAME, np.array([first]))
+    while not table.games.done[0]:
+        table.games.play(ONE_GAME, bot.act(table.games.views(ONE_GAME)))
+    return float(table.games.rewards[0])
+
+
+def test_returns_of_both_seats_in_one_batch_are_each_learners_own():
+    simple = agents.make("simple")
+    seats = np.array([0, 1, 1, 0], np.int8)
+    state = np.concatenate([taken_by(seat).games.state for seat in seats])
+    players = Players(simple, [simple], seats, np.zeros(4, np.int64))
+    returns = try_candidates(state, players, np.random.default_rng(0), EVERYTHING).returns
+    for seat, tried in zip(seats.tolist(), returns, strict=True):
+        knocks = tried[np.isfinite(tried[:, 1]), 1].tolist()
+        assert knocks == [pytest.approx(0.60)], "KS: deadwood 6 against 66, for whoever knocks"
+        sign = 1 - 2 * seat
+        expected = [sign * played_out(taken_by(seat), action(card), simple) for card in HAND.split()]
+        assert sorted(tried[np.isfinite(tried[:, 0]), 0].tolist()) == pytest.approx(sorted(expected))
+    # A hand like this is worth something; whoever turns a sign finds no seat of which it is true.
+    assert all(np.nanmean(each) > 0 for each in returns)
+
+
+class Asked(Plain):
+    """Notes for how many hands it is offered the first upcard, and which cards it holds then."""
+
+    def __init__(self, name: str = "asked") -> None:
+        self.name = name
+        self.hands: list[tuple[int, int]] = []
+
+    def act(self, view):
+        public = view.records["public"]
+        offered = public["phase"] == OFFER
+        self.hands += zip(view.hands[offered].tolist(), public["first_upcard"][offered].tolist(), strict=True)
+        return super().act(view)
+
+
+NO_STOPS = Search(stop_share=0.0, exploration=0.0)
+
+
+@pytest.mark.parametrize("weights", [[1, 0], [0, 2], [3, 1]])
+def test_opponents_are_drawn_by_their_weights(weights):
+    pool = [Asked("a"), Asked("b")]
+    gather(Plain(), pool, weights, hands=100, seed=3, part=0, search=NO_STOPS)
+    met = [len(bot.hands) for bot in pool]
+    assert sum(met) == 100
+    if 0 in weights:
+        assert met[weights.index(0)] == 0
+    else:
+        assert stats.binomtest(met[0], 100, weights[0] / sum(weights)).pvalue > 0.001
+
+
+def test_parts_and_seeds_play_deals_of_their_own_and_the_learner_sits_on_both_sides():
+    dealt = {}
+    for seed, part in ((1, 0), (1, 1), (1, 2), (2, 0)):
+        learner, opponent = Asked(), Asked()
+        gather(learner, [opponent], [1.0], hands=20, seed=seed, part=part, search=NO_STOPS)
+        dealt[seed, part] = set(learner.hands) | set(opponent.hands)
+        assert len(learner.hands) == len(opponent.hands) == 20
+        assert len(dealt[seed, part]) == 40
+    everything = [hand for hands in dealt.values() for hand in hands]
+    assert len(set(everything)) == len(everything)
+
+
+class Deciding(Plain):
+    """Counts the decisions that it is asked for, forced draws left out."""
+
+    count = 0
+
+    def act(self, view):
+        self.count += int((view.records["public"]["phase"] != STOCK_ONLY).sum())
+        return super().act(view)
+
+
+def test_positions_are_stopped_at_by_their_share_and_there_may_be_none():
+    learner, search = Deciding(), Search(0.0, exploration=0.0)
+    assert [len(each.views) for each in gather(learner, [Plain()], [1.0], 24, 3, 0, search)] == [0, 0]
+    search = Search(0.25, exploration=0.0, best_tried=1, others_tried=0, knocks_tried=0)
+    stopped = sum(len(each.views) for each in gather(Plain(), [Plain()], [1.0], 24, 3, 0, search))
+    assert stats.binomtest(stopped, learner.count, 0.25).pvalue > 0.001
+
+
+@pytest.mark.parametrize(("best", "others"), [(1, 0), (2, 1), (3, 2), (0, 2), (8, 0), (2, 9)])
+def test_the_candidates_of_highest_value_are_tried_and_some_others_never_impossible_ones(best, others):
+    rng = np.random.default_rng(0)
+    values = rng.permuted(np.tile(np.arange(8, dtype=np.float32), (200, 1)), axis=1)
+    actions = np.where(rng.random((200, 8)) < 0.7, 5, rollouts.NO_ACTION)
+    chosen = rollouts._choose(values, actions, best, others, rng)
+    also = np.zeros((200, 8))
+    for row in range(200):
+        possible = np.flatnonzero(actions[row] != rollouts.NO_ACTION)
+        ranked = possible[np.argsort(-values[row, possible])]
+        assert not chosen[row][actions[row] == rollouts.NO_ACTION].any()
+        assert chosen[row, ranked[:best]].all()
+        assert chosen[row].sum() == min(best + others, len(possible))
+        also[row, ranked[best:]] = chosen[row, ranked[best:]]
+    if 0 < others < 5:  # the others by lot: no place is left out
+        assert (also.sum(axis=0) > 0).all()
+
+
+def test_among_equals_the_tried_candidates_are_drawn_by_lot():
+    values, actions = np.zeros((400, 4), np.float32), np.zeros((400, 4), np.int64)
+    chosen = rollouts._choose(values, actions, 1, 0, np.random.default_rng(1))
+    assert stats.chisquare(chosen.sum(axis=0)).pvalue > 0.001

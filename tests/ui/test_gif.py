@@ -1,0 +1,119 @@
+"""A hand as a GIF: `gin_env.ui.animation` and ``gin-rummy gif``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from gin_env import agents
+from gin_env.agents.turns import play_bot
+from gin_env.cli import app
+
+Image = pytest.importorskip("PIL.Image", reason='pictures need Pillow: pip install "gin-env[play]"')
+
+from gin_env.batch import Games  # noqa: E402
+from gin_env.ui import animation, picture  # noqa: E402
+
+
+class Counting:
+    """Simple, that counts its actions."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.bot = agents.make("simple")
+        self.actions = 0
+
+    def act(self, view):
+        self.actions += len(view)
+        return self.bot.act(view)
+
+
+def test_a_hand_has_a_picture_of_the_deal_and_one_after_each_action():
+    ann, bob = Counting("ann"), Counting("bob")
+    pictures = list(animation.hand_pictures(ann, bob, 13, width=240))
+    assert ann.actions > 0
+    assert bob.actions > 0
+    assert len(pictures) == ann.actions + bob.actions + 1
+    assert {one.shape for one in pictures} == {(160, 240, 3)}
+
+
+def test_the_pictures_are_those_of_the_seed_with_the_bots_in_their_seats():
+    bots = [agents.make("tonic"), agents.make("simple")]
+    games = Games(1)
+    games.start(games.everyone, np.array([13], np.uint64), np.zeros(1, np.uint64))
+    for shown in animation.hand_pictures("tonic", "simple", 13, width=240):
+        expected = picture.image(games.state[0], names=("tonic", "simple"), width=240)
+        np.testing.assert_array_equal(shown, expected)
+        if not games.done[0]:
+            play_bot(games, bots[games.to_move()[0]], games.everyone)
+    assert games.done[0]
+
+
+def test_a_bot_against_itself_is_told_apart(monkeypatch):
+    names = []
+    monkeypatch.setattr(picture, "image", lambda game, names_=None, **given: names.append(given["names"]))
+    next(animation.hand_pictures("simple", "simple", 1))
+    assert names == [["simple 1", "simple 2"]]
+
+
+def test_the_gif_has_every_picture_and_holds_the_last(tmp_path):
+    pictures = list(animation.hand_pictures("simple", "tonic", 3, width=240))
+    animation.write_gif(pictures, tmp_path / "a.gif", seconds=0.5)
+    animation.write_gif(pictures, tmp_path / "b.gif", seconds=0.5)
+    assert (tmp_path / "a.gif").read_bytes() == (tmp_path / "b.gif").read_bytes()
+    with Image.open(tmp_path / "a.gif") as gif:
+        assert gif.n_frames == len(pictures)
+        assert gif.info["loop"] == 0
+        times = []
+        for number, expected in enumerate(pictures):
+            gif.seek(number)
+            times.append(gif.info["duration"])
+            difference = np.abs(np.asarray(gif.convert("RGB"), np.int64) - expected)
+            assert difference.mean() < 4  # 256 colours for each picture
+    assert times == [500] * (len(pictures) - 1) + [5000]
+
+
+def test_the_command_writes_the_gif_and_says_how_many_actions(tmp_path):
+    file = tmp_path / "hand.gif"
+    done = CliRunner().invoke(app, ["gif", "tonic", "simple", str(file), "--seed", "13", "--width", "240"])
+    assert done.exit_code == 0, done.output
+    with Image.open(file) as gif:
+        assert gif.size == (240, 160)
+        assert done.stdout.startswith(f"{gif.n_frames - 1} actions, ")
+
+
+@pytest.mark.parametrize(
+    ("path", "seconds", "message"),
+    [
+        ("hand.png", 1.0, "ends in .gif"),
+        ("hand.gif", 0.0, "0.02 to 60 seconds"),
+        ("hand.gif", float("nan"), "0.02 to 60 seconds"),
+    ],
+)
+def test_what_is_no_gif_is_refused_before_anything_is_drawn(path, seconds, message):
+    with pytest.raises(ValueError, match=message):
+        animation.check_gif(path, seconds)
+    with pytest.raises(ValueError, match=message):
+        animation.write_gif([np.zeros((4, 6, 3), np.uint8)], path, seconds)
+
+
+def test_a_gif_of_nothing_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="at least one picture"):
+        animation.write_gif([], tmp_path / "hand.gif")
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.compiled
+def test_the_stored_gif_is_small_and_that_of_the_documented_command():
+    file = Path(__file__).parents[2] / "examples" / "figures" / "hand.gif"
+    assert file.stat().st_size < 1_500_000
+    pictures = list(animation.hand_pictures("tonic", "simple", 13, width=720))
+    with Image.open(file) as gif:
+        assert gif.n_frames == len(pictures)
+        gif.seek(gif.n_frames - 1)
+        last = np.asarray(gif.convert("RGB"), np.int64)
+    # Nearly: another release of Pillow may smooth letters and choose colours otherwise.
+    assert np.abs(last - pictures[-1]).mean() < 6

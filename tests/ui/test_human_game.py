@@ -1,0 +1,231 @@
+"""A person's game against a bot, without a screen: turns, ends of hands, saved games, hints."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from situations import Plain, plain_action
+
+from gin_env import agents, records
+from gin_env.batch import Games
+from gin_env.game.actions import IllegalActionError
+from gin_env.game.state import DISCARD, OVER
+from gin_env.ui.hints import hint
+from gin_env.ui.human_game import HumanGame
+
+SEED = 5
+
+
+def play_plainly(game: HumanGame, acts: int = 10_000) -> HumanGame:
+    """Play until a hand has ended, at most so many acts."""
+    while game.ended is None and acts > 0:
+        act(game)
+        acts -= 1
+    return game
+
+
+def play_to_the_end(game: HumanGame) -> HumanGame:
+    while not play_plainly(game).is_over:
+        game.next_hand()
+    return game
+
+
+def act(game: HumanGame) -> None:
+    if game.waits_for_bot:
+        game.let_bot_act()
+    else:
+        game.act(plain_action(game.view.masks()[0]))
+
+
+def test_a_game_is_the_game_of_that_seed():
+    """Hand by hand the same as with `Games`, deals alternating; each end can be looked at."""
+    game = HumanGame(Plain(), SEED)
+    plain = Games(1, episode="game")
+    plain.start(plain.everyone, np.array([SEED], np.uint64), np.zeros(1, np.uint64))
+    dealers = []
+    while True:
+        while True:
+            assert game.view.records.tobytes() == plain.views(plain.everyone, 0).records.tobytes()
+            before = plain.state["private"]["hand"][0].tolist()
+            act(game)
+            plain.play(plain.everyone, np.array([game.actions[-1]]))
+            if plain.results["ended"][0]:
+                break
+        ended = game.ended
+        result = plain.results[0]
+        public = ended.view.records["public"][0]
+        assert public["phase"] == OVER
+        assert [public[name] for name in ("outcome", "winner", "points")] == [
+            result[name] for name in ("outcome", "winner", "points")
+        ]
+        assert sum(bin(one ^ other).count("1") for one, other in zip(ended.hands, before, strict=True)) == 1
+        assert public["scores"].tolist() == plain.state["public"]["scores"][0].tolist()
+        dealers.append((int(public["dealer"]), int(public["winner"])))
+        assert not game.waits_for_person
+        assert not game.waits_for_bot
+        if plain.done[0]:
+            break
+        game.next_hand()
+        assert game.ended is None
+    assert game.is_over
+    assert len(dealers) > 2
+    for (dealer, winner), (following, _) in pairwise(dealers):
+        assert following == (dealer if winner < 0 else 1 - dealer)
+    with pytest.raises(RuntimeError, match="no next hand"):
+        game.next_hand()
+
+
+def test_actions_out_of_turn_and_against_the_rules_change_nothing():
+    game = HumanGame(Plain(), SEED)
+    while not game.waits_for_person:
+        game.let_bot_act()
+    with pytest.raises(RuntimeError, match="not the bot's turn"):
+        game.let_bot_act()
+    before = list(game.actions)
+    with pytest.raises(IllegalActionError, match="in the phase"):
+        game.act(0)
+    assert game.actions == before
+    assert 0 not in game.legal()
+    game.act(game.legal()[-1])
+    while game.waits_for_person:
+        game.act(game.legal()[0])
+    assert game.legal() == []
+    with pytest.raises(IllegalActionError, match="not your turn"):
+        game.act(0)
+
+
+@pytest.mark.parametrize("acts", [0, 1, 7, 10_000])
+def test_a_saved_game_goes_on_as_it_would_have(tmp_path, acts):
+    game = play_plainly(HumanGame("simple", SEED), acts)
+    game.save(tmp_path / "game.json")
+    again = HumanGame.load(tmp_path / "game.json")
+    assert again.view.records.tobytes() == game.view.records.tobytes()
+    assert (again.ended is None) == (game.ended is None)
+    for one in (game, again):
+        if one.ended is not None:
+            one.next_hand()
+        play_plainly(one)
+    assert again.actions == game.actions
+    assert again.ended.hands == game.ended.hands
+
+
+def test_a_game_saved_after_the_deal_of_the_next_hand_does_not_show_the_last_one(tmp_path):
+    game = play_plainly(HumanGame("simple", SEED))
+    game.next_hand()
+    game.save(tmp_path / "game.json")
+    assert HumanGame.load(tmp_path / "game.json").ended is None
+
+
+def test_the_kept_file_is_a_record_of_what_has_been_played(tmp_path):
+    game = play_plainly(HumanGame("simple", SEED))
+    game.save(tmp_path / "game.json")
+    kept = records.read_one(tmp_path / "game.json", 1)
+    assert kept == game.record()
+    assert not kept.finished
+    assert kept.hands[-1].outcome != "undecided"
+    game.next_hand()
+    assert [hand.outcome for hand in game.record().hands] == [kept.hands[-1].outcome, "undecided"]
+
+
+def test_a_game_against_a_bot_object_is_gone_on_with_by_its_name_or_another_bot(tmp_path):
+    game = play_plainly(HumanGame(agents.make("simple"), SEED), 4)
+    game.save(tmp_path / "game.json")
+    assert HumanGame.load(tmp_path / "game.json").opponent == game.opponent
+    assert HumanGame.load(tmp_path / "game.json", "tonic").opponent == "tonic"
+
+
+def change(content: dict, place: tuple, value: object) -> None:
+    for one in place[:-1]:
+        content = content[one]
+    content[place[-1]] = value
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "complaint"),
+    [
+        (("format",), "gin-rummy game", "line 1: this is no record of a game"),
+        (("version",), 2, "version 2"),
+        (("random", "seed"), "5", "random.seed"),
+        (("players", 0, "name"), "simple", "no game that a person can go on with"),
+        (("rules", "target_score"), 90, "no game that a person can go on with"),
+        (("episode",), "hand", "no game that a person can go on with"),
+        (("players", 1, "bot"), "process:rm -r /", "start it with --opponent yourself"),
+        (("players", 1, "bot"), "nobody", "unknown bot"),
+        (("hands", 0, "actions"), ["discard AC"], "hand 1, action 1"),
+    ],
+)
+def test_damaged_files_and_other_records_are_refused(tmp_path, place, value, complaint):
+    path = tmp_path / "game.json"
+    play_plainly(HumanGame("simple", SEED), 3).save(path)
+    content = json.loads(path.read_text())
+    change(content, place, value)
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=complaint):
+        HumanGame.load(path)
+
+
+def test_a_finished_game_is_not_gone_on_with(tmp_path):
+    game = play_to_the_end(HumanGame("simple", SEED))
+    game.save(tmp_path / "game.json")
+    with pytest.raises(ValueError, match="no game that a person can go on with"):
+        HumanGame.load(tmp_path / "game.json")
+
+
+def test_a_file_that_is_no_json_is_refused(tmp_path):
+    (tmp_path / "game.json").write_text("[" * 100_000)
+    with pytest.raises(ValueError, match=r"game\.json, line 1"):
+        HumanGame.load(tmp_path / "game.json")
+
+
+def test_a_finished_game_is_recorded():
+    game = play_to_the_end(HumanGame("simple", SEED))
+    record = game.record()
+    record.check()
+    assert record.finished
+    assert (record.players[0].name, record.players[1].bot) == ("person", "simple")
+    assert [action for hand in record.hands for action in hand.actions] == game.actions
+    assert list(record.scores) == game.view.records["public"]["scores"][0].tolist()
+
+
+# --- Hints --------------------------------------------------------------------------------------------
+
+
+def to_discard(seed: int = SEED) -> HumanGame:
+    game = HumanGame("simple", seed)
+    while not (game.waits_for_person and game.view.records["public"]["phase"][0] == DISCARD):
+        act(game)
+    return game
+
+
+def test_a_bot_without_values_has_an_action():
+    view = to_discard().view
+    bot = agents.make("simple")
+    assert hint(bot, view) == (bot.act(view)[0], {}, "")
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("name", "unit"), [("generation", "points"), ("policy", "chance")])
+def test_a_network_values_each_legal_action_and_takes_the_best(name, unit):
+    pytest.importorskip("torch")
+    bot = agents.make(name)
+    game = to_discard()
+    for view in (HumanGame("simple", 3).view, game.view):
+        if not view.masks().any():
+            continue
+        hinted = hint(bot, view)
+        assert hinted.unit == unit
+        assert set(hinted.values) == set(view.masks()[0].nonzero()[0].tolist())
+        assert list(hinted.values.values()) == sorted(hinted.values.values(), reverse=True)
+        assert hinted.action == bot.act(view)[0]
+        assert hinted.values[hinted.action] == pytest.approx(max(hinted.values.values()), abs=0.2)
+        if unit == "chance":
+            assert sum(hinted.values.values()) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_there_is_no_hint_when_it_is_not_the_players_turn():
+    game = play_plainly(HumanGame("simple", SEED))
+    with pytest.raises(ValueError, match="whose player is to move"):
+        hint(agents.make("simple"), game.view)

@@ -1,0 +1,395 @@
+"""The playing screen, by Textual's own pilot: keys, mouse, hints, beliefs, sizes, colours, saved games."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+
+import numpy as np
+import pytest
+from positions import played, redealt
+from situations import Plain
+
+pytest.importorskip("textual", reason='the playing screen needs Textual: pip install "gin-env[play]"')
+
+from gin_env import agents, estimators
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
+from gin_env.game.cards import card_id
+from gin_env.game.state import DISCARD
+from gin_env.ui.hints import hint
+from gin_env.ui.human_game import HumanGame
+from gin_env.ui.play_app import PlayApp
+from gin_env.ui.play_drawing import heat_style
+from gin_env.ui.seat import describe_seat
+
+SEED = 5
+LARGE = (80, 24)
+Steps = Callable[[PlayApp, "Pilot"], Awaitable[None]]  # noqa: F821
+
+
+def on_screen(
+    steps: Steps, game: HumanGame | None = None, size: tuple[int, int] = LARGE, **options
+) -> PlayApp:
+    """Run these steps at a playing screen."""
+    app = PlayApp(game or HumanGame("simple", SEED), bot_delay=0, **options)
+
+    async def run() -> None:
+        async with app.run_test(size=size) as pilot:
+            await settle(app, pilot)
+            await steps(app, pilot)
+
+    asyncio.run(run())
+    return app
+
+
+async def settle(app: PlayApp, pilot) -> None:
+    """Wait until the bot has acted and everything is drawn."""
+    await pilot.pause()
+    while app.game.waits_for_bot and app.failure is None:
+        await pilot.pause()
+
+
+async def press(app: PlayApp, pilot, *keys: str) -> None:
+    await pilot.press(*keys)
+    await settle(app, pilot)
+
+
+def text_of(app: PlayApp) -> str:
+    """What stands on the screen, line by line."""
+    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
+
+
+def keys_of(game: HumanGame, action: int) -> list[str]:
+    """The keys that carry out an action."""
+    simple = {DRAW_STOCK: "s", DRAW_UPCARD: "u", PASS: "p"}
+    if action in simple:
+        return [simple[action]]
+    cards = [card for group in describe_seat(game.view, "").hand for card in group.cards]
+    return [
+        "1234567890-"[cards.index(action % KNOCK)].replace("-", "minus"),
+        "k" if action >= KNOCK else "enter",
+    ]
+
+
+async def to_discard(app: PlayApp, pilot) -> None:
+    """Draw from the stock, once the opening offer is over."""
+    while app.game.view.records["public"]["phase"][0] != DISCARD:
+        await press(app, pilot, "p" if PASS in app.game.legal() else "s")
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["simple", "medium"])
+def test_a_hand_played_by_the_hints_keys_ends_with_its_scoring(name):
+    async def steps(app, pilot):
+        bot = agents.make(name)
+        await press(app, pilot, "h")
+        while app.game.ended is None:
+            action = hint(bot, app.game.view).action
+            assert f"{name} would" in text_of(app)
+            await press(app, pilot, *keys_of(app.game, action))
+        public = app.game.view.records["public"][0]
+        scores, dealer = public["scores"].tolist(), int(public["dealer"])
+        await pilot.pause()
+        said = text_of(app)
+        assert f"{public['points']} for {'you' if scores[0] else name}." in said
+        assert f"Score: you {scores[0]}, {name} {scores[1]}; 100 points win the game." in said
+        assert "What bayes believed" in said
+        assert "what was held" in said
+        await press(app, pilot, "enter")
+        assert app.game.view.records["public"]["dealer"][0] == 1 - dealer
+        await pilot.pause()
+        assert f"You {scores[0]} : {scores[1]} {name}" in text_of(app)
+
+    on_screen(steps, HumanGame(name, SEED), hint_bot=name)
+
+
+def test_keys_draw_choose_and_discard():
+    async def steps(app, pilot):
+        await to_discard(app, pilot)
+        assert "Choose a card" in text_of(app)
+        await press(app, pilot, "enter")
+        assert "Choose a card first" in text_of(app)
+        await press(app, pilot, "left", "right", "left")
+        chosen = [card for group in describe_seat(app.game.view, "").hand for card in group.cards][-1]
+        assert "Enter discards it" in text_of(app)
+        await press(app, pilot, "d")
+        assert chosen in app.game.actions
+
+    on_screen(steps)
+
+
+def test_the_mouse_draws_chooses_and_discards():
+    async def steps(app, pilot):
+        while PASS in app.game.legal():
+            await press(app, pilot, "p")
+        assert await pilot.click("#stock")
+        await settle(app, pilot)
+        assert app.game.actions[-1] == DRAW_STOCK
+        cards = [card for group in describe_seat(app.game.view, "").hand for card in group.cards]
+        for _ in range(2):
+            await pilot.click(".card", offset=(4 * 10 + 2, 1))
+            await settle(app, pilot)
+        places = [place for place in app.query(".card") if place.display]
+        assert len(cards) in (10, 11)
+        assert cards[10] in app.game.actions
+        assert len(places) == 10
+        if DRAW_UPCARD in app.game.legal():
+            await pilot.click("#upcard")
+            await settle(app, pilot)
+            assert app.game.actions[-1] == DRAW_UPCARD
+
+    on_screen(steps, HumanGame(Plain(), 1))
+
+
+def test_a_click_in_the_footer_is_the_key():
+    async def steps(app, pilot):
+        footer = app.query_one("Footer")
+        keys = {key.description: key for key in footer.query("FooterKey")}
+        assert "Hint" in keys
+        await pilot.click(keys["Hint"])
+        await settle(app, pilot)
+        assert "tonic would" in text_of(app)
+
+    on_screen(steps)
+
+
+def test_a_card_just_taken_may_not_be_discarded_and_the_screen_says_so():
+    async def steps(app, pilot):
+        while DRAW_UPCARD not in app.game.legal():
+            await press(app, pilot, "s")
+        taken = int(app.game.view.records["public"]["upcard"][0])
+        await press(app, pilot, "u")
+        await press(app, pilot, *keys_of(app.game, taken))
+        assert "was just taken from the discard pile" in text_of(app)
+        assert app.game.actions[-1] == DRAW_UPCARD
+
+    on_screen(steps)
+
+
+@pytest.mark.compiled
+def test_the_hint_of_a_bot_with_values_lists_them():
+    pytest.importorskip("torch")
+
+    async def steps(app, pilot):
+        await press(app, pilot, "h")
+        hinted = hint(agents.make("generation"), app.game.view)
+        said = text_of(app)
+        assert "its values, in points:" in said
+        for value in hinted.values.values():
+            assert f"{value:+.1f}" in said
+
+    on_screen(steps, hint_bot="generation")
+
+
+def test_another_bot_is_chosen_for_hints():
+    async def steps(app, pilot):
+        await press(app, pilot, "H")
+        await press(app, pilot, "home", "down", "enter")
+        assert f"{agents.names()[1]} would" in text_of(app)
+
+    on_screen(steps)
+
+
+def test_the_heat_map_shows_the_estimators_numbers():
+    async def steps(app, pilot):
+        assert "  A  2  3" not in text_of(app)
+        await press(app, pilot, "b")
+        chances = estimators.make("bayes").estimate(app.game.view)[0]
+        rows = {line[1]: line for line in text_of(app).splitlines() if re.match(r" [♣♥♠♦] ", line)}
+        assert len(rows) == 4
+        for suit, symbol in enumerate("♣♥♠♦"):
+            cells = re.findall(r" *(\d+|·|■)", rows[symbol][2:42])
+            shown = [0 if cell == "·" else 100 if cell == "■" else int(cell) for cell in cells]
+            assert shown == [round(100 * float(chance)) for chance in chances[13 * suit : 13 * suit + 13]]
+        await press(app, pilot, "b")
+        assert "  A  2  3" not in text_of(app)
+
+    on_screen(steps)
+
+
+def test_the_belief_of_an_estimator_that_is_told_the_hands_is_not_shown():
+    async def steps(app, pilot):
+        await press(app, pilot, "b")
+        assert "is told the other hand" in " ".join(str(said.message) for said in app._notifications)
+
+    on_screen(steps, estimator="omniscient")
+
+
+def test_cells_of_the_heat_map_get_brighter_with_the_chance():
+    """Also for those who see no colours: by brightness alone."""
+    light = [sum(heat_style(per_cent).bgcolor.triplet) for per_cent in range(0, 101, 10)]
+    assert light == sorted(light)
+    assert len(set(light)) == len(light)
+
+
+def test_a_saved_game_shows_the_same_screen(tmp_path):
+    save = tmp_path / "game.json"
+    shown = []
+
+    async def first(app, pilot):
+        await to_discard(app, pilot)
+        await press(app, pilot, "b", "left", "enter")
+        shown.append(text_of(app))
+        await pilot.press("q")
+
+    async def again(app, pilot):
+        await press(app, pilot, "b")
+        shown.append(text_of(app))
+
+    on_screen(first, save_to=save)
+    on_screen(again, HumanGame.load(save))
+    assert shown[0] == shown[1]
+    assert "discard" in shown[0]
+
+
+def test_a_look_at_a_new_game_leaves_the_kept_one(tmp_path):
+    save = tmp_path / "game.json"
+    save.write_text("kept before")
+
+    async def steps(app, pilot):
+        await press(app, pilot, "h", "q")
+
+    app = on_screen(steps, HumanGame(Plain(), SEED), save_to=save)
+    assert app.game.actions  # of the bot, which begins
+    assert not app.is_kept
+    assert save.read_text() == "kept before"
+
+
+def test_a_finished_game_is_handed_over_and_its_save_removed(tmp_path):
+    done, save = [], tmp_path / "game.json"
+    game = HumanGame(Plain(), SEED)
+    for table in (game._game, game._hand):
+        table.state["public"]["scores"] = 99
+
+    async def steps(app, pilot):
+        while not app.game.is_over:
+            await press(app, pilot, *keys_of(app.game, Plain().act(app.game.view)[0]))
+            if not app.game.is_over:
+                assert save.exists()
+        assert not save.exists()
+        assert "the game, " in text_of(app)
+        before = app.game.seed
+        await press(app, pilot, "enter")
+        assert (app.game.seed, app.game.is_over) == (before + 1, False)
+
+    on_screen(steps, game, save_to=save, finished=done.append)
+    assert done == [game]
+
+
+@pytest.mark.parametrize(
+    ("size", "shown", "hidden"),
+    [
+        ((120, 40), ["╭───", "took", "Score" * 0, "Quit"], ["too small"]),
+        ((80, 24), ["╭───", "took", "Quit"], ["too small"]),
+        ((79, 24), ["Stock ", "Upcard ", "took"], ["╭───", "too small"]),
+        ((48, 13), ["Stock ", "Upcard ", "deadwood"], ["╭───", "too small"]),
+        ((47, 13), ["47 x 13 is too small"], ["Stock"]),
+        ((30, 8), ["30 x 8 is too small"], ["Stock"]),
+    ],
+)
+def test_each_size_of_a_terminal_has_a_clear_screen(size, shown, hidden):
+    async def steps(app, pilot):
+        said = text_of(app)
+        assert [words for words in shown if words not in said] == []
+        assert [words for words in hidden if words in said] == []
+        if "too small" not in said:
+            cards = [card for group in describe_seat(app.game.view, "", True).hand for card in group.cards]
+            assert len([place for place in app.query(".card") if place.region.right <= size[0]]) >= len(cards)
+
+    on_screen(steps, size=size)
+
+
+def test_a_window_that_is_enlarged_shows_the_cards():
+    async def steps(app, pilot):
+        assert "╭───" not in text_of(app)
+        await pilot.resize_terminal(*LARGE)
+        await settle(app, pilot)
+        assert "╭───" in text_of(app)
+
+    on_screen(steps, size=(60, 20))
+
+
+def test_without_colour_the_screen_says_the_same_in_greys(monkeypatch):
+    shown = []
+
+    async def steps(app, pilot):
+        await press(app, pilot, "b", "h")
+        picture = app.export_screenshot()
+        cells = re.findall(r'<rect fill="#(\w{6})"', picture)
+        shown.append((text_of(app), [cell for cell in cells if len({cell[:2], cell[2:4], cell[4:]}) > 1]))
+
+    on_screen(steps)
+    monkeypatch.setenv("NO_COLOR", "1")
+    on_screen(steps)
+    assert shown[0][0] == shown[1][0]
+    assert shown[0][1]
+    assert not shown[1][1]
+
+
+def test_suits_are_letters_on_request():
+    async def steps(app, pilot):
+        await press(app, pilot, "b", "h")
+        said = text_of(app)
+        assert not re.search("[♣♥♠♦]", said)
+        assert all(f"{suit} " in said for suit in "CHSD")
+
+    on_screen(steps, letters=True)
+
+
+@pytest.mark.compiled
+def test_no_hidden_card_is_on_the_screen_before_the_end():
+    """All cards that the player cannot see are dealt again: hint and belief, and all else, stay the same."""
+    play = played("knock-at-once")
+    states = play.states[play.states["public"]["outcome"] == 0][::211]
+    assert len(states) > 5
+    again = redealt(states, play.rules, 0, seed=1)
+    assert (states["private"]["hand"][:, 1] != again["private"]["hand"][:, 1]).any()
+    shown: list[str] = []
+
+    async def steps(app, pilot):
+        app._go_on = app._let_bot_act = lambda: None
+        for index in range(len(states)):
+            for version in (states, again):
+                app.game._hand.state[:] = version[index]
+                app._show()
+                await pilot.pause()
+                await pilot.pause()
+                shown.append(text_of(app))
+
+    game = HumanGame(Plain(), SEED)
+    while not game.waits_for_person:
+        game.let_bot_act()
+
+    async def with_all(app, pilot):
+        await press(app, pilot, "b", "h")
+        await steps(app, pilot)
+
+    on_screen(with_all, game)
+    assert shown[::2] == shown[1::2]
+    assert len(set(shown)) == len(states)
+
+
+def test_a_bot_that_fails_ends_the_screen_and_the_game_is_kept(tmp_path):
+    class Broken:
+        name = "broken"
+
+        def act(self, view):
+            return np.array([card_id("AC")])
+
+    async def steps(app, pilot):
+        while app.failure is None:
+            await press(app, pilot, *keys_of(app.game, app.game.legal()[-1]))
+
+    app = on_screen(steps, HumanGame(Broken(), 1), save_to=tmp_path / "game.json")
+    assert "illegal action by bot 'broken'" in str(app.failure)
+
+
+def test_help_tells_keys_and_rules():
+    async def steps(app, pilot):
+        await press(app, pilot, "question_mark")
+        assert "draw from the stock" in text_of(app)
+        await press(app, pilot, "escape")
+        assert "Upcard" in text_of(app) or "upcard" in text_of(app)
+
+    on_screen(steps)

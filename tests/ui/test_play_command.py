@@ -1,0 +1,162 @@
+"""``gin-rummy play``: its options, what it keeps and records, what it serves, and what it needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from situations import plain_action
+from typer.testing import CliRunner
+
+from gin_env import records
+from gin_env.cli import app
+from gin_env.ui.human_game import HumanGame
+
+pytest.importorskip("textual", reason='the playing screen needs Textual: pip install "gin-env[play]"')
+
+
+def play_plainly(game: HumanGame, hands: int) -> None:
+    """Play until so many hands have ended; the last end is shown."""
+    while hands:
+        if game.ended is not None:
+            game.next_hand()
+        while game.ended is None:
+            game.let_bot_act() if game.waits_for_bot else game.act(plain_action(game.view.masks()[0]))
+        hands -= 1
+
+
+@pytest.fixture
+def screens(monkeypatch):
+    """The screens that the command makes, which are not shown; what is in `to_do` is done with each."""
+    from gin_env.ui import play_app
+
+    made: list[play_app.PlayApp] = []
+
+    class Unseen(play_app.PlayApp):
+        to_do = staticmethod(lambda screen: None)
+
+        def run(self):
+            made.append(self)
+            Unseen.to_do(self)
+
+    monkeypatch.setattr(play_app, "PlayApp", Unseen)
+    monkeypatch.setattr("gin_env.commands.play.is_terminal", lambda: True)
+    made_by = type("Screens", (), {"made": made, "kind": Unseen})
+    return made_by
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(app, ["play", *arguments], catch_exceptions=True)
+
+
+def test_a_seed_deals_the_same_cards(screens, tmp_path):
+    save = str(tmp_path / "game.json")
+    for _ in range(2):
+        assert run("--opponent", "simple", "--seed", "9", "--save", save).exit_code == 0
+    first, second = (screen.game.view.records.tobytes() for screen in screens.made)
+    assert first == second
+    assert screens.made[0].game.opponent == "simple"
+
+
+def test_the_opponent_is_tonic_and_the_deals_are_fresh_by_default(screens, tmp_path):
+    for _ in range(2):
+        assert run("--save", str(tmp_path / "game.json")).exit_code == 0
+    assert {screen.game.opponent for screen in screens.made} == {"tonic"}
+    assert screens.made[0].game.seed != screens.made[1].game.seed
+
+
+def test_a_kept_game_is_gone_on_with(screens, tmp_path):
+    save = tmp_path / "my game.json"
+    game = HumanGame("simple", 9)
+    play_plainly(game, 1)
+    game.save(save)
+    done = run("--resume", "--save", str(save))
+    assert done.exit_code == 0
+    assert screens.made[0].game.actions == game.actions
+    assert f"gin-rummy play --resume --save '{save}'" in done.output
+    assert "leave --seed out" in str(run("--resume", "--seed", "3", "--save", str(save)).exception)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--resume"], "there is no game to go on with"),
+        (["--opponent", "nobody"], "unknown bot"),
+        (["--hint-bot", "nobody"], "unknown bot"),
+        (["--estimator", "nobody"], "unknown estimator"),
+        (["--estimator", "omniscient"], "is told the other hand"),
+        (["--seed", "-1"], "non-negative"),
+    ],
+)
+def test_what_cannot_be_played_is_said_before_the_screen_opens(screens, tmp_path, arguments, complaint):
+    done = run("--save", str(tmp_path / "game.json"), *arguments)
+    assert complaint in str(done.exception)
+    assert screens.made == []
+
+
+def test_finished_games_are_recorded(screens, tmp_path):
+    def to_do(screen):
+        while not screen.game.is_over:
+            play_plainly(screen.game, 1)
+            if not screen.game.is_over:
+                screen.game.next_hand()
+        screen._finished(screen.game)
+
+    screens.kind.to_do = staticmethod(to_do)
+    save, record = str(tmp_path / "game.json"), tmp_path / "games.jsonl"
+    for seed in ("9", "10"):
+        options = ["--opponent", "simple", "--seed", seed, "--save", save, "--record", str(record)]
+        assert run(*options).exit_code == 0
+    games = list(records.read(record))
+    assert [game.seed for game in games] == [9, 10]
+    assert all(game.finished for game in games)
+    assert [player.name for player in games[0].players] == ["person", "simple"]
+
+
+def test_a_failure_of_the_bot_is_the_commands(screens, tmp_path):
+    screens.kind.to_do = staticmethod(lambda screen: setattr(screen, "failure", ValueError("broken bot")))
+    done = run("--opponent", "simple", "--save", str(tmp_path / "game.json"))
+    assert str(done.exception) == "broken bot"
+
+
+def test_the_browser_is_served_on_this_computer_alone_unless_told_otherwise(monkeypatch, tmp_path):
+    textual_serve = pytest.importorskip("textual_serve.server")
+    served = []
+
+    class Server:
+        def __init__(self, command, **options):
+            served.append((command, options))
+
+        def serve(self):
+            pass
+
+    monkeypatch.setattr(textual_serve, "Server", Server)
+    save = str(tmp_path / "my game.json")
+    assert "password" not in run("--web", "--save", save, "--opponent", "simple:knock_at=4").output
+    warned = run("--web", "--save", save, "--host", "0.0.0.0", "--port", "8080", "--letters")
+    assert "without a password" in warned.output
+    (command, options), (other_command, others) = served
+    assert options["host"] == "127.0.0.1"
+    assert f"play --opponent simple:knock_at=4 --save '{save}' --hint-bot tonic" in command
+    assert "--web" not in command
+    assert (others["host"], others["port"]) == ("0.0.0.0", 8080)
+    assert other_command.endswith("--letters")
+
+
+def test_without_a_terminal_the_command_says_so(tmp_path):
+    done = run("--save", str(tmp_path / "game.json"))
+    assert "needs a terminal" in str(done.exception)
+
+
+def test_without_textual_the_command_says_what_to_install_and_the_package_is_imported():
+    program = (
+        "import sys\n"
+        "sys.modules['textual'] = None\n"
+        "import gin_env, gin_env.cli, gin_env.ui.seat, gin_env.ui.human_game\n"
+        "sys.argv = ['gin-rummy', 'play']\n"
+        "gin_env.cli.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith('a screen in the terminal needs Textual: pip install "gin-env[play]"')

@@ -1,0 +1,382 @@
+"""Reading games: what bots think of a position, why, and how a recorded game is shown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers import action, ids
+from recorded import one_hand, two_hands_of_a_game
+from typer.testing import CliRunner
+
+from gin_env import Rules, agents, cards, cli, play_match, records
+from gin_env.agents import Agent
+from gin_env.observations.views import PlayerView
+from gin_env.ui import opinions
+from gin_env.ui.explanation_text import bots_text, explanation, legend
+from gin_env.ui.explanations import Choice, choices
+from gin_env.ui.replay_text import blunders_text, position_text, title
+
+pytestmark = pytest.mark.compiled
+
+HAND = "4C 5C 6C 9H 9S 9D 2H 2S AD KS"
+"""Two melds, a pair of twos, ace and king: 15 points of deadwood."""
+
+
+def told(upcard: str, *acts: str, drew: str = "", hand: str = HAND, **options) -> PlayerView:
+    """The view of player 0, who is not the dealer."""
+    history = [action(text) for text in acts]
+    return PlayerView.from_history(
+        cards.parse(hand), cards.card_id(upcard), history, ids(drew), dealer=1, **options
+    )
+
+
+class Judge:
+    """Values an action by its number, a point for each ten: the highest legal one is best."""
+
+    name = "judge"
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        return np.array([np.flatnonzero(mask).max() for mask in view.masks()])
+
+    def action_values(self, view: PlayerView) -> np.ndarray:
+        return np.where(view.masks() == 1, np.arange(107) / 10, np.nan)
+
+
+# --- Explanations -----------------------------------------------------------------------------------------
+
+
+def test_each_discard_is_explained_by_the_hand_that_it_leaves():
+    """With 2D there are three melds, ace and king."""
+    found = {choice.action: choice for choice in choices(told("7H", "pass", "pass", "draw", drew="2D"))}
+    # Gin with 2C, 3C, 7C or 9C; she may knock with any card. KH KC KD, and QS JS, are unseen.
+    king = found[action("KS")]
+    assert king == Choice(
+        action("KS"), deadwood=1, outs=4, knock_chance=1.0, gin_outs=4, danger=3 + 1, risk=None
+    )
+    # The three other aces; A23 of diamonds is not possible, since she holds 2D.
+    ace = found[action("AD")]
+    assert (ace.deadwood, ace.outs, ace.gin_outs, ace.danger) == (10, 4, 4, 3)
+    assert found[action("knock KS")] == Choice(action("knock KS"), deadwood=1)
+    assert found[action("knock AD")] == Choice(action("knock AD"), deadwood=10)
+    assert found[action("2D")].deadwood == 2 + 2 + 1 + 10
+    assert len(found) == 11 + 2
+
+
+def test_risk_weighs_melds_with_what_the_opponent_may_hold():
+    """For `uniform` each of the 40 unseen cards is with the opponent at 10 in 40."""
+    view = told("7H", "pass", "pass", "draw", drew="2D")
+    found = {choice.action: choice.risk for choice in choices(view, "uniform")}
+    assert found[action("KS")] == pytest.approx(4 * 0.25**2)
+    assert found[action("AD")] == pytest.approx(3 * 0.25**2)
+    assert found[action("knock KS")] is None
+
+
+def test_draws_are_explained_by_the_hand_that_they_leave():
+    take, leave = choices(told("2D"))
+    assert (take.action, take.deadwood, take.gin_outs, take.danger) == (action("take"), 1, 4, None)
+    # Left for the opponent: the other twos are in the hand but 2C; A23 lacks AD, 234 is possible.
+    assert (leave.action, leave.deadwood, leave.danger) == (action("pass"), 15, 0 + 1)
+    assert choices(told("2D", "pass", "pass")) == [Choice(action("draw"))]
+
+
+def test_only_one_position_of_who_is_to_move_is_explained():
+    view = told("2D")
+    with pytest.raises(ValueError, match="one position is explained at a time, not 2"):
+        choices(PlayerView(np.concatenate([view.records, view.records])))
+    with pytest.raises(ValueError, match="the other player is to move"):
+        choices(told("2D", "pass"))
+
+
+def test_the_table_puts_the_best_first_by_values_and_without_them_by_deadwood():
+    found = choices(told("2D"), "uniform")
+    values = np.full(107, np.nan)
+    values[action("take")], values[action("pass")] = -3.25, 10
+    chances = np.zeros(107)
+    chances[action("take")] = 0.125
+    assert explanation(found, {"ann": values}, {"bob": chances}).splitlines() == [
+        "action           deadwood  outs  knock  gin  danger  risk    ann     bob",
+        "pass                   15     4   39 %    0       1  0.06  +10.0   0.0 %",
+        "draw the upcard         1     4  100 %    4       -     -   -3.2  12.5 %",
+    ]
+    assert explanation(choices(told("2D")), {}, {}).splitlines() == [
+        "action           deadwood  outs  knock  gin  danger",
+        "draw the upcard         1     4  100 %    4       -",
+        "pass                   15     4   39 %    0       1",
+    ]
+    assert [line.split()[0] for line in legend(False, ["ann"], ["bob"]).splitlines()] == [
+        "deadwood", "outs", "knock", "gin", "danger", "ann", "bob",
+    ]  # fmt: skip
+    assert bots_text({"a": action("pass"), "b": action("take"), "c": action("pass")}).splitlines() == [
+        "pass: a, c",
+        "draw the upcard: b",
+    ]
+
+
+# --- Opinions ---------------------------------------------------------------------------------------------
+
+
+def test_a_move_loses_what_the_best_is_worth_more():
+    """Pass is the highest action of an offer; who must draw from the stock has no choice and is left out."""
+    judged = opinions.judge(opinions.decisions(one_hand()), Judge())
+    assert [(one.step, one.player, one.played, one.best, one.loss) for one in judged] == [
+        (1, 0, action("pass"), action("pass"), 0),
+        (2, 1, action("pass"), action("pass"), 0),
+        (4, 0, action("knock KD"), action("knock KD"), 0),
+    ]
+    (hand,) = one_hand().hands
+    other = replace(hand, actions=(*hand.actions[:3], action("AC")), outcome="undecided")
+    careless = replace(one_hand(), hands=(other,))
+    *_, last = opinions.judge(opinions.decisions(careless), Judge())
+    assert (last.step, last.played, last.best) == (4, action("AC"), action("knock KD"))
+    assert last.loss == pytest.approx((103 - 0) / 10)
+
+
+def test_mistakes_are_listed_with_the_dearest_first():
+    game = one_hand()
+    steps = opinions.decisions(game)
+    judged = [
+        opinions.Judgement(1, 0, 0, action("pass"), action("take"), 2.5),
+        opinions.Judgement(2, 0, 1, action("pass"), action("pass"), 0.0),
+        opinions.Judgement(4, 0, 0, action("knock KD"), action("KD"), 12.0),
+    ]
+    assert len(steps) == 4
+    assert blunders_text(game, judged, "judge", 5).splitlines() == [
+        "ann: 2 choices, 2 of them not judge's; 14.5 points lost, 7.25 a choice",
+        "bob: 1 choices, 0 of them not judge's; 0.0 points lost, 0.00 a choice",
+        "",
+        "step  hand  player  played         judge plays      points lost",
+        "   4     1  ann     knock with KD  discard KD              12.0",
+        "   1     1  ann     pass           draw the upcard          2.5",
+    ]
+    assert blunders_text(game, judged, "judge", 1).count("\n") == 4
+    assert "No move lost points by the values of judge." in blunders_text(game, judged[1:2], "judge", 5)
+
+
+def test_a_bot_without_values_judges_nothing():
+    steps = opinions.decisions(one_hand())
+    with pytest.raises(ValueError, match="bot 'simple' has no values of actions; 'generation' has"):
+        opinions.judge(steps, agents.make("simple"))
+    with pytest.raises(ValueError, match="bot 'simple' has no probabilities of actions; 'policy' has"):
+        opinions.action_chances(agents.make("simple"), steps[0].view())
+
+
+@pytest.mark.parametrize("answer", [104, 107, -1])
+def test_a_bot_that_would_play_illegally_is_named(answer):
+    class Wrong:
+        name = "wrong"
+
+        def act(self, view: PlayerView) -> np.ndarray:
+            return np.full(len(view), answer)
+
+    with pytest.raises(ValueError, match="bot 'wrong' plays illegally"):
+        opinions.chosen_actions(Wrong(), told("2D"))
+
+
+@pytest.fixture(scope="module")
+def steps(tmp_path_factory) -> list[records.Position]:
+    """All decisions of two games."""
+    path = tmp_path_factory.mktemp("records") / "games.jsonl"
+    play_match("simple", "random-discard", 2, seed=3, record=path)
+    return opinions.decisions(next(records.read(path)))
+
+
+def bot_of(name: str) -> Agent:
+    pytest.importorskip("torch")
+    return agents.make(name)
+
+
+def test_generations_values_are_of_legal_actions_and_highest_where_it_plays(steps):
+    bot = bot_of("generation")
+    view = records.views_of(steps)
+    values = opinions.action_values(bot, view)
+    assert np.array_equal(np.isfinite(values), view.masks() == 1)
+    best = np.nanmax(values, axis=1)
+    chosen = values[np.arange(len(view)), bot.act(view)]
+    assert chosen == pytest.approx(best, abs=1e-2)
+    rows, actions = bot.values(view[0], False)
+    assert values[0, actions[0, 0, 0]] == pytest.approx(100 * rows[0, 0, 0], abs=1e-3)
+    impatient = opinions.action_values(agents.make("generation:knock=simple"), view)
+    may_knock = (view.masks()[:, 52:104] == 1).any(axis=1)
+    assert may_knock.any()
+    assert not np.isfinite(impatient[may_knock, :52]).any()
+
+
+def test_the_policys_chances_are_of_legal_actions_and_highest_where_it_plays(steps):
+    bot = bot_of("policy")
+    view = records.views_of(steps)
+    chances = opinions.action_chances(bot, view)
+    assert chances.sum(axis=1) == pytest.approx(1)
+    assert not chances[view.masks() == 0].any()
+    chosen = chances[np.arange(len(view)), bot.act(view)]
+    assert chosen == pytest.approx(chances.max(axis=1), abs=1e-5)
+    other = told("2D", rules=Rules(knock_limit=5))
+    assert opinions.action_chances(bot, other).sum() == pytest.approx(1)  # it plays under any rules
+    bot.rules = Rules()
+    with pytest.raises(ValueError, match="policy was trained under"):
+        opinions.action_chances(bot, other)
+
+
+# --- The game as text -------------------------------------------------------------------------------------
+
+
+def test_titles_say_how_a_game_ended():
+    assert title(one_hand()) == ("ann (player_0) against bob (player_1), a single hand: ann won, 65 : 0.")
+    assert "a game to 100: broken off, 65 : 0." in title(two_hands_of_a_game())
+    assert "nobody won, 0 : 0" in title(one_hand("void, 0 deals"))
+
+
+def test_positions_show_both_hands_what_was_played_and_what_others_would():
+    game = one_hand()
+    shown = [
+        position_text(game, position, step, {"x": [action("pass"), action("take")]})
+        for step, position in enumerate(game.positions()[:2], 1)
+    ]
+    assert "bob (dealer): 2♥ 3♠ 5♣" in shown[0]
+    assert "> ann: A♣ 2♣ 3♣  run" in shown[0]
+    assert shown[0].endswith("  step 1: ann plays: pass\n  would play: x: the same")
+    assert shown[1].endswith("  step 2: bob plays: pass\n  would play: x: draw the upcard")
+    assert position_text(game, game.positions()[-1], 4, {}).endswith(
+        "ann knocks with 2 against 67: 65 points"
+    )
+    broken = two_hands_of_a_game()
+    assert position_text(broken, broken.positions()[-1], 5, {}).endswith("the game was broken off here")
+
+
+# --- Commands ---------------------------------------------------------------------------------------------
+
+
+def run(*arguments: object, keys: str = "") -> str:
+    result = CliRunner().invoke(cli.app, [str(argument) for argument in arguments], input=keys)
+    if result.exception is not None:
+        raise result.exception
+    return result.output
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A match of one pair of hands, recorded by the command."""
+    path = tmp_path / "games.jsonl"
+    said = run("match", "simple", "random", "--games", 4, "--hands", "--seed", 6, "--record", path)
+    assert f"recorded in {path}; next: gin-rummy replay {path}" in said
+    return path
+
+
+def test_a_tournament_is_recorded(tmp_path):
+    path = tmp_path / "games.jsonl"
+    run("tournament", "simple", "random", "random-discard", "--games", 2, "--hands", "--record", path)
+    pairs = [{player.name for player in game.players} for game in records.read(path)]
+    assert (
+        pairs
+        == [{"simple", "random"}] * 2
+        + [{"simple", "random-discard"}] * 2
+        + [{"random", "random-discard"}] * 2
+    )
+
+
+def test_a_whole_game_is_printed(file):
+    game = records.read_one(file, 2)
+    said = run("replay", file, "--game", 2, "--all", "--bot", "simple", "--judge", "none")
+    assert said.startswith(title(game))
+    count = len(opinions.decisions(game))
+    assert [said.count(f"step {step}: ") for step in (1, count, count + 1)] == [1, 1, 0]
+    assert said.count("would play: simple: ") == count
+    simples = sum(
+        position.player == game.players.index(simple_of(game)) for position in game.positions()[:-1]
+    )
+    assert said.count("simple: the same") >= simples
+
+
+def simple_of(game):
+    return next(player for player in game.players if player.name == "simple")
+
+
+def test_keys_step_through_a_game(file):
+    steps = ["step", "1:", "step", "2:", "step", "1:", "step", "2:", "step", "3:"]
+    said = run("replay", file, "--judge", "none", keys="\nb\n\n\nq\n")
+    assert [word for word in said.replace("\n", " ").split(" ") if word in ("1:", "2:", "3:")] == steps[1::2]
+    assert "step 1:" in run("replay", file, "--judge", "none")  # the input ends: so does the replay
+
+
+def test_the_next_hand_is_a_key_away(tmp_path):
+    path = tmp_path / "games.jsonl"
+    play_match("simple", "random", 2, seed=3, record=path)
+    count = len(records.read_one(path, 1).hands)
+    said = run("replay", path, "--judge", "none", keys="h\n" * count)
+    assert [said.count(f"hand {number}, turn 1;") for number in range(1, count + 1)] == [1] * count
+
+
+def test_mistakes_are_judged_by_a_bot_with_values(file):
+    pytest.importorskip("torch")
+    said = run("replay", file, "--all", "--worst", 3)
+    assert "step  hand  player  played" in said
+    assert "generation plays" in said
+    with pytest.raises(ValueError, match="bot 'simple' has no values of actions: choose --judge generation"):
+        run("replay", file, "--judge", "simple")
+
+
+def test_a_told_position_is_explained():
+    eleven = "explain", "--hand", f"{HAND} 2D", "--bot", "simple", "--upcard"
+    said = run(*eleven, "7H", "--estimator", "uniform")
+    assert "Your hand: 2H 2S 2D, 9H 9S 9D, 4C 5C 6C; deadwood KS AD (11)." in said
+    assert "knock with KS: simple" in said
+    assert "discard KS            1     4  100 %    4       4  0.25" in said
+    assert "you: draw the upcard 2D" in run(*eleven, "2d")
+    middle = run(
+        "explain", "--hand", HAND, "--upcard", "7H", "--bot", "simple", "--drew", "2D", "--scores", "40 25",
+        "--history", "pass; pass; draw from the stock; discard KS; draw from the stock;discard 8C;",
+    )  # fmt: skip
+    assert "Score: you 40, the opponent 25" in middle
+    assert "Upcard: 8C. Cards in the stock: 29." in middle
+    first = run(
+        "explain", "--hand", HAND, "--upcard", "2D", "--you-deal", "--history", "pass", "--bot", "simple"
+    )
+    assert "Hand 1, you dealt." in first
+    assert "draw the upcard: simple" in first
+
+
+def test_a_recorded_position_is_explained(file):
+    game = records.read_one(file, 3)
+    step = opinions.decisions(game)[3]
+    said = run("explain", "--record", file, "--game", 3, "--step", 4, "--bot", "simple")
+    assert said.startswith(str(step.view()))
+    with pytest.raises(ValueError, match="there is no step 400"):
+        run("explain", "--record", file, "--game", 3, "--step", 400, "--bot", "simple")
+
+
+def test_every_bot_is_asked_and_those_that_cannot_answer_say_why(monkeypatch):
+    make = agents.make
+
+    def without_torch(name: str, **params):
+        if name == "policy":
+            raise ImportError("trained policies need torch")
+        return make(name, **params)
+
+    monkeypatch.setattr(agents, "make", without_torch)
+    monkeypatch.setattr(agents, "names", lambda: ["simple", "policy"])
+    said = run("explain", "--hand", HAND, "--upcard", "2D")
+    assert "draw the upcard: simple" in said
+    assert "policy cannot be asked: trained policies need torch" in said
+    with pytest.raises(ImportError, match="need torch"):
+        run("explain", "--hand", HAND, "--upcard", "2D", "--bot", "policy")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "tell a position by --hand and --upcard, or by --record"),
+        (["--hand", HAND], "--hand needs --upcard"),
+        (["--hand", HAND, "--record", "x"], "tell a position by --hand"),
+        (["--hand", "4C 5X", "--upcard", "2D"], "'5X' is not a card"),
+        (["--hand", "4C 5C", "--upcard", "2D"], "a player is dealt 10 cards, not 2"),
+        (["--hand", f"{HAND} 2D", "--upcard", "7H", "--drew", "3D"], "eleven cards is one at its first"),
+        (["--hand", HAND, "--upcard", "2D", "--scores", "40"], "--scores are two numbers"),
+        (["--hand", HAND, "--upcard", "2D", "--history", "fold"], "'fold' is no action"),
+        (["--hand", HAND, "--upcard", "2D", "--you-deal"], "the other player is to move"),
+        (["--record", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
+    ],
+)  # fmt: skip
+def test_positions_that_cannot_be_are_refused(arguments, message):
+    with pytest.raises((ValueError, FileNotFoundError), match=message):
+        run("explain", *arguments)

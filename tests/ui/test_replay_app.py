@@ -1,0 +1,498 @@
+"""The replay screen, by Textual's own pilot: moves in order and back, hands, mistakes, opinions, belief."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+from collections.abc import Awaitable, Callable
+
+import numpy as np
+import pytest
+from helpers import DATA, action
+from recorded import one_hand, two_hands_of_a_game
+from typer.testing import CliRunner
+
+pytest.importorskip("textual", reason='the replay screen needs Textual: pip install "gin-env[play]"')
+
+from gin_env import agents, cli, estimators, play_match, records
+from gin_env.game.cards import card_id, mask_of
+from gin_env.game.state import NO_CARD
+from gin_env.records import GameRecord
+from gin_env.ui import opinions, replay_app, replay_drawing
+from gin_env.ui.hints import CHANCE, POINTS, Hint
+from gin_env.ui.replay_app import ReplayApp
+from gin_env.ui.replay_text import title, worst_moves
+from gin_env.ui.seat import action_name
+from gin_env.ui.text import describe as describe_table
+
+LARGE = (80, 24)
+Steps = Callable[[ReplayApp, "Pilot"], Awaitable[None]]  # noqa: F821
+
+
+class Judge:
+    """Values an action by its number, a point for each ten: the highest legal one is best."""
+
+    name = "judge"
+
+    def act(self, view):
+        return np.array([np.flatnonzero(mask).max() for mask in view.masks()])
+
+    def action_values(self, view):
+        return np.where(view.masks() == 1, np.arange(107) / 10, np.nan)
+
+
+@pytest.fixture(scope="module")
+def game(tmp_path_factory) -> GameRecord:
+    """A hand of some turns, drawn from stock and pile."""
+    path = tmp_path_factory.mktemp("records") / "games.jsonl"
+    play_match("simple", "random-discard", 2, seed=3, episode="hand", record=path)
+    return records.read_one(path, 1)
+
+
+def on_screen(steps: Steps, game: GameRecord, size: tuple[int, int] = LARGE, **options) -> ReplayApp:
+    """Run these steps at a replay screen."""
+    app = ReplayApp(game, **{"bots": ["simple"], **options})
+
+    async def run() -> None:
+        async with app.run_test(size=size) as pilot:
+            await pilot.pause()
+            await steps(app, pilot)
+
+    asyncio.run(run())
+    return app
+
+
+async def press(pilot, *keys: str) -> None:
+    await pilot.press(*keys)
+    await pilot.pause()
+
+
+def text_of(app: ReplayApp) -> str:
+    """What stands on the screen, line by line."""
+    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
+
+
+def part_of(app: ReplayApp, name: str) -> str:
+    """What stands in one part of the screen."""
+    area = app.query_one(f"#{name}").region
+    lines = [strip.text for strip in app.screen._compositor.render_strips()]
+    return "\n".join(line[area.x : area.right] for line in lines[area.y : area.bottom])
+
+
+def cards_in(text: str) -> list[int]:
+    """The cards that a text names, in order."""
+    found = re.findall(r"(10|[2-9AJQK])([♣♥♠♦])", text)
+    return [card_id(rank.replace("10", "T") + "CHSD"["♣♥♠♦".index(suit)]) for rank, suit in found]
+
+
+def check_position(app: ReplayApp, place: int) -> None:
+    """Both hands, pile, stock and the move that is played are those of the record's position."""
+    position = app._shown.positions[place]
+    table = describe_table(position.state[0])
+    hands = position.state["private"]["hand"][0].tolist()
+    if position.over:
+        laid = [cards_in(line) for line in part_of(app, "end-text").splitlines() if "│" in line]
+        assert [mask_of(cards) for cards in laid] == hands[::-1]
+        return
+    for player, name in enumerate(("first", "second")):
+        assert mask_of(cards_in(part_of(app, name))) == hands[player]
+    under = cards_in(part_of(app, "pile"))
+    public = position.state["public"][0]
+    assert under == [card for card in reversed(table.pile) if card != public["upcard"]][: len(under)]
+    assert len(under) >= min(len(table.pile) - 1, 12)
+    assert cards_in(part_of(app, "upcard")) == [card for card in (int(public["upcard"]),) if card != NO_CARD]
+    assert f"Stock {table.stock}" in part_of(app, "stock")
+    what = action_name(position.action, int(public["upcard"]))
+    if app.size.width < 50:
+        what = what.replace("draw from the stock", "stock")
+    step = app._shown.decisions.index(place) + 1
+    assert (
+        part_of(app, "prompt")
+        .split("\n")[1]
+        .startswith(
+            f"Step {step} of {len(app._shown.decisions)}, {app._shown.names[position.player]}: {what}"
+        )
+    )
+
+
+def test_every_move_is_shown_in_order_and_back(game):
+    places = range(len(game.positions()))
+    assert len(places) > 12
+
+    async def steps(app, pilot):
+        for place in places:
+            check_position(app, place)
+            await press(pilot, "right")
+        assert app._shown.place == places[-1]
+        for place in reversed(places):
+            check_position(app, place)
+            await press(pilot, "left")
+        assert app._shown.place == 0
+
+    on_screen(steps, game)
+
+
+def test_the_move_just_made_is_told(game):
+    """With the card that was drawn from the stock, whoever drew it."""
+
+    async def steps(app, pilot):
+        told = []
+        for position in app._shown.positions[:-1]:
+            told.append(part_of(app, "prompt").split("\n")[0].strip())
+            assert app._shown.position is position
+            await press(pilot, "right")
+        assert told[0] == "The cards have been dealt."
+        for before, said in zip(app._shown.positions[:-2], told[1:], strict=True):
+            after = app._shown.positions[app._shown.positions.index(before) + 1]
+            name = app._shown.names[before.player]
+            here = describe_table(after.state[0]).last.replace(f"player_{before.player}", name)
+            assert said == f"Last: {here}."
+
+    on_screen(steps, game)
+
+
+def test_the_card_that_goes_next_is_marked():
+    """At the fourth step of this hand the king just drawn is knocked with."""
+    for size, mark in ((LARGE, "╰▲▲─╯"), ((60, 20), ">K♦")):
+
+        async def steps(app, pilot, mark=mark):
+            assert mark not in text_of(app)
+            await press(pilot, "right", "right", "right")
+            assert mark in part_of(app, "first")
+            assert "knock with K♦" in part_of(app, "prompt")
+
+        on_screen(steps, one_hand(), size)
+
+
+def test_the_end_of_a_hand_is_scored_with_both_names():
+    async def steps(app, pilot):
+        await press(pilot, "end")
+        said = text_of(app)
+        for words in (
+            "ann discarded K♦ and knocked.",
+            "ann wins by knocking: 65 points",
+            "1. ann knocks with 2 deadwood (2♦).",
+            "67 − 2 deadwood = 65 for ann.",
+            "Score: ann 65, bob 0; 100 points win the game.",
+            "ann (player_0) against bob (player_1), a single hand: ann won, 65 : 0.",
+        ):
+            assert words in said
+        assert title(one_hand()) in said
+
+    on_screen(steps, one_hand(), (120, 40))
+
+
+def test_hands_are_a_key_away_and_a_broken_off_game_ends_where_it_was():
+    async def steps(app, pilot):
+        shown = app._shown
+        second = next(place for place, position in enumerate(shown.positions) if position.hand == 1)
+        await press(pilot, "down")
+        assert (shown.place, "hand 2" in text_of(app)) == (second, True)
+        await press(pilot, "down")
+        assert shown.place == second
+        await press(pilot, "end")
+        assert "The game was broken off here." in text_of(app)
+        await press(pilot, "up")
+        assert shown.place == second
+        await press(pilot, "up")
+        assert (shown.place, "hand 1" in text_of(app)) == (0, True)
+        await press(pilot, "end", "home")
+        assert shown.place == 0
+
+    on_screen(steps, two_hands_of_a_game())
+
+
+# --- Mistakes ---------------------------------------------------------------------------------------------
+
+
+def test_the_worst_moves_are_gone_to_in_their_order(game):
+    worst = worst_moves(opinions.judge(opinions.decisions(game), Judge()))
+    assert len(worst) > 3
+
+    async def steps(app, pilot):
+        for expected in (worst[0], worst[1], worst[2]):
+            await press(pilot, "w")
+            check_position(app, app._shown.decisions[expected.step - 1])
+            assert app._shown.place == app._shown.decisions[expected.step - 1]
+            side = re.sub(r"\s+", " ", part_of(app, "opinion-text"))
+            assert f"judge: this loses {expected.loss:.1f} points" in side
+        await press(pilot, "W")
+        assert app._shown.place == app._shown.decisions[worst[1].step - 1]
+        await press(pilot, *["w"] * (len(worst) + 2))
+        assert app._shown.place == app._shown.decisions[worst[-1].step - 1]
+
+    on_screen(steps, game, judge=Judge())
+
+
+def test_the_table_of_mistakes_leads_to_them(game):
+    worst = worst_moves(opinions.judge(opinions.decisions(game), Judge()))
+
+    async def steps(app, pilot):
+        await press(pilot, "t")
+        rows = [line for line in text_of(app).splitlines() if re.search(r"  \d+\.\d +▎", line)]
+        assert len(rows) == 3
+        for row, one in zip(rows, worst, strict=False):
+            assert row.split()[2] == str(one.step)
+            assert f"{one.loss:.1f}" in row
+        await press(pilot, "home", "down", "enter")
+        assert app._shown.place == app._shown.decisions[worst[1].step - 1]
+        await press(pilot, "w")
+        assert app._shown.place == app._shown.decisions[worst[2].step - 1]
+        await press(pilot, "t", "escape")
+        assert app._shown.place == app._shown.decisions[worst[2].step - 1]
+
+    on_screen(steps, game, judge=Judge(), most=3)
+
+
+def test_without_a_judge_the_screen_says_how_to_name_one(game):
+    async def steps(app, pilot):
+        await press(pilot, "w", "t")
+        assert {str(said.message) for said in app._notifications} == {
+            "Mistakes are not counted: --judge names a bot with values."
+        }
+        assert app._shown.place == 0
+
+    on_screen(steps, game)
+
+
+# --- Opinions ---------------------------------------------------------------------------------------------
+
+
+def test_every_bot_is_asked_about_the_move(game):
+    bots = ["simple", "random-discard", "late-knock"]
+    made = {name: agents.make(name) for name in bots}
+
+    async def steps(app, pilot):
+        await press(pilot, "o")
+        for _ in range(4):
+            for _ in range(2 * len(bots)):
+                await pilot.pause()
+            position = app._shown.position
+            side = re.sub(r"\s+", " ", part_of(app, "opinion-text"))
+            upcard = int(position.state["public"]["upcard"][0])
+            assert f"{action_name(position.action, upcard)} (as played)" in side
+            for name, bot in made.items():
+                chosen = int(bot.act(position.view())[0])
+                mine = side[side.index(action_name(chosen, upcard)) :]
+                assert name in mine
+            await press(pilot, "right")
+        await press(pilot, "o")
+        assert "as played" not in text_of(app)
+
+    on_screen(steps, game, bots=bots)
+
+
+def test_opinions_are_grouped_by_action_the_one_that_was_played_first():
+    take, passing = action("take"), action("pass")
+    asked = {
+        "a": Hint(take, {}, ""),
+        "b": Hint(passing, {passing: 2.0, take: 1.5}, POINTS),
+        "c": Hint(passing, {passing: 0.75, take: 0.25}, CHANCE),
+        "d": None,
+    }
+    assert replay_drawing.opinion_lines(take, asked, card_id("9D"), False).plain.splitlines() == [
+        "Who would play what",
+        "take 9♦ (as played)",
+        "  a",
+        "pass",
+        "  b -0.5, c 25%",
+        "asking d ...",
+    ]
+
+
+def test_a_bot_that_cannot_be_had_is_left_out_with_a_message(game):
+    async def steps(app, pilot):
+        await press(pilot, "o")
+        for _ in range(6):
+            await pilot.pause()
+        assert "simple" in part_of(app, "opinion-text")
+        assert "unknown bot 'nobody'" in " ".join(str(said.message) for said in app._notifications)
+
+    on_screen(steps, game, bots=["nobody", "simple"])
+
+
+def test_one_bots_opinion_replaces_that_of_all(game):
+    async def steps(app, pilot):
+        await press(pilot, "o", "h")
+        side = part_of(app, "opinion-text")
+        assert "judge would" in side
+        assert "its values, in points:" in side
+        assert "Who would" not in side
+        await press(pilot, "h")
+        assert "judge would" not in text_of(app)
+
+    on_screen(steps, game, judge=Judge())
+
+
+# --- Belief -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [LARGE, (60, 30)])
+def test_the_belief_stands_beside_the_truth(game, size):
+    async def steps(app, pilot):
+        assert "may believe" not in text_of(app)
+        await press(pilot, "b", *["right"] * 5)
+        for viewer, key in ((app._shown.position.player, None), (0, "v"), (1, "v")):
+            if key:
+                await press(pilot, key)
+            position = app._shown.position
+            chances = estimators.make("bayes").estimate(position.view(viewer))[0]
+            said = part_of(app, "belief")
+            assert f"{app._shown.names[viewer]} may believe (bayes)" in said
+            assert f"hat {app._shown.names[1 - viewer]} holds" in said
+            rows = [line for line in said.splitlines() if re.match(r"[♣♥♠♦] ", line)]
+            cells = [re.findall(r" *(\d+|·|■)", row[2:41]) for row in rows]
+            shown = [0 if cell == "·" else 100 if cell == "■" else int(cell) for row in cells for cell in row]
+            assert shown == [round(100 * float(chance)) for chance in chances]
+            beside = [line[43:] for line in said.splitlines()[2:6]]
+            below = said.splitlines()[-4:]
+            truth = beside if size == LARGE else below
+            held = [cell == "■" for row in truth for cell in row.split()]
+            hand = int(position.state["private"]["hand"][0][1 - viewer])
+            assert held == [bool(hand >> card & 1) for card in range(52)]
+
+    on_screen(steps, game, size)
+
+
+def test_the_belief_of_an_estimator_that_is_told_the_hands_is_not_shown(game):
+    async def steps(app, pilot):
+        await press(pilot, "b")
+        assert "omniscient cannot be asked" in text_of(app)
+
+    on_screen(steps, game, estimator="omniscient")
+
+
+# --- Sizes, help, files -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("size", "shown", "hidden"),
+    [
+        ((80, 24), ["╭───", "took", "Help"], ["too small"]),
+        ((79, 24), ["Stock 31", "took"], ["╭───", "too small"]),
+        ((48, 13), ["Stock 31", "took"], ["╭───", "too small"]),
+        ((47, 13), ["47 x 13 is too small"], ["Stock"]),
+    ],
+)
+def test_each_size_of_a_terminal_has_a_clear_screen(game, size, shown, hidden):
+    async def steps(app, pilot):
+        said = text_of(app)
+        assert [words for words in shown if words not in said] == []
+        assert [words for words in hidden if words in said] == []
+        if "too small" not in said:
+            for place in range(8):
+                check_position(app, place)
+                await press(pilot, "right")
+
+    on_screen(steps, game, size)
+
+
+def test_what_does_not_fit_is_scrolled(game):
+    async def steps(app, pilot):
+        await press(pilot, "b")
+        assert "♦ " not in part_of(app, "below")
+        await press(pilot, "pagedown", "pagedown", "pagedown", "pagedown")
+        position = app._shown.position
+        held = [cell == "■" for cell in part_of(app, "below") if cell in "■·"]
+        hand = int(position.state["private"]["hand"][0][1 - position.player])
+        assert held == [bool(hand >> card & 1) for card in range(52)]
+
+    on_screen(steps, game, (48, 13))
+
+
+def test_suits_are_letters_on_request(game):
+    async def steps(app, pilot):
+        await press(pilot, "b", "o")
+        for _ in range(6):
+            assert not re.search("[♣♥♠♦]", text_of(app))
+            await press(pilot, "right")
+
+    on_screen(steps, game, letters=True)
+
+
+def test_help_tells_the_keys_and_fits(game):
+    assert max(map(len, replay_app.KEYS.splitlines())) <= 68
+
+    async def steps(app, pilot):
+        await press(pilot, "question_mark")
+        assert "the move that lost most" in text_of(app)
+        await press(pilot, "escape")
+        assert "Step 1 of" in text_of(app)
+
+    on_screen(steps, game)
+
+
+def test_a_log_of_the_reference_engine_is_replayed_with_what_it_counted():
+    logged = next(
+        game
+        for game in records.read(DATA / "games.jsonl")
+        if any(hand.counted is not None for hand in game.hands)
+    )
+    number = next(index for index, hand in enumerate(logged.hands) if hand.counted is not None)
+
+    async def steps(app, pilot):
+        check_position(app, 0)
+        await press(pilot, *["down"] * number)
+        end = max(place for place, one in enumerate(app._shown.positions) if one.hand == number)
+        app.action_go_to(end)
+        await pilot.pause()
+        winner, points = logged.hands[number].counted
+        said = f"{logged.source} counted {points} points for {logged.players[winner].name}."
+        assert said in text_of(app)
+
+    on_screen(steps, logged, (120, 40))
+
+
+# --- The command ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def file(tmp_path, game):
+    path = tmp_path / "games.jsonl"
+    with records.Recorder(path) as recorder:
+        recorder.add(game)
+    return path
+
+
+def test_the_command_opens_the_screen_at_a_terminal(file, game, monkeypatch):
+    opened: list[ReplayApp] = []
+
+    def run(app: ReplayApp) -> None:
+        opened.append(app)
+
+    monkeypatch.setattr(ReplayApp, "run", run)
+    monkeypatch.setenv("TEXTUAL_DRIVER", "any")
+    result = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none", "--estimator", "uniform"])
+    assert (result.exception, result.output) == (None, "")
+    assert [app._shown.game for app in opened] == [game]
+    for more in (["--plain"], ["--all"]):
+        said = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none", *more])
+        assert said.output.startswith(title(game))
+    assert len(opened) == 1
+
+
+def test_without_a_terminal_the_text_is_printed_and_a_line_says_why(file, game, monkeypatch):
+    monkeypatch.delenv("TEXTUAL_DRIVER", raising=False)
+    said = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none"])
+    assert said.stdout.startswith(title(game))
+    assert said.stderr == "plain text: the screen needs a terminal for input and output\n"
+
+
+def test_without_textual_the_text_is_printed_and_a_line_says_what_to_install(file, game, monkeypatch):
+    monkeypatch.setitem(sys.modules, "textual", None)
+    monkeypatch.setitem(os.environ, "TEXTUAL_DRIVER", "any")
+    said = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none"])
+    assert said.stdout.startswith(title(game))
+    assert said.stderr == 'plain text: the screen needs Textual (pip install "gin-env[play]")\n'
+
+
+def test_without_torch_mistakes_are_not_counted_and_a_line_says_so(file, monkeypatch):
+    def without_torch(name: str, **params):
+        raise ImportError("trained policies need torch")
+
+    monkeypatch.setattr(agents, "make", without_torch)
+    said = CliRunner().invoke(cli.app, ["replay", str(file), "--all"])
+    assert said.stderr == "mistakes are not counted: trained policies need torch\n"
+    assert said.exception is None

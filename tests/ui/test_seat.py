@@ -1,0 +1,184 @@
+"""What a player sees at the playing screen, and how the end of a hand is told, step by step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers import ONE_GAME, Table
+from positions import as_games, played, redealt
+
+from gin_env.estimators import make
+from gin_env.game.cards import card_id, parse
+from gin_env.game.rules import Rules
+from gin_env.observations.views import PlayerView
+from gin_env.ui.seat import describe_seat, describe_showdown, heat_map
+
+# Player 0: three runs and KD, with which she knocks; player 1: a set, and two cards that fit on the runs.
+HAND_0, HAND_1 = "AC 2C 3C 4H 5H 6H 9S TS JS KD", "4C 5C 9D 7H 2D 3D 8D TD QH KC"
+
+
+def table(hand_1: str = HAND_1, **options) -> Table:
+    return Table(HAND_0, hand_1, "KS", "9C 8C 7C", **options)
+
+
+def view_of(one: Table, player: int = 0) -> PlayerView:
+    return one.games.views(ONE_GAME, player)
+
+
+def showdown(one: Table, player: int = 0, letters: bool = True):
+    hands = one.games.state["private"]["hand"][0].tolist()
+    return describe_showdown(view_of(one, player), (hands[player], hands[1 - player]), "tonic", letters)
+
+
+def test_a_player_sees_the_deal():
+    seat = describe_seat(view_of(table()), "tonic")
+    assert [group.caption for group in seat.hand] == ["run", "run", "run", "deadwood 10"]
+    assert (seat.deadwood, seat.known, seat.closed, seat.stock) == (10, [], 10, 31)
+    assert (seat.upcard, seat.pile, seat.turns) == (card_id("KS"), [card_id("KS")], [])
+    assert (seat.mine, seat.theirs, seat.target, seat.hand_number) == (0, 0, 100, 1)
+    assert (seat.dealt_by_me, seat.my_turn) == (False, True)
+    assert seat.prompt == "Take the upcard K♠, or pass."
+
+
+def test_a_player_sees_what_both_took_and_discarded():
+    one = table().play("pass", "pass", "draw", "KD", "take", "KC", "draw")
+    seat = describe_seat(view_of(one), "tonic", letters=True)
+    assert [tuple(turn) for turn in seat.turns] == [
+        (True, "pass", ""),
+        (False, "pass", ""),
+        (True, "stock 9C", "KD"),
+        (False, "KD", "KC"),
+        (True, "stock 8C", ""),
+    ]
+    assert (seat.known, seat.closed) == ([card_id("KD")], 9)
+    assert (seat.taken, seat.upcard, seat.pile) == (
+        card_id("8C"),
+        card_id("KC"),
+        [card_id("KS"), card_id("KC")],
+    )
+    theirs = describe_seat(view_of(one, 1), "tonic", letters=True)
+    assert [turn.took for turn in theirs.turns] == ["pass", "pass", "stock", "KD", "stock"]
+    assert (theirs.closed, theirs.my_turn, theirs.prompt) == (11, False, "tonic is to discard ...")
+
+
+def test_a_knock_is_counted_step_by_step_with_each_lay_off():
+    told = showdown(table().play("pass", "pass", "draw", "knock 9C"))
+    assert told.headline == "You win by knocking: 15 points"
+    assert [group.caption for group in told.theirs] == ["run", "laid off", "deadwood 25"]
+    assert told.steps == [
+        "You knock with 10 deadwood (KD).",
+        "tonic melds 8D 9D 10D.",
+        "tonic lays off 4C on AC 2C 3C: 4 less deadwood.",
+        "tonic lays off 5C on AC 2C 3C 4C: 5 less deadwood.",
+        "tonic lays off 7H on 4H 5H 6H: 7 less deadwood.",
+        "tonic keeps 25 deadwood (2D 3D QH KC).",
+        "25 − 10 deadwood = 15 for you.",
+        "Score: you 15, tonic 0; 100 points win the game.",
+    ]
+
+
+def test_the_other_side_hears_the_same_of_itself():
+    told = showdown(table().play("pass", "pass", "draw", "knock 9C"), player=1)
+    assert told.headline == "tonic wins by knocking: 15 points"
+    assert [group.caption for group in told.mine] == ["run", "laid off", "deadwood 25"]
+    assert told.steps[0] == "tonic knocks with 10 deadwood (KD)."
+    assert told.steps[2] == "You lay off 4C on AC 2C 3C: 4 less deadwood."
+    assert told.steps[-1] == "Score: you 0, tonic 15; 100 points win the game."
+
+
+@pytest.mark.parametrize(
+    ("knocker", "defender", "told"),
+    [
+        # A seven fits the set too, but then the eight would have no place.
+        (
+            "4C 4H 4D 7C 7H 7D 4S 5S 6S AC",
+            "KH KS KD 7S 8S AH 2S 9H TH JC",
+            ["7S on 4S 5S 6S: 7", "8S on 4S 5S 6S 7S: 8"],
+        ),
+        # The same below a run: the ten fits a set as well, and comes before the nine.
+        (
+            "TC TH TS JD QD KD 2C 3C 4C AS",
+            "8D 9D TD 2H 2S 5H 6S 7H 9C QC",
+            ["10D on JD QD KD: 10", "9D on 10D JD QD KD: 9", "8D on 9D 10D JD QD KD: 8"],
+        ),
+        # A fourth of the rank goes on the set where no run is.
+        ("4C 4H 4D 9C TC JC 6S 7S 8S AC", "4S KH KS KD 2H 2S 3H 6D 8H QD", ["4S on 4C 4H 4D: 4"]),
+    ],
+)
+def test_a_card_that_fits_a_run_and_a_set_is_laid_off_where_others_may_follow(knocker, defender, told):
+    one = Table(knocker, defender, "KC", "QH").play("pass", "pass", "draw", "knock QH")
+    laid = [step for step in showdown(one).steps if "lays off" in step]
+    assert laid == [f"tonic lays off {step} less deadwood." for step in told]
+
+
+def test_an_undercut_is_counted_step_by_step():
+    one = table("QC QH QS TH JH KH 2D 3D 4D 5D").play("pass", "pass", "draw", "knock 9C")
+    told = showdown(one)
+    assert told.headline == "tonic undercuts: 25 points"
+    assert told.steps == [
+        "You knock with 10 deadwood (KD).",
+        "tonic melds 10H JH QH KH, 2D 3D 4D 5D.",
+        "tonic lays off QS on 9S 10S JS: 10 less deadwood.",
+        "tonic keeps 10 deadwood (QC).",
+        "10 is not more than 10: an undercut.",
+        "25 for the undercut + 10 − 10 = 25 for tonic.",
+        "Score: you 0, tonic 25; 100 points win the game.",
+    ]
+
+
+def test_gin_is_counted_without_lay_offs():
+    one = Table(HAND_0, HAND_1, "QS").play("take", "knock KD")
+    told = showdown(one)
+    assert told.headline == "You have gin: 66 points"
+    assert told.steps[0] == "You go gin: every card is in a meld. No lay-offs after gin."
+    assert "25 for gin + 41 deadwood = 66 for you." in told.steps
+    assert [group.caption for group in told.mine] == ["run", "run", "run"]
+
+
+def test_a_void_hand_scores_nothing():
+    one = table(rules=Rules(max_turns=1)).play("pass", "pass", "draw", "9C")
+    told = showdown(one)
+    assert told.headline == "The hand is void"
+    assert told.steps[-1] == "Score: you 0, tonic 0; 100 points win the game."
+
+
+def test_a_heat_map_has_a_cell_for_each_card():
+    chances = np.zeros(52)
+    chances[card_id("AC")], chances[card_id("TH")], chances[card_id("KD")] = 1.0, 0.246, 0.004
+    drawn = heat_map(chances.tolist(), letters=True)
+    assert [suit for suit, _ in drawn.rows] == ["C", "H", "S", "D"]
+    cells = dict(drawn.rows)
+    assert (cells["C"][0], cells["H"][9], cells["D"][12]) == (100, 25, 0)
+    assert drawn.ranks[9] == "10"
+    assert sum(map(sum, cells.values())) == 125
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["uniform", "bayes", "logistic"])
+def test_estimators_can_be_asked_at_the_end_of_a_hand(name):
+    one = table().play("pass", "pass", "draw", "knock 9C")
+    belief = make(name).estimate(view_of(one))[0]
+    assert np.isfinite(belief).all()
+    assert belief[card_id("9C")] == 0  # in the pile
+
+
+@pytest.mark.compiled
+def test_no_hidden_card_is_described():
+    """The cards that the player cannot see are dealt again: nothing changes before the end."""
+    play = played("knock-at-once")
+    running = play.states[play.states["public"]["outcome"] == 0][::7]
+    again = redealt(running, play.rules, 0, seed=5)
+    before, after = (as_games(states, play.rules) for states in (running, again))
+    for index in range(len(running)):
+        pair = [describe_seat(games.views(np.array([index]), 0), "tonic") for games in (before, after)]
+        assert pair[0] == pair[1]
+    assert len(running) > 50
+
+
+def test_a_hand_of_eleven_is_described_whole():
+    one = table().play("pass", "pass", "draw")
+    seat = describe_seat(view_of(one), "tonic")
+    assert sorted(card for group in seat.hand for card in group.cards) == sorted(
+        card_id(text) for text in f"{HAND_0} 9C".split()
+    )
+    assert parse(f"{HAND_0} 9C") == int(view_of(one).hands[0])

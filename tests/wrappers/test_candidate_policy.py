@@ -1,0 +1,270 @@
+"""One network for plain torch and for Stable-Baselines3; what MaskablePPO has trained with it is a bot."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from positions import played
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("sb3_contrib")
+
+from sb3_contrib import MaskablePPO  # noqa: E402
+
+from gin_env import agents  # noqa: E402
+from gin_env.agents.policies.candidate_network import IMPOSSIBLE, load_candidate_policy, save_candidate_policy  # noqa: E402
+from gin_env.agents.policies.candidate_network import CandidatePolicy as Network  # noqa: E402
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
+from gin_env.agents.policies.policy import PolicyBot  # noqa: E402
+from gin_env.batch import Games  # noqa: E402
+from gin_env.envs.gymnasium_env import GinRummyEnv  # noqa: E402
+from gin_env.game.rules import Rules  # noqa: E402
+from gin_env.game.state import DISCARD, OVER  # noqa: E402
+from gin_env.observations.candidates import DRAW_ROWS, ENTRIES, NO_ACTION  # noqa: E402
+from gin_env.wrappers.candidate_policy import CandidatePolicy  # noqa: E402
+from gin_env.wrappers.card_policy import CardPolicy  # noqa: E402
+from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy  # noqa: E402
+from gin_env.wrappers.sb3_archives import ArchiveError, candidate_network_of, convert_archive  # noqa: E402
+
+
+def new_model(env=None, **settings) -> MaskablePPO:
+    env = env or GinRummyVecEnv(8, "simple", seed=1, candidates=True)
+    model = MaskablePPO(
+        CandidatePolicy, env, n_steps=16, batch_size=64, n_epochs=1, seed=3, device="cpu",
+        policy_kwargs={"hidden": 12} | settings,
+    )  # fmt: skip
+    model.gin_env = env.describe_training()
+    return model
+
+
+@pytest.fixture(scope="module")
+def model() -> MaskablePPO:
+    """After two updates."""
+    return new_model().learn(2 * 8 * 16)
+
+
+@pytest.fixture(scope="module")
+def positions() -> Games:
+    """Draws of all kinds and discards, mixed; the players to move see no scores, as in training on hands."""
+    games = played("simple").games()
+    deciding = np.flatnonzero(games.state["public"]["phase"] != OVER)
+    some = Games(len(deciding))
+    some.state[:] = games.state[deciding]
+    some.state["public"]["scores"] = 0
+    return some
+
+
+@pytest.fixture(scope="module")
+def observations(positions) -> dict[str, np.ndarray]:
+    """As the environments show them, with a flat vector that nothing may depend on."""
+    entries = dict(zip(ENTRIES, positions.candidates(positions.everyone), strict=True))
+    return entries | {"observation": np.full((len(positions), 532), np.nan, np.float32)}
+
+
+def tensors(observations) -> list[torch.Tensor]:
+    return [torch.from_numpy(observations[name]) for name in ENTRIES]
+
+
+# --- One network --------------------------------------------------------------------------------------------
+
+
+def test_sb3_and_torch_have_the_same_logits_and_values_from_the_same_weights(model, observations, tmp_path):
+    save_policy(model, tmp_path / "policy.safetensors")
+    network, _, _ = load_candidate_policy(tmp_path / "policy.safetensors")
+    policy = model.policy
+    with torch.no_grad():
+        logits, values = network.action_logits(*tensors(observations))
+        seen, _ = policy.obs_to_tensor(observations)
+        ours = policy.mlp_extractor(policy.extract_features(seen, policy.features_extractor))
+        assert torch.equal(ours[0], logits)
+        assert torch.equal(ours[1][:, 0], values)
+        assert torch.equal(policy.predict_values(seen)[:, 0], values)
+        chances = torch.softmax(logits, dim=1)
+        np.testing.assert_allclose(policy.get_distribution(seen).distribution.probs, chances, atol=1e-6)
+
+
+def test_the_logit_of_an_action_is_the_score_of_its_candidate(positions, observations):
+    torch.manual_seed(1)
+    network = Network(12)
+    discarding = positions.state["public"]["phase"] == DISCARD
+    assert 0.2 < discarding.mean() < 0.8
+    with torch.no_grad():
+        logits, values = network.action_logits(*tensors(observations))
+        for group, number in ((~discarding, DRAW_ROWS), (discarding, 11)):
+            rows, actions, table = (entry[group] for entry in tensors(observations))
+            actions = actions[:, :number].flatten(1)
+            scores, worth = network(rows[:, :number], actions != NO_ACTION, table)
+            assert torch.equal(values[group], worth)
+            for row in range(len(actions)):
+                expected = torch.full((107,), IMPOSSIBLE)
+                possible = actions[row] != NO_ACTION
+                expected[actions[row, possible]] = scores[row, possible]
+                assert torch.equal(logits[group][row], expected)
+
+
+def test_nothing_illegal_has_a_chance_with_masks_or_without(model, positions, observations):
+    masks = positions.masks(positions.everyone)
+    seen, _ = model.policy.obs_to_tensor(observations)
+    for given in (masks, None):
+        with torch.no_grad():
+            chances = model.policy.get_distribution(seen, given).distribution.probs.numpy()
+        assert not chances[masks == 0].any()
+        assert (chances[masks == 1] > 0).all()
+        np.testing.assert_allclose(chances.sum(axis=1), 1, atol=1e-5)
+
+
+def test_gradients_reach_the_networks_through_sb3_as_without_it(positions, observations):
+    model = new_model()
+    chosen = torch.from_numpy(positions.masks(positions.everyone).argmax(axis=1))
+    seen, _ = model.policy.obs_to_tensor(observations)
+    values, log_chances, _ = model.policy.evaluate_actions(seen, chosen, positions.masks(positions.everyone))
+    (log_chances.mean() + values.mean()).backward()
+    network = Network(12)
+    network.load_state_dict(model.policy.mlp_extractor.network.state_dict())
+    logits, values = network.action_logits(*tensors(observations))
+    of_chosen = torch.log_softmax(logits, dim=1).gather(1, chosen[:, None])
+    (of_chosen.mean() + values.mean()).backward()
+    for name, weights in network.named_parameters():
+        ours = model.policy.mlp_extractor.network.get_parameter(name).grad
+        assert weights.grad.any(), name
+        torch.testing.assert_close(ours, weights.grad, rtol=1e-3, atol=1e-6)
+
+
+# --- Bots ---------------------------------------------------------------------------------------------------
+
+
+def predicted(model, positions, observations) -> np.ndarray:
+    masks = positions.masks(positions.everyone)
+    return model.predict(observations, deterministic=True, action_masks=masks)[0]
+
+
+def test_a_saved_model_is_a_bot_that_decides_as_the_model_predicts(model, positions, observations, tmp_path):
+    save_policy(model, tmp_path / "policy.safetensors")
+    bot = agents.make(str(tmp_path / "policy.safetensors"))
+    assert isinstance(bot, CandidatePolicyBot)
+    expected = predicted(model, positions, observations)
+    assert len(set(expected.tolist())) > 40
+    view = positions.views(positions.everyone)
+    actions = bot.act(view)
+    assert (actions == expected).mean() > 0.995
+    logits, _ = bot.network.action_logits(*tensors(observations))
+    best, other = (logits.detach().numpy()[np.arange(len(view)), each] for each in (actions, expected))
+    np.testing.assert_allclose(best, other, atol=1e-6, err_msg="SB3 rounds: it may take another equal one")
+    assert np.array_equal(CandidatePolicyBot.snapshot(model, deterministic=True).act(view), actions)
+    model.save(tmp_path / "model.zip")
+    convert_archive(tmp_path / "model.zip", tmp_path / "converted.safetensors")
+    assert np.array_equal(agents.make(str(tmp_path / "converted.safetensors")).act(view), actions)
+    again = MaskablePPO.load(tmp_path / "model.zip", device="cpu")
+    assert np.array_equal(predicted(again, positions, observations), expected)
+    assert again.policy.hidden == 12
+
+
+def test_it_decides_in_the_single_environment_too(model):
+    env = GinRummyEnv("simple", candidates=True)
+    bot = CandidatePolicyBot.snapshot(model, deterministic=True)
+    observation, info = env.reset(seed=2)
+    over = False
+    while not over:
+        action, _ = model.predict(observation, deterministic=True, action_masks=info["action_mask"])
+        assert action == bot.act(env.seat.games.views(np.array([0])))[0]
+        observation, _, over, _, info = env.step(action)
+
+
+def test_a_snapshot_is_frozen_and_may_sit_opposite():
+    model = new_model()
+    frozen = CandidatePolicyBot.snapshot(model, name="past")
+    before = [weights.clone() for weights in frozen.network.parameters()]
+    model.env.set_opponents([frozen, "simple"])
+    model.learn(8 * 16)
+    assert all(torch.equal(*pair) for pair in zip(before, frozen.network.parameters(), strict=True))
+    now = model.policy.mlp_extractor.network.parameters()
+    assert not all(torch.equal(*pair) for pair in zip(before, now, strict=True))
+    assert (frozen.name, frozen.deterministic) == ("past", False)
+
+
+@pytest.mark.parametrize("episode", ["hand", "game"])
+def test_rules_and_kind_of_episode_are_remembered_and_after_hands_no_scores_are_seen(episode, tmp_path):
+    rules = Rules(knock_limit=7)
+    env = GinRummyVecEnv(8, "simple", rules, episode, seed=1, candidates=True)
+    model = new_model(env)
+    path = tmp_path / "policy.safetensors"
+    save_policy(model, path)
+    for bot in (agents.make(str(path)), CandidatePolicyBot.snapshot(model)):
+        assert (bot.rules, bot.sees_scores) == (rules, episode == "game")
+        seen = []
+        bot.network.register_forward_pre_hook(lambda _, inputs, seen=seen: seen.append(inputs[2].clone()))
+        games = Games(4, rules)
+        games.start(games.everyone, np.zeros(4, np.uint64), np.arange(4, dtype=np.uint64))
+        games.state["public"]["scores"] = [50, 70]
+        bot.act(games.views(games.everyone))
+        assert bool(seen[0][:, -2:].any()) == (episode == "game")
+        assert seen[0][:, :-2].any()
+
+
+# --- Misuse -------------------------------------------------------------------------------------------------
+
+
+def test_a_policy_and_an_environment_that_do_not_fit_say_what_to_do(model):
+    with pytest.raises(ValueError, match=r"make it with candidates=True, as in GinRummyVecEnv\(256, cand"):
+        MaskablePPO(CandidatePolicy, GinRummyVecEnv(2))
+    with pytest.raises(ValueError, match="make the environment without candidates=True"):
+        MaskablePPO(CardPolicy, model.env, policy_kwargs={"net_arch": [8]})
+    with pytest.raises(ValueError, match=r"CandidatePolicyBot\.snapshot copies a CandidatePolicy"):
+        PolicyBot.snapshot(model)
+    flat = MaskablePPO(CardPolicy, GinRummyVecEnv(2), policy_kwargs={"net_arch": [8]}, device="cpu")
+    with pytest.raises(ValueError, match=r"is a CardPolicy, which scores no candidates: PolicyBot\.snapshot"):
+        CandidatePolicyBot.snapshot(flat)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'net_arch'"):
+        new_model(net_arch=[64])
+    with pytest.raises(ValueError, match="a layer's size = 0 is out of range"):
+        new_model(hidden=0)
+
+
+def test_what_could_not_be_read_again_is_not_written(tmp_path):
+    class Bolder(CandidatePolicy):
+        pass
+
+    path = tmp_path / "policy.safetensors"
+    env = GinRummyVecEnv(2, candidates=True)
+    model = MaskablePPO(Bolder, env, device="cpu")
+    model.gin_env = env.describe_training()
+    with pytest.raises(ValueError, match="Bolder cannot be written: it may do more than CandidatePolicy"):
+        save_policy(model, path)
+    model = new_model()
+    for training, message in (
+        ({"candidates_version": 99}, "trained on candidates of version 99, this release has version"),
+        ({"candidates_version": None}, "of version None.* set model.gin_env = env.describe_training"),
+        ({"episode": "week"}, "unknown episode 'week'"),
+        ({"rules": {"cards": 3}}, "does not say how it was trained"),
+    ):
+        model.gin_env = env.describe_training() | training
+        with pytest.raises(ValueError, match=message):
+            save_policy(model, path)
+    model.gin_env = None
+    for use in (lambda: save_policy(model, path), lambda: CandidatePolicyBot.snapshot(model)):
+        with pytest.raises(ValueError, match=r"set model\.gin_env = env\.describe_training\(\) first"):
+            use()
+    with pytest.raises(ValueError, match="unknown episode 'week'; choose from hand, game"):
+        save_candidate_policy(path, Network(4), episode="week")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_archive_whose_network_or_training_does_not_fit_is_refused(model, tmp_path):
+    weights = model.policy.state_dict()
+    assert candidate_network_of(weights).hidden == 12
+    row = "mlp_extractor.network.draws.row_second.weight"
+    for change, message in (
+        ({row: None}, "is no tensor of weights"),
+        ({row: torch.zeros(11, 12)}, "does not fit its own architecture"),
+        ({row: torch.full((12, 12), torch.nan)}, "are not finite"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            candidate_network_of(weights | change)
+    with pytest.raises(ValueError, match=r"it has no weights draws\.row_second"):
+        candidate_network_of({name: tensor for name, tensor in weights.items() if name != row})
+    other = new_model()
+    other.gin_env = other.gin_env | {"candidates_version": 99}
+    other.save(tmp_path / "model.zip")
+    with pytest.raises(ArchiveError, match=r"model\.zip cannot be converted: .* of version 99"):
+        convert_archive(tmp_path / "model.zip", tmp_path / "policy.safetensors")
+    assert not (tmp_path / "policy.safetensors").exists()

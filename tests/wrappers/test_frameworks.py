@@ -1,0 +1,208 @@
+"""The scripts for other libraries (`examples/frameworks`), and what of ours they plug into."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import sys
+import warnings
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from sb3_contrib import MaskablePPO
+
+from gin_env import agents, gin_rummy_v0
+from gin_env.agents.policies.policy import PolicyBot
+from gin_env.batch import Games
+from gin_env.observations.candidates import ENTRIES
+from gin_env.wrappers.card_policy import CardPolicy
+from gin_env.wrappers.names import rename_entries
+from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
+from gin_env.wrappers.sb3_archives import convert_archive
+
+with warnings.catch_warnings():  # PettingZoo's test module imports its deprecated games
+    warnings.simplefilter("ignore")
+    from pettingzoo.test import api_test
+
+pytestmark = pytest.mark.compiled
+
+SCRIPTS = Path(__file__).parents[2] / "examples" / "frameworks"
+ID = "gin_env/GinRummy-v0"
+
+
+def views(count: int, decisions: int = 5):
+    """Of the players to move after some decisions of `random`."""
+    games = Games(count)
+    games.start(games.everyone, np.full(count, 3, np.uint64), np.arange(count, dtype=np.uint64))
+    for _ in range(decisions):
+        running = games.everyone[~games.done]
+        games.play(running, agents.make("random").act(games.views(running)))
+    return games.views(games.everyone[~games.done])
+
+
+# --- Models of Stable-Baselines3, from any environment, are bots -------------------------------------------
+
+FACES = {
+    "MlpPolicy, flat=True": ("MlpPolicy", lambda: gymnasium.make(ID, flat=True)),
+    "MultiInputPolicy": ("MultiInputPolicy", lambda: gymnasium.make(ID)),
+    "CardPolicy": (CardPolicy, lambda: gymnasium.make(ID)),
+    "CardPolicy, flat=True": (CardPolicy, lambda: gymnasium.make(ID, flat=True)),
+}
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_a_model_trained_on_gymnasium_make_is_a_bot_that_decides_as_it_predicts(face, tmp_path):
+    policy, make = FACES[face]
+    env = make()
+    model = MaskablePPO(policy, env, n_steps=8, batch_size=8, seed=1, policy_kwargs={"net_arch": [8]})
+    model.gin_env = env.unwrapped.describe_training()
+    model.learn(8)
+    save_policy(model, tmp_path / "saved.safetensors")
+    model.save(tmp_path / "model.zip")
+    convert_archive(tmp_path / "model.zip", tmp_path / "converted.safetensors")
+    view = views(60)
+    seen = view.observations()
+    seen = seen if "flat" in face else {"observation": seen, "action_mask": view.masks()}
+    expected, _ = model.predict(seen, action_masks=view.masks(), deterministic=True)
+    for name in ("saved", "converted"):
+        assert agents.make(str(tmp_path / f"{name}.safetensors")).act(view).tolist() == expected.tolist()
+    assert PolicyBot.snapshot(model, deterministic=True).act(view).tolist() == expected.tolist()
+    assert len(set(expected.tolist())) > 10
+
+
+@pytest.mark.parametrize("flat", [True, False])
+def test_a_card_policy_predicts_in_the_environments_it_was_not_trained_in(flat):
+    model = MaskablePPO(CardPolicy, gymnasium.make(ID, flat=flat), policy_kwargs={"net_arch": [8]}, seed=1)
+    observation, info = gymnasium.make(ID).reset(seed=4)
+    mask = info["action_mask"]
+    alone, _ = model.predict(observation["observation"], action_masks=mask, deterministic=True)
+    in_dict, _ = model.predict(observation, action_masks=mask, deterministic=True)
+    assert alone == in_dict
+    assert mask[int(alone)]
+
+
+def test_a_policy_on_everything_that_candidates_show_is_refused_with_what_to_take():
+    model = MaskablePPO("MultiInputPolicy", GinRummyVecEnv(2, candidates=True), n_steps=8, batch_size=8)
+    model.gin_env = model.env.describe_training()
+    with pytest.raises(ValueError, match=r"reads .*candidate_rows.*CandidatePolicyBot\.snapshot"):
+        save_policy(model, "never_written.safetensors")
+
+
+# --- Other names for the entries ----------------------------------------------------------------------------
+
+
+def test_renamed_entries_are_those_of_the_environment_inside():
+    env = gymnasium.make(ID)
+    renamed = rename_entries(gymnasium.make(ID), "obs", "mask", bool_mask=True)
+    seen, told = env.reset(seed=5)
+    other, told_too = renamed.reset(seed=5)
+    for _ in range(20):
+        assert set(other) == {"obs", "mask"}
+        assert other["mask"].dtype == np.bool_
+        assert (other["obs"] == seen["observation"]).all()
+        assert (other["mask"] == seen["action_mask"]).all()
+        assert (told["action_mask"] == told_too["action_mask"]).all()
+        assert renamed.observation_space.contains(other)
+        action = int(seen["action_mask"].argmax())
+        seen, reward, over, _, told = env.step(action)
+        other, reward_too, over_too, _, told_too = renamed.step(action)
+        assert (reward, over) == (reward_too, over_too)
+        if over:
+            break
+
+
+def test_a_renamed_aec_environment_keeps_candidates_and_the_type_of_its_mask():
+    env = rename_entries(gin_rummy_v0.raw_env(candidates=True), observation="observations")
+    env.reset(seed=2)
+    seen = env.last()[0]
+    assert set(seen) == {"observations", "action_mask", *ENTRIES}
+    assert seen["action_mask"].dtype == np.int8
+    assert env.observation_space("player_0").contains(seen)
+    assert (seen["observations"] == env.unwrapped.observe(env.agent_selection)["observation"]).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*is different from the unwrapped version:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array:UserWarning")
+def test_gymnasium_and_pettingzoo_are_content_with_renamed_environments():
+    single = rename_entries(gymnasium.make(ID, illegal_action="lose"), "obs", "mask", bool_mask=True)
+    check_env(single, skip_render_check=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # it expects no dict
+        api_test(rename_entries(gin_rummy_v0.env()), num_cycles=50)
+
+
+@pytest.mark.parametrize(
+    ("make", "names", "error", "message"),
+    [
+        (lambda: gymnasium.make(ID, flat=True), {}, ValueError, "make the environment without flat=True"),
+        (lambda: gymnasium.make(ID), {"observation": "action_mask"}, ValueError, "need different names"),
+        (lambda: gymnasium.make(ID), {"bool_mask": 1}, TypeError, "bool_mask"),
+        (
+            lambda: gymnasium.make(ID, candidates=True),
+            {"observation": ENTRIES[0]},
+            ValueError,
+            "choose a new one",
+        ),
+        (lambda: gymnasium.make_vec(ID), {}, TypeError, "takes an environment of Gymnasium or an AECEnv"),
+    ],
+)
+def test_what_cannot_be_renamed_says_why(make, names, error, message):
+    with pytest.raises(error, match=message):
+        rename_entries(make(), **names)
+
+
+def test_the_id_with_the_module_imports_the_package():
+    """What worker processes are told: they have not imported gin_env."""
+    assert gymnasium.make("gin_env:gin_env/GinRummy-v0").spec.id == ID
+
+
+# --- The scripts --------------------------------------------------------------------------------------------
+
+NEEDS = {
+    "cleanrl": "torch",
+    "sb3": "sb3_contrib",
+    "rllib_ppo": "ray",
+    "rllib_league": "ray",
+    "torchrl_ppo": "torchrl",
+    "tianshou_ppo": "tianshou",
+    "agilerl_ppo": "agilerl",
+    "openspiel_dqn": "pyspiel",
+    "openspiel_bots": "pyspiel",
+    "jax_ppo": "jax",
+}
+LINE = (
+    r"\S+ \S+: [\d,]+ steps, [\d,]+ steps/s, masked actions chosen: 0, "
+    r"return against .+ before [+-]\d\.\d+, after [+-]\d\.\d+\n"
+)
+
+
+def test_every_script_is_short_and_tested():
+    files = {file.stem: file for file in SCRIPTS.glob("*.py")}
+    assert set(files) == {*NEEDS, "measure"}
+    for name in NEEDS:
+        assert len(files[name].read_text().splitlines()) <= 80, name
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["cleanrl"],
+        ["sb3", "--face", "vec"],
+        ["sb3", "--face", "gym"],
+        *[[name] for name in NEEDS if name not in ("cleanrl", "sb3")],
+    ],
+    ids=" ".join,
+)
+def test_a_script_learns_and_chooses_no_masked_action(options, monkeypatch, tmp_path, capsys):
+    name, *options = options
+    pytest.importorskip(
+        NEEDS[name], reason=f"needs {NEEDS[name]}: make compatibility runs it in an environment of its own"
+    )
+    monkeypatch.syspath_prepend(SCRIPTS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", *options, "--steps", "1", "--games", "20", "--seed", "3"])
+    runpy.run_path(str(SCRIPTS / f"{name}.py"))
+    assert re.search(LINE, capsys.readouterr().out)

@@ -1,0 +1,217 @@
+"""The Stable-Baselines3 environment, trained policies as bots, and the self-play example."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.env_checker import check_env
+from stable_baselines3.common.vec_env import VecMonitor
+
+from gin_env import IllegalActionError, Rules, agents, play_match
+from gin_env.agents.policies.policy import FrozenPolicy, PolicyBot, describe_training, sample_actions
+from gin_env.batch import Games
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.observations.observation import LAYOUT
+from gin_env.support.tensor_files import read_tensors
+from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
+
+pytestmark = pytest.mark.compiled
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def model() -> MaskablePPO:
+    """A tiny policy after two updates."""
+    env = GinRummyVecEnv(8, "simple", seed=1)
+    model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=1, seed=1, device="cpu")
+    model.learn(2 * 8 * 32)
+    model.gin_env = describe_training()
+    return model
+
+
+@pytest.fixture(scope="module")
+def saved(model, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("policy") / "tiny.safetensors"
+    save_policy(model, path)
+    return path
+
+
+# SB3's checker suggests flattening any dict observation; MaskablePPO users take GinRummyVecEnv instead.
+@pytest.mark.filterwarnings("ignore:.*:UserWarning:stable_baselines3.common.env_checker")
+def test_sb3_checker_accepts_the_single_environment():
+    check_env(GinRummyEnv("simple", illegal_action="lose"))
+
+
+def test_masks_reach_sb3_and_belong_to_the_new_hand_after_autoreset():
+    env = GinRummyVecEnv(16, "simple", seed=3)
+    env.reset()
+    assert is_masking_supported(env)
+    ended = 0
+    for _ in range(120):
+        masks = get_action_masks(env)
+        assert masks.shape == (16, 107)
+        assert masks.any(axis=1).all()
+        _, _, over, _ = env.step(masks.argmax(axis=1))
+        ended += over.sum()
+    assert ended > 16
+
+
+def test_rewards_and_infos_tell_the_whole_hand():
+    """The learner's rewards of an episode sum to its return, which is how the hand ended for her."""
+    env = GinRummyVecEnv(32, "simple", seed=5)
+    observations = env.reset()
+    returns, lengths, won, lost = np.zeros(32), np.zeros(32, int), 0, 0
+    simple = agents.make("simple")
+    for _ in range(300):
+        games = env.seat.games
+        observations, rewards, over, infos = env.step(simple.act(games.views(games.everyone)))
+        returns += rewards
+        lengths += 1
+        for game in np.flatnonzero(over):
+            info = infos[game]
+            assert info["episode"]["r"] == pytest.approx(returns[game])
+            assert info["episode"]["l"] == lengths[game]
+            sign = 0 if info["outcome"] == "void" else 1 if info["won"] else -1
+            assert returns[game] == pytest.approx(sign * info["points"] / 100)
+            terminal = info["terminal_observation"]
+            assert terminal.shape == observations[game].shape
+            assert terminal[LAYOUT["to_move"].slice] in (0, 1)
+            assert (terminal != observations[game]).any()
+            won, lost = won + (sign > 0), lost + (sign < 0)
+        assert all(not infos[game] for game in np.flatnonzero(~over))
+        returns[over], lengths[over] = 0, 0
+    assert won > 100
+    assert lost > 100
+
+
+def test_it_stands_inside_sb3s_own_wrappers(tmp_path):
+    env = VecMonitor(GinRummyVecEnv(4, "simple"), str(tmp_path / "monitor.csv"))
+    model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=64, device="cpu", seed=0)
+    model.learn(4 * 32)
+    env.close()
+    assert (tmp_path / "monitor.csv").read_text().count("\n") > 3
+
+
+def test_training_is_reproducible():
+    def weights():
+        env = GinRummyVecEnv(8, ["simple", "random"], seed=7)
+        model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=64, n_epochs=1, seed=7, device="cpu")
+        model.learn(8 * 16 * 2)
+        return np.concatenate([p.detach().numpy().ravel() for p in model.policy.parameters()])
+
+    assert (weights() == weights()).all()
+
+
+def test_bad_calls_are_clear():
+    env = GinRummyVecEnv(2, "simple", seed=0)
+    with pytest.raises(RuntimeError, match="reset"):
+        env.step(np.array([104, 104]))
+    env.reset()
+    with pytest.raises(IllegalActionError):
+        env.step(np.array([0, 0]))
+    with pytest.raises(TypeError):
+        env.step(np.array([0.5, 1.0]))
+    with pytest.raises(AttributeError, match="only 'action_masks'"):
+        env.env_method("fly")
+
+
+def test_snapshots_of_the_learner_can_be_its_opponents(model):
+    frozen = PolicyBot.snapshot(model)
+    env = GinRummyVecEnv(16, "simple", seed=2)
+    env.reset()
+    env.set_opponents([frozen, "simple", "random"], [0.6, 0.2, 0.2])
+    for _ in range(60):
+        env.step(get_action_masks(env).argmax(axis=1))
+    before = [parameter.clone() for parameter in frozen.network.policy.parameters()]
+    model.learn(8 * 32)
+    assert all(
+        (old == new).all() for old, new in zip(before, frozen.network.policy.parameters(), strict=True)
+    )
+
+
+def test_a_saved_policy_is_a_bot_by_its_path(saved):
+    first = play_match(str(saved), "random", 20, seed=1, episode="hand")
+    assert first.bots == ("tiny", "random")
+    assert first == play_match(str(saved), "random", 20, seed=1, episode="hand")
+
+
+def test_a_policy_decides_alone_as_in_a_batch(saved):
+    table = Games(20)
+    table.start(table.everyone, np.full(20, 5, np.uint64), np.arange(20, dtype=np.uint64))
+    for deterministic in (True, False):
+        bot = agents.make(str(saved), deterministic=deterministic)
+        view = table.views(table.everyone)
+        together = bot.act(view)
+        assert together.tolist() == [bot.act(one)[0] for one in view]
+        assert view.masks()[np.arange(20), together].all()
+
+
+def test_a_policy_trained_on_hands_does_not_see_scores(saved):
+    bot = PolicyBot.load(saved)
+    view = Games(1, episode="game")
+    view.start(view.everyone, np.array([1], np.uint64), np.array([0], np.uint64))
+    seen = []
+    bot.logits = lambda observations: seen.append(observations.clone()) or original(observations)
+    original = PolicyBot.logits.__get__(bot)
+    for scores in ((0, 0), (80, 40)):
+        view.state["public"]["scores"][0] = scores
+        bot.act(view.views(view.everyone))
+    assert (seen[0] == seen[1]).all()
+
+
+def test_sampling_follows_the_probabilities_and_never_takes_impossible_actions():
+    chances = np.tile(np.array([0.0, 0.25, 0.0, 0.75, 0.0], np.float32), (40_000, 1))
+    random = np.random.default_rng(0).integers(0, 2**64, 40_000, np.uint64)
+    random[:2] = 0, 2**64 - 1
+    actions = sample_actions(chances, random)
+    assert set(actions.tolist()) == {1, 3}
+    assert (actions == 3).mean() == pytest.approx(0.75, abs=0.01)
+
+
+def test_a_policy_refuses_other_layouts_and_rules(model, saved):
+    with pytest.raises(ValueError, match="layout 99"):
+        PolicyBot(FrozenPolicy(model.policy), describe_training() | {"layout_version": 99})
+    with pytest.raises(ValueError, match="was trained under"):
+        play_match(str(saved), "random", 2, rules=Rules(knock_limit=5))
+
+
+@pytest.mark.long
+def test_the_self_play_example_trains_resumes_and_leaves_a_bot(tmp_path):
+    """The example at its smallest: the real script, as a user calls it."""
+    run = tmp_path / "run"
+    command = [
+        sys.executable, str(ROOT / "examples" / "ppo_selfplay.py"), "--run", str(run),
+        "--num-envs", "16", "--num-steps", "16", "--batch-size", "64", "--width", "16",
+        "--bots", "simple", "--snapshot-every", "0.01", "--evaluate-every", "60",
+        "--evaluation-games", "4", "--final-games", "4",
+    ]  # fmt: skip
+    first = subprocess.run([*command, "--minutes", "0.05"], capture_output=True, text=True)
+    assert first.returncode == 0, first.stderr
+    _, stored = read_tensors(run / "checkpoint.safetensors", "self-play checkpoint", "3", "")
+    minutes = stored["progress"]["minutes"] + 0.1  # on a busy machine far above 0.05
+    more = subprocess.run([*command, "--minutes", str(minutes), "--resume"], capture_output=True, text=True)
+    assert more.returncode == 0, more.stderr
+    assert "resuming after" in more.stdout
+    assert (run / "learning_curve.png").stat().st_size > 5000
+    with (run / "evaluations.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) >= 2
+    assert float(rows[-1]["decisions"]) > float(rows[0]["decisions"])
+    assert any(run.glob("tensorboard*/events*"))
+    assert play_match(str(run / "policy.safetensors"), "random", 4, episode="hand").hands == 4
+
+
+def test_an_invalid_seed_is_refused_at_once_and_changes_nothing():
+    env, twin = GinRummyVecEnv(3, seed=4), GinRummyVecEnv(3, seed=4)
+    for seed, error in ((-5, ValueError), (2**64 - 2, ValueError), (1.5, TypeError)):
+        with pytest.raises(error, match="a seed"):
+            env.seed(seed)
+    assert np.array_equal(env.reset(), twin.reset())
