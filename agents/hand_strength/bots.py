@@ -21,6 +21,8 @@ Readings:
 Measured: docs/results.md, "Hand-strength networks" and docs/results.md, "Defensive and balanced".
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import copy

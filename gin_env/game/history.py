@@ -10,6 +10,8 @@
         mover = next_mover(action, mover)
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 from gin_env.game.actions import PASS, is_discard
