@@ -24,8 +24,6 @@ Readings:
 Measured: docs/results.md, "Fitness: V4 and V2" and docs/results.md, "What paper 000 leaves open".
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -13,8 +13,6 @@ Readings: draws and discards as ``simple``, with two differences.
 Measured: docs/results.md, "Bots" and docs/results.md, "The control bots".
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 import numpy as np

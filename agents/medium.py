@@ -25,8 +25,6 @@ Readings:
 Measured: docs/results.md, "The control bots".
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``random``: uniform over the legal actions."""
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 import numpy as np

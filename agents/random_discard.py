@@ -13,8 +13,6 @@ Readings:
 The paper gives no win rate. Measured: docs/results.md, "The control bots".
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 import numpy as np

@@ -21,8 +21,6 @@ The rules here:
 Measured: docs/results.md, "In play".
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -19,8 +19,6 @@ each turn down to 3, which comes nearest to these figures.
 Measured: docs/results.md, "Bots" and docs/results.md, "Simple's variable thresholds".
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -24,8 +24,6 @@ The authors propose `filtered_fallback`, `break_pairs` and `depth_growth`, off b
 Measured: docs/results.md, "Tonic's numbers".
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 import math

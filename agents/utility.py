@@ -23,8 +23,6 @@ The paper gives no win rate, only "2-3 times the total end score" of a dummy. It
 end and ignore what the opponent took. Measured: docs/results.md, "The control bots".
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 import numpy as np

@@ -10,8 +10,6 @@ and matches of this package, which hand over games that there are: for a single 
 long as the work.
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

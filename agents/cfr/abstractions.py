@@ -1,7 +1,5 @@
 """The abstractions by number, so that one set of kernels trains and plays all of them."""
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 import numpy as np

@@ -18,8 +18,6 @@ Readings:
 Measured: docs/results.md, "The CFR tables"; for ``stages``, docs/results.md, "What paper 000 leaves open".
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from pathlib import Path

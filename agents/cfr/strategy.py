@@ -12,8 +12,6 @@ strategy are left aside if another has one; if none has, one of them is chosen a
 ``counts`` is int64 (3, 2): decisions (discard, draw, knock) found in the table and not found.
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 import numpy as np

@@ -21,8 +21,6 @@ Readings:
 Measured: docs/results.md, "Hand-strength networks" and docs/results.md, "Defensive and balanced".
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 import copy
@@ -31,7 +29,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gin_env import estimators
-from gin_env.agents.hand_strength.features import hand_features
+from gin_env.agents.hand_strength.features import HITS, hand_features
 from gin_env.agents.hand_strength.weights import find_network, trained_with
 from gin_env.agents.random_bots import pick_card
 from gin_env.agents.simple import simple_draw
@@ -74,6 +72,7 @@ class OffensiveBot:
         self, network: str = DEFAULT_NETWORK, estimator: str | None = None, average_suits: bool = False
     ) -> None:
         self.network, self.training = find_network(network)
+        self._hits = self.training.get("hits", HITS[0])
         self._exact = copy.deepcopy(self.network).double()
         self.average_suits = check_switch("average_suits", average_suits)
         self._estimator = estimators.resolve(estimator or trained_with(network, self.training))
@@ -99,7 +98,7 @@ class OffensiveBot:
 
         from gin_env.agents.hand_strength.networks import value_averaged_over_suits
 
-        x, macro = hand_features(hands)
+        x, macro = hand_features(hands, self._hits)
         network, dtype = (self._exact, torch.float64) if exact else (self.network, torch.float32)
         inputs = [torch.from_numpy(array).to(dtype) for array in (x, macro, estimates)]
         inputs.append(torch.from_numpy(owners))

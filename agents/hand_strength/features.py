@@ -9,13 +9,13 @@ Readings:
 - Sets and runs are counted separately, as in the authors' release: a card may be in a set and in a run; a run
   of six is one run.
 - The hit count looks at the hand alone (m is "generated from x"): cards already seen in the pile count too.
+  With ``hits="arrangement"`` it is the authors' (FeatureEngineer0.java, sangttruong/ginrummy): the cards
+  with which the arrangement of least deadwood leaves no more cards unmelded than without them.
 - Interactions are the 48 pairs of neighbouring ranks of a suit and the 78 pairs of a rank: 126 terms, the
   number that gives MLP-i its 2,945 parameters. (A "2×1 filter" over the matrix would see only 39 of the 78.)
 - The rows of the matrix are clubs, hearts, spades, diamonds, as in the paper's Figures 6 and 7 (Figure 1 has
   another order).
 """
-
-# mypy: disable-error-code="no-untyped-def,return-value"
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from gin_env.game.cards import KINGS, NUM_CARDS, NUM_RANKS, NUM_SUITS, count_cards
-from gin_env.game.hands import meld_completions
+from gin_env.game.cards import KINGS, NUM_CARDS, NUM_RANKS, NUM_SUITS, card_bit, count_cards
+from gin_env.game.hands import meld_completions, unmelded_cards
 from gin_env.game.melds import min_deadwood, ranks_held_thrice, run_cards
 from gin_env.support.compilation import kernel
 
 MACRO_FEATURES = ("deadwood", "sets", "runs", "hits")
+HITS = ("any-meld", "arrangement")
+"""Ways to count hits: by the melds that a card could be part of, or by the best arrangement with it."""
 
 
 def _interacting_cards() -> np.ndarray:
@@ -58,30 +60,44 @@ def hit_count(hand: int) -> int:
 
 
 @kernel
-def write_macro_features(hand: int, row: np.ndarray) -> None:
+def arrangement_hit_count(hand: int) -> int:
+    """Number of cards outside the hand with which the best arrangement leaves no more cards unmelded."""
+    unmelded = count_cards(unmelded_cards(hand))
+    hits = np.int64(0)
+    for card in range(NUM_CARDS):
+        if not hand >> card & 1:
+            hits += count_cards(unmelded_cards(hand | card_bit(card))) <= unmelded
+    return hits
+
+
+@kernel
+def write_macro_features(hand: int, by_arrangement: bool, row: np.ndarray) -> None:
     """Write deadwood, number of sets, number of runs and hit count of a hand into (4,)."""
     runs = run_cards(hand)
     row[0] = min_deadwood(hand)
     row[1] = count_cards(ranks_held_thrice(hand))
     row[2] = count_cards(runs & ~((runs & ~np.int64(KINGS)) << 1))  # each run has one lowest card
-    row[3] = hit_count(hand)
+    row[3] = arrangement_hit_count(hand) if by_arrangement else hit_count(hand)
 
 
-def hand_features(hands: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def hand_features(hands: np.ndarray, hits: str = HITS[0]) -> tuple[np.ndarray, np.ndarray]:
     """x and m of hands given as masks, uint64 (n,).
 
-    x, float32 (n, 52), is 1 for each card held; m, float32 (n, 4), are the `MACRO_FEATURES`.
+    x, float32 (n, 52), is 1 for each card held; m, float32 (n, 4), are the `MACRO_FEATURES`, the hits counted
+    in one of the ways in `HITS`. Raises ValueError for another way.
     """
+    if hits not in HITS:
+        raise ValueError(f"hits must be one of {', '.join(HITS)}, not {hits!r}")
     x = np.empty((len(hands), NUM_CARDS), np.float32)
     macro = np.empty((len(hands), len(MACRO_FEATURES)), np.float32)
-    _write_features(hands, x, macro)
+    _write_features(hands, hits == "arrangement", x, macro)
     return x, macro
 
 
 @kernel
-def _write_features(hands, x, macro):
+def _write_features(hands, by_arrangement, x, macro):
     for index in range(len(hands)):
         hand = np.int64(hands[index])
         for card in range(NUM_CARDS):
             x[index, card] = hand >> card & 1
-        write_macro_features(hand, macro[index])
+        write_macro_features(hand, by_arrangement, macro[index])

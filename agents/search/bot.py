@@ -14,8 +14,6 @@ policy does, who draws no conclusions from a decision that the policy would not 
 Measured: docs/results.md, "Search".
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from time import perf_counter

@@ -1,7 +1,5 @@
 """A player's belief: worlds drawn in proportion to how likely the opponent would have acted as she did."""
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -13,18 +13,17 @@ A world is stored as two rows of card ids:
 - ``rest``: the other unseen cards, which are in the stock. Their order does not matter for what was seen.
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
 
+from gin_env.estimators.public_history import first_hand
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, is_discard
 from gin_env.game.cards import NUM_CARDS, card_bit, lowest_card
 from gin_env.game.engine import deal, play
-from gin_env.game.history import first_hand, first_mover, next_mover, upcard_after
+from gin_env.game.history import first_mover, next_mover, upcard_after
 from gin_env.game.rules import MAX_TURNS, cards_in_deck
 from gin_env.game.state import DISCARD, NO_CARD
 from gin_env.game.streams import below, mix

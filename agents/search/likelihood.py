@@ -1,7 +1,5 @@
 """How likely a policy is to have done what the opponent has done, with the cards of each of many worlds."""
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 import numpy as np

@@ -31,6 +31,10 @@ def reproduce(
     work: Annotated[
         Path, typer.Option(help="Folder for what a run that was stopped uses again: matches, networks.")
     ] = Path("runs/reproduce"),
+    authors: Annotated[
+        Path | None,
+        typer.Option(help="A checkout of the authors' repository, for experiments that read their files."),
+    ] = None,
     pages: Annotated[
         bool, typer.Option("--pages", help="In a checkout: make the pages and pictures of its results anew.")
     ] = False,
@@ -59,7 +63,7 @@ def reproduce(
     for experiment in chosen:
         seeded = experiment.seed if seed is None else seed
         folder = work / experiment.id / f"seed-{seeded}{'-quick' if quick else ''}"
-        run = Run(seeded, quick, folder, lambda line: typer.echo(line, err=True))
+        run = Run(seeded, quick, folder, lambda line: typer.echo(line, err=True), authors)
         result = measure(experiment, run)
         path = result.save(out)
         run.finish()

@@ -6,8 +6,6 @@ every unfinished game waits for her again. Rewards, hers and the opponents', add
 always sees how a hand ended, no matter who ended it.
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

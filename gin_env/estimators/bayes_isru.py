@@ -18,13 +18,14 @@ Readings:
   over her turns, and g is applied to it once, at the end: applied again at each turn it would pull all cards
   towards 0.
 - The likelihoods are not normalised, as in the paper: their sum is not the number of cards in her hand.
+- ``normalised=true`` is what the authors' player does (DualInception.java with HandEstimator.java in
+  sangttruong/ginrummy): the products are those of ``bayes:likelihood=paper``, scaled to sum to the number of
+  unknown cards after every turn, and g is applied to the result.
 - Known cards are 0 and 1.
 
 The discard risk score that paper 002 builds on them (equation 5) is `gin_env.estimators.risk.discard_risks`.
 Measured: docs/results.md, "Estimators" and docs/results.md, "Time of one estimate".
 """
-
-# mypy: disable-error-code="no-untyped-def,return-value"
 
 from __future__ import annotations
 
@@ -32,11 +33,12 @@ from pathlib import Path
 
 import numpy as np
 
+from gin_env.estimators.bayes import LEAST_OBSERVATIONS, likelihoods_of_turns
 from gin_env.estimators.frequencies import Frequencies, find_table
 from gin_env.estimators.turn_buckets import ProductEstimator, advance_products
 from gin_env.game.cards import NUM_CARDS, count_cards
 from gin_env.observations.knowledge import cards_missing, cards_unseen
-from gin_env.support.checks import check_number
+from gin_env.support.checks import check_number, check_switch
 from gin_env.support.compilation import kernel
 
 
@@ -48,16 +50,23 @@ class BayesIsruEstimator(ProductEstimator):
     table : whom it has watched: the name of a packaged table, or a file of ``gin-rummy train estimator
         bayes-isru``.
     alpha : α of the inverse-square-root unit.
+    normalised : scale the likelihoods to the number of unknown cards before g, as the authors' player does.
     """
 
     name = "bayes-isru"
 
-    def __init__(self, table: str | Path = "simple", alpha: float = 1.0) -> None:
+    def __init__(self, table: str | Path = "simple", alpha: float = 1.0, normalised: bool = False) -> None:
         self._alpha = check_number("alpha", alpha, 1e-6, 1e6)
-        self._factors = relative_likelihoods(find_table(table))
+        self._normalised = check_switch("normalised", normalised)
+        frequencies = find_table(table)
+        self._factors = (
+            likelihoods_of_turns(frequencies, LEAST_OBSERVATIONS)
+            if self._normalised
+            else relative_likelihoods(frequencies)
+        )
 
     def _write(self, views: np.ndarray, memory: np.ndarray, estimates: np.ndarray) -> None:
-        _advance(views, self._factors, self._alpha, memory, estimates)
+        _advance(views, self._factors, self._alpha, self._normalised, memory, estimates)
 
 
 def relative_likelihoods(frequencies: Frequencies) -> np.ndarray:
@@ -68,16 +77,23 @@ def relative_likelihoods(frequencies: Frequencies) -> np.ndarray:
 
 
 @kernel
-def write_bounded(products, unseen: int, known: int, missing: int, alpha: float, row) -> None:
+def write_bounded(
+    products, unseen: int, known: int, missing: int, alpha: float, normalised: bool, row
+) -> None:
     """Write g(share * product) into float32 (52,) for unseen cards, 1 for known ones, 0 for the others."""
-    share = missing / max(count_cards(unseen), 1)
+    total = float(count_cards(unseen))
+    if normalised:
+        total = 0.0
+        for card in range(NUM_CARDS):
+            total += (unseen >> card & 1) * products[card]
+    share = missing / total if total > 0 else 0.0
     for card in range(NUM_CARDS):
         likelihood = share * products[card]
         row[card] = (known >> card & 1) + (unseen >> card & 1) * likelihood / np.sqrt(alpha + likelihood**2)
 
 
 @kernel
-def _advance(views, factors, alpha, memory, estimates):
+def _advance(views, factors, alpha, normalised, memory, estimates):
     for index in range(len(views)):
         view = views[index]
         public = view.public
@@ -88,5 +104,6 @@ def _advance(views, factors, alpha, memory, estimates):
             np.int64(public.shown[1 - view.player]),
             cards_missing(public, view.player),
             alpha,
+            normalised,
             estimates[index],
         )

@@ -27,8 +27,6 @@ Readings:
 Measured: docs/results.md, "Estimators" and docs/results.md, "Time of one estimate".
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -9,8 +9,6 @@
 ==========  ==========================================================
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from typing import Any

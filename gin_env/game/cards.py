@@ -5,8 +5,6 @@ then suit: ``TH``, ``AS``. A hand is a mask with bit ``id`` set for each card, s
 one after the other, 13 bits each.
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ Everything is checked that kernels rely on when they look something up. For whol
 `state.status`.
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 import numpy as np

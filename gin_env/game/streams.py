@@ -16,8 +16,6 @@ There are two layers:
   pseudorandom number generators", OOPSLA 2014), which passes BigCrush. It is fast and can be inverted.
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 import itertools

@@ -25,8 +25,6 @@ environments have them in their observations if they are made with ``candidates=
 Where nobody has to discard, two rows are enough: rows (n, 2, NUM_FEATURES) and actions (n, 2, 2).
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from typing import Any

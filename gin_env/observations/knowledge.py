@@ -1,7 +1,5 @@
 """What a player knows for certain about the cards she cannot see, and the uniform estimate based on it."""
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 import numpy as np

@@ -6,8 +6,6 @@ in a fourteenth of the bytes. All parts are from the observer's side ("own", "op
 plays both seats.
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from collections import namedtuple

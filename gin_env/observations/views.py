@@ -3,8 +3,6 @@
 Bots and estimators receive batches of `VIEW` records (wrapped in `PlayerView`), never the state.
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator

@@ -29,14 +29,21 @@ class Run:
     quick : everything at the smallest size that still goes through all the steps: tries the command.
     folder : where the run keeps what it can use again if it is stopped: matches, data sets, networks.
     progress : called with lines that say how far the run has come.
+    authors : a checkout of the repository of a paper's authors, for the experiments that read it.
     """
 
     def __init__(
-        self, seed: int, quick: bool, folder: Path, progress: Callable[[str], object] | None = None
+        self,
+        seed: int,
+        quick: bool,
+        folder: Path,
+        progress: Callable[[str], object] | None = None,
+        authors: Path | None = None,
     ) -> None:
         self.seed = seed
         self.quick = quick
         self.folder = folder
+        self.authors = authors
         self.say = progress or (lambda line: None)
         self.bots: dict[str, str | Agent] = {}
         self.estimators: list[str] = []
@@ -131,6 +138,8 @@ class Experiment:
     """What measures it, where ``gin-rummy reproduce`` cannot: training by a script, a check of the tests."""
     pictures: Mapping[str, Callable[[Sequence[Row], Path, str], None]] = field(default_factory=dict)
     """Path in ``examples/figures`` -> what draws it from the rows, with `Result.origin` at its foot."""
+    authors: str = ""
+    """The repository of a paper's authors that it reads: it needs a checkout of it (``--authors``)."""
     parts: tuple[str, ...] = ()
     """The experiments whose stored results it is made of, if it measures nothing itself. `table` gets the
     rows of all, each with the id of its experiment as ``of``. All but the first may be missing."""

@@ -220,6 +220,17 @@ def test_bayes_multiplies_the_odds_by_the_frequencies_of_the_turn():
     assert estimate[ids("KH")[0]] > 2 * estimate[ids("3S")[0]], "she needs the other kings"
 
 
+@every_policy
+def test_normalised_likelihoods_sum_to_the_missing_cards(policy):
+    views = views_of(policy, 0)
+    likelihoods = estimators.make("bayes-isru:normalised=true").estimate(views).astype(np.float64)
+    shares = made("bayes:likelihood=paper").estimate(views)
+    free = (likelihoods > 0) & (likelihoods < 1)
+    odds = np.where(free, likelihoods / np.sqrt(1 - np.where(free, likelihoods, 0) ** 2), likelihoods)
+    assert (odds > 0).sum() > 100
+    assert np.allclose(np.minimum(odds, 1), shares, atol=1e-4)
+
+
 def test_bayes_isru_bounds_the_product():
     record = one_turn()
     view = PlayerView(np.array([record]))

@@ -50,7 +50,7 @@ def test_the_full_spelling_makes_the_same_bot(name):
 
 def test_the_files_of_bot_and_estimator_are_named_with_their_hashes():
     described = describe_bot("offensive")
-    assert described["estimator"] == "bayes-isru:table=simple,alpha=1.0"
+    assert described["estimator"] == "bayes-isru:table=simple,alpha=1.0,normalised=false"
     network = "agents/hand_strength/data/dual-inception-random-256.safetensors"
     assert set(described["files"]) == {network, "estimators/data/frequencies_simple.npz"}
     assert described["files"][network] == hashlib.sha256(packaged(network).read_bytes()).hexdigest()

@@ -16,7 +16,8 @@ def tiny_data(count: int = 64) -> DataSet:
     """Random hands with scores that a network can learn: less their deadwood."""
     hands = random_hands(count)
     estimates = np.random.default_rng(6).integers(0, 120, (count, 52), dtype=np.uint8)
-    scores = 30 - hand_features(hands)[1][:, 0]
+    deadwood = hand_features(hands)[1][:, 0]
+    scores = 30 - deadwood
     metadata = {
         "name": "tiny",
         "observations": count,
@@ -24,4 +25,4 @@ def tiny_data(count: int = 64) -> DataSet:
         "seed": 0,
         "simulated_actions": 0,
     }
-    return DataSet(hands, estimates, scores, np.ones(count, np.uint32), metadata)
+    return DataSet(hands, estimates, deadwood.astype(np.uint8), scores, np.ones(count, np.uint32), metadata)

@@ -27,7 +27,7 @@ def test_the_random_discard_bot_explores_what_the_random_explorer_does():
 def test_more_samples_of_a_deal_have_a_better_best():
     """The first two of the sixteen samples are the two: their best cannot be better."""
     bot = agents.make("simple")
-    (_, _, two, _), (_, _, many, _) = (explore_samples(bot, 7, 0, 50, samples) for samples in (2, 16))
+    (*_, two, _), (*_, many, _) = (explore_samples(bot, 7, 0, 50, samples) for samples in (2, 16))
     assert len(many) == 50
     assert len(two) <= 50
     assert many.mean() > two.mean() + 5

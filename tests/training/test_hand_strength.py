@@ -12,7 +12,7 @@ from gin_env.agents.hand_strength import networks, weights
 from gin_env.agents.hand_strength.features import CARD_ORDERS, INTERACTIONS, SUIT_ORDERS, hand_features
 from gin_env.agents.hand_strength.networks import ARCHITECTURES, build, value_averaged_over_suits
 from gin_env.game.engine import start_episode
-from gin_env.game.melds import completes_meld
+from gin_env.game.melds import best_melds, completes_meld
 from gin_env.game.rules import Rules
 from gin_env.game.state import STATE
 from gin_env.support.array_files import ArrayFileError
@@ -90,6 +90,22 @@ def test_interaction_terms_are_the_papers_126_pairs():
     )
 
 
+def test_hits_by_arrangement_leave_no_more_cards_unmelded():
+    hands = random_hands(200)
+    by_melds, by_arrangement = (hand_features(hands, hits)[1][:, 3] for hits in ("any-meld", "arrangement"))
+    for hand, count in zip(hands.tolist(), by_arrangement.tolist(), strict=True):
+        others = [1 << card for card in range(52) if not hand >> card & 1]
+        assert count == sum(_unmelded(hand | other) <= _unmelded(hand) for other in others)
+    assert (by_arrangement < by_melds).any()  # a meld that needs the cards of another one
+    with pytest.raises(ValueError, match="hits must be one of"):
+        hand_features(hands, "all")
+
+
+def _unmelded(hand: int) -> int:
+    """Cards left over by the best melds."""
+    return hand.bit_count() - sum(len(meld) for meld in best_melds(hand))
+
+
 def test_macro_features_do_not_depend_on_the_order_of_suits():
     assert len({tuple(order) for order in SUIT_ORDERS.tolist()}) == 24
     hands = random_hands(20)
@@ -114,7 +130,9 @@ def test_identical_states_are_averaged():
     estimates = np.zeros((5, 52), np.uint8)
     estimates[3, 20] = 1  # the third 7 was seen with another estimate
     scores = np.array([10, 1, 20, 99, 3], np.float32)
-    kept, kept_estimates, means, counts = average_identical(hands, estimates, scores)
+    deadwood = np.array([1, 2, 3, 4, 2], np.uint8)
+    kept, kept_estimates, kept_deadwood, means, counts = average_identical(hands, estimates, deadwood, scores)
+    assert kept_deadwood.tolist() == [1, 2, 4]
     assert kept.tolist() == [7, 9, 7]
     assert means.tolist() == [15, 2, 99]
     assert counts.tolist() == [2, 2, 1]

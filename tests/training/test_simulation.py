@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers import Table
 
-from gin_env import cards
+from gin_env import cards, melds
 from gin_env.agents.random_discard import random_discard_action
 from gin_env.agents.simple import simple_action
 from gin_env.game.engine import decision_random, play, points_for, start_episode
@@ -228,12 +228,44 @@ def test_deals_are_explored_one_after_another(all_stages):
         expected += rows if all_stages else rows[-1:]
     states = dealt()
     views, hands = space(400)
-    scores, stages = np.zeros(400, np.int64), np.zeros(400, np.int64)
+    scores, stages, deadwood = np.zeros((3, 400), np.int64)
     arguments = (states, 3, 7, 3, simulation.SIMPLE, 1, all_stages)
-    deals, rows, _ = simulation.explore_deals(*arguments, views, hands, scores, stages)
+    deals, rows, _ = simulation.explore_deals(*arguments, views, hands, scores, stages, deadwood)
     assert (deals, rows) == (3, len(expected))
     assert list(zip(hands[:rows], scores[:rows], stages[:rows], strict=True)) == expected
-    full = simulation.explore_deals(*arguments, views[:128], hands[:128], scores, stages)
+    full = simulation.explore_deals(*arguments, views[:128], hands[:128], scores, stages, deadwood)
     assert full[0] == 1, "after the first the arrays might overflow"
-    none = simulation.explore_deals(*arguments, views[:127], hands[:127], scores, stages)
+    none = simulation.explore_deals(*arguments, views[:127], hands[:127], scores, stages, deadwood)
     assert none == (0, 0, 0)
+
+
+def test_fitted_explorer_moves_first_and_plays_fewer_samples():
+    deals = range(400)
+    assert [simulation.samples_of(simulation.RANDOM, 256, 3, deal) for deal in deals] == [256] * 400
+    assert [simulation.samples_of(simulation.SIMPLE, 256, 3, deal) for deal in deals] == [1] * 400
+    fitted = np.array([simulation.samples_of(simulation.FITTED, 256, 3, deal) for deal in deals])
+    short = fitted != 200
+    assert 2 <= short.sum() <= 30  # 3 % are expected
+    assert fitted[short].min() >= 1
+    assert fitted[short].max() <= 8
+    states = dealt()
+    views, hands = space(400)
+    scores, stages, deadwood = np.zeros((3, 400), np.int64)
+    arguments = (states, 3, 7, 20, simulation.FITTED, 16, False)
+    _, rows, _ = simulation.explore_deals(*arguments, views, hands, scores, stages, deadwood)
+    assert rows > 10
+    assert set(views["public"]["dealer"][:rows].tolist()) == {1}
+
+
+def test_deadwood_of_the_last_discard_is_as_scored():
+    states = dealt()
+    views, hands = space(4000)
+    scores, stages, deadwood = np.zeros((3, 4000), np.int64)
+    arguments = (states, 3, 0, 100, simulation.SIMPLE, 1, True)
+    _, rows, _ = simulation.explore_deals(*arguments, views, hands, scores, stages, deadwood)
+    own = np.array([melds.deadwood(int(hand)) for hand in hands[:rows]])
+    last = stages[:rows] == 0
+    assert (deadwood[:rows][~last] == own[~last]).all()
+    laid_off = deadwood[:rows][last] < own[last]
+    assert (deadwood[:rows] <= own).all()
+    assert 0 < laid_off.sum() < last.sum() / 2  # on the opponent's knock some cards are laid off

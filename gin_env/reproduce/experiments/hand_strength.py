@@ -18,14 +18,20 @@ from gin_env.training.hand_strength.data_sets import DataSet
 DATA_TITLES = {"simple": "Simple", "random-16": "Random-16", "random-256": "Random-256"}
 
 
-def data_set(run: Run, name: str, stages: str = "last", observations: int = recipes.OBSERVATIONS) -> DataSet:
+def data_set(
+    run: Run,
+    name: str,
+    stages: str = "last",
+    observations: int = recipes.OBSERVATIONS,
+    estimator: str = recipes.ESTIMATOR,
+) -> DataSet:
     """The data set of a name, generated once in the run's folder; in a quick run 500 observations."""
     observations = run.size(observations, 500)
     run.say(f"data {name}, {observations:,} states")
     run.used(*(("random-discard", "simple") if name.startswith("random") else ("simple",)))
-    run.estimators += [recipes.ESTIMATOR] * (recipes.ESTIMATOR not in run.estimators)
+    run.estimators += [estimator] * (estimator not in run.estimators)
     return recipes.load_or_generate(
-        run.folder / "data", name, stages, observations=observations, seed=run.seed
+        run.folder / "data", name, stages, estimator=estimator, observations=observations, seed=run.seed
     )
 
 

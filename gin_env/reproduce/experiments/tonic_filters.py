@@ -5,8 +5,6 @@ Heuristics"). In Tonic the filters work "in concert": what any of them keeps is 
 not matter. It matters if they are asked one after the other, and one that would leave no card is skipped.
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

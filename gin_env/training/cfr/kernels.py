@@ -20,8 +20,6 @@ Keeping c means to be asked about another card, so its value is V, the mean of t
 probabilities; discarding has the value v(c). The two regrets are (1 - p) (v - V) and p (V - v).
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 import numpy as np

@@ -13,9 +13,10 @@ Readings:
 - Void hands have no winner and are left out, and so are hands in which the player never discarded.
 - The Simple set holds one player of each hand: the other's observation would not be independent.
 - Best of N samples: the player's ten cards stay, all others are dealt again for each sample. The paper says
-  "for each initial pair of hands", but the sample of Random-256 in the authors' repository fits this reading,
-  and neither both hands kept nor everything dealt again (docs/results.md, "How Random-256 is dealt"). Of
-  equal scores the first.
+  "for each initial pair of hands", but of the ways tried only this one comes near the 779 rows of Random-256
+  in the authors' repository; the "-fitted" sets have three numbers more, chosen to match those rows
+  (`gin_env.training.hand_strength.simulation`; ``gin-rummy reproduce 002/authors-data``). Of equal scores the
+  first.
 - States are identical if hand and estimate are, the estimate in steps of 1/255.
 """
 
@@ -43,6 +44,7 @@ from gin_env.support.version import __version__
 from gin_env.support.workers import Workers, opened
 from gin_env.training.hand_strength.simulation import (
     EXPLORERS,
+    FITTED,
     FLAT_MONTE_CARLO,
     MOST_OBSERVATIONS,
     RANDOM,
@@ -54,6 +56,8 @@ DATA_SETS = {
     "simple": (SIMPLE, 1),
     "random-16": (RANDOM, 16),
     "random-256": (RANDOM, 256),
+    "random-16-fitted": (FITTED, 16),
+    "random-256-fitted": (FITTED, 256),
     "flat-monte-carlo-256": (FLAT_MONTE_CARLO, 256),
 }
 """Name: (explorer, samples or simulations for each deal)."""
@@ -61,10 +65,11 @@ STAGES = ("last", "all")
 ALL_STAGES_DISCOUNT = 0.9
 FORMAT = ArrayFormat(
     kind="data set",
-    version=3,
+    version=4,
     arrays={
         "hands": (np.uint64, ("states",)),
         "estimates": (np.uint8, ("states", NUM_CARDS)),
+        "deadwood": (np.uint8, ("states",)),
         "scores": (np.float32, ("states",)),
         "counts": (np.uint32, ("states",)),
     },
@@ -84,6 +89,7 @@ class DataSet:
     ----------
     hands : uint64 (n,): the player's ten cards after her discard.
     estimates : uint8 (n, 52): 255 times the probability that the opponent holds the card.
+    deadwood : uint8 (n,): deadwood of the hand; at the last discard as it was scored, after laying off.
     scores : float32 (n,): discounted points, the mean over all observations of the state.
     counts : uint32 (n,): observations of the state.
     metadata : name, observations, seed, stages, discount, estimator, deals, simulated_actions, command,
@@ -92,6 +98,7 @@ class DataSet:
 
     hands: np.ndarray
     estimates: np.ndarray
+    deadwood: np.ndarray
     scores: np.ndarray
     counts: np.ndarray
     metadata: dict[str, Any]
@@ -128,9 +135,12 @@ def discounted_scores(points: np.ndarray, stages: np.ndarray, discount: float) -
 
 
 def average_identical(
-    hands: np.ndarray, estimates: np.ndarray, scores: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(hands, estimates, mean scores, counts) with each state once, in order of first occurrence."""
+    hands: np.ndarray, estimates: np.ndarray, deadwood: np.ndarray, scores: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(hands, estimates, deadwood, mean scores, counts) with each state once, in order of first occurrence.
+
+    States are identical if hand and estimate are; the deadwood is that of the first.
+    """
     keys = np.concatenate([hands[:, None].view(np.uint8), estimates], axis=1)
     keys = np.ascontiguousarray(keys).view(np.dtype((np.void, keys.shape[1])))[:, 0]
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
@@ -138,12 +148,19 @@ def average_identical(
     means = np.bincount(group, weights=scores) / counts
     order = np.argsort(first)
     kept = first[order]
-    return hands[kept], estimates[kept], means[order].astype(np.float32), counts[order].astype(np.uint32)
+    return (
+        hands[kept],
+        estimates[kept],
+        deadwood[kept],
+        means[order].astype(np.float32),
+        counts[order].astype(np.uint32),
+    )
 
 
 def data_set_of(
     hands: np.ndarray,
     estimates: np.ndarray,
+    deadwood: np.ndarray,
     scores: np.ndarray,
     *,
     name: str,
@@ -170,7 +187,7 @@ def data_set_of(
         "simulated_actions": simulated_actions,
         "version": __version__,
     }
-    return DataSet(*average_identical(hands, estimates, scores), metadata)
+    return DataSet(*average_identical(hands, estimates, deadwood, scores), metadata)
 
 
 def generate(
@@ -217,12 +234,13 @@ def generate(
                 progress(new)
             if found == observations:
                 break
-    hands, estimates, points, left = (
+    hands, estimates, deadwood, points, left = (
         np.concatenate(columns)[:observations] for columns in zip(*parts, strict=True)
     )
     return data_set_of(
         hands,
         estimates,
+        deadwood,
         discounted_scores(points, left, discount),
         name=name,
         explorer=EXPLORERS[explorer],
@@ -252,14 +270,15 @@ class _Task:
 _estimator = lru_cache(maxsize=2)(estimators.make)
 
 
-def _explore(task: _Task) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
-    """(hands, estimates, points, stages, actions simulated) of the deals of a task."""
+def _explore(task: _Task) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+    """(hands, estimates, deadwood, points, stages, actions simulated) of the deals of a task."""
     estimate = _estimator(task.estimator).estimate
     tables = np.zeros(4, STATE)
     tables["public"]["rules"] = Rules().record()
     room = task.deals * (8 if task.stages == "all" else 1) + MOST_OBSERVATIONS
     views, hands = np.zeros(room, VIEW), np.empty(room, np.uint64)
     points, left = np.empty(room, np.int16), np.empty(room, np.uint8)
+    deadwood = np.empty(room, np.uint8)
     deal, last = task.first, task.first + task.deals
     parts = []
     simulated = 0
@@ -276,13 +295,15 @@ def _explore(task: _Task) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
             hands,
             points,
             left,
+            deadwood,
         )
         estimates = quantised(estimate(PlayerView(views[:rows])))
-        parts.append((hands[:rows].copy(), estimates, points[:rows].copy(), left[:rows].copy()))
+        others = (array[:rows].copy() for array in (deadwood, points, left))
+        parts.append((hands[:rows].copy(), estimates, *others))
         deal += done
         simulated += actions
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return columns[0], columns[1], columns[2], columns[3], simulated
+    joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    return joined[0], joined[1], joined[2], joined[3], joined[4], simulated
 
 
 def quantised(estimates: np.ndarray) -> np.ndarray:

@@ -6,8 +6,6 @@ what is kept are those of `simulation` and `data_sets`; only the discards are th
 ``random-discard`` the data set equals that of `data_sets.generate`.
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -55,11 +53,11 @@ def explore(
     seed = check_seed(seed)
     estimate = estimators.make(estimator).estimate
     deals_at_once = _TABLES_AT_ONCE // samples
-    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    parts: list[tuple[np.ndarray, ...]] = []
     found = deals = simulated = 0
     while found < observations:
-        views, hands, points, actions = explore_samples(bot, seed, deals, deals_at_once, samples)
-        parts.append((hands, quantised(estimate(PlayerView(views))), points))
+        views, hands, deadwood, points, actions = explore_samples(bot, seed, deals, deals_at_once, samples)
+        parts.append((hands, quantised(estimate(PlayerView(views))), deadwood, points))
         deals += deals_at_once
         simulated += actions
         new = min(len(hands), observations - found)
@@ -70,7 +68,8 @@ def explore(
     return data_set_of(
         columns[0],
         columns[1],
-        discounted_scores(columns[2], np.zeros(observations), 1.0),
+        columns[2],
+        discounted_scores(columns[3], np.zeros(observations), 1.0),
         name=f"random-{samples} explored by {bot.name}",
         explorer=bot.name,
         samples=samples,
@@ -85,12 +84,12 @@ def explore(
 
 def explore_samples(
     bot: Agent, seed: int, first_deal: int, deals: int, samples: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """(views, hands, points, actions simulated) of the best sample of each deal, by deal.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+    """(views, hands, deadwood, points, actions simulated) of the best sample of each deal, by deal.
 
-    `VIEW` records (n,) of the last discard, uint64 (n,) the hands that it leaves, int16 (n,) points of the
-    player. Of equal scores the first sample counts; a deal has no row if all its samples are void, or if the
-    player never discarded in the best.
+    `VIEW` records (n,) of the last discard, uint64 (n,) the hands that it leaves, uint8 (n,) their deadwood
+    after laying off, int16 (n,) points of the player. Of equal scores the first sample counts; a deal has no
+    row if all its samples are void, or if the player never discarded in the best.
     """
     tables = np.zeros(deals * samples, STATE)
     tables["public"]["rules"] = Rules().record()
@@ -106,7 +105,8 @@ def explore_samples(
     ranked = np.where(public["winner"] >= 0, points, np.iinfo(np.int16).min).reshape(deals, samples)
     best = ranked.argmax(axis=1) + samples * np.arange(deals)
     best = best[(public["winner"][best] >= 0) & (hands[best] > 0)]
-    return last_views[best], hands[best], points[best], int(tables["hidden"]["decisions"].sum())
+    deadwood = public["deadwood"][best, 0].astype(np.uint8)
+    return last_views[best], hands[best], deadwood, points[best], int(tables["hidden"]["decisions"].sum())
 
 
 @kernel

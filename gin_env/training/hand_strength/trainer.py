@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from gin_env.agents.hand_strength.features import CARD_ORDERS, hand_features
+from gin_env.agents.hand_strength.features import CARD_ORDERS, HITS, hand_features
 from gin_env.agents.hand_strength.networks import HandStrength, build
 from gin_env.agents.hand_strength.weights import COMMAND, FILE_VERSION
 from gin_env.game.streams import check_seed
@@ -90,6 +90,15 @@ class Settings:
     seed: int = 0
     independently: bool = False
     """With `augmented`: x and o are permuted each by an order of its own, as the paper's 24² implies."""
+    hits: str = HITS[0]
+    """How hits are counted, one of `features.HITS`."""
+    scored_deadwood: bool = False
+    """The macro-feature is the deadwood that was scored (`DataSet.deadwood`), as in the authors' data."""
+
+    @property
+    def features(self) -> tuple[str, bool]:
+        """The last arguments of `batch_of` and `predict`."""
+        return self.hits, self.scored_deadwood
 
 
 class Trainer:
@@ -145,7 +154,9 @@ class Trainer:
             if progress is not None:
                 progress(len(y))
         self.train_losses.append(total / len(order))
-        residuals = self.data.scores[self.validation] - predict(self.network, self.data, self.validation)
+        residuals = self.data.scores[self.validation] - predict(
+            self.network, self.data, self.validation, *self.settings.features
+        )
         self.validation_losses.append(float(np.mean(residuals.astype(np.float64) ** 2)))
 
     def _batches(
@@ -160,7 +171,8 @@ class Trainer:
                 lengths = [len(batch) for batch in np.split(rows, range(size, len(rows), size))]
                 drawn = [generator.integers(0, len(CARD_ORDERS), (1 + independently, n)) for n in lengths]
                 own, other = np.concatenate(drawn, axis=1)[[0, -1]]
-            yield from zip(*(part.split(size) for part in batch_of(self.data, rows, own, other)), strict=True)
+            columns = batch_of(self.data, rows, own, other, *self.settings.features)
+            yield from zip(*(part.split(size) for part in columns), strict=True)
 
     def describe(self) -> dict[str, Any]:
         """What a file of weights says about its training."""
@@ -168,6 +180,8 @@ class Trainer:
             "architecture": self.settings.architecture,
             "augmented": self.settings.augmented,
             "independently": self.settings.independently,
+            "hits": self.settings.hits,
+            "scored_deadwood": self.settings.scored_deadwood,
             "seed": self.settings.seed,
             "schedule": asdict(self.settings.schedule),
             "train_losses": self.train_losses,
@@ -188,7 +202,16 @@ class Trainer:
         tensors, metadata = read_tensors(path, _CHECKPOINT, FILE_VERSION, COMMAND)
         trainer = cls(data, settings)
         expected = trainer.describe()
-        for key in ("architecture", "augmented", "independently", "seed", "schedule", "data"):
+        for key in (
+            "architecture",
+            "augmented",
+            "independently",
+            "hits",
+            "scored_deadwood",
+            "seed",
+            "schedule",
+            "data",
+        ):
             if metadata.get(key) != json.loads(json.dumps(expected[key])):
                 raise TensorFileError(f"{path} is a checkpoint of another run: its {key} differs")
         network = {key[8:]: value for key, value in tensors.items() if key.startswith("network.")}
@@ -209,14 +232,21 @@ class Trainer:
 
 
 def batch_of(
-    data: DataSet, rows: np.ndarray, own: np.ndarray | None = None, other: np.ndarray | None = None
+    data: DataSet,
+    rows: np.ndarray,
+    own: np.ndarray | None = None,
+    other: np.ndarray | None = None,
+    hits: str = HITS[0],
+    scored_deadwood: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """(x, m, o, y) of these states, unpacked from the compact data.
 
     `own` and `other`, int64 (k,) or None, are the orders (`features.SUIT_ORDERS`) that the suits of x and of
     o are brought into.
     """
-    x, macro = hand_features(data.hands[rows])
+    x, macro = hand_features(data.hands[rows], hits)
+    if scored_deadwood:
+        macro[:, 0] = data.deadwood[rows]
     o = data.estimates[rows].astype(np.float32) / np.float32(255)
     if own is not None:
         x = np.take_along_axis(x, CARD_ORDERS[own], axis=1)
@@ -230,13 +260,21 @@ def batch_of(
     )
 
 
-def predict(network: HandStrength, data: DataSet, rows: np.ndarray) -> np.ndarray:
+def predict(
+    network: HandStrength,
+    data: DataSet,
+    rows: np.ndarray,
+    hits: str = HITS[0],
+    scored_deadwood: bool = False,
+) -> np.ndarray:
     """float32 (k,): the network's values of these states of a data set."""
     network.eval()
     values = []
     with torch.no_grad():
         for first in range(0, len(rows), _EVALUATION_BATCH):
-            x, macro, o, _ = batch_of(data, rows[first : first + _EVALUATION_BATCH])
+            x, macro, o, _ = batch_of(
+                data, rows[first : first + _EVALUATION_BATCH], None, None, hits, scored_deadwood
+            )
             values.append(network(x, macro, o).numpy())
     return np.concatenate(values)
 
