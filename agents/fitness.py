@@ -278,7 +278,7 @@ def discard_or_knock_early(
     """The knock of V4 and V2 with this discard: gin (or `early_knock`) at once, else the strategy decides."""
     rest = np.int64(private.hand) & ~card_bit(card)
     deadwood = min_deadwood(rest)
-    if deadwood > public.rules.knock_limit:
+    if deadwood > public.knock_limit:
         return card
     knock = deadwood <= early_knock or choose_knock(
         public, private, player, rest, random, strategy, kind, purified, counts

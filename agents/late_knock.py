@@ -60,7 +60,7 @@ def late_knock_action(public, private, player: int, random: int, useful_draws: b
     if public.phase != DISCARD:
         return useful_draw(public, private) if useful_draws else simple_draw(public, private)
     last_turn = public.stock_left <= public.rules.stock_floor or public.turn + 1 >= public.rules.max_turns
-    knock_at = public.rules.knock_limit if last_turn else 0
+    knock_at = public.knock_limit if last_turn else 0
     return simple_action(public, private, player, random, knock_at)
 
 

@@ -126,7 +126,7 @@ def medium_action(
     if not candidates:
         candidates, _ = least_deadwood_discards(hand, allowed)
     card = pick_card(safest_then_highest(candidates, shown), random)
-    limit = min(cautious_knock_at if shown else knock_at, public.rules.knock_limit)
+    limit = min(cautious_knock_at if shown else knock_at, public.knock_limit)
     return discard_or_knock(hand, card, limit)
 
 

@@ -52,7 +52,7 @@ def random_discard_action(public, private, player: int, random: int) -> int:
         choices = fresh
     elif not choices:
         choices, _ = least_deadwood_discards(hand, allowed)
-    return discard_or_knock(hand, pick_card(choices, random), public.rules.knock_limit)
+    return discard_or_knock(hand, pick_card(choices, random), public.knock_limit)
 
 
 @kernel

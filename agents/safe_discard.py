@@ -275,7 +275,7 @@ def safe_discard_action(
     if not fresh:
         fresh = allowed
     best, least = least_deadwood_discards(hand, fresh)
-    if least <= public.rules.knock_limit:  # the hand ends, so nothing is risked by the discard
+    if least <= public.knock_limit:  # the hand ends, so nothing is risked by the discard
         card = pick_card(best, random)
         if least == 0 or knock_above == -np.inf:
             return card + KNOCK

@@ -308,7 +308,7 @@ def tonic_discards(public, private, player: int, parameters) -> int:
 @kernel
 def knock_limit(public, parameters) -> int:
     """The deadwood with which Tonic knocks in this turn."""
-    return min(parameters.knock_limits[own_turn(public)], public.rules.knock_limit)
+    return min(parameters.knock_limits[own_turn(public)], public.knock_limit)
 
 
 @kernel

@@ -23,15 +23,15 @@ def play_bot(table: Games, bot: Agent, games: np.ndarray, clairvoyant: bool = Fa
 
     Raises TypeError, ValueError or IllegalActionError, naming the bot, if what it returns cannot be played.
     """
-    games = table._different(games)
-    view = table._views(games)
+    games = table.check_different(games)
+    view = table.views(games, checked=False)
     if clairvoyant and is_clairvoyant(bot):
         hands = table.state["private"]["hand"][games, 1 - table.to_move()[games]]
         actions = bot.act_clairvoyantly(view, hands)  # type: ignore[attr-defined]
     else:
         actions = bot.act(view)
     actions = check_bot_actions(bot, actions, len(games))
-    table._play_games(games, actions, who=f"bot {bot.name!r}")
+    table.play(games, actions, who=f"bot {bot.name!r}", checked=False)
 
 
 def is_clairvoyant(bot: Agent) -> bool:

@@ -170,7 +170,7 @@ def utility_action(
     if not choices:
         choices, _ = least_deadwood_discards(hand, allowed)
     card = pick_card(choices, random)
-    return discard_or_knock(hand, card, min(knock_at, public.rules.knock_limit))
+    return discard_or_knock(hand, card, min(knock_at, public.knock_limit))
 
 
 @kernel

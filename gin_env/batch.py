@@ -1,18 +1,17 @@
-"""N games at once: `Games` owns the record array and loops the scalar rules over any part of it.
+"""A batch of games: `Games` owns the record array and applies the scalar rules to any of its games.
 
-Everything that plays (environments, matches, trainers) goes through this class; a single game is a batch
-of one. It knows both seats and no opponents: who sits where is the business of `gin_env.envs.learner_seat`.
+Everything that plays (environments, matches, trainers) uses this class; a single game is a batch of one.
+It knows both seats and no opponents: `gin_env.envs.learner_seat` decides who plays against whom.
 
-Its methods trust nobody: types, shapes and numbers of games are checked once, at the boundary, before a
-kernel runs on them. IndexError names a game that there is not; TypeError and ValueError say what else does
-not fit; nothing has changed then. The methods that begin with an underscore do the same for the environments
-and matches of this package, which hand over games that there are: for a single game the checks would take as
-long as the work.
+The methods check types, shapes and indices once, before a kernel runs on them. They raise IndexError for an
+unknown game, TypeError or ValueError for anything else that does not fit, and change nothing then. For a
+single game the checks take as long as the work. Code that has valid arrays skips them with ``checked=False``,
+`Games.begin` instead of `Games.start`, and `Games.play_legal` for actions known to be legal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -33,6 +32,7 @@ from gin_env.game.engine import (
 )
 from gin_env.game.rules import Rules
 from gin_env.game.state import OVER, STATE
+from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.observations.candidates import check_arrays, check_written, write_candidates
 from gin_env.observations.compact import COMPACT, write_compact
 from gin_env.observations.observation import OBSERVATION_SIZE, write_observation
@@ -70,7 +70,7 @@ class Games:
 
     Parameters
     ----------
-    num_games : number of games, at least 1.
+    num_games : at least 1.
     rules : default `Rules()`.
     episode : ``"hand"`` ends an episode with each hand, ``"game"`` when a player reaches the target score.
     reward : ``"points"`` pays each hand's points / 100; ``"win"`` pays 1 for the won episode (0 if void).
@@ -78,10 +78,10 @@ class Games:
     Attributes
     ----------
     state : record array (num_games,) of dtype `state.STATE`.
-    rewards : float32 (num_games,): what player 0 earned since the array was last cleared; player 1 earned
-        the opposite.
+    rewards : float32 (num_games,): what player 0 has earned since the array was last cleared; player 1 has
+        earned the opposite.
     done : bool (num_games,): the episode is over.
-    fixed_decks : the decks of the next hands of each game that `fix_deals` gave some.
+    fixed_decks : for games with fixed deals (`fix_deals`), the decks of their next hands.
     results : record array (num_games,) of dtype `HAND_RESULT`: how the last hand to end in each game ended;
         ``ended`` says whether that was in its last action.
     """
@@ -94,9 +94,9 @@ class Games:
         reward: Reward = "points",
     ) -> None:
         if not is_integer(num_games):
-            raise TypeError(f"the number of games is an integer, not {num_games!r}")
+            raise TypeError(f"num_games must be an integer, not {num_games!r}")
         if num_games < 1:
-            raise ValueError(f"at least one game is needed, not {num_games}")
+            raise ValueError(f"num_games must be at least 1, not {num_games}")
         if rules is not None and not isinstance(rules, Rules):
             raise TypeError(f"rules must be a gin_env.Rules, not {rules!r}")
         if episode not in EPISODES:
@@ -125,26 +125,43 @@ class Games:
 
     def start(
         self,
-        games: np.ndarray,
-        seeds: np.ndarray,
-        episodes: np.ndarray,
+        games: np.ndarray | None = None,
+        seeds: np.ndarray | None = None,
+        episodes: np.ndarray | None = None,
         twins: np.ndarray | None = None,
+        *,
+        seed: int | None = None,
     ) -> None:
-        """Begin an episode in each of `games` (indices, any length k).
+        """Begin an episode in some of the games.
 
-        Seeds and episode numbers, uint64 (k,), determine dealer, decks and random numbers. Where `twins`,
-        bool (k,), is true, the twin of that episode begins (see `engine.start_episode`).
+        Parameters
+        ----------
+        games : int array (k,), indices of games; default: all.
+        seeds, episodes : uint64 (k,). Together they determine dealer, decks and random numbers.
+        twins : bool (k,): where true, the twin of that episode begins (see `engine.start_episode`).
+        seed : one seed for all games, instead of `seeds`; by default a secret one. The episode numbers are
+            then, by default, the indices of the games.
+
+        Examples
+        --------
+        >>> games = Games(1000)
+        >>> games.start(seed=1)
         """
-        games = self._checked(games)
+        games = self.everyone if games is None else self.check_games(games)
+        if seeds is None:
+            seeds = np.full(len(games), fresh_seed() if seed is None else check_seed(seed), np.uint64)
+        elif seed is not None:
+            raise TypeError("start() takes seeds or seed, not both")
         seeds = _numbers("seeds", seeds, len(games))
-        episodes = _numbers("episodes", episodes, len(games))
         if twins is not None and (getattr(twins, "dtype", None) != np.bool_ or twins.shape != (len(games),)):
-            raise TypeError(f"twins is a bool array of {len(games)} entries, not {twins!r}")
-        self._begin(games, seeds, episodes, twins)
+            raise TypeError(f"twins must be a bool array of {len(games)} entries, not {twins!r}")
+        episodes = games.astype(np.uint64) if episodes is None else episodes
+        self.begin(games, seeds, _numbers("episodes", episodes, len(games)), twins)
 
-    def _begin(
+    def begin(
         self, games: np.ndarray, seeds: np.ndarray, episodes: np.ndarray, twins: np.ndarray | None = None
     ) -> None:
+        """`start` without its checks: for int64 indices and arrays that fit."""
         twins = np.zeros(len(games), np.bool_) if twins is None else twins
         _start(self.state, games, seeds, episodes, twins, self.done)
         for game in games.tolist() if self.fixed_decks else ():
@@ -178,18 +195,34 @@ class Games:
         """int8 (num_games,): the player to move in each game."""
         return self._to_move
 
-    def waiting_for(self, player: int, games: np.ndarray) -> np.ndarray:
-        """Those of `games` that are not over and in which `player` is to move."""
-        return self._waiting_for(_seat(player), self._checked(games))
+    def until_over(self, games: np.ndarray | None = None) -> Iterator[np.ndarray]:
+        """Yield the indices (int64) of those of `games` (default: all) that are not over, until none is left.
 
-    def _waiting_for(self, player: int, games: np.ndarray) -> np.ndarray:
+        Play in them between one and the next.
+
+        Examples
+        --------
+        >>> from gin_env import agents
+        >>> games, bot = Games(100), agents.make("simple")
+        >>> games.start(seed=1)
+        >>> for playing in games.until_over():
+        ...     games.play(playing, bot.act(games.views(playing)))
+        """
+        playing = self.everyone if games is None else self.check_games(games)
+        while len(playing := playing[~self.done[playing]]):
+            yield playing
+
+    def waiting_for(self, player: int, games: np.ndarray, checked: bool = True) -> np.ndarray:
+        """Those of `games` that are not over and in which `player` is to move."""
+        if checked:
+            player, games = _seat(player), self.check_games(games)
         waiting = np.empty(len(games), np.int64)
         return waiting[: _keep_waiting(self.state, self.done, games, player, waiting)]
 
     def masks(self, games: np.ndarray, masks: np.ndarray | None = None) -> np.ndarray:
         """int8 (k, 107): legal actions of the players to move; all zero where the hand is over."""
         if games is not self.everyone:
-            games = self._checked(games)
+            games = self.check_games(games)
         if masks is None:
             masks = np.empty((len(games), NUM_ACTIONS), np.int8)
         else:
@@ -202,7 +235,7 @@ class Games:
     ) -> np.ndarray:
         """float32 (k, OBSERVATION_SIZE): what `player` sees, see `gin_env.observations.observation`."""
         if games is not self.everyone:
-            games = self._checked(games)
+            games = self.check_games(games)
         if type(player) is not int or not 0 <= player <= 1:
             player = _seat(player)
         if observations is None:
@@ -221,7 +254,7 @@ class Games:
         See `gin_env.observations.compact`.
         """
         if games is not self.everyone:
-            games = self._checked(games)
+            games = self.check_games(games)
         records = result_array("records", records, (len(games),), COMPACT)
         _write_compact(self.state, games, -1 if player is None else _seat(player), records)
         return records
@@ -240,25 +273,24 @@ class Games:
         ValueError if they do not fit.
         """
         if games is not self.everyone:
-            games = self._checked(games)
+            games = self.check_games(games)
         seat = -1 if player is None else _seat(player)
         rows, actions, table = check_arrays(len(games), rows, actions, table)
         check_written(_write_candidates(self.state, games, seat, rows, actions, table))
         return rows, actions, table
 
-    def views(self, games: np.ndarray, player: int | None = None) -> PlayerView:
+    def views(self, games: np.ndarray, player: int | None = None, checked: bool = True) -> PlayerView:
         """The views (k,) of the players to move, or of one player."""
-        return self._views(self._checked(games), -1 if player is None else _seat(player))
-
-    def _views(self, games: np.ndarray, player: int = -1) -> PlayerView:
+        if checked:
+            games = self.check_games(games)
         # Zeros between the fields too, so that equal views are equal bytes.
         records = np.zeros(len(games), VIEW)
-        _write_views(self.state, games, player, records)
-        return PlayerView._of(records)
+        _write_views(self.state, games, -1 if player is None else _seat(player), records)
+        return PlayerView.of_records(records)
 
     def find_illegal(self, games: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """bool (k,): which of the int64 (k,) actions are illegal."""
-        games = self._checked(games)
+        games = self.check_games(games)
         actions = check_actions(actions, len(games))
         illegal = np.empty(len(games), np.bool_)
         _find_illegal(self.state, games, actions, illegal)
@@ -268,28 +300,26 @@ class Games:
         """Why an illegal action is illegal. Raises ValueError for a legal one."""
         return explain_illegal(self.views(np.array([game])).records, action)
 
-    def play(self, games: np.ndarray, actions: np.ndarray, who: str = "") -> None:
+    def play(self, games: np.ndarray, actions: np.ndarray, who: str = "", checked: bool = True) -> None:
         """Carry out one action in each of `games`, each named once; adds to `rewards` and sets `done`.
 
-        In a game of several hands the next hand is dealt at once. Raises IllegalActionError and changes
-        nothing if any action is illegal; `who` chose the actions, for the message.
+        In a game of several hands the next hand is dealt immediately. Raises IllegalActionError and changes
+        nothing if any action is illegal; `who` chose the actions, for the message. With ``checked=False``
+        only that is checked: games and actions must be int64 arrays of one length.
         """
-        games = self._different(games)
-        actions = check_actions(actions, len(games))
-        self._play_games(games, actions, who)
-
-    def _play_games(self, games: np.ndarray, actions: np.ndarray, who: str = "") -> None:
-        """As `play`, for int64 arrays of different games that there are."""
+        if checked:
+            games = self.check_different(games)
+            actions = check_actions(actions, len(games))
         first = _first_illegal(self.state, games, actions)
         if first >= 0:
             reason = self.explain(int(games[first]), int(actions[first]))
             where = f" in game {games[first]}" if len(self) > 1 else ""
             by = f" by {who}" if who else ""
             raise IllegalActionError(f"illegal action{by}{where}: {reason}")
-        self._play_legal(games, actions)
+        self.play_legal(games, actions)
 
-    def _play_legal(self, games: np.ndarray, actions: np.ndarray) -> None:
-        """As `_play_games`, for actions that are known to be legal."""
+    def play_legal(self, games: np.ndarray, actions: np.ndarray) -> None:
+        """`play` without any check: for int64 arrays of different games and of actions that are legal."""
         _play(
             self.state,
             games,
@@ -311,24 +341,24 @@ class Games:
             else:
                 self.fixed_decks.pop(game, None)
 
-    def _checked(self, games: np.ndarray) -> np.ndarray:
+    def check_games(self, games: np.ndarray) -> np.ndarray:
         """`games` as int64 (k,).
 
-        Raises IndexError for a game that there is not, TypeError or ValueError for what are not indices.
+        Raises IndexError for an unknown game, TypeError or ValueError for anything but indices.
         """
         array = np.asarray(games)
         if array.dtype.kind not in "iu" and array.size:
-            raise TypeError(f"games are indices (integers), not {array.dtype} ({games!r})")
+            raise TypeError(f"games must be indices (integers), not {array.dtype} ({games!r})")
         if array.ndim != 1:
-            raise ValueError(f"games are indices of shape (k,), not {array.shape}")
+            raise ValueError(f"games must be indices of shape (k,), not {array.shape}")
         array = array.astype(np.int64, copy=False)
         outside = first_outside(array, len(self))
         if outside >= 0:
-            raise IndexError(f"there is no game {games[outside]}: games run from 0 to {len(self) - 1}")
+            raise IndexError(f"unknown game {games[outside]}: games run from 0 to {len(self) - 1}")
         return array
 
-    def _different(self, games: np.ndarray) -> np.ndarray:
-        """As `_checked`; raises ValueError too if a game is named twice. Fast for ascending games."""
+    def check_different(self, games: np.ndarray) -> np.ndarray:
+        """As `check_games`; raises ValueError too if a game is named twice. Fast for ascending games."""
         if (
             type(games) is np.ndarray
             and games.dtype is _INDEX
@@ -339,37 +369,41 @@ class Games:
             and (len(games) == 1 or (games[1:] > games[:-1]).all())
         ):
             return games
-        games = self._checked(games)
+        games = self.check_games(games)
         if len(np.unique(games)) < len(games):
-            raise ValueError("a game is named twice: it takes one action at a time")
+            raise ValueError("games must differ: each takes one action at a time")
         return games
 
 
 def _seat(player: int) -> int:
-    """0 or 1. Raises TypeError or ValueError for what is no player."""
+    """0 or 1. Raises TypeError or ValueError for anything else."""
     return check_integer("player", player, 0, 1)
 
 
 def _numbers(name: str, numbers: np.ndarray, count: int) -> np.ndarray:
     """Seeds or episode numbers as uint64 (count,). Raises TypeError or ValueError if they do not fit."""
     if not isinstance(numbers, np.ndarray) or numbers.dtype != _NUMBER:
-        raise TypeError(f"{name} is a uint64 array, not {getattr(numbers, 'dtype', type(numbers).__name__)}")
+        raise TypeError(
+            f"{name} must be a uint64 array, not {getattr(numbers, 'dtype', type(numbers).__name__)}"
+        )
     if numbers.shape != (count,):
-        raise ValueError(f"{name} has one number for each of {count} games, not shape {numbers.shape}")
+        raise ValueError(f"{name} must have one number for each of {count} games, not shape {numbers.shape}")
     return numbers
 
 
 def check_actions(actions: object, num_games: int) -> np.ndarray:
     """A batch of actions as int64 (num_games,).
 
-    Raises TypeError for floats and the like, ValueError for a wrong shape. Numbers out of range are left to
-    the legality check.
+    Raises TypeError unless they are integers, ValueError for another shape. The legality check finds numbers
+    that are out of range.
     """
     array = np.asarray(actions)
     if array.dtype.kind not in "iu":
-        raise TypeError(f"actions are integers from 0 to {NUM_ACTIONS - 1}, not {array.dtype} ({actions!r})")
+        raise TypeError(
+            f"actions must be integers from 0 to {NUM_ACTIONS - 1}, not {array.dtype} ({actions!r})"
+        )
     if array.shape != (num_games,):
-        raise ValueError(f"expected one action for each of {num_games} games, not shape {array.shape}")
+        raise ValueError(f"actions must have shape ({num_games},), one for each game, not {array.shape}")
     return array.astype(np.int64)
 
 
@@ -378,7 +412,7 @@ def check_actions(actions: object, num_games: int) -> np.ndarray:
 
 @kernel
 def first_outside(games: np.ndarray, count: int) -> int:
-    """Position in `games` of the first that is none of `count` games; -1 if there is none."""
+    """Position in `games` of the first index that is not in 0..count-1; -1 without one."""
     for k in range(len(games)):
         if games[k] < 0 or games[k] >= count:
             return k
@@ -448,7 +482,7 @@ def _find_illegal(state, games, actions, illegal):
 
 @kernel
 def _first_illegal(state, games, actions):
-    """Position of the first action that may not be played; -1 if all may."""
+    """Position of the first illegal action; -1 without one."""
     for k in range(len(games)):
         game = state[games[k]]
         if not is_legal(game.public, game.private[game.public.to_move], actions[k]):

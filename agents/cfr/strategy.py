@@ -91,7 +91,7 @@ def discard_or_knock_by_strategy(
 ) -> int:
     """The action that discards this card, knocking by the strategy if the rules allow it."""
     rest = np.int64(private.hand) & ~card_bit(card)
-    if min_deadwood(rest) > public.rules.knock_limit:
+    if min_deadwood(rest) > public.knock_limit:
         return card
     knock = choose_knock(public, private, player, rest, random, strategy, kind, purified, counts)
     return card + (KNOCK if knock else 0)

@@ -244,4 +244,4 @@ def _write_best(views, owners, cards, hands, values, chosen):
             best, highest = keep_best(best, highest, cards[row], values[row])
             row += 1
         card = pick_card(best, view.random)
-        chosen[index] = discard_or_knock(np.int64(view.private.hand), card, view.public.rules.knock_limit)
+        chosen[index] = discard_or_knock(np.int64(view.private.hand), card, view.public.knock_limit)

@@ -242,7 +242,7 @@ class _Players:
             actions = np.empty(len(acting), np.int64)
             actions[~discards] = self._likeliest(games, acting[~discards], drawing)
             actions[discards] = self._likeliest(games, acting[discards], discarding)
-            games._play_legal(acting, actions)  # candidates can be played
+            games.play_legal(acting, actions)  # candidates can be played
             running = running[~games.done[running]]
         won = np.zeros(len(games))
         there = np.flatnonzero(arrived)

@@ -193,7 +193,7 @@ class raw_env(TwoPlayers):
         else:
             self._episode_number += 1
         self._estimates.forget(self._index)
-        games._begin(
+        games.begin(
             self._index, np.array([self._seed], np.uint64), np.array([self._episode_number], np.uint64)
         )
         if decks or dealer is not None:
@@ -226,7 +226,7 @@ class raw_env(TwoPlayers):
             return
         games = self.games
         self._action[0] = check_action(action)
-        games._play_games(self._index, self._action)
+        games.play(self._index, self._action, checked=False)
         self._cumulative_rewards[agent] = 0.0
         self.rewards = {"player_0": 0.0, "player_1": 0.0}
         if games.results["ended"][0]:

@@ -165,10 +165,10 @@ class raw_env(TwoPlayers):
             self._shuffles = _shuffles(check_seed(seed) if seed is not None else fresh_seed())
         dealer, deck = _next_deal(self._shuffles)
         games = self.games
-        games._begin(self._index, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+        games.begin(self._index, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
         games.set_deck(0, decks[0] if decks else deck, dealer if fixed_dealer is None else fixed_dealer)
         # Our upcard becomes the non-dealer's eleventh card: nobody has seen it, and she may discard it.
-        games._play_legal(self._index, np.array([actions.DRAW_UPCARD]))
+        games.play_legal(self._index, np.array([actions.DRAW_UPCARD]))
         games.state["public"]["taken"] = NO_CARD
         games.state["public"]["shown"] = 0
 
@@ -272,7 +272,7 @@ class raw_env(TwoPlayers):
             self._play_in_engine(card)
 
     def _play_in_engine(self, action: int) -> None:
-        self.games._play_legal(self._index, np.array([action]))
+        self.games.play_legal(self._index, np.array([action]))
         if self.games.done[0]:  # after a knock, or the last turn that there may be
             self._to_score = 0
 
@@ -305,7 +305,7 @@ class raw_env(TwoPlayers):
                 mask[CALL_GIN] = 1
             else:
                 mask[DISCARD + held] = 1
-                mask[KNOCK + held[left <= self.games.rules.knock_limit]] = 1
+                mask[KNOCK + held[left <= public["knock_limit"]]] = 1
                 if public["taken"] != NO_CARD:
                     mask[DISCARD + ID_HERE[public["taken"]]] = 0
         return mask

@@ -164,7 +164,7 @@ class LearnerSeat:
         fixed = len(decks) > 0 or dealer is not None
         began, skipped = games, 0
         while len(games):
-            self.games._begin(games, self.seeds[games], self.episodes[games])
+            self.games.begin(games, self.seeds[games], self.episodes[games])
             self.episodes[games] += np.uint64(1)
             self.games.rewards[games] = 0
             for game in games if fixed else ():
@@ -196,12 +196,12 @@ class LearnerSeat:
         if self.lose_on_illegal:
             illegal = table.find_illegal(playing, actions)
             lost, playing, actions = playing[illegal], playing[~illegal], actions[~illegal]
-            table._play_legal(playing, actions)
+            table.play_legal(playing, actions)
             table.rewards[lost] = -1
             table.done[lost] = True
             table.results["ended"][lost] = False
         else:
-            table._play_games(playing, actions)
+            table.play(playing, actions, checked=False)
         self._seat_opponents_of_new_hands(playing)
         self._play_opponents(playing)
         self.rewards = table.rewards.copy()
@@ -242,11 +242,11 @@ class LearnerSeat:
 
     def _play_opponents(self, games: np.ndarray) -> None:
         """Let the bots play until each of these games is over or waits for the learner."""
-        waiting = self.games._waiting_for(OPPONENT_SEAT, games)
+        waiting = self.games.waiting_for(OPPONENT_SEAT, games, checked=False)
         while len(waiting):
             play_seated(self.games, self._bots, self._bot_of_game[waiting], waiting)
             self._seat_opponents_of_new_hands(waiting)
-            waiting = self.games._waiting_for(OPPONENT_SEAT, waiting)
+            waiting = self.games.waiting_for(OPPONENT_SEAT, waiting, checked=False)
 
     def _seat_opponents(self, games: np.ndarray) -> None:
         """Choose the opponent of each game's current hand from the pool, by the hand's own random number."""

@@ -6,8 +6,8 @@ A hand of Gin Rummy here:
 2. The upcard is offered to the non-dealer, then to the dealer; if both pass, the non-dealer draws from the
    stock. From then on a turn is a draw (stock or upcard) and a discard.
 3. The card just taken from the pile may not be discarded in the same turn.
-4. With a discard that leaves deadwood <= `knock_limit` the player may knock. Nobody has to, not even with
-   gin.
+4. With a discard that leaves deadwood of at most `public.knock_limit` the player may knock. Nobody has to,
+   not even with gin.
 5. A turn starts only while the stock holds more than `stock_floor` cards; otherwise the hand is void.
 6. After a knock both melds are laid optimally (`gin_env.game.melds`).
 7. Gin scores `gin_bonus` + the defender's deadwood, without lay-offs. A knocker below the defender scores the
@@ -127,6 +127,7 @@ def deal(game) -> None:
         public.deadwood[player] = 0
     upcard = deck[2 * rules.hand_size]
     public.first_upcard = upcard
+    public.knock_limit = rules.knock_limit
     public.upcard = upcard
     public.taken = NO_CARD
     public.pile = card_bit(upcard)
@@ -166,7 +167,7 @@ def discards_allowed(public, private) -> int:
 def knocks_allowed(public, private) -> int:
     """Mask of the cards with whose discard the player to move may knock; discard phase only (rule 4)."""
     hand = np.int64(private.hand)
-    limit = np.int64(public.rules.knock_limit)
+    limit = np.int64(public.knock_limit)
     # A discard saves at most its own points, 10: a quick no for most hands.
     if min_deadwood(hand) > limit + 10:
         return np.int64(0)
@@ -212,7 +213,7 @@ def illegality(public, private, action: int) -> int:
     bit = card_bit(action % NUM_CARDS)
     if not discards_allowed(public, private) & bit:
         return JUST_TAKEN if hand & bit else NOT_IN_HAND
-    if action >= KNOCK and min_deadwood(hand ^ bit) > public.rules.knock_limit:
+    if action >= KNOCK and min_deadwood(hand ^ bit) > public.knock_limit:
         return TOO_MUCH_DEADWOOD
     return LEGAL
 

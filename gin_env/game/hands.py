@@ -80,7 +80,7 @@ def decline(public) -> int:
 def discard_or_knock(hand: int, card: int, limit: int) -> int:
     """The action that discards this card: with a knock if that leaves deadwood of at most `limit`.
 
-    The caller's limit must not be above `Rules.knock_limit`.
+    The caller's limit must not be above `public.knock_limit`.
     """
     return card + (KNOCK if min_deadwood(hand & ~card_bit(card)) <= limit else 0)
 

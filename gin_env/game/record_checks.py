@@ -11,7 +11,7 @@ import numpy as np
 from gin_env.game.actions import DRAW_UPCARD, PASS, is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, count_cards, deck_cards, lowest_card
 from gin_env.game.history import first_mover, next_mover
-from gin_env.game.rules import MAX_HAND_SIZE, MAX_TURNS
+from gin_env.game.rules import MAX_HAND_SIZE, MAX_KNOCK_LIMIT, MAX_TURNS
 from gin_env.game.state import DISCARD, NO_CARD, OVER
 from gin_env.support.compilation import kernel
 
@@ -34,6 +34,8 @@ def is_position(public, hand: int, player: int) -> bool:
     if not (0 <= player <= 1 and 0 <= public.to_move <= 1 and 0 <= public.dealer <= 1):
         return False
     if not (NO_CARD <= public.upcard < NUM_CARDS and NO_CARD <= public.taken < NUM_CARDS):
+        return False
+    if not 0 <= public.knock_limit <= MAX_KNOCK_LIMIT:
         return False
     if public.upcard == NO_CARD and public.phase != DISCARD:
         return False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +12,21 @@ from gin_env.support.checks import is_integer
 from gin_env.support.compilation import kernel
 
 MAX_HAND_SIZE = 10
+MAX_KNOCK_LIMIT = 100
 MAX_TURNS = 126
-"""Most turns that the history of one hand has room for (two acts a turn, two passes before them)."""
+"""Most turns that the history of one hand has room for (two actions a turn, two passes before them)."""
+_BOUNDS = {
+    "ranks": (1, NUM_RANKS),
+    "suits": (1, NUM_SUITS),
+    "hand_size": (1, MAX_HAND_SIZE),
+    "knock_limit": (0, MAX_KNOCK_LIMIT),
+    "gin_bonus": (0, 1000),
+    "undercut_bonus": (0, 1000),
+    "target_score": (1, 10_000),
+    "stock_floor": (0, 51),
+    "max_turns": (1, MAX_TURNS),
+    "max_hands": (1, 30_000),
+}
 
 
 @kernel
@@ -35,7 +49,7 @@ class Rules:
     Smaller decks (to check algorithms exactly) keep the card ids, actions and planes of the full one;
     cards that they lack are never dealt and never legal.
 
-    Raises TypeError for a value that is not an integer (opening_offer: not a bool), ValueError for rules that
+    Raises TypeError for a value that is not of the field's type, ValueError for rules that
     cannot be played.
     """
 
@@ -66,36 +80,26 @@ class Rules:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "opening_offer":
-                if not isinstance(value, bool | np.bool_):
-                    raise TypeError(f"Rules.opening_offer must be True or False, not {value!r}")
-            elif not is_integer(value):
-                raise TypeError(f"Rules.{field.name} must be an integer, not {value!r}")
-            else:
-                object.__setattr__(self, field.name, int(value))
-        object.__setattr__(self, "opening_offer", bool(self.opening_offer))
-        for name, least, most in (
-            ("ranks", 1, NUM_RANKS),
-            ("suits", 1, NUM_SUITS),
-            ("hand_size", 1, MAX_HAND_SIZE),
-            ("knock_limit", 0, 100),
-            ("gin_bonus", 0, 1000),
-            ("undercut_bonus", 0, 1000),
-            ("target_score", 1, 10_000),
-            ("stock_floor", 0, 51),
-            ("max_turns", 1, MAX_TURNS),
-            ("max_hands", 1, 30_000),
-        ):
-            if not least <= getattr(self, name) <= most:
-                raise ValueError(
-                    f"Rules.{name} = {getattr(self, name)} is out of range: {least} to {most} is possible"
-                )
+            object.__setattr__(self, field.name, self._checked(field, getattr(self, field.name)))
         if self.initial_stock <= self.stock_floor:
             raise ValueError(
                 f"a deck of {self.deck_size} cards is too small: two hands of {self.hand_size}, the upcard "
                 f"and more than {self.stock_floor} (stock_floor) stock cards are needed"
             )
+
+    @staticmethod
+    def _checked(field: Field[Any], value: Any) -> bool | int:
+        """The value of one field, as its annotation says. Raises TypeError or ValueError."""
+        if field.type == "bool":
+            if not isinstance(value, bool | np.bool_):
+                raise TypeError(f"Rules.{field.name} must be True or False, not {value!r}")
+            return bool(value)
+        if not is_integer(value):
+            raise TypeError(f"Rules.{field.name} must be an integer, not {value!r}")
+        least, most = _BOUNDS[field.name]
+        if not least <= value <= most:
+            raise ValueError(f"Rules.{field.name} = {value} is out of range: {least} to {most} is possible")
+        return int(value)
 
     @property
     def deck_size(self) -> int:
@@ -113,7 +117,7 @@ class Rules:
         return int(deck_cards(self.ranks, self.suits))
 
     def record(self) -> np.void:
-        """The rules as one record of `RULES`, as they stand in every game's public part."""
+        """The rules as one record of `RULES`, as in every game's public part."""
         records = np.zeros(1, RULES)  # zeros between the fields too, so that equal rules are equal bytes
         records[0] = tuple(getattr(self, field.name) for field in fields(self))
         return records[0]
@@ -125,7 +129,7 @@ class Rules:
 
 
 RULES = np.dtype(
-    [(field.name, np.bool_ if field.name == "opening_offer" else np.int16) for field in fields(Rules)],
+    [(field.name, np.bool_ if field.type == "bool" else np.int16) for field in fields(Rules)],
     align=True,
 )
 """Structured dtype with one field per field of `Rules`."""

@@ -37,6 +37,7 @@ OUTCOME_NAMES = ("undecided", "knock", "gin", "undercut", "void")
 PUBLIC = np.dtype(
     [
         ("rules", RULES),
+        ("knock_limit", np.int16),  # most deadwood for a knock in this hand; set at the deal
         ("phase", np.uint8),
         ("to_move", np.int8),  # player 0 or 1; at the end of a hand whoever moved last
         ("dealer", np.int8),
@@ -157,6 +158,7 @@ def _broken_numbers(public: np.void) -> list[str]:
         "phase": (OFFER, OVER),
         "to_move": (0, 1),
         "dealer": (0, 1),
+        "knock_limit": (0, rules.knock_limit),
         "first_upcard": (0, 51),
         "upcard": (NO_CARD, 51),
         "taken": (NO_CARD, 51),

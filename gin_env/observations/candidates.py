@@ -308,7 +308,7 @@ def write_discards(
     actions[:] = NO_ACTION
     hand = np.int64(private.hand)
     unseen = cards_unseen(public, private, player)
-    limit = np.int64(public.rules.knock_limit)
+    limit = np.int64(public.knock_limit)
     completions = meld_completions(hand) & unseen
     while completions:
         bit = completions & -completions
@@ -353,7 +353,7 @@ def write_draws(
         return
     hand = np.int64(private.hand)
     unseen = cards_unseen(public, private, player)
-    limit = np.int64(public.rules.knock_limit)
+    limit = np.int64(public.knock_limit)
     upcard = np.int64(public.upcard)
     gone, left = _least_and_dearest(hand | card_bit(upcard), hand)
     least = min(left, min_deadwood(hand))

@@ -30,6 +30,7 @@ COMPACT = np.dtype(
         ("hand", np.uint64),  # hers
         # As in `state.PUBLIC`:
         ("rules", RULES),
+        ("knock_limit", np.int16),
         ("phase", np.uint8),
         ("to_move", np.int8),
         ("dealer", np.int8),
@@ -85,6 +86,7 @@ def _check(records: np.ndarray) -> None:
 def write_compact(public, private, player: int, compact) -> None:
     """Write what `player` observes of a game into a `COMPACT` record."""
     compact.rules = public.rules
+    compact.knock_limit = public.knock_limit
     compact.pile = public.pile
     for either in range(2):
         compact.discarded[either] = public.discarded[either]

@@ -78,7 +78,7 @@ class PlayerView:
         self.records = records
 
     @classmethod
-    def _of(cls, records: np.ndarray) -> PlayerView:
+    def of_records(cls, records: np.ndarray) -> PlayerView:
         """The view of records (n,) that the engine has written: they are not checked."""
         view = cls.__new__(cls)
         view.records = records
@@ -179,7 +179,7 @@ class PlayerView:
             raise IndexError(f"no views {index!r} in a batch of {len(self)}") from error
         if records.dtype != VIEW:
             raise IndexError(f"a batch of views is indexed by integers, slices or arrays, not {index!r}")
-        return PlayerView._of(records.reshape(-1))
+        return PlayerView.of_records(records.reshape(-1))
 
     def __iter__(self) -> Iterator[PlayerView]:
         return (self[index] for index in range(len(self)))
@@ -278,7 +278,7 @@ def explain_illegal(views: np.ndarray, action: int) -> str:
         return f"{what}: {card_text(card)} is not in the hand ({held})"
     if reason == JUST_TAKEN:
         return f"{what}: {card_text(card)} was just taken from the discard pile"
-    left, limit = deadwood(hand & ~(1 << card)), int(public["rules"]["knock_limit"])
+    left, limit = deadwood(hand & ~(1 << card)), int(public["knock_limit"])
     return f"{what}: deadwood would be {left}, the limit is {limit}"
 
 

@@ -181,7 +181,7 @@ class GameRecord:
             if len(illegal):
                 number, action = int(illegal[0]), int(actions[illegal[0], step])
                 raise RecordError(f"hand {number + 1}, action {step + 1}: {_why(table, number, action)}")
-            table._play_legal(playing, actions[playing, step])
+            table.play_legal(playing, actions[playing, step])
         return np.split(states, begins[1:-1])
 
     def _deal_all(self) -> Games:

@@ -108,10 +108,10 @@ def from_dict(found: Any) -> GameRecord:
 
 
 def _rules(entries: _Entries) -> Rules:
-    names = [one.name for one in fields(Rules)]
-    entries.names(*names)
+    """The rules of a record; one that it lacks has its default, so that new rules leave old records valid."""
+    entries.names(*(field.name for field in fields(Rules)))
     try:
-        return Rules(**{name: entries.get(name) for name in names})
+        return Rules(**entries.found)
     except (ValueError, TypeError) as error:
         raise RecordError(str(error)) from error
 

@@ -27,17 +27,17 @@ class RecordedGames(Games):
         self._hands: list[list[HandRecord]] = [[] for _ in range(len(self))]
         self._origins = [(0, 0, False)] * len(self)
 
-    def _begin(
+    def begin(
         self, games: np.ndarray, seeds: np.ndarray, episodes: np.ndarray, twins: np.ndarray | None = None
     ) -> None:
-        super()._begin(games, seeds, episodes, twins)
+        super().begin(games, seeds, episodes, twins)
         for k, game in enumerate(games.tolist()):
             self._hands[game] = []
             self._origins[game] = (int(seeds[k]), int(episodes[k]), twins is not None and bool(twins[k]))
 
-    def _play_legal(self, games: np.ndarray, actions: np.ndarray) -> None:
+    def play_legal(self, games: np.ndarray, actions: np.ndarray) -> None:
         before = as_bytes(self.state)[games]
-        super()._play_legal(games, actions)
+        super().play_legal(games, actions)
         ended = np.flatnonzero(self.results["ended"][games])
         if not len(ended):
             return

@@ -149,7 +149,7 @@ def stepped_play(observe: Callable[[Games], object] | None = None) -> Work:
             if observe is not None:
                 observe(games)
             choose_legal(masks, episodes + step, actions)
-            games._play_legal(games.everyone, actions)  # chosen from the mask: not checked once more
+            games.play_legal(games.everyone, actions)  # chosen from the mask: not checked once more
             ended = np.flatnonzero(games.done)
             if len(ended):
                 numbers = np.arange(episodes, episodes + len(ended), dtype=np.uint64)

@@ -75,7 +75,7 @@ def test_late_knock_knocks_when_the_stock_is_down_to_its_floor(left, knocks):
 def test_the_rules_limit_the_knock_of_every_bot():
     for name in ("simple", "random-discard", "medium", "utility", "late-knock", "tonic"):
         table = holding(NEAR_GIN, "KS", "4D")
-        table.games.state["public"]["rules"]["knock_limit"] = 1
+        table.games.state["public"]["knock_limit"] = 1
         table.games.state["public"]["turn"][0] = 98
         assert not any(text.startswith("knock") for text in choices(table, name)), name
 

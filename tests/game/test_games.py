@@ -27,10 +27,10 @@ def started(number: int = 3, **options) -> Games:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"num_games": 0}, ValueError, "at least one game is needed, not 0"),
-        ({"num_games": -1}, ValueError, "at least one game is needed, not -1"),
-        ({"num_games": 2.0}, TypeError, "the number of games is an integer, not 2.0"),
-        ({"num_games": True}, TypeError, "the number of games is an integer, not True"),
+        ({"num_games": 0}, ValueError, "num_games must be at least 1, not 0"),
+        ({"num_games": -1}, ValueError, "num_games must be at least 1, not -1"),
+        ({"num_games": 2.0}, TypeError, "num_games must be an integer, not 2.0"),
+        ({"num_games": True}, TypeError, "num_games must be an integer, not True"),
         ({"rules": {}}, TypeError, "rules must be a gin_env.Rules, not {}"),
         ({"episode": "match"}, ValueError, "unknown episode 'match'; choose from hand, game"),
         ({"reward": "money"}, ValueError, "unknown reward 'money'; choose from points, win"),
@@ -204,3 +204,43 @@ def test_fixed_decks_are_dealt_hand_by_hand_in_one_game_and_then_the_seed_goes_o
     assert games.state["public"]["scores"].tolist() == [[7, 30]] * 2
     games.deck(1)[:] = 0
     assert games.deck(1).tolist() == unfixed.deck(1).tolist()
+
+
+def test_start_needs_nothing_but_a_seed():
+    games, other = Games(3), Games(3)
+    games.start(seed=5)
+    other.start(other.everyone, np.full(3, 5, np.uint64), np.arange(3, dtype=np.uint64))
+    assert games.state.tobytes() == other.state.tobytes()
+    games.start(np.array([2]), seed=5)  # the same episode again
+    assert games.state.tobytes() == other.state.tobytes()
+    with pytest.raises(TypeError, match="takes seeds or seed, not both"):
+        games.start(games.everyone, np.zeros(3, np.uint64), seed=1)
+
+
+def test_start_without_a_seed_takes_a_secret_one():
+    games, other = Games(), Games()
+    games.start()
+    other.start()
+    assert games.deck(0).tolist() != other.deck(0).tolist()
+
+
+def test_until_over_yields_the_games_that_are_not_over():
+    games = Games(20)
+    games.start(seed=1)
+    chosen, steps = np.arange(0, 20, 2), 0
+    for playing in games.until_over(chosen):
+        assert set(playing) == {game for game in chosen if not games.done[game]}
+        games.play(playing, games.masks(playing).argmax(axis=1))
+        steps += 1
+    assert steps > 0
+    assert games.done[chosen].all()
+    assert list(games.until_over(chosen)) == []
+
+
+def test_unchecked_play_still_refuses_an_illegal_action():
+    games = Games(2)
+    games.start(seed=1)
+    before = games.state.copy()
+    with pytest.raises(IllegalActionError, match="in game 1"):
+        games.play(games.everyone, np.array([PASS, DRAW_STOCK]), checked=False)
+    assert (games.state == before).all()

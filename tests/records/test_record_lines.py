@@ -99,7 +99,7 @@ DAMAGE = [
     ("more", 1, "more is no entry of version 1"),
     ("hands.0.more", 1, r"hands\[0\]\.more is no entry"),
     ("rules.knock_limit", 200, r"Rules\.knock_limit = 200 is out of range"),
-    ("rules.knock_limit", ..., r"rules\.knock_limit is missing"),
+    ("rules.stock_depth", 2, r"rules\.stock_depth is no entry"),
     ("episode", "match", "episode is 'hand' or 'game', not 'match'"),
     ("random.seed", -1, r"random\.seed is an integer from 0 to 18446744073709551615, not -1"),
     ("random.twin", 0, r"random\.twin is true or false, not 0"),
@@ -290,3 +290,11 @@ def test_a_damaged_log_is_refused():
     hands[0]["scores"] = [1, 1]
     with pytest.raises(RecordError, match="hand 1: the scores do not add up"):
         from_log(line | {"hands": hands})
+
+
+def test_missing_rules_take_their_defaults():
+    game = one_hand("knock by 0")
+    entries = json.loads(to_line(game))
+    entries["rules"] = {"max_turns": entries["rules"]["max_turns"]}
+    SCHEMA.validate(entries)
+    assert from_line(json.dumps(entries)) == game

@@ -177,7 +177,7 @@ def iterate(states, iteration, seed, exploration, strategy, regrets, sums, kind,
 
         knock = False
         rest = np.int64(private.hand) & ~card_bit(card)
-        if min_deadwood(rest) <= public.rules.knock_limit:
+        if min_deadwood(rest) <= public.knock_limit:
             number = knock_set_of(kind, public, private, player, rest)
             knock = choose_knock(public, private, player, rest, mix(random, 2), strategy, kind, False, counts)
             if explores:

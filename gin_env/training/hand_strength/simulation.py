@@ -103,7 +103,7 @@ def flat_monte_carlo_action(tables, player: int, simulations: int):
             card = lowest_card(remaining)
             remaining &= remaining - 1
             tables[2] = tables[1]
-            play(scratch, discard_or_knock(hand, card, game.public.rules.knock_limit))
+            play(scratch, discard_or_knock(hand, card, game.public.knock_limit))
             while scratch.public.phase != OVER:
                 play(scratch, reference_action(scratch, scratch.public.to_move))
             totals[card] += points_for(scratch.public, player)
@@ -115,7 +115,7 @@ def flat_monte_carlo_action(tables, player: int, simulations: int):
         remaining &= remaining - 1
         if totals[card] > totals[best]:
             best = card
-    return discard_or_knock(hand, best, game.public.rules.knock_limit), simulated
+    return discard_or_knock(hand, best, game.public.knock_limit), simulated
 
 
 @kernel
