@@ -1,9 +1,8 @@
-"""Differences between two matches on the same decks: of two bots against a third, or of one that was changed.
+"""Differences between two matches on the same decks, such as two bots against a third.
 
-Matches of one seed and equal rules deal the same decks: deal k has the same first dealer and, hand by hand,
-the same cards, whoever plays. What luck with the cards does to both matches cancels, so the interval of the
-difference is narrower than two matches on other decks would give; the formulas are in
-`gin_env.matches.intervals`.
+Matches with the same seed and rules deal the same decks: deal k has the same first dealer and the same cards
+in every hand. Luck that both matches share cancels, so the interval of the difference is narrower than for
+matches on different decks. The formulas are in `gin_env.matches.intervals`.
 
     first = play_match("fitness-cfr", "simple", 20_000, seed=0)
     second = play_match("heuristics", "simple", 20_000, seed=0)
@@ -20,12 +19,12 @@ from gin_env.matches.matches import MatchResult, check_confidence
 
 @dataclass(frozen=True)
 class Difference:
-    """A figure of bot a in one match less that of bot a in another."""
+    """A figure of bot a in one match minus that of bot a in another."""
 
     bots: tuple[tuple[str, str], tuple[str, str]]
     """(a, b) of the first match and of the second."""
     games: int
-    """In each match."""
+    """Number of games in each match."""
     seed: int
     value: float
     interval: Interval
@@ -35,17 +34,17 @@ class Difference:
         (a, b), (other_a, other_b) = self.bots
         low, high = self.interval
         return (
-            f"{a} against {b} less {other_a} against {other_b}: {self.value:+.4f} "
+            f"{a} against {b} minus {other_a} against {other_b}: {self.value:+.4f} "
             f"({100 * self.confidence:g} % interval {low:+.4f} to {high:+.4f}), "
             f"{self.games:,} games each on the same decks"
         )
 
 
 def win_rate_difference(first: MatchResult, second: MatchResult, confidence: float = 0.95) -> Difference:
-    """`first.win_rate` less `second.win_rate`, with an interval that pairs the matches deal by deal.
+    """Return `first.win_rate` minus `second.win_rate`, with an interval that pairs the matches deal by deal.
 
-    Raises ValueError unless both have their `deals` and were played on the same decks: with one seed, number
-    of games, kind of episode and rules.
+    Raises ValueError unless both matches have their `deals` and used the same decks: the same seed, number of
+    games, kind of episode and rules.
     """
     _check_same_decks(first, second)
     check_confidence(confidence)
@@ -54,7 +53,7 @@ def win_rate_difference(first: MatchResult, second: MatchResult, confidence: flo
 
 
 def points_difference(first: MatchResult, second: MatchResult, confidence: float = 0.95) -> Difference:
-    """By how many points per hand bot a leads bot b, in the first match less in the second.
+    """Return bot a's lead in points per hand in the first match minus its lead in the second.
 
     A lead is the difference of the two `MatchResult.points_per_hand`. Raises ValueError as
     `win_rate_difference` does, and for matches of a single deal.
@@ -62,12 +61,14 @@ def points_difference(first: MatchResult, second: MatchResult, confidence: float
     _check_same_decks(first, second)
     check_confidence(confidence)
     leads = [match.points_per_hand[0] - match.points_per_hand[1] for match in (first, second)]
-    one, other = (
+    of_first, of_second = (
         deviations(deals["points"][:, 0] - deals["points"][:, 1], deals["hands"])
         for deals in (first.each_deal(), second.each_deal())
     )
     value = leads[0] - leads[1]
-    return _difference(first, second, value, mean_interval(value, one - other, confidence), confidence)
+    return _difference(
+        first, second, value, mean_interval(value, of_first - of_second, confidence), confidence
+    )
 
 
 def _difference(
@@ -78,11 +79,11 @@ def _difference(
 
 def _check_same_decks(first: MatchResult, second: MatchResult) -> None:
     for name in ("seed", "games", "episode", "rules"):
-        one, other = getattr(first, name), getattr(second, name)
-        if one != other:
+        value, other = getattr(first, name), getattr(second, name)
+        if value != other:
             raise ValueError(
-                f"a difference needs two matches on the same decks, but {name} is {one!r} in one and "
-                f"{other!r} in the other: play both with one seed, number of games, kind of episode and rules"
+                f"a difference needs two matches on the same decks, but {name} is {value!r} in the first "
+                f"and {other!r} in the second; play both with the same seed, games, episode and rules"
             )
     for match in (first, second):
         match.each_deal()

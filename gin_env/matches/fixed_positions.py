@@ -1,9 +1,9 @@
-"""Positions that stay the same for ever, and a bot's decisions in them: whether it is still the same bot.
+"""Fixed positions, and a hash of a bot's decisions in them that shows whether the bot has changed.
 
-The positions come from whole hands. Their decks, what is played in them and the numbers that bots break
-ties with are SHA-256 of fixed texts; so they depend on the rules of the game alone, on no bot, and not on how
-this release shuffles. Seven times in eight both sides take what completes a meld and discard to the least
-deadwood; they never knock. That gives all phases, both seats, early and late hands, and many positions in
+The positions come from whole hands. Their decks, the actions played and the random numbers for ties are
+SHA-256 hashes of fixed texts, so they depend only on the rules of the game, not on any bot or on how this
+release shuffles. Seven times in eight both players take a card that completes a meld and discard to minimum
+deadwood; they never knock. This covers all phases, both seats, early and late turns, and many positions in
 which a knock is possible.
 """
 
@@ -28,15 +28,15 @@ HANDS = 24
 
 
 def fixed_views() -> PlayerView:
-    """The positions, as views of the players to move; in the order in which they were played."""
+    """Return the positions as views of the players to move, in the order in which they were played."""
     return PlayerView(_fixed_records().copy())
 
 
 def decision_hash(bot: str | Agent, *, programs: bool = False) -> str:
-    """SHA-256 of the bot's actions in `fixed_views`, shortened to 32 hexadecimal digits.
+    """Return the SHA-256 of the bot's actions in `fixed_views`, shortened to 32 hexadecimal digits.
 
-    Two bots that decide alike have the same one. `programs` is that of `gin_env.agents.resolve`. Raises as
-    that function does, and if the bot's actions cannot be played.
+    Bots that decide alike there have the same hash. `programs` is that of `gin_env.agents.resolve`. Raises as
+    that function does, and ValueError if the bot plays an illegal action.
     """
     bot = resolve(bot, programs=programs)
     view = fixed_views()
@@ -47,8 +47,8 @@ def decision_hash(bot: str | Agent, *, programs: bool = False) -> str:
     return hashlib.sha256(actions.astype(np.uint8).tobytes()).hexdigest()[:32]
 
 
-def number_of(text: str) -> int:
-    """A number of 64 bits that belongs to a text."""
+def hash_of(text: str) -> int:
+    """Return the 64-bit number of a text."""
     return int.from_bytes(hashlib.sha256(f"gin-env fixed positions: {text}".encode()).digest()[:8], "little")
 
 
@@ -58,35 +58,35 @@ def _fixed_records() -> np.ndarray:
     zeros = np.zeros(HANDS, np.uint64)
     games.start(games.everyone, zeros, zeros)
     for hand in range(HANDS):
-        numbers = [number_of(f"deck {hand}, card {card}") for card in range(NUM_CARDS)]
+        numbers = [hash_of(f"deck {hand}, card {card}") for card in range(NUM_CARDS)]
         games.set_deck(hand, np.argsort(np.array(numbers, np.uint64)), dealer=hand % 2)
-    parts = []
+    records_of_steps = []
     running, step = games.everyone, 0
     while len(running):
         records = games.views(running).records
         for hand, record in zip(running.tolist(), records, strict=True):
-            record["random"] = number_of(f"tie {hand}, step {step}")
-        parts.append(records)
+            record["random"] = hash_of(f"tie {hand}, step {step}")
+        records_of_steps.append(records)
         masks = games.masks(running)
         actions = [
-            _action(record, mask, number_of(f"play {hand}, step {step}"))
+            _action(record, mask, hash_of(f"play {hand}, step {step}"))
             for hand, record, mask in zip(running.tolist(), records, masks, strict=True)
         ]
         games.play(running, np.array(actions))
         running, step = running[~games.done[running]], step + 1
-    return np.concatenate(parts)
+    return np.concatenate(records_of_steps)
 
 
 def _action(record: np.void, mask: np.ndarray, number: int) -> int:
-    """What is played in a position."""
+    """Return the action played in a position."""
     usual, number = bool(number % 8), number // 8
     legal = np.flatnonzero(mask).tolist()
     hand = np.int64(record["private"]["hand"])
     if record["public"]["phase"] != DISCARD:
         if DRAW_UPCARD in legal and bool(completes_meld(hand, np.int64(record["public"]["upcard"]))) == usual:
             return DRAW_UPCARD
-        others = [action for action in legal if action != DRAW_UPCARD]
-        return others[number % len(others)]
+        declining = [action for action in legal if action != DRAW_UPCARD]
+        return declining[number % len(declining)]
     discards = [action for action in legal if action < NUM_CARDS]
     if usual:
         best, _ = least_deadwood_discards(hand, np.int64(sum(1 << card for card in discards)))

@@ -1,25 +1,25 @@
-"""Intervals from matches: the two games of a deal are one observation, not two.
+"""Confidence intervals for matches, in which the two games of a deal are one observation.
 
 A deal is played twice with the seats swapped. Good cards help each bot once, so the two games tend to split,
-and a match says more than as many independent games would. What follows needs nothing but the totals of each
-deal, and assumes nothing but that deals are independent of each other.
+and a match is more informative than the same number of independent games. The formulas need only the totals
+of each deal and assume only that deals are independent.
 
 Win rate: Wilson's interval (1927) of p = games won / games decided, for n / f games where n were decided.
 f is the design effect (Kish, 1965): the variance of p over the deals, divided by p (1 - p) / n, which it
 would be if the games were independent. With r_k = won - p decided in deal k, of m deals, the variance is
-m / (m - 1) times the sum of r_k^2, divided by n^2 (that of a ratio, linearised). So that few deals that
-happen to split alike do not leave an interval of no width, z^2 more deals are counted whose design effect is
-1, as Wilson's centre counts z^2 more games that split (z is the normal quantile, 1.96 for 95 %):
+m / (m - 1) times the sum of r_k^2, divided by n^2 (that of a ratio, linearised). A few deals that all split
+would give an interval of width 0. To avoid that, z^2 more deals with a design effect of 1 are counted, just
+as Wilson's centre counts z^2 more games that split (z is the normal quantile, 1.96 for 95 %):
 
     f = (m f + z^2) / (m + z^2)
 
 Difference of two win rates on the same deals: Newcombe's interval for paired proportions (Statistics in
 Medicine 17, 1998, 2635-2650) from these two intervals and the correlation of the two matches' r_k over the
-deals, times m / (m + z^2): here too z^2 more deals are counted, in which there is none.
+deals, times m / (m + z^2): again z^2 more deals are counted, without correlation.
 
 Points per hand, and differences of them: t intervals, with the variance of a ratio as above.
 
-tests/matches/test_intervals.py holds that they cover what they should; docs/results.md has the figures.
+tests/matches/test_intervals.py checks their coverage.
 """
 
 from __future__ import annotations
@@ -32,36 +32,42 @@ Interval = tuple[float, float]
 
 
 def normal_quantile(confidence: float) -> float:
-    """z: a normal variable lies within ± z with this probability (1.96 for 0.95)."""
+    """Return z such that a normal variable is within ± z with this probability (1.96 for 0.95)."""
     from scipy.special import ndtri
 
     return float(ndtri((1 + confidence) / 2))
 
 
-def wilson_interval(rate: float, games: float, confidence: float = 0.95) -> Interval:
-    """Wilson's interval (1927) of a rate among so many independent games, any number above 0."""
+def wilson_interval(rate: float, num_games: float, confidence: float = 0.95) -> Interval:
+    """Return Wilson's interval (1927) of a rate over `num_games` > 0 independent games."""
     z_squared = normal_quantile(confidence) ** 2
-    centre = (rate + z_squared / (2 * games)) / (1 + z_squared / games)
-    half = math.sqrt(z_squared * (rate * (1 - rate) / games + z_squared / (4 * games**2)))
-    half /= 1 + z_squared / games
+    centre = (rate + z_squared / (2 * num_games)) / (1 + z_squared / num_games)
+    half = math.sqrt(z_squared * (rate * (1 - rate) / num_games + z_squared / (4 * num_games**2)))
+    half /= 1 + z_squared / num_games
     return (0.0 if rate == 0 else centre - half), (1.0 if rate == 1 else centre + half)
 
 
 def deviations(totals: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """What each deal adds to the error of the ratio sum(totals) / sum(counts), times the number of deals.
+    """Return the contribution of each deal to the error of a ratio, times the number of deals.
 
-    Float64 (m,), with mean 0. The variance of the ratio is ``deviations.var(ddof=1) / m``; that of a weighted
-    sum of ratios on the same deals is the same of the weighted sum of their deviations. `totals` and
-    `counts`, (m,), may be, for example, the games that were won and decided in each deal.
+    Parameters
+    ----------
+    totals, counts : arrays, shape (m,): numerator and denominator of each deal, such as games won and games
+        decided. The ratio is ``sum(totals) / sum(counts)``.
+
+    Returns
+    -------
+    float64 array, shape (m,), with mean 0. The variance of the ratio is ``deviations.var(ddof=1) / m``. For a
+    weighted sum of ratios on the same deals, use the weighted sum of their deviations.
     """
     return (totals - totals.sum() / counts.sum() * counts) * (len(counts) / counts.sum())
 
 
 def design_effect(wins: np.ndarray, decided: np.ndarray) -> float:
-    """The variance of the win rate over that of as many independent games.
+    """Return the variance of the win rate divided by that of the same number of independent games.
 
-    1 if there are fewer than two deals or if all games ended alike; 2 if the games of a deal always end
-    alike; 0 if they always split. `wins` and `decided` are the games of each deal, (m,).
+    `wins` and `decided` are the games of each deal, shape (m,). The result is 1 with fewer than two deals or
+    if all games ended alike, 2 if the two games of a deal always end alike, and 0 if they always split.
     """
     if len(decided) < 2 or not 0 < wins.sum() < decided.sum():
         return 1.0
@@ -71,30 +77,30 @@ def design_effect(wins: np.ndarray, decided: np.ndarray) -> float:
 
 
 def win_rate_interval(wins: np.ndarray, decided: np.ndarray, confidence: float = 0.95) -> Interval:
-    """Interval of the share of the decided games that were won; 0 to 1 if none was decided.
+    """Return the interval of the share of decided games that were won; (0, 1) if none was decided.
 
-    `wins` and `decided` are the games of each deal, (m,).
+    `wins` and `decided` are the games of each deal, shape (m,).
     """
-    games = int(decided.sum())
-    if not games:
+    num_games, num_deals = int(decided.sum()), len(decided)
+    if not num_games:
         return 0.0, 1.0
-    further = normal_quantile(confidence) ** 2
-    deals = len(decided)
-    effect = (deals * design_effect(wins, decided) + further) / (deals + further)
-    return wilson_interval(int(wins.sum()) / games, games / effect, confidence)
+    z_squared = normal_quantile(confidence) ** 2
+    effect = (num_deals * design_effect(wins, decided) + z_squared) / (num_deals + z_squared)
+    return wilson_interval(int(wins.sum()) / num_games, num_games / effect, confidence)
 
 
 def newcombe_interval(
     first: tuple[float, Interval], second: tuple[float, Interval], correlation: float = 0.0
 ) -> Interval:
-    """Interval of the first rate less the second, each given with its interval, by Newcombe's square and add.
+    """Return the interval of the first rate minus the second by Newcombe's square-and-add method.
 
-    Statistics in Medicine 17 (1998), 873-890 (method 10) for independent rates, 2635-2650 for paired ones.
+    Each rate is given with its own interval. Source: Statistics in Medicine 17 (1998), 873-890 (method 10)
+    for independent rates, 2635-2650 for paired ones.
     """
     (rate, (low, high)), (other, (other_low, other_high)) = first, second
 
-    def distance(one: float, another: float) -> float:
-        return math.sqrt(one**2 + another**2 - 2 * correlation * one * another)
+    def distance(x: float, y: float) -> float:
+        return math.sqrt(x**2 + y**2 - 2 * correlation * x * y)
 
     value = rate - other
     return value - distance(rate - low, other_high - other), value + distance(high - rate, other - other_low)
@@ -103,16 +109,16 @@ def newcombe_interval(
 def win_rate_difference_interval(
     first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray], confidence: float = 0.95
 ) -> Interval:
-    """Interval of the first win rate less the second, on the same deals in the same order.
+    """Return the interval of the first win rate minus the second, on the same deals in the same order.
 
-    Both are (wins, decided): the games of each deal, (m,). -1 to 1 if one of them has no decided game.
+    Both are (wins, decided): the games of each deal, shape (m,). (-1, 1) if either has no decided game.
     """
     if not (first[1].any() and second[1].any()):
         return -1.0, 1.0
-    one, other = deviations(*first), deviations(*second)
-    deals, scale = len(one), math.sqrt((one @ one) * (other @ other))
-    correlation = float(one @ other) / scale if scale else 0.0
-    correlation *= deals / (deals + normal_quantile(confidence) ** 2)
+    x, y = deviations(*first), deviations(*second)
+    num_deals, scale = len(x), math.sqrt((x @ x) * (y @ y))
+    correlation = float(x @ y) / scale if scale else 0.0
+    correlation *= num_deals / (num_deals + normal_quantile(confidence) ** 2)
     rates = [
         (float(wins.sum() / decided.sum()), win_rate_interval(wins, decided, confidence))
         for wins, decided in (first, second)
@@ -121,14 +127,15 @@ def win_rate_difference_interval(
 
 
 def mean_interval(value: float, of_deals: np.ndarray, confidence: float = 0.95) -> Interval:
-    """The t interval of a value, from its `deviations` or a weighted sum of such, (m,).
+    """Return the t interval of a value from its `deviations`, or a weighted sum of such, shape (m,).
 
     Raises ValueError for fewer than two deals, which have no spread.
     """
     from scipy.special import stdtrit
 
-    deals = len(of_deals)
-    if deals < 2:
-        raise ValueError("one deal has no spread: an interval needs at least two deals, which are four games")
-    error = float(stdtrit(deals - 1, (1 + confidence) / 2)) * of_deals.std(ddof=1) / math.sqrt(deals)
-    return value - float(error), value + float(error)
+    num_deals = len(of_deals)
+    if num_deals < 2:
+        raise ValueError("an interval needs at least two deals (four games)")
+    quantile = float(stdtrit(num_deals - 1, (1 + confidence) / 2))
+    error = quantile * float(of_deals.std(ddof=1)) / math.sqrt(num_deals)
+    return value - error, value + error

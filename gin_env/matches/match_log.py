@@ -1,8 +1,8 @@
-"""Matches that have been played, kept in a file: who is stopped among many of them goes on from there.
+"""A file of finished matches, so that a long run can be resumed.
 
-A match depends on its two bots, its seed, games, kind of episode and rules alone, so one that has been played
-need not be played again. The file has a line of JSON for the release and one for each match; a match is on
-the disk before the next one begins.
+A match depends only on its two bots, seed, number of games, kind of episode and rules, so a finished match
+need not be played again. The file has one line of JSON for the release and one for each match. Each match is
+on disk before the next one starts.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from gin_env.support.workers import Workers
 
 
 class MatchLog:
-    """The matches in a file, which appears with the first one.
+    """A file of finished matches; it is created with the first match.
 
     Parameters
     ----------
     path : the file.
-    resume : go on with the file; without it there must be none.
+    resume : continue an existing file; without it the file must not exist.
 
-    Raises FileNotFoundError if there is nothing to resume, ValueError if there is a file but it is not to be
-    resumed, is damaged, or comes from another release.
+    Raises FileNotFoundError if there is nothing to resume, ValueError if the file exists without `resume`, is
+    damaged, or comes from another release.
     """
 
     def __init__(self, path: str | Path, resume: bool = False) -> None:
@@ -44,7 +44,7 @@ class MatchLog:
             self._read()
         elif self.path.exists():
             raise ValueError(
-                f"{path} holds matches of a run that was stopped: go on with --resume, or delete it"
+                f"{path} holds the matches of an interrupted run; continue it with --resume, or delete it"
             )
 
     def __len__(self) -> int:
@@ -52,7 +52,7 @@ class MatchLog:
 
     @property
     def seed(self) -> int | None:
-        """The seed of the first match; None if there is no match yet."""
+        """The seed of the first match; None before the first match."""
         return next((match.seed for match in self._matches.values()), None)
 
     def play(
@@ -68,10 +68,10 @@ class MatchLog:
         record: Recorder | None = None,
         workers: int | Literal["all"] | Workers = 1,
     ) -> MatchResult:
-        """The match of these bots: from the file, or played by `play_match` and added to it.
+        """Return the match from the file, or play it with `play_match` and add it to the file.
 
-        `names` are what the bots are known by in the file: bots that play differently need different ones.
-        With `record` the games of a match that is played are recorded; `workers` play it: see `play_match`.
+        `names` identify the bots in the file: bots that play differently need different names. The other
+        parameters are those of `play_match`.
         """
         key = json.dumps([*names, games, seed, episode, asdict(rules or Rules())])
         if key in self._matches:
@@ -104,19 +104,21 @@ class MatchLog:
 
     def _read(self) -> None:
         if not self.path.exists():
-            raise FileNotFoundError(f"nothing to resume: there is no {self.path}")
+            raise FileNotFoundError(f"nothing to resume: {self.path} does not exist")
         *lines, unfinished = self.path.read_text().split("\n")  # "" unless the last line was cut short
         try:
             release = json.loads(lines[0])["matches_of_release"]
             for line in lines[1:]:
                 entry = json.loads(line)
                 if "deals" not in entry["match"]:
-                    raise ValueError("an earlier commit wrote it, without the results of the deals")
+                    raise ValueError("a match has no per-deal results")
                 self._matches[entry["key"]] = MatchResult.from_dict(entry["match"])
         except (ValueError, TypeError, KeyError, IndexError) as error:
-            raise ValueError(f"{self.path} holds no matches, or is damaged: delete it ({error})") from error
+            raise ValueError(
+                f"{self.path} is damaged or not a file of matches; delete it ({error})"
+            ) from error
         if release != __version__:
-            raise ValueError(f"{self.path} comes from release {release}, not {__version__}: delete it")
+            raise ValueError(f"{self.path} comes from release {release}, not {__version__}; delete it")
         self._lines = lines
         if unfinished:
             write_text(self.path, "\n".join(lines) + "\n")

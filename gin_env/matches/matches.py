@@ -1,11 +1,12 @@
-"""Matches between two bots: thousands of games at once, seats and dealers balanced.
+"""Matches between two bots, thousands of games in parallel, with seats and dealers balanced.
 
 Games come in pairs that share their decks and their first dealer, with the seats swapped: each bot holds
-each hand once. So that a bot with memory does not meet in one game the cards that its opponent holds in the
-other, the suits of the second game are permuted (the rules do not know suits), and the games are played in a
-random order. The result depends on the seed alone, not on how the games are batched.
+each hand once. The second game has its suits permuted (the rules treat suits alike) and the games are played
+in random order, which makes it harder for a bot with memory to recognise its opponent's cards. The result
+depends only on the seed, not on how the games are batched.
 
-Whoever knows the seed knows the decks. Without one a match draws a secret seed, and tells it with the result.
+Anyone who knows the seed can reconstruct every deck. By default a match draws a secret seed and reports it
+with the result.
 """
 
 from __future__ import annotations
@@ -31,24 +32,25 @@ from gin_env.matches.intervals import (
     wilson_interval,
     win_rate_interval,
 )
-from gin_env.matches.match_parts import DEAL_RESULT, Setting, Tally, play_games, play_parts
 from gin_env.matches.recording import MatchRecording
+from gin_env.matches.shards import DEAL_RESULT, MatchSetting, Tally, play_games, play_shards
 from gin_env.records import Recorder
 from gin_env.support.atomic import write_json
 from gin_env.support.checks import check_switch, is_integer
 from gin_env.support.workers import Workers, opened
 
 BATCH_SIZE = 2048
-"""Games played at once, at most. With the package's own bots the result does not depend on it, nor on who
-plays which part of a match: those with networks decide in float64 what float32 cannot tell apart. A policy of
-your own may decide otherwise where two of its outputs agree to the last bits, since a batch is added up in
-another order than a single view; so may the estimates of networks (``nn``, ``shankar-cnn``,
-``suit-equivariant``), by about 1e-7."""
+"""Maximum number of games played at the same time.
+
+The result does not depend on it with the package's own bots: bots with networks use float64 where float32
+cannot separate two actions. Your own network may decide differently in another batch size when two outputs
+agree to the last bits, because sums are evaluated in another order. For the same reason the estimates of
+networks (``nn``, ``shankar-cnn``, ``suit-equivariant``) differ by about 1e-7."""
 
 
 @dataclass(frozen=True)
 class MatchResult:
-    """Result of a match between bots a and b. Pairs are (a's, b's)."""
+    """The result of a match between bots a and b. Pairs are (a's, b's)."""
 
     bots: tuple[str, str]
     games: int
@@ -56,11 +58,11 @@ class MatchResult:
     episode: str
     """``"game"``: games to the target score; ``"hand"``: every game was a single hand."""
     wins: tuple[int, int]
-    """Games won; the rest of `games` was undecided (void hands, or `Rules.max_hands`)."""
+    """Games won; the other games were undecided (void hands, or `Rules.max_hands`)."""
     hands: int
-    """Hands played, void ones included."""
+    """Hands played, including void hands."""
     knocks: tuple[int, int]
-    """Knocks by each, gins and undercut knocks included."""
+    """Knocks by each, including gins and undercut knocks."""
     gins: tuple[int, int]
     """Gins by each."""
     undercuts: tuple[int, int]
@@ -72,23 +74,22 @@ class MatchResult:
     turns: int
     """Turns of both players in all hands."""
     clairvoyant: bool = False
-    """Bots that can be told the opponent's hand were told it: no fair match."""
+    """Whether clairvoyant bots saw the opponent's hand; such a match is not fair."""
     rules: Rules = field(default_factory=Rules)
     """The rules of all hands."""
     deals: np.ndarray | None = field(default=None, repr=False, compare=False)
-    """`DEAL_RESULT` records (games / 2,), one for each deal in the order of their numbers, 14 bytes each.
-    None for a result that was read from JSON without them."""
+    """`DEAL_RESULT` records, shape (games / 2,), one for each deal; None if read from JSON without them."""
 
     @property
     def win_rate(self) -> float:
-        """a's share of the decided games (0.5 if none was decided)."""
+        """Bot a's share of the decided games (0.5 if none was decided)."""
         decided = sum(self.wins)
         return self.wins[0] / decided if decided else 0.5
 
     def confidence_interval(self, confidence: float = 0.95) -> Interval:
-        """Wilson interval of `win_rate` in which the two games of a deal are one observation.
+        """Return the Wilson interval of `win_rate` with the two games of a deal as one observation.
 
-        The formula is in `gin_env.matches.intervals`. Without `deals` it is `wilson_interval`.
+        Without `deals` it is `wilson_interval`. The formula is in `gin_env.matches.intervals`.
         """
         check_confidence(confidence)
         if self.deals is None:
@@ -101,31 +102,31 @@ class MatchResult:
         return self.confidence_interval()
 
     def wilson_interval(self, confidence: float = 0.95) -> Interval:
-        """Wilson interval of `win_rate` as if games were independent: too wide, since deals tend to split."""
+        """Return the Wilson interval of `win_rate` as if all games were independent."""
         check_confidence(confidence)
         decided = sum(self.wins)
         return wilson_interval(self.win_rate, decided, confidence) if decided else (0.0, 1.0)
 
     @property
     def wins_and_decided(self) -> tuple[np.ndarray, np.ndarray]:
-        """Games of each deal that a won, and that anybody won: int64 (games / 2,) each. Needs `deals`."""
+        """Games of each deal won by a, and decided: int64 (games / 2,) each. Needs `deals`."""
         wins = self.each_deal()["wins"].astype(np.int64)
         return wins[:, 0], wins.sum(axis=1)
 
     @property
     def design_effect(self) -> float | None:
-        """Variance of `win_rate` over that of as many independent games; None without `deals`."""
+        """Variance of `win_rate` divided by that of as many independent games; None without `deals`."""
         return None if self.deals is None else design_effect(*self.wins_and_decided)
 
     @property
     def points_per_hand(self) -> tuple[float, float]:
-        """Mean points scored by each in a hand, void hands included."""
+        """Mean points scored by each in a hand, including void hands."""
         return self.points[0] / self.hands, self.points[1] / self.hands
 
     def points_intervals(self, confidence: float = 0.95) -> tuple[Interval, Interval]:
-        """t intervals of `points_per_hand`, over the deals.
+        """Return t intervals of `points_per_hand` over the deals.
 
-        Raises ValueError without `deals`, or if there is only one.
+        Raises ValueError without `deals` or with only one deal.
         """
         check_confidence(confidence)
         deals = self.each_deal()
@@ -136,16 +137,15 @@ class MatchResult:
         return a, b
 
     def each_deal(self) -> np.ndarray:
-        """`deals`. Raises ValueError if there are none."""
+        """Return `deals`. Raises ValueError if the result has none."""
         if self.deals is None:
             raise ValueError(
-                "this result does not say what each deal came to: play the match again, "
-                "and save it with deals=True"
+                "this result has no per-deal results; play the match again and save it with deals=True"
             )
         return self.deals
 
     def swapped(self) -> MatchResult:
-        """The same match with its bots the other way round: a is b and b is a."""
+        """Return the same match with bots a and b exchanged."""
         pairs = {name: getattr(self, name)[::-1] for name in PAIRS}
         deals = None
         if self.deals is not None:
@@ -155,8 +155,8 @@ class MatchResult:
         return replace(self, **pairs, deals=deals)
 
     def as_dict(self, confidence: float = 0.95, deals: bool = False) -> dict[str, Any]:
-        """All figures, the derived ones too, for JSON; with `deals` lists for the fields of `DEAL_RESULT`."""
-        record = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "deals"}
+        """Return all figures, including derived ones, for JSON; with `deals` also lists for `DEAL_RESULT`."""
+        record = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "deals"}
         paired = self.deals is not None and len(self.deals) > 1
         record |= {
             "rules": asdict(self.rules),
@@ -175,11 +175,12 @@ class MatchResult:
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> MatchResult:
-        """The match of which `as_dict` made this record, after JSON too; derived figures are left out.
+        """Return the match that `as_dict` wrote; derived figures are ignored.
 
-        Raises KeyError, TypeError or ValueError for a record that is no match.
+        Raises KeyError, TypeError or ValueError if the record is not a match.
         """
-        figures = {one.name: record[one.name] for one in fields(cls) if one.name not in ("rules", "deals")}
+        names = {field.name for field in fields(cls)} - {"rules", "deals"}
+        figures = {name: record[name] for name in names}
         figures |= {name: tuple(record[name]) for name in PAIRS}
         deals = None
         if "deals" in record:
@@ -193,7 +194,7 @@ class MatchResult:
         write_json(path, self.as_dict(confidence, deals))
 
     def summary(self, confidence: float = 0.95) -> str:
-        """Win rate with its interval; hands, points and how they ended; whether a bot was clairvoyant."""
+        """Return the win rate with its interval, hands, points and outcomes as text."""
         low, high = self.confidence_interval(confidence)
         a, b = self.bots
         share = [100 * count / self.hands for count in (sum(self.gins), sum(self.undercuts), self.voids)]
@@ -203,7 +204,7 @@ class MatchResult:
             f"{self.hands:,} hands, {self.turns / self.hands:.2f} turns each; points per hand "
             f"{self.points_per_hand[0]:.2f} : {self.points_per_hand[1]:.2f}; "
             f"gin {share[0]:.2f} %, undercut {share[1]:.2f} %, void {share[2]:.2f} %; seed {self.seed}"
-            + ("\nclairvoyant: a bot was told its opponent's hand" if self.clairvoyant else "")
+            + ("\nclairvoyant: a bot saw its opponent's hand" if self.clairvoyant else "")
         )
 
     def __str__(self) -> str:
@@ -211,24 +212,26 @@ class MatchResult:
 
 
 PAIRS = ("bots", "wins", "knocks", "gins", "undercuts", "points")
-"""The figures of a `MatchResult` that are pairs (a's, b's)."""
+"""The fields of a `MatchResult` that are pairs (a's, b's)."""
 
 
 def check_confidence(confidence: float) -> float:
-    """`confidence`. Raises ValueError unless it lies between 0 and 1, TypeError unless it is a number."""
+    """Return `confidence`. Raises TypeError unless it is a number, ValueError unless between 0 and 1."""
     if isinstance(confidence, bool) or not isinstance(confidence, int | float | np.floating):
-        raise TypeError(f"the confidence is a number, not {confidence!r}")
+        raise TypeError(f"confidence must be a number, not {confidence!r}")
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence = {confidence}: a number between 0 and 1 is needed, such as 0.95")
+        raise ValueError(f"confidence must be between 0 and 1, such as 0.95, not {confidence}")
     return float(confidence)
 
 
 def check_games(games: Any) -> int:
-    """`games` as an int. Raises TypeError or ValueError unless it is an even integer above 0."""
+    """Return `games` as an int. Raises TypeError or ValueError unless it is a positive even integer."""
     if not is_integer(games):
-        raise TypeError(f"the number of games is an integer, not {games!r}")
+        raise TypeError(f"games must be an integer, not {games!r}")
     if games < 2 or games % 2:
-        raise ValueError(f"games = {games}: an even number is needed, each deal is played from both seats")
+        raise ValueError(
+            f"games must be a positive even number (each deal is played from both seats), not {games}"
+        )
     return int(games)
 
 
@@ -245,27 +248,45 @@ def play_match(
     record: Recorder | str | Path | None = None,
     workers: int | Literal["all"] | Workers = 1,
 ) -> MatchResult:
-    """Play `games` games (an even number) of bot a against bot b.
+    """Play a match between bots a and b.
 
     Parameters
     ----------
     a, b : names, paths of trained policies (``.safetensors``), or objects with the `Agent` interface.
-    games : half of them with each bot as player_0, the other half with the same decks and seats swapped.
-    seed : the same seed gives the same result; default: a secret one, drawn for this match and told with the
-        result. A bot that knows or guesses the seed can work out every hidden card: fix it only for bots that
-        you trust.
-    episode : ``"game"`` plays to the target score, ``"hand"`` single hands.
-    progress : called now and then with the number of games that have ended since the last call.
-    clairvoyant : a bot that has the method ``act_clairvoyantly(view, opponent_hands)`` is told its opponent's
-        hand, to measure what knowing everything is worth; the result says so. Otherwise nobody ever is.
-    record : a file, or a `gin_env.records.Recorder`, into which each game is written, in the order in
-        which they were begun. The result is the same; without it nothing is remembered.
-    workers : processes that play, or `Workers`; the result and the record do not depend on them, but that
-        these come part by part (up to a sixteenth of the match). Each worker makes the bots that are named,
-        and has copies of those that are objects.
+    games : an even number; each deal is played twice, with the seats swapped.
+    seed : the same seed gives the same result. By default a secret seed is drawn and reported with the
+        result. A bot that knows or guesses the seed can work out every hidden card: pass one only to bots
+        that you trust.
+    episode : ``"game"`` plays to the target score, ``"hand"`` plays single hands. Beginners' games are long,
+        up to `Rules.max_hands` hands; start with ``"hand"``.
+    rules : the rules; default: `Rules()`.
+    progress : called from time to time with the number of games that have ended since the last call.
+    clairvoyant : shows each bot that has the method ``act_clairvoyantly(view, opponent_hands)`` the hand of
+        its opponent, to measure what perfect information is worth. The result records it.
+    record : a file or a `gin_env.records.Recorder` to which each game is written, in the order in which the
+        games started. The result is the same with and without it.
+    workers : number of worker processes, or `Workers`. The result and the record do not depend on them.
+        Each worker makes the bots that are named and copies the bots that are objects.
 
-    Raises ValueError for unknown bots, an odd number of games, `clairvoyant` without a bot that can make
-    use of it, or an object that workers cannot be sent, IllegalActionError if a bot plays illegally.
+    Returns
+    -------
+    MatchResult
+
+    Raises
+    ------
+    ValueError
+        For an unknown bot, an odd number of games, `clairvoyant` without a bot that can use it, or an object
+        that cannot be sent to workers.
+    IllegalActionError
+        If a bot plays an illegal action.
+
+    Examples
+    --------
+    >>> result = play_match("simple", "random", games=100, seed=1, episode="hand")
+    >>> result.hands
+    100
+    >>> result.win_rate > 0.9
+    True
     """
     first = resolve(a, programs=True)
     bots = first, first if b == a else resolve(b, programs=True)
@@ -273,26 +294,26 @@ def play_match(
     games = check_games(games)
     clairvoyant = check_switch("clairvoyant", clairvoyant)
     if clairvoyant and not any(is_clairvoyant(bot) for bot in bots):
-        raise ValueError("clairvoyant=True, but neither bot has a method act_clairvoyantly")
+        raise ValueError("clairvoyant=True needs a bot with the method act_clairvoyantly")
     rules = Games(1, rules, episode).rules
     tally = Tally(games // 2)
     order = np.random.default_rng(seed).permutation(games)
-    with ExitStack() as until_the_end:
+    with ExitStack() as stack:
         players = keep = None
         if record is not None:
-            recording = until_the_end.enter_context(MatchRecording(record, (a, b), bots))
+            recording = stack.enter_context(MatchRecording(record, (a, b), bots))
             players, keep = recording.players, recording.add
-        setting = Setting(seed, episode, rules, clairvoyant, BATCH_SIZE, players)
-        crew = until_the_end.enter_context(opened(workers))
+        setting = MatchSetting(seed, episode, rules, clairvoyant, BATCH_SIZE, players)
+        crew = stack.enter_context(opened(workers))
         if crew.here:
-            tally.add_part(*play_games(setting, bots, order, progress, keep))
+            tally.add_shard(*play_games(setting, bots, order, progress, keep))
         else:
-            for part in play_parts(setting, (a, b), order, crew):
-                tally.add_part(part.tally, part.deals)
-                for game, turn in part.records:
-                    recording.add(game, turn)
+            for shard in play_shards(setting, (a, b), order, crew):
+                tally.add_shard(shard.tally, shard.deals)
+                for game, position in shard.records:
+                    recording.add(game, position)
                 if progress is not None:
-                    progress(part.games)
+                    progress(shard.num_games)
     tally.deals.flags.writeable = False
     wins, points = (tally.deals[name].sum(axis=0, dtype=np.int64) for name in ("wins", "points"))
     return MatchResult(

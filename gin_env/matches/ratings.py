@@ -1,11 +1,12 @@
 """Ratings from match results, by openskill (Bradley-Terry, full pairing; Weng and Lin, 2011).
 
-The scale is Elo's: 200 points more means that 76 % of the games are won, and the mean of all bots is 1500.
-Two settings make openskill, which is built for players who change, estimate bots who do not: no noise is
-added between games (``tau=0``), and each game counts with its full information (``gamma=1``), so that the
-order of the games hardly matters, and `Rating.deviation` is the error with the other ratings taken as exact.
+The scale is Elo's: a lead of 200 points means winning 76 % of the games. The mean of all bots is 1500.
 
-One number cannot say who beats whom: bots can win in a circle. The win-rate matrix comes first.
+openskill is built for players whose strength changes. Two settings adapt it to bots, whose strength does not:
+no noise is added between games (``tau=0``), and each game counts with its full information (``gamma=1``). The
+order of the games then hardly matters, and `Rating.deviation` is the error given the other ratings.
+
+A rating cannot show cycles, in which each bot beats the next. Read the win-rate matrix first.
 """
 
 from __future__ import annotations
@@ -30,29 +31,29 @@ class Rating:
     deviation: float
 
 
-def rate(count: int, wins: Sequence[tuple[int, int, int, int]], seed: int = 0) -> list[Rating]:
-    """Ratings of players 0 to count - 1.
+def rate(num_players: int, wins: Sequence[tuple[int, int, int, int]], seed: int = 0) -> list[Rating]:
+    """Return the ratings of players 0 to num_players - 1.
 
-    `wins` has an entry (a, b, games won by a, games won by b) for each pair. The games are rated one by
-    one in an order that is shuffled by `seed`. Raises ImportError without openskill.
+    `wins` has an entry (a, b, games won by a, games won by b) for each pair. The games are rated one by one
+    in an order shuffled by `seed`. Raises ImportError without openskill.
     """
     try:
         from openskill.models import BradleyTerryFull
     except ImportError as error:
         raise ImportError('ratings need openskill: pip install "gin-env[plots]"') from error
     model = BradleyTerryFull(mu=MEAN, sigma=_PRIOR_DEVIATION, beta=_BETA, tau=0.0, gamma=_full_information)
-    players = [model.rating() for _ in range(count)]
+    players = [model.rating() for _ in range(num_players)]
     for winner, loser in _games(wins, seed).tolist():
         [[players[winner]], [players[loser]]] = model.rate([[players[winner]], [players[loser]]])
-    centre = sum(player.mu for player in players) / count - MEAN
+    centre = sum(player.mu for player in players) / num_players - MEAN
     return [Rating(player.mu - centre, player.sigma) for player in players]
 
 
 def _games(wins: Sequence[tuple[int, int, int, int]], seed: int) -> np.ndarray:
-    """int64 (games, 2): winner and loser of each game, shuffled."""
+    """Return the winner and loser of each game, shuffled: int64 (num_games, 2)."""
     pairs = [pair for a, b, _, _ in wins for pair in ((a, b), (b, a))]
-    counts = [count for _, _, by_a, by_b in wins for count in (by_a, by_b)]
-    games = np.repeat(np.array(pairs, np.int64).reshape(-1, 2), counts, axis=0)
+    num_wins = [count for _, _, by_a, by_b in wins for count in (by_a, by_b)]
+    games = np.repeat(np.array(pairs, np.int64).reshape(-1, 2), num_wins, axis=0)
     return np.random.default_rng(seed).permutation(games)
 
 

@@ -1,4 +1,4 @@
-"""How the games of a match come into a file."""
+"""Write the games of a match to a file."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from gin_env.records.games import GameRecord
 
 
 class MatchRecording:
-    """Writes the games of a match in the order in which they were begun, whatever order they end in.
+    """Writes the games of a match in the order in which they started, whatever order they end in.
 
     Parameters
     ----------
-    record : a recorder, or the file for one, which is closed at the end of the block.
-    given : the bots as they were named, or handed over.
-    bots : the same as objects.
+    record : a recorder, or a file, which is closed at the end of the block.
+    named : the bots as the caller passed them: names or objects.
+    bots : the same bots as objects.
 
     Attributes
     ----------
@@ -29,15 +29,15 @@ class MatchRecording:
     def __init__(
         self,
         record: Recorder | str | Path,
-        given: tuple[str | Agent, str | Agent],
+        named: tuple[str | Agent, str | Agent],
         bots: tuple[Agent, Agent],
     ) -> None:
         self._recorder = record if isinstance(record, Recorder) else Recorder(record)
         self._closes = self._recorder is not record
-        spell_out(self._recorder, given, bots)
+        spell_out(self._recorder, named, bots)
         self.players = self._recorder.player(bots[0].name), self._recorder.player(bots[1].name)
         self._waiting: dict[int, GameRecord] = {}
-        self._written = 0
+        self._num_written = 0
 
     def __enter__(self) -> MatchRecording:
         return self
@@ -48,16 +48,16 @@ class MatchRecording:
         if self._closes:
             self._recorder.close()
 
-    def add(self, game: GameRecord, turn: int) -> None:
-        """Record a game that has ended; `turn` says as which it was begun, from 0."""
-        self._waiting[turn] = game
-        while self._written in self._waiting:
-            self._recorder.add(self._waiting.pop(self._written))
-            self._written += 1
+    def add(self, game: GameRecord, position: int) -> None:
+        """Record a finished game that was the `position`-th to start, counting from 0."""
+        self._waiting[position] = game
+        while self._num_written in self._waiting:
+            self._recorder.add(self._waiting.pop(self._num_written))
+            self._num_written += 1
 
 
-def spell_out(recorder: Recorder, given: Sequence[str | Agent], bots: Sequence[Agent]) -> None:
-    """Tell a recorder by which texts the bots are made that were named (not handed over as objects)."""
-    for one, bot in zip(given, bots, strict=True):
-        if isinstance(one, str):
-            recorder.spell(bot.name, spell_out_bot(one))
+def spell_out(recorder: Recorder, named: Sequence[str | Agent], bots: Sequence[Agent]) -> None:
+    """Add to the records the full spelling of each bot that was passed by name."""
+    for name, bot in zip(named, bots, strict=True):
+        if isinstance(name, str):
+            recorder.spell(bot.name, spell_out_bot(name))

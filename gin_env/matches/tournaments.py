@@ -1,7 +1,7 @@
-"""Tournaments: every bot plays a match against every other one, and the result is a set of tables.
+"""Tournaments: every bot plays a match against every other bot.
 
-All pairs play the same deals, so the result of a pair depends on these two bots and the seed, not on who
-else takes part. Seats and dealers are balanced in each match, see `gin_env.matches.matches`.
+All pairs play the same deals, so the result of a pair depends only on the two bots and the seed, not on the
+other entrants. Seats and dealers are balanced in each match, see `gin_env.matches.matches`.
 """
 
 from __future__ import annotations
@@ -29,35 +29,36 @@ from gin_env.support.atomic import save_figure, write_csv, write_json
 from gin_env.support.plots import import_matplotlib, origin_line, sign_figure
 from gin_env.support.workers import Workers, opened
 
-CSV_COLUMNS = (
-    "a", "b", "games", "seed", "wins_a", "wins_b", "win_rate", "low", "high", "confidence", "hands",
-    "points_per_hand_a", "points_per_hand_b", "gins_a", "gins_b", "undercuts_a", "undercuts_b", "voids",
-)  # fmt: skip
-"""One line for each pair; figures with `_a` and `_b` are the two bots' own."""
+_FIGURES = (  # of bots a and b
+    *("games", "seed", "wins_a", "wins_b", "win_rate", "low", "high", "confidence", "hands"),
+    *("points_per_hand_a", "points_per_hand_b", "gins_a", "gins_b", "undercuts_a", "undercuts_b", "voids"),
+)
+CSV_COLUMNS = ("a", "b", *_FIGURES)
+"""Columns of the CSV file, which has one line for each pair; `_a` and `_b` are the figures of each bot."""
 
 
 @dataclass(frozen=True)
 class TournamentResult:
-    """Result of a tournament of n bots. Matrices are (n, n), the row's bot against the column's."""
+    """The result of a tournament of n bots. Matrices are (n, n), the row's bot against the column's."""
 
     bots: tuple[str, ...]
     matches: tuple[MatchResult, ...]
-    """One for each pair, in the order of ``itertools.combinations(bots, 2)``."""
+    """The match of each pair, in the order of ``itertools.combinations(bots, 2)``."""
     ratings: tuple[Rating, ...] | None
-    """One for each bot; None where openskill is not installed."""
+    """The rating of each bot; None without openskill."""
     games: int
-    """Games in each match, but for those of bots that were to play fewer."""
+    """Number of games in each match, except matches of bots listed in `fewer`."""
     seed: int
     confidence: float
 
     @property
     def size(self) -> str:
-        """How many games each pair played, in words."""
-        least, most = (number(match.games for match in self.matches) for number in (min, max))
-        return f"{most:,} games a pair" if least == most else f"{least:,} to {most:,} games a pair"
+        """The number of games of each pair as text."""
+        low, high = (extreme(match.games for match in self.matches) for extreme in (min, max))
+        return f"{high:,} games a pair" if low == high else f"{low:,} to {high:,} games a pair"
 
     def match(self, a: str, b: str) -> MatchResult:
-        """The match of these two bots; `MatchResult.bots` says which of them is its bot a."""
+        """Return the match of two bots; `MatchResult.bots` says which of them is bot a."""
         for result in self.matches:
             if set(result.bots) == {a, b}:
                 return result
@@ -65,12 +66,12 @@ class TournamentResult:
 
     @property
     def win_rates(self) -> np.ndarray:
-        """float64 (n, n): share of the decided games that the row won; NaN on the diagonal."""
+        """Share of the decided games that the row won: float64 (n, n), NaN on the diagonal."""
         return self._matrix(lambda match: (match.win_rate, 1 - match.win_rate))
 
     @property
     def intervals(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends, float64 (n, n) each, of the Wilson intervals of `win_rates`, deals paired."""
+        """Lower and upper ends of the paired Wilson intervals of `win_rates`: float64 (n, n) each."""
 
         def ends(match: MatchResult) -> tuple[float, float]:
             return match.confidence_interval(self.confidence)
@@ -80,7 +81,7 @@ class TournamentResult:
         return lows, highs
 
     def difference(self, a: str, b: str, opponent: str) -> Difference:
-        """The win rate of `a` against `opponent` less that of `b`, deal by deal.
+        """Return the win rate of `a` against `opponent` minus that of `b`, paired deal by deal.
 
         Raises ValueError for bots that did not play each other, and for matches without their deals.
         """
@@ -92,21 +93,21 @@ class TournamentResult:
 
     @property
     def points_per_hand(self) -> np.ndarray:
-        """float64 (n, n): points that the row scored in a hand, on average; NaN on the diagonal."""
+        """Mean points that the row scored in a hand: float64 (n, n), NaN on the diagonal."""
         return self._matrix(lambda match: match.points_per_hand)
 
     @property
     def mean_win_rates(self) -> np.ndarray:
-        """float64 (n,): each bot's mean win rate over its opponents."""
+        """Mean win rate of each bot over its opponents: float64 (n,)."""
         return np.nanmean(self.win_rates, axis=1)
 
     def standings(self) -> list[int]:
-        """The bots' indices, the highest rating first (without ratings: the highest mean win rate)."""
+        """Return the bots' indices by descending rating (without ratings: by mean win rate)."""
         strengths = [rating.value for rating in self.ratings] if self.ratings else self.mean_win_rates
         return np.argsort(-np.asarray(strengths), kind="stable").tolist()
 
     def _matrix(self, entries: Callable[[MatchResult], tuple[float, float]]) -> np.ndarray:
-        """A matrix from the two entries, (a, b) and (b, a), of each match."""
+        """Return the matrix of the entries (a, b) and (b, a) of each match."""
         matrix = np.full((len(self.bots), len(self.bots)), np.nan)
         for (a, b), match in zip(combinations(range(len(self.bots)), 2), self.matches, strict=True):
             matrix[a, b], matrix[b, a] = entries(match)
@@ -115,7 +116,7 @@ class TournamentResult:
     # --- Output ---------------------------------------------------------------------------------------
 
     def as_dict(self) -> dict[str, object]:
-        """All figures, for JSON; what the diagonals hold is None."""
+        """Return all figures for JSON; diagonals hold None."""
         lows, highs = self.intervals
         return {
             "bots": self.bots,
@@ -136,24 +137,24 @@ class TournamentResult:
         write_json(path, self.as_dict())
 
     def save_csv(self, path: str | Path) -> None:
-        """Write one line for each pair, see `CSV_COLUMNS`."""
+        """Write a CSV file with one line for each pair and the columns `CSV_COLUMNS`."""
         rows = []
         for match in self.matches:
             low, high = match.confidence_interval(self.confidence)
             figures = (match.win_rate, low, high, self.confidence, match.hands, *match.points_per_hand)
-            rest = (*match.gins, *match.undercuts, match.voids)
-            rows.append((*match.bots, match.games, match.seed, *match.wins, *figures, *rest))
+            outcomes = (*match.gins, *match.undercuts, match.voids)
+            rows.append((*match.bots, match.games, match.seed, *match.wins, *figures, *outcomes))
         write_csv(path, CSV_COLUMNS, rows)
 
     def __str__(self) -> str:
-        """The standings and the win-rate matrix, strongest bot first."""
+        """Return the standings and the win-rate matrix, strongest bot first."""
         order = self.standings()
         width = max(len(name) for name in self.bots)
         points = self.points_per_hand
         lines = [
             f"{self.size}, seed {self.seed}. "
             "Wins in per cent, row against column, ± half of "
-            f"the {100 * self.confidence:g} % Wilson interval, deals paired.",
+            f"the {100 * self.confidence:g} % Wilson interval (paired deals).",
             "",
             f"{'':{width + 4}}{'rating':>10}  mean win   points per hand",
         ]
@@ -178,7 +179,7 @@ class TournamentResult:
                 f"{place:2}  {self.bots[row]:{width}}" + " ".join(f"{cell:>10}" for cell in cells).rstrip()
             )
         if self.ratings is None:
-            lines += ["", 'No ratings: they need openskill, pip install "gin-env[plots]".']
+            lines += ["", 'No ratings: install openskill with pip install "gin-env[plots]".']
         return "\n".join(lines)
 
 
@@ -196,55 +197,67 @@ def play_tournament(
     workers: int | Literal["all"] | Workers = 1,
     fewer: Mapping[str, int] | None = None,
 ) -> TournamentResult:
-    """Play `games` games (an even number) between every two of the bots.
+    """Play a match between every two of the bots.
 
     Parameters
     ----------
     bots : names (parameters allowed, as in ``"simple:knock_at=4"``), paths or objects; default: every bot
-        that decides in microseconds (`gin_env.agents.quick_names`).
-    games, seed, episode, rules : of each match, see `play_match`.
-        All matches have the same seed (without one: a secret one), so that each bot meets the same cards
-        in each.
-    confidence : of the intervals.
-    progress : called now and then with the number of games that have ended since the last call.
-    log : keeps each match when it has been played; those that it holds already are taken from it.
-    record : every game that is played is written there, see `play_match`.
-    workers : processes that play, or `Workers`; the result does not depend on them, see `play_match`.
-    fewer : games of each match of slow bots, by their names.
+        that decides within microseconds (`gin_env.agents.quick_names`).
+    games, seed, episode, rules : of each match, see `play_match`. All matches share one seed, so every pair
+        plays the same deals.
+    confidence : confidence level of the intervals.
+    progress : called from time to time with the number of games that have ended since the last call.
+    log : stores each finished match; a match that it already holds is not played again.
+    record : receives every game that is played, see `play_match`.
+    workers : number of worker processes, or `Workers`, see `play_match`.
+    fewer : number of games in each match of a slow bot, by the bot's name.
 
-    Raises ValueError unless there are at least two bots, all of different names, those of `fewer` among them,
-    and whatever `play_match` raises.
+    Returns
+    -------
+    TournamentResult
+
+    Raises
+    ------
+    ValueError
+        With fewer than two bots, with two bots of the same name, or for a name in `fewer` that is not among
+        the bots; otherwise as `play_match`.
+
+    Examples
+    --------
+    >>> result = play_tournament(["simple", "random"], games=20, seed=1, episode="hand")
+    >>> [result.bots[index] for index in result.standings()]
+    ['simple', 'random']
     """
     check_confidence(confidence)
-    given = list(agents.quick_names() if bots is None else bots)
-    entrants = [agents.resolve(bot, programs=True) for bot in given]
+    named = list(agents.quick_names() if bots is None else bots)
+    entrants = [agents.resolve(bot, programs=True) for bot in named]
     names = [bot.name for bot in entrants]
     if seed is None and log is not None:
-        seed = log.seed  # a tournament that goes on keeps its secret seed
+        seed = log.seed  # a resumed tournament keeps its secret seed
     seed = fresh_seed() if seed is None else check_seed(seed)
     if len(entrants) < 2:
         raise ValueError("a tournament needs at least two bots")
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"the bots need different names, {twice[0]!r} is there twice")
+    if duplicates := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"bots must have different names, but {duplicates[0]!r} occurs twice")
     fewer = fewer or {}
-    if strangers := sorted(set(fewer) - set(names)):
-        raise ValueError(f"{strangers[0]!r} is to play fewer games, but the bots are {', '.join(names)}")
+    if unknown := sorted(set(fewer) - set(names)):
+        raise ValueError(f"unknown bot {unknown[0]!r} in fewer; the bots are {', '.join(names)}")
     if record is not None:
-        spell_out(record, given, entrants)
+        spell_out(record, named, entrants)
     pairs = list(combinations(range(len(entrants)), 2))
     matches = []
     with opened(workers) as crew:
-        # Objects play here; workers make their own of the names.
-        players: Sequence[str | Agent] = entrants if crew.here else given
+        # Workers make their own bots from the names.
+        players: Sequence[str | Agent] = entrants if crew.here else named
         settings: dict[str, Any] = {"episode": episode, "rules": rules, "progress": progress}
         settings |= {"record": record, "workers": crew}
         for a, b in pairs:
             pair = players[a], players[b]
-            number = min(games, *(fewer.get(names[bot], games) for bot in (a, b)))
+            num_games = min(games, *(fewer.get(names[bot], games) for bot in (a, b)))
             if log is None:
-                match = play_match(*pair, number, seed, **settings)
+                match = play_match(*pair, num_games, seed, **settings)
             else:
-                match = log.play((names[a], names[b]), pair, number, seed, **settings)
+                match = log.play((names[a], names[b]), pair, num_games, seed, **settings)
             matches.append(match)
     wins = [(a, b, *match.wins) for (a, b), match in zip(pairs, matches, strict=True)]
     try:
@@ -255,10 +268,9 @@ def play_tournament(
 
 
 def draw_heat_map(result: TournamentResult, path: str | Path, origin: str | None = None) -> None:
-    """Draw the win-rate matrix, strongest bot first, as a picture (PNG by the path's ending).
+    """Draw the win-rate matrix, strongest bot first; the path's suffix selects the format.
 
-    `origin` is the line at its foot, by default games, seed and release. Raises ImportError without
-    matplotlib.
+    `origin` is the footer, by default games, seed and release. Raises ImportError without matplotlib.
     """
     figure_class, color_map = import_matplotlib()
     order = result.standings()
@@ -268,7 +280,7 @@ def draw_heat_map(result: TournamentResult, path: str | Path, origin: str | None
     size = 0.75 * len(order)
     figure = figure_class(figsize=(size + 3.2, size + 2.2), layout="constrained")
     axes = figure.subplots()
-    image = axes.imshow(rates, cmap=color_map["RdBu"], vmin=20, vmax=80)  # beyond it hardly matters
+    image = axes.imshow(rates, cmap=color_map["RdBu"], vmin=20, vmax=80)  # differences beyond matter little
     for (row, column), value in np.ndenumerate(rates):
         if row == column:
             continue
@@ -284,7 +296,7 @@ def draw_heat_map(result: TournamentResult, path: str | Path, origin: str | None
     axes.set_xticks(range(len(order)), names, rotation=45, ha="left", rotation_mode="anchor")
     axes.tick_params(top=True, bottom=False, labeltop=True, labelbottom=False, length=0)
     axes.spines[:].set_visible(False)
-    ratings = "; ratings beside the names" if result.ratings else ""
+    ratings = "; ratings next to the names" if result.ratings else ""
     axes.set_xlabel(
         f"{result.size}, ± half the {100 * result.confidence:g} % interval{ratings}",
         fontsize=9,
@@ -295,5 +307,5 @@ def draw_heat_map(result: TournamentResult, path: str | Path, origin: str | None
 
 
 def _without_nan(matrix: np.ndarray) -> list[list[float | None]]:
-    """Nested lists with None for NaN, which JSON does not know."""
+    """Return nested lists with None for NaN, which JSON lacks."""
     return [[None if np.isnan(value) else float(value) for value in row] for row in matrix]

@@ -11,7 +11,7 @@ from situations import Plain
 from gin_env import MatchResult, Rules, agents, play_match
 from gin_env.agents.turns import play_bot
 from gin_env.batch import Games
-from gin_env.matches import match_parts
+from gin_env.matches import shards
 from gin_env.matches.differences import points_difference, win_rate_difference
 from gin_env.matches.intervals import deviations, mean_interval, win_rate_difference_interval
 from gin_env.matches.matches import DEAL_RESULT
@@ -39,7 +39,7 @@ def test_a_difference_of_win_rates_by_value():
     assert (found.bots, found.games, found.seed) == ((("a", "c"), ("b", "c")), 6, 3)
     low, high = expected
     assert str(found) == (
-        f"a against c less b against c: +0.2667 (90 % interval {low:+.4f} to {high:+.4f}), "
+        f"a against c minus b against c: +0.2667 (90 % interval {low:+.4f} to {high:+.4f}), "
         "6 games each on the same decks"
     )
 
@@ -52,13 +52,13 @@ def test_a_difference_of_points_by_value():
     assert found.interval == pytest.approx(mean_interval(150 / 8, of_deals))
 
 
-def test_a_match_less_itself_is_nothing():
+def test_difference_of_a_match_with_itself_is_zero():
     assert points_difference(FIRST, FIRST).interval == (0, 0)
     low, high = win_rate_difference(FIRST, FIRST).interval
     assert low < 0 < high  # three deals alike do not prove that all are
 
 
-def test_a_difference_turned_round_is_its_negative():
+def test_exchanging_the_matches_negates_the_difference():
     for difference in (win_rate_difference, points_difference):
         low, high = difference(FIRST, SECOND).interval
         assert difference(SECOND, FIRST).interval == pytest.approx((-high, -low))
@@ -67,17 +67,17 @@ def test_a_difference_turned_round_is_its_negative():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"seed": 4}, "seed is 3 in one and 4 in the other"),
-        ({"games": 8}, "games is 6 in one and 8"),
-        ({"episode": "game"}, "episode is 'hand' in one and 'game'"),
+        ({"seed": 4}, "seed is 3 in the first and 4 in the second"),
+        ({"games": 8}, "games is 6 in the first and 8"),
+        ({"episode": "game"}, "episode is 'hand' in the first and 'game'"),
         ({"rules": Rules(gin_bonus=20)}, "rules is"),
-        ({"deals": None}, "does not say what each deal came to"),
+        ({"deals": None}, "no per-deal results"),
     ],
 )
 @pytest.mark.parametrize("difference", [win_rate_difference, points_difference])
-def test_matches_on_other_decks_are_not_compared(difference, change, message):
+def test_matches_on_different_decks_raise(difference, change, message):
     for one, other in ((FIRST, replace(SECOND, **change)), (replace(SECOND, **change), FIRST)):
-        with pytest.raises(ValueError, match=r"(seed|games|episode|rules) is|does not say"):
+        with pytest.raises(ValueError, match=r"(seed|games|episode|rules) is|no per-deal"):
             difference(one, other)
     with pytest.raises(ValueError, match=message):
         difference(FIRST, replace(SECOND, **change))
@@ -92,7 +92,7 @@ def test_the_confidence_is_checked(difference):
 def decks_of(bot: agents.Agent) -> dict[tuple[int, int], bytes]:
     """The deck of every hand in games 0 to 3 of seed 5, by the numbers of the game and of the hand."""
     table = Games(4, episode="game")
-    match_parts._seat(table, table.everyone, np.arange(4), 5)
+    shards._start(table, table.everyone, np.arange(4), 5)
     public, hidden = table.state["public"], table.state["hidden"]
     decks, running = {}, table.everyone
     while len(running):
@@ -104,7 +104,7 @@ def decks_of(bot: agents.Agent) -> dict[tuple[int, int], bytes]:
     return decks
 
 
-def test_whoever_plays_a_seed_is_dealt_the_same_decks_in_every_hand():
+def test_seed_deals_the_same_decks_to_any_bots():
     one, other = decks_of(Plain()), decks_of(agents.make("simple"))
     shared = one.keys() & other.keys()
     assert len(shared) > 20
@@ -113,7 +113,7 @@ def test_whoever_plays_a_seed_is_dealt_the_same_decks_in_every_hand():
 
 
 @pytest.mark.compiled
-def test_two_bots_that_hardly_differ_are_told_apart_by_fewer_games():
+def test_pairing_separates_similar_bots_sooner():
     first, second = (
         play_match(bot, "random-discard", 400, seed=1) for bot in ("simple", "simple:knock_at=9")
     )

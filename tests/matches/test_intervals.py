@@ -41,7 +41,7 @@ def test_wilsons_interval_is_that_of_scipy(won, games, confidence):
     assert wilson_interval(won / games, games, confidence) == pytest.approx((expected.low, expected.high))
 
 
-def test_the_ends_of_wilsons_interval_are_exact_where_all_games_ended_alike():
+def test_wilson_ends_are_exact_for_equal_games():
     assert wilson_interval(0.0, 7)[0] == 0
     assert wilson_interval(1.0, 7)[1] == 1
 
@@ -75,7 +75,7 @@ def test_the_design_effect_of_deals_with_undecided_games():
 
 @pytest.mark.parametrize("confidence", [0.9, 0.95])
 @pytest.mark.parametrize("deals", [[2, 1, 1, 0, 1, 2], [1, 1, 1], [2, 2, 2], [0] * 5, [2, 0, 0]])
-def test_the_interval_of_a_win_rate_is_wilsons_for_the_games_over_the_design_effect(deals, confidence):
+def test_win_rate_interval_uses_the_design_effect(deals, confidence):
     wins, decided = games_of(deals)
     further = NormalDist().inv_cdf((1 + confidence) / 2) ** 2
     effect = (len(deals) * intervals.design_effect(wins, decided) + further) / (len(deals) + further)
@@ -83,7 +83,7 @@ def test_the_interval_of_a_win_rate_is_wilsons_for_the_games_over_the_design_eff
     assert win_rate_interval(wins, decided, confidence) == pytest.approx(expected)
 
 
-def test_deals_that_split_narrow_the_interval_and_leave_it_a_width():
+def test_split_deals_narrow_the_interval():
     def width(deals):
         low, high = win_rate_interval(*games_of(deals))
         return high - low
@@ -96,7 +96,7 @@ def test_deals_that_split_narrow_the_interval_and_leave_it_a_width():
     assert width([1]) == pytest.approx(np.subtract(*wilson_interval(0.5, 2)[::-1]))
 
 
-def test_without_a_decided_game_every_win_rate_is_possible():
+def test_interval_without_decided_games_is_0_to_1():
     nothing = np.zeros(3, int), np.zeros(3, int)
     assert win_rate_interval(*nothing) == (0, 1)
     assert win_rate_difference_interval(nothing, games_of([1, 1, 2])) == (-1, 1)
@@ -125,7 +125,7 @@ def test_the_difference_uses_the_correlation_of_the_deals():
     assert win_rate_difference_interval(first, second) == pytest.approx(expected)
 
 
-def test_a_match_without_spread_is_correlated_with_nothing():
+def test_match_without_spread_has_no_correlation():
     first, second = games_of([2, 1, 0, 1, 2]), games_of([2, 2, 2, 2, 2])
     rates = (0.6, win_rate_interval(*first)), (1.0, win_rate_interval(*second))
     assert win_rate_difference_interval(first, second) == pytest.approx(newcombe_interval(*rates))
@@ -198,7 +198,7 @@ def test_the_interval_of_a_win_rate_covers_it(rate, luck, deals, unpaired):
     assert {"too wide": plain > 97, "too narrow": plain < 93, None: 93 <= plain <= 97}[unpaired]
 
 
-def test_the_interval_covers_the_win_rate_where_a_third_of_the_games_is_undecided():
+def test_interval_coverage_with_undecided_games():
     random = np.random.default_rng(3)
     results = random.multinomial(1, [0.1, 0.35, 0.05, 0.1, 0.15, 0.25], (MATCHES, 200)).argmax(axis=2)
     wins, decided = np.array([2, 1, 0, 0, 1, 0])[results], np.array([2, 2, 2, 1, 1, 0])[results]

@@ -37,7 +37,7 @@ def stop_after(monkeypatch, matches: int) -> list[int]:
 
 
 @pytest.mark.parametrize("stops", [(1,), (0, 1, 1)])
-def test_a_stopped_tournament_goes_on_and_gives_the_same_result(tmp_path, monkeypatch, stops):
+def test_resumed_tournament_gives_the_same_result(tmp_path, monkeypatch, stops):
     path = tmp_path / "log"
     whole = play_tournament(BOTS, 4, seed=3)
     for stop in stops:
@@ -51,7 +51,7 @@ def test_a_stopped_tournament_goes_on_and_gives_the_same_result(tmp_path, monkey
         assert len(played) == 3 - sum(stops)
 
 
-def test_a_stopped_search_goes_on_and_gives_the_same_result(tmp_path, monkeypatch):
+def test_resumed_search_gives_the_same_result(tmp_path, monkeypatch):
     path = tmp_path / "log"
     whole = tonic.tune_tonic(3, 2, 1, **TUNING)
     done = 0
@@ -68,7 +68,7 @@ def test_a_stopped_search_goes_on_and_gives_the_same_result(tmp_path, monkeypatc
         assert len(played) + done == len(log)
 
 
-def test_matches_that_differ_in_anything_are_played(tmp_path):
+def test_any_difference_in_setting_plays_a_new_match(tmp_path):
     log = MatchLog(tmp_path / "log")
     bots = ("simple", "random")
     first = log.play(bots, bots, 4, 1)
@@ -82,7 +82,7 @@ def test_matches_that_differ_in_anything_are_played(tmp_path):
     assert np.array_equal(resumed.play(bots, bots, 4, 1).deals, first.deals)
 
 
-def test_a_line_that_a_kill_cut_short_is_forgotten(tmp_path):
+def test_truncated_last_line_is_dropped(tmp_path):
     log = MatchLog(tmp_path / "log")
     for seed in range(3):
         log.play(BOTS[:2], BOTS[:2], 2, seed)
@@ -95,26 +95,26 @@ def test_a_line_that_a_kill_cut_short_is_forgotten(tmp_path):
         assert log.path.read_text() == whole
 
 
-def test_other_files_are_told_apart(tmp_path):
+def test_files_of_other_kinds_raise(tmp_path):
     path = tmp_path / "log"
     with pytest.raises(FileNotFoundError, match="nothing to resume"):
         MatchLog(path, resume=True)
     path.write_text("{}\n")
-    with pytest.raises(ValueError, match="go on with --resume, or delete it"):
+    with pytest.raises(ValueError, match="continue it with --resume, or delete it"):
         MatchLog(path)
-    with pytest.raises(ValueError, match="holds no matches, or is damaged"):
+    with pytest.raises(ValueError, match="is damaged or not a file of matches"):
         MatchLog(path, resume=True)
     match = play_match("random", "random", 2, seed=1).as_dict()
     lines = {"matches_of_release": "0.1.0"}, {"key": "", "match": match}
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with pytest.raises(ValueError, match="without the results of the deals"):
+    with pytest.raises(ValueError, match="no per-deal results"):
         MatchLog(path, resume=True)
     path.write_text(json.dumps({"matches_of_release": "0.0"}) + "\n")
     with pytest.raises(ValueError, match=r"comes from release 0\.0"):
         MatchLog(path, resume=True)
 
 
-def test_the_command_keeps_its_matches_until_the_results_are_written(tmp_path, monkeypatch):
+def test_command_keeps_its_log_until_results_exist(tmp_path, monkeypatch):
     whole, table = tmp_path / "whole.json", tmp_path / "table.json"
     assert CliRunner().invoke(cli.app, [*TOURNAMENT, "--json", str(whole)]).exit_code == 0
     with monkeypatch.context() as patch:
@@ -124,7 +124,7 @@ def test_the_command_keeps_its_matches_until_the_results_are_written(tmp_path, m
     assert "interrupted; 2 matches are kept in" in stopped.output
     again = CliRunner().invoke(cli.app, [*TOURNAMENT, "--json", str(table)])
     assert isinstance(again.exception, ValueError)
-    assert "go on with --resume" in str(again.exception)
+    assert "continue it with --resume" in str(again.exception)
     with monkeypatch.context() as patch:
         played = stop_after(patch, 1)
         done = CliRunner().invoke(cli.app, [*TOURNAMENT, "--json", str(table), "--resume"])
@@ -133,7 +133,7 @@ def test_the_command_keeps_its_matches_until_the_results_are_written(tmp_path, m
     assert sorted(path.name for path in tmp_path.iterdir()) == ["table.json", "whole.json"]
 
 
-def test_a_resumed_tournament_without_a_seed_goes_on_with_its_secret_one(tmp_path, monkeypatch):
+def test_resumed_tournament_keeps_its_random_seed(tmp_path, monkeypatch):
     path = tmp_path / "log"
     with monkeypatch.context() as patch:
         stop_after(patch, 2)
@@ -146,7 +146,7 @@ def test_a_resumed_tournament_without_a_seed_goes_on_with_its_secret_one(tmp_pat
     assert {match.seed for match in result.matches} == {result.seed}
 
 
-def test_to_resume_a_command_needs_its_outputs():
+def test_resume_without_outputs_raises():
     done = CliRunner().invoke(cli.app, [*TOURNAMENT, "--resume"])
     assert isinstance(done.exception, ValueError)
     assert "--resume needs the output files" in str(done.exception)

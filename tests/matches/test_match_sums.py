@@ -12,7 +12,7 @@ from situations import SHORT, SITUATIONS, NeverKnocks, Plain
 from gin_env import MatchResult, Rules, play_match
 from gin_env.batch import HAND_RESULT
 from gin_env.game.state import GIN, KNOCK_WON, UNDERCUT, VOID
-from gin_env.matches import match_parts, matches
+from gin_env.matches import matches, shards
 from gin_env.matches.intervals import win_rate_interval
 
 
@@ -40,8 +40,8 @@ HANDS = np.concatenate(
 
 
 @pytest.mark.parametrize("seat_of_a", [0, 1])
-def test_hands_are_counted_for_the_bot_that_sits_there(seat_of_a):
-    tally = match_parts.Tally(3)
+def test_hands_count_for_the_bot_in_the_seat(seat_of_a):
+    tally = shards.Tally(3)
     tally.add_hands(HANDS, np.full(6, 4 + seat_of_a))
     assert (tally.deals["hands"].tolist(), tally.voids, tally.turns) == ([0, 0, 6], 1, 63)
     by_seat = {"knocks": [2, 3], "gins": [1, 0], "undercuts": [2, 0]}
@@ -51,8 +51,8 @@ def test_hands_are_counted_for_the_bot_that_sits_there(seat_of_a):
     assert tally.deals["points"].tolist() == [[0, 0], [0, 0], points[::-1] if seat_of_a else points]
 
 
-def test_hands_of_a_batch_in_which_bot_a_has_either_seat():
-    tally = match_parts.Tally(2)
+def test_batch_counts_hands_with_bot_a_in_either_seat():
+    tally = shards.Tally(2)
     tally.add_hands(HANDS, np.array([0, 1, 1, 0, 3, 2]))
     # a wins the first two and the fourth, b the gin and the fifth, in which a knocked.
     assert tally.deals["points"].tolist() == [[1 + 2 + 8, 4], [0, 16]]
@@ -62,8 +62,8 @@ def test_hands_of_a_batch_in_which_bot_a_has_either_seat():
     assert tally.undercuts.tolist() == [1, 1]
 
 
-def test_games_are_counted_for_the_bot_that_sits_where_they_were_won():
-    tally = match_parts.Tally(4)
+def test_games_count_for_the_bot_in_the_winning_seat():
+    tally = shards.Tally(4)
     tally.add_games(np.array([0, 0, 1, 1, 1, -1, -1]), np.array([0, 1, 2, 3, 5, 6, 7]))
     assert tally.deals["wins"].tolist() == [[1, 1], [1, 1], [1, 0], [0, 0]]
     tally.add_games(np.array([0]), np.array([4]))
@@ -72,7 +72,7 @@ def test_games_are_counted_for_the_bot_that_sits_where_they_were_won():
 
 @pytest.mark.parametrize("episode", ["game", "hand"])
 @pytest.mark.compiled
-def test_the_deals_add_up_to_the_match_and_do_not_depend_on_the_batch(episode, monkeypatch):
+def test_deals_sum_to_the_match_for_any_batch_size(episode, monkeypatch):
     whole = play_match("simple", "simple:knock_at=4", 60, seed=4, episode=episode)
     assert whole.deals.shape == (30,)
     assert tuple(whole.deals["wins"].sum(axis=0)) == whole.wins
@@ -87,7 +87,7 @@ def test_the_deals_add_up_to_the_match_and_do_not_depend_on_the_batch(episode, m
         whole.deals["wins"] = 0
 
 
-def test_who_never_knocks_has_undercuts_and_no_knocks():
+def test_bot_without_knocks_has_undercuts():
     for seat, pair in enumerate(((NeverKnocks(), Plain()), (Plain(), NeverKnocks()))):
         result = play_match(*pair, 40, seed=2, episode="hand")
         assert (result.knocks[seat], result.gins[seat], result.undercuts[1 - seat]) == (0, 0, 0)
@@ -131,7 +131,7 @@ DEALS = np.array(
 """Five deals that come to the same as `result_of`."""
 
 
-def test_with_the_deals_the_interval_pairs_the_two_games_of_each():
+def test_interval_pairs_the_games_of_a_deal():
     paired = result_of(deals=DEALS)
     wins, decided = paired.wins_and_decided
     assert (wins.tolist(), decided.tolist()) == ([2, 1, 0, 0, 0], [2, 1, 1, 0, 0])
@@ -155,7 +155,7 @@ def test_points_per_hand_have_intervals_over_the_deals():
         play_match("random", "random", 2, seed=1, episode="hand").points_intervals()
 
 
-def test_a_swapped_match_is_that_of_the_other_bot():
+def test_swapped_match_exchanges_the_bots():
     swapped = result_of(deals=DEALS).swapped()
     assert (swapped.bots, swapped.wins, swapped.points, swapped.gins) == (
         ("b", "a"),
@@ -234,7 +234,7 @@ class TieBreaks(Plain):
         return super().act(view)
 
 
-def test_the_two_games_of_a_pair_break_ties_with_other_numbers():
+def test_games_of_a_pair_break_ties_differently():
     bot = TieBreaks()
     play_match(bot, bot, 40, seed=4, episode="hand")
     assert len(bot.numbers) == 20, "each deal is played twice"
@@ -242,21 +242,21 @@ def test_the_two_games_of_a_pair_break_ties_with_other_numbers():
 
 
 @pytest.mark.parametrize("situation", SITUATIONS.values(), ids=SITUATIONS)
-def test_the_winner_of_an_episode_of_one_hand_is_the_hands(situation):
+def test_single_hand_winner_wins_the_episode(situation):
     table = matches.Games(1)
     table.results["winner"][0] = situation.winner
-    assert match_parts.winners(table, np.array([0])).tolist() == [situation.winner]
+    assert shards.winners(table, np.array([0])).tolist() == [situation.winner]
 
 
 def test_the_winner_of_a_game_has_reached_the_target():
     table = matches.Games(4, episode="game")
     table.state["public"]["scores"] = [[100, 99], [99, 100], [99, 99], [30, 130]]
     table.results["winner"] = 0  # of the last hand: of no interest
-    assert match_parts.winners(table, np.arange(4)).tolist() == [0, 1, -1, 1]
+    assert shards.winners(table, np.arange(4)).tolist() == [0, 1, -1, 1]
 
 
 @pytest.mark.parametrize("episode", ["hand", "game"])
-def test_games_that_wait_for_a_place_are_played_once_each(monkeypatch, episode):
+def test_waiting_games_are_played_once_each(monkeypatch, episode):
     pair = Plain(), NeverKnocks()
     whole = play_match(*pair, 14, seed=5, rules=SHORT, episode=episode)
     assert (whole.games, whole.seed, whole.episode, whole.clairvoyant) == (14, 5, episode, False)
@@ -270,7 +270,7 @@ def test_games_that_wait_for_a_place_are_played_once_each(monkeypatch, episode):
         assert sum(reported) == 14
 
 
-def test_each_bot_sits_at_both_sides_of_every_deal():
+def test_each_bot_plays_both_seats_of_every_deal():
     class Seated(Plain):
         def __init__(self):
             self.name, self.seen = "seated", []
@@ -302,7 +302,7 @@ class Seer(Plain):
         return self.act(view)
 
 
-def test_a_bot_is_told_the_other_hand_where_the_caller_says_so_and_the_result_says_it_too():
+def test_clairvoyant_bots_see_the_hand_on_request():
     for pair in (lambda: (Seer(), Plain()), lambda: (Plain(), Seer())):
         fair, told = pair(), pair()
         without = play_match(*fair, 2, seed=1, episode="hand", rules=SHORT)
@@ -311,9 +311,9 @@ def test_a_bot_is_told_the_other_hand_where_the_caller_says_so_and_the_result_sa
         assert set(seer.told) == {10}
         assert not unaware.told
         assert (result.clairvoyant, without.clairvoyant) == (True, False)
-        assert str(result).endswith("\nclairvoyant: a bot was told its opponent's hand")
+        assert str(result).endswith("\nclairvoyant: a bot saw its opponent's hand")
         assert "clairvoyant" not in str(without)
-    with pytest.raises(ValueError, match="neither bot has a method act_clairvoyantly"):
+    with pytest.raises(ValueError, match="needs a bot with the method act_clairvoyantly"):
         play_match(Plain(), Plain(), 2, clairvoyant=True)
     with pytest.raises(TypeError, match="clairvoyant"):
         play_match(Plain(), Seer(), 2, clairvoyant=1)
@@ -323,8 +323,8 @@ def test_a_bot_is_told_the_other_hand_where_the_caller_says_so_and_the_result_sa
     ("games", "error"),
     [(0, ValueError), (-2, ValueError), (3, ValueError), (2.0, TypeError), (True, TypeError)],
 )
-def test_a_match_has_an_even_number_of_games(games, error):
-    with pytest.raises(error, match="number"):
+def test_invalid_number_of_games_raises(games, error):
+    with pytest.raises(error, match="games must be"):
         play_match(Plain(), Plain(), games)
 
 
@@ -333,14 +333,14 @@ def test_a_match_has_an_even_number_of_games(games, error):
     [(0, ValueError), (1, ValueError), (-0.5, ValueError), (95, ValueError), (True, TypeError),
      ("0.9", TypeError), (float("nan"), ValueError)],
 )  # fmt: skip
-def test_a_confidence_lies_between_0_and_1(confidence, error):
+def test_confidence_outside_0_to_1_raises(confidence, error):
     for ask in (result_of().confidence_interval, result_of().summary, result_of().as_dict):
         with pytest.raises(error, match="confidence"):
             ask(confidence)
     assert matches.check_confidence(np.float32(0.5)) == 0.5
 
 
-def test_without_a_seed_a_match_tells_the_one_that_it_drew(tmp_path):
+def test_match_reports_its_random_seed(tmp_path):
     first, second = (play_match(Plain(), Plain(), 2, episode="hand", rules=SHORT) for _ in range(2))
     assert first.seed != second.seed
     assert f"seed {first.seed}" in str(first)
@@ -350,7 +350,7 @@ def test_without_a_seed_a_match_tells_the_one_that_it_drew(tmp_path):
     assert saved["confidence"] == 0.8
 
 
-def test_a_seed_plays_the_match_that_it_has_always_played():
+def test_seed_reproduces_the_reference_match():
     """Results stand in papers with their seed: the second game of a pair is the twin."""
     result = play_match(Plain(), NeverKnocks(), 12, seed=5, episode="hand")
     assert (result.wins, result.knocks, result.points, result.undercuts) == ((5, 2), (7, 0), (88, 58), (0, 2))

@@ -17,7 +17,7 @@ import gin_env
 from gin_env import IllegalActionError, agents, cli, play_match
 from gin_env.batch import Games
 from gin_env.game import state
-from gin_env.matches import match_parts, matches
+from gin_env.matches import matches, shards
 
 pytestmark = pytest.mark.compiled
 
@@ -85,7 +85,7 @@ class Spy:
         return self.bot.act(view)
 
 
-def test_both_bots_hold_each_hand_once_but_for_the_names_of_the_suits():
+def test_both_bots_hold_each_hand_once():
     spies = Spy("a"), Spy("b")
     play_match(*spies, 40, seed=5, episode="hand")
     named = [set(spy.hands) for spy in spies]
@@ -95,7 +95,7 @@ def test_both_bots_hold_each_hand_once_but_for_the_names_of_the_suits():
     assert not named[0] & named[1]
 
 
-def test_a_deal_and_its_twin_differ_in_the_names_of_the_suits_alone():
+def test_twin_games_differ_only_in_suits():
     """Else a bot with memory, which holds in one game what its opponent holds in the other, knew her hand."""
     table = Games(64)
     table.start(
@@ -110,7 +110,7 @@ def test_a_deal_and_its_twin_differ_in_the_names_of_the_suits_alone():
         assert not set(one.tolist()) & set(other.tolist())
 
 
-def test_the_games_of_a_pair_do_not_begin_side_by_side(monkeypatch):
+def test_games_of_a_pair_start_apart(monkeypatch):
     begun = []
 
     class Watched(Games):
@@ -118,14 +118,14 @@ def test_the_games_of_a_pair_do_not_begin_side_by_side(monkeypatch):
             begun.extend(episodes.tolist())
             super().start(games, seeds, episodes, twins)
 
-    monkeypatch.setattr(match_parts, "Games", Watched)
+    monkeypatch.setattr(shards, "Games", Watched)
     monkeypatch.setattr(matches, "BATCH_SIZE", 50)
     play_match("simple", "simple", 200, 3)
     assert sorted(begun) == sorted([*range(100)] * 2)
     assert sum(a == b for a, b in itertools.pairwise(begun)) < 10
 
 
-def test_without_a_seed_every_match_has_a_secret_one_that_reproduces_it():
+def test_reported_random_seed_reproduces_the_match():
     first, second = (play_match("simple", "random", 20) for _ in range(2))
     assert first.seed != second.seed
     assert min(first.seed, second.seed) > 2**32  # nobody can try them all
@@ -144,7 +144,7 @@ def test_wilson_interval_against_known_values():
     assert result.interval[0] < low < high < result.interval[1]
 
 
-def test_own_bots_play_in_matches():
+def test_bot_objects_play_in_matches():
     class FirstLegal:
         name = "first-legal"
 
@@ -164,7 +164,7 @@ def test_own_bots_play_in_matches():
         (lambda n: np.zeros(n + 1, int), ValueError),
     ],
 )
-def test_bots_that_answer_nonsense_are_named(answer, error):
+def test_error_names_the_bot_with_invalid_actions(answer, error):
     class Broken:
         name = "broken"
 

@@ -48,7 +48,7 @@ def test_the_full_spelling_makes_the_same_bot(name):
     assert json.loads(json.dumps(described)) == described
 
 
-def test_the_files_of_bot_and_estimator_are_named_with_their_hashes():
+def test_files_of_bot_and_estimator_have_hashes():
     described = describe_bot("offensive")
     assert described["estimator"] == "bayes-isru:table=simple,alpha=1.0,normalised=false"
     network = "agents/hand_strength/data/dual-inception-random-256.safetensors"
@@ -67,7 +67,7 @@ def test_the_files_of_bot_and_estimator_are_named_with_their_hashes():
     assert describe_estimator("nn:weights=tonic")["spelled"] == "nn:weights=tonic"
 
 
-def test_a_change_is_told_in_words(tmp_path):
+def test_changes_are_described(tmp_path):
     stored = describe_bot("simple")
     assert changes(stored | {"decisions": "0"}) == [
         f"simple: other decisions now: {stored['decisions']}, stored 0"
@@ -91,14 +91,14 @@ def test_a_bot_made_as_an_object_says_its_class():
     assert changes(described) == []
 
 
-def test_a_program_that_is_named_in_a_result_is_not_run(tmp_path):
+def test_program_named_in_a_result_is_not_started(tmp_path):
     traces = tmp_path / "run"
     assert changes({"bot": f"process:touch {traces}", "spelled": "", "files": {}, "decisions": "0"}) == []
     assert not traces.exists()
 
 
 @pytest.mark.parametrize("path", packaged_files(), ids=lambda path: path.stem)
-def test_whom_a_packaged_file_has_watched_plays_as_it_did(path):
+def test_bots_that_made_packaged_files_are_unchanged(path):
     described = description(path)
     assert described["command"].startswith(("gin-rummy train ", "python examples/"))
     players = described.get("players", [])
@@ -107,7 +107,7 @@ def test_whom_a_packaged_file_has_watched_plays_as_it_did(path):
     assert changed == [], f"make {path.name} again, or name the bot that it watched: {described['command']}"
 
 
-def test_the_weights_called_tonic_watched_the_papers_tonic():
+def test_tonic_weights_were_trained_on_tonic_paper():
     for stem in ("nn_tonic", "shankar_cnn_tonic"):
         described = description(packaged(f"estimators/data/{stem}.safetensors"))
         assert described["opponents"] == ["tonic-paper"]

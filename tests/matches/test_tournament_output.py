@@ -39,7 +39,7 @@ WIN_RATES = {"ann": {"bob": 75, "cyd": 30}, "bob": {"ann": 25, "cyd": 10}, "cyd"
 ORDER = ["cyd", "ann", "bob"]
 
 
-def test_every_column_of_the_csv_is_the_matchs(result, tmp_path):
+def test_csv_columns_equal_the_match_fields(result, tmp_path):
     result.save_csv(tmp_path / "x.csv")
     with (tmp_path / "x.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -74,7 +74,7 @@ def test_the_json_is_what_the_properties_say(result, tmp_path):
     assert [one["wins"] for one in saved["matches"]] == [[60, 20], [30, 70], [9, 81]]
 
 
-def test_the_table_shows_each_figure_beside_its_bot_the_strongest_first(result):
+def test_table_shows_each_figure_with_its_bot(result):
     lines = str(result).splitlines()
     assert lines[0].startswith("100 games a pair, seed 7.")
     standings, matrix = lines[3:6], lines[8:11]
@@ -93,7 +93,7 @@ def test_the_table_shows_each_figure_beside_its_bot_the_strongest_first(result):
     assert f" 75.00±{50 * (high - low):.1f}" in matrix[1]
 
 
-def test_standings_go_by_rating_and_without_ratings_by_mean_win_rate(result):
+def test_standings_use_ratings_or_mean_win_rates(result):
     other = (Rating(1.0, 1.0), Rating(3.0, 1.0), Rating(2.0, 1.0))
     assert [BOTS[bot] for bot in result.standings()] == ORDER
     same = {"bots": BOTS, "matches": result.matches, "games": 100, "seed": 7, "confidence": 0.9}
@@ -101,7 +101,7 @@ def test_standings_go_by_rating_and_without_ratings_by_mean_win_rate(result):
     assert TournamentResult(**same, ratings=None).standings() == [2, 0, 1]
 
 
-def test_the_picture_has_each_number_in_its_row_and_column(result, tmp_path, monkeypatch):
+def test_picture_shows_each_number_in_its_cell(result, tmp_path, monkeypatch):
     drawn = []
     figure_class, color_map = tournaments.import_matplotlib()
 
@@ -133,7 +133,7 @@ def test_the_picture_has_each_number_in_its_row_and_column(result, tmp_path, mon
         above = not text.get_text().startswith("±")
         assert text.get_position() == (column, row + (-0.08 if above else 0.25))
     assert axes.images[0].get_clim() == (20, 80)
-    assert axes.get_xlabel() == "100 games a pair, ± half the 90 % interval; ratings beside the names"
+    assert axes.get_xlabel() == "100 games a pair, ± half the 90 % interval; ratings next to the names"
     assert [label.get_rotation() for label in axes.get_xticklabels()] == [45] * 3
     image = axes.images[0].get_array()
     assert [
@@ -141,7 +141,7 @@ def test_the_picture_has_each_number_in_its_row_and_column(result, tmp_path, mon
     ] == [[WIN_RATES[bot][other] for other in ORDER if other != bot] for bot in ORDER]
 
 
-def test_every_pair_plays_once_in_the_order_of_entry_and_its_wins_are_rated(monkeypatch):
+def test_every_pair_plays_once_and_is_rated(monkeypatch):
     played, rated = [], []
 
     def play(a, b, games, seed, *, episode, rules, progress, record, workers):
@@ -171,7 +171,7 @@ def test_every_pair_plays_once_in_the_order_of_entry_and_its_wins_are_rated(monk
     for bad, message in (
         ({"confidence": 1.0}, "confidence"),
         ({"bots": ["simple"]}, "at least two bots"),
-        ({"bots": ["simple", "random", "simple"]}, "'simple' is there twice"),
+        ({"bots": ["simple", "random", "simple"]}, "'simple' occurs twice"),
         ({"seed": -1}, "seed"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -181,7 +181,7 @@ def test_every_pair_plays_once_in_the_order_of_entry_and_its_wins_are_rated(monk
     assert len(played) == 6
 
 
-def test_without_openskill_there_are_matches_and_no_ratings(monkeypatch):
+def test_without_openskill_ratings_are_none(monkeypatch):
     monkeypatch.setattr(tournaments, "play_match", lambda *_, **__: match(0, 1, (60, 20), 10))
     monkeypatch.setitem(sys.modules, "openskill.models", None)
     assert tournaments.play_tournament(("random", "simple"), 100, 7).ratings is None
@@ -190,7 +190,7 @@ def test_without_openskill_there_are_matches_and_no_ratings(monkeypatch):
 # --- Ratings --------------------------------------------------------------------------------------------
 
 
-def test_ratings_are_on_elos_scale_around_1500_with_errors_that_shrink():
+def test_ratings_use_the_elo_scale():
     """Three wins in four are 400 log10(3) = 190.8 points; the error is that of a share of n games."""
     first, second = ratings.rate(2, [(0, 1, 3000, 1000)], 1)
     assert first.value - second.value == pytest.approx(400 * math.log10(3), abs=4)
@@ -202,7 +202,7 @@ def test_ratings_are_on_elos_scale_around_1500_with_errors_that_shrink():
     assert best.value + middle.value + worst.value == pytest.approx(4500)
 
 
-def test_games_are_rated_one_by_one_in_an_order_shuffled_by_the_seed():
+def test_games_are_rated_in_an_order_from_the_seed():
     games = ratings._games([(0, 1, 30, 10), (1, 2, 5, 15)], 3)
     counts = {pair: int((games == pair).all(axis=1).sum()) for pair in ((0, 1), (1, 0), (1, 2), (2, 1))}
     assert counts == {(0, 1): 30, (1, 0): 10, (1, 2): 5, (2, 1): 15}
@@ -229,7 +229,7 @@ def played(monkeypatch) -> list[tuple]:
     return calls
 
 
-def test_a_match_that_is_kept_is_not_played_again(played, tmp_path):
+def test_logged_match_is_not_played_again(played, tmp_path):
     log = match_log.MatchLog(tmp_path / "log")
     assert (len(log), log.seed, log.path.exists()) == (0, None, False)
     variants = [
@@ -260,7 +260,7 @@ def test_a_match_that_is_kept_is_not_played_again(played, tmp_path):
     assert len(match_log.MatchLog(log.path, resume=True)) == len(log.path.read_text().splitlines()) - 1 == 7
 
 
-def test_a_match_is_on_the_disk_before_the_next_one(played, tmp_path):
+def test_each_match_is_on_disk_before_the_next(played, tmp_path):
     log = match_log.MatchLog(tmp_path / "log")
     for number in range(1, 4):
         log.play(("a", "b"), ("a", "b"), 4, number)
@@ -276,24 +276,24 @@ def test_a_match_is_on_the_disk_before_the_next_one(played, tmp_path):
     assert log.path.read_text() == whole
 
 
-def test_files_that_are_no_log_of_this_release_are_refused(tmp_path):
+def test_logs_of_other_releases_raise(tmp_path):
     path = tmp_path / "log"
     with pytest.raises(FileNotFoundError, match="nothing to resume"):
         match_log.MatchLog(path, resume=True)
     for text, message in (
-        ("{}\n", "holds no matches, or is damaged"),
-        ("", "holds no matches, or is damaged"),
-        ("no json\n", "holds no matches, or is damaged"),
+        ("{}\n", "is damaged or not a file of matches"),
+        ("", "is damaged or not a file of matches"),
+        ("no json\n", "is damaged or not a file of matches"),
         ('{"matches_of_release": "0.0"}\n', r"comes from release 0\.0"),
     ):
         path.write_text(text)
         with pytest.raises(ValueError, match=message):
             match_log.MatchLog(path, resume=True)
-        with pytest.raises(ValueError, match="go on with --resume, or delete it"):
+        with pytest.raises(ValueError, match="continue it with --resume, or delete it"):
             match_log.MatchLog(path)
 
 
-def test_a_tournament_keeps_its_matches_and_its_secret_seed(played, monkeypatch, tmp_path):
+def test_tournament_log_keeps_the_random_seed(played, monkeypatch, tmp_path):
     monkeypatch.setattr(tournaments, "rate", lambda count, *_: [Rating(1500.0, 1.0)] * count)
     bots = ("random", "simple", "medium")
     whole = tournaments.play_tournament(bots, 100, log=match_log.MatchLog(tmp_path / "log"))

@@ -80,7 +80,7 @@ def test_mistakes_in_names_are_clear_errors(text, error, message):
         agents.resolve(text)
 
 
-def test_a_parameter_is_given_once():
+def test_repeated_parameter_raises():
     with pytest.raises(ValueError, match="'knock_at' is given twice"):
         agents.make("simple:knock_at=4", knock_at=6)
     with pytest.raises(TypeError, match="a bot's name is a text"):
@@ -110,7 +110,7 @@ def test_the_name_of_an_estimator_makes_it_again(name):
 
 
 @pytest.mark.parametrize("knock_at", [0, 10, 4, "variable", (10, 7, 2)])
-def test_a_simple_player_made_as_an_object_has_a_name_that_makes_it_again(knock_at):
+def test_simple_object_has_a_reproducible_name(knock_at):
     bot = SimpleBot(knock_at)
     again = agents.make(bot.name)
     assert again.name == bot.name
@@ -140,7 +140,7 @@ def test_parameters_work_wherever_a_bot_is_named():
 # --- Tournaments --------------------------------------------------------------------------------------
 
 
-def test_each_pair_plays_one_match_which_is_play_match(tournament):
+def test_each_pair_plays_one_match(tournament):
     assert tournament.bots == BOTS
     assert [match.bots for match in tournament.matches] == [
         (BOTS[0], BOTS[1]),
@@ -153,7 +153,7 @@ def test_each_pair_plays_one_match_which_is_play_match(tournament):
         tournament.match("simple", "tonic")
 
 
-def test_a_result_does_not_depend_on_who_else_plays(tournament):
+def test_pair_result_is_independent_of_other_bots(tournament):
     alone = play_tournament(BOTS[1:], 60, seed=3)
     assert alone.matches == tournament.matches[2:]
 
@@ -164,7 +164,7 @@ def test_slow_bots_play_fewer_games_than_the_others(tournament):
     assert mixed.matches[1] == tournament.matches[1]
     assert (mixed.size, tournament.size) == ("4 to 60 games a pair", "60 games a pair")
     assert str(mixed).startswith("4 to 60 games a pair, seed 3.")
-    with pytest.raises(ValueError, match="'tonic' is to play fewer games, but the bots are simple, random"):
+    with pytest.raises(ValueError, match="unknown bot 'tonic' in fewer; the bots are simple, random"):
         play_tournament(BOTS, 60, seed=3, fewer={"tonic": 4})
 
 
@@ -188,7 +188,7 @@ def test_matrices_agree_with_the_matches(tournament):
     assert tournament.mean_win_rates[1] == pytest.approx(np.nanmean(rates[1]))
 
 
-def test_two_bots_are_compared_on_the_same_decks_against_a_third(tournament):
+def test_two_bots_compared_against_a_third(tournament):
     first = play_match(BOTS[0], BOTS[1], 60, seed=3)
     second = play_match(BOTS[2], BOTS[1], 60, seed=3)
     expected = win_rate_difference(first, second)
@@ -208,7 +208,7 @@ def test_the_confidence_is_used_everywhere(tournament):
     assert "(50 % interval" in narrow.matches[1].summary(0.5)
 
 
-def test_standings_begin_with_the_strongest_and_show_every_figure(tournament):
+def test_standings_list_every_figure_strongest_first(tournament):
     assert tournament.standings()[-1] == 1  # random
     lines = str(tournament).splitlines()
     for line in (lines[3], lines[8]):
@@ -220,7 +220,7 @@ def test_standings_begin_with_the_strongest_and_show_every_figure(tournament):
     ("arguments", "error", "message"),
     [
         ((["simple"],), ValueError, "at least two bots"),
-        ((["simple", "random", "simple"],), ValueError, "'simple' is there twice"),
+        ((["simple", "random", "simple"],), ValueError, "'simple' occurs twice"),
         ((["simple", "nobody"],), ValueError, "unknown bot 'nobody'"),
         ((["simple", "random"], 3), ValueError, "even number"),
         ((["simple", "random"], 2, -1), ValueError, "non-negative"),
@@ -232,12 +232,12 @@ def test_bad_tournaments_are_clear_errors(arguments, error, message):
 
 
 @pytest.mark.parametrize("confidence", [0, 1, 95, -0.5, float("nan")])
-def test_a_confidence_lies_between_0_and_1(confidence):
+def test_confidence_outside_0_to_1_raises(confidence):
     with pytest.raises(ValueError, match="between 0 and 1"):
         play_tournament(BOTS, 2, confidence=confidence)
 
 
-def test_own_bots_take_part():
+def test_bot_objects_play_in_tournaments():
     class FirstLegal:
         name = "first-legal"
 
@@ -250,7 +250,7 @@ def test_own_bots_take_part():
 # --- Ratings ------------------------------------------------------------------------------------------
 
 
-def test_two_players_are_as_far_apart_as_elo_says():
+def test_two_ratings_differ_as_elo_predicts():
     """76 % is 200 points, 50 % none; the deviation is 400 / ln 10 / sqrt(n p q)."""
     first, second = rate(2, [(0, 1, 7597, 2403)])
     assert first.value - second.value == pytest.approx(200, abs=12)
@@ -268,14 +268,14 @@ def test_ratings_hardly_depend_on_the_order_of_the_games():
     assert rate(3, wins, 1) == rate(3, wins, 1)
 
 
-def test_without_openskill_there_are_no_ratings_but_all_the_rest(monkeypatch, tmp_path):
+def test_without_openskill_all_but_ratings_is_there(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "openskill.models", None)
     with pytest.raises(ImportError, match=r"gin-env\[plots\]"):
         rate(2, [(0, 1, 1, 0)])
     result = play_tournament(["random", "simple"], 2)
     assert result.ratings is None
     assert result.standings() == [1, 0]
-    assert "they need openskill" in str(result)
+    assert "install openskill" in str(result)
     assert result.as_dict()["ratings"] is None
     draw_heat_map(result, tmp_path / "table.png")
 

@@ -58,7 +58,7 @@ def test_a_line_is_as_documented():
     )
 
 
-def test_the_schema_allows_whole_games_unfinished_ones_and_those_of_other_engines():
+def test_schema_accepts_all_kinds_of_games():
     table, _, _ = random_game(1, Rules(), stop=40)
     (logged, *_) = [from_log(line) for line in reference_lines("games.jsonl", whole=False)]
     for game in (table.record(0, PLAYERS), logged):
@@ -130,7 +130,7 @@ DAMAGE = [
 
 
 @pytest.mark.parametrize(("path", "value", "message"), DAMAGE)
-def test_a_damaged_record_is_refused_with_file_line_and_reason(tmp_path, path, value, message):
+def test_damaged_record_raises_with_file_and_line(tmp_path, path, value, message):
     file = tmp_path / "games.jsonl"
     good = to_line(one_hand())
     line = json.loads(good)
@@ -175,7 +175,7 @@ STRANGE = [
 
 @settings(max_examples=150, deadline=None)
 @given(data=st.data(), value=st.sampled_from(STRANGE))
-def test_any_entry_changed_gives_a_sound_game_or_a_record_error(data, value):
+def test_any_changed_entry_is_valid_or_raises(data, value):
     line = json.loads(good_line())
     way = data.draw(st.sampled_from(entries_of(line)))
     place = line
@@ -205,7 +205,7 @@ CUT = "the line without its end"
     ],
     ids=["cut", "brackets", "empty", "deep", "not utf-8", "list"],
 )
-def test_what_is_no_line_is_refused(tmp_path, last, message):
+def test_invalid_lines_raise(tmp_path, last, message):
     file, good = tmp_path / "games.jsonl", to_line(one_hand())
     file.write_bytes(f"{good}\n{good[:-20] if last == CUT else last}".encode("latin-1"))
     with pytest.raises(RecordError, match=message):
@@ -238,7 +238,7 @@ def test_hands_follow_from_each_other():
             wrong.check()
 
 
-def test_what_another_engine_counted_goes_on_as_the_score():
+def test_points_of_another_engine_carry_over():
     game = two_hands_of_a_game()
     first, second = game.hands
     counted = (
@@ -278,7 +278,7 @@ def test_logs_of_the_reference_engine_are_read_as_records(name, whole):
     assert other <= 1 + 0.05 * sum(len(line["hands"]) for line in lines)
 
 
-def test_a_damaged_log_is_refused():
+def test_damaged_log_raises():
     (line, *_) = reference_lines("games.jsonl", whole=False)
     for wrong, message in (
         ({"first_starter": 0, "hands": 3}, "no game of the reference engine's log"),

@@ -60,7 +60,7 @@ def test_a_recorded_game_is_replayed_state_by_state(seed, variant, whole):
 
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 2**32), stop=st.integers(0, 120))
-def test_a_game_that_was_broken_off_goes_on_as_it_would_have(seed, stop):
+def test_resumed_game_continues_with_the_same_decks(seed, stop):
     rules = Rules(target_score=60, max_hands=5)
     broken, _, before = random_game(seed, rules, stop=stop)
     if broken.done[0]:
@@ -90,7 +90,7 @@ def test_bots_break_ties_in_a_replay_as_they_did(tmp_path):
             assert chosen.tolist() == [step.action for step in mine]
 
 
-def test_views_are_of_who_decides_or_of_the_player_asked_for():
+def test_views_of_the_decider_or_the_given_player():
     first = one_hand().positions()[0]
     assert first.player == 0
     assert first.view().records["player"].tolist() == [0]
@@ -130,7 +130,7 @@ def test_deadwood_is_that_after_laying_off():
     assert hand.deadwood == (67, 2)
 
 
-def test_bots_that_play_whole_turns_are_not_recorded_in_silence():
+def test_whole_turn_bots_are_not_recorded_silently():
     table = RecordedGames(1, episode="game")
     table.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
     simple = agents.make("simple")
@@ -145,7 +145,7 @@ def test_bots_that_play_whole_turns_are_not_recorded_in_silence():
 # --- Files ------------------------------------------------------------------------------------------------
 
 
-def test_a_match_is_the_same_with_a_record_and_its_file_for_all_batch_sizes(tmp_path, monkeypatch):
+def test_recording_changes_no_match_at_any_batch_size(tmp_path, monkeypatch):
     plain = play_match("simple", "tonic", 24, seed=4)
     files = []
     for size in (2048, 5, 1):
@@ -166,7 +166,7 @@ def test_a_match_is_the_same_with_a_record_and_its_file_for_all_batch_sizes(tmp_
     assert {game.players[game.twin].name for game in games} == {"simple"}
 
 
-def test_a_match_of_a_bot_with_itself_and_one_of_single_hands_are_recorded(tmp_path):
+def test_self_matches_and_single_hands_are_recorded(tmp_path):
     for episode in ("hand", "game"):
         path = tmp_path / episode
         assert play_match("simple", "simple", 8, 2, episode=episode, record=path) == play_match(
@@ -189,7 +189,7 @@ def test_players_are_spelled_out_with_all_their_parameters(tmp_path):
     assert len(list(records.read(path))) == 6
 
 
-def test_recording_into_a_file_again_adds_what_it_lacks_and_nothing_twice(tmp_path):
+def test_recording_again_adds_only_missing_games(tmp_path):
     path = tmp_path / "games.jsonl"
     play_match("simple", "random", 6, seed=4, record=path)
     whole = path.read_bytes()
@@ -210,7 +210,7 @@ def test_recording_into_a_file_again_adds_what_it_lacks_and_nothing_twice(tmp_pa
     assert len(list(records.read(path))) == 8
 
 
-def test_a_file_with_a_line_that_no_game_has_is_left_as_it_is(tmp_path, monkeypatch):
+def test_file_with_a_huge_line_is_unchanged(tmp_path, monkeypatch):
     path = tmp_path / "games.jsonl"
     play_match("simple", "random", 2, seed=4, record=path)
     whole = path.read_bytes()
@@ -221,9 +221,7 @@ def test_a_file_with_a_line_that_no_game_has_is_left_as_it_is(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("after", [3, 9])
-def test_a_tournament_that_was_stopped_and_resumed_is_recorded_as_if_it_had_not_been(
-    tmp_path, monkeypatch, after
-):
+def test_resumed_tournament_has_the_same_record(tmp_path, monkeypatch, after):
     """Ctrl-C in the middle of the first match, and of the second: its games are there, and played again."""
     monkeypatch.setattr(matches, "BATCH_SIZE", 1)
     bots, whole, broken = ["simple", "random", "random-discard"], tmp_path / "whole", tmp_path / "broken"
@@ -249,7 +247,7 @@ def test_a_tournament_that_was_stopped_and_resumed_is_recorded_as_if_it_had_not_
     assert broken.read_bytes() == whole.read_bytes()
 
 
-def test_a_game_that_cannot_be_written_whole_is_not_written(tmp_path):
+def test_partly_written_game_is_removed(tmp_path):
     path = tmp_path / "games.jsonl"
 
     class FullDisk:
@@ -275,7 +273,7 @@ def test_a_game_that_cannot_be_written_whole_is_not_written(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["a diary\n", '{"format": "something else"}\n', "no newline", "\n"])
-def test_other_files_are_not_written_into(tmp_path, content):
+def test_recorder_refuses_other_files(tmp_path, content):
     path = tmp_path / "mine.txt"
     path.write_text(content)
     with pytest.raises(ValueError, match="holds no records of games"):

@@ -85,7 +85,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_read_again(tmp_path, monkey
     assert (list(tensors), metadata["seed"], len(calls)) == (["weight"], 4, 1)
 
 
-def test_other_files_are_told_apart(tmp_path):
+def test_files_of_other_kinds_raise(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no network"):
         read(tmp_path / "missing.safetensors")
     foreign = tmp_path / "foreign.safetensors"

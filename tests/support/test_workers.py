@@ -23,7 +23,7 @@ from worker_tasks import die, die_once, fail, square
 from gin_env import agents, cli, play_match
 from gin_env.agents.generations.network import CandidateNetwork, save_network
 from gin_env.matches.match_log import MatchLog
-from gin_env.matches.match_parts import part_size
+from gin_env.matches.shards import shard_size
 from gin_env.matches.tournaments import play_tournament
 from gin_env.support import workers
 from gin_env.support.workers import Workers
@@ -263,7 +263,7 @@ def test_objects_that_workers_cannot_have_are_errors_that_say_what_to_do(two):
 
 def test_parts_follow_from_the_number_of_games_alone():
     sizes = {2: 16, 200: 16, 1600: 100, 32_768: 2048, 10**6: 2048, 4 * 10**6: 7812, 10**8: 16_384}
-    assert {games: part_size(games) for games in sizes} == sizes
+    assert {games: shard_size(games) for games in sizes} == sizes
 
 
 def test_parts_add_up_to_the_match(monkeypatch):

@@ -370,7 +370,7 @@ def test_provenance_is_kept(tmp_path):
         assert torch.equal(tensor, loaded.state_dict()[name])
 
 
-def test_other_files_are_told_apart(tmp_path, monkeypatch):
+def test_files_of_other_kinds_raise(tmp_path, monkeypatch):
     path = tmp_path / "network.safetensors"
     with pytest.raises(FileNotFoundError, match="there is no generation network"):
         load_network(path)

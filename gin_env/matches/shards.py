@@ -1,0 +1,264 @@
+"""Play and count the games of a match, in this process or in shards that workers play."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import count
+
+import numpy as np
+
+from gin_env import agents
+from gin_env.agents import Agent
+from gin_env.agents.turns import play_bot, play_on, play_seated
+from gin_env.batch import Episode, Games
+from gin_env.game.rules import Rules
+from gin_env.game.state import GIN, UNDERCUT, VOID
+from gin_env.records import GameRecord, Player, RecordedGames
+from gin_env.support.workers import Workers
+
+DEAL_RESULT = np.dtype([("wins", np.int8, 2), ("points", np.int32, 2), ("hands", np.int32)])
+"""The two games of a deal together: games won and points scored by a and b, hands played."""
+
+
+class Tally:
+    """Running sums over hands, and the result of each deal; index 0 is bot a, 1 is bot b."""
+
+    def __init__(self, num_deals: int) -> None:
+        self.deals = np.zeros(num_deals, DEAL_RESULT)
+        self.knocks = np.zeros(2, np.int64)
+        self.gins = np.zeros(2, np.int64)
+        self.undercuts = np.zeros(2, np.int64)
+        self.voids = self.turns = 0
+
+    def add_games(self, winners: np.ndarray, indices: np.ndarray) -> None:
+        """Count games that have just ended.
+
+        Parameters
+        ----------
+        winners : int array, shape (k,): the seat that won, -1 for none.
+        indices : int64 array, shape (k,): the games' indices in the match.
+        """
+        deals, seat_of_a = np.divmod(indices, 2)
+        for bot in range(2):
+            # Both games of a deal may be among them: `+=` would count only one.
+            np.add.at(self.deals["wins"][:, bot], deals[winners == bot ^ seat_of_a], 1)
+
+    def add_hands(self, results: np.ndarray, indices: np.ndarray) -> None:
+        """Count hands that have just ended: `HAND_RESULT` records (k,) and the indices of their games."""
+        deals, seat_of_a = np.divmod(indices, 2)
+        outcome = results["outcome"]
+        winner = np.where(outcome == VOID, -1, results["winner"] ^ seat_of_a)  # now 0 is bot a
+        knocker = np.where(outcome == VOID, -1, results["knocker"] ^ seat_of_a)
+        np.add.at(self.deals["hands"], deals, 1)
+        self.voids += int((outcome == VOID).sum())
+        self.turns += int(results["turns"].sum(dtype=np.int64))
+        for bot in range(2):
+            won = winner == bot
+            self.knocks[bot] += (knocker == bot).sum()
+            self.gins[bot] += ((knocker == bot) & (outcome == GIN)).sum()
+            self.undercuts[bot] += (won & (outcome == UNDERCUT)).sum()
+            np.add.at(self.deals["points"][:, bot], deals[won], results["points"][won])
+
+    def add_shard(self, shard: Tally, deals: np.ndarray) -> None:
+        """Add the sums of a shard whose deals have these distinct indices in the match, int64 (k,)."""
+        for name in DEAL_RESULT.names or ():
+            self.deals[name][deals] += shard.deals[name]
+        self.knocks += shard.knocks
+        self.gins += shard.gins
+        self.undercuts += shard.undercuts
+        self.voids += shard.voids
+        self.turns += shard.turns
+
+
+@dataclass(frozen=True)
+class MatchSetting:
+    """What all games of a match have in common."""
+
+    seed: int
+    episode: Episode
+    rules: Rules | None
+    clairvoyant: bool
+    batch_size: int
+    """Maximum number of games played at the same time."""
+    players: tuple[Player, Player] | None = None
+    """The players named in the records; None if nothing is recorded."""
+
+
+def play_games(
+    setting: MatchSetting,
+    bots: tuple[Agent, Agent],
+    order: np.ndarray,
+    progress: Callable[[int], object] | None = None,
+    keep: Callable[[GameRecord, int], object] | None = None,
+) -> tuple[Tally, np.ndarray]:
+    """Play games in the given order; when a game ends, the next one takes its place in the batch.
+
+    Parameters
+    ----------
+    order : int64 array, shape (n,): the indices of the games.
+    progress : called with the number of games that have just ended.
+    keep : called with the record of each game that has ended and its position in `order`.
+
+    Returns
+    -------
+    tally : the sums.
+    deals : int64 array, shape (k,): the indices of the deals that the tally counts.
+    """
+    size = min(len(order), setting.batch_size)
+    recorded = None
+    if keep is None:
+        games = Games(size, setting.rules, setting.episode)
+    else:
+        games = recorded = RecordedGames(size, setting.rules, setting.episode)
+    deals, deal_index = np.unique(order // 2, return_inverse=True)
+    shard_index = 2 * deal_index + order % 2  # the games' indices if there were no other deals
+    tally = Tally(len(deals))
+    same = bots[0] is bots[1]
+    if recorded is None:
+        play = partial(play_on, both_seats=same, clairvoyant=setting.clairvoyant)
+    else:
+        play = partial(play_bot, clairvoyant=setting.clairvoyant)
+    positions = np.arange(size)  # in `order`, of the game at each place of the batch
+    running = games.everyone
+    _start(games, running, order[:size], setting.seed)
+    num_started = size
+    while len(running):
+        if same:
+            play(games, bots[0], running)
+        else:
+            seats = games.to_move()[running] ^ order[positions[running]] % 2  # bot a's seat is index % 2
+            play_seated(games, bots, seats, running, play)
+        ended = running[games.results["ended"][running]]
+        if not len(ended):
+            continue
+        tally.add_hands(games.results[ended], shard_index[positions[ended]])
+        over = ended[games.done[ended]]
+        tally.add_games(winners(games, over), shard_index[positions[over]])
+        if recorded is not None and keep is not None and setting.players is not None:
+            for place, position in zip(over.tolist(), positions[over].tolist(), strict=True):
+                players = setting.players if order[position] % 2 == 0 else setting.players[::-1]
+                keep(recorded.record(place, players, setting.clairvoyant), position)
+        if progress is not None and len(over):
+            progress(len(over))
+        free = over[: len(order) - num_started]
+        positions[free] = np.arange(num_started, num_started + len(free))
+        _start(games, free, order[num_started : num_started + len(free)], setting.seed)
+        num_started += len(free)
+        running = running[~games.done[running]]
+    return tally, deals
+
+
+def _start(games: Games, places: np.ndarray, indices: np.ndarray, seed: int) -> None:
+    """Start the games with these indices; 2k + 1 is game 2k with the seats swapped."""
+    seeds = np.full(len(places), seed, np.uint64)
+    games.start(places, seeds, (indices // 2).astype(np.uint64), indices % 2 == 1)
+
+
+def winners(games: Games, which: np.ndarray) -> np.ndarray:
+    """Return the seat that won each finished episode, -1 if undecided: int8 (k,)."""
+    if not games.whole_game:
+        return games.results["winner"][which]
+    reached = games.state["public"]["scores"][which] >= games.rules.target_score
+    return np.where(reached.any(axis=1), reached.argmax(axis=1), -1)
+
+
+# --- Shards -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Some games of a match, for one worker."""
+
+    setting: MatchSetting
+    bots: tuple[str | bytes, str | bytes]
+    """Names, or pickled objects."""
+    match: int
+    """Identifies the match within this program, since a file may hold another bot in each match."""
+    first: int
+    """Position of its first game in the match."""
+    order: np.ndarray
+    """int64 (k,): the indices of its games."""
+
+
+@dataclass(frozen=True)
+class ShardResult:
+    """The result of a shard."""
+
+    num_games: int
+    tally: Tally
+    deals: np.ndarray
+    """int64 (k,): the indices of the deals that the tally counts."""
+    records: tuple[tuple[GameRecord, int], ...]
+    """The recorded games, each with its position in the match, in that order."""
+
+
+def play_shards(
+    setting: MatchSetting, bots: tuple[str | Agent, str | Agent], order: np.ndarray, workers: Workers
+) -> Iterator[ShardResult]:
+    """Play games with these indices, int64 (n,), in shards; yield the results in order.
+
+    Raises ValueError for a bot that cannot be sent to the workers.
+    """
+    packed = _pack(bots[0], workers), _pack(bots[1], workers)
+    match, size = next(_match_ids), shard_size(len(order))
+    shards = (
+        Shard(setting, packed, match, first, order[first : first + size])
+        for first in range(0, len(order), size)
+    )
+    return workers.map(play_shard, shards)
+
+
+def shard_size(num_games: int) -> int:
+    """Return the number of games of a shard.
+
+    It depends on the match alone, so the shards are the same for any number of workers: a sixteenth of the
+    match, so that slow bots keep many workers busy, up to the size beyond which batches are no faster. With
+    more than 512 shards they grow again, because sending one takes as long as playing some hundred hands.
+    """
+    return max(min(max(num_games // 16, 16), 2048), min(num_games // 512, 16_384))
+
+
+def play_shard(shard: Shard) -> ShardResult:
+    """Play a shard in a worker."""
+    bots = _unpack(shard.match, shard.bots[0]), _unpack(shard.match, shard.bots[1])
+    records: list[tuple[GameRecord, int]] = []
+
+    def keep(game: GameRecord, position: int) -> None:
+        records.append((game, shard.first + position))
+
+    recorded = shard.setting.players is not None
+    tally, deals = play_games(shard.setting, bots, shard.order, keep=keep if recorded else None)
+    records.sort(key=lambda pair: pair[1])
+    return ShardResult(len(shard.order), tally, deals, tuple(records))
+
+
+_match_ids = count()
+
+
+def _pack(bot: str | Agent, workers: Workers) -> str | bytes:
+    """Return a bot in the form in which it is sent to workers."""
+    if isinstance(bot, str):
+        return bot
+    try:
+        return workers.pickled(bot, f"bot {bot.name!r}")
+    except ValueError as error:
+        raise ValueError(
+            f"{error}; pass its name or path instead of an object, or play with one worker"
+        ) from error
+
+
+@lru_cache(maxsize=2)
+def _unpack(match: int, packed: str | bytes) -> Agent:
+    """Return the bot that a worker plays; the same object if it plays both seats."""
+    if isinstance(packed, str):
+        return agents.make(packed, programs=True)
+    try:
+        return agents.resolve(pickle.loads(packed))
+    except (AttributeError, ImportError) as error:
+        raise ValueError(
+            f"workers cannot import the class of a bot ({error}); define it in a module that they can "
+            "import, or play with one worker"
+        ) from error
