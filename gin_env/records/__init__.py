@@ -1,4 +1,6 @@
-"""Records of games: JSON Lines, one game (or single hand) a line, replayed by the engine when they are read.
+"""Records of games: JSON Lines with one game (or single hand) on each line.
+
+Reading a record replays it with the engine, so a record that is read is a legal game.
 
 >>> from gin_env import play_match, records
 >>> play_match("simple", "tonic", 10, record="games.jsonl")
@@ -6,13 +8,13 @@
 ...     for position in game.positions():
 ...         position.view()  # what the player to move knows
 
-docs/records.md describes the lines, docs/records.schema.json the same as a JSON Schema.
+docs/records.md describes the format, docs/records.schema.json is its JSON Schema.
 """
 
 from gin_env.records.files import Recorder, read, read_one
 from gin_env.records.games import GameRecord, HandRecord, Player, Position, RecordError, views_of
 from gin_env.records.lines import FORMAT, VERSION, to_line
-from gin_env.records.tables import RecordedGames, resume
+from gin_env.records.recorded_games import RecordedGames, resume
 
 __all__ = [
     "FORMAT",

@@ -1,4 +1,4 @@
-"""Files of recorded games: written game by game, read with every game played again."""
+"""Files of recorded games."""
 
 from __future__ import annotations
 
@@ -17,75 +17,76 @@ from gin_env.support.atomic import check_targets
 from gin_env.support.checks import check_integer
 from gin_env.support.files import check_regular_file
 
-MOST_BYTES = 1 << 40
-MOST_LINE = 1 << 27
-"""Bytes of the longest line that is read; a usual game has eight thousand."""
+MAX_FILE_BYTES = 1 << 40
+MAX_LINE_BYTES = 1 << 27
+"""A typical game has 8,000 bytes."""
 
 
 def read(path: str | Path) -> Iterator[GameRecord]:
-    """The games of a file, one after the other, each checked by playing it again.
+    """Iterate over the games of a file; each is checked by replaying it.
 
-    Logs of the reference engine (tneller/gin-rummy-eaai, as JSON Lines) are read too; their `source` says so.
+    Logs of the reference engine (tneller/gin-rummy-eaai, as JSON Lines) are read too; `GameRecord.source`
+    marks them.
 
-    Raises FileNotFoundError or ValueError at once for what is no regular file, and RecordError (a ValueError)
-    that names file and line when it comes to a damaged one.
+    Raises FileNotFoundError or ValueError immediately unless `path` is a regular file, and RecordError (a
+    ValueError) with file and line when the iteration reaches a damaged line.
     """
-    check_regular_file(path, MOST_BYTES)
+    check_regular_file(path, MAX_FILE_BYTES)
     return _read(Path(path))
 
 
 def read_one(path: str | Path, number: int) -> GameRecord:
-    """One game of a file, counted from 1; the lines before it are not looked at.
+    """Return game `number` of a file, counting from 1, without checking the lines before it.
 
-    Raises as `read` does, and ValueError if there are fewer.
+    Raises as `read` does, and ValueError if the file has fewer games.
     """
-    check_regular_file(path, MOST_BYTES)
-    number = check_integer("the number of the game", number, 1, MOST_BYTES)
-    line, lines = b"", 0
+    check_regular_file(path, MAX_FILE_BYTES)
+    number = check_integer("number", number, 1, MAX_FILE_BYTES)
+    line, num_lines = b"", 0
     with Path(path).open("rb") as file:
-        while lines < number and (line := file.readline(MOST_LINE)):
-            lines += 1
-    if lines < number or not line:
-        raise ValueError(f"{path} holds {lines} games: there is no game {number}")
-    return _named(path, number, line)
+        while num_lines < number and (line := file.readline(MAX_LINE_BYTES)):
+            num_lines += 1
+    if num_lines < number or not line:
+        raise ValueError(f"{path} has only {num_lines} games, so game {number} does not exist")
+    return _parse_line(path, number, line)
 
 
 def _read(path: Path) -> Iterator[GameRecord]:
     with path.open("rb") as file:
         number = 0
-        while line := file.readline(MOST_LINE):
+        while line := file.readline(MAX_LINE_BYTES):
             number += 1
-            yield _named(path, number, line)
+            yield _parse_line(path, number, line)
 
 
-def _named(path: str | Path, number: int, line: bytes) -> GameRecord:
-    """The game of a line; errors name file and line."""
+def _parse_line(path: str | Path, number: int, line: bytes) -> GameRecord:
+    """Return the game of a line; errors name the file and the line."""
     try:
-        return _game(line)
+        return _parse(line)
     except RecordError as error:
         raise RecordError(f"{path}, line {number}: {error}") from error
 
 
-def _game(line: bytes) -> GameRecord:
+def _parse(line: bytes) -> GameRecord:
     try:
-        found: Any = json.loads(line)
+        data: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
         if not line.endswith(b"\n"):
             raise RecordError(
-                "the line is cut short: its writer was stopped; recording into the file again removes it"
+                "the line is truncated because its writer was stopped; recording to the file again removes it"
             ) from error
-        raise RecordError(f"this is no JSON ({error})") from error
-    return from_reference_log(found) if is_reference_log(found) else from_dict(found)
+        raise RecordError(f"not valid JSON ({error})") from error
+    return from_reference_log(data) if is_reference_log(data) else from_dict(data)
 
 
 class Recorder:
-    """Writes games into a file, each whole or not at all, as soon as it is handed over.
+    """Appends games to a file, each completely or not at all.
 
-    A file that is there is gone on with: a line that a killed program left cut short is removed, and a game
-    that it holds already, to the byte, is not written again. So a match that was stopped is recorded
-    completely, and once, by playing it again with the same seed. One program at a time may write.
+    An existing file is continued: a truncated last line is removed, and a game that the file already holds is
+    not written again. To complete the record of an interrupted match, play the match again with the same
+    seed. Only one program at a time may write to a file.
 
-    Raises OSError if the file cannot be written, ValueError if it holds something else than records.
+    Raises OSError if the file cannot be written, ValueError if it holds anything but records.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -96,10 +97,10 @@ class Recorder:
         self._spelled: dict[str, str] = {}
         check_targets(self.path)
         if self.path.is_file():
-            self._look_through()
+            self._read_existing()
 
     def add(self, game: GameRecord) -> bool:
-        """Write a game; False if the file holds it already. Raises OSError."""
+        """Write a game; return False if the file already holds it. Raises OSError."""
         line = to_line(game).encode() + b"\n"
         digest = _digest(line)
         if digest in self._known:
@@ -111,15 +112,15 @@ class Recorder:
         return True
 
     def spell(self, name: str, text: str) -> None:
-        """Note by which text the bot of this name is made, for `player`."""
+        """Set the text that makes the bot of this name, for `player`."""
         self._spelled[name] = text
 
     def player(self, name: str) -> Player:
-        """The bot of this name as a player, with its text if `spell` has told it."""
+        """Return the bot of this name as a player, with the text set by `spell`, if any."""
         return Player(name, self._spelled.get(name))
 
     def close(self) -> None:
-        """Bring everything to the disk and close the file."""
+        """Flush everything to disk and close the file."""
         if self._file is not None:
             self._file.flush()
             if self.path.is_file():
@@ -135,37 +136,37 @@ class Recorder:
     ) -> None:
         self.close()
 
-    def _look_through(self) -> None:
-        """Note the games of the file that is there, and remove a last line that was cut short."""
+    def _read_existing(self) -> None:
+        """Read the digests of the games in the file, and remove a truncated last line."""
         with self.path.open("rb") as file:
-            while line := file.readline(MOST_LINE):
-                if not self._known and not _begins_like_a_record(line):
+            while line := file.readline(MAX_LINE_BYTES):
+                if not self._known and not _starts_like_a_record(line):
                     raise ValueError(
-                        f"{self.path} holds no records of games (format {FORMAT!r}): name another file"
+                        f"{self.path} does not hold records of games (format {FORMAT!r}); choose another file"
                     )
                 if line.endswith(b"\n"):
                     self._known.add(_digest(line))
                     self._size += len(line)
                 elif file.read(1):
                     raise ValueError(
-                        f"{self.path} has a line of more than {MOST_LINE:,} bytes: name another file"
+                        f"{self.path} has a line longer than {MAX_LINE_BYTES:,} bytes; choose another file"
                     )
         if self.path.stat().st_size > self._size:
             os.truncate(self.path, self._size)
 
     def _write(self, file: BinaryIO, line: bytes) -> None:
-        left = memoryview(line)
+        remaining = memoryview(line)
         try:
-            while left:
-                left = left[file.write(left) :]
-        except BaseException:  # a full disk, Ctrl-C: nothing of the game stays
+            while remaining:
+                remaining = remaining[file.write(remaining) :]
+        except BaseException:  # a full disk or Ctrl-C: remove the part that was written
             if self.path.is_file():
                 file.truncate(self._size)
             raise
         self._size += len(line)
 
 
-def _begins_like_a_record(line: bytes) -> bool:
+def _starts_like_a_record(line: bytes) -> bool:
     head = json.dumps({"format": FORMAT})[:-1].encode()
     return line.startswith(head[: len(line)])
 

@@ -1,4 +1,4 @@
-"""A recorded game as a line of JSON, and back. docs/records.md describes the line."""
+"""Convert recorded games to lines of JSON and back. docs/records.md describes the format."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from gin_env.support.checks import Text, is_integer
 
 FORMAT = "gin-env game"
 VERSION = 1
-"""Raised whenever a line of before could not be read, or would be read otherwise."""
+"""Increased when a change makes old lines unreadable or changes their meaning."""
 
 _CARD_IDS = {card_text(card): card for card in range(NUM_CARDS)}
 
 
 def to_line(game: GameRecord) -> str:
-    """The game as one line of JSON, without the newline."""
+    """Return the game as one line of JSON, without the newline."""
     return json.dumps(
         {
             "format": FORMAT,
@@ -60,24 +60,24 @@ def _hand_as_dict(hand: HandRecord) -> dict[str, Any]:
 
 
 def from_line(line: str) -> GameRecord:
-    """The game of a line. Raises RecordError, which names the entry, for what is no record of a game."""
+    """Return the game of a line. Raises RecordError, naming the entry, unless it is a valid record."""
     try:
-        found = json.loads(line)
+        data = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"this is no JSON ({error})") from error
-    return from_dict(found)
+        raise RecordError(f"not valid JSON ({error})") from error
+    return from_dict(data)
 
 
-def from_dict(found: Any) -> GameRecord:
-    """The game of what JSON holds, played again. Raises as `from_line` does."""
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise RecordError(f"this is no record of a game: its format is not {FORMAT!r}")
-    version = found.get("version")
+def from_dict(data: Any) -> GameRecord:
+    """Return the game of a JSON object and check it by replaying it. Raises as `from_line` does."""
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise RecordError(f"not a record of a game: the format must be {FORMAT!r}")
+    version = data.get("version")
     if not is_integer(version) or version != VERSION:
         raise RecordError(
-            f"it is written in version {_short(version)} of the format, this release reads {VERSION}"
+            f"version must be {VERSION}, the version that this release reads, not {_short(version)}"
         )
-    entries = _Entries(found, "")
+    entries = _Entries(data, "")
     entries.names(
         "format", "version", "release", "source", "rules", "episode", "random", "players", "clairvoyant",
         "hands", "finished", "winner", "scores",
@@ -85,8 +85,8 @@ def from_dict(found: Any) -> GameRecord:
     random = entries.entries("random")
     random.names("seed", "number", "twin")
     game = GameRecord(
-        players=_two([_player(one) for one in entries.list_of_entries("players")], "players"),
-        hands=tuple(_hand(one) for one in entries.list_of_entries("hands")),
+        players=_pair([_player(entry) for entry in entries.list_of_entries("players")], "players"),
+        hands=tuple(_hand(entry) for entry in entries.list_of_entries("hands")),
         rules=_rules(entries.entries("rules")),
         episode=entries.choice("episode", EPISODES),
         seed=random.integer("seed", 0, 2**64 - 1),
@@ -97,21 +97,21 @@ def from_dict(found: Any) -> GameRecord:
         release=entries.text("release"),
     )
     game.check()
-    for name, told, value in (
+    for name, recorded, value in (
         ("finished", entries.switch("finished"), game.finished),
         ("winner", entries.player_or_null("winner"), game.winner),
         ("scores", entries.pair("scores"), game.scores),
     ):
-        if told != value:
-            raise RecordError(f"{name} is {told!r}, but the hands give {value!r}")
+        if recorded != value:
+            raise RecordError(f"{name} is {recorded!r}, but the hands give {value!r}")
     return game
 
 
 def _rules(entries: _Entries) -> Rules:
-    """The rules of a record; one that it lacks has its default, so that new rules leave old records valid."""
+    """Return the rules of a record; missing rules take their defaults, so old records stay valid."""
     entries.names(*(field.name for field in fields(Rules)))
     try:
-        return Rules(**entries.found)
+        return Rules(**entries.data)
     except (ValueError, TypeError) as error:
         raise RecordError(str(error)) from error
 
@@ -126,7 +126,7 @@ def _hand(entries: _Entries) -> HandRecord:
         "dealer", "scores", "deck", "actions", "outcome", "winner", "knocker", "points", "deadwood", "counted"
     )
     counted = None
-    if "counted" in entries.found:
+    if "counted" in entries.data:
         other = entries.entries("counted")
         other.names("winner", "points")
         counted = other.integer("winner", 0, 1), other.integer("points", 0, 30_000)
@@ -151,24 +151,26 @@ def _deck(entries: _Entries) -> tuple[int, ...]:
     except ValueError as error:
         raise RecordError(f"{entries.path('deck')}: {error}") from error
     if len(set(deck)) < len(deck):
-        twice = sorted({card for card in deck if deck.count(card) > 1})
-        raise RecordError(f"{entries.path('deck')}: named twice: {' '.join(map(card_text, twice))}")
+        duplicates = sorted({card for card in deck if deck.count(card) > 1})
+        raise RecordError(
+            f"{entries.path('deck')} has duplicate cards: {' '.join(map(card_text, duplicates))}"
+        )
     return deck
 
 
 def _actions(entries: _Entries) -> tuple[int, ...]:
-    found = entries.get("actions")
-    if not isinstance(found, list):
-        raise RecordError(f"{entries.path('actions')} is a list of actions in words, not {_short(found)}")
+    texts = entries.get("actions")
+    if not isinstance(texts, list):
+        raise RecordError(f"{entries.path('actions')} must be a list of actions as text, not {_short(texts)}")
     try:
-        return tuple([act.parse(text) for text in found])
+        return tuple([act.parse(text) for text in texts])
     except (ValueError, TypeError) as error:
         raise RecordError(f"{entries.path('actions')}: {error}") from error
 
 
-def _two(players: list[Player], name: str) -> tuple[Player, Player]:
+def _pair(players: list[Player], name: str) -> tuple[Player, Player]:
     if len(players) != 2:
-        raise RecordError(f"{name} are two, not {len(players)}")
+        raise RecordError(f"{name} must have two entries, not {len(players)}")
     return players[0], players[1]
 
 
@@ -178,75 +180,75 @@ def _short(value: object) -> str:
 
 
 class _Entries:
-    """The entries of a JSON object, each asked for by its name and type; errors name it by its path."""
+    """Typed access to the entries of a JSON object; errors name the path of the entry."""
 
-    def __init__(self, found: Any, where: str) -> None:
-        if not isinstance(found, dict):
-            raise RecordError(f"{where} is an object with named entries, not {_short(found)}")
-        self.found: dict[str, Any] = found
+    def __init__(self, data: Any, where: str) -> None:
+        if not isinstance(data, dict):
+            raise RecordError(f"{where} must be an object, not {_short(data)}")
+        self.data: dict[str, Any] = data
         self.where = where
 
     def path(self, name: str) -> str:
         return f"{self.where}.{name}" if self.where else name
 
     def names(self, *known: str) -> None:
-        """Refuse entries of other names: they would be lost."""
-        unknown = [name for name in self.found if name not in known]
+        """Refuse entries with other names, which would be lost."""
+        unknown = [name for name in self.data if name not in known]
         if unknown:
-            raise RecordError(f"{self.path(unknown[0])} is no entry of version {VERSION} of the format")
+            raise RecordError(f"{self.path(unknown[0])} is not an entry of version {VERSION} of the format")
 
     def get(self, name: str) -> Any:
-        if name not in self.found:
+        if name not in self.data:
             raise RecordError(f"{self.path(name)} is missing")
-        return self.found[name]
+        return self.data[name]
 
     def entries(self, name: str) -> _Entries:
         return _Entries(self.get(name), self.path(name))
 
     def list_of_entries(self, name: str) -> list[_Entries]:
-        found = self.get(name)
-        if not isinstance(found, list):
-            raise RecordError(f"{self.path(name)} is a list, not {_short(found)}")
-        return [_Entries(one, f"{self.path(name)}[{index}]") for index, one in enumerate(found)]
+        items = self.get(name)
+        if not isinstance(items, list):
+            raise RecordError(f"{self.path(name)} must be a list, not {_short(items)}")
+        return [_Entries(item, f"{self.path(name)}[{index}]") for index, item in enumerate(items)]
 
-    def integer(self, name: str, least: int, most: int) -> int:
-        return self._integer(self.path(name), self.get(name), least, most)
+    def integer(self, name: str, low: int, high: int) -> int:
+        return self._integer(self.path(name), self.get(name), low, high)
 
     def pair(self, name: str) -> tuple[int, int]:
-        """Two numbers, those of players 0 and 1."""
-        found = self.get(name)
-        if not isinstance(found, list) or len(found) != 2:
-            raise RecordError(f"{self.path(name)} is a list of two numbers, not {_short(found)}")
-        return self._integer(self.path(name), found[0], 0, 30_000), self._integer(
-            self.path(name), found[1], 0, 30_000
-        )
+        """Return the numbers of players 0 and 1."""
+        values = self.get(name)
+        if not isinstance(values, list) or len(values) != 2:
+            raise RecordError(f"{self.path(name)} must be a list of two numbers, not {_short(values)}")
+        first, second = (self._integer(self.path(name), value, 0, 30_000) for value in values)
+        return first, second
 
     def player_or_null(self, name: str) -> int | None:
         return None if self.get(name) is None else self.integer(name, 0, 1)
 
     def switch(self, name: str) -> bool:
-        found = self.get(name)
-        if not isinstance(found, bool):
-            raise RecordError(f"{self.path(name)} is true or false, not {_short(found)}")
-        return found
+        value = self.get(name)
+        if not isinstance(value, bool):
+            raise RecordError(f"{self.path(name)} must be true or false, not {_short(value)}")
+        return value
 
     def text(self, name: str) -> str:
-        found = self.get(name)
-        if not isinstance(found, str):
-            raise RecordError(f"{self.path(name)} is a text, not {_short(found)}")
-        return found
+        value = self.get(name)
+        if not isinstance(value, str):
+            raise RecordError(f"{self.path(name)} must be a string, not {_short(value)}")
+        return value
 
     def text_or_null(self, name: str) -> str | None:
         return None if self.get(name) is None else self.text(name)
 
     def choice(self, name: str, choices: tuple[Text, ...]) -> Text:
-        found = self.get(name)
-        if found not in choices:
-            raise RecordError(f"{self.path(name)} is {' or '.join(map(repr, choices))}, not {_short(found)}")
-        return choices[choices.index(found)]
+        value = self.get(name)
+        if value not in choices:
+            names = " or ".join(map(repr, choices))
+            raise RecordError(f"{self.path(name)} must be {names}, not {_short(value)}")
+        return choices[choices.index(value)]
 
     @staticmethod
-    def _integer(path: str, found: object, least: int, most: int) -> int:
-        if not is_integer(found) or not least <= found <= most:
-            raise RecordError(f"{path} is an integer from {least} to {most}, not {_short(found)}")
-        return int(found)
+    def _integer(path: str, value: object, low: int, high: int) -> int:
+        if not is_integer(value) or not low <= value <= high:
+            raise RecordError(f"{path} must be an integer from {low} to {high}, not {_short(value)}")
+        return int(value)

@@ -1,7 +1,7 @@
 """Logs of the reference engine (tneller/gin-rummy-eaai) as records.
 
-Its players choose their melds and lay off greedily; here both are done at their best. So the moves are the
-same, and in one hand of fifty the points are not: `HandRecord.counted` holds what that engine counted.
+That engine melds and lays off greedily; ours does both optimally. The moves are therefore the same, but in
+one hand out of fifty the points are not: `HandRecord.counted` holds the points of that engine.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from gin_env.records.games import GameRecord, HandRecord, Player, RecordError, e
 SOURCE = "tneller/gin-rummy-eaai"
 
 
-def is_reference_log(found: Any) -> bool:
-    """Whether a line of JSON looks like a game of such a log."""
-    return isinstance(found, dict) and "first_starter" in found and "hands" in found
+def is_reference_log(data: Any) -> bool:
+    """Return whether a JSON object looks like a game of such a log."""
+    return isinstance(data, dict) and "first_starter" in data and "hands" in data
 
 
-def from_reference_log(found: dict[str, Any]) -> GameRecord:
-    """The game of a line of such a log, played again.
+def from_reference_log(data: dict[str, Any]) -> GameRecord:
+    """Return the game of a line of such a log and check it by replaying it.
 
-    Raises RecordError for a line that is damaged, or that our rules cannot replay.
+    Raises RecordError for a line that is damaged or breaks our rules.
     """
     try:
         hands, scores = [], (0, 0)
-        for logged in found["hands"]:
+        for logged in data["hands"]:
             hand = HandRecord(
                 dealer=1 - int(logged["starter"]),
                 scores=scores,
@@ -40,13 +40,13 @@ def from_reference_log(found: dict[str, Any]) -> GameRecord:
             if scores != tuple(logged["scores"]):
                 raise RecordError(f"hand {len(hands)}: the scores do not add up to {logged['scores']}")
         game = GameRecord(
-            (Player("player 0"), Player("player 1")), tuple(hands), number=int(found["game"]), source=SOURCE
+            (Player("player 0"), Player("player 1")), tuple(hands), number=int(data["game"]), source=SOURCE
         )
-        winner = found["winner"]
+        winner = data["winner"]
     except RecordError:
         raise
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise RecordError(f"this is no game of the reference engine's log ({error!r})") from error
+        raise RecordError(f"not a game of the reference engine's log ({error!r})") from error
     game.check()
     if game.winner != winner:
         raise RecordError(f"the winner is {winner!r}, but the hands give {game.winner!r}")
@@ -54,7 +54,7 @@ def from_reference_log(found: dict[str, Any]) -> GameRecord:
 
 
 def _with_end(hand: HandRecord, logged: dict[str, Any]) -> HandRecord:
-    """The hand with its end as our rules have it, and what the log counted where it differs."""
+    """Return the hand with its end by our rules, and the logged points where they differ."""
     end = GameRecord((Player(""), Player("")), (hand,), episode="hand").positions()[-1].state["public"][0]
     ended = replace(hand, **end_of_hand(end))
     if ended.winner is None:
@@ -64,15 +64,15 @@ def _with_end(hand: HandRecord, logged: dict[str, Any]) -> HandRecord:
 
 
 def _actions(events: list[dict[str, Any]]) -> list[int]:
-    """The actions of a hand; a knock is logged as a discard and then a knock."""
-    found = []
+    """Return the actions of a hand; the log has a knock as a discard followed by a knock."""
+    actions = []
     for event in events:
         if event["t"] == "pass":
-            found.append(PASS)
+            actions.append(PASS)
         elif event["t"] == "draw":
-            found.append(DRAW_UPCARD if event["up"] else DRAW_STOCK)
+            actions.append(DRAW_UPCARD if event["up"] else DRAW_STOCK)
         elif event["t"] == "discard":
-            found.append(card_id(event["c"]))
+            actions.append(card_id(event["c"]))
         elif event["t"] == "knock":
-            found[-1] += KNOCK
-    return found
+            actions[-1] += KNOCK
+    return actions

@@ -89,40 +89,40 @@ def change(path: str, value: object):
 
 DECK = " ".join(f"{rank}{suit}" for suit in "CHSD" for rank in "A23456789TJQK")
 DAMAGE = [
-    ("version", 2, "written in version 2 of the format, this release reads 1"),
-    ("version", "1", "written in version '1'"),
-    ("version", True, "written in version True"),
-    ("format", "chess", "its format is not 'gin-env game'"),
+    ("version", 2, "version must be 1, the version that this release reads, not 2"),
+    ("version", "1", "version must be 1, .* not '1'"),
+    ("version", True, "version must be 1, .* not True"),
+    ("format", "chess", "the format must be 'gin-env game'"),
     ("hands", ..., "hands is missing"),
-    ("hands", [], "there is no hand"),
-    ("hands", [3], r"hands\[0\] is an object with named entries, not 3"),
-    ("more", 1, "more is no entry of version 1"),
-    ("hands.0.more", 1, r"hands\[0\]\.more is no entry"),
+    ("hands", [], "the game has no hands"),
+    ("hands", [3], r"hands\[0\] must be an object, not 3"),
+    ("more", 1, "more is not an entry of version 1"),
+    ("hands.0.more", 1, r"hands\[0\]\.more is not an entry"),
     ("rules.knock_limit", 200, r"Rules\.knock_limit = 200 is out of range"),
-    ("rules.stock_depth", 2, r"rules\.stock_depth is no entry"),
-    ("episode", "match", "episode is 'hand' or 'game', not 'match'"),
-    ("random.seed", -1, r"random\.seed is an integer from 0 to 18446744073709551615, not -1"),
-    ("random.twin", 0, r"random\.twin is true or false, not 0"),
-    ("players", [{"name": "ann", "bot": None}], "players are two, not 1"),
-    ("players.0.name", None, r"players\[0\]\.name is a text, not None"),
-    ("hands.0.dealer", 2, r"hands\[0\]\.dealer is an integer from 0 to 1, not 2"),
-    ("hands.0.scores", [0], r"hands\[0\]\.scores is a list of two numbers"),
-    ("hands.0.scores", [100, 0], r"hand 1: scores before a hand are from 0 to 99, not \[100, 0\]"),
+    ("rules.stock_depth", 2, r"rules\.stock_depth is not an entry"),
+    ("episode", "match", "episode must be 'hand' or 'game', not 'match'"),
+    ("random.seed", -1, r"random\.seed must be an integer from 0 to 18446744073709551615, not -1"),
+    ("random.twin", 0, r"random\.twin must be true or false, not 0"),
+    ("players", [{"name": "ann", "bot": None}], "players must have two entries, not 1"),
+    ("players.0.name", None, r"players\[0\]\.name must be a string, not None"),
+    ("hands.0.dealer", 2, r"hands\[0\]\.dealer must be an integer from 0 to 1, not 2"),
+    ("hands.0.scores", [0], r"hands\[0\]\.scores must be a list of two numbers"),
+    ("hands.0.scores", [100, 0], r"hand 1: scores must be from 0 to 99, not \[100, 0\]"),
     ("hands.0.deck", DECK.replace("5H", "5X"), r"hands\[0\]\.deck: '5X' is not a card"),
-    ("hands.0.deck", DECK.replace("5H", "6H"), r"hands\[0\]\.deck: named twice: 6H"),
+    ("hands.0.deck", DECK.replace("5H", "6H"), r"hands\[0\]\.deck has duplicate cards: 6H"),
     ("hands.0.deck", DECK[:-3], r"hand 1: a deck has 52 cards, not shape \(51,\)"),
     ("hands.0.deck", DECK, r"hand 1, action 4: player 0, knock with KD: KD is not in the hand"),
-    ("hands.0.actions", "pass", r"hands\[0\]\.actions is a list of actions in words"),
+    ("hands.0.actions", "pass", r"hands\[0\]\.actions must be a list of actions as text"),
     ("hands.0.actions.0", "fold", r"hands\[0\]\.actions: 'fold' is no action; write 'draw from the stock'"),
     ("hands.0.actions.0", "draw from the stock", "hand 1, action 1: player 0, draw from the stock: in "),
     ("hands.0.actions.3", "knock with 3C", "hand 1, action 4: player 0, knock with 3C: deadwood would be"),
-    ("hands.0.actions", [], "hand 1: outcome is 'knock', but playing gives 'undecided'"),
-    ("hands.0.outcome", "gin", "hand 1: outcome is 'gin', but playing gives 'knock'"),
-    ("hands.0.outcome", "won", r"hands\[0\]\.outcome is 'undecided' or 'knock'"),
-    ("hands.0.winner", 1, "hand 1: winner is 1, but playing gives 0"),
-    ("hands.0.points", 64, "hand 1: points is 64, but playing gives 65"),
-    ("hands.0.deadwood", [2, 66], r"hand 1: deadwood is \(2, 66\), but playing gives \(2, 67\)"),
-    ("hands.0.counted", {"winner": 2, "points": 3}, r"hands\[0\]\.counted\.winner is an integer from 0 to 1"),
+    ("hands.0.actions", [], "hand 1: outcome is 'knock', but replaying gives 'undecided'"),
+    ("hands.0.outcome", "gin", "hand 1: outcome is 'gin', but replaying gives 'knock'"),
+    ("hands.0.outcome", "won", r"hands\[0\]\.outcome must be 'undecided' or 'knock'"),
+    ("hands.0.winner", 1, "hand 1: winner is 1, but replaying gives 0"),
+    ("hands.0.points", 64, "hand 1: points is 64, but replaying gives 65"),
+    ("hands.0.deadwood", [2, 66], r"hand 1: deadwood is \(2, 66\), but replaying gives \(2, 67\)"),
+    ("hands.0.counted", {"winner": 2, "points": 3}, r"hands\[0\]\.counted\.winner must be an integer from 0"),
     ("finished", False, "finished is False, but the hands give True"),
     ("winner", None, "winner is None, but the hands give 0"),
     ("scores", [65, 1], r"scores is \(65, 1\), but the hands give \(65, 0\)"),
@@ -196,12 +196,12 @@ CUT = "the line without its end"
 @pytest.mark.parametrize(
     ("last", "message"),
     [
-        (CUT, "line 2: the line is cut short: its writer was stopped"),
-        ("{]\n", r"line 2: this is no JSON"),
-        ("\n", r"line 2: this is no JSON"),
-        ("[" * 100_000 + "\n", r"line 2: this is no JSON"),
-        ("\xff\n", r"line 2: this is no JSON"),
-        ("[1, 2]\n", "line 2: this is no record of a game"),
+        (CUT, "line 2: the line is truncated because its writer was stopped"),
+        ("{]\n", r"line 2: not valid JSON"),
+        ("\n", r"line 2: not valid JSON"),
+        ("[" * 100_000 + "\n", r"line 2: not valid JSON"),
+        ("\xff\n", r"line 2: not valid JSON"),
+        ("[1, 2]\n", "line 2: not a record of a game"),
     ],
     ids=["cut", "brackets", "empty", "deep", "not utf-8", "list"],
 )
@@ -224,15 +224,15 @@ def test_hands_follow_from_each_other():
         return dataclasses.replace(game, hands=tuple(hands))
 
     for wrong, message in (
-        (changed(1, dealer=first.dealer), "hand 2: the other player deals"),
-        (changed(1, scores=(65, 1)), r"hand 2: the scores are \[65, 1\], but the hand before left \[65, 0\]"),
-        (changed(0, scores=(1, 0)), r"hand 1: a game begins with scores of 0, not \[1, 0\]"),
-        (changed(0, counted=(0, 100)), "hand 1: it ends the game, but another hand follows"),
+        (changed(1, dealer=first.dealer), "hand 2: the dealer must be player"),
+        (changed(1, scores=(65, 1)), r"hand 2: scores are \[65, 1\], but the previous hand left \[65, 0\]"),
+        (changed(0, scores=(1, 0)), r"hand 1: scores must start at 0, not \[1, 0\]"),
+        (changed(0, counted=(0, 100)), "hand 1: ends the game, but another hand follows"),
         (
             dataclasses.replace(game, hands=(first, second, second)),
-            "hand 2: it is not over, but another hand follows",
+            "hand 2: is not over, but another hand follows",
         ),
-        (dataclasses.replace(game, episode="hand"), "a single hand .* has 2 hands"),
+        (dataclasses.replace(game, episode="hand"), "episode 'hand' must have one hand, not 2"),
     ):
         with pytest.raises(RecordError, match=message):
             wrong.check()
@@ -248,7 +248,7 @@ def test_points_of_another_engine_carry_over():
     foreign = dataclasses.replace(game, hands=counted, source="a kitchen table")
     assert from_line(to_line(foreign)) == foreign
     assert foreign.scores == (0, 30)
-    with pytest.raises(ValueError, match="another engine scored this game"):
+    with pytest.raises(ValueError, match="scored by another engine"):
         records.resume(foreign)
     with pytest.raises(ValueError, match="the game is finished"):
         records.resume(one_hand())
@@ -281,7 +281,7 @@ def test_logs_of_the_reference_engine_are_read_as_records(name, whole):
 def test_damaged_log_raises():
     (line, *_) = reference_lines("games.jsonl", whole=False)
     for wrong, message in (
-        ({"first_starter": 0, "hands": 3}, "no game of the reference engine's log"),
+        ({"first_starter": 0, "hands": 3}, "not a game of the reference engine's log"),
         (line | {"winner": 1 - line["winner"]}, "the winner is"),
     ):
         with pytest.raises(RecordError, match=message):

@@ -136,7 +136,7 @@ def test_whole_turn_bots_are_not_recorded_silently():
     simple = agents.make("simple")
     while table.state["public"]["hand_number"][0] == 0:
         simple.play_turns(table, ONE_GAME, True)
-    with pytest.raises(ValueError, match="some of its actions were not seen"):
+    with pytest.raises(ValueError, match="some of its actions were not recorded"):
         table.record(0, PLAYERS)
     with pytest.raises(ValueError, match="has not started"):
         RecordedGames(2).record(1, PLAYERS)
@@ -214,8 +214,8 @@ def test_file_with_a_huge_line_is_unchanged(tmp_path, monkeypatch):
     path = tmp_path / "games.jsonl"
     play_match("simple", "random", 2, seed=4, record=path)
     whole = path.read_bytes()
-    monkeypatch.setattr(files, "MOST_LINE", 100)
-    with pytest.raises(ValueError, match="has a line of more than 100 bytes"):
+    monkeypatch.setattr(files, "MAX_LINE_BYTES", 100)
+    with pytest.raises(ValueError, match="has a line longer than 100 bytes"):
         Recorder(path)
     assert path.read_bytes() == whole
 
@@ -276,7 +276,7 @@ def test_partly_written_game_is_removed(tmp_path):
 def test_recorder_refuses_other_files(tmp_path, content):
     path = tmp_path / "mine.txt"
     path.write_text(content)
-    with pytest.raises(ValueError, match="holds no records of games"):
+    with pytest.raises(ValueError, match="does not hold records of games"):
         Recorder(path)
     assert path.read_text() == content
     with pytest.raises(FileNotFoundError, match="there is no folder"):
@@ -288,7 +288,7 @@ def test_one_game_is_found_by_its_number(tmp_path):
     play_match("simple", "random", 6, seed=4, record=path)
     games = list(records.read(path))
     assert [records.read_one(path, number) for number in range(1, 7)] == games
-    with pytest.raises(ValueError, match="holds 6 games: there is no game 7"):
+    with pytest.raises(ValueError, match="has only 6 games, so game 7 does not exist"):
         records.read_one(path, 7)
     with pytest.raises(FileNotFoundError, match="there is no file"):
         records.read(tmp_path / "other.jsonl")

@@ -146,8 +146,8 @@ def change(content: dict, place: tuple, value: object) -> None:
 @pytest.mark.parametrize(
     ("place", "value", "complaint"),
     [
-        (("format",), "gin-rummy game", "line 1: this is no record of a game"),
-        (("version",), 2, "version 2"),
+        (("format",), "gin-rummy game", "line 1: not a record of a game"),
+        (("version",), 2, "version must be 1"),
         (("random", "seed"), "5", "random.seed"),
         (("players", 0, "name"), "simple", "no game that a person can go on with"),
         (("rules", "target_score"), 90, "no game that a person can go on with"),

@@ -1,4 +1,4 @@
-"""Games that remember what is played, so that they can be recorded."""
+"""`Games` that remember their hands, so that they can be recorded."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from gin_env.records.games import GameRecord, HandRecord, Player, as_bytes, end_
 class RecordedGames(Games):
     """`Games` that remember the hands of each game since its `start`.
 
-    Play with `play`, or with `gin_env.agents.turns.play_bot`; `play_on` goes around it for bots that play
-    whole turns.
+    Play with `play` or `gin_env.agents.turns.play_bot`. Kernels that play whole turns bypass the record.
     """
 
     def __init__(
@@ -41,7 +40,7 @@ class RecordedGames(Games):
         ended = np.flatnonzero(self.results["ended"][games])
         if not len(ended):
             return
-        # In a game of several hands the next one has been dealt: the last action is played again apart.
+        # In a game the next hand is dealt already, so the last action is replayed in a batch of its own.
         last = Games(len(ended), self.rules)
         as_bytes(last.state)[:] = before[ended]
         scores = last.state["public"]["scores"].copy()
@@ -50,15 +49,15 @@ class RecordedGames(Games):
             self._hands[game].append(_hand(state, before_hand))
 
     def record(self, game: int, players: tuple[Player, Player], clairvoyant: bool = False) -> GameRecord:
-        """What has been played in one game since its start; a hand that is being played comes last.
+        """Return the record of one game since its start, including an unfinished last hand.
 
-        Raises ValueError for a game that has not started, or in which something was played around `play`.
+        Raises ValueError for a game that has not started, or with actions that bypassed `play`.
         """
         public = self.state["public"][game]
         hands = list(self._hands[game])
         if len(hands) != public["hand_number"] + bool(self.done[game]):
             raise ValueError(
-                f"game {game} has not started, or some of its actions were not seen: "
+                f"game {game} has not started, or some of its actions were not recorded; "
                 "play with Games.play or gin_env.agents.turns.play_bot"
             )
         if not self.done[game]:
@@ -77,28 +76,28 @@ class RecordedGames(Games):
 
 
 def resume(game: GameRecord) -> RecordedGames:
-    """A table with one game, a recorded one, at the point where it was broken off.
+    """Return a batch of one game, at the point where the recorded game was interrupted.
 
-    Its next hands are those that it would have had. Raises ValueError for a finished game and for one that
-    another engine scored.
+    Its next hands are those that it would have had. Raises ValueError for a finished game and for a game
+    scored by another engine.
     """
     if game.finished:
-        raise ValueError("the game is finished: there is nothing to go on with")
+        raise ValueError("the game is over, so it cannot be resumed")
     if any(hand.counted is not None for hand in game.hands):
-        raise ValueError("another engine scored this game: it cannot be gone on with")
-    table = RecordedGames(1, game.rules, game.episode)
-    only = table.everyone
+        raise ValueError("a game scored by another engine cannot be resumed")
+    games = RecordedGames(1, game.rules, game.episode)
+    only = games.everyone
     seed, number = np.array([game.seed], np.uint64), np.array([game.number], np.uint64)
-    table.start(only, seed, number, np.array([game.twin]))
+    games.start(only, seed, number, np.array([game.twin]))
     for hand in game.hands:
-        table.set_deck(0, hand.deck, hand.dealer)
+        games.set_deck(0, hand.deck, hand.dealer)
         for action in hand.actions:
-            table.play(only, np.array([action]))
-    return table
+            games.play(only, np.array([action]))
+    return games
 
 
 def _hand(state: np.void, scores: np.ndarray) -> HandRecord:
-    """The hand of a `STATE` record; `scores` are those before it."""
+    """Return the hand of a `STATE` record; `scores` are those before the hand."""
     public = state["public"]
     size = int(public["rules"]["ranks"]) * int(public["rules"]["suits"])
     before: list[int] = scores.tolist()
