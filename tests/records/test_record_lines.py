@@ -250,7 +250,7 @@ def test_points_of_another_engine_carry_over():
     assert foreign.scores == (0, 30)
     with pytest.raises(ValueError, match="scored by another engine"):
         records.resume(foreign)
-    with pytest.raises(ValueError, match="the game is finished"):
+    with pytest.raises(ValueError, match="the game is over"):
         records.resume(one_hand())
 
 
