@@ -25,7 +25,7 @@ def compile(
     that is told of the same folder, on machines with the same kind of processor.
     """
     from gin_env.speed.warm_up import parts
-    from gin_env.support.compilation import cache_folder, open_to_readers
+    from gin_env.support.kernel_cache import cache_folder, open_to_readers
 
     with tqdm(list(parts()), unit="part") as bar:
         for name, use in bar:

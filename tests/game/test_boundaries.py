@@ -19,7 +19,7 @@ from gin_env.game.cards import card_text
 from gin_env.game.state import OVER
 from gin_env.observations.compact import COMPACT, expand, expand_masks
 from gin_env.observations.views import VIEW, PlayerView
-from gin_env.support.compilation import cache_folder
+from gin_env.support.kernel_cache import cache_folder
 
 
 def started(number: int = 3) -> Games:

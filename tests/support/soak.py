@@ -213,7 +213,7 @@ print(soak.calls(scale / 4, seed + 1).found)
 
 def bounds(scale: float, seed: int) -> Row:
     """Rules, bots and calls with every index checked: in a cache beside the usual one."""
-    from gin_env.support.compilation import cache_folder
+    from gin_env.support.kernel_cache import cache_folder
 
     folder = cache_folder()
     beside = folder.parent if folder is not None else Path(tempfile.gettempdir())

@@ -12,7 +12,7 @@ import pytest
 from worker_tasks import die, fail, square, wait_on_node
 
 from gin_env import play_match
-from gin_env.support import workers
+from gin_env.support import ray_workers
 from gin_env.support.workers import Workers
 from gin_env.training.hand_strength import data_sets
 
@@ -116,7 +116,7 @@ def test_a_bot_of_the_program_itself_plays_on_the_nodes(crew):
 
 
 def test_a_node_with_another_release_is_an_error(crew, monkeypatch):
-    monkeypatch.setattr(workers, "__version__", "0.0.0")
+    monkeypatch.setattr(ray_workers, "__version__", "0.0.0")
     with pytest.raises(ImportError, match=r"a node has .*, this program 0\.0\.0: install one release"):
         list(crew.map(square, [1]))
 

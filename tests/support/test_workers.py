@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import multiprocessing
 import os
 import pickle
 import signal
@@ -18,7 +19,7 @@ import pytest
 import torch
 from situations import SHORT, NeverKnocks, Plain
 from typer.testing import CliRunner
-from worker_tasks import die, die_once, fail, square
+from worker_tasks import die, die_once, die_once_each, fail, sleep_for_minutes, square
 
 from gin_env import agents, cli, play_match
 from gin_env.agents.generations.network import CandidateNetwork, save_network
@@ -111,16 +112,16 @@ def test_a_wrong_number_of_workers_is_an_error(count):
 
 @pytest.mark.parametrize("ray", ["", 1, None])
 def test_a_wrong_address_is_an_error(ray):
-    with pytest.raises(TypeError, match="ray is True, False or the address of a cluster"):
+    with pytest.raises(TypeError, match="ray must be True, False or the address of a cluster"):
         Workers(ray=ray)
 
 
 def test_all_workers_are_the_cores_that_the_process_may_use(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 5}, raising=False)
-    assert workers._cores() == 3
+    assert workers._num_cores() == 3
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: 7)
-    assert workers._cores() == 7
+    assert workers._num_cores() == 7
 
 
 @pytest.mark.parametrize(
@@ -185,6 +186,45 @@ def test_what_a_lost_worker_was_doing_is_done_again_and_counted_once(tmp_path):
         results = list(crew.map(die_once, [(tmp_path, number) for number in range(6)]))
     assert results == [0, 1, 4, 9, 16, 25]
     assert len(list(tmp_path.glob("2-*"))) == 2
+
+
+@pytest.mark.long
+def test_losses_with_results_between_them_are_not_added_up(tmp_path):
+    with Workers(2) as crew:
+        results = list(crew.map(die_once_each, [(tmp_path, number) for number in range(8)]))
+    assert results == [number**2 for number in range(8)]
+    assert len(list(tmp_path.iterdir())) == 8, "more than the losses that one result may cost"
+
+
+@pytest.mark.long
+def test_worker_killed_while_it_starts_is_replaced():
+    killed = []
+
+    def kill_first() -> None:
+        while not killed:
+            for process in multiprocessing.active_children():
+                process.kill()
+                killed.append(process.pid)
+                break
+
+    killer = threading.Thread(target=kill_first)
+    killer.start()
+    with Workers(2) as crew:
+        assert list(crew.map(square, range(6))) == [0, 1, 4, 9, 16, 25]
+    killer.join()
+    assert killed
+
+
+@pytest.mark.long
+def test_work_that_nobody_waits_for_is_stopped(two):
+    before = set(multiprocessing.active_children())
+    results = two.map(sleep_for_minutes, [0, 600, 600])
+    assert next(results) == 0
+    start = time.monotonic()
+    results.close()
+    assert time.monotonic() - start < 60
+    assert not before & set(multiprocessing.active_children())
+    assert list(two.map(square, [3])) == [9]
 
 
 @pytest.mark.long

@@ -23,6 +23,17 @@ def fail(number: int) -> int:
     raise Uncopied("one", "two") if number == 1 else ValueError("the task is wrong")
 
 
+def die_once_each(task: tuple[Path, int]) -> int:
+    """Every task ends its process when it is begun for the first time."""
+    folder, number = task
+    try:
+        (folder / str(number)).touch(exist_ok=False)
+    except FileExistsError:
+        return number**2
+    os.kill(os.getpid(), signal.SIGKILL)
+    return -1
+
+
 def die_once(task: tuple[Path, int]) -> int:
     """The third task ends its process when it is done for the first time; all say that they were begun."""
     folder, number = task
@@ -30,6 +41,11 @@ def die_once(task: tuple[Path, int]) -> int:
     if number == 2 and len(list(folder.glob("2-*"))) == 1:
         os.kill(os.getpid(), signal.SIGKILL)
     return number**2
+
+
+def sleep_for_minutes(seconds: int) -> int:
+    time.sleep(seconds)
+    return seconds
 
 
 def die(number: int) -> int:

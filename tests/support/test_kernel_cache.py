@@ -14,7 +14,7 @@ import pytest
 
 import gin_env
 from gin_env import agents, wrappers
-from gin_env.support import compilation
+from gin_env.support import kernel_cache
 
 pytestmark = pytest.mark.compiled
 
@@ -36,30 +36,30 @@ def test_the_fingerprint_changes_with_any_byte_of_any_source(tmp_path):
     sources = [tmp_path / "one.py", tmp_path / "two.py"]
     sources[0].write_bytes(b"@kernel\ndef one():\n    return 1\n")
     sources[1].write_bytes(b"@kernel\ndef two():\n    return 2\n")
-    first = compilation.fingerprint(sources)
+    first = kernel_cache.fingerprint(sources)
     assert re.fullmatch("[0-9a-f]{12}", first)
-    assert compilation.fingerprint(sources) == first
+    assert kernel_cache.fingerprint(sources) == first
     for source in sources:
         content = source.read_bytes()
         for place in range(len(content)):
             changed = bytearray(content)
             changed[place] ^= 1
             source.write_bytes(bytes(changed))
-            assert compilation.fingerprint(sources) != first
+            assert kernel_cache.fingerprint(sources) != first
         source.write_bytes(content)
-    assert compilation.fingerprint(sources) == first
-    assert compilation.fingerprint(sources[:1]) != first
+    assert kernel_cache.fingerprint(sources) == first
+    assert kernel_cache.fingerprint(sources[:1]) != first
 
 
 def test_every_file_with_a_kernel_counts():
-    names = {source.name for source in compilation.kernel_sources()}
+    names = {source.name for source in kernel_cache.kernel_sources()}
     assert {"cards.py", "melds.py", "engine.py", "batch.py", "views.py", "observation.py"} <= names
     assert {"simple.py", "random_bots.py"} <= names
 
 
 def test_every_file_from_which_a_kernel_takes_something_counts():
     """A constant is compiled into the kernel; numba's cache does not notice if it changes in another file."""
-    sources = compilation.kernel_sources()
+    sources = kernel_cache.kernel_sources()
     package = Path(gin_env.__file__).parent
     checked = 0
     for source in sources:
@@ -82,7 +82,7 @@ def test_every_file_from_which_a_kernel_takes_something_counts():
 
 
 def test_the_cache_folder_follows_the_environment_variables(tmp_path):
-    code = "from gin_env.support.compilation import cache_folder; print(cache_folder())"
+    code = "from gin_env.support.kernel_cache import cache_folder; print(cache_folder())"
     folder = Path(run_python(code, GIN_ENV_CACHE=str(tmp_path / "mine")).strip())
     assert folder == tmp_path / "mine" / FOLDER
     assert folder.is_dir()
@@ -90,15 +90,9 @@ def test_the_cache_folder_follows_the_environment_variables(tmp_path):
     assert folder == tmp_path / "xdg" / "gin-env" / FOLDER
 
 
-def test_a_cache_folder_that_cannot_be_made_is_replaced_by_a_temporary_one(tmp_path):
+def test_without_a_cache_folder_kernels_are_compiled_for_the_process(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    code = (
-        "from gin_env.support.compilation import cache_folder; print(cache_folder(), cache_folder().is_dir())"
-    )
-    folder, existed = run_python(code, GIN_ENV_CACHE=str(tmp_path / "file")).split()
-    assert existed == "True"
-    assert tmp_path not in Path(folder).parents
-    assert not Path(folder).exists(), "removed at the end"
+    assert run_kernel(tmp_path / "file") == [COMPILING.format("not kept")]
 
 
 def test_each_batch_kernel_is_compiled_for_exactly_one_signature():
@@ -158,8 +152,10 @@ def test_documentation_survives_compilation(name):
 # --- A cache that is damaged, foreign or full -----------------------------------------------------------
 
 ONE_KERNEL = "from gin_env.game.cards import count_cards; print(count_cards(7))"
-FOLDER = compilation.cache_folder().name
+FOLDER = kernel_cache.cache_folder().name
 """Below the folder of the cache."""
+AGAIN = "gin-env: damaged or unprotected kernels in {} are compiled again"
+COMPILING = "gin-env: compiling (the whole engine takes about 20 seconds, once on this machine; {})"
 
 
 def run_kernel(cache: Path, code: str = ONE_KERNEL, printed: str = "3\n", **environment: str) -> list[str]:
@@ -212,7 +208,7 @@ def test_damaged_kernels_are_compiled_again_and_one_line_says_so(tmp_path):
         damaged[file] = damage(file.read_bytes())
         file.write_bytes(damaged[file])
     first, second = run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS)
-    assert first == f"gin-env: damaged kernels in {tmp_path / FOLDER} are compiled again"
+    assert first == AGAIN.format(tmp_path / FOLDER)
     assert "compiling" in second
     assert [file.name for file, content in damaged.items() if file.read_bytes() == content] == []
     assert run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS) == []
@@ -225,7 +221,7 @@ def test_a_kernel_for_other_types_is_compiled_again(tmp_path):
     one, other = sorted(tmp_path.rglob("*.card_bit*.nbc"))
     one.write_bytes(other.read_bytes())
     first, second = run_kernel(tmp_path, code, "8 16\n")
-    assert first == f"gin-env: damaged kernels in {tmp_path / FOLDER} are compiled again"
+    assert first == AGAIN.format(tmp_path / FOLDER)
     assert "compiling" in second
     assert run_kernel(tmp_path, code, "8 16\n") == []
 
@@ -236,32 +232,49 @@ def test_a_kernel_for_other_types_is_compiled_again(tmp_path):
 def test_a_folder_that_others_may_write_is_found_at_any_height(tmp_path, place, rights):
     cache = tmp_path / "above" / "cache"
     (cache / FOLDER).mkdir(parents=True)
-    assert compilation.folder_open_to_others(cache / FOLDER) is None
+    assert kernel_cache.place_open_to_others(cache / FOLDER) is None
     open_place = (cache / place).resolve()
     open_place.chmod(rights)
     if rights == 0o775:
         os.chown(open_place, -1, next(group for group in foreign_groups()))
-    assert compilation.folder_open_to_others(cache / FOLDER) == open_place
+    assert kernel_cache.place_open_to_others(cache / FOLDER) == open_place
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
 def test_a_cache_that_others_may_write_is_refused(tmp_path):
     """Whoever may write it may have this user run code."""
-    cache, temporary = tmp_path / "cache", tmp_path / "temporary"
+    cache = tmp_path / "cache"
     cache.mkdir()
     cache.chmod(0o777)
-    temporary.mkdir()
-    lines = run_kernel(cache, TMPDIR=str(temporary))
-    assert lines[0].startswith(f"gin-env: kernels are not kept in {cache / FOLDER}")
-    assert f"other users may write {cache}:" in lines[0]
-    assert "GIN_ENV_CACHE" in lines[0]
+    first, second = run_kernel(cache)
+    assert first.startswith(f"gin-env: kernels are not kept in {cache / FOLDER}")
+    assert f"other users can write {cache}:" in first
+    assert "GIN_ENV_CACHE" in first
+    assert second == COMPILING.format("not kept")
     assert not list(cache.rglob("*.nb?"))
-    assert not list(temporary.iterdir()), "the temporary cache is removed at the end"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
+@pytest.mark.parametrize("pattern", ["*.nbi", "*.nbc"])
+@pytest.mark.parametrize("change", ["rights", "owner"])
+def test_kernel_file_that_others_may_write_is_compiled_again(tmp_path, pattern, change):
+    if change == "owner" and os.getuid() != 0:
+        pytest.skip("only root may give files away")
+    run_kernel(tmp_path)
+    (file,) = tmp_path.rglob(pattern)
+    if change == "rights":
+        file.chmod(0o666)
+    else:
+        os.chown(file, 65534, -1)
+    first, second = run_kernel(tmp_path)
+    assert (first, "compiling" in second) == (AGAIN.format(tmp_path / FOLDER), True)
+    assert (file.stat().st_mode & 0o777, file.stat().st_uid) == (0o644, os.getuid())
+    assert run_kernel(tmp_path) == []
 
 
 def foreign_groups() -> list[int]:
     """Groups that this user may give a folder to and that are not hers alone."""
-    groups = [number for number in (65534, *os.getgroups()) if not compilation._is_private_group(number)]
+    groups = [number for number in (65534, *os.getgroups()) if not kernel_cache._is_private_group(number)]
     if os.getuid() and not (groups := groups[1:]):
         pytest.skip("this user has no group but her own")
     return groups
@@ -272,7 +285,7 @@ def test_a_folder_of_another_user_is_found(tmp_path):
     cache = tmp_path / "cache"
     cache.mkdir()
     os.chown(cache, 65534, -1)
-    assert compilation.folder_open_to_others(cache) == cache
+    assert kernel_cache.place_open_to_others(cache) == cache
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
@@ -289,11 +302,16 @@ def test_the_cache_is_closed_to_others_whatever_the_umask(tmp_path):
     assert run_kernel(tmp_path / "new") == []
 
 
-def test_a_full_disk_is_one_line_and_not_an_error(tmp_path):
-    """Simulated by a limit on the size of files."""
-    limit = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
-    limit += "resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200)); "
-    lines = run_kernel(tmp_path, limit + ONE_KERNEL, PYTHONDONTWRITEBYTECODE="1")
+LIMIT = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
+"""
+"""A full disk, simulated by a limit on the size of files."""
+
+
+def test_full_disk_is_one_line_and_not_an_error(tmp_path):
+    lines = run_kernel(tmp_path, LIMIT + ONE_KERNEL, PYTHONDONTWRITEBYTECODE="1")
     assert [line for line in lines if "compiling" not in line] == [
         f"gin-env: compiled kernels cannot be kept in {tmp_path / FOLDER}: File too large"
     ]
@@ -317,10 +335,7 @@ def test_a_filled_cache_that_cannot_be_written_is_used(tmp_path):
     (tmp_path / FOLDER).chmod(0o500)
     assert run_kernel(tmp_path) == []
     first, second = run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS)
-    assert first == (
-        "gin-env: compiling (each part of the engine once on this machine, all in all about 20 seconds; "
-        "not kept)"
-    )
+    assert first == COMPILING.format("not kept")
     assert second == f"gin-env: compiled kernels cannot be kept in {tmp_path / FOLDER}: Permission denied"
 
 
@@ -331,7 +346,7 @@ def test_what_root_compiled_for_everyone_serves_who_may_only_read_it(tmp_path):
         "import os; from gin_env.game.cards import card_bit, count_cards, lowest_card; print(card_bit(3)); "
     )
     run_kernel(tmp_path, code + "print(count_cards(7))", "8\n3\n")
-    compilation.open_to_readers(tmp_path / FOLDER)
+    kernel_cache.open_to_readers(tmp_path / FOLDER)
     for place in tmp_path.parents:  # made by pytest for this user alone
         if place.stat().st_mode & 0o777 == 0o700:
             place.chmod(0o711)
@@ -342,40 +357,16 @@ def test_what_root_compiled_for_everyone_serves_who_may_only_read_it(tmp_path):
     assert second == f"gin-env: compiled kernels cannot be kept in {tmp_path / FOLDER}: Permission denied"
 
 
-def test_of_two_processes_one_compiles_and_the_other_waits(tmp_path):
-    """The second one starts while the first compiles, and says nothing: it has found all it needs."""
-    environment = os.environ | {"GIN_ENV_CACHE": str(tmp_path)}
-    slow = """
-import time
-from gin_env.support import compilation
-save = compilation._KernelCache.save_overload
-def save_slowly(*arguments):
-    print("compiled", flush=True)
-    time.sleep(3)
-    save(*arguments)
-compilation._KernelCache.save_overload = save_slowly
-"""
-    first = subprocess.Popen(
-        [sys.executable, "-c", slow + ONE_KERNEL], env=environment, stdout=subprocess.PIPE, text=True
-    )
-    assert first.stdout.readline() == "compiled\n"
-    assert run_kernel(tmp_path) == []
-    assert first.communicate()[0] == "3\n"
-    assert first.returncode == 0
-
-
-def test_a_kernel_that_cannot_be_compiled_holds_up_nobody(tmp_path):
-    code = """
-import numba
-from filelock import FileLock
-from gin_env.support import compilation
-from gin_env.game.cards import count_cards
-try:
-    count_cards("seven")
-except numba.TypingError:
-    print("refused", compilation._lock().is_locked)
-"""
-    run_kernel(tmp_path, code, "refused False\n")
+@pytest.mark.parametrize("limit", ["", LIMIT], ids=["kept", "full disk"])
+def test_two_processes_that_compile_together_leave_a_good_cache(tmp_path, limit):
+    environment = os.environ | {"GIN_ENV_CACHE": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-c", limit + EIGHT_KERNELS]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}  # files would have the limit too
+    pair = [subprocess.Popen(command, env=environment, text=True, **pipes) for _ in range(2)]
+    assert [process.communicate()[0] for process in pair] == [THEIR_RESULTS] * 2
+    if limit:
+        run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS)
+    assert run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS) == []
 
 
 @pytest.mark.long
