@@ -1,11 +1,11 @@
 """A policy for MaskablePPO that scores candidates (`gin_env.agents.policies.candidate_network`).
 
-It learns far faster than one with an output for each of the 107 actions: one function of a few dozen numbers
-(`gin_env.observations.candidates`) values every draw, discard and knock. The actions stay what they are: the
-score of a candidate is the logit of its action.
+It learns far faster than a policy with an output for each of the 107 actions: one function of a few dozen
+numbers (`gin_env.observations.candidates`) scores every draw, discard and knock. The action space is the
+same: the score of a candidate is the logit of its action.
 
 >>> env = GinRummyVecEnv(256, "simple", candidates=True)
->>> model = MaskablePPO(CandidatePolicy, env, policy_kwargs={"hidden": 64})
+>>> model = MaskablePPO(SB3CandidatePolicy, env, policy_kwargs={"hidden": 64})
 >>> model.gin_env = env.describe_training()
 >>> model.learn(1_000_000)
 >>> save_policy(model, "policy.safetensors")  # a bot by its path
@@ -29,13 +29,13 @@ from gin_env.observations.candidates import ENTRIES
 
 Entries = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 NO_CANDIDATES = (
-    "CandidatePolicy reads candidates, which this environment does not show: make it with candidates=True, "
-    "as in GinRummyVecEnv(256, candidates=True)"
+    "SB3CandidatePolicy reads candidates, which this environment does not show: make it with "
+    "candidates=True, as in GinRummyVecEnv(256, candidates=True)"
 )
 
 
 class CandidateEntries(BaseFeaturesExtractor):
-    """The three entries of the candidates, picked out of the observation and left as they are."""
+    """Select the three entries of the candidates from the observation, unchanged."""
 
     def __init__(self, observation_space: spaces.Space[Any]) -> None:
         if not isinstance(observation_space, spaces.Dict) or not set(ENTRIES) <= set(observation_space):
@@ -48,7 +48,7 @@ class CandidateEntries(BaseFeaturesExtractor):
 
 
 class ActorAndCritic(nn.Module):
-    """The network as SB3 asks for it: logits float32 (n, 107) and values float32 (n, 1)."""
+    """The network with SB3's interface: logits float32 (n, 107) and values float32 (n, 1)."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class ActorAndCritic(nn.Module):
         return self(entries)[1]
 
 
-class CandidatePolicy(MaskableActorCriticPolicy):
+class SB3CandidatePolicy(MaskableActorCriticPolicy):
     """A policy of MaskablePPO that scores candidates.
 
     Parameters
@@ -73,7 +73,9 @@ class CandidatePolicy(MaskableActorCriticPolicy):
     hidden : width of the network's layers.
     optimizer_class, optimizer_kwargs : as in other policies of SB3.
 
-    Raises ValueError for an environment that shows no candidates.
+    Raises
+    ------
+    ValueError : for an environment without candidates.
     """
 
     def __init__(
@@ -106,7 +108,7 @@ class CandidatePolicy(MaskableActorCriticPolicy):
     def obs_to_tensor(
         self, observation: np.ndarray | dict[str, np.ndarray]
     ) -> tuple[dict[str, torch.Tensor], bool]:
-        """For ``model.predict``: of the observations of any environment with candidates, SB3's or not."""
+        """For ``model.predict``: takes observations of any environment with candidates."""
         if not isinstance(observation, dict) or not set(ENTRIES) <= set(observation):
             raise ValueError(NO_CANDIDATES)
         tensors: Any = super().obs_to_tensor({name: observation[name] for name in ENTRIES})

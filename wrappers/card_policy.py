@@ -1,14 +1,14 @@
 """A policy network for MaskablePPO that treats all cards alike.
 
-A plain MLP has a separate output for each of the 104 discards and knocks, and must learn one by one that it
-is good to discard a useless 7♦, a useless 8♦ and so on. Here every card gets a short description by weights
-that all cards share (its own planes, those of the cards next to it in the suit, those of its rank in the
-other suits), a trunk reads the whole observation and says what it is looking for, and the logit of a card
-is how well the two agree: the dot product of attention. Draws and passes are ordinary outputs of the trunk.
+A plain MLP has a separate output for each of the 104 discards and knocks, and must learn separately that it
+is good to discard a useless 7♦, a useless 8♦ and so on. Here, weights that all cards share embed each card
+(its own planes, those of the cards next to it in the suit, those of its rank in the other suits), a trunk
+turns the whole observation into a query, and the logit of a card is the dot product of both. Draws and passes
+are ordinary outputs of the trunk.
 
 >>> MaskablePPO(CardPolicy, GinRummyVecEnv(256), policy_kwargs={"net_arch": [256, 256]})
 
-It learns on `gymnasium.make` too, with ``flat=True`` or on the dict, of which it reads the observation.
+It also works on `gymnasium.make`, with ``flat=True`` or with the dict, of which it reads the observation.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from gin_env.observations.candidates import ENTRIES
 from gin_env.observations.observation import OBSERVATION_SIZE
 
 
-class CardNetwork(CardActor):
-    """`CardActor`, which gives the logits themselves, and a trunk of its own for the value.
+class CardActorCritic(CardActor):
+    """`CardActor`, which returns logits, and a separate trunk for the value.
 
     ``forward_actor`` returns float32 (n, 107); ``forward_critic`` the value trunk's last layer, float32
     (n, latent_dim_vf).
@@ -53,7 +53,7 @@ class CardNetwork(CardActor):
 
 
 class ObservationEntry(BaseFeaturesExtractor):
-    """The observation, picked out of the dict of `gin_env.envs.gymnasium_env.GinRummyEnv`."""
+    """Select the observation from the dict of `gin_env.envs.gymnasium_env.GinRummyEnv`."""
 
     def __init__(self, observation_space: spaces.Dict) -> None:
         super().__init__(observation_space, features_dim=OBSERVATION_SIZE)
@@ -63,7 +63,7 @@ class ObservationEntry(BaseFeaturesExtractor):
 
 
 class CardPolicy(MaskableActorCriticPolicy):
-    """`CardNetwork` as a policy of MaskablePPO; ``net_arch`` are the hidden layers of its trunks."""
+    """`CardActorCritic` as a policy of MaskablePPO; ``net_arch`` are the hidden layers of its trunks."""
 
     def __init__(
         self, observation_space: spaces.Space[Any], *args: Any, card_features: int = 32, **kwargs: Any
@@ -73,7 +73,7 @@ class CardPolicy(MaskableActorCriticPolicy):
         if vector.shape != (OBSERVATION_SIZE,) or set(ENTRIES) & set(entries):
             raise ValueError(
                 "CardPolicy reads the flat observation only: make the environment without candidates=True, "
-                "or take gin_env.wrappers.candidate_policy.CandidatePolicy"
+                "or use gin_env.wrappers.candidate_policy.SB3CandidatePolicy"
             )
         if entries:
             kwargs["features_extractor_class"] = ObservationEntry
@@ -81,7 +81,7 @@ class CardPolicy(MaskableActorCriticPolicy):
         super().__init__(observation_space, *args, **kwargs)
 
     def obs_to_tensor(self, observation: Any) -> tuple[Any, bool]:
-        """For ``model.predict``: of the observations of any environment of ours, flat or in a dict."""
+        """For ``model.predict``: takes observations of any environment of this package, flat or dict."""
         vector = observation["observation"] if isinstance(observation, dict) else np.asarray(observation)
         in_dict = isinstance(self.observation_space, spaces.Dict)
         tensors: Any = super().obs_to_tensor({"observation": vector} if in_dict else vector)
@@ -89,12 +89,12 @@ class CardPolicy(MaskableActorCriticPolicy):
 
     def _build_mlp_extractor(self) -> None:
         if not isinstance(self.net_arch, list) or not self.net_arch:
-            raise ValueError(f"net_arch is a list of layer sizes such as [256, 256], not {self.net_arch!r}")
-        self.mlp_extractor: Any = CardNetwork(self.net_arch, self.card_features)
+            raise ValueError(f"net_arch must be a list of layer sizes like [256, 256], not {self.net_arch!r}")
+        self.mlp_extractor: Any = CardActorCritic(self.net_arch, self.card_features)
 
     def _build(self, lr_schedule: Schedule) -> None:
         super()._build(lr_schedule)
-        self.action_net: Any = nn.Identity()  # the network gives logits already
+        self.action_net: Any = nn.Identity()  # the network returns logits
         nn.init.orthogonal_(self.mlp_extractor.wanted.weight, gain=0.1)
         nn.init.orthogonal_(self.mlp_extractor.others.weight, gain=0.01)
         make_optimizer: Any = self.optimizer_class

@@ -7,10 +7,10 @@
 >>> model.learn(1_000_000)
 >>> save_policy(model, "policy.safetensors")
 
-The learner sees her own decisions only; the opponents play in between, inside. The reward of a step holds
-everything that happened until her next decision, so the end of a hand always reaches her, also when the
-opponent ends it. SB3 sees the flat observation, and the candidates if it is to; it asks for the masks by
-``env_method("action_masks")``.
+The learner sees its own decisions only; the environment plays those of the opponents. The reward of a step
+covers everything until the learner's next decision, so the end of a hand always reaches the learner, even if
+the opponent ends it. SB3 sees the flat observation, and with ``candidates=True`` the candidates; it gets the
+masks from ``env_method("action_masks")``.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.rules import Rules
 from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.support.checks import check_switch
-from gin_env.wrappers.candidate_policy import CandidatePolicy
-from gin_env.wrappers.sb3_archives import actor_of
+from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
+from gin_env.wrappers.sb3_weights import actor_of
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -60,19 +60,19 @@ Observation: TypeAlias = np.ndarray | dict[str, np.ndarray]
 
 
 def save_policy(model: MaskablePPO, path: str | Path) -> None:
-    """Write what a model plays by to a ``.safetensors`` file, which is a bot by its path.
+    """Write the policy of a model to a ``.safetensors`` file, which is a bot by its path.
 
-    Set ``model.gin_env = env.describe_training()`` first. The file holds weights, sizes and a description, no
-    code, and not what training would go on from. `CandidatePolicy`, `CardPolicy`, "MlpPolicy" and
-    "MultiInputPolicy" (tanh or ReLU) can be written, on any environment of ours. Raises ValueError for other
-    policies, and for a model without ``gin_env``.
+    Set ``model.gin_env = env.describe_training()`` first. The file holds weights, sizes and a description: no
+    code, and no state of the optimizer. `SB3CandidatePolicy`, `CardPolicy`, "MlpPolicy" and
+    "MultiInputPolicy" (tanh or ReLU) can be written, from any environment of this package. Raises ValueError
+    for other policies, and for a model without ``gin_env``.
     """
     training = training_of(model)
     provenance = {"decisions": model.num_timesteps}
-    if isinstance(model.policy, CandidatePolicy):
-        if type(model.policy) is not CandidatePolicy:
+    if isinstance(model.policy, SB3CandidatePolicy):
+        if type(model.policy) is not SB3CandidatePolicy:
             raise ValueError(
-                f"{type(model.policy).__name__} cannot be written: it may do more than CandidatePolicy, "
+                f"{type(model.policy).__name__} cannot be written: it may do more than SB3CandidatePolicy, "
                 "from which it is derived"
             )
         rules, episode = check_training(training)
@@ -93,17 +93,17 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
                 f"{type(model.policy).__name__} cannot be written: it does more than the layers of "
                 "CardPolicy or MlpPolicy with the same names"
             )
-    PolicyBot(network, training)  # what could not be read is not written
+    PolicyBot(network, training)  # raises if the file could not be read again
     save_network(path, network, training, provenance)
 
 
 class GinRummyVecEnv(VecEnv):
     """`num_envs` games against bots, as one SB3 environment.
 
-    Parameters as for `gin_env.envs.gymnasium_env.GinRummyEnv`. Observations are float32 (num_envs,
-    OBSERVATION_SIZE); with ``candidates=True``, as `gin_env.wrappers.candidate_policy.CandidatePolicy` needs
-    it, dicts of that (``"observation"``) and the three `ENTRIES` of `gin_env.observations.candidates`. Arrays
-    are the caller's own for as long as she holds them; memory that she has dropped is used again.
+    Parameters are those of `gin_env.envs.gymnasium_env.GinRummyEnv`. Observations are float32 (num_envs,
+    OBSERVATION_SIZE). With ``candidates=True``, which `SB3CandidatePolicy` needs, they are dicts of that
+    (``"observation"``) and the three `ENTRIES` of `gin_env.observations.candidates`. An array is never
+    overwritten while you hold a reference to it; once you drop it, its memory is reused.
 
     Infos of a game that ended hold ``terminal_observation``, ``episode`` (``r``: return, ``l``: the learner's
     decisions, ``t``: seconds since the start) and how the hand ended (``outcome``, ``won``, ``points``,
@@ -148,7 +148,7 @@ class GinRummyVecEnv(VecEnv):
         return self._observe()
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """The next `reset` begins episode 0 of this seed, game i of seed + i.
+        """Let the next `reset` begin episode 0 of this seed, in game i of seed + i.
 
         Raises TypeError or ValueError for an invalid seed.
         """
@@ -200,17 +200,17 @@ class GinRummyVecEnv(VecEnv):
         return {"observation": vectors} | self.seat.candidates(games) if self._with_candidates else vectors
 
     def action_masks(self) -> np.ndarray:
-        """int8 (num_envs, 107): 1 for each legal action; a new array, the caller's own."""
+        """int8 (num_envs, 107): 1 for each legal action; a new array."""
         return self._masks.copy()
 
     def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
-        """Change the opponents from the next hand of each game on; see `LearnerSeat.set_opponents`."""
+        """Change the opponents, from the next hand of each game; see `LearnerSeat.set_opponents`."""
         self.seat.set_opponents(opponent, weights)
 
     def describe_training(self) -> dict[str, Any]:
-        """What a model trained here must remember.
+        """What a model that is trained here must remember: rules, episode, estimator, layout.
 
-        Set ``model.gin_env = env.describe_training()`` before saving it.
+        Set ``model.gin_env = env.describe_training()`` before saving the model.
         """
         games = self.seat.games
         episode: Episode = "game" if games.whole_game else "hand"
@@ -219,7 +219,7 @@ class GinRummyVecEnv(VecEnv):
     def close(self) -> None:
         """Nothing to release."""
 
-    # --- What SB3 asks of "each environment": here they are rows of one batch --------------------------
+    # --- What SB3 asks of each environment: here they are rows of one batch ----------------------------
 
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any

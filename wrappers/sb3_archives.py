@@ -1,30 +1,28 @@
-"""What Stable-Baselines3 saves (``.zip``), read without running what may be in it.
+"""Archives of Stable-Baselines3 (``.zip``), read without running any code in them.
 
-Such an archive holds the weights (``policy.pth``), which torch reads without unpickling anything but tensors,
-and a JSON object (``data``) whose classes are pickles. Unpickling runs whatever code the archive's author
-chose, so they are left alone: the sizes of the layers follow from the weights, and beside each pickle stands
-in plain text what it is.
+An archive holds the weights (``policy.pth``), which torch reads without unpickling anything but tensors, and
+a JSON object (``data``) whose classes are pickles. Unpickling runs code that the archive's author chose, so
+the pickles are ignored: the sizes of the layers follow from the weights, and the JSON describes each pickle
+in plain text.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import re
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from gin_env.agents.policies.candidate_network import CandidatePolicy, save_candidate_policy
+from gin_env.agents.policies.candidate_network import save_candidate_policy
 from gin_env.agents.policies.candidate_policy import check_training
 from gin_env.agents.policies.policy import PolicyBot
-from gin_env.agents.policies.policy_networks import MOST_UNITS, Actor, build, save_network
-from gin_env.game.actions import NUM_ACTIONS
-from gin_env.observations.observation import OBSERVATION_SIZE
+from gin_env.agents.policies.policy_networks import save_network
 from gin_env.support.files import check_regular_file
-from gin_env.support.tensor_files import MOST_BYTES, fill_network
+from gin_env.support.tensor_files import MOST_BYTES
+from gin_env.wrappers.sb3_weights import actor_of, candidate_network_of
 
 CANDIDATE_POLICY = "gin_env.wrappers.candidate_policy"
 KNOWN_POLICIES = (
@@ -33,23 +31,23 @@ KNOWN_POLICIES = (
     "gin_env.wrappers.card_policy",
     CANDIDATE_POLICY,
 )
-"""Modules of the policies whose weights say all about how they decide."""
+"""Modules of the policies whose decisions follow from their weights alone."""
 _PLAIN_SETTINGS = {
     "net_arch", "card_features", "hidden", "ortho_init", "optimizer_class", "optimizer_kwargs",
     "share_features_extractor", "normalize_images",
 }  # fmt: skip
-"""Policy keywords that leave no trace in how a policy decides, but for the shapes of its weights."""
+"""Policy keywords that affect a policy's decisions through the shapes of its weights only."""
 
 
 class ArchiveError(ValueError):
-    """An archive that is damaged, or whose policy cannot be read without running its code."""
+    """A damaged archive, or one whose policy cannot be read without running its code."""
 
 
 def convert_archive(archive: str | Path, path: str | Path) -> None:
-    """Write the policy of an archive to a ``.safetensors`` file, running nothing of it.
+    """Write the policy of an archive to a ``.safetensors`` file, without running any code of the archive.
 
-    Raises FileNotFoundError, or ValueError if the archive is damaged, or its policy none of
-    `CandidatePolicy`, `CardPolicy`, ``MlpPolicy`` and ``MultiInputPolicy``.
+    Raises FileNotFoundError, or ValueError if the archive is damaged or its policy is not one of
+    `SB3CandidatePolicy`, `CardPolicy`, ``MlpPolicy`` and ``MultiInputPolicy``.
     """
     data, weights = _read(archive)
     training = data.get("gin_env")
@@ -70,90 +68,23 @@ def convert_archive(archive: str | Path, path: str | Path) -> None:
             save_candidate_policy(path, candidate_network_of(weights), rules, provenance, episode)
         else:
             network = actor_of(weights, activation)
-            PolicyBot(network, training)  # what could not be read is not written
+            PolicyBot(network, training)  # raises if the file could not be read again
             save_network(path, network, training, provenance)
     except (ValueError, TypeError) as error:
         raise ArchiveError(f"{archive} cannot be converted: {error}") from error
 
 
 def convert_trusted_archive(archive: str | Path, path: str | Path) -> None:
-    """The same for an archive that you trust like a program: Stable-Baselines3 loads it and runs its code."""
+    """Like `convert_archive`, for a trusted archive: Stable-Baselines3 loads it and runs its code."""
     from sb3_contrib import MaskablePPO
 
     from gin_env.wrappers.sb3 import save_policy
 
     try:
         model = MaskablePPO.load(archive, device="cpu")
-    except Exception as error:  # what is in the archive may raise anything
+    except Exception as error:  # code in the archive may raise anything
         raise ArchiveError(f"{archive} cannot be loaded as a MaskablePPO model: {error}") from error
     save_policy(model, path)
-
-
-def actor_of(weights: dict[str, torch.Tensor], activation: str) -> Actor:
-    """The network that decides, from all the weights of an SB3 policy; `activation` is that of ``MlpPolicy``.
-
-    Raises ValueError or TypeError for weights of other networks, and for some that are not finite.
-    """
-    kept = _checked(weights)
-    trunk = "trunk" if "neighbours.weight" in kept else "policy_net"
-    layers = {
-        int(found[1]): name
-        for name in kept
-        if (found := re.fullmatch(rf"{trunk}\.(\d{{1,3}})\.weight", name))
-    }
-    hidden = [kept[layers[index]].shape[0] for index in sorted(layers)]
-    settings: dict[str, Any] = {"name": "mlp", "hidden": hidden, "activation": activation}
-    first = kept.get(layers[min(layers)] if layers else "action_net.weight")
-    if first is not None and first.shape[-1:] == (NUM_ACTIONS + OBSERVATION_SIZE,):
-        settings["reads_mask"] = True  # "MultiInputPolicy" on the dict, whose entries stand in this order
-    if trunk == "trunk":
-        card_features = kept["neighbours.weight"].shape[0]
-        settings = {"name": "card-policy", "hidden": hidden, "card_features": card_features}
-    network = build(settings)
-    _fill(network, kept)
-    return network
-
-
-def candidate_network_of(weights: dict[str, torch.Tensor]) -> CandidatePolicy:
-    """The network that scores candidates, from the weights of an SB3 policy. Raises as `actor_of` does."""
-    kept = {name.removeprefix("network."): tensor for name, tensor in _checked(weights).items()}
-    if "draws.row_second.weight" not in kept:
-        raise ValueError("it has no weights draws.row_second.weight")
-    with torch.device("meta"):  # no memory before the size is known to be that of all weights
-        network = CandidatePolicy(len(kept["draws.row_second.weight"]))
-    _fill(network, kept)
-    return network
-
-
-def _checked(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The weights without those of the value alone, by their names in the networks; surely tensors."""
-    kept = {}
-    for name, tensor in weights.items():
-        name = str(name).removeprefix("mlp_extractor.")
-        if name.startswith(("value_net.", "value_trunk.")):
-            continue
-        if (
-            not isinstance(tensor, torch.Tensor)
-            or tensor.layout != torch.strided
-            or tensor.device.type == "meta"
-        ):
-            raise TypeError(f"{name[:60]!r} is no tensor of weights")
-        if (
-            tensor.ndim > 4
-            or any(size > MOST_UNITS for size in tensor.shape)
-            or not tensor.is_floating_point()
-        ):
-            raise ValueError(f"{name[:60]!r} is no tensor of weights: {tensor.dtype}, {tuple(tensor.shape)}")
-        kept[name] = tensor
-    return kept
-
-
-def _fill(network: torch.nn.Module, kept: dict[str, torch.Tensor]) -> None:
-    fill_network(network, {name: tensor.detach().cpu() for name, tensor in kept.items()}, "the policy")
-    for name, tensor in network.state_dict().items():
-        if not tensor.isfinite().all():
-            raise ValueError(f"some weights of {name} are not finite")
-    network.eval()
 
 
 def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
@@ -172,12 +103,10 @@ def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     except Exception as error:  # zipfile, json and torch raise nearly anything for a damaged file
         what = str(error).partition("\n")[0][:200]
         raise ArchiveError(
-            f"{path} is no archive that Stable-Baselines3 saved, or is damaged ({what})"
+            f"{path} is not an archive of Stable-Baselines3, or is damaged ({what})"
         ) from error
     if not isinstance(data, dict) or not isinstance(weights, dict):
-        raise ArchiveError(
-            f"{path} is no archive that Stable-Baselines3 saved: it holds no data or no weights"
-        )
+        raise ArchiveError(f"{path} is not an archive of Stable-Baselines3: it holds no data or no weights")
     return data, weights
 
 
@@ -188,11 +117,11 @@ def _check_sizes(archive: zipfile.ZipFile) -> None:
 
 
 def _activation(data: dict[str, Any]) -> str:
-    """``"tanh"`` or ``"relu"``, from what stands beside the pickles.
+    """``"tanh"`` or ``"relu"``, from the plain text of the archive.
 
-    Raises ValueError if the policy's class or settings may decide otherwise than its weights say.
+    Raises ValueError if the policy's class or settings may change its decisions beyond its weights.
     """
-    trust = "if you trust the archive like a program, --trust loads it as SB3 does, and runs what is in it"
+    trust = "if you trust the archive like a program, --trust loads it with SB3, which runs its code"
     policy = data.get("policy_class")
     module = policy.get("__module__") if isinstance(policy, dict) else None
     if module not in KNOWN_POLICIES:

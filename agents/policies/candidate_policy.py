@@ -106,7 +106,7 @@ class CandidatePolicyBot:
     def snapshot(
         cls, model: MaskablePPO, deterministic: bool = False, name: str = "snapshot"
     ) -> CandidatePolicyBot:
-        """A frozen copy of a model in training with `gin_env.wrappers.candidate_policy.CandidatePolicy`.
+        """A frozen copy of a model in training with `gin_env.wrappers.candidate_policy.SB3CandidatePolicy`.
 
         Set ``model.gin_env = env.describe_training()`` first. Raises ValueError for other policies.
         """
@@ -114,7 +114,7 @@ class CandidatePolicyBot:
         if not isinstance(network, CandidatePolicy):
             raise ValueError(
                 f"{name} is a {type(model.policy).__name__}, which scores no candidates: "
-                "PolicyBot.snapshot takes other policies than CandidatePolicy"
+                "PolicyBot.snapshot takes other policies than SB3CandidatePolicy"
             )
         rules, episode = check_training(training_of(model))
         return cls(copy.deepcopy(network).cpu().eval(), rules, deterministic, name, episode)

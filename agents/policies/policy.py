@@ -160,7 +160,7 @@ class PolicyBot:
         """A frozen copy of a model in training (set ``model.gin_env`` first); any policy of SB3's will do.
 
         It must read the observation, alone or in the dict with the mask; `CandidatePolicyBot.snapshot` copies
-        a `CandidatePolicy`.
+        a `SB3CandidatePolicy`.
         """
         check_inputs(model.policy.observation_space, name)
         return cls(FrozenPolicy(model.policy), training_of(model), deterministic, name)
@@ -200,7 +200,7 @@ def check_inputs(space: Any, name: str) -> None:
         raise ValueError(
             f"{name} reads {space.shape if entries is None else ', '.join(entries)}; a PolicyBot reads the "
             f"observation ({OBSERVATION_SIZE},), alone or in a dict with action_mask, and "
-            "gin_env.agents.policies.candidate_policy.CandidatePolicyBot.snapshot copies a CandidatePolicy"
+            "gin_env.agents.policies.candidate_policy.CandidatePolicyBot.snapshot copies a SB3CandidatePolicy"
         )
 
 

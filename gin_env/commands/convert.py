@@ -30,7 +30,7 @@ def convert(
 ) -> None:
     """Write the policy of a Stable-Baselines3 archive to a file that holds no code.
 
-    The archive is read without running anything in it, if its policy is `CandidatePolicy`, `CardPolicy` or
+    The archive is read without running anything in it, if its policy is `SB3CandidatePolicy`, `CardPolicy` or
     SB3's `MlpPolicy`. A class of your own that decides as one of the last two does needs `--trust`.
     """
     from gin_env.agents.policies.policy_networks import ENDING

@@ -315,7 +315,7 @@ ACTION_NET = "action_net.weight"
         (lambda old, new: replaced(old, new, "policy.pth", lambda _: b""), "or is damaged"),
         (lambda old, new: replaced(old, new, "policy.pth", lambda content: content[:-99]), "or is damaged"),
         (lambda old, new: new.write_bytes(old.read_bytes()[:-2000]), "or is damaged"),
-        (lambda old, new: new.write_text("no zip"), "is no archive that Stable-Baselines3 saved"),
+        (lambda old, new: new.write_text("no zip"), "is not an archive of Stable-Baselines3"),
         (lambda old, new: os.mkfifo(new), "is no regular file"),
         (
             lambda old, new: with_weights(old, new, lambda held: held.pop(ACTION_NET)),
@@ -333,13 +333,13 @@ ACTION_NET = "action_net.weight"
             lambda old, new: with_weights(
                 old, new, lambda held: held.update({ACTION_NET: torch.ones(1).expand(10**6, 10**6)})
             ),
-            "is no tensor of weights",
+            "is not a tensor of weights",
         ),
         (
             lambda old, new: with_weights(
                 old, new, lambda held: held.update({ACTION_NET: torch.eye(3).to_sparse()})
             ),
-            "is no tensor of weights",
+            "is not a tensor of weights",
         ),
     ],
 )

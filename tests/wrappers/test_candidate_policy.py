@@ -12,8 +12,12 @@ pytest.importorskip("sb3_contrib")
 from sb3_contrib import MaskablePPO  # noqa: E402
 
 from gin_env import agents  # noqa: E402
-from gin_env.agents.policies.candidate_network import IMPOSSIBLE, load_candidate_policy, save_candidate_policy  # noqa: E402
-from gin_env.agents.policies.candidate_network import CandidatePolicy as Network  # noqa: E402
+from gin_env.agents.policies.candidate_network import (  # noqa: E402
+    IMPOSSIBLE,
+    CandidatePolicy,
+    load_candidate_policy,
+    save_candidate_policy,
+)
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.agents.policies.policy import PolicyBot  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
@@ -21,16 +25,17 @@ from gin_env.envs.gymnasium_env import GinRummyEnv  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.game.state import DISCARD, OVER  # noqa: E402
 from gin_env.observations.candidates import DRAW_ROWS, ENTRIES, NO_ACTION  # noqa: E402
-from gin_env.wrappers.candidate_policy import CandidatePolicy  # noqa: E402
+from gin_env.wrappers.candidate_policy import SB3CandidatePolicy  # noqa: E402
 from gin_env.wrappers.card_policy import CardPolicy  # noqa: E402
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy  # noqa: E402
-from gin_env.wrappers.sb3_archives import ArchiveError, candidate_network_of, convert_archive  # noqa: E402
+from gin_env.wrappers.sb3_archives import ArchiveError, convert_archive  # noqa: E402
+from gin_env.wrappers.sb3_weights import candidate_network_of  # noqa: E402
 
 
 def new_model(env=None, **settings) -> MaskablePPO:
     env = env or GinRummyVecEnv(8, "simple", seed=1, candidates=True)
     model = MaskablePPO(
-        CandidatePolicy, env, n_steps=16, batch_size=64, n_epochs=1, seed=3, device="cpu",
+        SB3CandidatePolicy, env, n_steps=16, batch_size=64, n_epochs=1, seed=3, device="cpu",
         policy_kwargs={"hidden": 12} | settings,
     )  # fmt: skip
     model.gin_env = env.describe_training()
@@ -85,7 +90,7 @@ def test_sb3_and_torch_have_the_same_logits_and_values_from_the_same_weights(mod
 
 def test_the_logit_of_an_action_is_the_score_of_its_candidate(positions, observations):
     torch.manual_seed(1)
-    network = Network(12)
+    network = CandidatePolicy(12)
     discarding = positions.state["public"]["phase"] == DISCARD
     assert 0.2 < discarding.mean() < 0.8
     with torch.no_grad():
@@ -119,7 +124,7 @@ def test_gradients_reach_the_networks_through_sb3_as_without_it(positions, obser
     seen, _ = model.policy.obs_to_tensor(observations)
     values, log_chances, _ = model.policy.evaluate_actions(seen, chosen, positions.masks(positions.everyone))
     (log_chances.mean() + values.mean()).backward()
-    network = Network(12)
+    network = CandidatePolicy(12)
     network.load_state_dict(model.policy.mlp_extractor.network.state_dict())
     logits, values = network.action_logits(*tensors(observations))
     of_chosen = torch.log_softmax(logits, dim=1).gather(1, chosen[:, None])
@@ -206,10 +211,10 @@ def test_rules_and_kind_of_episode_are_remembered_and_after_hands_no_scores_are_
 
 def test_a_policy_and_an_environment_that_do_not_fit_say_what_to_do(model):
     with pytest.raises(ValueError, match=r"make it with candidates=True, as in GinRummyVecEnv\(256, cand"):
-        MaskablePPO(CandidatePolicy, GinRummyVecEnv(2))
+        MaskablePPO(SB3CandidatePolicy, GinRummyVecEnv(2))
     with pytest.raises(ValueError, match="make the environment without candidates=True"):
         MaskablePPO(CardPolicy, model.env, policy_kwargs={"net_arch": [8]})
-    with pytest.raises(ValueError, match=r"CandidatePolicyBot\.snapshot copies a CandidatePolicy"):
+    with pytest.raises(ValueError, match=r"CandidatePolicyBot\.snapshot copies a SB3CandidatePolicy"):
         PolicyBot.snapshot(model)
     flat = MaskablePPO(CardPolicy, GinRummyVecEnv(2), policy_kwargs={"net_arch": [8]}, device="cpu")
     with pytest.raises(ValueError, match=r"is a CardPolicy, which scores no candidates: PolicyBot\.snapshot"):
@@ -221,14 +226,14 @@ def test_a_policy_and_an_environment_that_do_not_fit_say_what_to_do(model):
 
 
 def test_what_could_not_be_read_again_is_not_written(tmp_path):
-    class Bolder(CandidatePolicy):
+    class Bolder(SB3CandidatePolicy):
         pass
 
     path = tmp_path / "policy.safetensors"
     env = GinRummyVecEnv(2, candidates=True)
     model = MaskablePPO(Bolder, env, device="cpu")
     model.gin_env = env.describe_training()
-    with pytest.raises(ValueError, match="Bolder cannot be written: it may do more than CandidatePolicy"):
+    with pytest.raises(ValueError, match="Bolder cannot be written: it may do more than SB3CandidatePolicy"):
         save_policy(model, path)
     model = new_model()
     for training, message in (
@@ -245,7 +250,7 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path):
         with pytest.raises(ValueError, match=r"set model\.gin_env = env\.describe_training\(\) first"):
             use()
     with pytest.raises(ValueError, match="unknown episode 'week'; choose from hand, game"):
-        save_candidate_policy(path, Network(4), episode="week")
+        save_candidate_policy(path, CandidatePolicy(4), episode="week")
     assert not list(tmp_path.iterdir())
 
 
@@ -254,13 +259,13 @@ def test_an_archive_whose_network_or_training_does_not_fit_is_refused(model, tmp
     assert candidate_network_of(weights).hidden == 12
     row = "mlp_extractor.network.draws.row_second.weight"
     for change, message in (
-        ({row: None}, "is no tensor of weights"),
+        ({row: None}, "is not a tensor of weights"),
         ({row: torch.zeros(11, 12)}, "does not fit its own architecture"),
         ({row: torch.full((12, 12), torch.nan)}, "are not finite"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             candidate_network_of(weights | change)
-    with pytest.raises(ValueError, match=r"it has no weights draws\.row_second"):
+    with pytest.raises(ValueError, match=r"weights draws\.row_second\.weight are missing"):
         candidate_network_of({name: tensor for name, tensor in weights.items() if name != row})
     other = new_model()
     other.gin_env = other.gin_env | {"candidates_version": 99}
