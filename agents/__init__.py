@@ -15,123 +15,31 @@ from functools import partial
 from typing import Any
 
 from gin_env.agents.base import Agent
-from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot
-from gin_env.agents.fitness import FitnessCfrBot, HeuristicsBot
-from gin_env.agents.hand_strength.bots import BalancedBot, DefensiveBot, OffensiveBot
-from gin_env.agents.late_knock import LateKnockBot
-from gin_env.agents.medium import MediumBot
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.process import PREFIX, ProcessBot
-from gin_env.agents.random_bots import RandomBot
-from gin_env.agents.random_discard import RandomDiscardBot
-from gin_env.agents.safe_discard import SafeDiscardBot
-from gin_env.agents.simple import SimpleBot
-from gin_env.agents.tonic import TonicBot
-from gin_env.agents.utility import UtilityBot
+from gin_env.agents.registry import BOTS, POLICY_FILES
 from gin_env.support import specs
 from gin_env.support.checks import check_switch
+from gin_env.support.registry import import_factory
+from gin_env.support.tensor_files import TensorFileError, read_kind
 
-__all__ = ["Agent", "make", "names", "paper_names", "parameters", "resolve", "starts_program"]
+__all__ = ["Agent", "make", "names", "paper_names", "parameters", "quick_names", "resolve", "starts_program"]
 
 _PROGRAM = re.compile(rf"(?:^|[=+])\s*{PREFIX}")
 """At the beginning of a name, or of a parameter's value at any depth."""
 
 
-def _policy(path: str, deterministic: bool = True) -> Agent:
-    """A trained policy; imported when it is asked for, since it needs torch."""
-    from gin_env.agents.policies.policy import PolicyBot
+def names(*, needs_torch: bool | None = None, slow: bool | None = None) -> list[str]:
+    """The names of all bots, or of those that (do not) need torch or (do not) take milliseconds to decide.
 
-    return PolicyBot.load(path, deterministic)
-
-
-def _generation(weights: str | None = None, knock: str = "value") -> Agent:
-    """A player of the generational loop; imported when it is asked for, since it needs torch."""
-    from gin_env.agents.generations.bot import GenerationBot
-
-    return GenerationBot(weights, knock)
-
-
-def _candidate_policy(path: str, deterministic: bool = True) -> Agent:
-    """A trained policy that scores candidates; imported when it is asked for, since it needs torch."""
-    from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
-
-    return CandidatePolicyBot.load(path, deterministic)
-
-
-def _shipped_policy(deterministic: bool = True) -> Agent:
-    """Our strongest policy; imported when it is asked for, since it needs torch."""
-    from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
-
-    return CandidatePolicyBot.shipped(deterministic)
-
-
-def _search(
-    samples: int = 256,
-    budget_ms: float | None = None,
-    turns: int = 3,
-    tried: int = 4,
-    caution: float = 1.5,
-    policy: str = "policy",
-    opponent: str | None = None,
-    estimator: str = "suit-equivariant:weights=policy",
-    trust: float = 0.0,
-) -> Agent:
-    """The policy that looks ahead; imported when it is asked for, since it needs torch."""
-    from gin_env.agents.search.bot import SearchBot
-
-    return SearchBot(samples, budget_ms, turns, tried, caution, policy, opponent, estimator, trust)
-
-
-def _loader(path: str) -> Callable[..., Agent]:
-    """What makes a bot of a file: its ending and what it says that it holds decide."""
-    if path.endswith(".zip"):
-        return _policy
-    from gin_env.support.tensor_files import TensorFileError, read_kind
-
-    kind = read_kind(path, "trained policy")
-    if kind not in _LOADERS:
-        raise TensorFileError(f"{path} holds a {kind}: only a {' or a '.join(_LOADERS)} is a bot")
-    return _LOADERS[kind]
-
-
-_LOADERS: dict[str, Callable[..., Agent]] = {
-    "policy": _policy,
-    "candidate policy": _candidate_policy,
-    "generation network": _generation,
-}
-"""By what a .safetensors file holds."""
-_BOTS: dict[str, Callable[..., Agent]] = {
-    "random": RandomBot,
-    "simple": SimpleBot,
-    "random-discard": RandomDiscardBot,
-    "medium": MediumBot,
-    "tonic": TonicBot,
-    "utility": UtilityBot,
-    "late-knock": LateKnockBot,
-    "safe-discard": SafeDiscardBot,
-    "heuristics": HeuristicsBot,
-    "fitness-cfr": FitnessCfrBot,
-    "cfr": CfrBot,
-    "cfr-plus": CfrPlusBot,
-    "offensive": OffensiveBot,
-    "defensive": DefensiveBot,
-    "balanced": BalancedBot,
-    "generation": _generation,
-    "policy": _shipped_policy,
-    "search": _search,
-}
-_SLOW = ("search",)
-"""They take milliseconds for a decision."""
-
-
-def names() -> list[str]:
-    """The names of all bots, without the frozen readings of `paper_names`."""
-    return list(_BOTS)
+    The frozen readings of `paper_names` are not among them.
+    """
+    return BOTS.names(needs_torch, slow)
 
 
 def quick_names() -> list[str]:
-    """The names of the bots that decide in microseconds: who plays where nobody is named."""
-    return [name for name in _BOTS if name not in _SLOW]
+    """The names of the bots that decide in microseconds, which play wherever no bot is named."""
+    return names(slow=False)
 
 
 def paper_names() -> list[str]:
@@ -140,8 +48,11 @@ def paper_names() -> list[str]:
 
 
 def parameters(name: str) -> dict[str, Any] | None:
-    """A bot's parameters and their defaults; None if it takes any. Raises ValueError for an unknown name."""
-    if name not in _BOTS and name not in PAPER_BOTS:
+    """A bot's parameters and their defaults; None if it takes any.
+
+    Raises ValueError for an unknown name, ImportError for a bot that needs torch where there is none.
+    """
+    if name not in BOTS.declarations and name not in PAPER_BOTS:
         raise ValueError(f"unknown bot {name!r}; choose from {_choices()}")
     return specs.parameters(_factory(name))
 
@@ -194,17 +105,25 @@ def resolve(bot: str | Agent, *, programs: bool = False) -> Agent:
 
 
 def _choices() -> str:
-    return ", ".join([*_BOTS, *PAPER_BOTS])
+    return ", ".join([*names(), *PAPER_BOTS])
 
 
 def _factory(name: str) -> Callable[..., Agent]:
-    if name in _BOTS:
-        return _BOTS[name]
+    if name in BOTS.declarations:
+        return BOTS.factory(name)
     if name in PAPER_BOTS:
-        bot, params = PAPER_BOTS[name]
-        return partial(_BOTS[bot], **params)
+        reading = PAPER_BOTS[name]
+        return partial(BOTS.factory(reading.bot), **reading.parameters)
     if name.endswith(specs.POLICY_ENDINGS):
-        return partial(_loader(name), name)
+        return partial(_policy_loader(name), name)
     raise ValueError(
         f"unknown bot {name!r}; choose from {_choices()}, or give the path of a trained policy (.safetensors)"
     )
+
+
+def _policy_loader(path: str) -> Callable[..., Agent]:
+    """What plays a policy's file, by its ending and the kind that it names."""
+    kind = "policy" if path.endswith(".zip") else read_kind(path, "trained policy")
+    if kind not in POLICY_FILES:
+        raise TensorFileError(f"{path} holds a {kind}: only a {' or a '.join(POLICY_FILES)} is a bot")
+    return import_factory(BOTS.package, POLICY_FILES[kind])

@@ -1,4 +1,4 @@
-"""What a bot is."""
+"""What a bot is, and the protocols of what some bots can do besides."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from gin_env.batch import Games
 from gin_env.observations.views import PlayerView
 
 
 @runtime_checkable
 class Agent(Protocol):
-    """A bot: a name, and one method that decides for a batch of tables at once.
+    """A bot: a name, and one method that decides for a batch of games in one call.
 
-    A bot has no memory of its own: everything that has happened in the hand is in the view, and ties
-    are broken with ``view.records["random"]``, a fresh number per decision, so that a bot plays the
-    same in a batch as alone.
+    A bot has no memory: the view holds everything that has happened in the hand. It breaks ties with
+    ``view.records["random"]``, a fresh number for each decision, so that it plays the same in a batch as
+    alone.
 
     A bot of your own takes a few lines::
 
@@ -30,4 +31,56 @@ class Agent(Protocol):
 
     def act(self, view: PlayerView) -> np.ndarray:
         """One legal action id (integers, shape (n,)) for each of the n views, whose players are to move."""
+        ...
+
+
+@runtime_checkable
+class PlaysTurns(Protocol):
+    """A bot that also plays a whole turn in one call, which is faster than `Agent.act` for each action.
+
+    It plays the same actions as `Agent.act`. A subclass that decides differently sets ``play_turns = None``.
+    """
+
+    def play_turns(self, games: Games, indices: np.ndarray, both_seats: bool) -> None:
+        """Play the rest of the turn in these games, integers (n,); with `both_seats` the rest of the hand."""
+        ...
+
+
+@runtime_checkable
+class Clairvoyant(Protocol):
+    """A bot that can be given the opponents' hands, to measure what that knowledge is worth.
+
+    Matches use it only with ``clairvoyant=True``, and results say so.
+    """
+
+    def act_clairvoyantly(self, view: PlayerView, opponent_hands: np.ndarray) -> np.ndarray:
+        """`Agent.act`, given the opponents' hands: masks uint64 (n,)."""
+        ...
+
+
+@runtime_checkable
+class HasActionValues(Protocol):
+    """A bot that says how many points each action is worth, such as ``generation``.
+
+    Hints, explanations and the judgement of moves show these values.
+    """
+
+    name: str
+
+    def action_values(self, view: PlayerView) -> np.ndarray:
+        """float64 (n, 107): mean points of the hand after each action; NaN for those not considered."""
+        ...
+
+
+@runtime_checkable
+class HasActionChances(Protocol):
+    """A bot that says with which probability it chooses each action, such as ``policy``.
+
+    Hints and explanations show these probabilities.
+    """
+
+    name: str
+
+    def action_chances(self, view: PlayerView) -> np.ndarray:
+        """float64 (n, 107): the probability of each action; 0 for those not considered."""
         ...

@@ -12,11 +12,22 @@ such bot), ``cfr-plus``, ``generation`` and ``policy`` (ours).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-PAPER_BOTS: dict[str, tuple[str, dict[str, Any]]] = {
-    # 000
-    "fitness-cfr-paper": (
+
+class Reading(NamedTuple):
+    """A frozen reading of a paper's player."""
+
+    paper: str
+    """Its number."""
+    bot: str
+    parameters: dict[str, Any]
+    """All of the bot's parameters."""
+
+
+PAPER_BOTS: dict[str, Reading] = {
+    "fitness-cfr-paper": Reading(
+        "000",
         "fitness-cfr",
         {
             "factors": ("deadwood", "unmeldable", "useless", "discarded"),
@@ -27,13 +38,14 @@ PAPER_BOTS: dict[str, tuple[str, dict[str, Any]]] = {
             "stages": "hard",
         },
     ),
-    "heuristics-paper": (
+    "heuristics-paper": Reading(
+        "000",
         "heuristics",
         {"reading": "unanimous", "relative": False, "table": None, "purified": True},
     ),
-    "medium-paper": ("medium", {"minimum_drop": 3, "knock_at": 9, "cautious_knock_at": 7}),
-    # 001
-    "tonic-paper": (
+    "medium-paper": Reading("000", "medium", {"minimum_drop": 3, "knock_at": 9, "cautious_knock_at": 7}),
+    "tonic-paper": Reading(
+        "001",
         "tonic",
         {
             "increment": 1.5,
@@ -49,10 +61,10 @@ PAPER_BOTS: dict[str, tuple[str, dict[str, Any]]] = {
             "depth_growth": 0.0,
         },
     ),
-    "simple-variable-paper": ("simple", {"knock_at": (10, 10, 10, 10, 8, 6, 4, 3)}),
-    # 002
-    "late-knock-paper": ("late-knock", {"useful_draws": True}),
-    "offensive-paper": (
+    "simple-variable-paper": Reading("001", "simple", {"knock_at": (10, 10, 10, 10, 8, 6, 4, 3)}),
+    "late-knock-paper": Reading("002", "late-knock", {"useful_draws": True}),
+    "offensive-paper": Reading(
+        "002",
         "offensive",
         {
             "network": "dual-inception-random-256",
@@ -60,9 +72,8 @@ PAPER_BOTS: dict[str, tuple[str, dict[str, Any]]] = {
             "average_suits": False,
         },
     ),
-    "defensive-paper": ("defensive", {"estimator": "bayes-isru:table=simple,alpha=1.0"}),
-    # 004
-    "utility-paper": ("utility", {"draw_above": 2, "late_stock": 20, "knock_at": 10}),
+    "defensive-paper": Reading("002", "defensive", {"estimator": "bayes-isru:table=simple,alpha=1.0"}),
+    "utility-paper": Reading("004", "utility", {"draw_above": 2, "late_stock": 20, "knock_at": 10}),
 }
-"""name -> (the bot, all of its parameters). ``table=None`` is the packaged table ``cfr_paper.npz``, which
+"""name -> `Reading`. ``table=None`` is the packaged table ``cfr_paper.npz``, which
 stays as it is for their sake, as does the network ``dual-inception-random-256``."""

@@ -60,27 +60,31 @@ class SimpleBot:
         self.name = "simple" if knock_at == 10 else spell("simple", {"knock_at": knock_at})
         self.knock_limits = knock_limits(knock_at)
 
+    def __init_subclass__(cls) -> None:
+        if "act" in vars(cls) and "play_turns" not in vars(cls):
+            cls.play_turns = None  # type: ignore[assignment]  # it would play other actions than `act`
+
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
         _act(view.records, self.knock_limits, actions)
         return actions
 
-    def play_turns(self, table: Games, games: np.ndarray, both_seats: bool) -> None:
-        """Play the rest of the turn in each game as `act` would; with `both_seats` the rest of the hand."""
+    def play_turns(self, games: Games, indices: np.ndarray, both_seats: bool) -> None:
+        """See `PlaysTurns.play_turns`. Raises IndexError for a game that is over or unknown."""
         wrong = _play_turns(
-            table.state,
-            games,
+            games.state,
+            indices,
             both_seats,
             self.knock_limits,
-            table.whole_game,
-            table.win_reward,
-            table.rewards,
-            table.done,
-            table.results,
+            games.whole_game,
+            games.win_reward,
+            games.rewards,
+            games.done,
+            games.results,
         )
         if wrong >= 0:
-            raise IndexError(f"game {games[wrong]} cannot be played on: it is over, or there is none")
+            raise IndexError(f"game {indices[wrong]} is over or unknown")
 
 
 def knock_limits(knock_at: int | str | Sequence[int]) -> np.ndarray:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from gin_env.agents import Agent
+from gin_env.agents.base import Agent, Clairvoyant, PlaysTurns
 from gin_env.batch import Games
 
 
@@ -25,18 +25,13 @@ def play_bot(table: Games, bot: Agent, games: np.ndarray, clairvoyant: bool = Fa
     """
     games = table.check_different(games)
     view = table.views(games, checked=False)
-    if clairvoyant and is_clairvoyant(bot):
+    if clairvoyant and isinstance(bot, Clairvoyant):
         hands = table.state["private"]["hand"][games, 1 - table.to_move()[games]]
-        actions = bot.act_clairvoyantly(view, hands)  # type: ignore[attr-defined]
+        actions = bot.act_clairvoyantly(view, hands)
     else:
         actions = bot.act(view)
     actions = check_bot_actions(bot, actions, len(games))
     table.play(games, actions, who=f"bot {bot.name!r}", checked=False)
-
-
-def is_clairvoyant(bot: Agent) -> bool:
-    """Whether a bot can be told the opponents' hands (such as `ClairvoyantSafeDiscardBot`)."""
-    return hasattr(bot, "act_clairvoyantly")
 
 
 def play_on(
@@ -47,12 +42,11 @@ def play_on(
     With `both_seats` it sits on both sides, and may play to the end of the hand. The games come out the same
     as with `play_bot`, however often either is called; `clairvoyant` and errors are the same too.
     """
-    play_turns = vars(type(bot)).get("play_turns")  # not inherited: a subclass may decide otherwise
-    if play_turns is None:
-        play_bot(table, bot, games, clairvoyant)
-    else:
-        play_turns(bot, table, games, both_seats)
+    if isinstance(bot, PlaysTurns):
+        bot.play_turns(table, games, both_seats)
         table.deal_fixed_decks(games)
+    else:
+        play_bot(table, bot, games, clairvoyant)
 
 
 def play_seated(

@@ -61,6 +61,11 @@ class GenerationBot:
             self._exact = CandidateNetwork(*network.sizes).to(torch.float64).eval()
             self._exact.load_state_dict(network.state_dict())
 
+    @classmethod
+    def load(cls, weights: str | Path | None = None, knock: str = "value") -> GenerationBot:
+        """The bot ``generation``, or the network in a file. Raises as `network.load_network` does."""
+        return cls(weights, knock)
+
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)

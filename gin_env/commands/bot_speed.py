@@ -30,12 +30,13 @@ def bot_speed(
     json: Json = None,
 ) -> None:
     """Measure decisions a second of bots, in a batch on one core, against themselves."""
-    from gin_env.speed.bot_speed import RULE_BOTS, measure_bots
+    from gin_env import agents
+    from gin_env.speed.bot_speed import measure_bots
     from gin_env.speed.timing import pin_to_core
 
     check_targets(json)
     pin_to_core(core)
-    names = bots or list(RULE_BOTS)
+    names = bots or agents.names(needs_torch=False)
     with tqdm(total=len(names) * (repeats + 1), unit="run", smoothing=0.1) as progress:
         speeds = measure_bots(names, repeats, steps, tables=tables, seed=seed, progress=progress.update)
     typer.echo("| bot | decisions/s | slowest and fastest run |\n|---|---:|---|")

@@ -55,9 +55,9 @@ def explain(
     ] = None,
 ) -> None:
     """Say what bots would do in a position, and why: deadwood, outs, danger and values of each action."""
+    from gin_env.agents.base import HasActionChances, HasActionValues
     from gin_env.ui.explanation_text import bots_text, explanation, legend
     from gin_env.ui.explanations import choices
-    from gin_env.ui.opinions import action_chances, action_values, has_chances, has_values
 
     if (record is None) == (hand is None):
         raise ValueError("tell a position by --hand and --upcard, or by --record, --game and --step")
@@ -67,8 +67,12 @@ def explain(
         view = _told_view(str(hand), upcard, history, drew, you_deal, scores)
     found = choices(view, estimator)
     bots, played, silent = _asked(bot, view)
-    values = {name: action_values(one, view)[0] for name, one in bots.items() if has_values(one)}
-    chances = {name: action_chances(one, view)[0] for name, one in bots.items() if has_chances(one)}
+    values = {
+        name: one.action_values(view)[0] for name, one in bots.items() if isinstance(one, HasActionValues)
+    }
+    chances = {
+        name: one.action_chances(view)[0] for name, one in bots.items() if isinstance(one, HasActionChances)
+    }
     typer.echo(f"{view}\n\n{bots_text(played)}\n")
     typer.echo(explanation(found, values, chances))
     typer.echo(f"\n{legend(estimator is not None, values, chances)}")

@@ -41,8 +41,11 @@ def bots() -> None:
     names = [*agents.names(), *agents.paper_names()]
     width = max(map(len, names))
     for name in names:
-        defaults = agents.parameters(name) or {}
-        settings = "  ".join(f"{key}={format_value(value)}" for key, value in defaults.items())
+        try:
+            defaults = agents.parameters(name) or {}
+            settings = "  ".join(f"{key}={format_value(value)}" for key, value in defaults.items())
+        except ImportError as error:
+            settings = f"({error})"
         typer.echo(f"{name:{width}}  {settings}".rstrip())
 
 

@@ -90,14 +90,15 @@ def _judge(name: str) -> Agent | None:
     Raises ValueError if it has no values.
     """
     from gin_env import agents
-    from gin_env.ui.opinions import STRONGEST_WITH_VALUES, has_values
+    from gin_env.agents.base import HasActionValues
+    from gin_env.ui.opinions import STRONGEST_WITH_VALUES
 
     try:
         bot = agents.make(name, programs=True)
     except ImportError as error:
         typer.echo(f"mistakes are not counted: {error}", err=True)
         return None
-    if not has_values(bot):
+    if not isinstance(bot, HasActionValues):
         raise ValueError(f"bot {name!r} has no values of actions: choose --judge {STRONGEST_WITH_VALUES}")
     return bot
 

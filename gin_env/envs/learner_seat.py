@@ -14,7 +14,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from gin_env.agents import Agent, resolve
-from gin_env.agents.turns import is_clairvoyant, play_seated
+from gin_env.agents.base import Clairvoyant
+from gin_env.agents.turns import play_seated
 from gin_env.batch import Episode, Games, Reward
 from gin_env.envs.estimate_plane import EstimatePlane
 from gin_env.estimators.base import Estimator
@@ -101,7 +102,7 @@ class LearnerSeat:
         if not pool:
             raise ValueError("the pool of opponents is empty")
         for bot in pool:
-            if is_clairvoyant(bot):
+            if isinstance(bot, Clairvoyant):
                 raise ValueError(
                     f"bot {bot.name!r} must be told its opponent's hand: "
                     "it plays in play_match(..., clairvoyant=True) only"

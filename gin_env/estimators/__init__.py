@@ -13,31 +13,18 @@ by ``gin-rummy evaluate-estimators``. What they have in common is in `gin_env.es
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from gin_env.estimators.base import Estimator
+from gin_env.estimators.registry import ESTIMATORS
 from gin_env.support import specs
 
-__all__ = ["make", "names", "parameters", "resolve"]
-
-# Modules are imported when their estimator is made, so that torch is needed only by those who ask for it.
-_ESTIMATORS = {
-    "uniform": "uniform:UniformEstimator",
-    "omniscient": "omniscient:OmniscientEstimator",
-    "logistic": "logistic:LogisticEstimator",
-    "bayes": "bayes:BayesEstimator",
-    "bayes-isru": "bayes_isru:BayesIsruEstimator",
-    "nn": "neural:NnEstimator",
-    "shankar-cnn": "neural:ShankarCnnEstimator",
-    "ensemble": "ensemble:EnsembleEstimator",
-    "suit-equivariant": "neural:SuitEquivariantEstimator",
-}
+__all__ = ["Estimator", "make", "names", "parameters", "resolve"]
 
 
-def names() -> list[str]:
-    """The names of all estimators."""
-    return list(_ESTIMATORS)
+def names(*, needs_torch: bool | None = None) -> list[str]:
+    """The names of all estimators, or of those that (do not) need torch."""
+    return ESTIMATORS.names(needs_torch)
 
 
 def parameters(name: str) -> dict[str, Any] | None:
@@ -73,7 +60,6 @@ def resolve(estimator: str | Estimator) -> Estimator:
 
 
 def _factory(name: str) -> Callable[..., Estimator]:
-    if name not in _ESTIMATORS:
-        raise ValueError(f"unknown estimator {name!r}; choose from {', '.join(_ESTIMATORS)}")
-    module, class_name = _ESTIMATORS[name].split(":")
-    return getattr(import_module(f"gin_env.estimators.{module}"), class_name)
+    if name not in ESTIMATORS.declarations:
+        raise ValueError(f"unknown estimator {name!r}; choose from {', '.join(names())}")
+    return ESTIMATORS.factory(name)

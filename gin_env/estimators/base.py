@@ -53,9 +53,19 @@ class NeedsHands(Protocol):
         ...
 
 
+@runtime_checkable
+class Observed(Protocol):
+    """An estimator whose estimates observations hold anyway: ``uniform``.
+
+    Environments and policies do not ask it again if `observed` is true.
+    """
+
+    observed: bool
+
+
 def is_observed(estimator: Estimator) -> bool:
-    """Whether observations hold the estimates already: those of ``uniform``."""
-    return getattr(estimator, "observed", False)
+    """Whether observations hold the estimates anyway."""
+    return isinstance(estimator, Observed) and estimator.observed
 
 
 def advance_slots(

@@ -20,7 +20,7 @@ class UniformEstimator:
 
     name = "uniform"
     observed = True
-    """See `gin_env.estimators.base.is_observed`."""
+    """See `gin_env.estimators.base.Observed`."""
 
     def estimate(self, view: PlayerView) -> np.ndarray:
         """float32 (n, 52), see `Estimator.estimate`."""

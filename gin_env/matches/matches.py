@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gin_env.agents import Agent, resolve
-from gin_env.agents.turns import is_clairvoyant
+from gin_env.agents.base import Clairvoyant
 from gin_env.batch import Episode, Games
 from gin_env.game.rules import Rules
 from gin_env.game.streams import check_seed, fresh_seed
@@ -293,7 +293,7 @@ def play_match(
     seed = fresh_seed() if seed is None else check_seed(seed)
     games = check_games(games)
     clairvoyant = check_switch("clairvoyant", clairvoyant)
-    if clairvoyant and not any(is_clairvoyant(bot) for bot in bots):
+    if clairvoyant and not any(isinstance(bot, Clairvoyant) for bot in bots):
         raise ValueError("clairvoyant=True needs a bot with the method act_clairvoyantly")
     rules = Games(1, rules, episode).rules
     tally = Tally(games // 2)

@@ -7,7 +7,7 @@ A name such as ``tonic`` says little once its defaults have changed. So whatever
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,15 @@ import gin_env.agents as bots
 from gin_env import estimators
 from gin_env.agents import Agent
 from gin_env.agents.paper import PAPER_BOTS
+from gin_env.agents.registry import BOTS
 from gin_env.agents.simple import VARIABLE_KNOCK
+from gin_env.estimators.registry import ESTIMATORS
 from gin_env.matches.fixed_positions import decision_hash
 from gin_env.support import specs
 
 _PACKAGES = (("agents", bots), ("estimators", estimators))
 FOLDERS = {name: Path(package.__path__[0]) for name, package in _PACKAGES}
 """The folders of packaged files; in a checkout agents/ is beside gin_env/."""
-_CFR_TABLES = {"cfr": "paper", "fitness-cfr": "paper", "heuristics": "paper", "cfr-plus": "plus"}
 
 
 def describe_bot(bot: str | Agent, *, programs: bool = False) -> dict[str, Any]:
@@ -36,25 +37,21 @@ def describe_bot(bot: str | Agent, *, programs: bool = False) -> dict[str, Any]:
     if not isinstance(bot, str):
         made_by = f"{type(bot).__module__}.{type(bot).__qualname__}"
         return {"bot": bot.name, "made_by": made_by, "decisions": decision_hash(bot)}
-    name, params = _base_and_parameters(bot)
     described: dict[str, Any] = {"bot": bot, "spelled": spell_out_bot(bot)}
-    files = _files_of_bot(name, params)
-    if "estimator" in params:
-        estimator = params["estimator"] or _estimator_of(str(params["network"]))
+    estimator = _estimator_of_bot(bot)
+    if estimator is not None:
         described["estimator"] = spell_out_estimator(estimator)
-        files += _files_of_estimator(estimator)
-    described["files"] = {label: _sha256(path) for label, path in sorted(map(_labelled, files))}
+    described["files"] = _hashes(_files_of_bot(bot))
     described["decisions"] = decision_hash(bot, programs=programs)
     return described
 
 
 def describe_estimator(text: str) -> dict[str, Any]:
     """The same for an estimator, which makes no decisions: ``estimator``, ``spelled`` and ``files``."""
-    files = _files_of_estimator(text)
     return {
         "estimator": text,
         "spelled": spell_out_estimator(text),
-        "files": {label: _sha256(path) for label, path in sorted(map(_labelled, files))},
+        "files": _hashes(_files_of_estimator(text)),
     }
 
 
@@ -92,8 +89,7 @@ def spell_out_bot(text: str) -> str:
 
 def spell_out_estimator(text: str) -> str:
     """The same for an estimator's name."""
-    name, given = specs.parse(text, "estimator")
-    params = (estimators.parameters(name) or {}) | given
+    name, params = _estimator_and_parameters(text)
     return specs.spell(name, params) if params else name
 
 
@@ -107,54 +103,52 @@ def _base_and_parameters(text: str) -> tuple[str, dict[str, Any]]:
     params = (bots.parameters(name) or {}) | given
     if params.get("knock_at") == "variable":
         params["knock_at"] = VARIABLE_KNOCK
-    return PAPER_BOTS[name][0] if name in PAPER_BOTS else name, params
+    return PAPER_BOTS[name].bot if name in PAPER_BOTS else name, params
 
 
-def _files_of_bot(name: str, params: Mapping[str, Any]) -> list[Path]:
-    """The files that a bot plays by, without those of its estimator."""
+def _estimator_and_parameters(text: str) -> tuple[str, dict[str, Any]]:
+    name, given = specs.parse(text, "estimator")
+    return name, (estimators.parameters(name) or {}) | given
+
+
+def _files_of_bot(text: str) -> list[Path]:
+    """The files that a bot reads, with those of its estimator and of the bot that it has for an opponent."""
+    name, params = _base_and_parameters(text)
+    if bots.starts_program(text):
+        return []
     if name.endswith(specs.POLICY_ENDINGS):
         return [Path(name)]
-    agents_folder = FOLDERS["agents"]
-    if name == "policy":
-        return [agents_folder / "data" / "policy.safetensors"]
-    packaged = {
-        "table": agents_folder / "cfr" / "data" / f"cfr_{_CFR_TABLES.get(name)}.npz",
-        "weights": agents_folder / "generations" / "data" / "generation.safetensors",
-    }
-    found = [
-        path if params[key] is None else Path(params[key]) for key, path in packaged.items() if key in params
-    ]
-    if "network" in params:
-        network = str(params["network"])
-        folder = agents_folder / "hand_strength" / "data"
-        found.append(Path(network) if network.endswith(".safetensors") else folder / f"{network}.safetensors")
-    return found
+    files = BOTS.files(name, params)
+    estimator = _estimator_of_bot(text)
+    if estimator is not None:
+        files += _files_of_estimator(estimator)
+    if params.get("opponent") is not None:
+        files += _files_of_bot(params["opponent"])
+    return files
 
 
 def _files_of_estimator(text: str) -> list[Path]:
-    name, given = specs.parse(text, "estimator")
-    params = (estimators.parameters(name) or {}) | given
-    folder = FOLDERS["estimators"] / "data"
-    found = []
-    if "weights" in params:
-        weights = str(params["weights"])
-        packaged = folder / f"{name.replace('-', '_')}_{weights}.safetensors"
-        found.append(Path(weights) if weights.endswith(".safetensors") else packaged)
-    if "table" in params:
-        packaged = folder / (
-            "ensemble_simple.npz" if params["table"] is None else f"frequencies_{params['table']}.npz"
-        )
-        found.append(Path(params["table"]) if str(params["table"]).endswith(".npz") else packaged)
+    name, params = _estimator_and_parameters(text)
+    files = ESTIMATORS.files(name, params)
     for member in params.get("members", ()):
-        found += _files_of_estimator(member)
-    return found
+        files += _files_of_estimator(member)
+    return files
 
 
-def _estimator_of(network: str) -> str:
-    """The estimator with which a hand-strength network was trained."""
+def _estimator_of_bot(text: str) -> str | None:
+    """The name of a bot's estimator; by default the one with which its hand-strength network was trained."""
+    params = _base_and_parameters(text)[1]
+    if "estimator" not in params or params["estimator"] is not None:
+        return params.get("estimator")
     from gin_env.agents.hand_strength.weights import find_network, trained_with
 
+    network = str(params["network"])
     return trained_with(network, find_network(network)[1])
+
+
+def _hashes(files: Iterable[Path]) -> dict[str, str]:
+    """SHA-256 by label, in the order of the labels."""
+    return {label: _sha256(path) for label, path in sorted(map(_labelled, files))}
 
 
 def _labelled(path: Path) -> tuple[str, Path]:

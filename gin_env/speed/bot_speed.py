@@ -19,11 +19,6 @@ from gin_env.agents.turns import check_bot_actions
 from gin_env.batch import Games
 from gin_env.support.checks import check_integer
 
-RULE_BOTS = (
-    "random", "simple", "random-discard", "medium", "tonic", "utility", "late-knock",
-    "heuristics", "fitness-cfr", "cfr", "cfr-plus",
-)  # fmt: skip
-"""The bots without a neural network."""
 TABLES = 2048
 """Games played at once, and so decisions in a call."""
 
@@ -67,7 +62,7 @@ class _Play:
 
 
 def measure_bots(
-    bots: Sequence[str | Agent] = RULE_BOTS,
+    bots: Sequence[str | Agent],
     repeats: int = 5,
     steps: int = 200,
     *,

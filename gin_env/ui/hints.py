@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gin_env.agents import Agent
+from gin_env.agents.base import HasActionChances, HasActionValues
 from gin_env.observations.views import PlayerView
-from gin_env.ui.opinions import action_chances, action_values, chosen_actions, has_chances, has_values
+from gin_env.ui.opinions import chosen_actions
 
 POINTS, CHANCE = "points", "chance"
 
@@ -34,10 +35,10 @@ def hint(bot: Agent, view: PlayerView) -> Hint:
     if len(view) != 1 or not view.masks().any():
         raise ValueError("a hint is given for one view, whose player is to move")
     action = int(chosen_actions(bot, view)[0])
-    if has_values(bot):
-        unit, numbers = POINTS, action_values(bot, view)[0]
-    elif has_chances(bot):
-        unit, numbers = CHANCE, action_chances(bot, view)[0]
+    if isinstance(bot, HasActionValues):
+        unit, numbers = POINTS, bot.action_values(view)[0]
+    elif isinstance(bot, HasActionChances):
+        unit, numbers = CHANCE, bot.action_chances(view)[0]
     else:
         return Hint(action, {}, "")
     considered = np.flatnonzero(np.isfinite(numbers) & (view.masks()[0] == 1)).tolist()

@@ -1,11 +1,6 @@
 """What bots think of positions: what they would play, and what each action is worth to them.
 
-A bot may have one of two methods beside `act`, both for n views of players to move:
-
-- ``action_values(view)``, float64 (n, 107): the points of the hand that each action brings on average, NaN
-  for actions that are no choice (`generation`);
-- ``action_chances(view)``, float64 (n, 107): with which probability each action is chosen, 0 for those that
-  are no choice (`policy`).
+Only bots with `action_values` or `action_chances` say what actions are worth: see `gin_env.agents.base`.
 """
 
 from __future__ import annotations
@@ -16,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gin_env.agents import Agent
+from gin_env.agents.base import HasActionChances, HasActionValues
 from gin_env.agents.turns import check_bot_actions
 from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, Position, views_of
@@ -34,28 +30,18 @@ def chosen_actions(bot: Agent, view: PlayerView) -> np.ndarray:
     return actions
 
 
-def has_values(bot: Agent) -> bool:
-    """Whether the bot says how many points each action is worth."""
-    return hasattr(bot, "action_values")
-
-
-def has_chances(bot: Agent) -> bool:
-    """Whether the bot says with which probability it chooses each action."""
-    return hasattr(bot, "action_chances")
-
-
 def action_values(bot: Agent, view: PlayerView) -> np.ndarray:
-    """float64 (n, 107), see above. Raises ValueError for a bot without values."""
-    if not has_values(bot):
+    """`HasActionValues.action_values`. Raises ValueError for a bot without values."""
+    if not isinstance(bot, HasActionValues):
         raise ValueError(f"bot {bot.name!r} has no values of actions; {STRONGEST_WITH_VALUES!r} has")
-    return bot.action_values(view)  # type: ignore[attr-defined]
+    return bot.action_values(view)
 
 
 def action_chances(bot: Agent, view: PlayerView) -> np.ndarray:
-    """float64 (n, 107), see above. Raises ValueError for a bot without probabilities."""
-    if not has_chances(bot):
+    """`HasActionChances.action_chances`. Raises ValueError for a bot without probabilities."""
+    if not isinstance(bot, HasActionChances):
         raise ValueError(f"bot {bot.name!r} has no probabilities of actions; 'policy' has")
-    return bot.action_chances(view)  # type: ignore[attr-defined]
+    return bot.action_chances(view)
 
 
 @dataclass(frozen=True)

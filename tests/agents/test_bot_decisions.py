@@ -156,11 +156,11 @@ def test_games_that_cannot_be_played_on_are_refused_and_none_is_touched():
     before = games.state.copy()
     bot = simple.SimpleBot()
     for wrong in (-1, 5):
-        with pytest.raises(IndexError, match=f"game {wrong} cannot be played on"):
+        with pytest.raises(IndexError, match=f"game {wrong} is over or unknown"):
             bot.play_turns(games, np.array([0, wrong]), True)
         assert same_records(games.state, before)
     bot.play_turns(games, np.array([2]), True)
-    with pytest.raises(IndexError, match="game 2 cannot be played on"):
+    with pytest.raises(IndexError, match="game 2 is over or unknown"):
         bot.play_turns(games, np.array([0, 2]), True)
     assert same_records(games.state[:1], before[:1])
 

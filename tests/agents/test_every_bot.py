@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+import subprocess
+import sys
+
 import pytest
 from variants import VARIANTS
 
 from gin_env import agents, play_match
+from gin_env.agents.registry import BOTS
 
 pytestmark = pytest.mark.compiled
 
@@ -22,3 +27,29 @@ def test_seeds_reproduce(name):
     first = play_match(name, name, games=20, seed=6, episode="hand")
     assert first == play_match(name, name, games=20, seed=6, episode="hand")
     assert first != play_match(name, name, games=20, seed=7, episode="hand")
+
+
+@pytest.mark.parametrize("name", [*agents.names(), *agents.paper_names()])
+def test_every_parameter_of_a_bot_has_a_default(name):
+    assert inspect.Parameter.empty not in agents.parameters(name).values()
+
+
+def test_bots_are_imported_when_they_are_made():
+    imported = "sorted(each for each in sys.modules if each in ('torch', 'gin_env.agents.tonic'))"
+    code = f"import sys; from gin_env import agents; agents.names(); agents.make('simple'); print({imported})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_declared_files_exist():
+    for name in agents.names():
+        assert all(file.is_file() for file in BOTS.files(name, agents.parameters(name)))
+
+
+def test_only_bots_that_need_torch_import_it():
+    code = (
+        "import sys; from gin_env import agents, play_match\n"
+        "for name in agents.names(needs_torch=False): play_match(name, 'simple', 2, episode='hand')\n"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

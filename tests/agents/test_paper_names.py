@@ -36,7 +36,7 @@ def test_a_frozen_bot_decides_as_ever(name):
 @pytest.mark.parametrize("name", PAPER_BOTS)
 def test_every_parameter_is_written_out(name):
     """So that other defaults of the class change nothing."""
-    bot, params = PAPER_BOTS[name]
+    _, bot, params = PAPER_BOTS[name]
     assert list(params) == list(agents.parameters(bot))
     assert agents.parameters(name) == params
     assert agents.make(name).name == name

@@ -9,7 +9,7 @@ import pytest
 from helpers import Table, action_text
 
 from gin_env import agents, cards, melds
-from gin_env.agents.random_bots import nth_card, pick_card
+from gin_env.agents.random_bots import RandomBot, nth_card, pick_card
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
 
@@ -212,7 +212,7 @@ def test_bad_parameters_and_unknown_bots_are_errors():
     for bad in (2.5, True, "4"):
         with pytest.raises(TypeError, match="knock_at is an integer"):
             agents.make("simple", knock_at=bad)
-    for bad in (object(), agents.RandomBot, None):
+    for bad in (object(), RandomBot, None):
         with pytest.raises(TypeError, match="a bot is a name or an object"):
             agents.resolve(bad)
 

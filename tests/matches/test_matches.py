@@ -15,6 +15,7 @@ import pytest
 
 import gin_env
 from gin_env import IllegalActionError, agents, cli, play_match
+from gin_env.agents.simple import SimpleBot
 from gin_env.batch import Games
 from gin_env.game import state
 from gin_env.matches import matches, shards
@@ -181,7 +182,7 @@ def test_bad_arguments_are_errors():
     with pytest.raises(ValueError, match="unknown bot 'sample'"):
         play_match("sample", "simple")
     with pytest.raises(TypeError, match="a bot is"):
-        play_match(agents.RandomBot, "simple")
+        play_match(SimpleBot, "simple")
     with pytest.raises(ValueError, match="non-negative"):
         play_match("simple", "simple", 2, seed=-1)
     with pytest.raises(TypeError, match="knock_at"):

@@ -40,7 +40,7 @@ def test_every_parameter_is_spelled_out(bot, spelled):
     assert spell_out_bot(bot) == spelled
 
 
-@pytest.mark.parametrize("name", agents.names())
+@pytest.mark.parametrize("name", [*agents.quick_names(), "search:samples=16"])
 def test_the_full_spelling_makes_the_same_bot(name):
     described = describe_bot(name)
     assert describe_bot(described["spelled"])["decisions"] == described["decisions"]
@@ -54,6 +54,12 @@ def test_files_of_bot_and_estimator_have_hashes():
     network = "agents/hand_strength/data/dual-inception-random-256.safetensors"
     assert set(described["files"]) == {network, "estimators/data/frequencies_simple.npz"}
     assert described["files"][network] == hashlib.sha256(packaged(network).read_bytes()).hexdigest()
+    searching = describe_bot("search:samples=16,opponent=cfr-plus")["files"]
+    assert set(searching) == {
+        "agents/cfr/data/cfr_plus.npz",
+        "agents/data/policy.safetensors",
+        "estimators/data/suit_equivariant_policy.safetensors",
+    }
     assert set(describe_bot("cfr-plus")["files"]) == {"agents/cfr/data/cfr_plus.npz"}
     assert set(describe_estimator("ensemble")["files"]) == {
         f"estimators/data/{name}"

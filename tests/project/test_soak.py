@@ -48,10 +48,8 @@ def test_a_leak_would_be_found(monkeypatch):
         return told
 
     monkeypatch.setattr(Games, "compact_observations", leaking)
-    monkeypatch.setattr(soak, "TABLE_BOTS", ())
-    monkeypatch.setattr(soak, "NETWORK_BOTS", ())
-    assert soak.leaks(0.0001, 0).found > 0
+    assert soak.leaks(0.0001, 0, ["simple"]).found > 0
 
 
-def test_random_rules_are_played_by_every_bot_that_is_rules():
+def test_random_rules_are_played_by_bots_without_networks():
     assert soak.play_random_rules(2, 1).startswith("2 rules")

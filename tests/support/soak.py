@@ -27,7 +27,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -36,9 +36,6 @@ import numpy as np
 import typer
 
 HERE = Path(__file__).parent
-RULE_BOTS = ("random", "simple", "random-discard", "medium", "tonic", "utility", "late-knock", "safe-discard")
-TABLE_BOTS = ("heuristics", "fitness-cfr", "cfr", "cfr-plus")
-NETWORK_BOTS = ("generation", "offensive", "defensive", "balanced")
 POSITIONS_OF_A_ROUND = 3000
 
 
@@ -73,8 +70,8 @@ def openspiel(scale: float, seed: int) -> Row:
 _TOLD = ("hands ended by OpenSpiel's 50 upcards", "knocks worth more in another arrangement")
 
 
-def leaks(scale: float, seed: int) -> Row:
-    """Re-deal what a player cannot see, and compare everything that she is told."""
+def leaks(scale: float, seed: int, bots: Sequence[str] | None = None) -> Row:
+    """Re-deal what a player cannot see, and compare all that they see and do; default: all quick bots."""
     from positions import as_games, redealt
 
     from gin_env import agents
@@ -82,7 +79,7 @@ def leaks(scale: float, seed: int) -> Row:
     from gin_env.game.rules import Rules
     from gin_env.game.state import OVER
 
-    bots = [agents.make(name) for name in (*RULE_BOTS, *TABLE_BOTS, *NETWORK_BOTS)]
+    players = [agents.make(name) for name in (agents.quick_names() if bots is None else bots)]
     small = Rules(ranks=6, suits=3, hand_size=4, knock_limit=6, opening_offer=False)
     wanted, positions, found, batch = int(12_000 * scale), 0, 0, 0
     while positions < wanted:
@@ -115,11 +112,11 @@ def leaks(scale: float, seed: int) -> Row:
                 (states["public"]["to_move"] == player) & (states["public"]["phase"] != OVER)
             )
             found += true.masks(acting).tobytes() != false.masks(acting).tobytes()
-            for bot in bots:
+            for bot in players:
                 found += int((bot.act(views[acting]) != bot.act(other_views[acting])).sum())
             positions += len(states)
         batch += 1
-    return Row("leaks", f"{positions:,} positions, {len(bots)} bots", found)
+    return Row("leaks", f"{positions:,} positions, {len(players)} bots", found)
 
 
 def calls(scale: float, seed: int) -> Row:
@@ -160,7 +157,7 @@ def faces(scale: float, seed: int) -> Row:
 
 
 def play_random_rules(rounds: int, seed: int) -> str:
-    """Whole games of all bots that are rules, under random rules; how much was played."""
+    """Whole games of all bots without a network, under random rules; how much was played."""
     from gin_env import agents
     from gin_env.batch import Games
     from gin_env.game.rules import Rules
@@ -168,7 +165,7 @@ def play_random_rules(rounds: int, seed: int) -> str:
     from gin_env.observations.views import PlayerView
 
     rng = random.Random(seed)
-    bots = [agents.make(name) for name in RULE_BOTS]
+    bots = [agents.make(name) for name in agents.names(needs_torch=False)]
     actions = 0
     for _ in range(rounds):
         rules = Rules()

@@ -53,7 +53,7 @@ TUNED: dict[str, Any] = {
     "increment": 0.1, "decrement": 0.2, "decline": 0.5, "knock_at": (10, 10, 10, 10, 5, 0)
 }  # fmt: skip
 """The numbers that ``gin-rummy tune tonic`` found, written out."""
-BASES: dict[str, dict[str, Any]] = {TONIC: PAPER_BOTS[TONIC][1], "the tuned Tonic": TUNED}
+BASES: dict[str, dict[str, Any]] = {TONIC: PAPER_BOTS[TONIC].parameters, "the tuned Tonic": TUNED}
 
 
 class FilteredTonicBot(TonicBot):

@@ -1,0 +1,58 @@
+"""The declarations of the bots: one entry each, from which every list of bots is derived."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gin_env.support.registry import Declaration, Registry
+
+_CFR_TABLE = {"table": "cfr/data/cfr_paper.npz"}
+_HAND_STRENGTH_NETWORK = {"network": "hand_strength/data/{}.safetensors"}
+
+BOTS: Registry[Any] = Registry(
+    "gin_env.agents",
+    {
+        "random": Declaration("random_bots:RandomBot"),
+        "simple": Declaration("simple:SimpleBot"),
+        "random-discard": Declaration("random_discard:RandomDiscardBot"),
+        "medium": Declaration("medium:MediumBot"),
+        "tonic": Declaration("tonic:TonicBot"),
+        "utility": Declaration("utility:UtilityBot"),
+        "late-knock": Declaration("late_knock:LateKnockBot"),
+        "safe-discard": Declaration("safe_discard:SafeDiscardBot"),
+        "heuristics": Declaration("fitness:HeuristicsBot", files_by_parameter=_CFR_TABLE),
+        "fitness-cfr": Declaration("fitness:FitnessCfrBot", files_by_parameter=_CFR_TABLE),
+        "cfr": Declaration("cfr.bot:CfrBot", files_by_parameter=_CFR_TABLE),
+        "cfr-plus": Declaration("cfr.bot:CfrPlusBot", files_by_parameter={"table": "cfr/data/cfr_plus.npz"}),
+        "offensive": Declaration(
+            "hand_strength.bots:OffensiveBot", needs_torch=True, files_by_parameter=_HAND_STRENGTH_NETWORK
+        ),
+        "defensive": Declaration("hand_strength.bots:DefensiveBot"),
+        "balanced": Declaration(
+            "hand_strength.bots:BalancedBot", needs_torch=True, files_by_parameter=_HAND_STRENGTH_NETWORK
+        ),
+        "generation": Declaration(
+            "generations.bot:GenerationBot.load",
+            needs_torch=True,
+            files_by_parameter={"weights": "generations/data/generation.safetensors"},
+        ),
+        "policy": Declaration(
+            "policies.candidate_policy:CandidatePolicyBot.shipped",
+            needs_torch=True,
+            files=("data/policy.safetensors",),
+        ),
+        "search": Declaration(
+            "search.bot:SearchBot",
+            needs_torch=True,
+            slow=True,
+            files_by_parameter={"policy": "data/{}.safetensors"},
+        ),
+    },
+)
+
+POLICY_FILES = {
+    "policy": "policies.policy:PolicyBot.load",
+    "candidate policy": "policies.candidate_policy:CandidatePolicyBot.load",
+    "generation network": "generations.bot:GenerationBot.load",
+}
+"""What plays a ``.safetensors`` file, by the kind that the file names."""

@@ -1,0 +1,84 @@
+"""Bots and estimators by name: each is declared once, and imported when it is first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What a bot or an estimator is. Everything that lists bots or estimators is derived from this.
+
+    Parameters
+    ----------
+    factory : what makes it, as ``"module:Class"`` or ``"module:Class.classmethod"``, relative to its package.
+        All of its parameters have defaults.
+    needs_torch : whether it needs the extra ``train``.
+    slow : whether a decision takes milliseconds. A slow bot plays only where it is named.
+    files : packaged files that it always reads, relative to its package.
+    files_by_parameter : packaged files that a parameter replaces: its name -> the file of its default. ``{}``
+        stands for the parameter's value, unless that is itself the path of a file.
+    """
+
+    factory: str
+    needs_torch: bool = False
+    slow: bool = False
+    files: tuple[str, ...] = ()
+    files_by_parameter: Mapping[str, str] = field(default_factory=dict)
+
+
+class Registry(Generic[Made]):
+    """The declared bots, or the declared estimators.
+
+    Parameters
+    ----------
+    package : where their modules are.
+    """
+
+    def __init__(self, package: str, declarations: Mapping[str, Declaration]) -> None:
+        self.package = package
+        self.declarations = declarations
+
+    def names(self, needs_torch: bool | None = None, slow: bool | None = None) -> list[str]:
+        """The names in order of declaration, or those that are declared like this."""
+        return [
+            name
+            for name, declared in self.declarations.items()
+            if needs_torch in (None, declared.needs_torch) and slow in (None, declared.slow)
+        ]
+
+    def factory(self, name: str) -> Callable[..., Made]:
+        """What makes the bot or estimator of this name. Raises ImportError if it needs torch and has none."""
+        return import_factory(self.package, self.declarations[name].factory)
+
+    def files(self, name: str, params: Mapping[str, Any]) -> list[Path]:
+        """The files read by what this name and all of its parameters stand for."""
+        declared = self.declarations[name]
+        folder = Path(import_module(self.package).__path__[0])
+        return [folder / file for file in declared.files] + [
+            _replaced(folder, default, params[key]) for key, default in declared.files_by_parameter.items()
+        ]
+
+
+def import_factory(package: str, factory: str) -> Callable[..., Any]:
+    """The class or classmethod that a `Declaration.factory` names."""
+    module, _, path = factory.partition(":")
+    found: Any = import_module(f"{package}.{module}")
+    for attribute in path.split("."):
+        found = getattr(found, attribute)
+    return found
+
+
+def _replaced(folder: Path, default: str, value: object) -> Path:
+    """The file that a parameter's value stands for."""
+    if value is None:
+        return folder / default
+    if "{}" in default and not str(value).endswith(Path(default).suffix):
+        return folder / default.format(value)
+    return Path(str(value))
