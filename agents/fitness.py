@@ -21,7 +21,7 @@ Readings:
   suit.
 - V2 taken literally throws away the cards with good marks and keeps the worst: see `READINGS`.
 
-Measured: docs/results.md, "Fitness: V4 and V2" and docs/results.md, "What paper 000 leaves open".
+Measured: docs/results/paper-000.md, "Fitness" and "Early knock".
 """
 
 from __future__ import annotations

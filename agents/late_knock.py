@@ -10,7 +10,7 @@ Readings: draws and discards as ``simple``, with two differences.
 - It leaves an upcard alone that completes some meld but that the arrangement of least deadwood would not lay
   (``simple`` takes it). Without this the bot wins too little to agree with the paper's figure.
 
-Measured: docs/results.md, "Bots" and docs/results.md, "The control bots".
+Measured: docs/results/paper-002.md, "The late knocker" and docs/results/paper-000.md, "Control bots".
 """
 
 from __future__ import annotations

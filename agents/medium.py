@@ -22,7 +22,7 @@ Readings:
   a meld and may undercut. (Exactly 7, 9 or 0, taken literally, makes it wait for gin: too strong to lie
   between Simple and V2.)
 
-Measured: docs/results.md, "The control bots".
+Measured: docs/results/paper-000.md, "Control bots".
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ Readings:
 - Like ``simple`` it never repeats a {drawn, discarded} pair while it has another unmelded card.
 - It knocks whenever the deadwood that its random discard leaves allows it ("knock as soon as possible").
 
-The paper gives no win rate. Measured: docs/results.md, "The control bots".
+The paper gives no win rate. Measured: docs/results/paper-000.md, "Control bots".
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ The rules here:
 - ``knock``: Simple knocks at once. Here a knock must be expected to win ``knock_above`` points, in the mean
   over 32 hands of the opponent sampled from the estimate, lay-offs and undercuts included. Gin always knocks.
 
-Measured: docs/results.md, "In play".
+Measured: docs/results/estimators.md, "In play".
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ variable threshold and 68 % against 4; against Simple these two are "approximate
 with the numbers is lost). Reading: `VARIABLE_KNOCK`, 10 up to the bot's fourth turn, then two less in
 each turn down to 3, which comes nearest to these figures.
 
-Measured: docs/results.md, "Bots" and docs/results.md, "Simple's variable thresholds".
+Measured: docs/results/paper-001.md, "Knock thresholds".
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ Readings where the paper is silent:
   paper's opponents.
 
 The authors propose `filtered_fallback`, `break_pairs` and `depth_growth`, off by default (see `TonicBot`).
-Measured: docs/results.md, "Tonic's numbers".
+Measured: docs/results/paper-001.md, "Tuning".
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ Readings:
 - Ties are broken at random. If all cards are melded, it discards as ``simple`` does.
 
 The paper gives no win rate, only "2-3 times the total end score" of a dummy. Its rules keep high pairs to the
-end and ignore what the opponent took. Measured: docs/results.md, "The control bots".
+end and ignore what the opponent took. Measured: docs/results/paper-000.md, "Control bots".
 """
 
 from __future__ import annotations

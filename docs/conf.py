@@ -47,7 +47,6 @@ include_patterns = [
     "benchmarks/NOTES.md",
 ]
 exclude_patterns = [
-    "docs/README.md",  # the table of the folder for who reads it in a repository: docs/index.md here
     "docs/_build",
     ".*",
     "agents",

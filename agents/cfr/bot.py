@@ -15,7 +15,7 @@ Readings:
   (``purified``). The mixed strategy is weaker: probes are noisy, so the average keeps some weight on bad
   cards.
 
-Measured: docs/results.md, "The CFR tables"; for ``stages``, docs/results.md, "What paper 000 leaves open".
+Measured: docs/results/paper-000.md, "The CFR table".
 """
 
 from __future__ import annotations

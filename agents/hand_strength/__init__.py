@@ -8,9 +8,9 @@ paper it is.
 - Data sets, training and selection are in `gin_env.training.hand_strength`, which makes each network by name.
 - Equation 5 is in `gin_env.estimators.risk`.
 
-The seed matters as much as the kind of network, and training on does not help: the error falls to the end,
-the play does not follow (docs/results.md, "How long to train"). Hence three epochs instead of the paper's 96,
-five networks of each kind, and games to choose by. Measured: docs/results.md, "Hand-strength networks".
+The seed matters as much as the kind of network, and longer training lowers the error without improving the
+play (docs/results/paper-002.md, "Length of training"). Hence three epochs instead of the paper's 96, five
+networks of each kind, and a choice by games. Measured: docs/results/paper-002.md, "Table 1".
 
 Nothing here imports torch until a network is made or loaded.
 """

@@ -18,7 +18,7 @@ Readings:
 - Equal values (to 1/1000) are decided at random. The Simple player's rule against repeating a {drawn,
   discarded} pair does not apply.
 
-Measured: docs/results.md, "Hand-strength networks" and docs/results.md, "Defensive and balanced".
+Measured: docs/results/paper-002.md, "Table 1" and "Defensive and balanced players".
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ Readings:
 
 - Figure 3 writes 182 inputs for both MLPs; 1,761 parameters need 108, 2,945 need 182 (so MLP-i has no x).
 - Macro-features and scores enter as they are, in points and counts: the paper mentions no scales, and scaling
-  costs much of the strength (docs/results.md, "How long to train").
+  costs much of the strength (docs/results/paper-002.md, "Length of training").
 - Weights begin as Keras draws them (Glorot, uniform), since "other training parameters were set as default".
 
 The hidden layer's weights are kept in two matrices, for the hand and for the opponent's, so that the

@@ -11,7 +11,7 @@ computationally challenging game", JAIR 2001), with a value network where the ro
 players see their own cards only, so that nothing is gained by what nobody could know; but they play as the
 policy does, who draws no conclusions from a decision that the policy would not have made.
 
-Measured: docs/results.md, "Search".
+Measured: docs/results/search.md, "Games won".
 """
 
 from __future__ import annotations

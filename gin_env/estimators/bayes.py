@@ -17,7 +17,7 @@ Readings:
   cards that the turn itself brought into the hand or took from it.
 - ``likelihood="paper"`` is the letter of the paper, and what HandEstimator.java in the authors' repository
   does (`likelihoods_of_turns`): a turn's frequency among all turns with such a card held, shares scaled to
-  the number of unknown cards. It is worse (docs/results.md, "How Bayes reads a turn").
+  the number of unknown cards. It is worse (docs/results/paper-003.md, "How Bayes reads a turn").
 - Half an observation is added to each count; no factor lies outside 1/100 to 100.
 - The logistic curve and the sum in one: a card's probability is w λ / (1 + w λ), where w is the product of
   its factors (the odds) and λ makes the sum exact, so nothing exceeds 1 and the order of the turns does not
@@ -25,7 +25,7 @@ Readings:
   ``likelihood="paper"`` a share above 1 counts as 1, and the sum is too small by the rest.
 - Passes in the opening offer are not turns: they change nothing.
 
-Measured: docs/results.md, "Estimators" and docs/results.md, "Time of one estimate".
+Measured: docs/results/estimators.md, "All metrics" and "Time".
 """
 
 from __future__ import annotations

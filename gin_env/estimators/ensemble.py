@@ -18,7 +18,7 @@ Source: paper 003, "Experimental Results" and "Future Work". Three ways to choos
 
 ``members`` may be any other estimators for the adaptive choice; their first weights are equal.
 
-Measured: docs/results.md, "Estimators".
+Measured: docs/results/estimators.md, "All metrics".
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ Readings:
 - Likelihoods are not normalised: with ten cards in her hand and all values 0 they sum to some 20.
   ``normalised`` takes the values as odds and makes the sum the number of cards in her hand.
 
-Measured: docs/results.md, "Estimators" and docs/results.md, "Time of one estimate".
+Measured: docs/results/estimators.md, "All metrics" and "Time".
 """
 
 from __future__ import annotations

@@ -136,6 +136,8 @@ class Experiment:
     seed: int = 0
     program: str = ""
     """What measures it, where ``gin-rummy reproduce`` cannot: training by a script, a check of the tests."""
+    on_page: Callable[[Row], bool] = lambda row: True
+    """Which rows a page shows; the page of complete tables has all."""
     pictures: Mapping[str, Callable[[Sequence[Row], Path, str], None]] = field(default_factory=dict)
     """Path in ``examples/figures`` -> what draws it from the rows, with `Result.origin` at its foot."""
     authors: str = ""

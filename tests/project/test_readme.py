@@ -35,6 +35,7 @@ PAGES = sorted(
         *ROOT.glob("*.md"),
         *(ROOT / "docs").glob("*.md"),
         *(ROOT / "docs" / "api").glob("*.md"),
+        *(ROOT / "docs" / "results").rglob("*.md"),
         ROOT / "examples" / "README.md",
         ROOT / "results" / "README.md",
         ROOT / "benchmarks" / "NOTES.md",
@@ -170,7 +171,7 @@ def test_links_lead_somewhere(page):
 
 
 def test_sections_that_the_code_refers_to_exist():
-    """As in ``docs/results.md, "In play"``, possibly broken over two lines."""
+    """As in ``docs/results/estimators.md, "In play"``, possibly broken over two lines."""
     modules = [
         module
         for folder in ("agents", "benchmarks", "examples", "gin_env", "tests", "wrappers")
@@ -264,7 +265,7 @@ def test_a_command_that_does_not_parse_is_found():
         check_command("gin-rummy match tonik simple --games 20")
     with pytest.raises(ValueError, match="unknown experiment"):
         check_command("gin-rummy reproduce 000/claims 000/claim")
-    assert "gin-rummy reproduce 001/claims" in commands_of(ROOT / "docs" / "results.md")
+    assert "gin-rummy reproduce 001/claims" in commands_of(ROOT / "docs" / "results" / "paper-001.md")
     assert len(commands_of(ROOT / "docs" / "bots.md")) > 8
 
 

@@ -72,11 +72,9 @@ def lines(rows: list[dict]) -> list[str]:
 
 def test_the_best_rating_stands_first_and_every_cell_is_of_its_bot():
     assert lines(rows_of(PARTS_ROWS)) == [
-        "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 | 53.0 (52.0 to 54.0); "
-        "6.0 million decisions, 6 minutes, begun as `policy` |",
+        "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 | 53.0 (52.0 to 54.0) |",
         "| `utility` | yes | 1520 ± 2.1 | 60.0 | 80.0 (74.0 to 85.0) |  |  |",
-        "| `simple` |  | 1390 ± 2.0 | 25.0 |  | 0.077 | 80.0 (79.0 to 81.0); "
-        "6.0 million decisions, 6 minutes |",
+        "| `simple` |  | 1390 ± 2.0 | 25.0 |  | 0.077 | 80.0 (79.0 to 81.0) |",
     ]
 
 
@@ -123,15 +121,19 @@ def page(folder: Path) -> str:
 
 
 def test_the_page_says_where_each_part_comes_from_and_what_is_missing(tmp_path):
-    store(tmp_path, "bot-speed", SPEEDS, stale="a busy machine", date="2026-11-21")
+    store(tmp_path, "bot-speed", SPEEDS)
     assert "\nNot measured yet: `gin-rummy reproduce leaderboard`.\n" in page(tmp_path)
-    store(tmp_path, "tournament", tournament(), games=2000, stale=None, date="2026-11-22")
+    store(
+        tmp_path,
+        "tournament",
+        tournament(),
+        games=2000,
+    )
     made = page(tmp_path).splitlines()
-    assert made[2:6] == [
-        "[`gin-rummy reproduce tournament`](../results/tournament.json), 2,000 games a match, seed 0, "
-        "2026-11-22.",
-        "[`gin-rummy reproduce bot-speed`](../results/bot-speed.json), seed 0, 2026-11-21, a busy machine.",
-        "Not measured yet: `gin-rummy reproduce exploit`.",
+    assert made[-6:-2] == [
+        "[`gin-rummy reproduce tournament`](data/tournament.md), 2,000 games per match, seed 0  ",
+        "[`gin-rummy reproduce bot-speed`](data/bot-speed.md), seed 0  ",
+        "Not measured yet: `gin-rummy reproduce exploit`.  ",
         "Not measured yet: `gin-rummy reproduce exploit-policy`.",
     ]
     assert "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 |  |" in made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -101,7 +102,7 @@ def test_pages_are_made_in_a_checkout_only(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["reproduce", "--pages"])
     assert isinstance(done.exception, FileNotFoundError)
-    assert "is no checkout of gin-env" in str(done.exception)
+    assert "is not a checkout of gin-env" in str(done.exception)
 
 
 # --- The published results ------------------------------------------------------------------------------
@@ -135,15 +136,31 @@ def test_a_result_of_a_changed_bot_is_found(tmp_path):
 
 def test_pages_say_what_the_results_say():
     """`gin-rummy reproduce --pages` changes nothing."""
-    for page in pages.PAGES:
-        text = (ROOT / page).read_text()
-        assert pages.rewritten(text, RESULTS, EXPERIMENTS) == text, f"{page}: run gin-rummy reproduce --pages"
+    for page, text in pages.generated(ROOT, EXPERIMENTS).items():
+        assert (ROOT / page).read_text() == text, f"{page}: run gin-rummy reproduce --pages"
 
 
-def test_every_result_is_on_a_page():
-    shown = [name for page in pages.PAGES for name in pages.shown((ROOT / page).read_text())]
+def test_every_result_has_one_page_with_all_rows_and_is_on_another():
+    texts = {path: path.read_text() for path in (ROOT / pages.PAGES).glob("*.md")}
+    shown = [name for text in texts.values() for name in pages.shown(text)]
     assert len(shown) == len(set(shown))
-    assert set(STORED) <= set(shown) <= set(EXPERIMENTS)
+    assert set(shown) <= set(EXPERIMENTS)
+    complete = {path.relative_to(ROOT) for path in (ROOT / pages.DATA).glob("*.md")}
+    assert complete == {pages.DATA / "index.md", *(pages.appendix_of(name) for name in STORED)}
+    linked = {link for text in texts.values() for link in re.findall(r"\]\(data/([\w-]+\.md)\)", text)}
+    assert linked == {path.name for path in complete}
+
+
+def test_tables_of_result_pages_have_at_most_twenty_rows():
+    for path in (ROOT / pages.PAGES).glob("*.md"):
+        for table in re.findall(r"(?:^\|.*\n)+", path.read_text(), re.MULTILINE):
+            assert len(table.splitlines()) - 2 <= 20, (path.name, table.splitlines()[0])
+
+
+def test_result_pages_are_short_outside_of_generated_tables():
+    blocks = re.compile(r"<!-- result .*?<!-- end -->", re.DOTALL)
+    texts = [path.read_text() for path in (ROOT / pages.PAGES).glob("*.md")]
+    assert sum(len(blocks.sub("", text).split()) for text in texts) <= 8000
 
 
 @pytest.mark.parametrize(
@@ -155,39 +172,47 @@ def test_pictures_are_drawn_from_the_results(name, picture):
     assert drawn == load(RESULTS, name).digest, "run gin-rummy reproduce --pages"
 
 
-def test_a_page_with_another_figure_is_found_and_made_anew(tmp_path):
-    for page in pages.PAGES:
-        (tmp_path / page).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / page).write_text("nothing measured\n")
-    (tmp_path / pages.PAGES[0]).write_text(
-        "before\n<!-- result 002/late-knock -->\nold\n<!-- end -->\nafter <!-- end -->\n"
-    )
+def test_a_page_with_another_figure_is_rewritten(tmp_path):
+    page = tmp_path / pages.PAGES / "paper-002.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("before\n<!-- result 002/late-knock -->\nold\n<!-- end -->\nafter <!-- end -->\n")
     result = load(RESULTS, "002/late-knock")
     result.save(tmp_path / pages.RESULTS)
     chosen = {"002/late-knock": EXPERIMENTS["002/late-knock"]}
-    (changed,) = pages.rewrite(tmp_path, chosen)
-    text = changed.read_text()
+    complete = tmp_path / pages.DATA / "002-late-knock.md"
+    assert pages.rewrite(tmp_path, chosen) == [page, complete, tmp_path / pages.DATA / "index.md"]
+    text = page.read_text()
     (row,) = result.rows
     measured = f"{row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
-    assert f"| The late knocker against Simple | 70.1 ± 0.75 | {measured} | 20,000 |" in text
-    assert "(../results/002/late-knock.json)" in text
+    line = f"| The late knocker against Simple | 70.1 ± 0.75 | {measured} | 20,000 |"
+    assert line in text
+    assert line in complete.read_text()
+    assert "[`gin-rummy reproduce 002/late-knock`](data/002-late-knock.md)" in text
+    assert "(../../../results/002/late-knock.json)" in complete.read_text()
     assert "old\n" not in text
     assert text.startswith("before\n<!-- result 002/late-knock -->")
     assert text.endswith("<!-- end -->\nafter <!-- end -->\n")
     assert pages.rewrite(tmp_path, chosen) == []
     (tmp_path / pages.RESULTS / "002" / "late-knock.json").unlink()
     pages.rewrite(tmp_path, chosen)
-    assert "Not measured yet: `gin-rummy reproduce 002/late-knock`." in changed.read_text()
+    assert "Not measured yet: `gin-rummy reproduce 002/late-knock`." in page.read_text()
     replace(result, rows=[row | {"value": 70.0}]).save(tmp_path / pages.RESULTS)
-    assert pages.rewrite(tmp_path, chosen) == [changed]
-    assert "| 70.00 (" in changed.read_text()
+    pages.rewrite(tmp_path, chosen)
+    assert "| 70.00 (" in page.read_text()
+
+
+def test_a_page_shows_the_rows_chosen_for_it_and_the_data_page_all():
+    experiment, result = EXPERIMENTS["search/one-step"], load(RESULTS, "search/one-step")
+    block = pages.render(experiment, RESULTS)
+    complete = pages.appendix(experiment, result)
+    assert 5 < block.count("\n| `policy`") < complete.count("\n| `policy`") == 45
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("<!-- result 002/late-knock -->\n| table |\n", "one has no end"),
-        ("<!-- result 005/claims -->\n<!-- end -->\n", "shows a result '005/claims', which is no experiment"),
+        ("<!-- result 002/late-knock -->\n| table |\n", "must end with"),
+        ("<!-- result 005/claims -->\n<!-- end -->\n", "unknown experiment '005/claims'"),
     ],
 )
 def test_a_block_that_cannot_be_made_is_an_error(text, message):

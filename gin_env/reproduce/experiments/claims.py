@@ -91,7 +91,7 @@ THRESHOLDS_NOTE = (
     "The paper does not give its thresholds; the ones that bring Tonic closest to its other figures win more "
     "than a fixed 4."
 )
-INCREMENTS_NOTE = "The estimator decides few discards here, see [below](#tonics-numbers)."
+INCREMENTS_NOTE = "The estimator decides few discards."
 
 PAPER_000 = [
     Claim(

@@ -32,7 +32,7 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
                 f"{100 * means[bot]:.1f}",
                 interval(simple.get(name, {}), 1),
                 microseconds(speeds[name]["median"]) if name in speeds else "",
-                exploit(exploits[name]) if name in exploits else "",
+                interval(exploits.get(name, {}), 1),
             ]
         )
     header = [
@@ -44,7 +44,7 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
         "microseconds a decision",
         "games won by its best exploiter",
     ]
-    return markdown(header, lines, "llrrrrl")
+    return markdown(header, lines, "llrrrrr")
 
 
 def against_simple(rows: Sequence[Row]) -> dict[str, Row]:
@@ -68,13 +68,6 @@ def microseconds(a_second: float) -> str:
     """The time of a decision: two digits, or whole microseconds."""
     time = 1e6 / a_second
     return f"{time:.2g}" if time < 10 else f"{time:,.0f}"
-
-
-def exploit(row: Row) -> str:
-    """What an exploiter won, and what it has learned from."""
-    start = f", begun as `{row['start']}`" if row["start"] else ""
-    learned = f"{row['decisions'] / 1e6:.1f} million decisions, {row['minutes']:.0f} minutes{start}"
-    return f"{interval(row, 1)}; {learned}"
 
 
 PARTS = ("tournament", "bot-speed", "exploit", "exploit-policy")

@@ -232,6 +232,13 @@ def one_step_table(rows: Sequence[Row]) -> str:
     return markdown(header, lines, "lllrrrrr")
 
 
+def is_main_variant(row: Row) -> bool:
+    """Whether the page shows a variant: those with 256 worlds, the longest search, and the true hands."""
+    known = row["belief"] == "the true hands"
+    cautious = row["caution"] == max(CAUTIONS)
+    return known or (cautious and (row["samples"] == 256 or (row["samples"] == 512 and row["turns"] == 3)))
+
+
 def draw_one_step(rows: Sequence[Row], path: Path, origin: str) -> None:
     """The chance to win that one decision gains, by worlds, for each belief and length of the rollouts."""
     opponents = list(dict.fromkeys(row["opponent"] for row in rows))

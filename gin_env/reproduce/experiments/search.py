@@ -13,7 +13,12 @@ from gin_env.matches.matches import PAIRS, MatchResult
 from gin_env.reproduce.experiment import Experiment, Row, Run, interval, markdown, match_row
 from gin_env.reproduce.experiments.beliefs import beliefs_table, measure_beliefs
 from gin_env.reproduce.experiments.expert_iteration import expert_iteration_table, measure_expert_iteration
-from gin_env.reproduce.experiments.one_step import draw_one_step, measure_one_step, one_step_table
+from gin_env.reproduce.experiments.one_step import (
+    draw_one_step,
+    is_main_variant,
+    measure_one_step,
+    one_step_table,
+)
 from gin_env.support.atomic import save_figure
 from gin_env.support.plots import new_figure, sign_figure
 
@@ -103,6 +108,7 @@ EXPERIMENTS = [
         seed=500,
         time="an hour and a half",
         pictures={"search_one_step.png": draw_one_step},
+        on_page=is_main_variant,
     ),
     Experiment(
         "search/strength",

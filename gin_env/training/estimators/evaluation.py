@@ -7,7 +7,7 @@ or so). The paper's "games" are read as single hands, since each starts from not
 
 Sums are kept, not samples: memory does not grow with the number of hands.
 
-Measured: docs/results.md, "Estimators" and docs/results.md, "Beside the paper's conclusions".
+Measured: docs/results/estimators.md, "All metrics" and docs/results/paper-003.md, "The paper's conclusions".
 """
 
 from __future__ import annotations
