@@ -26,7 +26,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from gin_env.support.atomic import write_json
+from gin_env.support.files import write_json
 
 PROCESSOR = "x86-64-v3"
 MARK = "getppid"

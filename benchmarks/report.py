@@ -11,7 +11,7 @@ from typing import Any
 from peer_environments import PEERS
 
 from gin_env.speed.workloads import WORKLOADS
-from gin_env.support import atomic
+from gin_env.support import files, plots
 from gin_env.support.plots import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, new_figure, origin_line, sign_figure
 from gin_env.support.version import __version__
 
@@ -142,7 +142,7 @@ def machine() -> dict[str, Any]:
 
 def write_json(result: dict[str, Any], path: Path) -> None:
     """All of it, ratios included."""
-    atomic.write_json(path, result)
+    files.write_json(path, result)
 
 
 CHART = (
@@ -204,4 +204,4 @@ def draw(result: dict[str, Any], path: Path) -> None:
     if named:
         axes.legend(loc="lower right", fontsize=8)
     sign_figure(picture, origin)
-    atomic.save_figure(picture, path, dpi=150)
+    plots.save_figure(picture, path, dpi=150)

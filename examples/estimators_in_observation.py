@@ -21,9 +21,10 @@ from tqdm import tqdm
 
 from gin_env import play_match
 from gin_env.agents.policies.policy import PolicyBot
-from gin_env.support.atomic import check_targets, save_figure, write_csv
+from gin_env.support.atomic import check_targets
 from gin_env.support.exits import one_line_errors
-from gin_env.support.plots import BLUE, ORANGE, new_figure, origin_line, sign_figure
+from gin_env.support.files import write_csv
+from gin_env.support.plots import BLUE, ORANGE, new_figure, origin_line, save_figure, sign_figure
 from gin_env.wrappers.card_policy import CardPolicy
 from gin_env.wrappers.sb3 import GinRummyVecEnv
 

@@ -26,9 +26,8 @@ from typing import Literal
 import tyro
 from tqdm import tqdm
 
-from gin_env.support.atomic import save_figure
 from gin_env.support.exits import one_line_errors
-from gin_env.support.plots import new_figure, origin_line, sign_figure
+from gin_env.support.plots import new_figure, origin_line, save_figure, sign_figure
 from gin_env.support.workers import Workers
 from gin_env.training.generations.loop import PREVIOUS, Generation, Settings, champion, read_history, run
 

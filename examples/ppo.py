@@ -58,10 +58,11 @@ from gin_env.game.state import DISCARD, STOCK_ONLY
 from gin_env.matches.matches import play_match
 from gin_env.matches.provenance import describe_bot
 from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_FEATURES, NUM_TABLE
-from gin_env.support.atomic import remove_partials, save_figure, write_csv
+from gin_env.support.atomic import remove_partials
 from gin_env.support.exits import one_line_errors
+from gin_env.support.files import write_csv
 from gin_env.support.memory import keep_freed_memory
-from gin_env.support.plots import new_figure, origin_line, sign_figure
+from gin_env.support.plots import new_figure, origin_line, save_figure, sign_figure
 from gin_env.support.tensor_files import read_tensors, write_tensors
 
 KIND, VERSION = "PPO checkpoint", "2"

@@ -41,10 +41,11 @@ from tqdm import tqdm
 from gin_env import agents, play_match
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.policy import PolicyBot
-from gin_env.support.atomic import remove_partials, save_figure, write_csv
+from gin_env.support.atomic import remove_partials
 from gin_env.support.exits import one_line_errors
+from gin_env.support.files import write_csv
 from gin_env.support.memory import keep_freed_memory
-from gin_env.support.plots import BLUE, GREY, new_figure, origin_line, sign_figure
+from gin_env.support.plots import BLUE, GREY, new_figure, origin_line, save_figure, sign_figure
 from gin_env.support.tensor_files import read_tensors, write_tensors
 from gin_env.wrappers.candidate_policy import CandidatePolicy
 from gin_env.wrappers.card_policy import CardPolicy

@@ -23,9 +23,10 @@ from gin_env.solvers import CFR, CFRPlus, ExternalSamplingCFR, GameTree, expecte
 from gin_env.solvers.kuhn import KuhnPoker
 from gin_env.solvers.leduc import LeducHoldem
 from gin_env.solvers.small_gin import SMALL, TINY, SmallGin, bot_strategy
-from gin_env.support.atomic import check_targets, save_figure, write_json
+from gin_env.support.atomic import check_targets
 from gin_env.support.exits import one_line_errors
-from gin_env.support.plots import BLUE, GREEN, RED, new_figure, origin_line, sign_figure
+from gin_env.support.files import write_json
+from gin_env.support.plots import BLUE, GREEN, RED, new_figure, origin_line, save_figure, sign_figure
 
 GAMES = {
     "kuhn": KuhnPoker,

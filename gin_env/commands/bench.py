@@ -8,7 +8,8 @@ import typer
 from tqdm import tqdm
 
 from gin_env.commands.options import Json
-from gin_env.support.atomic import check_targets, write_json
+from gin_env.support.atomic import check_targets
+from gin_env.support.files import write_json
 
 app = typer.Typer()
 

@@ -35,8 +35,8 @@ from gin_env.matches.intervals import (
 from gin_env.matches.recording import MatchRecording
 from gin_env.matches.shards import DEAL_RESULT, MatchSetting, Tally, play_games, play_shards
 from gin_env.records import Recorder
-from gin_env.support.atomic import write_json
 from gin_env.support.checks import check_switch, is_integer
+from gin_env.support.files import write_json
 from gin_env.support.workers import Workers, opened
 
 BATCH_SIZE = 2048

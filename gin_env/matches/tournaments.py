@@ -25,8 +25,8 @@ from gin_env.matches.matches import MatchResult, check_confidence, play_match
 from gin_env.matches.ratings import Rating, rate
 from gin_env.matches.recording import spell_out
 from gin_env.records import Recorder
-from gin_env.support.atomic import save_figure, write_csv, write_json
-from gin_env.support.plots import import_matplotlib, origin_line, sign_figure
+from gin_env.support.files import write_csv, write_json
+from gin_env.support.plots import import_matplotlib, origin_line, save_figure, sign_figure
 from gin_env.support.workers import Workers, opened
 
 _FIGURES = (  # of bots a and b

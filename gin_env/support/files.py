@@ -1,26 +1,44 @@
-"""Files that a user names: refused unopened if reading them could wait for ever or fill the memory."""
+"""JSON and CSV files, and a check of files before they are read."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
+from gin_env.support.atomic import write_text
 
-def check_regular_file(path: str | Path, most_bytes: int) -> None:
-    """Whether a file may be read: call it before opening a file that somebody names.
 
-    Raises FileNotFoundError if there is none, ValueError for anything but a regular file (a folder, a pipe
-    that never answers, a device without an end) and for more than `most_bytes` bytes.
+def write_json(path: str | Path, content: object) -> None:
+    """Write JSON, indented, with a newline at the end. Raises OSError."""
+    write_text(path, json.dumps(content, indent=2) + "\n")
+
+
+def write_csv(path: str | Path, header: Iterable[object], rows: Iterable[Iterable[object]]) -> None:
+    """Write CSV with "\\n" at the ends of lines. Raises OSError."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    write_text(path, text.getvalue())
+
+
+def check_regular_file(path: str | Path, max_bytes: int) -> None:
+    """Check a file named by the user before opening it: reading it must end, and fit into memory.
+
+    Raises FileNotFoundError if it does not exist, ValueError for anything but a regular file (a folder, a
+    pipe, a device) and for more than `max_bytes` bytes.
     """
     try:
-        found = Path(path).stat()
+        about = Path(path).stat()
     except (FileNotFoundError, NotADirectoryError) as error:
         raise FileNotFoundError(f"there is no file {path}") from error
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(about.st_mode):
         raise ValueError(f"{path} is a folder, not a file: name the file in it")
-    if not stat.S_ISREG(found.st_mode):
-        raise ValueError(f"{path} is no regular file (but a pipe, a device or a socket): name a file")
-    if found.st_size > most_bytes:
-        raise ValueError(
-            f"{path} has {found.st_size:,} bytes, more than the {most_bytes:,} that are read: name another"
-        )
+    if not stat.S_ISREG(about.st_mode):
+        raise ValueError(f"{path} is a pipe, a device or a socket, not a regular file")
+    if about.st_size > max_bytes:
+        raise ValueError(f"{path} has {about.st_size:,} bytes; files of at most {max_bytes:,} are read")

@@ -1,13 +1,16 @@
-"""The look of all plots: matplotlib imported where something is drawn, colours, and a line at the foot.
+"""The look of all plots: colours, dashes, and a line at the foot. matplotlib is imported on first use.
 
-The colours are Okabe and Ito's (Color Universal Design, 2008), which people who do not see red or green tell
-apart too; lines differ in their dashes as well.
+The colours are Okabe and Ito's (Color Universal Design, 2008), which colour-blind people can distinguish;
+lines differ in their dashes as well.
 """
 
 from __future__ import annotations
 
+import io
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gin_env.support.atomic import write_bytes
 from gin_env.support.version import __version__
 
 if TYPE_CHECKING:
@@ -18,13 +21,13 @@ BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#767676"
 PALETTE = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK)
 DASHES = ("-", "--", "-.", ":", "-", "--", "-.")
-"""What lines that are not told otherwise take in turn."""
+"""Taken by the lines of a plot in turn, unless they say otherwise."""
 _FOOT = 0.2
 """Height of the line at the foot, in inches."""
 
 
 def import_matplotlib() -> tuple[type[Figure], ColormapRegistry]:
-    """(the Figure class, the colour maps). Raises ImportError that names the extra."""
+    """Return the Figure class and the colour maps. Raises ImportError, which names the extra."""
     try:
         from matplotlib import colormaps
         from matplotlib.figure import Figure
@@ -36,10 +39,10 @@ def import_matplotlib() -> tuple[type[Figure], ColormapRegistry]:
 def new_figure(
     width: float, height: float, rows: int = 1, columns: int = 1, **options: Any
 ) -> tuple[Figure, Any]:
-    """(A figure so many inches large, its axes as an array (rows, columns)).
+    """Return a figure, `width` by `height` inches, and its axes as an array (rows, columns).
 
-    `options` as for `matplotlib.figure.Figure.subplots`. No window and no global setting is touched. Raises
-    ImportError as `import_matplotlib` does.
+    `options` as for `matplotlib.figure.Figure.subplots`. No window is opened and no global setting changed.
+    Raises ImportError as `import_matplotlib` does.
     """
     figure = import_matplotlib()[0](figsize=(width, height), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False, **options)
@@ -66,3 +69,13 @@ def sign_figure(figure: Figure, text: str) -> None:
     layout: Any = figure.get_layout_engine()
     layout.set(rect=(0, share, 1, 1 - share))
     figure.text(0.995, share / 2, text, ha="right", va="center", fontsize=7, color=GREY)
+
+
+def save_figure(figure: Figure, path: str | Path, dpi: int) -> None:
+    """Write a figure in the format that the path ends in (none: PNG).
+
+    Raises OSError, or ValueError for a format that matplotlib does not know.
+    """
+    picture = io.BytesIO()
+    figure.savefig(picture, dpi=dpi, format=Path(path).suffix[1:] or "png")
+    write_bytes(path, picture.getvalue())

@@ -30,9 +30,9 @@ from gin_env.agents.simple import VARIABLE_KNOCK
 from gin_env.game.streams import check_seed
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.matches import MatchResult, play_match
-from gin_env.support.atomic import save_figure, write_csv, write_json
 from gin_env.support.checks import check_integer
-from gin_env.support.plots import new_figure, origin_line, sign_figure
+from gin_env.support.files import write_csv, write_json
+from gin_env.support.plots import new_figure, origin_line, save_figure, sign_figure
 from gin_env.support.specs import format_value
 
 MATCHES = 9

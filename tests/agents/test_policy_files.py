@@ -316,7 +316,7 @@ ACTION_NET = "action_net.weight"
         (lambda old, new: replaced(old, new, "policy.pth", lambda content: content[:-99]), "or is damaged"),
         (lambda old, new: new.write_bytes(old.read_bytes()[:-2000]), "or is damaged"),
         (lambda old, new: new.write_text("no zip"), "is not an archive of Stable-Baselines3"),
-        (lambda old, new: os.mkfifo(new), "is no regular file"),
+        (lambda old, new: os.mkfifo(new), "not a regular file"),
         (
             lambda old, new: with_weights(old, new, lambda held: held.pop(ACTION_NET)),
             "action_net.weight has shape none",

@@ -208,8 +208,8 @@ def test_what_is_no_ordinary_file_or_unpacks_to_too_much_is_refused_before_it_is
     pipe = tmp_path / "pipe.npz"
     os.mkfifo(pipe)
     for path, message in (
-        (pipe, "no regular file"),
-        (Path("/dev/zero"), "no regular file"),
+        (pipe, "not a regular file"),
+        (Path("/dev/zero"), "not a regular file"),
         (tmp_path, "a folder"),
     ):
         with pytest.raises(ArrayFileError, match=message):
@@ -220,5 +220,5 @@ def test_what_is_no_ordinary_file_or_unpacks_to_too_much_is_refused_before_it_is
     with pytest.raises(ArrayFileError, match=r"unpacks to .* more than 10"):
         SMALL.read(path)
     monkeypatch.setattr(array_files, "MOST_BYTES", 10)
-    with pytest.raises(ArrayFileError, match="more than the 10 that are read"):
+    with pytest.raises(ArrayFileError, match="files of at most 10 are read"):
         SMALL.read(path)

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gin_env import cli
-from gin_env.support import atomic
+from gin_env.support import atomic, files
 from gin_env.support.exits import one_line_errors
 
 
@@ -40,8 +40,8 @@ def small_disk(monkeypatch):
 
 def test_what_is_written_comes_back(tmp_path):
     atomic.write_text(tmp_path / "a.txt", "naïve\n")
-    atomic.write_json(tmp_path / "a.json", {"rate": 0.5})
-    atomic.write_csv(tmp_path / "a.csv", ["bot", "rate"], [["a,b", 1], ["c", 2]])
+    files.write_json(tmp_path / "a.json", {"rate": 0.5})
+    files.write_csv(tmp_path / "a.csv", ["bot", "rate"], [["a,b", 1], ["c", 2]])
     assert (tmp_path / "a.txt").read_bytes() == "naïve\n".encode()
     assert (tmp_path / "a.json").read_text() == '{\n  "rate": 0.5\n}\n'
     assert (tmp_path / "a.csv").read_bytes() == b'bot,rate\n"a,b",1\nc,2\n'
@@ -121,6 +121,21 @@ def test_a_device_is_written_not_replaced(tmp_path):
     assert names(tmp_path) == ["pipe"]
 
 
+@pytest.mark.parametrize("mode", ["wb", "ab"])
+def test_json_to_standard_output_keeps_the_log_it_goes_to(tmp_path, mode):
+    log = tmp_path / "log"
+    log.write_text("precious\n")
+    code = (
+        "from gin_env.support.files import write_json\n"
+        "print('before'); write_json('/dev/stdout', 1); print('after')"
+    )
+    with log.open(mode) as file:
+        subprocess.run([sys.executable, "-c", code], stdout=file, check=True)
+    kept = ["precious"] if mode == "ab" else []
+    assert log.read_text().splitlines() == [*kept, "before", "1", "after"]
+    assert names(tmp_path) == ["log"]
+
+
 # --- Before the work ----------------------------------------------------------------------------------
 
 
@@ -149,10 +164,11 @@ def test_a_file_that_may_not_be_written_is_refused(tmp_path, monkeypatch):
     assert path.read_text() == "good"
 
 
-def test_trying_leaves_what_is_there(tmp_path, small_disk):
+def test_checking_targets_leaves_existing_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "touch", full_disk)
     path = tmp_path / "a.json"
     path.write_text("good")
-    with pytest.raises(OSError, match="File too large"):  # no room for a stub
+    with pytest.raises(OSError, match="No space left"):
         atomic.check_targets(path)
     assert path.read_text() == "good"
     assert names(tmp_path) == ["a.json"]
@@ -180,7 +196,7 @@ COMMANDS = [
 def test_every_command_tries_its_outputs_before_the_work(tmp_path, command, monkeypatch):
     """Each would take minutes; what it would do is not even begun."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(atomic.os, "fsync", full_disk)
+    monkeypatch.setattr(Path, "touch", full_disk)
     (tmp_path / "good").write_text("good")
     done = CliRunner().invoke(cli.app, [*command, "good"])
     assert isinstance(done.exception, OSError)
@@ -190,7 +206,7 @@ def test_every_command_tries_its_outputs_before_the_work(tmp_path, command, monk
     assert names(tmp_path) == ["good"]
 
 
-def full_disk(_: int) -> None:
+def full_disk(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 

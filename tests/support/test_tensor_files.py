@@ -178,9 +178,9 @@ def test_what_is_no_file_is_refused_at_once(tmp_path, reader):
     folder.mkdir()
     device.symlink_to("/dev/zero")
     for path, message in (
-        (pipe, "is no regular file"),
+        (pipe, "not a regular file"),
         (folder, "is a folder"),
-        (device, "is no regular file"),
+        (device, "not a regular file"),
     ):
         with pytest.raises(TensorFileError, match=message):
             reader(path)
@@ -191,10 +191,10 @@ def test_a_file_larger_than_any_network_is_not_opened(tmp_path):
     with path.open("wb") as file:
         file.truncate(MOST_BYTES + 1)  # takes no room on the disk
     with pytest.raises(
-        TensorFileError, match=r"has 536,870,913 bytes, more than the 536,870,912 that are read"
+        TensorFileError, match=r"has 536,870,913 bytes; files of at most 536,870,912 are read"
     ):
         read(path)
-    with pytest.raises(ValueError, match="has 536,870,913 bytes, more than the 9 that are read"):
+    with pytest.raises(ValueError, match="has 536,870,913 bytes; files of at most 9 are read"):
         check_regular_file(path, 9)
     with pytest.raises(FileNotFoundError, match="there is no file"):
         check_regular_file(path / "below", 9)

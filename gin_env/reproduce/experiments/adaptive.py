@@ -40,7 +40,7 @@ from gin_env.reproduce.experiment import (
     more_won,
     percent,
 )
-from gin_env.support.atomic import write_json
+from gin_env.support.files import write_json
 
 TARGET_SCORE = 500
 """Games of some 30 hands, so that there is something to learn from."""

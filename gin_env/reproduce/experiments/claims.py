@@ -39,8 +39,7 @@ from gin_env.reproduce.experiment import (
 )
 from gin_env.reproduce.verdicts import MARGIN
 from gin_env.reproduce.verdicts import Claim as Rule
-from gin_env.support.atomic import save_figure
-from gin_env.support.plots import BLUE, new_figure, sign_figure
+from gin_env.support.plots import BLUE, new_figure, save_figure, sign_figure
 
 Pair = tuple[str, str]
 

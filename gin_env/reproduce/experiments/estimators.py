@@ -11,8 +11,7 @@ import numpy as np
 from gin_env import agents, estimators
 from gin_env.game.cards import card_columns
 from gin_env.reproduce.experiment import Experiment, Row, Run, by, in_order, markdown
-from gin_env.support.atomic import save_figure
-from gin_env.support.plots import BLUE, ORANGE, new_figure, sign_figure
+from gin_env.support.plots import BLUE, ORANGE, new_figure, save_figure, sign_figure
 from gin_env.training.estimators import figures
 from gin_env.training.estimators.evaluation import Evaluation, estimate_along, evaluate_estimators
 from gin_env.training.estimators.metrics import METRICS

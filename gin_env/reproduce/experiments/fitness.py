@@ -38,8 +38,7 @@ from gin_env.reproduce.experiment import (
     match_row,
     percent,
 )
-from gin_env.support.atomic import save_figure
-from gin_env.support.plots import new_figure, sign_figure
+from gin_env.support.plots import new_figure, save_figure, sign_figure
 from gin_env.training.cfr.trainer import Settings, Trainer
 
 # --- Shapley values -----------------------------------------------------------------------------------

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gin_env.reproduce.experiment import Experiment, Row, Run, interval, markdown, match_row, percent
-from gin_env.support.atomic import save_figure
-from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, sign_figure
+from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, save_figure, sign_figure
 from gin_env.training.hand_strength import recipes
 from gin_env.training.hand_strength.data_sets import DataSet
 

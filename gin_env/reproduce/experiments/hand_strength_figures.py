@@ -17,8 +17,7 @@ from gin_env.game.actions import DRAW_STOCK, PASS
 from gin_env.observations.views import PlayerView
 from gin_env.reproduce.experiment import Experiment, Row, Run, plain_table
 from gin_env.reproduce.experiments.hand_strength import DATA_TITLES, data_set
-from gin_env.support.atomic import save_figure
-from gin_env.support.plots import DASHES, new_figure, sign_figure
+from gin_env.support.plots import DASHES, new_figure, save_figure, sign_figure
 from gin_env.training.hand_strength import recipes
 
 FIGURE_6_HAND = "3C 6C QC 6H 7H AS 5S 7D TD JD"

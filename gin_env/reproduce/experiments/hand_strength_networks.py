@@ -29,8 +29,7 @@ from gin_env.reproduce.experiment import (
     percent,
 )
 from gin_env.reproduce.experiments.hand_strength import DATA_TITLES, data_set
-from gin_env.support.atomic import save_figure
-from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, sign_figure
+from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, save_figure, sign_figure
 from gin_env.training.hand_strength import recipes
 from gin_env.training.hand_strength.data_sets import DataSet
 

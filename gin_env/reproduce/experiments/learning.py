@@ -9,8 +9,7 @@ from statistics import mean
 from gin_env import agents
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.reproduce.experiment import Experiment, Row, Run, by, in_order, interval, markdown, match_row
-from gin_env.support.atomic import save_figure
-from gin_env.support.plots import new_figure, sign_figure
+from gin_env.support.plots import new_figure, save_figure, sign_figure
 
 HELD_OUT = ("utility", "cfr-plus", "late-knock")
 """Bots that no training of ours may meet: what it does to them is what it does to strangers."""

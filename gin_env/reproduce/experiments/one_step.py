@@ -25,8 +25,8 @@ from gin_env.game.rules import Rules
 from gin_env.game.state import STOCK_ONLY
 from gin_env.observations.views import PlayerView
 from gin_env.reproduce.experiment import Row, Run, markdown
-from gin_env.support.atomic import save_figure, write_json
-from gin_env.support.plots import new_figure, sign_figure
+from gin_env.support.files import write_json
+from gin_env.support.plots import new_figure, save_figure, sign_figure
 
 POSITIONS = 10_000
 """Against each opponent."""

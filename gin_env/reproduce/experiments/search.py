@@ -19,8 +19,7 @@ from gin_env.reproduce.experiments.one_step import (
     measure_one_step,
     one_step_table,
 )
-from gin_env.support.atomic import save_figure
-from gin_env.support.plots import new_figure, sign_figure
+from gin_env.support.plots import new_figure, save_figure, sign_figure
 
 BLOCK = 500
 """Games that are played at a time and kept: a run that is stopped loses no more."""

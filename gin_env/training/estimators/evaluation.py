@@ -25,7 +25,7 @@ from gin_env.estimators.base import Estimator, advance_slots
 from gin_env.estimators.public_history import known_cards
 from gin_env.game.rules import MAX_TURNS
 from gin_env.game.state import DRAW
-from gin_env.support.atomic import write_csv
+from gin_env.support.files import write_csv
 from gin_env.training.estimators.metrics import METRICS, measure
 from gin_env.training.estimators.positions import HANDS_AT_ONCE, Positions, play_hands
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.support.atomic import save_figure
 from gin_env.support.plots import (
     BLACK,
     BLUE,
@@ -21,6 +20,7 @@ from gin_env.support.plots import (
     SKY,
     new_figure,
     origin_line,
+    save_figure,
     sign_figure,
 )
 from gin_env.training.estimators.evaluation import Evaluation

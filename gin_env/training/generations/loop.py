@@ -32,7 +32,7 @@ from gin_env.agents.generations.bot import GenerationBot
 from gin_env.agents.generations.network import CandidateNetwork, load_network, save_network
 from gin_env.matches.matches import MatchResult, play_match
 from gin_env.matches.provenance import describe_bot
-from gin_env.support.atomic import write_json
+from gin_env.support.files import write_json
 from gin_env.support.workers import Workers, opened
 from gin_env.training.generations.experience import Experience, load_experiences, save_experiences
 from gin_env.training.generations.fit import fit
