@@ -178,10 +178,15 @@ def main(
                 for name, rate in measure().items():
                     found.setdefault(name, []).append(rate)
     rows: list[Row] = [
-        {"what": name, "a_second": round(statistics.median(rates)), "slowest": round(min(rates)),
-         "fastest": round(max(rates)), "rounds": rounds}
+        {
+            "what": name,
+            "a_second": round(statistics.median(rates)),
+            "slowest": round(min(rates)),
+            "fastest": round(max(rates)),
+            "rounds": rounds,
+        }
         for name, rates in found.items()
-    ]  # fmt: skip
+    ]
     for row in rows:
         print(f"{row['what']:50} {row['a_second']:>12,}")
     run = Run(0, False, out.parent / ".cache")

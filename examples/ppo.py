@@ -455,9 +455,11 @@ class Learner:
         places = chains.place[numbers]
         advantages = chains.advantage[numbers]
         arrays = (
-            choices.chosen[places], choices.log_chance[places],
-            (advantages - mean) / spread, advantages + chains.value[numbers],
-        )  # fmt: skip
+            choices.chosen[places],
+            choices.log_chance[places],
+            (advantages - mean) / spread,
+            advantages + chains.value[numbers],
+        )
         chosen, before, normalised, returns = (
             torch.from_numpy(array).to(settings.device) for array in arrays
         )

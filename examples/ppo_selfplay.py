@@ -53,9 +53,17 @@ from gin_env.wrappers.checkpoints import model_tensors, restore_model
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
 
 COLUMNS = (
-    "minutes", "decisions", "hands_random", "games_random", "games_random_low", "games_random_high",
-    "hands_simple", "games_simple", "games_simple_low", "games_simple_high",
-)  # fmt: skip
+    "minutes",
+    "decisions",
+    "hands_random",
+    "games_random",
+    "games_random_low",
+    "games_random_high",
+    "hands_simple",
+    "games_simple",
+    "games_simple_low",
+    "games_simple_high",
+)
 """Of evaluations.csv."""
 KIND, VERSION = "self-play checkpoint", "3"
 CHECKPOINT, POLICY = "checkpoint.safetensors", "policy.safetensors"

@@ -128,8 +128,15 @@ def draw(reports: list[dict[str, Any]], path: Path) -> None:
                 )
             for bot, height in report["bots"].items():
                 axes.axhline(height, color="black", linestyle="--", linewidth=0.8)
-                axes.annotate(f"bot {bot}", (1, height), (-3, 2), axes.get_yaxis_transform(),
-                              textcoords="offset points", fontsize=8, ha="right")  # fmt: skip
+                axes.annotate(
+                    f"bot {bot}",
+                    (1, height),
+                    (-3, 2),
+                    axes.get_yaxis_transform(),
+                    textcoords="offset points",
+                    fontsize=8,
+                    ha="right",
+                )
             axes.set_xlabel(x.replace("_", " "))
         panels[0, column].set_title(f"{report['game']}\n{report['information_sets']:,} information sets")
     for axes in panels[:, 0]:

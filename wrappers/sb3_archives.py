@@ -33,9 +33,15 @@ KNOWN_POLICIES = (
 )
 """Modules of the policies whose decisions follow from their weights alone."""
 _PLAIN_SETTINGS = {
-    "net_arch", "card_features", "hidden", "ortho_init", "optimizer_class", "optimizer_kwargs",
-    "share_features_extractor", "normalize_images",
-}  # fmt: skip
+    "net_arch",
+    "card_features",
+    "hidden",
+    "ortho_init",
+    "optimizer_class",
+    "optimizer_kwargs",
+    "share_features_extractor",
+    "normalize_images",
+}
 """Policy keywords that affect a policy's decisions through the shapes of its weights only."""
 
 

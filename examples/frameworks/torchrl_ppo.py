@@ -30,9 +30,12 @@ env.set_seed(run.seed)
 
 def layers(outputs):
     return nn.Sequential(
-        nn.Linear(games.single_observation_space["observation"].shape[0], 128), nn.Tanh(),
-        nn.Linear(128, 128), nn.Tanh(), nn.Linear(128, outputs),
-    )  # fmt: skip
+        nn.Linear(games.single_observation_space["observation"].shape[0], 128),
+        nn.Tanh(),
+        nn.Linear(128, 128),
+        nn.Tanh(),
+        nn.Linear(128, outputs),
+    )
 
 
 network = layers(107)

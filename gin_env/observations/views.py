@@ -130,10 +130,13 @@ class PlayerView:
         """
         rules = rules if rules is not None else Rules()
         for name, number, most in (
-            ("player", player, 1), ("dealer", dealer, 1), ("first_upcard", first_upcard, NUM_CARDS - 1),
-            ("hand_number", hand_number, rules.max_hands - 1), ("random", random, 2**64 - 1),
+            ("player", player, 1),
+            ("dealer", dealer, 1),
+            ("first_upcard", first_upcard, NUM_CARDS - 1),
+            ("hand_number", hand_number, rules.max_hands - 1),
+            ("random", random, 2**64 - 1),
             *(("a score", score, rules.target_score - 1) for score in scores),
-        ):  # fmt: skip
+        ):
             check_integer(name, number, 0, most)
         if len(scores) != 2:
             raise ValueError(f"scores are those of players 0 and 1, not {scores!r}")

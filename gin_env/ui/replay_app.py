@@ -128,10 +128,16 @@ class ReplayApp(TableApp):
             return
         header = ["step", "hand", "player", "played", "best", "lost"]
         rows = [
-            [str(one.step), str(one.hand + 1), draw.short_name(self._shown.names[one.player], 8),
-             self._short(one, one.played), self._short(one, one.best), f"{one.loss:.1f}"]
+            [
+                str(one.step),
+                str(one.hand + 1),
+                draw.short_name(self._shown.names[one.player], 8),
+                self._short(one, one.played),
+                self._short(one, one.best),
+                f"{one.loss:.1f}",
+            ]
             for one in worst
-        ]  # fmt: skip
+        ]
         heading, *lines = table(header, rows, left=(2, 3, 4)).split("\n")
         totals = replay_text.losses_by_player(
             self._shown.game, list(self._shown.judgements.values()), self._shown.judge.name

@@ -47,10 +47,14 @@ def after_taking_back() -> Table:
         ("utility", {"knock_at": 1}, lambda: holding(NEAR_GIN, "KS", "4D"), "KS"),
         ("utility", {"knock_at": 2}, lambda: holding(NEAR_GIN, "KS", "4D"), "knock KS"),
         ("tonic", {}, lambda: facing(NEAR_GIN, "KC").play("pass", "pass"), "draw"),
-        ("simple", {"knock_at": 100}, lambda: holding("5C 5H 5S 7D 8D 9D TC JC AC 2H", "KS", "4D"),
-         "TC JC KS"),
+        (
+            "simple",
+            {"knock_at": 100},
+            lambda: holding("5C 5H 5S 7D 8D 9D TC JC AC 2H", "KS", "4D"),
+            "TC JC KS",
+        ),
     ],
-)  # fmt: skip
+)
 def test_each_branch_decides_as_its_rule_says(bot, params, table, expected):
     words = expected.replace("knock ", "knock_").split()
     if (bot, expected) == ("utility", "knock AC"):  # all are melded: as simple, the ends of the long runs

@@ -340,13 +340,20 @@ def random_of(share: float) -> np.uint64:
 @pytest.mark.parametrize(
     ("probability", "share", "purified", "acts"),
     [
-        (-1.0, 0.49, True, True), (-1.0, 0.5, True, False), (-1.0, 0.49, False, True),  # unknown: a coin
-        (0.5, 0.49, True, True), (0.5, 0.51, True, False),  # as likely as not: a coin
-        (0.51, 0.99, True, True), (0.49, 0.0, True, False),
-        (0.3, 0.29, False, True), (0.3, 0.31, False, False), (0.0, 0.0, False, False),
-        (1.0, 0.99, False, True),        (0.0, 0.3, True, False),
+        (-1.0, 0.49, True, True),
+        (-1.0, 0.5, True, False),
+        (-1.0, 0.49, False, True),  # unknown: a coin
+        (0.5, 0.49, True, True),
+        (0.5, 0.51, True, False),  # as likely as not: a coin
+        (0.51, 0.99, True, True),
+        (0.49, 0.0, True, False),
+        (0.3, 0.29, False, True),
+        (0.3, 0.31, False, False),
+        (0.0, 0.0, False, False),
+        (1.0, 0.99, False, True),
+        (0.0, 0.3, True, False),
     ],
-)  # fmt: skip
+)
 def test_a_probability_becomes_a_decision(probability, share, purified, acts):
     assert strategy.decide(probability, random_of(share), purified) == acts
 

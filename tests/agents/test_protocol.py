@@ -113,7 +113,7 @@ QUESTION = protocol.question(POSITIONS[60], 5)
         (QUESTION | {"scores": [0, 0, 0]}, "tells no hand that can be"),
         (QUESTION | {"player": 1 - QUESTION["player"]}, "does not say 'card'"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_answered_gets_an_error_and_the_next_line_an_answer(line, message):
     answers = served(line, *([] if str(line).startswith(('{"', "x")) else [QUESTION]))
     assert answers[0]["type"] == "error"
@@ -185,7 +185,7 @@ def answering(text):
         (answering('{"type": "action", "number": 1, "action": "discard 5H"}'), "is illegal; legal: draw the"),
         (answering('{"type": "error", "message": "help"}'), "answered with an error: help"),
     ],
-)  # fmt: skip
+)
 def test_what_goes_wrong_is_said_with_the_programs_name_and_the_program_is_ended(tmp_path, body, message):
     command = program(tmp_path, body)
     bot = ProcessBot(command, seconds=0.3 if "sleep" in body else 30)

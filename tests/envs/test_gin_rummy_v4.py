@@ -96,12 +96,22 @@ def test_without_any_seed_tables_differ():
 
 def test_cards_are_in_the_order_of_the_old_release():
     assert [describe(action) for action in (6, 18, 19, 32, 57)] == [
-        "discard AS", "discard KS", "discard AH", "discard AD", "discard KC",
-    ]  # fmt: skip
+        "discard AS",
+        "discard KS",
+        "discard AH",
+        "discard AD",
+        "discard KC",
+    ]
     assert [describe(action) for action in (0, 1, 2, 3, 4, 5, 58, 109)] == [
-        "score player_0", "score player_1", "draw", "pick up", "declare the hand dead", "gin",
-        "knock with AS", "knock with KC",
-    ]  # fmt: skip
+        "score player_0",
+        "score player_1",
+        "draw",
+        "pick up",
+        "declare the hand dead",
+        "gin",
+        "knock with AS",
+        "knock with KC",
+    ]
 
 
 # --- The rules, case by case --------------------------------------------------------------------------

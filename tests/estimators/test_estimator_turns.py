@@ -291,9 +291,12 @@ def made_up_table(path) -> Frequencies:
     rng = np.random.default_rng(6)
     seen = rng.integers(100, 1000, BUCKETS)
     table = Frequencies(
-        seen, rng.integers(1, seen), np.arange(400, 413), np.arange(90, 103),
+        seen,
+        rng.integers(1, seen),
+        np.arange(400, 413),
+        np.arange(90, 103),
         {"games": 5, "turns": 70, "opponents": ["a", "b"], "seed": 3},
-    )  # fmt: skip
+    )
     table.save(path)
     return table
 

@@ -33,9 +33,12 @@ def made_up(counts: dict[tuple[int, ...], tuple[int, int]]) -> Frequencies:
 
 def ratios(least: int, **counts: tuple[int, int]) -> dict[str, float]:
     relations = {
-        "both": BOTH, "upcard": UPCARD_ONLY, "discard": DISCARD_ONLY,
-        "suited": NEITHER_SUITED, "unsuited": NEITHER_UNSUITED,
-    }  # fmt: skip
+        "both": BOTH,
+        "upcard": UPCARD_ONLY,
+        "discard": DISCARD_ONLY,
+        "suited": NEITHER_SUITED,
+        "unsuited": NEITHER_UNSUITED,
+    }
     table = made_up({(1, 12, 11, RANK, relations[name]): count for name, count in counts.items()})
     row = likelihood_ratios(table, least)[1, 12, 11, RANK]
     return {name: float(row[relation]) for name, relation in relations.items()}

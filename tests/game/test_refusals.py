@@ -85,8 +85,10 @@ def test_all_estimators_are_compared_by_default_the_ensemble_in_its_three_kinds(
     assert {"uniform", "omniscient", "bayes"} <= set(names)
     assert "ensemble" not in names
     assert sorted(name for name in names if name.startswith("ensemble")) == [
-        "ensemble:switching=adaptive", "ensemble:switching=fitted", "ensemble:switching=paper",
-    ]  # fmt: skip
+        "ensemble:switching=adaptive",
+        "ensemble:switching=fitted",
+        "ensemble:switching=paper",
+    ]
 
 
 WITHOUT_TORCH = """

@@ -39,10 +39,19 @@ def set_field(name: str, value):
 
 
 RANGES = {
-    "phase": (0, 4), "to_move": (0, 1), "dealer": (0, 1), "first_upcard": (0, 51), "upcard": (-1, 51),
-    "taken": (-1, 51), "stock_left": (0, 31), "turn": (0, 100), "history_length": (0, 256), "outcome": (0, 4),
-    "winner": (-1, 1), "knocker": (-1, 1),
-}  # fmt: skip
+    "phase": (0, 4),
+    "to_move": (0, 1),
+    "dealer": (0, 1),
+    "first_upcard": (0, 51),
+    "upcard": (-1, 51),
+    "taken": (-1, 51),
+    "stock_left": (0, 31),
+    "turn": (0, 100),
+    "history_length": (0, 256),
+    "outcome": (0, 4),
+    "winner": (-1, 1),
+    "knocker": (-1, 1),
+}
 
 
 @pytest.mark.parametrize("name", RANGES)

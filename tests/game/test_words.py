@@ -64,10 +64,13 @@ def test_the_end_of_a_hand_in_words():
     for public["outcome"] in (KNOCK_WON, GIN, UNDERCUT):
         said += [result_in_words(public, 0), result_in_words(public, 1)]
     assert said == [
-        "you scored 31 by knocking", "the opponent scored 31 by knocking",
-        "you scored 31 with gin", "the opponent scored 31 with gin",
-        "you scored 31 by an undercut", "the opponent scored 31 by an undercut",
-    ]  # fmt: skip
+        "you scored 31 by knocking",
+        "the opponent scored 31 by knocking",
+        "you scored 31 with gin",
+        "the opponent scored 31 with gin",
+        "you scored 31 by an undercut",
+        "the opponent scored 31 by an undercut",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -85,14 +88,26 @@ def test_a_hand_in_words(hand, words):
 
 def test_the_rules_in_words_have_the_numbers_of_the_rules():
     rules = Rules(
-        ranks=8, suits=3, hand_size=7, knock_limit=6, gin_bonus=20, undercut_bonus=15, target_score=50,
-        stock_floor=1, opening_offer=False,
-    )  # fmt: skip
+        ranks=8,
+        suits=3,
+        hand_size=7,
+        knock_limit=6,
+        gin_bonus=20,
+        undercut_bonus=15,
+        target_score=50,
+        stock_floor=1,
+        opening_offer=False,
+    )
     said = rules_in_words(rules)
     for part in (
         "with 24 cards: ranks A 2 3 4 5 6 7 8 (ace low) in the suits C clubs, H hearts, S spades.",
-        "is dealt 7 cards", "at most 6 points", "Gin scores 20", "scores 15 and", "than 1 cards", "50 points",
-    ):  # fmt: skip
+        "is dealt 7 cards",
+        "at most 6 points",
+        "Gin scores 20",
+        "scores 15 and",
+        "than 1 cards",
+        "50 points",
+    ):
         assert part in said
     assert "may take the upcard or pass" not in said
     assert "may take the upcard or pass" in rules_in_words()

@@ -21,10 +21,20 @@ def result_of(bots: tuple[str, str], deals: list[tuple]) -> MatchResult:
     records = np.array(deals, DEAL_RESULT)
     wins, points = (tuple(records[name].sum(axis=0).tolist()) for name in ("wins", "points"))
     return MatchResult(
-        bots=bots, games=2 * len(deals), seed=3, episode="hand", hands=int(records["hands"].sum()),
-        wins=wins, points=points, knocks=(0, 0), gins=(0, 0), undercuts=(0, 0), voids=0, turns=0,
+        bots=bots,
+        games=2 * len(deals),
+        seed=3,
+        episode="hand",
+        hands=int(records["hands"].sum()),
+        wins=wins,
+        points=points,
+        knocks=(0, 0),
+        gins=(0, 0),
+        undercuts=(0, 0),
+        voids=0,
+        turns=0,
         deals=records,
-    )  # fmt: skip
+    )
 
 
 FIRST = result_of(("a", "c"), [((2, 0), (50, 0), 2), ((1, 1), (30, 20), 2), ((1, 1), (40, 10), 4)])

@@ -20,8 +20,12 @@ def hand(outcome: int, winner: int, knocker: int, points: int, turns: int) -> np
     record = np.zeros(1, HAND_RESULT)
     record["ended"] = True
     for name, value in (
-        ("outcome", outcome), ("winner", winner), ("knocker", knocker), ("points", points), ("turns", turns),
-    ):  # fmt: skip
+        ("outcome", outcome),
+        ("winner", winner),
+        ("knocker", knocker),
+        ("points", points),
+        ("turns", turns),
+    ):
         record[name] = value
     return record
 
@@ -101,9 +105,19 @@ def test_bot_without_knocks_has_undercuts():
 
 def result_of(**figures) -> MatchResult:
     defaults = {
-        "bots": ("a", "b"), "games": 10, "seed": 3, "episode": "hand", "wins": (3, 1), "hands": 20,
-        "knocks": (7, 5), "gins": (4, 2), "undercuts": (1, 2), "voids": 5, "points": (90, 30), "turns": 250,
-    }  # fmt: skip
+        "bots": ("a", "b"),
+        "games": 10,
+        "seed": 3,
+        "episode": "hand",
+        "wins": (3, 1),
+        "hands": 20,
+        "knocks": (7, 5),
+        "gins": (4, 2),
+        "undercuts": (1, 2),
+        "voids": 5,
+        "points": (90, 30),
+        "turns": 250,
+    }
     return MatchResult(**(defaults | figures))
 
 
@@ -190,9 +204,10 @@ def test_json_holds_every_figure():
     }  # fmt: skip
     paired = result_of(deals=DEALS)
     assert paired.as_dict(0.9) == result_of().as_dict(0.9) | {
-        "interval": paired.confidence_interval(0.9), "design_effect": paired.design_effect,
+        "interval": paired.confidence_interval(0.9),
+        "design_effect": paired.design_effect,
         "points_intervals": paired.points_intervals(0.9),
-    }  # fmt: skip
+    }
     assert paired.as_dict(0.9, deals=True)["deals"] == {
         "wins": [[2, 0], [1, 0], [0, 1], [0, 0], [0, 0]],
         "points": [[60, 0], [20, 10], [10, 20], [0, 0], [0, 0]],
@@ -330,9 +345,16 @@ def test_invalid_number_of_games_raises(games, error):
 
 @pytest.mark.parametrize(
     ("confidence", "error"),
-    [(0, ValueError), (1, ValueError), (-0.5, ValueError), (95, ValueError), (True, TypeError),
-     ("0.9", TypeError), (float("nan"), ValueError)],
-)  # fmt: skip
+    [
+        (0, ValueError),
+        (1, ValueError),
+        (-0.5, ValueError),
+        (95, ValueError),
+        (True, TypeError),
+        ("0.9", TypeError),
+        (float("nan"), ValueError),
+    ],
+)
 def test_confidence_outside_0_to_1_raises(confidence, error):
     for ask in (result_of().confidence_interval, result_of().summary, result_of().as_dict):
         with pytest.raises(error, match="confidence"):

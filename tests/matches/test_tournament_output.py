@@ -21,10 +21,19 @@ BOTS = ("ann", "bob", "cyd")
 
 def match(a: int, b: int, wins: tuple[int, int], unit: int) -> MatchResult:
     return MatchResult(
-        bots=(BOTS[a], BOTS[b]), games=100, seed=7, episode="hand", wins=wins, hands=200,
-        knocks=(unit, unit + 1), gins=(unit + 2, unit + 3), undercuts=(unit + 4, unit + 5), voids=unit + 6,
-        points=(100 * unit, 100 * unit + 550), turns=2000,
-    )  # fmt: skip
+        bots=(BOTS[a], BOTS[b]),
+        games=100,
+        seed=7,
+        episode="hand",
+        wins=wins,
+        hands=200,
+        knocks=(unit, unit + 1),
+        gins=(unit + 2, unit + 3),
+        undercuts=(unit + 4, unit + 5),
+        voids=unit + 6,
+        points=(100 * unit, 100 * unit + 550),
+        turns=2000,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +89,14 @@ def test_table_shows_each_figure_with_its_bot(result):
     standings, matrix = lines[3:6], lines[8:11]
     # Points per hand: the bot's own, then its opponents', both as means over the opponents.
     for line, place, bot, rating, rate, points in zip(
-        standings, (1, 2, 3), ORDER, ("1740 ±13", "1510 ±11", "1320 ±12"), ("80.00", "52.50", "17.50"),
-        ("15.25 : 12.50", "7.50 : 10.25", "11.38 : 11.38"), strict=True,
-    ):  # fmt: skip
+        standings,
+        (1, 2, 3),
+        ORDER,
+        ("1740 ±13", "1510 ±11", "1320 ±12"),
+        ("80.00", "52.50", "17.50"),
+        ("15.25 : 12.50", "7.50 : 10.25", "11.38 : 11.38"),
+        strict=True,
+    ):
         assert line.split(None, 2)[:2] == [str(place), bot]
         assert f"{rating}   {rate:>5} %   " in line
         assert line.endswith(f" {points}")
@@ -233,9 +247,13 @@ def test_logged_match_is_not_played_again(played, tmp_path):
     log = match_log.MatchLog(tmp_path / "log")
     assert (len(log), log.seed, log.path.exists()) == (0, None, False)
     variants = [
-        (("a", "b"), 4, 1, {}), (("a", "c"), 4, 1, {}), (("a", "b"), 6, 1, {}), (("a", "b"), 4, 2, {}),
-        (("a", "b"), 4, 1, {"episode": "hand"}), (("a", "b"), 4, 1, {"rules": Rules(gin_bonus=30)}),
-    ]  # fmt: skip
+        (("a", "b"), 4, 1, {}),
+        (("a", "c"), 4, 1, {}),
+        (("a", "b"), 6, 1, {}),
+        (("a", "b"), 4, 2, {}),
+        (("a", "b"), 4, 1, {"episode": "hand"}),
+        (("a", "b"), 4, 1, {"rules": Rules(gin_bonus=30)}),
+    ]
     done: list[int] = []
 
     def played_by(log: match_log.MatchLog) -> list[MatchResult]:

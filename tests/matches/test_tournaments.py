@@ -42,13 +42,16 @@ def tournament():
         ("simple:knock_at=variable", "simple", {"knock_at": "variable"}),
         ("tonic: increment = 2.5 , break_pairs=True", "tonic", {"increment": 2.5, "break_pairs": True}),
         ("tonic:keep_pairs_below=21+12+0", "tonic", {"keep_pairs_below": (21, 12, 0)}),
-        ("bot:factors=meld+,none=+,rate=1e+3,low=-1", "bot",
-         {"factors": ("meld",), "none": (), "rate": 1000.0, "low": -1}),
+        (
+            "bot:factors=meld+,none=+,rate=1e+3,low=-1",
+            "bot",
+            {"factors": ("meld",), "none": (), "rate": 1000.0, "low": -1},
+        ),
         ("runs/a.zip", "runs/a.zip", {}),
         ("C:\\runs\\a.zip", "C:\\runs\\a.zip", {}),
         ("C:\\runs\\a.zip:deterministic=false", "C:\\runs\\a.zip", {"deterministic": False}),
     ],
-)  # fmt: skip
+)
 def test_names_with_parameters_are_read(text, name, params):
     assert specs.parse(text) == (name, params)
 

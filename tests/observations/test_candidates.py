@@ -207,16 +207,19 @@ def hand_numbers(hand: set[int], least: int, unseen: set[int], limit: int) -> di
     # A card that fits nowhere takes the place of the dearest loose one, if only to knock.
     to_knock = fitting + [deadwood - dearest + value(card) for card in unseen - fits]
     return {
-        "deadwood": deadwood / 50, "may_knock": deadwood <= limit, "gin": deadwood == 0,
+        "deadwood": deadwood / 50,
+        "may_knock": deadwood <= limit,
+        "gin": deadwood == 0,
         "near_least": 1 / (1 + max(deadwood - least, 0)),
         "outs": sum(left < deadwood for left in fitting) / 12,
         "knock_outs": sum(left <= limit for left in to_knock) / len(unseen),
         "gin_outs": sum(left == 0 for left in fitting) / 6,
         "saving": sum(max(deadwood - left, 0) for left in after.values()) / len(unseen) / 5,
-        "unmelded": len(loose) / 10, "dearest": dearest / 10,
+        "unmelded": len(loose) / 10,
+        "dearest": dearest / 10,
         "low_cards": sum(value(card) <= 5 for card in hand) / 10,
         "completions": len(completing(loose, unseen)) / 12,
-    }  # fmt: skip
+    }
 
 
 def card_numbers(card: int, hand: set[int], unseen: set[int], table: Table, player: int) -> dict[str, object]:
@@ -324,12 +327,18 @@ def test_every_number_is_what_its_name_says(limit):
                 assert write(*few)[0] is few[0]
                 assert np.array_equal(few[0], written[0][:, :2])
         scores = table.public["scores"].tolist()
-        assert numbers.tolist() == pytest.approx([
-            table.public["stock_left"] / 31, table.public["turn"] / 40,
-            int(table.public["shown"][1 - player]).bit_count() / 5, float(table.phase == "opening offer"),
-            *latest_discards(table, 1 - player), mean_of_unseen(table, player) / 10,
-            scores[player] / 100, scores[1 - player] / 100,
-        ])  # fmt: skip
+        assert numbers.tolist() == pytest.approx(
+            [
+                table.public["stock_left"] / 31,
+                table.public["turn"] / 40,
+                int(table.public["shown"][1 - player]).bit_count() / 5,
+                float(table.phase == "opening offer"),
+                *latest_discards(table, 1 - player),
+                mean_of_unseen(table, player) / 10,
+                scores[player] / 100,
+                scores[1 - player] / 100,
+            ]
+        )
         if table.phase == "draw from the stock":
             assert actions[1, 0] == DRAW_STOCK
             assert not rows.any()

@@ -198,9 +198,18 @@ def test_ages_of_discards_and_qualities_of_ones_own_card_by_card():
     assert plane("own_discards") == pytest.approx({"KD": 1 / 4, "QC": 1 / 2})
     # AC 5C 2S 6D are loose, 14 points; without the six of diamonds least are left: 8.
     left = {
-        "6D": 8, "5C": 9, "2S": 12, "AC": 13, "7S": 14, "TS": 14,
-        "2H": 14 + 7, "4H": 14 + 5, "3H": 14 + 6, "8S": 14 + 26, "9S": 14 + 25,
-    }  # fmt: skip
+        "6D": 8,
+        "5C": 9,
+        "2S": 12,
+        "AC": 13,
+        "7S": 14,
+        "TS": 14,
+        "2H": 14 + 7,
+        "4H": 14 + 5,
+        "3H": 14 + 6,
+        "8S": 14 + 26,
+        "9S": 14 + 25,
+    }
     expected = {card: 1 / (1 + points - 8) for card, points in left.items()}
     assert plane("discard_quality") == pytest.approx(expected)
     assert float(observation.part(row, "upcard_gain")) == 0, "she has drawn already"

@@ -81,7 +81,7 @@ def test_whoever_is_not_to_move_has_a_view_too():
         ([DRAW_UPCARD, 20, DRAW_STOCK], "KD", "act 2: player 0 drew KD, which is not in the stock"),
         ([107], "", "107 is not an action"),
     ],
-)  # fmt: skip
+)
 def test_histories_against_the_rules_are_refused(history, draws, message):
     with pytest.raises(IllegalActionError, match=f"^{message}"):
         PlayerView.from_history(HAND, UPCARD, history, ids(draws), player=0, dealer=0)
@@ -106,7 +106,7 @@ def test_histories_against_the_rules_are_refused(history, draws, message):
         ({"rules": Rules(ranks=7, hand_size=7)}, ValueError, "is dealt 7 cards"),
         ({"history": [0.5]}, TypeError, "an action is an integer"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_is_refused(changed, error, message):
     given = {"hand": HAND, "first_upcard": UPCARD} | changed
     with pytest.raises(error, match=message):

@@ -89,9 +89,14 @@ def test_what_both_players_see_of_the_cards_after_each_act():
 
 @pytest.mark.parametrize(
     ("target", "scores", "shares"),
-    [(100, (20, 30), (0.2, 0.3)), (50, (20, 30), (0.4, 0.6)), (250, (20, 30), (0.08, 0.12)),
-     (50, (0, 45), (0, 0.9)), (20, (30, 10), (1, 0.5))],
-)  # fmt: skip
+    [
+        (100, (20, 30), (0.2, 0.3)),
+        (50, (20, 30), (0.4, 0.6)),
+        (250, (20, 30), (0.08, 0.12)),
+        (50, (0, 45), (0, 0.9)),
+        (20, (30, 10), (1, 0.5)),
+    ],
+)
 def test_scores_are_shares_of_the_target_whatever_it_is(target, scores, shares):
     table = Table(HAND_0, HAND_1, "TD", rules=Rules(target_score=target))
     table.games.state["public"]["scores"][0] = scores
@@ -104,9 +109,13 @@ def test_scores_are_shares_of_the_target_whatever_it_is(target, scores, shares):
 def test_a_game_ends_at_its_own_target_score():
     for target, over in ((30, True), (65, True), (66, False), (200, False)):
         table = Table(
-            "AC 2C 3C 4H 5H 6H 7S 8S 9S KD", "5C 6C 2H 3S 5D 7D 9D JD QH KS", "KC", "2D",
-            rules=Rules(target_score=target), episode="game",
-        )  # fmt: skip
+            "AC 2C 3C 4H 5H 6H 7S 8S 9S KD",
+            "5C 6C 2H 3S 5D 7D 9D JD QH KS",
+            "KC",
+            "2D",
+            rules=Rules(target_score=target),
+            episode="game",
+        )
         table.play("pass", "pass", "draw", "knock KD")  # for 65 points
         assert table.games.done[0] == over, target
 
@@ -137,8 +146,13 @@ def test_parts_of_a_batch_of_views_are_the_views_of_those_games():
     assert (len(view), view.hands.tolist(), view.rules) == (3, hands, Rules(knock_limit=7))
     mask = np.array([True, False, True])
     for index, rows in (
-        (1, [1]), (-1, [2]), (np.int64(0), [0]), ([2, 0], [2, 0]), (slice(1, None), [1, 2]), (mask, [0, 2]),
-    ):  # fmt: skip
+        (1, [1]),
+        (-1, [2]),
+        (np.int64(0), [0]),
+        ([2, 0], [2, 0]),
+        (slice(1, None), [1, 2]),
+        (mask, [0, 2]),
+    ):
         assert view[index].hands.tolist() == [hands[row] for row in rows]
     assert [one.hands.tolist() for one in view] == [[hand] for hand in hands]
     to_move = games.to_move() == 1

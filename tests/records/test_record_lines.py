@@ -126,7 +126,7 @@ DAMAGE = [
     ("finished", False, "finished is False, but the hands give True"),
     ("winner", None, "winner is None, but the hands give 0"),
     ("scores", [65, 1], r"scores is \(65, 1\), but the hands give \(65, 0\)"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("path", "value", "message"), DAMAGE)

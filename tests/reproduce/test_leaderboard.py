@@ -54,8 +54,11 @@ def exploited(bot: str, start: str | None, minutes: float, won: float) -> dict:
 EXPLOITS = [exploited("simple", None, 6.2, 80.0), exploited("policy", None, 6.0, 40.0)]
 OF_POLICY = [exploited("policy", "policy", 6.4, 53.0), exploited("policy", None, 60.0, 48.0)]
 PARTS_ROWS = {
-    "tournament": tournament(), "bot-speed": SPEEDS, "exploit": EXPLOITS, "exploit-policy": OF_POLICY
-}  # fmt: skip
+    "tournament": tournament(),
+    "bot-speed": SPEEDS,
+    "exploit": EXPLOITS,
+    "exploit-policy": OF_POLICY,
+}
 
 
 def rows_of(parts: dict[str, list[dict]]) -> list[dict]:

@@ -46,9 +46,15 @@ def test_a_table_of_long_training_has_the_mean_and_each_seed():
 
 def network_row(network: str, seed: int, won: float, selected: bool) -> dict:
     return {
-        "network": network, "seed": seed, "train_loss": 90.0 + seed, "validation_loss": 100.0 + seed,
-        "won": won, "low": won - 1, "high": won + 1, "selected": selected,
-    }  # fmt: skip
+        "network": network,
+        "seed": seed,
+        "train_loss": 90.0 + seed,
+        "validation_loss": 100.0 + seed,
+        "won": won,
+        "low": won - 1,
+        "high": won + 1,
+        "selected": selected,
+    }
 
 
 def test_a_table_of_networks_has_median_range_and_the_selected_one():

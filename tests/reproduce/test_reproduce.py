@@ -313,9 +313,18 @@ def match_result(
     sums = [int(total) for total in np.sum(deals, axis=0)]
     pairs = dict.fromkeys(("knocks", "gins", "undercuts"), (0, 0))
     return MatchResult(
-        bots, 2 * len(deals), 0, "game", (sums[0], sums[1]), hands=2 * len(deals), voids=0, turns=0,
-        points=(sums[2], sums[3]), deals=each, **pairs,
-    )  # fmt: skip
+        bots,
+        2 * len(deals),
+        0,
+        "game",
+        (sums[0], sums[1]),
+        hands=2 * len(deals),
+        voids=0,
+        turns=0,
+        points=(sums[2], sums[3]),
+        deals=each,
+        **pairs,
+    )
 
 
 def test_the_claims_are_about_frozen_readings():

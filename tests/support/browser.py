@@ -23,9 +23,15 @@ class Browser:
 
     def __init__(self, folder: Path, width: int, height: int) -> None:
         self._command = [
-            str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
-            f"--user-data-dir={folder}", f"--window-size={width},{height}", "about:blank",
-        ]  # fmt: skip
+            str(CHROMIUM),
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--remote-debugging-port=0",
+            f"--user-data-dir={folder}",
+            f"--window-size={width},{height}",
+            "about:blank",
+        ]
         self._numbers = itertools.count(1)
 
     async def __aenter__(self) -> Browser:

@@ -31,8 +31,11 @@ def play_and_hash() -> str:
 def test_uncompiled_kernels_play_the_same_games():
     script = "import interpreted; from test_interpreted import play_and_hash; print(play_and_hash())"
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, cwd=HERE,
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        cwd=HERE,
         env={"PYTHONPATH": f"{HERE.parents[1]}:{HERE}", "PATH": ""},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == play_and_hash()

@@ -127,12 +127,15 @@ def test_all_workers_are_the_cores_that_the_process_may_use(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ([], (None, False)), (["--workers", "2"], (2, False)), (["--workers", "all"], ("all", False)),
-        (["--ray"], (None, True)), (["--ray", "--workers", "3"], (3, True)),
+        ([], (None, False)),
+        (["--workers", "2"], (2, False)),
+        (["--workers", "all"], ("all", False)),
+        (["--ray"], (None, True)),
+        (["--ray", "--workers", "3"], (3, True)),
         (["--ray", "a:1"], (None, "a:1")),
         (["--ray=a:1", "--hands"], (None, "a:1")),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("command", ["match", "tournament"])
 def test_the_commands_ask_for_workers_and_for_ray_with_or_without_an_address(
     monkeypatch, command, options, expected

@@ -88,9 +88,10 @@ def test_a_run_goes_on_from_its_checkpoint(done, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="iterations"):
         train_table(0)
     trainer.CHECKPOINT.write(
-        path, {"regrets": np.zeros((3, 2)), "sums": np.zeros((3, 2))},
+        path,
+        {"regrets": np.zeros((3, 2)), "sums": np.zeros((3, 2))},
         {"abstraction": "plus", "candidates": "all", "seed": 9, "exploration": 0.5, "iterations": 1},
-    )  # fmt: skip
+    )
     with pytest.raises(ArrayFileError, match="of another abstraction"):
         Trainer.resume(path)
 

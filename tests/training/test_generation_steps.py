@@ -266,9 +266,19 @@ def test_a_run_keeps_its_settings(tmp_path):
 
 def result(wins: tuple[int, int]) -> MatchResult:
     return MatchResult(
-        bots=("a", "b"), games=100, seed=7, episode="hand", wins=wins, hands=200, knocks=(1, 2), gins=(3, 4),
-        undercuts=(5, 6), voids=7, points=(100, 50), turns=2000,
-    )  # fmt: skip
+        bots=("a", "b"),
+        games=100,
+        seed=7,
+        episode="hand",
+        wins=wins,
+        hands=200,
+        knocks=(1, 2),
+        gins=(3, 4),
+        undercuts=(5, 6),
+        voids=7,
+        points=(100, 50),
+        turns=2000,
+    )
 
 
 def test_generations_follow_one_another_from_the_last_one_kept(tmp_path, monkeypatch):
@@ -304,9 +314,11 @@ def test_generations_follow_one_another_from_the_last_one_kept(tmp_path, monkeyp
     assert list(loop.run(tmp_path, 3, workers=1)) == []
     first = "generation-1.safetensors"
     assert fitted == [
-        ("simple", []), (first, ["simple"]), ("generation-2.safetensors", [first]),
+        ("simple", []),
+        (first, ["simple"]),
+        ("generation-2.safetensors", [first]),
         ("generation-3.safetensors", [first]),
-    ]  # fmt: skip
+    ]
     assert [each[:3] for each in trained_on] == [(5, 4, 6), (10, 4, 7), (10, 4, 8)]
     size = next(CandidateNetwork().parameters()).numel()
     assert [each[3] for each in trained_on[1:]] == [size, size], "both go on from the first's network"

@@ -106,8 +106,14 @@ def test_the_table_puts_the_best_first_by_values_and_without_them_by_deadwood():
         "pass                   15     4   39 %    0       1",
     ]
     assert [line.split()[0] for line in legend(False, ["ann"], ["bob"]).splitlines()] == [
-        "deadwood", "outs", "knock", "gin", "danger", "ann", "bob",
-    ]  # fmt: skip
+        "deadwood",
+        "outs",
+        "knock",
+        "gin",
+        "danger",
+        "ann",
+        "bob",
+    ]
     assert bots_text({"a": action("pass"), "b": action("take"), "c": action("pass")}).splitlines() == [
         "pass: a, c",
         "draw the upcard: b",
@@ -376,7 +382,7 @@ def test_every_bot_is_asked_and_those_that_cannot_answer_say_why(monkeypatch):
         (["--hand", HAND, "--upcard", "2D", "--you-deal"], "the other player is to move"),
         (["--record", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
     ],
-)  # fmt: skip
+)
 def test_positions_that_cannot_be_are_refused(arguments, message):
     with pytest.raises((ValueError, FileNotFoundError), match=message):
         run("explain", *arguments)

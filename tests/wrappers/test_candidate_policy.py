@@ -35,9 +35,15 @@ from gin_env.wrappers.sb3_weights import candidate_network_of  # noqa: E402
 def new_model(env=None, **settings) -> MaskablePPO:
     env = env or GinRummyVecEnv(8, "simple", seed=1, candidates=True)
     model = MaskablePPO(
-        SB3CandidatePolicy, env, n_steps=16, batch_size=64, n_epochs=1, seed=3, device="cpu",
+        SB3CandidatePolicy,
+        env,
+        n_steps=16,
+        batch_size=64,
+        n_epochs=1,
+        seed=3,
+        device="cpu",
         policy_kwargs={"hidden": 12} | settings,
-    )  # fmt: skip
+    )
     model.gin_env = env.describe_training()
     return model
 

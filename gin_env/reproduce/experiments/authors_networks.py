@@ -87,17 +87,21 @@ SOURCES = {
         "dual-inception", "models/DualInception/cp.ckpt", "Random256.csv: DI"
     ),
     "dual-inception-simple-all-stages": Source(
-        "dual-inception", "results/SimpleAll/Checkpoint/cp.ckpt", "SimpleAll.csv: DI",
+        "dual-inception",
+        "results/SimpleAll/Checkpoint/cp.ckpt",
+        "SimpleAll.csv: DI",
         "results/SimpleAll/winningRate.txt",
     ),
     "dual-inception-random-16-augmented": Source(
         "dual-inception", f"{_16}-DIA/Checkpoint/cp.ckpt", "Random16A.csv: DIA", f"{_16}-DIA/winningRate.txt"
     ),
     "dual-inception-16-random-16-augmented": Source(
-        "dual-inception-16", f"{_16}-DIA16/Checkpoint/cp.ckpt", "Random16A.csv: DIA16",
+        "dual-inception-16",
+        f"{_16}-DIA16/Checkpoint/cp.ckpt",
+        "Random16A.csv: DIA16",
         f"{_16}-DIA16/winningRate.txt",
     ),
-}  # fmt: skip
+}
 SAMPLE = "data/Random256Val-sample.csv"
 
 
@@ -401,9 +405,14 @@ def table(rows: Sequence[Row]) -> str:
             )
         )
     header = [
-        "network", "paper: games won", "its weights here (90 % interval)", "their log of games",
-        "paper: validation loss", "their log, last epoch", "error on their 779 rows (bias)",
-    ]  # fmt: skip
+        "network",
+        "paper: games won",
+        "its weights here (90 % interval)",
+        "their log of games",
+        "paper: validation loss",
+        "their log, last epoch",
+        "error on their 779 rows (bias)",
+    ]
     tables = [markdown(header, networks)]
     figure_6 = [(f"`{row['network']}`", row["paper"], row["measured"]) for row in kinds["figure 6"]]
     tables.append(markdown(["Figure 6", "paper", "its weights here"], figure_6))
@@ -422,9 +431,16 @@ def table(rows: Sequence[Row]) -> str:
     tables.append(markdown(header, rows_of_data))
     keys = ("data", "states", "mean", "deviation", "gin", "mean_without_gin", "negative", "over_10", "p")
     header = [
-        "data", "states", "mean score", "deviation", "gin, %", "mean without gin", "negative, %",
-        "deadwood over 10, %", "p (Kolmogorov-Smirnov)",
-    ]  # fmt: skip
+        "data",
+        "states",
+        "mean score",
+        "deviation",
+        "gin, %",
+        "mean without gin",
+        "negative, %",
+        "deadwood over 10, %",
+        "p (Kolmogorov-Smirnov)",
+    ]
     tables.append(plain_table(header, keys, kinds["dealing"]))
     return "\n\n".join(tables)
 

@@ -55,10 +55,14 @@ TONIC_OPTIONS: list[Row] = [
     )
 ]
 CONTROLS = (
-    "medium-paper", "medium-paper:knock_at=0,cautious_knock_at=0", "utility-paper",
-    "utility-paper:draw_above=0", "random-discard", "late-knock-paper:useful_draws=false",
+    "medium-paper",
+    "medium-paper:knock_at=0,cautious_knock_at=0",
+    "utility-paper",
+    "utility-paper:draw_above=0",
+    "random-discard",
+    "late-knock-paper:useful_draws=false",
     "simple:knock_at=0",
-)  # fmt: skip
+)
 MEDIUM_DROPS = tuple(f"medium-paper:minimum_drop={drop}" for drop in (1, 2, 3, 4, 5, 6, 8, 10))
 GENERATION: list[Row] = [
     {"label": f"`{opponent}`", "bot": "generation", "opponent": opponent}
@@ -67,10 +71,16 @@ GENERATION: list[Row] = [
 UTILITY: list[Row] = [
     {"label": f"`{bot}`", "bot": bot, "opponent": "utility-paper"}
     for bot in (
-        "tonic", "cfr-plus", "cfr", "fitness-cfr-paper", "late-knock-paper", "heuristics-paper",
-        "simple:knock_at=0", "generation",
+        "tonic",
+        "cfr-plus",
+        "cfr",
+        "fitness-cfr-paper",
+        "late-knock-paper",
+        "heuristics-paper",
+        "simple:knock_at=0",
+        "generation",
     )
-]  # fmt: skip
+]
 
 # --- Tonic's numbers ------------------------------------------------------------------------------------
 
@@ -113,9 +123,16 @@ def tuned_table(rows: Sequence[Row]) -> str:
 # --- Safe discards --------------------------------------------------------------------------------------
 
 ESTIMATORS = (
-    "uniform", "logistic", "logistic:normalised=true", "bayes-isru", "bayes", "nn", "ensemble",
-    "suit-equivariant", "shankar-cnn",
-)  # fmt: skip
+    "uniform",
+    "logistic",
+    "logistic:normalised=true",
+    "bayes-isru",
+    "bayes",
+    "nn",
+    "ensemble",
+    "suit-equivariant",
+    "shankar-cnn",
+)
 ALONE = ("uniform", "bayes")
 SWITCHES = {
     "discards": "",

@@ -165,15 +165,24 @@ PAPER_001 = [
 ]  # fmt: skip
 PAPER_002 = [
     Claim(
-        "The late knocker against Simple", ("late-knock-paper", "simple"), "70.1 ± 0.75", 70.05, 70.15,
+        "The late knocker against Simple",
+        ("late-knock-paper", "simple"),
+        "70.1 ± 0.75",
+        70.05,
+        70.15,
         error=0.89,  # ± 0.75 is its 90 % interval
     ),
-]  # fmt: skip
+]
 PAPER_004 = [
     *(
         Claim(
-            f"Two to three times the points of a dummy: {dummy}", ("utility-paper", dummy), "2 to 3",
-            2, 3, margin=0, unit="times",
+            f"Two to three times the points of a dummy: {dummy}",
+            ("utility-paper", dummy),
+            "2 to 3",
+            2,
+            3,
+            margin=0,
+            unit="times",
             note="The paper does not describe its dummy: three candidates from the weakest to the strongest.",
         )
         for dummy in ("random", "random-discard", "simple")
@@ -184,7 +193,7 @@ PAPER_004 = [
         )
         for dummy in ("random", "random-discard", "simple")
     ),
-]  # fmt: skip
+]
 
 
 def measure_claims(claims: Sequence[Claim], run: Run) -> list[Row]:

@@ -13,9 +13,16 @@ from gin_env.reproduce.experiment import Experiment, Row, Run, markdown
 from gin_env.training.estimators.positions import play_hands
 
 MEASURED = (
-    "uniform", "bayes-isru", "bayes", "logistic", "logistic:normalised=true", "nn", "shankar-cnn",
-    "ensemble", "suit-equivariant",
-)  # fmt: skip
+    "uniform",
+    "bayes-isru",
+    "bayes",
+    "logistic",
+    "logistic:normalised=true",
+    "nn",
+    "shankar-cnn",
+    "ensemble",
+    "suit-equivariant",
+)
 HANDS = 1000
 REPEATS = 5
 

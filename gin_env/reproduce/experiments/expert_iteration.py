@@ -278,9 +278,14 @@ def expert_iteration_table(rows: Sequence[Row]) -> str:
         if "taught" in row
     ]
     header = [
-        "taught", "scale", "positions learned", "gain by other worlds", "gain by the true hands",
-        "decisions changed, %", "selected",
-    ]  # fmt: skip
+        "taught",
+        "scale",
+        "positions learned",
+        "gain by other worlds",
+        "gain by the true hands",
+        "decisions changed, %",
+        "selected",
+    ]
     matches = [
         (f"{row['bot']} against `{row['opponent']}`", f"{row['games']:,}", interval(row))
         for row in rows

@@ -217,8 +217,12 @@ def measure_early_knock(run: Run) -> list[Row]:
         alone = FitnessCfrBot(early_knock=limit, table=silent)
         alone.name = f"{V4} that knocks at {limit} only"
         pairs: list[tuple[str | Agent, str]] = [
-            (added, V4), (added, "simple"), (alone, V4), (alone, "simple"), (V4, f"simple:knock_at={limit}"),
-        ]  # fmt: skip
+            (added, V4),
+            (added, "simple"),
+            (alone, V4),
+            (alone, "simple"),
+            (V4, f"simple:knock_at={limit}"),
+        ]
         for curve, (bot, opponent) in zip(CURVES, pairs, strict=True):
             rows.append(match_row(run.match(bot, opponent, 20_000), curve=curve, threshold=limit))
     return rows

@@ -42,9 +42,15 @@ FIGURE_7_HAND = "3C 6H 7H 9H TH AS 5S TS 5D 7D TD"
 """Figure 7b; the caption says that it is the opponent's hand, but the scored cards are these."""
 FIGURE_7_NETWORK = "dual-inception-random-16"
 FIGURE_7 = {
-    "5S": (0.16, -29.9), "AS": (0.01, -32.4), "6H": (0.90, -29.2), "5D": (0.09, -29.4),
-    "7H": (0.13, -29.0), "3C": (0.10, -29.4), "7D": (0.40, -29.0), "9H": (0.53, -29.7),
-}  # fmt: skip
+    "5S": (0.16, -29.9),
+    "AS": (0.01, -32.4),
+    "6H": (0.90, -29.2),
+    "5D": (0.09, -29.4),
+    "7H": (0.13, -29.0),
+    "3C": (0.10, -29.4),
+    "7D": (0.40, -29.0),
+    "9H": (0.53, -29.7),
+}
 """Figure 7c and 7d: defensive and offensive score of each unmelded card."""
 
 

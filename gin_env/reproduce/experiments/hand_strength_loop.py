@@ -94,9 +94,13 @@ def loop_table(rows: Sequence[Row]) -> str:
             )
         )
     header = [
-        "generation", "its data explored by", "scores", "validation loss: median (range)",
-        "games won: median (range)", "the one selected by other games (90 % interval)",
-    ]  # fmt: skip
+        "generation",
+        "its data explored by",
+        "scores",
+        "validation loss: median (range)",
+        "games won: median (range)",
+        "the one selected by other games (90 % interval)",
+    ]
     return markdown(header, lines)
 
 

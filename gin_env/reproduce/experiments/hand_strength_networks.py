@@ -163,11 +163,16 @@ def networks_table(rows: Sequence[Row]) -> str:
             )
         )
     header = [
-        "network and data", "networks", "train loss: median", "paper",
-        "validation loss: median (lowest to highest)", "paper",
-        "games won: median (lowest to highest)", "paper (one network)",
+        "network and data",
+        "networks",
+        "train loss: median",
+        "paper",
+        "validation loss: median (lowest to highest)",
+        "paper",
+        "games won: median (lowest to highest)",
+        "paper (one network)",
         "the one selected by other games (90 % interval)",
-    ]  # fmt: skip
+    ]
     return markdown(header, lines)
 
 

@@ -153,10 +153,16 @@ def coverage_table(rows: Sequence[Row]) -> str:
                 cell(row, "independent"),
                 f"{row['points_held']:.1f} %" if whole else "",
             ]
-        )  # fmt: skip
+        )
     header = [
-        "", "a match", "win rate", "design effect", "deals paired", "games as independent", "points per hand",
-    ]  # fmt: skip
+        "",
+        "a match",
+        "win rate",
+        "design effect",
+        "deals paired",
+        "games as independent",
+        "points per hand",
+    ]
     return markdown(header, lines)
 
 

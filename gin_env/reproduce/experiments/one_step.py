@@ -226,9 +226,15 @@ def one_step_table(rows: Sequence[Row]) -> str:
         about = [f"`{row['opponent']}`", row["belief"], _length(row["turns"]), row["samples"], row["caution"]]
         lines.append([*about, *cells, f"{100 * row['changed']:.1f}"])
     header = [
-        "against", "worlds", "rollouts", "number", "standard errors asked for",
-        "chance to win, points of 100", "points of the hand", "decisions changed, %",
-    ]  # fmt: skip
+        "against",
+        "worlds",
+        "rollouts",
+        "number",
+        "standard errors asked for",
+        "chance to win, points of 100",
+        "points of the hand",
+        "decisions changed, %",
+    ]
     return markdown(header, lines, "lllrrrrr")
 
 
@@ -251,8 +257,10 @@ def draw_one_step(rows: Sequence[Row], path: Path, origin: str) -> None:
                 [row["samples"] for row in line],
                 [row["won"] for row in line],
                 [1.96 * row["won_error"] for row in line],
-                marker="o", capsize=3, label=f"{belief}, {_length(turns)}",
-            )  # fmt: skip
+                marker="o",
+                capsize=3,
+                label=f"{belief}, {_length(turns)}",
+            )
         axes.axhline(0, color="grey", linewidth=1)
         axes.set_xscale("log", base=2)
         axes.set_xticks(COUNTS, [str(count) for count in COUNTS])

@@ -50,8 +50,11 @@ PAIRS, RUNS, DESIRED = 0, 1, 2
 FILTERS = {"pairs": PAIRS, "runs": RUNS, "desired": DESIRED}
 """Keeps pairs; cards two ranks beyond a run; cards that the opponent is believed to want."""
 TUNED: dict[str, Any] = {
-    "increment": 0.1, "decrement": 0.2, "decline": 0.5, "knock_at": (10, 10, 10, 10, 5, 0)
-}  # fmt: skip
+    "increment": 0.1,
+    "decrement": 0.2,
+    "decline": 0.5,
+    "knock_at": (10, 10, 10, 10, 5, 0),
+}
 """The numbers that ``gin-rummy tune tonic`` found, written out."""
 BASES: dict[str, dict[str, Any]] = {TONIC: PAPER_BOTS[TONIC].parameters, "the tuned Tonic": TUNED}
 
