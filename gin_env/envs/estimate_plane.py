@@ -1,4 +1,4 @@
-"""The observation's estimate plane, filled by any estimator, with a memory for each seat of each game."""
+"""The estimate plane of the observation, with an estimator memory for each seat of each game."""
 
 from __future__ import annotations
 
@@ -13,33 +13,35 @@ ESTIMATE = LAYOUT["estimate"].slice
 
 
 class EstimatePlane:
-    """What an environment keeps for its estimator.
+    """The estimator of an environment and its memories.
 
     Parameters
     ----------
-    estimator : a name, with parameters or without, or an object, see `gin_env.estimators.resolve`.
-    num_games : games of the environment.
+    estimator : a name, with or without parameters, or an object; see `gin_env.estimators.resolve`.
+    num_games : number of games of the environment.
     """
 
     def __init__(self, estimator: str | Estimator, num_games: int) -> None:
         self.estimator = resolve(estimator)
-        self._memory = self.estimator.new_memory(2 * num_games)  # of player p in game g: 2 g + p
+        self._memory = self.estimator.new_memory(2 * num_games)  # player p of game g has slot 2 g + p
 
-    def forget(self, rows: np.ndarray) -> None:
-        """Clear the memories of these games: another episode begins, maybe against another opponent."""
+    def forget(self, which: np.ndarray) -> None:
+        """Clear the memories of these games at the start of an episode."""
         if not is_observed(self.estimator):
-            slots = np.concatenate([2 * rows, 2 * rows + 1])
+            slots = np.concatenate([2 * which, 2 * which + 1])
             self._memory[slots] = self.estimator.new_memory(len(slots))
 
     def observe(
-        self, games: Games, rows: np.ndarray, player: int, observations: np.ndarray | None = None
+        self, games: Games, which: np.ndarray, player: int, observations: np.ndarray | None = None
     ) -> np.ndarray:
-        """float32 (k, OBSERVATION_SIZE): what `player` sees in these games of `games`, perhaps in an array of
-        the caller."""
-        observations = games.observations(rows, player, observations)
+        """Return the observations of `player` in these games: float32 (k, OBSERVATION_SIZE).
+
+        `observations` is an array to fill; default: a new one.
+        """
+        observations = games.observations(which, player, observations)
         if not is_observed(self.estimator):
-            hands = games.state["private"]["hand"][rows, 1 - player]
+            hands = games.state["private"]["hand"][which, 1 - player]
             observations[:, ESTIMATE] = advance_slots(
-                self.estimator, games.views(rows, player), hands, self._memory, 2 * rows + player
+                self.estimator, games.views(which, player), hands, self._memory, 2 * which + player
             )
         return observations

@@ -49,19 +49,19 @@ REGISTERED_ID = "gin_env/gin_rummy-v0"
 
 
 def env(**kwargs: Any) -> AECEnv:
-    """`raw_env` in PettingZoo's usual wrappers; takes the same keywords."""
+    """Return `raw_env` in PettingZoo's usual wrappers; takes the same keywords."""
     return usual_wrappers(raw_env(**kwargs))
 
 
 def usual_wrappers(raw: AECEnv) -> AECEnv:
-    """An environment with action masks in PettingZoo's usual wrappers: an illegal action ends the episode."""
+    """Return an environment in PettingZoo's usual wrappers, where an illegal action ends the episode."""
     wrapped: AECEnv = _TerminateIllegalWrapper(raw, illegal_reward=-1)
     wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
     return wrappers.OrderEnforcingWrapper(wrapped)
 
 
 class _TerminateIllegalWrapper(wrappers.TerminateIllegalWrapper):
-    """PettingZoo's judges an action by the last mask that it handed out; here callers cannot change that."""
+    """Returns a copy of the mask, since PettingZoo's wrapper checks actions against the one it returned."""
 
     def observe(self, agent: str) -> dict[str, np.ndarray] | None:
         observation = super().observe(agent)
@@ -83,17 +83,17 @@ def register() -> None:
 
 
 class TwoPlayers(AECEnv):
-    """What environments of two players at a table have in common, whatever they play."""
+    """The common part of the two-player environments."""
 
     _begun = False
     _screen: Screen
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """The same object at each call."""
+        """Return the same space object at each call."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """The same object at each call."""
+        """Return the same space object at each call."""
         return self.action_spaces[agent]
 
     def close(self) -> None:
@@ -102,12 +102,12 @@ class TwoPlayers(AECEnv):
 
     def _check_reset(self) -> None:
         if not self._begun:
-            raise ResetNeeded("call reset() first: no cards have been dealt yet")
+            raise ResetNeeded("call reset() first")
 
-    def _player_number(self, agent: str) -> int:
+    def _player_index(self, agent: str) -> int:
         if not self._begun or agent not in PLAYERS:
             self._check_reset()
-            raise ValueError(f"no agent {agent!r}: the agents are {', '.join(PLAYERS)}")
+            raise ValueError(f"unknown agent {agent!r}; the agents are {', '.join(PLAYERS)}")
         return 0 if agent == "player_0" else 1
 
 
@@ -174,15 +174,15 @@ class raw_env(TwoPlayers):
 
         Parameters
         ----------
-        seed : begins episode 0 of this seed. Without a seed the next episode of the same seed begins (the
-            first time: of a seed from the operating system). Whoever knows the seed knows the decks.
-        options : ``"deck"`` fixes the deal of the first hand: card ids in dealing order, two hands
-            alternately from player_0 on, the upcard, the stock in drawing order (the full deck: 20, 1, 31
-            cards). With ``episode="game"`` it may be a list of such decks, one for each hand; void hands use
-            up one too, and after the last one the decks come from the seed. ``"dealer"`` (0 or 1) fixes the
-            first dealer. Other options are ignored.
+        seed : begins episode 0 of this seed. Without a seed, the next episode of the same seed begins (the
+            first time, of a random seed). Anyone who knows the seed can reconstruct every deck.
+        options : ``"deck"`` fixes the deal of the first hand: card ids in dealing order, that is two hands
+            alternately, player_0 first, then the upcard, then the stock in drawing order (20, 1 and 31 cards
+            with the full deck). With ``episode="game"`` it may be a list of such decks, one for each hand
+            including void hands; later decks come from the seed. ``"dealer"`` (0 or 1) fixes the first
+            dealer. Other options are ignored.
 
-        Raises TypeError or ValueError if the seed, a deck or the dealer is invalid, and changes nothing then.
+        Raises TypeError or ValueError for an invalid seed, deck or dealer, without changing anything.
         """
         games = self.games
         decks, dealer = check_deal_options(options, self.rules, games.whole_game)
@@ -211,15 +211,15 @@ class raw_env(TwoPlayers):
             self.render()
 
     def step(self, action: int | None) -> None:
-        """Play an action of the agent whose turn it is; None once that agent is terminated.
+        """Play an action of the agent to move; None once that agent is terminated.
 
-        Raises IllegalActionError (a ValueError), with the reason, for an integer that is not a legal action,
-        and TypeError for anything that is not an integer; neither changes the game. Raises ValueError for an
-        action after the end, `gymnasium.error.ResetNeeded` before the first reset.
+        Raises IllegalActionError (a ValueError) with the reason for an illegal action, and TypeError for
+        anything but an integer; neither changes the game. Raises ValueError for an action after the end, and
+        `gymnasium.error.ResetNeeded` before the first reset.
         """
         if not self.agents:
             self._check_reset()
-            raise ValueError("the episode is over: call reset()")
+            raise ValueError("the episode is over; call reset()")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -240,12 +240,12 @@ class raw_env(TwoPlayers):
             self.render()
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """What `agent` may see, whether to move or not: a new float32 array (OBSERVATION_SIZE,) and the mask.
+        """Return the observation of `agent`: a float32 array (OBSERVATION_SIZE,) and the action mask.
 
-        The mask, int8 (107,), equals the one in ``infos[agent]``: all zeros unless the agent is to move, who
-        else has no candidates either. All arrays are the caller's own.
+        The mask, int8 (107,), equals that in ``infos[agent]``. Unless the agent is to move, it is all zeros
+        and there are no candidates. All arrays are new.
         """
-        player = self._player_number(agent)
+        player = self._player_index(agent)
         observation = {
             "observation": self._estimates.observe(self.games, self._index, player)[0],
             "action_mask": (
@@ -253,25 +253,25 @@ class raw_env(TwoPlayers):
             ),
         }
         if self._with_candidates:
-            rows, actions, table = self.games.candidates(self._index, player=player)
-            if not observation["action_mask"].any():  # as after an illegal action that ended the episode
+            rows, actions, context = self.games.candidates(self._index, player=player)
+            if not observation["action_mask"].any():  # such as after an illegal action that ended the episode
                 rows[:], actions[:] = 0, NO_ACTION
-            observation |= zip(ENTRIES, (rows[0], actions[0], table[0]), strict=True)
+            observation |= zip(ENTRIES, (rows[0], actions[0], context[0]), strict=True)
         return observation
 
     def player_view(self, agent: str) -> PlayerView:
-        """The view of `agent`, from which bots decide; `PlayerView.from_env` calls this."""
-        return self.games.views(self._index, self._player_number(agent))
+        """Return the view of `agent`, from which bots decide; `PlayerView.from_env` calls this."""
+        return self.games.views(self._index, self._player_index(agent))
 
-    # --- Showing --------------------------------------------------------------------------------------
+    # --- Rendering --------------------------------------------------------------------------------------
 
     def render(self) -> str | np.ndarray | None:
-        """Text, a picture, or None after drawing the window; see ``render_mode``."""
+        """Return text or an image, or None after drawing the window; see ``render_mode``."""
         if self.render_mode is not None:
             self._check_reset()
         return self._screen.render(self.games.state[0], self._last_hand)
 
-    # --- Inside ---------------------------------------------------------------------------------------
+    # --- Internals ---------------------------------------------------------------------------------------
 
     def _end_hand(self) -> None:
         """Pay the rewards of the hand."""
@@ -292,7 +292,7 @@ class raw_env(TwoPlayers):
         self.infos = {"player_0": {"action_mask": first}, "player_1": {"action_mask": second}}
 
     def _deads_step_first(self) -> str:
-        """TerminateIllegalWrapper, having ended the episode, calls this: nobody may move any more."""
+        """Clear the masks when TerminateIllegalWrapper, which calls this, has ended the episode."""
         self._mask = np.zeros(NUM_ACTIONS, np.int8)
         self.infos = {agent: {"action_mask": self._mask.copy()} for agent in self.agents}
         return super()._deads_step_first()

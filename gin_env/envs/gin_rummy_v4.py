@@ -215,7 +215,7 @@ class raw_env(TwoPlayers):
 
         The mask, int8 (110,), is all zeros unless the agent is to move. Both arrays are the caller's own.
         """
-        player = self._player_number(agent)
+        player = self._player_index(agent)
         game = self.games.state[0]
         hand, known = int(game["private"][player]["hand"]), int(game["public"]["shown"][1 - player])
         unknown = FULL_DECK & ~(hand | known | int(game["public"]["pile"]))

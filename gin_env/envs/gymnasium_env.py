@@ -2,10 +2,11 @@
 
 Both are thin layers over `gin_env.envs.learner_seat.LearnerSeat`. Observations are dicts as in the PettingZoo
 environment: ``{"observation": float32 (OBSERVATION_SIZE,), "action_mask": int8 (107,)}``, and with
-``candidates=True`` the three `ENTRIES` of `gin_env.observations.candidates`; the mask is also in the info.
-With ``flat=True`` they are the vector alone, for libraries and wrappers that know no dicts. Arrays are the
-caller's own for as long as she holds them: the kernels write into them, nothing is copied, and memory that
-she has dropped is used again.
+``candidates=True`` the three `ENTRIES` of `gin_env.observations.candidates`. The mask is also in the info.
+With ``flat=True`` observations are the vector alone, for libraries and wrappers without support for dicts.
+
+The kernels write directly into the returned arrays. An array is never overwritten while you hold a reference
+to it; once you drop it, its memory is reused.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ Observation: TypeAlias = dict[str, np.ndarray] | np.ndarray
 
 
 def check_contents(candidates: object, flat: object) -> tuple[bool, bool]:
-    """Both switches. Raises TypeError for other values, ValueError if both are on."""
+    """Return (candidates, flat). Raises TypeError unless both are bool, ValueError if both are True."""
     is_flat, with_candidates = check_switch("flat", flat), check_switch("candidates", candidates)
     if is_flat and with_candidates:
-        raise ValueError("flat=True shows the vector alone, and candidates=True needs a dict: leave one out")
+        raise ValueError("flat=True and candidates=True exclude each other: candidates need a dict")
     return with_candidates, is_flat
 
 
@@ -92,12 +93,12 @@ class GinRummyEnv(gymnasium.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode: number 0 of `seed`, or without a seed the one after the last.
+        """Begin an episode: number 0 of `seed`, or without a seed the episode after the last one.
 
         ``options={"deck": 52 card ids, "dealer": 0 or 1}`` fixes the deal as in `gin_rummy_v0.raw_env.reset`;
-        the agent is player 0. Whoever knows the seed knows the decks. Raises TypeError or ValueError for an
-        invalid seed, deck or dealer, and for a deck or a dealer with which the opponent always ends the hand
-        before the agent's first turn; nothing has changed then.
+        the agent is player 0. Anyone who knows the seed can reconstruct every deck. Raises TypeError or
+        ValueError for an invalid seed, deck or dealer, and if the opponent always ends the hand before the
+        agent's first turn; the environment is then unchanged.
         """
         games = self.seat.games
         decks, dealer = check_deal_options(options, games.rules, games.whole_game)
@@ -107,9 +108,9 @@ class GinRummyEnv(gymnasium.Env):
         return self._observe()
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Play one action. Raises RuntimeError when the episode is over or was never begun."""
+        """Play one action. Raises RuntimeError if the episode is over or has not begun."""
         if self.seat.done[0]:
-            raise RuntimeError("the episode is over (or not begun): call reset() before step()")
+            raise RuntimeError("the episode is over or has not begun; call reset() before step()")
         self.seat.step(np.array([check_action(action)], np.int64))
         observation, info = self._observe()
         over = bool(self.seat.done[0])
@@ -118,20 +119,20 @@ class GinRummyEnv(gymnasium.Env):
         return observation, float(self.seat.rewards[0]), over, False, info
 
     def action_masks(self) -> np.ndarray:
-        """int8 (107,): 1 for each legal action (the name that sb3-contrib looks for)."""
+        """Return the action mask, int8 (107,), under the name that sb3-contrib calls."""
         return self.seat.masks()[0]
 
     def describe_training(self) -> dict[str, Any]:
-        """What a model of Stable-Baselines3 that is trained here must remember.
+        """Return what a Stable-Baselines3 model trained here must store.
 
-        Set ``model.gin_env = env.unwrapped.describe_training()`` before saving it.
+        Set ``model.gin_env = env.unwrapped.describe_training()`` before you save the model.
         """
         games = self.seat.games
         episode: Episode = "game" if games.whole_game else "hand"
         return describe_training(games.rules, episode, self.seat.estimator, self._with_candidates)
 
     def render(self) -> Any:
-        """A text, an image (uint8 (height, width, 3)), or None after drawing in a window."""
+        """Return text or an image (uint8 (height, width, 3)), or None after drawing in a window."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() was called without a render_mode; pass it to gymnasium.make()")
             return None
@@ -206,10 +207,10 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         self._begun = False
         self._over = np.zeros(num_envs, np.bool_)
         """Games that wait for their next episode."""
-        most = np.iinfo(np.int64).max
+        self._max_steps = int(np.iinfo(np.int64).max)
         if max_episode_steps is not None:
-            most = check_integer("max_episode_steps", max_episode_steps, 1, most)
-        self._most_steps, self._steps = most, np.zeros(num_envs, np.int64)
+            self._max_steps = check_integer("max_episode_steps", max_episode_steps, 1, self._max_steps)
+        self._steps = np.zeros(num_envs, np.int64)
 
     def reset(
         self,
@@ -219,8 +220,8 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode in every game, or in those of ``options["reset_mask"]`` (bool (num_envs,)).
 
-        ``options`` may also fix the deal of all these games (``"deck"``, ``"dealer"``). Whoever knows the
-        seed knows the decks. Errors as for `GinRummyEnv.reset`; nothing has changed then.
+        ``options`` may also fix the deal of all these games (``"deck"``, ``"dealer"``). Errors are those of
+        `GinRummyEnv.reset` and change nothing.
         """
         options = dict(options or {})
         games = self._games_to_reset(options.pop("reset_mask", None))
@@ -236,9 +237,9 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
     def step(
         self, actions: np.ndarray
     ) -> tuple[Observation, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Play one action in each game: integers (num_envs,).
+        """Play one action in each game: integer array, shape (num_envs,).
 
-        Raises RuntimeError before the first `reset`, and if games are over that only `reset` may begin.
+        Raises RuntimeError before the first `reset`, and with ``"Disabled"`` autoreset if a game is over.
         """
         if not self._begun:
             raise RuntimeError("call reset() before step()")
@@ -247,7 +248,7 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
             return self._step_and_begin(actions)
         if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
             raise RuntimeError(
-                f"{self._over.sum()} games are over: call reset(options={{'reset_mask': ...}}) for them"
+                f"{self._over.sum()} games are over; call reset(options={{'reset_mask': ...}}) for them"
             )
         self.seat.step(actions, np.flatnonzero(~self._over))
         ended = np.flatnonzero(self.seat.done & ~self._over)
@@ -278,24 +279,23 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         return observation, self.seat.rewards, terminated, truncated, infos
 
     def _begin(self, games: np.ndarray) -> None:
-        """The next episode of these games."""
+        """Begin the next episode of these games."""
         self.seat.begin(games)
         self._steps[games] = 0
 
     def _out_of_steps(self, stepped: np.ndarray) -> np.ndarray:
-        """bool (num_envs,): which of the games that have just stepped, bool (num_envs,), may step no more."""
+        """Return which of the games that have just stepped reached the limit: bool (num_envs,)."""
         self._steps += stepped
-        return stepped & (self._steps >= self._most_steps)
+        return stepped & (self._steps >= self._max_steps)
 
     def action_masks(self) -> np.ndarray:
-        """int8 (num_envs, 107): 1 for each legal action."""
+        """Return the action masks: int8 (num_envs, 107)."""
         return self.seat.masks()
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """What each game has under a name, or returns if that is a method: ``call("action_masks")``.
+        """Return an attribute of each game, or the result of calling it: ``call("action_masks")``.
 
-        The name that Gymnasium's other vector environments have for it. Raises AttributeError for an unknown
-        one.
+        As in Gymnasium's other vector environments. Raises AttributeError for an unknown name.
         """
         value = getattr(self, name)
         value = value(*args, **kwargs) if callable(value) else value
@@ -304,11 +304,11 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         return (value,) * self.num_envs
 
     def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
-        """Change the opponents from the next hand of each game on; see `LearnerSeat.set_opponents`."""
+        """Change the opponents, starting with the next hand of each game; see `LearnerSeat.set_opponents`."""
         self.seat.set_opponents(opponent, weights)
 
     def render(self) -> tuple[Any, ...] | None:
-        """One picture or text per game, by ``render_mode``."""
+        """Return one image or text for each game, according to ``render_mode``."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() was called without a render_mode; pass it to make_vec()")
             return None
@@ -340,7 +340,7 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         return observation, infos
 
     def _final_infos(self, ended: np.ndarray, over: np.ndarray) -> dict[str, Any]:
-        """The last observations and the results of the games that ended, in Gymnasium's form."""
+        """Return the final observations and infos of the games that ended, in Gymnasium's format."""
         observations, masks = self.seat.observations(ended), self.seat.masks()[ended]
         final_obs = np.full(self.num_envs, None, object)
         for row, game in enumerate(ended):
@@ -357,19 +357,19 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         return {"final_obs": final_obs, "_final_obs": over, "final_info": final_info, "_final_info": over}
 
     def _results_of(self, ended: np.ndarray) -> dict[str, Any]:
-        """`hand_results` of these games in Gymnasium's form: with bool arrays that say whose they are."""
-        told = np.zeros(self.num_envs, np.bool_)
-        told[ended] = True
+        """Return `hand_results` of these games in Gymnasium's format, with a bool mask for each entry."""
+        present = np.zeros(self.num_envs, np.bool_)
+        present[ended] = True
         infos: dict[str, Any] = {}
         for name, values in hand_results(self.seat.games.results[ended]).items():
             infos[name] = np.zeros(self.num_envs, values.dtype)
             infos[name][ended] = values
-            infos[f"_{name}"] = told
+            infos[f"_{name}"] = present
         return infos
 
 
 def check_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """The mode. Raises ValueError for an unknown one."""
+    """Return the mode. Raises ValueError for an unknown mode."""
     try:
         return AutoresetMode(mode)
     except ValueError:
@@ -378,9 +378,9 @@ def check_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
 
 
 def hand_results(results: np.ndarray) -> dict[str, np.ndarray]:
-    """How hands ended (`HAND_RESULT` records (k,)), from the learner's side, as info entries (k,).
+    """Return the outcomes of hands (`HAND_RESULT` records (k,)) for the learner, as info entries (k,).
 
-    ``outcome`` is a text (see `OUTCOME_NAMES`; ``"illegal"`` where an illegal action ended the episode).
+    ``outcome`` is one of `OUTCOME_NAMES`, or ``"illegal"`` if an illegal action ended the episode.
     """
     outcomes = np.array([*OUTCOME_NAMES, "illegal"])
     return {

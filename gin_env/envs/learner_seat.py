@@ -1,9 +1,9 @@
-"""One seat for a learner, bots in the other: the core of the Gymnasium, vector and SB3 environments.
+"""A learner in one seat and bots in the other: the core of the Gymnasium, vector and SB3 environments.
 
-The learner is player 0 at every table (the first dealer is random and the deal alternates, so both seats
-are worth the same). She sees her own turns only: after each of her actions the opponents play inside until
-every unfinished game waits for her again. Rewards, hers and the opponents', add up in between, so she
-always sees how a hand ended, no matter who ended it.
+The learner is player 0 in every game; the first dealer is random and the deal alternates, so both seats are
+worth the same. The learner sees only its own turns: after each of its actions the opponents play until every
+unfinished game waits for the learner again. Rewards accumulate in between, so the learner always sees the
+outcome of a hand, whoever ended it.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from gin_env.support.compilation import kernel
 LEARNER, OPPONENT_SEAT = 0, 1
 IllegalAction: TypeAlias = Literal["raise", "lose"]
 ILLEGAL_ACTION = get_args(IllegalAction)
-MOST_SKIPPED = 1000
-"""Episodes that may be skipped in a row where the dealer is fixed: rules and an opponent can be such that the
-learner, if she deals, never has a turn."""
+MAX_SKIPPED = 1000
+"""Maximum number of consecutive episodes skipped with a fixed dealer. Some combinations of rules and opponent
+never give the learner a turn when it deals."""
 
 Opponents: TypeAlias = str | Agent | Sequence[str | Agent]
-"""One bot (name, path of a trained policy, or object), or several to choose from for each hand."""
+"""One bot (name, path of a trained policy, or object), or several from which each hand draws one."""
 
 
 class LearnerSeat:
-    """`num_games` tables with a learner at one side.
+    """A batch of games with a learner in one seat.
 
     Parameters
     ----------
     num_games, rules, episode, reward : see `gin_env.batch.Games`.
-    opponent : one bot, or a list to choose from with equal probability for each hand.
+    opponent : one bot, or a list from which each hand draws one with equal probability.
     illegal_action : ``"raise"`` refuses an illegal action and changes nothing; ``"lose"`` ends the episode
         with reward -1.
-    estimator : what fills the observations' estimate plane, see `gin_env.estimators.resolve`.
+    estimator : fills the estimate plane of the observations, see `gin_env.estimators.resolve`.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class LearnerSeat:
         self._rows = Buffers((num_games, DISCARD_ROWS, NUM_FEATURES), np.float32)
         self.lose_on_illegal = illegal_action == "lose"
         self.rewards = np.zeros(num_games, np.float32)
-        """float32 (num_games,): the learner's rewards of the last step."""
+        """The learner's rewards of the last step: float32 (num_games,)."""
         self.seeds = np.random.SeedSequence().generate_state(num_games, np.uint64)
         self.episodes = np.zeros(num_games, np.uint64)
         self._bots: list[Agent] = []
@@ -82,16 +82,16 @@ class LearnerSeat:
 
     @property
     def done(self) -> np.ndarray:
-        """bool (num_games,): the episode ended in the last step."""
+        """Whether the episode ended in the last step: bool (num_games,)."""
         return self.games.done
 
     @property
     def estimator(self) -> Estimator:
-        """What fills the estimate plane."""
+        """The estimator of the estimate plane."""
         return self._estimates.estimator
 
     def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
-        """Choose opponents from this pool from the next hand of each game on; current hands are played out.
+        """Draw opponents from this pool, starting with the next hand of each game.
 
         `weights` are relative frequencies (default: equal). Raises TypeError or ValueError if the pool or the
         weights are invalid.
@@ -104,8 +104,8 @@ class LearnerSeat:
         for bot in pool:
             if isinstance(bot, Clairvoyant):
                 raise ValueError(
-                    f"bot {bot.name!r} must be told its opponent's hand: "
-                    "it plays in play_match(..., clairvoyant=True) only"
+                    f"bot {bot.name!r} sees its opponent's hand; "
+                    "use it only in play_match(..., clairvoyant=True)"
                 )
         shares = np.ones(len(pool)) if weights is None else _check_weights(weights, len(pool))
         seated = np.unique(self._bot_of_game) if self._bots else np.empty(0, np.intp)
@@ -115,7 +115,7 @@ class LearnerSeat:
         self._pool_shares = np.cumsum(shares / shares.sum())
 
     def reseed(self, game: int, seed: int | None) -> None:
-        """The next episode of `game` is number 0 of this seed (None: the episode after the last one)."""
+        """Set the next episode of `game` to number 0 of this seed (None: continue after the last one)."""
         if seed is not None:
             self.seeds[game] = check_seed(seed)
             self.episodes[game] = 0
@@ -127,9 +127,9 @@ class LearnerSeat:
         decks: Sequence[np.ndarray] = (),
         dealer: int | None = None,
     ) -> None:
-        """`reseed` each of `games` and `begin` it; if `begin` refuses the deals, everything is as it was.
+        """`reseed` and `begin` each of `games`; nothing changes if `begin` refuses the deals.
 
-        `seeds` has an entry for every game there is.
+        `seeds` has an entry for every game of the batch.
         """
         before = self._copy() if len(decks) or dealer is not None else None
         for game in games.tolist():
@@ -154,16 +154,15 @@ class LearnerSeat:
             array[:] = copy
 
     def begin(self, games: np.ndarray, decks: Sequence[np.ndarray] = (), dealer: int | None = None) -> None:
-        """Begin the next episode in each of `games`; play the opponents' turns before the learner's first.
+        """Begin the next episode in each of `games` and play the opponents' turns before the learner's first.
 
-        An opponent may end a hand before the learner has had a turn (281 of 200,000 against `simple`).
-        As an episode of one hand it would have no decision in it: it is skipped and the next one begins.
-        `decks` and `dealer` (see `deals.check_deal_options`) fix the deals. Raises ValueError if with such a
-        deck the opponent ends the hand before the learner has had a turn, and if with such a dealer that
-        happens in `MOST_SKIPPED` episodes in a row.
+        An opponent occasionally ends a hand before the learner's first turn. Such an episode of one hand has
+        no decision, so it is skipped. `decks` and `dealer` (see `deals.check_deal_options`) fix the deals.
+        Raises ValueError if the opponent ends the hand before the learner's first turn with these decks, or
+        in `MAX_SKIPPED` consecutive episodes with this dealer.
         """
         fixed = len(decks) > 0 or dealer is not None
-        began, skipped = games, 0
+        started, num_skipped = games, 0
         while len(games):
             self.games.begin(games, self.seeds[games], self.episodes[games])
             self.episodes[games] += np.uint64(1)
@@ -175,74 +174,76 @@ class LearnerSeat:
             games = games[self.games.done[games]]
             if len(decks) and len(games):
                 raise ValueError("with this deck the opponent ends the hand before the learner's first turn")
-            skipped += 1
-            if dealer is not None and len(games) and skipped >= MOST_SKIPPED:
+            num_skipped += 1
+            if dealer is not None and len(games) and num_skipped >= MAX_SKIPPED:
                 raise ValueError(
-                    f"with this dealer the opponent ended {skipped} episodes in a row before the learner's "
-                    "first turn: leave the option 'dealer' out, or change the rules or the opponent"
+                    f"with this dealer the opponent ended {num_skipped} consecutive episodes before the "
+                    "learner's first turn; omit the option 'dealer', or change the rules or the opponent"
                 )
-        self._estimates.forget(began)
+        self._estimates.forget(started)
 
     def step(self, actions: np.ndarray, playing: np.ndarray | None = None) -> None:
-        """Play the learner's int64 (num_games,) actions and the opponents' replies; set `rewards` and `done`.
+        """Play the learner's actions and the opponents' replies; set `rewards` and `done`.
 
-        `playing` are the games in which she acts, none of which may be over (`begin` starts them); default:
-        all. With ``illegal_action="raise"`` an IllegalActionError leaves everything as it was.
+        Parameters
+        ----------
+        actions : int64 array, shape (num_games,).
+        playing : indices of the games in which the learner acts, none of which may be over; default: all.
+
+        With ``illegal_action="raise"`` an IllegalActionError leaves everything unchanged.
         """
-        table = self.games
+        games = self.games
         if playing is None:
-            playing = table.everyone
+            playing = games.everyone
         else:
             actions = actions[playing]
         if self.lose_on_illegal:
-            illegal = table.find_illegal(playing, actions)
+            illegal = games.find_illegal(playing, actions)
             lost, playing, actions = playing[illegal], playing[~illegal], actions[~illegal]
-            table.play_legal(playing, actions)
-            table.rewards[lost] = -1
-            table.done[lost] = True
-            table.results["ended"][lost] = False
+            games.play_legal(playing, actions)
+            games.rewards[lost] = -1
+            games.done[lost] = True
+            games.results["ended"][lost] = False
         else:
-            table.play(playing, actions, checked=False)
+            games.play(playing, actions, checked=False)
         self._seat_opponents_of_new_hands(playing)
         self._play_opponents(playing)
-        self.rewards = table.rewards.copy()
-        table.rewards[:] = 0
+        self.rewards = games.rewards.copy()
+        games.rewards[:] = 0
 
     def observations(self, games: np.ndarray | None = None) -> np.ndarray:
-        """float32 (k, OBSERVATION_SIZE): what the learner sees; no array that the caller still holds."""
+        """Return the learner's observations: float32 (k, OBSERVATION_SIZE), never an array still in use."""
         if games is not None:
             return self._estimates.observe(self.games, games, LEARNER)
         return self._estimates.observe(self.games, self.games.everyone, LEARNER, self._observations.take())
 
     def masks(self) -> np.ndarray:
-        """int8 (num_games, 107): the learner's legal actions (all zero in a game that is over)."""
+        """Return the learner's action masks: int8 (num_games, 107), all zero in a game that is over."""
         masks = self.games.masks(self.games.everyone)
         if self.lose_on_illegal:
             masks[self.done] = 0
         return masks
 
     def candidates(self, games: np.ndarray | None = None) -> dict[str, np.ndarray]:
-        """What the learner may do, as the `ENTRIES` of candidates (k, ...); no arrays that the
-        caller still holds.
+        """Return the learner's candidates as a dict of the `ENTRIES`, never in arrays still in use.
 
-        There is no candidate in a game that is over.
+        A game that is over has no candidates.
         """
         rows = self._rows.take() if games is None else None
         games = self.games.everyone if games is None else games
-        rows, actions, table = self.games.candidates(games, rows, player=LEARNER)
+        rows, actions, context = self.games.candidates(games, rows, player=LEARNER)
         if self.lose_on_illegal:
             over = self.done[games]
             rows[over], actions[over] = 0, NO_ACTION
-        return dict(zip(ENTRIES, (rows, actions, table), strict=True))
+        return dict(zip(ENTRIES, (rows, actions, context), strict=True))
 
     def _seat_opponents_of_new_hands(self, games: np.ndarray) -> None:
-        """Where the last action ended one hand of a longer game, choose the opponent of the next."""
-        table = self.games
-        if table.whole_game:
-            self._seat_opponents(games[table.results["ended"][games] & ~table.done[games]])
+        """Draw the opponent of the next hand where the last action ended a hand but not the game."""
+        if self.games.whole_game:
+            self._seat_opponents(games[self.games.results["ended"][games] & ~self.done[games]])
 
     def _play_opponents(self, games: np.ndarray) -> None:
-        """Let the bots play until each of these games is over or waits for the learner."""
+        """Play the bots' turns until each of these games is over or waits for the learner."""
         waiting = self.games.waiting_for(OPPONENT_SEAT, games, checked=False)
         while len(waiting):
             play_seated(self.games, self._bots, self._bot_of_game[waiting], waiting)
@@ -250,30 +251,30 @@ class LearnerSeat:
             waiting = self.games.waiting_for(OPPONENT_SEAT, waiting, checked=False)
 
     def _seat_opponents(self, games: np.ndarray) -> None:
-        """Choose the opponent of each game's current hand from the pool, by the hand's own random number."""
+        """Draw the opponent of each game's current hand with the random number of that hand."""
         if len(self._bots) == 1 or not len(games):
             return
-        numbers = np.empty(len(games))
-        _opponent_numbers(self.games.state, games, numbers)
+        chances = np.empty(len(games))
+        _draw_chances(self.games.state, games, chances)
         self._bot_of_game[games] = self._pool_start + np.searchsorted(
-            self._pool_shares[:-1], numbers, side="right"
+            self._pool_shares[:-1], chances, side="right"
         )
 
 
-def _check_weights(weights: Any, count: int) -> np.ndarray:
-    """float64 (count,), at most 1: relative frequencies. Raises ValueError for what are none."""
-    wrong = f"expected {count} weights >= 0, not all of them 0, got {weights!r}"
+def _check_weights(weights: Any, size: int) -> np.ndarray:
+    """Return weights scaled to a maximum of 1: float64 (size,). Raises ValueError for invalid weights."""
+    message = f"weights must be {size} finite numbers >= 0, not all 0, not {weights!r}"
     try:
         shares = np.asarray(weights, float)
     except (OverflowError, TypeError, ValueError) as error:
-        raise ValueError(wrong) from error
-    if shares.shape != (count,) or not np.isfinite(shares).all() or (shares < 0).any() or not shares.any():
-        raise ValueError(wrong)
+        raise ValueError(message) from error
+    if shares.shape != (size,) or not np.isfinite(shares).all() or (shares < 0).any() or not shares.any():
+        raise ValueError(message)
     return shares / shares.max()  # their sum may be too large for a float
 
 
 def check_seeds(seed: Any, num_games: int) -> list[int | None]:
-    """One seed for each game, as Gymnasium's vector environments read the argument: n means n, n+1, ...
+    """Return one seed for each game; as in Gymnasium's vector environments, n means n, n + 1, ...
 
     Raises TypeError or ValueError for an invalid seed or a list of the wrong length.
     """
@@ -284,16 +285,16 @@ def check_seeds(seed: Any, num_games: int) -> list[int | None]:
         check_seed(first + num_games - 1)
         return [first + index for index in range(num_games)]
     if not isinstance(seed, Sequence | np.ndarray) or isinstance(seed, str):
-        raise TypeError(f"a seed is a non-negative integer, or a sequence of one for each game, not {seed!r}")
+        raise TypeError(f"seed must be a non-negative integer or one for each game, not {seed!r}")
     if len(seed) != num_games:
         raise ValueError(f"expected {num_games} seeds, got {len(seed)}")
-    return [None if one is None else check_seed(one) for one in seed]
+    return [None if game_seed is None else check_seed(game_seed) for game_seed in seed]
 
 
 @kernel
-def _opponent_numbers(state, games, numbers):
-    """Random numbers in [0, 1), one for each game's current hand."""
+def _draw_chances(state, games, chances):
+    """Write a random number in [0, 1) for each game's current hand."""
     for k in range(len(games)):
         game = state[games[k]]
         key = stream(game.hidden.deal_key, game.public.hand_number, OPPONENT)
-        numbers[k] = unit(mix(key, 0))
+        chances[k] = unit(mix(key, 0))

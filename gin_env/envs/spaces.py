@@ -14,29 +14,29 @@ from gin_env.observations.observation import OBSERVATION_SIZE
 
 
 def action_space() -> spaces.Discrete:
-    """The 107 actions, see `gin_env.game.actions`."""
+    """Return the space of the 107 actions, see `gin_env.game.actions`."""
     return spaces.Discrete(NUM_ACTIONS)
 
 
 def vector_space() -> spaces.Box:
-    """The observation vector, see `gin_env.observations.observation`."""
+    """Return the space of the observation vector, see `gin_env.observations.observation`."""
     return spaces.Box(-1.0, 1.0, (OBSERVATION_SIZE,), np.float32)
 
 
 def candidate_spaces() -> dict[str, spaces.Space[Any]]:
-    """The three entries of `gin_env.observations.candidates`; their bounds hold under all rules."""
-    most_saved = 10 * MAX_HAND_SIZE / 5  # the largest number of a row
-    most_score = np.iinfo(np.int16).max / 100
+    """Return the spaces of the three `ENTRIES` of candidates; the bounds hold under all rules."""
+    max_feature = 10 * MAX_HAND_SIZE / 5
+    max_score = np.iinfo(np.int16).max / 100
     boxes = (
-        spaces.Box(0, most_saved, (DISCARD_ROWS, NUM_FEATURES), np.float32),
+        spaces.Box(0, max_feature, (DISCARD_ROWS, NUM_FEATURES), np.float32),
         spaces.Box(NO_ACTION, NUM_ACTIONS - 1, (DISCARD_ROWS, 2), np.int64),
-        spaces.Box(0, most_score, (NUM_TABLE,), np.float32),
+        spaces.Box(0, max_score, (NUM_TABLE,), np.float32),
     )
     return dict(zip(ENTRIES, boxes, strict=True))
 
 
 def observation_space(candidates: bool = False, flat: bool = False) -> spaces.Space[Any]:
-    """The observation vector with its action mask, and with the candidates if they are wanted, or alone."""
+    """Return the space of an observation: a dict with the mask and optionally candidates, or the vector."""
     if flat:
         return vector_space()
     entries: dict[str, spaces.Space[Any]] = {

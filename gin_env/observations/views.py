@@ -92,7 +92,7 @@ class PlayerView:
         """
         raw = env.unwrapped
         if agent not in raw.possible_agents:
-            raise ValueError(f"no agent {agent!r}: the agents are {', '.join(raw.possible_agents)}")
+            raise ValueError(f"unknown agent {agent!r}; the agents are {', '.join(raw.possible_agents)}")
         return raw.player_view(agent)
 
     @classmethod

@@ -145,13 +145,13 @@ def test_after_the_end_no_action_is_accepted(env):
     env.step(None)
     expect_unchanged(env, ValueError, "when an agent is dead, the only valid action is None", env.step, 106)
     env.step(None)
-    expect_unchanged(env, ValueError, "the episode is over: call reset()", env.step, 106)
-    expect_unchanged(env, ValueError, "the episode is over: call reset()", env.step, None)
+    expect_unchanged(env, ValueError, "the episode is over; call reset()", env.step, 106)
+    expect_unchanged(env, ValueError, "the episode is over; call reset()", env.step, None)
 
 
 @pytest.mark.parametrize("method", ["observe", "player_view"])
 def test_unknown_agents_are_refused_with_the_choices(env, method):
-    message = "no agent 'player_2': the agents are player_0, player_1"
+    message = "unknown agent 'player_2'; the agents are player_0, player_1"
     expect_unchanged(env, ValueError, message, getattr(env, method), "player_2")
     expect_unchanged(env, ValueError, message, PlayerView.from_env, env, "player_2")
 

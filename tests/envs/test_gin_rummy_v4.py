@@ -362,7 +362,7 @@ def test_nothing_works_before_the_first_reset_or_after_the_end():
         with pytest.raises(ResetNeeded):
             call()
     env.reset(options={"deck": deck_of(THREE_RUNS, LOOSE, "QS"), "dealer": 1})
-    with pytest.raises(ValueError, match="no agent 'nobody': the agents are player_0, player_1"):
+    with pytest.raises(ValueError, match="unknown agent 'nobody'; the agents are player_0, player_1"):
         env.observe("nobody")
     do(env, "knock with QS")
     score(env)

@@ -338,7 +338,7 @@ def test_bad_batches_of_actions_are_refused_and_change_nothing(actions, error):
 def test_vector_step_before_reset_and_bad_sizes():
     with pytest.raises(RuntimeError, match="reset"):
         GinRummyVectorEnv(2).step(np.zeros(2, int))
-    with pytest.raises(ValueError, match="at least one game"):
+    with pytest.raises(ValueError, match="num_games must be at least 1"):
         GinRummyVectorEnv(0)
     with pytest.raises(ValueError, match="expected 2 seeds"):
         GinRummyVectorEnv(2).reset(seed=[1, 2, 3])
@@ -367,7 +367,7 @@ def test_opponents_can_be_swapped_between_hands():
     assert lost > 20  # random hardly ever wins a hand, simple does
     with pytest.raises(ValueError, match="weights"):
         env.set_opponents(["simple"], weights=[-1])
-    with pytest.raises(ValueError, match="expected 1 weights >= 0"):
+    with pytest.raises(ValueError, match="weights must be 1 finite numbers"):
         env.set_opponents(["simple"], weights=[10**400])
 
 

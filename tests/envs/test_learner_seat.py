@@ -112,7 +112,7 @@ def test_a_dealer_with_whom_the_learner_never_has_a_turn_is_refused_and_changes_
     twin = GinRummyEnv(Plain(), Rules(opening_offer=False, max_turns=1))
     for one in (env, twin):
         one.reset(seed=1)
-    with pytest.raises(ValueError, match=r"ended 1000 episodes in a row .* leave the option 'dealer' out"):
+    with pytest.raises(ValueError, match=r"ended 1000 consecutive episodes .* omit the option 'dealer'"):
         env.reset(seed=2, options={"dealer": 0})
     for one in (env, twin):
         assert one.reset()[1]["action_mask"].any()

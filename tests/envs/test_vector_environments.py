@@ -178,7 +178,7 @@ def test_an_opponent_that_must_be_told_the_learners_hand_is_refused():
         def act_clairvoyantly(self, view, hands):
             return self.act(view)
 
-    with pytest.raises(ValueError, match="bot 'seer' must be told"):
+    with pytest.raises(ValueError, match="bot 'seer' sees its opponent's hand"):
         GinRummyVectorEnv(2, [Plain(), Clairvoyant()])
 
 
@@ -218,7 +218,7 @@ def test_sb3_steps_are_begun_and_then_waited_for():
         env.step_wait()
         with pytest.raises(RuntimeError, match="step_async"):
             env.step_wait()
-    with pytest.raises(ValueError, match="one action for each of 2 games"):
+    with pytest.raises(ValueError, match=r"actions must have shape \(2,\)"):
         env.step_async(np.zeros(3, int))
 
 
@@ -322,7 +322,7 @@ def test_disabled_autoreset_waits_for_reset():
     while not over.any():
         observation, _, over, _, infos = env.step(first_legal(infos["action_mask"]))
     before = observation["observation"].copy()
-    with pytest.raises(RuntimeError, match=r"games are over: call reset\(options=\{'reset_mask'"):
+    with pytest.raises(RuntimeError, match=r"games are over; call reset\(options=\{'reset_mask'"):
         env.step(np.zeros(3, np.int64))
     observation, infos = env.reset(options={"reset_mask": over})
     assert infos["action_mask"].any(axis=1).all()
@@ -353,7 +353,7 @@ def test_the_vectors_alone_are_those_of_the_dict():
 
 @pytest.mark.parametrize("make", [GinRummyEnv, GinRummyVectorEnv])
 def test_flat_observations_have_no_candidates(make):
-    with pytest.raises(ValueError, match="leave one out"):
+    with pytest.raises(ValueError, match="exclude each other"):
         make(flat=True, candidates=True)
     with pytest.raises(TypeError, match="flat"):
         make(flat="yes")

@@ -21,7 +21,7 @@ from faces import (
     same_array,
 )
 from helpers import action
-from learner_tables import MOST_SKIPPED, Chooser, DealRefusedError, Pool, Table
+from learner_tables import MAX_SKIPPED, Chooser, DealRefusedError, Pool, Table
 from reference_rules import NUM_ACTIONS, Game
 
 from gin_env.envs import learner_seat
@@ -49,7 +49,7 @@ class LearnerFace(Face):
         raise NotImplementedError
 
     def call(self, *call: Any) -> None:
-        with mock.patch.object(learner_seat, "MOST_SKIPPED", MOST_SKIPPED):
+        with mock.patch.object(learner_seat, "MAX_SKIPPED", MAX_SKIPPED):
             super().call(*call)
 
     @property

@@ -37,8 +37,8 @@ class Chooser:
         return np.array([POLICIES[self.name](np.flatnonzero(mask).tolist()) for mask in view.masks()])
 
 
-MOST_SKIPPED = 20
-"""What `learner_seat.MOST_SKIPPED` is here (see `LearnerFace`), so that the reference takes a moment only."""
+MAX_SKIPPED = 20
+"""What `learner_seat.MAX_SKIPPED` is here (see `LearnerFace`), so that the reference takes a moment only."""
 
 
 class DealRefusedError(ValueError):
@@ -84,7 +84,7 @@ class Table:
         skipped = -1
         while self.over or self.game is None:
             skipped += 1
-            if skipped and (decks or (dealer is not None and skipped == MOST_SKIPPED)):
+            if skipped and (decks or (dealer is not None and skipped == MAX_SKIPPED)):
                 raise DealRefusedError
             seed, episode = self.seed, self.episode
             assert seed is not None, "the first reset needs a seed, so that a failure can be repeated"
