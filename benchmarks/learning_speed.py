@@ -27,7 +27,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from gin_env import agents
 from gin_env.agents.turns import play_bot
 from gin_env.batch import Games
-from gin_env.observations.candidates import DISCARD_ROWS, NUM_FEATURES, NUM_TABLE
+from gin_env.observations.candidates import DISCARD_ROWS, NUM_CONTEXT, NUM_FEATURES
 from gin_env.reproduce import results
 from gin_env.reproduce.experiment import Row, Run
 from gin_env.reproduce.registry import find
@@ -134,7 +134,7 @@ def of_candidates() -> Callable[[], Rates]:
     games = positions()
     rows = np.empty((POSITIONS, DISCARD_ROWS, NUM_FEATURES), np.float32)
     actions = np.empty((POSITIONS, DISCARD_ROWS, 2), np.int64)
-    table = np.empty((POSITIONS, NUM_TABLE), np.float32)
+    table = np.empty((POSITIONS, NUM_CONTEXT), np.float32)
 
     def measure() -> Rates:
         begun = time.perf_counter()

@@ -57,7 +57,7 @@ from gin_env.game.match_odds import chances_to_win
 from gin_env.game.state import DISCARD, STOCK_ONLY
 from gin_env.matches.matches import play_match
 from gin_env.matches.provenance import describe_bot
-from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_FEATURES, NUM_TABLE
+from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_CONTEXT, NUM_FEATURES
 from gin_env.support.atomic import remove_partials
 from gin_env.support.exits import one_line_errors
 from gin_env.support.files import write_csv
@@ -187,7 +187,7 @@ class Choices:
     def __init__(self, capacity: int, rows: int) -> None:
         self.rows = np.empty((capacity, rows, NUM_FEATURES), np.float32)
         self.actions = np.empty((capacity, rows, 2), np.int64)
-        self.table = np.empty((capacity, NUM_TABLE), np.float32)
+        self.table = np.empty((capacity, NUM_CONTEXT), np.float32)
         self.chosen = np.empty(capacity, np.int64)
         self.log_chance = np.empty(capacity, np.float32)
         self.count = 0

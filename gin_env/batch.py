@@ -35,8 +35,10 @@ from gin_env.game.state import OVER, STATE
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.observations.candidates import check_arrays, check_written, write_candidates
 from gin_env.observations.compact import COMPACT, write_compact
+from gin_env.observations.illegal_actions import explain_illegal
 from gin_env.observations.observation import OBSERVATION_SIZE, write_observation
-from gin_env.observations.views import VIEW, PlayerView, explain_illegal, write_view
+from gin_env.observations.view_records import VIEW, write_view
+from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, is_integer, result_array
 from gin_env.support.compilation import kernel
 
@@ -264,20 +266,20 @@ class Games:
         games: np.ndarray,
         rows: np.ndarray | None = None,
         actions: np.ndarray | None = None,
-        table: np.ndarray | None = None,
+        context: np.ndarray | None = None,
         player: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The candidates of the players to move, or of one player: (rows, actions, table).
+        """The candidates of the players to move, or of one player: (rows, actions, context).
 
-        A player who is not to move has no action. Arrays that are given are overwritten and returned. Raises
+        A player who is not to move has no action. Arrays passed in are overwritten and returned. Raises
         ValueError if they do not fit.
         """
         if games is not self.everyone:
             games = self.check_games(games)
         seat = -1 if player is None else _seat(player)
-        rows, actions, table = check_arrays(len(games), rows, actions, table)
-        check_written(_write_candidates(self.state, games, seat, rows, actions, table))
-        return rows, actions, table
+        rows, actions, context = check_arrays(len(games), rows, actions, context)
+        check_written(_write_candidates(self.state, games, seat, rows, actions, context))
+        return rows, actions, context
 
     def views(self, games: np.ndarray, player: int | None = None, checked: bool = True) -> PlayerView:
         """The views (k,) of the players to move, or of one player."""
@@ -454,14 +456,14 @@ def _write_compact(state, games, player, records):
 
 
 @kernel
-def _write_candidates(state, games, player, rows, actions, table):
+def _write_candidates(state, games, player, rows, actions, context):
     after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
     complete = True
     for k in range(len(games)):
         game = state[games[k]]
         seat = game.public.to_move if player < 0 else player
         complete &= write_candidates(
-            game.public, game.private[seat], seat, rows[k], actions[k], table[k], after
+            game.public, game.private[seat], seat, rows[k], actions[k], context[k], after
         )
     return complete
 

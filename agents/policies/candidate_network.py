@@ -27,8 +27,8 @@ from gin_env.observations.candidates import (
     DISCARD_ROWS,
     DRAW_ROWS,
     NO_ACTION,
+    NUM_CONTEXT,
     NUM_FEATURES,
-    NUM_TABLE,
     VERSION,
 )
 from gin_env.support.checks import check_choice, check_integer
@@ -61,14 +61,14 @@ class CandidateScores(nn.Module):
     def __init__(self, hidden: int) -> None:
         super().__init__()
         self.row_first = nn.Linear(NUM_FEATURES, hidden)
-        self.table_first = nn.Linear(NUM_TABLE, hidden, bias=False)
+        self.table_first = nn.Linear(NUM_CONTEXT, hidden, bias=False)
         self.row_second = nn.Linear(hidden, hidden)
         self.outputs = nn.Linear(hidden, 4)  # the logits of both actions, and what they are worth
 
     def forward(
         self, rows: torch.Tensor, possible: torch.Tensor, table: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """(logits (n, 2 * k), values (n,)) of rows (n, k, NUM_FEATURES), bool (n, 2 * k), (n, NUM_TABLE)."""
+        """(logits (n, 2 * k), values (n,)) of rows (n, k, NUM_FEATURES), possible (n, 2 * k) and context."""
         hidden = torch.relu(self.row_first(rows) + self.table_first(table)[:, None])
         hidden = torch.relu(self.row_second(hidden))
         logits, worth = self.outputs(hidden).unflatten(2, (2, 2)).unbind(2)
@@ -106,7 +106,7 @@ class CandidatePolicy(nn.Module):
         """(logits (n, 107), values (n,)) of observations with candidates: draws and discards as they come.
 
         Takes the three entries of the observation: rows (n, 11, NUM_FEATURES), actions int64 (n, 11, 2) and
-        table (n, NUM_TABLE). The logit of an action that no candidate stands for is `IMPOSSIBLE`, its
+        table (n, NUM_CONTEXT). The logit of an action that no candidate stands for is `IMPOSSIBLE`, its
         probability 0.
         """
         drawing = actions[:, 1, 0] >= DRAW_STOCK  # the second row does not take the upcard
@@ -137,7 +137,7 @@ class QuickLogits:
     def __call__(self, rows: np.ndarray, table: np.ndarray) -> np.ndarray:
         """float32 (n, k, 2): the logits of both actions of each row, whether they can be done or not.
 
-        Takes rows float32 (n, k, NUM_FEATURES) and table float32 (n, NUM_TABLE).
+        Takes rows float32 (n, k, NUM_FEATURES) and table float32 (n, NUM_CONTEXT).
         """
         with torch.inference_mode():
             hidden = torch.addmm(self._first[1], torch.from_numpy(rows).flatten(0, 1), self._first[0])

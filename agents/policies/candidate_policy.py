@@ -23,11 +23,11 @@ from gin_env.batch import EPISODES, Episode
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.rules import Rules
 from gin_env.observations.candidates import (
+    CONTEXT,
     DISCARD_ROWS,
     DRAW_ROWS,
     NO_ACTION,
     NUM_FEATURES,
-    TABLE,
     VERSION,
     are_discarding,
 )
@@ -42,7 +42,7 @@ except ImportError as error:  # pragma: no cover - the tests have torch
 if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO
 
-_SCORES = [list(TABLE).index(name) for name in ("own_score", "opponent_score")]
+_SCORES = [list(CONTEXT).index(name) for name in ("own_score", "opponent_score")]
 
 
 def check_training(training: dict[str, Any]) -> tuple[Rules, Episode]:

@@ -27,7 +27,7 @@ from gin_env.game.history import first_mover, next_mover, upcard_after
 from gin_env.game.rules import MAX_TURNS, cards_in_deck
 from gin_env.game.state import DISCARD, NO_CARD
 from gin_env.game.streams import below, mix
-from gin_env.observations.candidates import new_arrays, write_discards, write_draws, write_table
+from gin_env.observations.candidates import new_arrays, write_context, write_discards, write_draws
 from gin_env.observations.knowledge import cards_missing, cards_unseen
 from gin_env.support.compilation import kernel
 
@@ -63,7 +63,7 @@ class Decisions(NamedTuple):
     actions: np.ndarray
     """int64 (n, k, 2)"""
     table: np.ndarray
-    """float32 (n, NUM_TABLE)"""
+    """float32 (n, NUM_CONTEXT)"""
     taken: np.ndarray
     """int64 (n,)"""
 
@@ -321,6 +321,6 @@ def write_past_decisions(view, past, held: np.ndarray, rest: np.ndarray, game, d
                         game.public, private, opponent, mine.rows[number], mine.actions[number], after
                     )
                     drawn += 1
-                write_table(game.public, private, opponent, mine.table[number])
+                write_context(game.public, private, opponent, mine.table[number])
                 mine.taken[number] = action
             play(game, action)

@@ -9,7 +9,7 @@ from gymnasium import spaces
 
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.rules import MAX_HAND_SIZE
-from gin_env.observations.candidates import DISCARD_ROWS, ENTRIES, NO_ACTION, NUM_FEATURES, NUM_TABLE
+from gin_env.observations.candidates import DISCARD_ROWS, ENTRIES, NO_ACTION, NUM_CONTEXT, NUM_FEATURES
 from gin_env.observations.observation import OBSERVATION_SIZE
 
 
@@ -30,7 +30,7 @@ def candidate_spaces() -> dict[str, spaces.Space[Any]]:
     boxes = (
         spaces.Box(0, max_feature, (DISCARD_ROWS, NUM_FEATURES), np.float32),
         spaces.Box(NO_ACTION, NUM_ACTIONS - 1, (DISCARD_ROWS, 2), np.int64),
-        spaces.Box(0, max_score, (NUM_TABLE,), np.float32),
+        spaces.Box(0, max_score, (NUM_CONTEXT,), np.float32),
     )
     return dict(zip(ENTRIES, boxes, strict=True))
 

@@ -145,7 +145,7 @@ def deal(game) -> None:
 
 # --- Legal actions ------------------------------------------------------------------------------------
 
-# What `illegality` answers; `gin_env.observations.views.explain_illegal` puts it into words.
+# What `illegality` answers; `gin_env.observations.illegal_actions.explain_illegal` puts it into words.
 LEGAL = 0
 NO_SUCH_ACTION = 1  # not a number from 0 to 106
 HAND_IS_OVER = 2

@@ -25,7 +25,7 @@ from gin_env.game.state import NO_CARD, OFFER
 from gin_env.support.compilation import kernel
 
 _HIGHEST_VALUES = np.array([min(mask.bit_length(), 10) for mask in range(SUIT_MASK + 1)], np.uint8)
-"""uint8 (8192,): for each 13-bit mask of ranks, the points of the dearest."""
+"""uint8 (8192,): for each 13-bit mask of ranks, the points of the highest."""
 
 FACE_CARDS = (ACES << 10) | (ACES << 11) | (ACES << 12)
 """Jacks, queens and kings."""
@@ -107,7 +107,7 @@ def unmelded_cards(hand: int) -> int:
 
 @kernel
 def highest_value(mask: int) -> int:
-    """Points of the dearest card in the mask; 0 if it is empty."""
+    """Points of the highest card in the mask; 0 if it is empty."""
     return np.int64(_HIGHEST_VALUES[(mask | mask >> 13 | mask >> 26 | mask >> 39) & SUIT_MASK])
 
 

@@ -1,9 +1,9 @@
 """The observation in a fourteenth of its bytes, for replay buffers and for sending it elsewhere.
 
-A `COMPACT` record holds what a player observes: planes of cards as bit masks (bits are card ids), the rest as
-small integers. What follows from that (deadwood, the quality of discards, the uniform estimate) is left to
-`expand`, which makes the float32 vector: bit for bit what `Games.observations` gives, because the same
-function writes it. `expand_masks` makes the action masks.
+A `COMPACT` record holds what a player observes: planes of cards as bit masks (bits are card ids), all other
+values as small integers. `expand` computes the rest (deadwood, the quality of discards, the uniform estimate)
+and returns the float32 vector, equal bit for bit to that of `Games.observations`, because the same function
+writes it. `expand_masks` returns the action masks.
 
 >>> records = games.compact_observations(games.everyone)  # of the players to move
 >>> batch = expand(records[sample])
@@ -27,7 +27,7 @@ from gin_env.support.compilation import kernel
 COMPACT = np.dtype(
     [
         ("player", np.int8),  # the observer
-        ("hand", np.uint64),  # hers
+        ("hand", np.uint64),  # of the observer
         # As in `state.PUBLIC`:
         ("rules", RULES),
         ("knock_limit", np.int16),
@@ -52,8 +52,8 @@ COMPACT = np.dtype(
 def expand(records: np.ndarray, observations: np.ndarray | None = None) -> np.ndarray:
     """float32 (k, OBSERVATION_SIZE): the observation vectors of `COMPACT` records (k,).
 
-    `observations` may be given to be written into. Raises TypeError for anything but such records, ValueError
-    for records of no position of a hand.
+    The result is written into `observations` if you pass it. Raises TypeError for anything but such records,
+    ValueError for records that are not positions of a hand.
     """
     _check(records)
     observations = result_array(
@@ -64,7 +64,7 @@ def expand(records: np.ndarray, observations: np.ndarray | None = None) -> np.nd
 
 
 def expand_masks(records: np.ndarray) -> np.ndarray:
-    """int8 (k, 107): the observers' legal actions, zeros for those who are not to move.
+    """int8 (k, 107): the observers' legal actions, zeros for observers who are not to move.
 
     Errors as for `expand`.
     """
@@ -76,10 +76,10 @@ def expand_masks(records: np.ndarray) -> np.ndarray:
 
 def _check(records: np.ndarray) -> None:
     if not isinstance(records, np.ndarray) or records.dtype != COMPACT or records.ndim != 1:
-        raise TypeError("expected a one-dimensional array of dtype gin_env.observations.compact.COMPACT")
+        raise TypeError("records must be a one-dimensional array of dtype compact.COMPACT")
     wrong = _first_wrong(records)
     if wrong >= 0:
-        raise ValueError(f"record {wrong} is no position of a hand: it is damaged, or was never written")
+        raise ValueError(f"record {wrong} is not a position of a hand: it is damaged, or was never written")
 
 
 @kernel

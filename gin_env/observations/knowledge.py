@@ -1,4 +1,4 @@
-"""What a player knows for certain about the cards she cannot see, and the uniform estimate based on it."""
+"""What a player knows for certain about hidden cards, and the uniform estimate based on it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def cards_unseen(public, private, player: int) -> int:
 
 @kernel
 def cards_missing(public, player: int) -> int:
-    """How many of the unseen cards the opponent of `player` holds."""
+    """Number of unseen cards that the opponent of `player` holds."""
     opponent = 1 - player
     drawn = public.phase == DISCARD and public.to_move == opponent
     return np.int64(public.rules.hand_size) + drawn - count_cards(np.int64(public.shown[opponent]))
@@ -26,7 +26,7 @@ def cards_missing(public, player: int) -> int:
 
 @kernel
 def write_uniform(public, private, player: int, row: np.ndarray) -> None:
-    """Write the uniform estimate of `player` about her opponent's hand into float32 (52,)."""
+    """Write the uniform estimate of `player` about the opponent's hand into float32 (52,)."""
     known = np.int64(public.shown[1 - player])
     unseen = cards_unseen(public, private, player)
     share = np.float32(cards_missing(public, player) / max(count_cards(unseen), 1))

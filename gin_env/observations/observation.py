@@ -1,9 +1,9 @@
 """The observation: one flat float32 vector whose parts have names.
 
-Ten planes with a value for each card, then single values for the table; all lie in [-1, 1]. `LAYOUT` says
-where each part lies, `planes` and `scalars` give zero-copy views; `gin_env.observations.compact` is the same
-in a fourteenth of the bytes. All parts are from the observer's side ("own", "opponent"), so the same policy
-plays both seats.
+Ten planes hold one value for each card; single values follow. All values are in [-1, 1]. `LAYOUT` says where
+each part is; `planes` and `scalars` return zero-copy views. `gin_env.observations.compact` stores the same
+observation in a fourteenth of the bytes. All parts are from the observer's side ("own", "opponent"), so one
+policy plays both seats.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LAYOUT_VERSION = 0
 PLANES = {
     "hand": "1 for each card in the own hand",
     "upcard": "1 for the top card of the discard pile (none while the player who took it has not discarded)",
-    "taken": "1 for the card just taken from the pile: it may not be discarded in this turn",
+    "taken": "1 for the card just taken from the pile: it must not be discarded in this turn",
     "own_discards": "cards in the pile that the observer discarded: 1 / (1 + turns since then)",
     "opponent_discards": "cards in the pile that the opponent discarded: 1 / (1 + turns since then)",
     "opponent_declined": "1 for cards in the pile that the opponent could have taken and did not",
@@ -52,7 +52,7 @@ SCALARS = {
     "turn": "turns played / Rules.max_turns",
     "deadwood": "least deadwood of the own hand (when discarding: after the best discard) / 100",
     "upcard_gain": (
-        "if she may take the upcard: deadwood that it saves, after the best discard, / 30, within [-1, 1]"
+        "if the observer may take the upcard: deadwood saved, after the best discard, / 30, within [-1, 1]"
     ),
     "own_score": "own score / target score, at most 1",
     "opponent_score": "opponent's score / target score, at most 1",
@@ -65,7 +65,7 @@ OBSERVATION_SIZE = NUM_PLANES * NUM_CARDS + len(SCALARS)
 
 @dataclass(frozen=True)
 class Part:
-    """Where one named part of the observation lies, its shape and its meaning."""
+    """The place of one named part of the observation, its shape and its meaning."""
 
     slice: slice
     shape: tuple[int, ...]
@@ -102,13 +102,13 @@ def part(observation: np.ndarray, name: str) -> np.ndarray:
     """Zero-copy view of one named part: (..., 4, 13) for a card plane, (...) for a single value."""
     _check_shape(observation)
     if name not in LAYOUT:
-        raise ValueError(f"no part {name!r} in the observation; the parts are {', '.join(LAYOUT)}")
+        raise ValueError(f"unknown part {name!r}; the parts of an observation are {', '.join(LAYOUT)}")
     where = LAYOUT[name]
     return observation[..., where.slice].reshape(observation.shape[:-1] + where.shape)
 
 
 def layout_table() -> str:
-    """The layout as a Markdown table (docs/observation.md holds this one)."""
+    """The layout as a Markdown table, for docs/observation.md."""
     lines = ["| part | where | shape | value |", "|---|---|---|---|"]
     for name, where in LAYOUT.items():
         place = f"{where.slice.start}:{where.slice.stop}" if where.shape else str(where.slice.start)
@@ -120,10 +120,10 @@ def layout_table() -> str:
 def _check_shape(observation: np.ndarray) -> None:
     if not isinstance(observation, np.ndarray):
         raise TypeError(
-            f"an observation is a numpy array (..., {OBSERVATION_SIZE}), not {type(observation).__name__}"
+            f"observation must be a numpy array (..., {OBSERVATION_SIZE}), not {type(observation).__name__}"
         )
     if observation.shape[-1:] != (OBSERVATION_SIZE,):
-        raise ValueError(f"an observation has {OBSERVATION_SIZE} values, not shape {observation.shape}")
+        raise ValueError(f"observation must have shape (..., {OBSERVATION_SIZE}), not {observation.shape}")
 
 
 # --- Writing it ---------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def _write_qualities(public, private, player: int, row):
 @kernel
 def _write_discard_qualities(hand: int, allowed: int, row) -> int:
     qualities = row[_AT.discard_quality : _AT.discard_quality + NUM_CARDS]
-    deadwood_after_discards(hand, qualities)  # the plane first holds these points, then what they are worth
+    deadwood_after_discards(hand, qualities)  # the plane holds the deadwood first, then the qualities
     least = np.int64(255)
     remaining = allowed
     while remaining:

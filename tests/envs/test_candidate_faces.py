@@ -112,7 +112,7 @@ def test_single_vector_and_sb3_environments_show_the_same_candidates_through_aut
                 same(observation, (alone[number][name] for name in ENTRIES))
                 assert not offered(observation)
                 assert not observation["candidate_rows"].any()
-            assert last["candidate_table"].any(), "the table is still to be seen"
+            assert last["candidate_context"].any(), "the table is still to be seen"
             alone[number] = singles[number].reset()[0]
     assert ended > 8
 

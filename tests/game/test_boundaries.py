@@ -152,16 +152,16 @@ def test_a_damaged_view_is_refused(field):
     records = games.views(games.everyone).records
     PlayerView(records)
     DAMAGE[field](records)
-    with pytest.raises(ValueError, match="no position of a hand"):
+    with pytest.raises(ValueError, match="not a position of a hand"):
         PlayerView(records)
 
 
 def test_random_bytes_are_no_view_and_no_observation():
     rng = np.random.default_rng(0)
     for dtype, reader in ((VIEW, PlayerView), (COMPACT, expand), (COMPACT, expand_masks)):
-        with pytest.raises(ValueError, match="no position of a hand"):
+        with pytest.raises(ValueError, match="not a position of a hand"):
             reader(np.frombuffer(rng.bytes(4 * dtype.itemsize), dtype))
-    with pytest.raises(ValueError, match="no position of a hand"):
+    with pytest.raises(ValueError, match="not a position of a hand"):
         expand(np.zeros(2, COMPACT))
     with pytest.raises(TypeError, match="VIEW"):
         PlayerView([])  # type: ignore[arg-type]
@@ -229,7 +229,7 @@ def test_durations_are_no_integers_though_numpy_says_so():
     with pytest.raises(TypeError, match="a card id is an integer"):
         card_text([])  # type: ignore[arg-type]
     for read in (observation.planes, observation.scalars, lambda one: observation.part(one, "hand")):
-        with pytest.raises(TypeError, match="an observation is a numpy array"):
+        with pytest.raises(TypeError, match="observation must be a numpy array"):
             read([1.0])
     with pytest.raises(ValueError, match="out of range: 0 to 100"):
         agents.make(f"simple:knock_at={10**20}")

@@ -27,16 +27,16 @@ def test_the_layout_covers_a_row_without_gaps():
         assert part.start == ends[-1]
         ends.append(part.stop)
     assert ends[-1] == candidates.NUM_FEATURES
-    assert len(candidates.TABLE) == candidates.NUM_TABLE
+    assert len(candidates.CONTEXT) == candidates.NUM_CONTEXT
     assert list(candidates.MEANINGS) == list(candidates.LAYOUT)
 
 
 def test_every_part_stands_in_the_table_for_the_documentation():
     lines = candidates.layout_table().splitlines()[2:]
-    assert [line.split("`")[1] for line in lines] == [*candidates.LAYOUT, *candidates.TABLE]
+    assert [line.split("`")[1] for line in lines] == [*candidates.LAYOUT, *candidates.CONTEXT]
     assert lines[0] == "| `deadwood` | row | 0 | of the hand: deadwood / 50 |"
     assert lines[12].startswith("| `rank` | row | 12:25 |")
-    assert lines[-1] == "| `opponent_score` | table | 9 | opponent's score / 100 |"
+    assert lines[-1] == "| `opponent_score` | context | 9 | opponent's score / 100 |"
 
 
 def test_parts_of_rows_are_views_by_name():
@@ -47,9 +47,9 @@ def test_parts_of_rows_are_views_by_name():
     np.testing.assert_array_equal(ranks, rows[:, :, 12:25])
     assert np.shares_memory(knock_outs, rows)
     assert np.shares_memory(ranks, rows)
-    with pytest.raises(ValueError, match="no part 'luck' in a row; the parts are deadwood, may_knock"):
+    with pytest.raises(ValueError, match="unknown part 'luck'; the parts of a row are deadwood, may_knock"):
         candidates.part(rows, "luck")
-    with pytest.raises(ValueError, match=r"a row has 58 numbers, not shape \(2, 11, 13\)"):
+    with pytest.raises(ValueError, match=r"rows must have shape \(\.\.\., 58\), not \(2, 11, 13\)"):
         candidates.part(ranks, "rank")
 
 
@@ -187,9 +187,9 @@ def loose_cards(hand: set[int]) -> set[int]:
 
 
 def hand_numbers(hand: set[int], least: int, unseen: set[int], limit: int) -> dict[str, float]:
-    """What the next card makes of a hand: the dearest loose card that does not fit to it goes."""
+    """What the next card makes of a hand: the highest loose card that does not fit goes."""
     deadwood, loose = melds.deadwood(cards.mask_of(hand)), loose_cards(hand)
-    dearest = max(map(value, loose), default=0)
+    highest = max(map(value, loose), default=0)
     after = {}
     for card in unseen:
         if card in completing(hand, unseen):
@@ -201,11 +201,11 @@ def hand_numbers(hand: set[int], least: int, unseen: set[int], limit: int) -> di
             goes = max(map(value, loose - near), default=0)
             after[card] = max(melds.deadwood(cards.mask_of({*hand, card})) - goes, 0)
         else:
-            after[card] = min(deadwood, deadwood - dearest + value(card))
+            after[card] = min(deadwood, deadwood - highest + value(card))
     fits = completing(hand, unseen)
     fitting = [after[card] for card in fits]
-    # A card that fits nowhere takes the place of the dearest loose one, if only to knock.
-    to_knock = fitting + [deadwood - dearest + value(card) for card in unseen - fits]
+    # A card that fits nowhere takes the place of the highest loose one, if only to knock.
+    to_knock = fitting + [deadwood - highest + value(card) for card in unseen - fits]
     return {
         "deadwood": deadwood / 50,
         "may_knock": deadwood <= limit,
@@ -216,7 +216,7 @@ def hand_numbers(hand: set[int], least: int, unseen: set[int], limit: int) -> di
         "gin_outs": sum(left == 0 for left in fitting) / 6,
         "saving": sum(max(deadwood - left, 0) for left in after.values()) / len(unseen) / 5,
         "unmelded": len(loose) / 10,
-        "dearest": dearest / 10,
+        "highest": highest / 10,
         "low_cards": sum(value(card) <= 5 for card in hand) / 10,
         "completions": len(completing(loose, unseen)) / 12,
     }
@@ -321,7 +321,7 @@ def test_every_number_is_what_its_name_says(limit):
         few = written[0][:, :2].copy(), written[1][:, :2].copy()
         for write in (partial(table.games.candidates, ONE_GAME), table.games.views(ONE_GAME).candidates):
             if table.phase == "discard":
-                with pytest.raises(ValueError, match="a player has to discard: her candidates need 11 rows"):
+                with pytest.raises(ValueError, match="a player has to discard: the candidates need 11 rows"):
                     write(*few)
             else:
                 assert write(*few)[0] is few[0]

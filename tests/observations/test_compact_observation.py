@@ -49,7 +49,7 @@ def test_records_of_other_games_and_players_stay_apart_and_a_damaged_one_is_name
         copy = records.copy()
         copy["hand"][damaged] = 0
         for function in (expand, expand_masks):
-            with pytest.raises(ValueError, match=f"record {damaged} is no position"):
+            with pytest.raises(ValueError, match=f"record {damaged} is not a position"):
                 function(copy)
 
 

@@ -70,20 +70,20 @@ def test_rows_and_columns_of_a_plane_are_suits_and_ranks():
 def test_a_wrong_shape_is_an_error_that_names_it():
     for function in (observation.planes, observation.scalars, lambda bad: observation.part(bad, "hand")):
         for shape in ((OBSERVATION_SIZE - 1,), (OBSERVATION_SIZE, 2), ()):
-            with pytest.raises(ValueError, match=f"has {OBSERVATION_SIZE} values, not shape"):
+            with pytest.raises(ValueError, match=rf"must have shape \(\.\.\., {OBSERVATION_SIZE}\), not"):
                 function(np.zeros(shape, np.float32))
 
 
 def test_what_is_no_array_is_an_error_that_says_so():
     for call in (observation.planes, observation.scalars, lambda given: observation.part(given, "hand")):
         with pytest.raises(
-            TypeError, match=f"an observation is a numpy array .*{OBSERVATION_SIZE}.*, not list"
+            TypeError, match=f"observation must be a numpy array .*{OBSERVATION_SIZE}.*, not list"
         ):
             call([0.0] * OBSERVATION_SIZE)
 
 
 def test_an_unknown_part_is_an_error_that_lists_the_parts():
-    with pytest.raises(ValueError, match=r"no part 'colour' .* hand, upcard, .*opponent_score"):
+    with pytest.raises(ValueError, match=r"unknown part 'colour'; .* hand, upcard, .*opponent_score"):
         observation.part(np.zeros(OBSERVATION_SIZE, np.float32), "colour")
 
 

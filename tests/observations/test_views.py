@@ -171,7 +171,7 @@ def test_a_damaged_view_is_named_by_its_place():
         for field, value in (("hand", 0), ("num_stock_draws", 9)):
             records = games.views(games.everyone, 0).records.copy()
             records["private"][field][damaged] = value
-            with pytest.raises(ValueError, match=f"record {damaged} is no position of a hand"):
+            with pytest.raises(ValueError, match=f"record {damaged} is not a position of a hand"):
                 PlayerView(records)
     for wrong in (records.reshape(3, 1), records["public"], list(records)):
         with pytest.raises(TypeError, match="one-dimensional array of dtype"):

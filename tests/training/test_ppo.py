@@ -32,7 +32,7 @@ from gin_env.agents.policies.candidate_network import (  # noqa: E402
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
-from gin_env.observations.candidates import NO_ACTION, NUM_FEATURES, NUM_TABLE  # noqa: E402
+from gin_env.observations.candidates import NO_ACTION, NUM_CONTEXT, NUM_FEATURES  # noqa: E402
 from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors  # noqa: E402
 
 pytestmark = pytest.mark.compiled
@@ -356,7 +356,7 @@ def test_a_policy_read_from_its_file_has_the_logits_of_the_network_that_was_trai
     read, rules, episode = load_candidate_policy(path)
     assert (rules, episode) == (Rules(knock_limit=9), "game")
     for number in (2, 11):
-        rows, table = torch.rand(5, number, NUM_FEATURES), torch.rand(5, NUM_TABLE)
+        rows, table = torch.rand(5, number, NUM_FEATURES), torch.rand(5, NUM_CONTEXT)
         possible = torch.rand(5, 2 * number) < 0.7
         for ours, theirs in zip(network(rows, possible, table), read(rows, possible, table), strict=True):
             assert torch.equal(ours, theirs)

@@ -375,7 +375,7 @@ def test_every_bot_is_asked_and_those_that_cannot_answer_say_why(monkeypatch):
         (["--hand", HAND], "--hand needs --upcard"),
         (["--hand", HAND, "--record", "x"], "tell a position by --hand"),
         (["--hand", "4C 5X", "--upcard", "2D"], "'5X' is not a card"),
-        (["--hand", "4C 5C", "--upcard", "2D"], "a player is dealt 10 cards, not 2"),
+        (["--hand", "4C 5C", "--upcard", "2D"], "hand must hold 10 cards, not 2"),
         (["--hand", f"{HAND} 2D", "--upcard", "7H", "--drew", "3D"], "eleven cards is one at its first"),
         (["--hand", HAND, "--upcard", "2D", "--scores", "40"], "--scores are two numbers"),
         (["--hand", HAND, "--upcard", "2D", "--history", "fold"], "'fold' is no action"),

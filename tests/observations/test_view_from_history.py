@@ -70,15 +70,15 @@ def test_whoever_is_not_to_move_has_a_view_too():
 @pytest.mark.parametrize(
     ("history", "draws", "message"),
     [
-        ([PASS, PASS, PASS], "", "act 2: player 1, pass: in the phase 'draw from the stock'"),
-        ([DRAW_UPCARD, UPCARD], "", "act 1: player 1, discard KD: KD was just taken"),
-        ([DRAW_UPCARD, 0], "", "act 1: player 1, discard AC: that card lies elsewhere"),
-        ([DRAW_UPCARD, KNOCK + 20], "", "act 1: player 1, knock with 8H: a knock ends the hand"),
-        ([PASS, DRAW_UPCARD, 20], "", "act 2: player 0, discard 8H: 8H is not in the hand"),
-        ([PASS, PASS, DRAW_STOCK, 20, DRAW_STOCK], "8H", "act 4: player 0 drew 8H, which is not in"),
-        ([PASS, PASS, DRAW_STOCK, 20, DRAW_STOCK], "AC", "act 4: player 0 drew AC, which is not in"),
+        ([PASS, PASS, PASS], "", "action 2: player 1, pass: in the phase 'draw from the stock'"),
+        ([DRAW_UPCARD, UPCARD], "", "action 1: player 1, discard KD: KD was just taken"),
+        ([DRAW_UPCARD, 0], "", "action 1: player 1, discard AC: that card is elsewhere"),
+        ([DRAW_UPCARD, KNOCK + 20], "", "action 1: player 1, knock with 8H: a knock ends the hand"),
+        ([PASS, DRAW_UPCARD, 20], "", "action 2: player 0, discard 8H: 8H is not in the hand"),
+        ([PASS, PASS, DRAW_STOCK, 20, DRAW_STOCK], "8H", "action 4: player 0 drew 8H, which is not in"),
+        ([PASS, PASS, DRAW_STOCK, 20, DRAW_STOCK], "AC", "action 4: player 0 drew AC, which is not in"),
         # The opponent took the king and still holds it.
-        ([DRAW_UPCARD, 20, DRAW_STOCK], "KD", "act 2: player 0 drew KD, which is not in the stock"),
+        ([DRAW_UPCARD, 20, DRAW_STOCK], "KD", "action 2: player 0 drew KD, which is not in the stock"),
         ([107], "", "107 is not an action"),
     ],
 )
@@ -90,7 +90,7 @@ def test_histories_against_the_rules_are_refused(history, draws, message):
 @pytest.mark.parametrize(
     ("changed", "error", "message"),
     [
-        ({"hand": HAND & ~1}, ValueError, "is dealt 10 cards, not 9"),
+        ({"hand": HAND & ~1}, ValueError, "must hold 10 cards, not 9"),
         ({"hand": 1 << 60}, ValueError, "not a mask of cards"),
         ({"hand": "AC"}, TypeError, "integer mask"),
         ({"first_upcard": 0}, ValueError, "different cards"),
@@ -98,12 +98,12 @@ def test_histories_against_the_rules_are_refused(history, draws, message):
         ({"first_upcard": 52}, ValueError, "first_upcard = 52"),
         ({"player": 2}, ValueError, "player = 2"),
         ({"dealer": None}, TypeError, "dealer is an integer"),
-        ({"scores": (0, 100)}, ValueError, "a score = 100"),
-        ({"scores": (0,)}, ValueError, "scores are those of players 0 and 1"),
+        ({"scores": (0, 100)}, ValueError, "score = 100"),
+        ({"scores": (0,)}, ValueError, "scores must be those of players 0 and 1"),
         ({"random": -1}, ValueError, "random = -1"),
         ({"stock_draws": [20]}, ValueError, "stock_draws has 1 cards, but the player drew 0 times"),
         ({"history": [PASS, PASS, DRAW_STOCK, 20, DRAW_STOCK]}, ValueError, "does not say which card"),
-        ({"rules": Rules(ranks=7, hand_size=7)}, ValueError, "is dealt 7 cards"),
+        ({"rules": Rules(ranks=7, hand_size=7)}, ValueError, "must hold 7 cards"),
         ({"history": [0.5]}, TypeError, "an action is an integer"),
     ],
 )
@@ -135,5 +135,5 @@ def test_records_that_cannot_be_a_position_are_refused(damage):
     records = view.records.copy()
     PlayerView(records)
     DAMAGES[damage](records["public"][0], records["private"][0])
-    with pytest.raises(ValueError, match="record 0 is no position of a hand"):
+    with pytest.raises(ValueError, match="record 0 is not a position of a hand"):
         PlayerView(records)

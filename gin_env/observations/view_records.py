@@ -1,0 +1,91 @@
+"""`VIEW` records: the public part of a game and the player's own private part, and the loops over them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.game.actions import DRAW_STOCK
+from gin_env.game.cards import NUM_CARDS
+from gin_env.game.engine import decision_random, write_mask
+from gin_env.game.history import first_mover, next_mover, upcard_after
+from gin_env.game.record_checks import is_history, is_position
+from gin_env.game.state import NO_CARD, PRIVATE, PUBLIC
+from gin_env.observations.candidates import write_candidates
+from gin_env.observations.observation import write_observation
+from gin_env.support.compilation import kernel
+
+VIEW = np.dtype(
+    [
+        ("public", PUBLIC),
+        ("private", PRIVATE),  # of the player whose view this is
+        ("player", np.int8),
+        ("random", np.uint64),  # a fresh number for this decision: bots break ties with it
+    ],
+    align=True,
+)
+"""What one player knows, with a random number for the decision."""
+
+
+@kernel
+def write_events(views, events) -> None:
+    """Write player, action and card of each event of the first view's hand into (history_length, 3)."""
+    public = views[0].public
+    upcard, mover = np.int64(public.first_upcard), first_mover(public)
+    for index in range(public.history_length):
+        action = np.int64(public.history[index])
+        upcard = upcard_after(action, upcard)
+        events[index, 0] = mover
+        events[index, 1] = action
+        events[index, 2] = NO_CARD if action == DRAW_STOCK else upcard
+        mover = next_mover(action, mover)
+
+
+@kernel
+def write_view(game, player: int, view) -> None:
+    """Copy what `player` may know of a game, and their random number, into a `VIEW` record."""
+    view.public = game.public
+    view.private = game.private[player]
+    view.player = player
+    view.random = decision_random(game, player)
+
+
+@kernel
+def first_wrong(views) -> int:
+    """Index of the first record that is not a position of a hand; -1 if all are."""
+    for index in range(len(views)):
+        view = views[index]
+        if not is_position(view.public, np.int64(view.private.hand), view.player):
+            return index
+        if not is_history(view.public, view.private, view.player):
+            return index
+    return -1
+
+
+@kernel
+def write_view_masks(views, masks) -> None:
+    """Write the players' legal actions into int8 (n, 107), zeros where they are not to move."""
+    for index in range(len(views)):
+        view = views[index]
+        if view.public.to_move == view.player:
+            write_mask(view.public, view.private, masks[index])
+
+
+@kernel
+def write_view_candidates(views, rows, actions, context) -> bool:
+    """`write_candidates` for each view; False if a player has to discard and there are too few rows."""
+    after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
+    complete = True
+    for index in range(len(views)):
+        view = views[index]
+        complete &= write_candidates(
+            view.public, view.private, view.player, rows[index], actions[index], context[index], after
+        )
+    return complete
+
+
+@kernel
+def write_view_observations(views, observations) -> None:
+    """Write the players' observations into float32 (n, OBSERVATION_SIZE)."""
+    for index in range(len(views)):
+        view = views[index]
+        write_observation(view.public, view.private, view.player, observations[index])
