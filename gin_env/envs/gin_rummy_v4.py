@@ -1,6 +1,6 @@
 """PettingZoo's `gin_rummy_v4` (RLCard's game; removed in PettingZoo 1.27) over our engine.
 
->>> from gin_env.envs import gin_rummy_v4                # was: from pettingzoo.classic import gin_rummy_v4
+>>> from gin_env import gin_rummy_v4                     # was: from pettingzoo.classic import gin_rummy_v4
 >>> env = gin_rummy_v4.env(knock_reward=0.5, gin_reward=1.0)
 
 =================  ==============================================================================
@@ -8,20 +8,20 @@ Agents             ``["player_0", "player_1"]``
 Action space       ``Discrete(110)``: 0 and 1 score player 0 and player 1, 2 draw, 3 pick up the top of the
                    discard pile, 4 declare the hand dead, 5 gin, 6-57 discard, 58-109 knock with this card
 Observation space  ``Dict(observation=Box(0, 1, (4, 52), int8), action_mask=Box(0, 1, (110,), int8))``;
-                   planes: own hand, top of the discard pile, rest of the pile, cards that the opponent
-                   picked up and still holds; a fifth with ``opponents_hand_visible=True``: all cards
-                   that the player cannot place
+                   planes: own hand, top of the discard pile, other discards, cards that the opponent
+                   picked up and still holds; with ``opponents_hand_visible=True`` a fifth plane: all
+                   cards whose place the player does not know
 Cards              spades, hearts, diamonds, clubs, each from the ace to the king
-Rewards            ``knock_reward`` or ``gin_reward`` to who knocks or has gin, minus deadwood / 100 to
-                   everybody else; not zero-sum
+Rewards            ``knock_reward`` or ``gin_reward`` to the player who knocks or has gin, otherwise
+                   minus deadwood / 100; not zero-sum
 =================  ==============================================================================
 
-The game is RLCard's: no upcard and no opening offer, the non-dealer begins by discarding from eleven cards;
-gin has to be called at once; the card just picked up may be knocked with, but not discarded; there are no
-lay-offs and no undercut; with two cards left in the stock a player picks up or declares the hand dead; at the
-end both players score their hands, in two more actions. The same seeds deal the same cards. What differs from
-the old release, and how that was measured, is in docs/migration.md. `gin_env.envs.gin_rummy_v0` has the
-complete rules and is faster.
+The rules are RLCard's. There is no upcard and no opening offer; the non-dealer starts by discarding from
+eleven cards. Gin must be called immediately. The card just picked up may be knocked with, but not discarded.
+There are no lay-offs and no undercuts. With two cards left in the stock a player picks up or declares the
+hand dead. At the end each player scores their hand in an action of their own. The same seeds deal the same
+cards. docs/migration.md lists the differences from the old release. `gin_env.gin_rummy_v0` has the complete
+rules and is faster.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from gin_env.ui.screen import RENDER_MODES, Screen, check_render_mode
 
 NUM_ACTIONS = 110
 SCORE = 0
-"""Plus the number of the player whose hand is scored."""
+"""Plus the index of the player whose hand is scored."""
 DRAW_CARD = 2
 PICK_UP = 3
 DECLARE_DEAD = 4
@@ -59,22 +59,22 @@ DISCARD = 6
 KNOCK = 58
 """Plus `gin_rummy_v4`'s id of the card."""
 DEAD_STOCK = 2
-"""With so many cards in the stock nobody draws."""
+"""Number of stock cards at which players can no longer draw."""
 
 # Suits here are SHDC, in the rest of the package CHSD.
 OUR_ID = np.array([suit * NUM_RANKS + rank for suit in (2, 1, 3, 0) for rank in range(NUM_RANKS)])
-"""int (52,): the package's id of each card here."""
-ID_HERE = np.argsort(OUR_ID)
-"""int (52,): the id here of each card of the package."""
+"""The package's id of each card of this environment: int (52,)."""
+V4_ID = np.argsort(OUR_ID)
+"""This environment's id of each card of the package: int (52,)."""
 
 
 def env(**kwargs: Any) -> AECEnv:
-    """`raw_env` in PettingZoo's usual wrappers; takes the same keywords."""
+    """Return `raw_env` in PettingZoo's usual wrappers; takes the same keywords."""
     return usual_wrappers(raw_env(**kwargs))
 
 
 def describe(action: int) -> str:
-    """An action in words: ``"score player_0"``, ``"knock with 5H"``."""
+    """Return an action as text, such as ``"score player_0"`` or ``"knock with 5H"``."""
     if action >= DISCARD:
         card = card_text(int(OUR_ID[(action - DISCARD) % NUM_CARDS]))
         return f"knock with {card}" if action >= KNOCK else f"discard {card}"
@@ -82,19 +82,18 @@ def describe(action: int) -> str:
 
 
 class raw_env(TwoPlayers):
-    """Two players at one table, one hand each episode.
+    """RLCard's Gin Rummy for two players; an episode is one hand.
 
     Parameters
     ----------
-    knock_reward : what a player is paid for a knock.
-    gin_reward : what a player is paid for gin.
-    opponents_hand_visible : a fifth plane, of the cards that the player cannot place. The opponent's hand is
-        not shown, here as there.
+    knock_reward : reward for a knock.
+    gin_reward : reward for gin.
+    opponents_hand_visible : adds a fifth plane with the cards whose place the player does not know. As in the
+        old release, it does not show the opponent's hand.
     render_mode : None, ``"human"`` (a window), ``"ansi"`` (text) or ``"rgb_array"`` (uint8 (640, 960, 3)).
-        All show both hands: they are for an audience, not for a player.
+        All show both hands, so they are for spectators.
     screen_height : must be None; the old release drew pictures of any height.
-    layoffs : whether the opponent of a knock may lay off cards before her deadwood counts (not in the old
-        release).
+    layoffs : whether the defender lays off cards before their deadwood counts (not in the old release).
 
     Raises TypeError or ValueError for parameters that do not exist.
     """
@@ -121,7 +120,7 @@ class raw_env(TwoPlayers):
         check_render_mode(render_mode)
         self.render_mode = render_mode
         if screen_height is not None:
-            raise ValueError("pictures are 640 high here, whatever the screen: leave screen_height out")
+            raise ValueError("screen_height must be None: pictures are always 640 pixels high")
         self._layoffs = check_switch("layoffs", layoffs)
 
         self.possible_agents = list(PLAYERS)
@@ -129,7 +128,7 @@ class raw_env(TwoPlayers):
         self.observation_spaces = {agent: self._observation_space() for agent in PLAYERS}
         self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in PLAYERS}
 
-        # The players declare the hand dead, not the engine; a history has room for so many turns.
+        # The players declare the hand dead, not the engine; the history has room for MAX_TURNS turns.
         self.games = Games(1, Rules(stock_floor=0, max_turns=MAX_TURNS))
         self._index = self.games.everyone  # the one game of the batch
         self._shuffles: np.random.RandomState | None = None
@@ -151,14 +150,14 @@ class raw_env(TwoPlayers):
 
         Parameters
         ----------
-        seed : deals the hand that the old release dealt for it. Without a seed the next hand of the same seed
-            is dealt (the first time: of a seed from the operating system). Whoever knows the seed knows the
-            cards.
-        options : ``"deck"`` fixes the deal: card ids of the package in dealing order, two hands alternately
-            from player_0 on, the non-dealer's eleventh card, the stock in drawing order. ``"dealer"`` (0 or
-            1) fixes the dealer. Other options are ignored.
+        seed : deals the hand that the old release dealt for it. Without a seed, the next hand of the same
+        seed
+            is dealt (the first time, of a random seed). Anyone who knows the seed can reconstruct every deck.
+        options : ``"deck"`` fixes the deal: card ids of the package in dealing order, that is two hands
+            alternately, player_0 first, then the non-dealer's eleventh card, then the stock in drawing order.
+            ``"dealer"`` (0 or 1) fixes the dealer. Other options are ignored.
 
-        Raises TypeError or ValueError if the seed, a deck or the dealer is invalid, and changes nothing then.
+        Raises TypeError or ValueError for an invalid seed, deck or dealer, without changing anything.
         """
         decks, fixed_dealer = check_deal_options(options, self.games.rules, whole_game=False)
         if seed is not None or self._shuffles is None:
@@ -167,12 +166,12 @@ class raw_env(TwoPlayers):
         games = self.games
         games.begin(self._index, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
         games.set_deck(0, decks[0] if decks else deck, dealer if fixed_dealer is None else fixed_dealer)
-        # Our upcard becomes the non-dealer's eleventh card: nobody has seen it, and she may discard it.
+        # Our upcard becomes the non-dealer's eleventh card, which is unseen and may be discarded.
         games.play_legal(self._index, np.array([actions.DRAW_UPCARD]))
         games.state["public"]["taken"] = NO_CARD
         games.state["public"]["shown"] = 0
 
-        self._pile: list[int] = []  # without the card of a knock or a gin, which is seen no more
+        self._pile: list[int] = []  # without the card of a knock or gin, which stays hidden
         self._to_score: int | None = None  # the player whose hand is scored next, once play has ended
         self._begun = True
         self.agents = list(PLAYERS)
@@ -186,15 +185,15 @@ class raw_env(TwoPlayers):
             self.render()
 
     def step(self, action: int | None) -> None:
-        """Play an action of the agent whose turn it is; None once that agent is terminated.
+        """Play an action of the agent to move; None once that agent is terminated.
 
-        Raises IllegalActionError (a ValueError), which names the legal actions, for an integer that is none
-        of them, TypeError for anything that is not an integer; neither changes the game. Raises ValueError
-        for an action after the end, `gymnasium.error.ResetNeeded` before the first reset.
+        Raises IllegalActionError (a ValueError) with the legal actions for an illegal action, and TypeError
+        for anything but an integer; neither changes the game. Raises ValueError for an action after the end,
+        and `gymnasium.error.ResetNeeded` before the first reset.
         """
         if not self.agents:
             self._check_reset()
-            raise ValueError("the episode is over: call reset()")
+            raise ValueError("the episode is over; call reset()")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -211,9 +210,9 @@ class raw_env(TwoPlayers):
             self.render()
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """What `agent` may see, whether to move or not: the planes, int8 (4 or 5, 52), and the mask.
+        """Return the observation of `agent`: the planes, int8 (4 or 5, 52), and the action mask.
 
-        The mask, int8 (110,), is all zeros unless the agent is to move. Both arrays are the caller's own.
+        The mask, int8 (110,), is all zeros unless the agent is to move. Both arrays are new.
         """
         player = self._player_index(agent)
         game = self.games.state[0]
@@ -228,23 +227,23 @@ class raw_env(TwoPlayers):
             "action_mask": self._mask.copy() if moving else np.zeros(NUM_ACTIONS, np.int8),
         }
 
-    # --- Showing --------------------------------------------------------------------------------------
+    # --- Rendering --------------------------------------------------------------------------------------
 
     def render(self) -> str | np.ndarray | None:
-        """Text, a picture, or None after drawing the window; see ``render_mode``."""
+        """Return text or an image, or None after drawing the window; see ``render_mode``."""
         if self.render_mode is not None:
             self._check_reset()
         return self._screen.render(self.games.state[0])
 
-    # --- Inside ---------------------------------------------------------------------------------------
+    # --- Internals ---------------------------------------------------------------------------------------
 
     def _check_action(self, action: Any) -> int:
         if isinstance(action, np.ndarray) and action.ndim == 0:
             action = action[()]
         if not is_integer(action):
-            raise TypeError(f"an action is an integer from 0 to {NUM_ACTIONS - 1}, not {action!r}")
+            raise TypeError(f"action must be an integer from 0 to {NUM_ACTIONS - 1}, not {action!r}")
         if not 0 <= action < NUM_ACTIONS:
-            raise IllegalActionError(f"{action} is not an action: actions run from 0 to {NUM_ACTIONS - 1}")
+            raise IllegalActionError(f"action must be from 0 to {NUM_ACTIONS - 1}, not {action}")
         if not self._mask[action]:
             legal = ", ".join(describe(other) for other in np.flatnonzero(self._mask).tolist())
             raise IllegalActionError(
@@ -253,7 +252,7 @@ class raw_env(TwoPlayers):
         return int(action)
 
     def _play(self, action: int) -> None:
-        """Carry out a legal action, in the engine where it has one."""
+        """Play a legal action, with the engine if it has a matching action."""
         if self._to_score is not None:
             self._to_score += 1
         elif action == DECLARE_DEAD:
@@ -273,24 +272,24 @@ class raw_env(TwoPlayers):
 
     def _play_in_engine(self, action: int) -> None:
         self.games.play_legal(self._index, np.array([action]))
-        if self.games.done[0]:  # after a knock, or the last turn that there may be
+        if self.games.done[0]:  # after a knock or the last possible turn
             self._to_score = 0
 
     def _hand(self) -> tuple[np.ndarray, np.ndarray]:
-        """The cards of the player to move (ids here), and the deadwood of her hand without each of them."""
+        """Return the cards of the player to move (v4 ids), and the deadwood of the hand without each."""
         game = self.games.state[0]
         hand = int(game["private"][game["public"]["to_move"]]["hand"])
         deadwood_after_discards(hand, self._deadwood_after)
-        held = np.sort(ID_HERE[cards_of(hand)])
+        held = np.sort(V4_ID[cards_of(hand)])
         return held, self._deadwood_after[OUR_ID[held]]
 
     def _gin_card(self) -> int:
-        """The first card (id here) without which nothing is left unmelded."""
-        held, left = self._hand()
-        return int(held[left == 0][0])
+        """Return the first card (v4 id) whose discard leaves no deadwood."""
+        held, deadwood = self._hand()
+        return int(held[deadwood == 0][0])
 
     def _legal_actions(self) -> np.ndarray:
-        """int8 (110,) of the player to move."""
+        """Return the action mask of the player to move: int8 (110,)."""
         mask = np.zeros(NUM_ACTIONS, np.int8)
         public = self.games.state[0]["public"]
         if self._to_score is not None:
@@ -300,18 +299,18 @@ class raw_env(TwoPlayers):
             mask[DRAW_CARD if public["stock_left"] > DEAD_STOCK else DECLARE_DEAD] = 1
             mask[PICK_UP] = 1
         else:
-            held, left = self._hand()
-            if (left == 0).any():
+            held, deadwood = self._hand()
+            if (deadwood == 0).any():
                 mask[CALL_GIN] = 1
             else:
                 mask[DISCARD + held] = 1
-                mask[KNOCK + held[left <= public["knock_limit"]]] = 1
+                mask[KNOCK + held[deadwood <= public["knock_limit"]]] = 1
                 if public["taken"] != NO_CARD:
-                    mask[DISCARD + ID_HERE[public["taken"]]] = 0
+                    mask[DISCARD + V4_ID[public["taken"]]] = 0
         return mask
 
     def _payoff(self, player: int) -> float:
-        """What a player is paid at the end of the hand."""
+        """Return the reward of a player at the end of the hand."""
         game = self.games.state[0]
         public = game["public"]
         if public["knocker"] == player:
@@ -321,20 +320,20 @@ class raw_env(TwoPlayers):
         return -int(min_deadwood(int(game["private"][player]["hand"]))) / 100
 
     def _pass_turn(self) -> None:
-        """Select the player to move and write her mask; at the end the player whose hand was scored last."""
+        """Select the player to move (at the end, the player scored last) and write the mask."""
         player = int(self.games.to_move()[0]) if self._to_score is None else min(self._to_score, 1)
         self.agent_selection = PLAYERS[player]
         self._mask = self._legal_actions()
 
 
 def _shuffles(seed: int) -> np.random.RandomState:
-    """The random numbers with which RLCard deals after this seed."""
+    """Return the random generator with which RLCard deals for this seed."""
     hashed = int.from_bytes(hashlib.sha512(str(seed).encode()).digest()[:8], "little")
     return np.random.RandomState([hashed & 0xFFFFFFFF, hashed >> 32])
 
 
 def _next_deal(shuffles: np.random.RandomState) -> tuple[int, np.ndarray]:
-    """The next dealer, and the deck in our dealing order, as RLCard draws them."""
+    """Return the next dealer and deck of RLCard, in our dealing order."""
     dealer = int(shuffles.choice([0, 1]))
     shuffled = list(range(NUM_CARDS))
     shuffles.shuffle(shuffled)

@@ -95,7 +95,7 @@ class TestPettingZoo:
 
 
 @both_environments
-def test_spaces_have_the_documented_shapes_and_are_the_same_at_each_call(make):
+def test_spaces_are_documented_and_stable(make):
     env = make()
     assert env.possible_agents == PLAYERS
     assert env.metadata["name"] == "gin_rummy_v0"
@@ -162,7 +162,7 @@ def test_decks_of_any_sequence_type(as_type):
 
 
 @pytest.mark.parametrize("as_type", [list, np.array])
-def test_a_list_of_decks_is_dealt_hand_by_hand_and_then_the_seed_goes_on(as_type):
+def test_list_of_decks_is_dealt_before_the_seed(as_type):
     decks = [random_deck(number) for number in range(3)]
     env, unfixed = gin_rummy_v0.raw_env(episode="game"), gin_rummy_v0.raw_env(episode="game")
     env.reset(seed=9, options={"deck": as_type(decks), "dealer": 1})
@@ -177,7 +177,7 @@ def test_a_list_of_decks_is_dealt_hand_by_hand_and_then_the_seed_goes_on(as_type
     assert dealt[3] == from_seed[3]
 
 
-def test_one_deck_in_a_game_fixes_the_first_hand_and_a_reset_without_it_none():
+def test_single_deck_fixes_only_the_first_hand():
     env, unfixed = gin_rummy_v0.raw_env(episode="game"), gin_rummy_v0.raw_env(episode="game")
     env.reset(seed=2, options={"deck": [random_deck(number) for number in range(3)]})
     env.reset(seed=2, options={"deck": random_deck(3)})
@@ -203,7 +203,7 @@ def test_the_dealer_alone_keeps_the_seeds_deck(dealer):
 
 
 @pytest.mark.compiled
-def test_a_small_deck_is_played_with_its_own_cards_only():
+def test_small_deck_uses_only_its_own_cards():
     rules = gin_env.Rules(ranks=5, suits=4, hand_size=3, knock_limit=2)
     env = gin_rummy_v0.raw_env(rules=rules)
     small = [card for card in range(52) if card % 13 < 5]
@@ -225,7 +225,7 @@ def test_a_small_deck_is_played_with_its_own_cards_only():
 
 @both_environments
 @pytest.mark.parametrize("episode", ["hand", "game"])
-def test_only_the_actor_has_a_mask_and_everybody_sees_her_own_hand(make, episode):
+def test_only_the_actor_has_a_mask(make, episode):
     env = make(episode=episode)
     env.reset(seed=3)
     state = env.unwrapped.games.state

@@ -126,7 +126,7 @@ def test_env_ends_the_episode_after_an_illegal_action():
 # --- The wrong moment ---------------------------------------------------------------------------------
 
 
-def test_before_the_first_reset_every_call_asks_for_one():
+def test_every_call_before_reset_raises():
     env = gin_rummy_v0.raw_env(render_mode="ansi")
     for call in (
         lambda: env.step(106),
@@ -193,7 +193,7 @@ def test_bad_options_are_refused(env, options, error, message):
     expect_unchanged(env, error, message, env.reset, seed=2, options=options)
 
 
-def test_a_bad_deck_late_in_a_list_is_found_before_the_first_is_dealt():
+def test_invalid_deck_in_a_list_raises_before_the_deal():
     env = gin_rummy_v0.raw_env(episode="game")
     env.reset(seed=1)
     expect_unchanged(env, ValueError, "shape (51,)", env.reset, options={"deck": [DECK, DECK[:51]]})

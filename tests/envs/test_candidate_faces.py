@@ -57,7 +57,7 @@ def begin(env: GinRummyVectorEnv | GinRummyVecEnv) -> dict[str, np.ndarray]:
 
 
 @both_episodes
-def test_both_players_of_the_aec_environment_see_the_candidates_of_games_and_views(episode):
+def test_aec_candidates_equal_those_of_games(episode):
     """Random play over hands and episodes; who is not to move has no candidate."""
     env = gin_rummy_v0.raw_env(episode=episode, rules=Rules(max_turns=40, max_hands=2), candidates=True)
     ended = deciding = 0
@@ -79,7 +79,7 @@ def test_both_players_of_the_aec_environment_see_the_candidates_of_games_and_vie
 
 
 @both_episodes
-def test_single_vector_and_sb3_environments_show_the_same_candidates_through_autoresets(episode):
+def test_candidates_agree_across_environments(episode):
     options = {"opponent": "simple", "episode": episode, "rules": Rules(max_hands=3)}
     vector = GinRummyVectorEnv(COUNT, **options, candidates=True)
     plain = GinRummyVectorEnv(COUNT, **options)
@@ -118,7 +118,7 @@ def test_single_vector_and_sb3_environments_show_the_same_candidates_through_aut
 
 
 @pytest.mark.parametrize("make", [GinRummyVectorEnv, GinRummyVecEnv])
-def test_a_step_leaves_earlier_observations_alone_and_is_not_changed_by_writing_into_them(make):
+def test_observations_are_never_shared(make):
     env, twin = make(COUNT, candidates=True), make(COUNT, candidates=True)
     first, _ = begin(env), begin(twin)
     kept = {name: first[name].copy() for name in ENTRIES}
@@ -137,7 +137,7 @@ def test_a_step_leaves_earlier_observations_alone_and_is_not_changed_by_writing_
 
 
 @pytest.mark.parametrize("player", [0, 1])
-def test_no_hidden_card_changes_what_an_environment_shows(player):
+def test_hidden_cards_change_no_observation(player):
     play = played("simple")
     others = redealt(play.states, play.rules, player, seed=player)
     assert (play.states["private"]["hand"][:, 1 - player] != others["private"]["hand"][:, 1 - player]).any()
@@ -156,7 +156,7 @@ def test_no_hidden_card_changes_what_an_environment_shows(player):
         same(seats[0].candidates(), seats[1].candidates().values())
 
 
-def test_an_illegal_action_that_ends_the_episode_leaves_no_candidates():
+def test_no_candidates_after_an_illegal_action():
     vector = GinRummyVectorEnv(2, illegal_action="lose", candidates=True)
     single = GinRummyEnv(illegal_action="lose", candidates=True)
     aec = gin_rummy_v0.env(candidates=True)
@@ -172,7 +172,7 @@ def test_an_illegal_action_that_ends_the_episode_leaves_no_candidates():
     assert offered({"candidate_actions": observations["candidate_actions"][1]})
 
 
-def test_the_candidates_are_switched_by_true_or_false():
+def test_candidates_must_be_a_bool():
     for make in (gin_rummy_v0.raw_env, GinRummyEnv, GinRummyVectorEnv, GinRummyVecEnv):
         with pytest.raises(TypeError, match="candidates is True or False, not 'rows'"):
             make(candidates="rows")

@@ -19,7 +19,7 @@ from gin_env.game.rules import Rules
 
 
 @pytest.mark.parametrize("kind", FACES)
-def test_any_sequence_of_calls_does_what_the_reference_says(kind):
+def test_any_sequence_of_calls_matches_the_reference(kind):
     seen = run(kind, examples=50 if kind == "vector" else 80, steps=15)
     assert seen["calls"] > 500
     assert all(seen[outcome] for outcome in ("knock", "undercut", "void")), "the calls must end hands"
@@ -53,7 +53,7 @@ def forget_to_pay(self):
         ("raw_env", raw_env, "_end_hand", forget_to_pay),
     ],
 )
-def test_a_failure_is_printed_as_a_test_that_fails_in_the_same_way(monkeypatch, kind, owner, name, broken):
+def test_failure_is_printed_as_a_failing_test(monkeypatch, kind, owner, name, broken):
     with monkeypatch.context() as planted:
         planted.setattr(owner, name, broken)
         with pytest.raises(DifferenceError) as found:

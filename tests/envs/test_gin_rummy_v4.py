@@ -15,7 +15,7 @@ from test_aec import dict_observation_is_meant
 from v4_replay import replays
 
 from gin_env.envs import gin_rummy_v4
-from gin_env.envs.gin_rummy_v4 import ID_HERE, NUM_ACTIONS, describe
+from gin_env.envs.gin_rummy_v4 import NUM_ACTIONS, V4_ID, describe
 from gin_env.game.actions import IllegalActionError
 
 with warnings.catch_warnings():  # PettingZoo 1.27's own tests import its own environments in the old way
@@ -57,13 +57,13 @@ def discards(cards: str) -> set[str]:
 def plane(env, agent: str, number: int) -> set[int]:
     """The package's ids of the cards in one plane of what the agent sees."""
     (shown,) = np.nonzero(env.observe(agent)["observation"][number])
-    return {card for card in range(52) if ID_HERE[card] in shown}
+    return {card for card in range(52) if V4_ID[card] in shown}
 
 
 # --- The old release ----------------------------------------------------------------------------------
 
 
-def test_recorded_games_of_the_old_release_are_the_same_in_every_step():
+def test_recorded_games_of_the_old_release_are_equal():
     games = list(replays(DATA / "gin_rummy_v4.npz"))
     assert [(number, game.differences) for number, game in enumerate(games) if game.differences] == []
     assert len(games) == 36
@@ -72,7 +72,7 @@ def test_recorded_games_of_the_old_release_are_the_same_in_every_step():
     assert ends >= {("random", "dead hand"), ("random", "knock"), ("tidy", "knock"), ("patient", "gin")}
 
 
-def test_without_a_seed_the_hands_that_followed_a_seed_follow():
+def test_unseeded_reset_continues_the_seed():
     env, other = gin_rummy_v4.raw_env(), gin_rummy_v4.raw_env()
     env.reset(seed=3)
     other.reset(seed=3)
@@ -117,14 +117,14 @@ def test_cards_are_in_the_order_of_the_old_release():
 # --- The rules, case by case --------------------------------------------------------------------------
 
 
-def test_the_non_dealer_begins_with_eleven_cards_and_may_discard_each_or_knock():
+def test_non_dealer_starts_with_eleven_cards():
     env = dealt(THREE_RUNS, LOOSE, "QS")
     assert env.agent_selection == "player_0"
     assert plane(env, "player_0", 0) == set(ids(f"{THREE_RUNS} QS"))
     assert legal(env) == discards(f"{THREE_RUNS} QS") | {"knock with KD", "knock with QS"}
 
 
-def test_the_card_picked_up_may_be_knocked_with_but_not_discarded():
+def test_picked_up_card_may_be_knocked_not_discarded():
     env = dealt(LOOSE, THREE_RUNS, "QS")
     do(env, "discard QS", "pick up")
     assert legal(env) == discards(THREE_RUNS) | {"knock with KD", "knock with QS"}
@@ -132,7 +132,7 @@ def test_the_card_picked_up_may_be_knocked_with_but_not_discarded():
     assert score(env) == (-0.67, 0.5)
 
 
-def test_gin_has_to_be_called_and_the_first_card_that_leaves_no_deadwood_goes():
+def test_gin_must_be_called():
     assert legal(dealt(NO_DEADWOOD, NO_MELDS, "KC")) == {"gin"}
     env = dealt(NO_DEADWOOD, NO_MELDS, "9D", gin_reward=2)
     assert legal(env) == {"gin"}
@@ -141,7 +141,7 @@ def test_gin_has_to_be_called_and_the_first_card_that_leaves_no_deadwood_goes():
     assert score(env) == (2, -0.68)
 
 
-def test_a_knock_is_paid_even_where_the_opponent_has_less():
+def test_knock_pays_even_if_undercut():
     env = dealt(THREE_RUNS, NO_DEADWOOD, "QS", knock_reward=0.3)
     do(env, "knock with QS")
     assert score(env) == (0.3, 0)
@@ -160,7 +160,7 @@ def test_nothing_is_laid_off_on_gin():
     assert score(env) == (1, -0.73)
 
 
-def test_the_hands_are_scored_by_their_players_one_after_the_other():
+def test_each_player_scores_their_hand():
     env = dealt(LOOSE, THREE_RUNS, "QS")
     do(env, "discard QS", "pick up", "knock with QS")
     assert (env.agent_selection, legal(env)) == ("player_0", {"score player_0"})
@@ -183,10 +183,10 @@ def until_two_cards_are_left(env) -> None:
         held = plane(env, env.agent_selection, 0)
         do(env, "draw")
         (drawn,) = plane(env, env.agent_selection, 0) - held
-        env.step(6 + int(ID_HERE[drawn]))
+        env.step(6 + int(V4_ID[drawn]))
 
 
-def test_with_two_cards_in_the_stock_players_pick_up_or_declare_the_hand_dead():
+def test_two_stock_cards_allow_pick_up_or_dead_hand():
     env = dealt(LOOSE, ALSO_LOOSE, "QC")
     until_two_cards_are_left(env)
     assert len(plane(env, "player_0", 1) | plane(env, "player_0", 2)) == 30
@@ -198,14 +198,14 @@ def test_with_two_cards_in_the_stock_players_pick_up_or_declare_the_hand_dead():
     assert legal(env) == {"score player_0"}
 
 
-def test_a_dead_hand_costs_both_their_deadwood_and_lays_nothing_off():
+def test_dead_hand_costs_both_their_deadwood():
     env = dealt(LOOSE, ALSO_LOOSE, "QC", layoffs=True)
     until_two_cards_are_left(env)
     do(env, "declare the hand dead")
     assert score(env) == (-0.67, -0.57)
 
 
-def test_a_hand_in_which_nobody_draws_is_dead_after_126_discards():
+def test_hand_without_draws_ends_after_126_discards():
     env = dealt(LOOSE, ALSO_LOOSE, "QC")
     count = 0
     while "score player_0" not in legal(env):
@@ -234,7 +234,7 @@ def test_the_planes_follow_the_cards():
     assert set(ids(THREE_RUNS)) - set(ids("KD")) <= plane(env, "player_0", 4)
 
 
-def test_under_the_card_picked_up_lies_the_one_before():
+def test_picking_up_uncovers_the_previous_discard():
     env = dealt(LOOSE, ALSO_LOOSE, "QS", "4C")
     do(env, "discard QS", "draw", "discard 4C", "pick up")
     assert plane(env, "player_0", 1) == set(ids("QS"))
@@ -250,7 +250,7 @@ def test_the_card_of_a_knock_is_seen_no_more():
     assert set(range(52)) - seen == set(ids("KD"))
 
 
-def test_whoever_is_not_to_move_sees_her_own_hand_and_may_do_nothing():
+def test_waiting_player_sees_own_hand_without_mask():
     """The old release showed her the hand and the actions of the player to move."""
     env = dealt(LOOSE, THREE_RUNS, "QS")
     assert plane(env, "player_1", 0) == set(ids(THREE_RUNS))
@@ -319,11 +319,11 @@ class TestPettingZoo:
     [
         (NUMBER["discard KC"], "illegal action by player_0: discard KC; legal now: discard 3S, "),
         (NUMBER["draw"], "illegal action by player_0: draw; legal now: discard "),
-        (110, "110 is not an action: actions run from 0 to 109"),
-        (-1, "-1 is not an action"),
+        (110, "action must be from 0 to 109, not 110"),
+        (-1, "action must be from 0 to 109, not -1"),
     ],
 )
-def test_an_illegal_action_is_refused_with_the_legal_ones_and_changes_nothing(action, reason):
+def test_illegal_action_raises_with_the_legal_ones(action, reason):
     env = dealt(LOOSE, THREE_RUNS, "QS")
     before = env.games.state.copy()
     with pytest.raises(IllegalActionError, match=f"^{reason}"):
@@ -333,8 +333,8 @@ def test_an_illegal_action_is_refused_with_the_legal_ones_and_changes_nothing(ac
 
 
 @pytest.mark.parametrize("action", [None, 6.0, True, "gin", np.array([6, 7])])
-def test_what_is_no_integer_is_no_action(action):
-    with pytest.raises(TypeError, match="an action is an integer from 0 to 109"):
+def test_non_integer_action_raises(action):
+    with pytest.raises(TypeError, match="action must be an integer from 0 to 109"):
         dealt(LOOSE, THREE_RUNS, "QS").step(action)
 
 
@@ -356,7 +356,7 @@ def test_env_ends_the_episode_after_an_illegal_action():
         assert not env.observe(agent)["action_mask"].any()
 
 
-def test_nothing_works_before_the_first_reset_or_after_the_end():
+def test_calls_before_reset_or_after_the_end_raise():
     env = gin_rummy_v4.raw_env(render_mode="ansi")
     for call in (lambda: env.step(2), env.render, lambda: env.observe("player_0")):
         with pytest.raises(ResetNeeded):
@@ -380,7 +380,7 @@ def test_nothing_works_before_the_first_reset_or_after_the_end():
         ({"opponents_hand_visible": 1}, TypeError, "opponents_hand_visible is True or False"),
         ({"layoffs": "yes"}, TypeError, "layoffs is True or False"),
         ({"render_mode": "picture"}, ValueError, "unknown render_mode"),
-        ({"screen_height": 500}, ValueError, "leave screen_height out"),
+        ({"screen_height": 500}, ValueError, "screen_height must be None"),
     ],
 )
 def test_bad_keywords_are_named(keywords, error, message):
@@ -410,7 +410,7 @@ def test_a_copy_plays_on_alone(again):
     assert "draw" in legal(other)
 
 
-def test_it_is_shown_from_the_first_discard_to_the_end():
+def test_render_works_throughout_the_hand():
     env = dealt(THREE_RUNS, LOOSE, "QS", render_mode="ansi")
     assert "Q♠" in env.render()
     do(env, "knock with QS")

@@ -61,7 +61,7 @@ def test_rendering_returns_what_the_mode_promises(mode):
     env.close()
 
 
-def test_mask_in_observation_info_and_method_is_the_same():
+def test_mask_is_the_same_in_observation_and_info():
     env = GinRummyEnv()
     observation, info = env.reset(seed=5)
     assert observation in env.observation_space
@@ -83,7 +83,7 @@ def test_the_mask_is_exactly_what_step_accepts():
                 env.step(action)
 
 
-def test_same_seed_same_episode_and_unseeded_resets_go_on():
+def test_seed_repeats_and_unseeded_reset_continues():
     one, two = GinRummyEnv(), GinRummyEnv()
     assert play_episode(one, seed=3) == play_episode(two, seed=3)
     following = play_episode(one)
@@ -151,7 +151,7 @@ def test_actions_that_are_not_integers_are_refused(action):
 
 
 @pytest.mark.parametrize("action", [-1, 107, np.int64(500)])
-def test_actions_out_of_range_are_refused_even_where_illegal_ones_lose(action):
+def test_out_of_range_actions_raise_even_with_lose(action):
     env = GinRummyEnv(illegal_action="lose")
     env.reset(seed=1)
     with pytest.raises(IllegalActionError, match="0 to 106"):
@@ -175,7 +175,7 @@ def test_step_before_reset_is_refused():
         ({"render_mode": "hologram"}, "unknown render_mode 'hologram'"),
     ],
 )
-def test_bad_arguments_name_the_value_and_the_choices(arguments, message):
+def test_bad_arguments_raise_with_the_choices(arguments, message):
     for make in (GinRummyEnv, GinRummyVectorEnv):
         with pytest.raises(ValueError, match=message):
             make(**arguments)
@@ -188,7 +188,7 @@ def test_bad_rules_and_bots_are_type_errors():
         GinRummyEnv(opponent=42)
 
 
-def test_deck_option_fixes_the_deal_and_bad_decks_change_nothing():
+def test_deck_option_fixes_the_deal():
     env = GinRummyEnv()
     env.reset(seed=1)
     before = env.seat.games.state.tobytes()
@@ -326,7 +326,7 @@ def test_vector_illegal_actions_raise_or_lose():
         (np.array([104, 105, -1]), IllegalActionError),
     ],
 )
-def test_bad_batches_of_actions_are_refused_and_change_nothing(actions, error):
+def test_bad_batches_of_actions_change_nothing(actions, error):
     env = GinRummyVectorEnv(3)
     env.reset(seed=0)
     before = env.seat.games.state.tobytes()
@@ -383,7 +383,7 @@ class _Watched:
         return agents.make("simple").act(view)
 
 
-def test_new_opponents_of_a_game_sit_down_with_its_next_hand_and_not_before():
+def test_new_opponents_start_with_the_next_hand():
     before, after = _Watched(), _Watched()
     env = GinRummyVectorEnv(1, before, episode="game")
     _, infos = env.reset(seed=3)
@@ -399,7 +399,7 @@ def test_new_opponents_of_a_game_sit_down_with_its_next_hand_and_not_before():
 
 
 @pytest.mark.compiled
-def test_small_decks_show_and_allow_their_own_cards_only():
+def test_small_decks_use_only_their_own_cards():
     rules = Rules(ranks=5, suits=3, hand_size=3, knock_limit=4)
     env = GinRummyVectorEnv(4, "simple", rules=rules)
     observation, infos = env.reset(seed=0)
@@ -429,7 +429,7 @@ def same_after_reset(env, twin) -> bool:
     return states[0] == states[1] and env.np_random.random() == twin.np_random.random()
 
 
-def test_seeds_that_run_beyond_64_bits_are_refused_before_any_game_is_reseeded():
+def test_seeds_beyond_64_bits_change_nothing():
     env, twin = GinRummyVectorEnv(3), GinRummyVectorEnv(3)
     env.reset(seed=5), twin.reset(seed=5)
     with pytest.raises(ValueError, match="64 bits"):
@@ -440,7 +440,7 @@ def test_seeds_that_run_beyond_64_bits_are_refused_before_any_game_is_reseeded()
 
 @pytest.mark.parametrize("episode", ["hand", "game"])
 @pytest.mark.parametrize("make", [GinRummyEnv, lambda **more: GinRummyVectorEnv(3, **more)])
-def test_a_deck_that_the_opponent_wins_at_once_is_refused_and_the_hands_go_on(make, episode):
+def test_deck_won_before_the_first_turn_raises(make, episode):
     deck, dealer = won_at_once()
     env, twin = (make(opponent=["simple", "simple:knock_at=10"], episode=episode) for _ in range(2))
     for one in (env, twin):
@@ -466,7 +466,7 @@ def won_at_once() -> tuple[list[int], int]:
 
 
 @pytest.mark.parametrize("weights", [10**400, [10**400], ["x"], {}, [[1.0]], [np.nan], [-1], [0], [1, 1], 1j])
-def test_weights_that_are_refused_leave_the_opponents(weights):
+def test_invalid_weights_leave_the_opponents(weights):
     env = GinRummyVectorEnv(3, ["simple", "random"])
     env.reset(seed=1)
     before = env.seat._bots, env.seat._pool_shares.tolist(), env.seat._bot_of_game.tolist()
@@ -475,7 +475,7 @@ def test_weights_that_are_refused_leave_the_opponents(weights):
     assert (env.seat._bots, env.seat._pool_shares.tolist(), env.seat._bot_of_game.tolist()) == before
 
 
-def test_weights_whose_sum_is_too_large_for_a_float_are_shares_all_the_same():
+def test_huge_weights_are_normalised():
     env = GinRummyVectorEnv(3)
     env.set_opponents(["simple", "random"], [1e308, 1e308])
     assert env.seat._pool_shares.tolist() == [0.5, 1.0]
@@ -483,7 +483,7 @@ def test_weights_whose_sum_is_too_large_for_a_float_are_shares_all_the_same():
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("episode", ["hand", "game"])
-def test_what_an_estimator_has_learned_of_an_opponent_is_forgotten_with_the_episode(episode):
+def test_estimator_memory_is_cleared_each_episode(episode):
     env = GinRummyEnv(estimator=EnsembleEstimator("adaptive", ("uniform", "bayes")), episode=episode)
 
     def observations() -> list[bytes]:

@@ -42,7 +42,7 @@ def plain_step(env):
         (GinRummyVecEnv, [1e-9, 5, 2.5]),
     ],
 )
-def test_opponents_sit_down_as_often_as_their_weights_say(kind, weights):
+def test_opponents_are_drawn_by_weight(kind, weights):
     count = 300
     bots = [Counted(name) for name in "abc"]
     env = kind(count, Plain(), rules=ONE_TURN)
@@ -64,7 +64,7 @@ def test_opponents_sit_down_as_often_as_their_weights_say(kind, weights):
     assert observed.sum() >= count
 
 
-def test_a_list_of_opponents_has_equal_shares_from_the_beginning():
+def test_opponents_have_equal_weights_by_default():
     bots = [Counted("a"), Counted("b")]
     env = GinRummyVectorEnv(200, bots, rules=ONE_TURN)
     env.reset(seed=1)
@@ -74,7 +74,7 @@ def test_a_list_of_opponents_has_equal_shares_from_the_beginning():
 
 
 @pytest.mark.parametrize("dealer", [0, 1])
-def test_every_hand_of_a_game_has_an_opponent_of_its_own(dealer):
+def test_each_hand_draws_its_own_opponent(dealer):
     """Whoever ends the hands: the opponent (he begins, and the first discard ends them) or the learner."""
     bots = [Counted("a"), Counted("b")]
     env = GinRummyEnv(bots, ONE_TURN, episode="game")
@@ -90,7 +90,7 @@ def test_every_hand_of_a_game_has_an_opponent_of_its_own(dealer):
     assert stats.binomtest(changes, 199).pvalue > 0.001
 
 
-def test_the_present_hand_is_played_out_by_whoever_sits_there():
+def test_current_hand_keeps_its_opponent():
     old, new = Counted("old"), Counted("new")
     env = GinRummyVectorEnv(6, old)
     env.reset(seed=3)
@@ -107,7 +107,7 @@ def test_the_present_hand_is_played_out_by_whoever_sits_there():
     assert len(new.hands) >= 6
 
 
-def test_a_dealer_with_whom_the_learner_never_has_a_turn_is_refused_and_changes_nothing():
+def test_dealer_without_learner_turns_changes_nothing():
     env = GinRummyEnv(Plain(), Rules(opening_offer=False, max_turns=1))
     twin = GinRummyEnv(Plain(), Rules(opening_offer=False, max_turns=1))
     for one in (env, twin):
@@ -122,7 +122,7 @@ def test_a_dealer_with_whom_the_learner_never_has_a_turn_is_refused_and_changes_
 # --- Episodes that are broken off, and seeds ------------------------------------------------------------
 
 
-def test_sb3_counts_returns_and_lengths_from_the_reset():
+def test_sb3_counts_returns_from_the_reset():
     env = GinRummyVecEnv(4, Plain(), episode="game", seed=1)
     env.reset()
     returns = np.zeros(4)
@@ -154,7 +154,7 @@ def test_a_seed_of_sb3_holds_for_one_reset():
 
 
 @pytest.mark.parametrize("seed", [5, [5, 6, 7, 8]], ids=["one", "a list"])
-def test_reseeding_some_games_leaves_the_later_episodes_of_the_others_alone(seed):
+def test_reseeding_some_games_leaves_the_others(seed):
     mask = np.array([False, True, False, True])
     alone, partly, fresh = (GinRummyVectorEnv(4, Plain(), Rules(max_turns=6)) for _ in range(3))
     for env in (alone, partly):

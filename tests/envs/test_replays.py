@@ -17,7 +17,7 @@ KNOCK, GIN = (cards_text(SITUATIONS[name].deck) for name in ("knock by 0", "gin 
 
 
 @pytest.mark.parametrize("kind", ["gymnasium", "vector"])
-def test_a_dealer_with_whom_the_learner_never_has_a_turn_is_refused(kind):
+def test_dealer_without_learner_turns_raises(kind):
     """It was looked for forever: the opponent begins, and his first discard makes each hand void."""
     replay(
         kind,
@@ -31,11 +31,11 @@ def test_a_dealer_with_whom_the_learner_never_has_a_turn_is_refused(kind):
     )
 
 
-def test_writing_into_the_masks_of_sb3_does_not_change_them():
+def test_sb3_masks_are_copies():
     replay("sb3", {"num_envs": 2}, ("reset", {"seed": 1}), ("look",), ("look",), ("play", "pass", "pass"))
 
 
-def test_both_agents_learn_of_an_illegal_action_and_the_next_episode_begins_anew():
+def test_illegal_action_ends_the_episode_for_both_agents():
     replay(
         "env",
         {"episode": "game"},
@@ -71,7 +71,7 @@ def test_a_game_goes_on_from_deck_to_deck(kind):
     assert face.games()[0].scores == [65, 0]
 
 
-def test_an_illegal_action_loses_one_game_of_a_batch_and_the_others_go_on():
+def test_illegal_action_ends_only_its_own_game():
     face = replay(
         "vector",
         {"num_envs": 2, "illegal_action": "lose", "opponent": ["keen"]},

@@ -43,7 +43,7 @@ def step(env, masks):
 # --- Gymnasium's vector environment ---------------------------------------------------------------------
 
 
-def test_spaces_of_the_vector_environment_are_those_of_its_games():
+def test_vector_spaces_batch_the_single_spaces():
     env = GinRummyVectorEnv(3, Plain())
     assert env.num_envs == 3
     assert env.single_action_space.n == 107
@@ -56,7 +56,7 @@ def test_spaces_of_the_vector_environment_are_those_of_its_games():
     assert env.action_space.sample() in env.action_space
 
 
-def test_infos_of_a_step_say_which_games_they_are_about():
+def test_infos_have_masks_of_their_games():
     """Three games of which the second ends in the first step."""
     env = GinRummyVectorEnv(3, Plain(), RULES, illegal_action="lose")
     _, infos = env.reset(seed=1)
@@ -113,7 +113,7 @@ def test_every_game_is_rendered_or_none_with_a_warning():
     assert single.render_mode == texts.render_mode == "ansi"
 
 
-def test_without_a_seed_all_games_of_all_environments_differ():
+def test_unseeded_games_all_differ():
     decks = set()
     for env in (GinRummyVectorEnv(2, Plain()), GinRummyVectorEnv(2, Plain()), GinRummyEnv(Plain())):
         for _ in range(2):
@@ -126,7 +126,7 @@ def test_without_a_seed_all_games_of_all_environments_differ():
 
 
 @pytest.mark.parametrize("kind", [GinRummyVectorEnv, GinRummyVecEnv])
-def test_hands_that_the_opponent_ends_before_the_learners_first_turn_are_skipped(kind):
+def test_hands_without_a_learner_turn_are_skipped(kind):
     env = kind(12, KnocksAtOnce(), AT_ONCE)
     env.reset(**({"seed": 1} if kind is GinRummyVectorEnv else {}))
     for _ in range(6):
@@ -141,7 +141,7 @@ def test_hands_that_the_opponent_ends_before_the_learners_first_turn_are_skipped
         assert over.tolist() == [action != DRAW_STOCK for action in actions]
 
 
-def test_a_deck_with_which_the_opponent_knocks_at_once_is_refused_where_it_ends_the_episode():
+def test_deck_with_an_immediate_knock_raises():
     deck = deck_of("2C 3H", "AC AH", "5S", rules=AT_ONCE)
     env = GinRummyVectorEnv(2, KnocksAtOnce(), AT_ONCE)
     env.reset(seed=1)
@@ -155,7 +155,7 @@ def test_a_deck_with_which_the_opponent_knocks_at_once_is_refused_where_it_ends_
     assert (env.seat.games.state["public"]["dealer"] == 1).all()
 
 
-def test_opponents_that_nobody_needs_any_more_are_forgotten():
+def test_unused_opponents_are_released():
     """The pool of a long training, whose opponents change now and then, stays small."""
     env = GinRummyVectorEnv(4, Plain(), RULES)
     env.reset(seed=1)
@@ -171,7 +171,7 @@ def test_opponents_that_nobody_needs_any_more_are_forgotten():
     assert len(env.seat) == 4
 
 
-def test_an_opponent_that_must_be_told_the_learners_hand_is_refused():
+def test_clairvoyant_opponent_raises():
     class Clairvoyant(Plain):
         name = "seer"
 
@@ -265,7 +265,7 @@ def test_make_vec_takes_the_arguments_of_the_environment():
 
 
 @pytest.mark.parametrize(("seed", "error"), [("three", TypeError), (-1, ValueError), (2**64 - 1, ValueError)])
-def test_sb3_seeds_that_cannot_be_are_refused_and_the_next_reset_goes_on(seed, error):
+def test_invalid_sb3_seed_raises_and_the_next_reset_works(seed, error):
     env, other = GinRummyVecEnv(3, seed=5), GinRummyVecEnv(3, seed=5)
     with pytest.raises(error):
         env.seed(seed)
@@ -281,7 +281,7 @@ def first_legal(masks):
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("illegal_action", ["raise", "lose"])
-def test_next_step_shows_the_same_episodes_as_same_step_with_the_last_observation_between(illegal_action):
+def test_next_step_and_same_step_show_the_same_episodes(illegal_action):
     """Followed game by game: rewards, observations, results, and where episodes begin."""
     same = GinRummyVectorEnv(5, "simple", illegal_action=illegal_action)
     later = GinRummyVectorEnv(5, "simple", illegal_action=illegal_action, autoreset_mode="NextStep")
@@ -365,7 +365,7 @@ def test_an_unknown_autoreset_mode_is_refused():
 
 
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
-def test_episodes_are_truncated_after_so_many_steps_as_by_time_limit(mode):
+def test_truncation_matches_time_limit(mode):
     singles = [
         gymnasium.make("gin_env/GinRummy-v0", opponent="simple", max_episode_steps=4) for _ in range(2)
     ]

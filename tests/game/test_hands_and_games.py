@@ -196,7 +196,7 @@ def test_an_episode_of_one_hand_ends_with_the_hand():
 # --- Small decks --------------------------------------------------------------------------------------
 
 
-def test_a_small_deck_is_played_with_its_own_cards_only():
+def test_small_deck_uses_only_its_own_cards():
     rules = Rules(ranks=5, suits=3, hand_size=3, knock_limit=3)
     assert (rules.deck_size, rules.initial_stock) == (15, 8)
     table = Table("AC 2C 5H", "4C 5C AS", upcard="2S", stock="3C 4S", rules=rules)
