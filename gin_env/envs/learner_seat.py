@@ -129,29 +129,30 @@ class LearnerSeat:
     ) -> None:
         """`reseed` and `begin` each of `games`; nothing changes if `begin` refuses the deals.
 
-        `seeds` has an entry for every game of the batch.
+        `seeds` has an entry for every game of the batch. Fixed deals are tried first, so the opponents decide
+        twice before the learner's first turn.
         """
-        before = self._copy() if len(decks) or dealer is not None else None
+        if len(decks) or dealer is not None:
+            self._try_deals(games, seeds, decks, dealer)
         for game in games.tolist():
             self.reseed(game, seeds[game])
-        try:
-            self.begin(games, decks, dealer)
-        except ValueError:
-            if before is not None:
-                self._restore(before)
-            raise
+        self.begin(games, decks, dealer)
 
-    def _copy(self) -> tuple[list[tuple[np.ndarray, np.ndarray]], dict[int, list[np.ndarray]]]:
-        arrays = [*vars(self).values(), *vars(self.games).values()]
-        decks = {game: list(decks) for game, decks in self.games.fixed_decks.items()}
-        return [(array, array.copy()) for array in arrays if isinstance(array, np.ndarray)], decks
-
-    def _restore(
-        self, before: tuple[list[tuple[np.ndarray, np.ndarray]], dict[int, list[np.ndarray]]]
+    def _try_deals(
+        self, games: np.ndarray, seeds: Sequence[int | None], decks: Sequence[np.ndarray], dealer: int | None
     ) -> None:
-        arrays, self.games.fixed_decks = before
-        for array, copy in arrays:
-            array[:] = copy
+        """Begin the same episodes in games of their own, which raises what `begin` would raise."""
+        trial = LearnerSeat(
+            len(games),
+            self._bots[self._pool_start :],
+            self.games.rules,
+            "game" if self.games.whole_game else "hand",
+        )
+        trial._pool_shares = self._pool_shares
+        trial.seeds, trial.episodes = self.seeds[games], self.episodes[games]
+        for index, game in enumerate(games.tolist()):
+            trial.reseed(index, seeds[game])
+        trial.begin(trial.games.everyone, decks, dealer)
 
     def begin(self, games: np.ndarray, decks: Sequence[np.ndarray] = (), dealer: int | None = None) -> None:
         """Begin the next episode in each of `games` and play the opponents' turns before the learner's first.
