@@ -6,6 +6,7 @@
 >>> gin_env.play_match("simple", "random", games=1000)
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -23,7 +24,16 @@ from gin_env.observations.views import PlayerView
 from gin_env.support.version import __version__
 
 if TYPE_CHECKING:
+    from gin_env.agents.policies import candidate_network
     from gin_env.agents.search import belief
+    from gin_env.agents.turns import play_bot
+    from gin_env.game import words
+    from gin_env.matches import differences
+    from gin_env.matches.serving import serve
+    from gin_env.observations import compact
+    from gin_env.support.workers import Workers
+    from gin_env.training.estimators.evaluation import evaluate_estimators
+    from gin_env.ui import opinions, picture
 
 __all__ = [
     "Games",
@@ -31,29 +41,54 @@ __all__ = [
     "MatchResult",
     "PlayerView",
     "Rules",
+    "Workers",
     "__version__",
     "actions",
     "agents",
     "belief",
+    "candidate_network",
     "candidates",
     "cards",
+    "compact",
+    "differences",
     "estimators",
+    "evaluate_estimators",
     "gin_rummy_v0",
     "gin_rummy_v4",
     "melds",
     "observation",
+    "opinions",
+    "picture",
+    "play_bot",
     "play_match",
     "play_tournament",
     "records",
+    "serve",
+    "words",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "belief":  # imported when it is first used, because it needs torch
-        from gin_env.agents.search import belief
+_LAZY = {
+    "Workers": "gin_env.support.workers",
+    "belief": "gin_env.agents.search",
+    "candidate_network": "gin_env.agents.policies",
+    "compact": "gin_env.observations",
+    "differences": "gin_env.matches",
+    "evaluate_estimators": "gin_env.training.estimators.evaluation",
+    "opinions": "gin_env.ui",
+    "picture": "gin_env.ui",
+    "play_bot": "gin_env.agents.turns",
+    "serve": "gin_env.matches.serving",
+    "words": "gin_env.game",
+}
+"""Names that are imported when they are first used: few programs need them, and some need an extra."""
 
-        return belief
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(_LAZY[name])
+    return getattr(module, name, None) or import_module(f"{_LAZY[name]}.{name}")
 
 
 gin_rummy_v0.register()

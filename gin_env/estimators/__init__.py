@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gin_env.estimators.base import Estimator
+from gin_env.estimators.base import Estimator, no_memory
+from gin_env.estimators.public_history import known_cards
 from gin_env.estimators.registry import ESTIMATORS
 from gin_env.support import specs
 
-__all__ = ["Estimator", "make", "names", "parameters", "resolve"]
+__all__ = ["Estimator", "known_cards", "make", "names", "no_memory", "parameters", "resolve"]
 
 
 def names(*, needs_torch: bool | None = None) -> list[str]:
