@@ -6,11 +6,13 @@ LINKS := build/links
 MINUTES ?= 6
 SCALE ?= 1
 SECONDS_EACH ?= 60
+MODULE ?= gin_env/game/melds.py
+TESTS ?= tests/game/test_melds.py
 WORKERS ?= 2
 # A file is tested by one process, so that what it prepares is prepared once; torch need not fight for the cores.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: help install test test-long kernels lint coverage compatibility train bench soak docs release-check clean
+.PHONY: help install test test-long kernels lint coverage compatibility train bench soak mutants docs release-check clean
 
 help:
 	@echo "make install install into .venv, editable"
@@ -21,6 +23,7 @@ help:
 	@echo "make compatibility   the environments with the oldest supported frameworks; every script of examples/frameworks"
 	@echo "make bench   measure every speed figure of docs/speed.md, beside other libraries"
 	@echo "make soak    the checks that get better the longer they run: make soak SCALE=10"
+	@echo "make mutants   small changes of one module that its tests miss: MODULE=... TESTS=... MINUTES=..."
 	@echo "make docs    build the documentation site: docs/_build/html/index.html"
 	@echo "make release-check   build wheel and source into dist, check, install and run them"
 	@echo "make lint    ruff and mypy only"
@@ -73,6 +76,18 @@ bench: install
 # With pyspiel in the environment (pip install open_spiel) it compares with OpenSpiel too.
 soak: install
 	$(BIN)/python tests/support/soak.py --scale $(SCALE)
+
+# cosmic-ray changes the module in place, one change at a time, and puts it back. Kernels run uncompiled.
+mutants: export PYTHONPATH := tests/support
+mutants: export GIN_ENV_CACHE := $(CURDIR)/build/mutants/kernels
+mutants: install
+	rm -rf build/mutants && mkdir -p build/mutants
+	printf '%s\n' '[cosmic-ray]' 'module-path = "$(MODULE)"' 'timeout = 120.0' 'excluded-modules = []' \
+		'test-command = "$(BIN)/python -m pytest -q -x -p interpreted -m \"not compiled and not long\" $(TESTS)"' \
+		'[cosmic-ray.distributor]' 'name = "local"' > build/mutants/config.toml
+	$(BIN)/cosmic-ray init build/mutants/config.toml build/mutants/session.sqlite
+	-timeout --signal=INT $(MINUTES)m $(BIN)/cosmic-ray exec build/mutants/config.toml build/mutants/session.sqlite
+	$(BIN)/cr-report --surviving-only --show-diff build/mutants/session.sqlite
 
 # The oldest Gymnasium and PettingZoo that are supported (RLlib and AgileRL pin these), and the newest of each framework
 # that docs/frameworks.md shows, in an environment of its own, which learns for a minute.
