@@ -43,12 +43,12 @@ ABLATION_OPPONENTS = ("simple", "simple:knock_at=0", "tonic", "generation", "uti
 ABLATIONS: dict[str, tuple[str, ...]] = {
     "as it is": (),
     "one seat learns": ("--past-share", "0.6", "--past-size", "1", "--snapshot-every", "1"),
-    "no league: all against herself": ("--bots-share", "0", "--past-share", "0"),
+    "no league: all against itself": ("--bots-share", "0", "--past-share", "0"),
     "no bots in the league": ("--bots-share", "0"),
     "λ = 0.8": ("--gae-lambda", "0.8"),
     "λ = 1": ("--gae-lambda", "1"),
-    "minibatches a quarter as large": ("--batch-size", "512"),
-    "minibatches four times as large": ("--batch-size", "8192"),
+    "minibatches a quarter as large": ("--num-minibatches", "128"),
+    "minibatches four times as large": ("--num-minibatches", "8"),
     "a hand pays its points": ("--no-match-reward",),
 }
 """Name -> what differs in the training's command."""
@@ -167,7 +167,9 @@ def strength(
     lengths = numbers(minutes)
     for example, length, seed in product(examples.split(","), lengths, numbers(seeds)):
         folder = work / f"{Path(example).stem}-{length}-minutes-seed-{seed}"
-        arguments = ["--minutes", str(length), "--seed", str(seed), "--threads", str(threads)]
+        arguments = ["--minutes", str(length), "--seed", str(seed)]
+        if example == "ppo_selfplay.py":
+            arguments += ["--threads", str(threads)]
         curve = train(example, folder, arguments, collect)
         if curve is None:
             continue
@@ -185,14 +187,13 @@ def strength(
 def ablation(
     decisions: Annotated[int, typer.Option(min=1, help="Of each training.")] = 4_000_000,
     seeds: Seeds = "1,2,3",
-    threads: Threads = 1,
     games: Games = 2000,
     collect: Collect = False,
     work: Work = Path("runs/ablation"),
     out: Out = Path("results"),
 ) -> None:
     """Train with equal budgets and one thing changed, from each seed."""
-    budget = ["--decisions", str(decisions), "--threads", str(threads)]
+    budget = ["--total-timesteps", str(decisions)]
     rows = compare("ppo.py", ABLATIONS, budget, numbers(seeds), games, collect, work)
     store("ppo/ablation", rows, list(ABLATION_OPPONENTS), sys.argv[1:], out)
 

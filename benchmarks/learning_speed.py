@@ -33,8 +33,9 @@ from gin_env.reproduce.experiment import Row, Run
 from gin_env.reproduce.registry import find
 from gin_env.support.exits import one_line_errors
 from gin_env.support.memory import keep_freed_memory
-from gin_env.training import ppo
+from gin_env.training.learner import Learner, PPOSettings
 from gin_env.wrappers.sb3 import GinRummyVecEnv, Observation
+from gin_env.wrappers.sb3_self_play import SelfPlaySettings
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
 import ppo_selfplay
@@ -44,26 +45,24 @@ Rates = dict[str, float]
 """What was done -> times a second."""
 
 
-def of_the_example(threads: int) -> Callable[[], Rates]:
-    """examples/ppo.py: decisions collected and learned a second, with so many threads."""
-    learner = ppo.Learner(ppo.Settings(threads=threads))
-    learner.begin_games(learner.games.everyone)
-    learner.seat_opponents(learner.games.everyone)
+def of_the_example() -> Callable[[], Rates]:
+    """examples/ppo.py: decisions collected and learned a second."""
+    learner = Learner(PPOSettings())
+    learner.begin()
     for _ in range(3):
         learner.collect()
         learner.update(1.0)
-        learner.take_snapshot()
+        learner.add_past_self()
 
     def measure() -> Rates:
-        begun, before = time.perf_counter(), learner.progress.decisions
+        begun = time.perf_counter()
         learner.collect()
         collected = time.perf_counter()
-        learner.update(1.0)
+        learned, _ = learner.update(1.0)
         ended = time.perf_counter()
-        learned = learner.progress.decisions - before
-        name = f"ppo.py, threads {threads}"
+        name = "ppo.py, threads 1"
         return {
-            f"{name}: collected": learner.chains.count / (collected - begun),
+            f"{name}: collected": learner.batch.count / (collected - begun),
             f"{name}: learned": learned / (ended - begun),
         }
 
@@ -100,7 +99,7 @@ class OneRollout(BaseCallback):
 
 def of_stable_baselines(free: bool, folder: Path) -> Callable[[], Rates]:
     """The model of examples/ppo_selfplay.py: decisions learned a second against Simple, or in free games."""
-    settings = ppo_selfplay.Settings(folder)
+    settings = SelfPlaySettings(folder)
     model: MaskablePPO = ppo_selfplay.make_model(settings)
     games = FreeGames if free else GinRummyVecEnv
     model.set_env(games(settings.num_envs, "simple", seed=settings.seed, candidates=True))
@@ -170,8 +169,11 @@ def main(
     keep_freed_memory()
     found: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as logs:
-        measures = [of_the_example(1), of_the_example(2)]
-        measures += [of_stable_baselines(False, Path(logs)), of_stable_baselines(True, Path(logs))]
+        measures = [
+            of_the_example(),
+            of_stable_baselines(False, Path(logs)),
+            of_stable_baselines(True, Path(logs)),
+        ]
         measures += [of_candidates(), of_the_policy()]
         for _ in range(rounds):
             for measure in measures:

@@ -1,4 +1,4 @@
-"""Sessions of a training example in forked processes, killed at moments of the caller's choice.
+"""Sessions of a training example in forked processes, killed at counted events.
 
 Forking is for scripts of their own: everything is imported once, before the first session.
 """
@@ -9,33 +9,39 @@ import os
 import random
 import signal
 import sys
-import time
 import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import cloudpickle
 import torch
 
+Events = Sequence[tuple[Any, str]]
+"""Functions whose calls are counted: (module or class, name)."""
+FILE_EVENTS: Events = [(os, name) for name in ("fsync", "replace", "unlink", "mkdir")]
 
-def kill_at(step: int, before: bool) -> None:
-    """SIGKILL this process at the call number `step` of those that change files, before it or after it."""
+
+def kill_at(count: int, before: bool, events: Events) -> None:
+    """SIGKILL this process at call number `count` of these functions, before it or after it."""
     calls = 0
 
-    def counted(call):
+    def counted(call: Callable[..., Any]) -> Callable[..., Any]:
         def counting(*args, **kwargs):
             nonlocal calls
             calls += 1
-            if calls == step and before:
+            if calls == count and before:
                 os.kill(os.getpid(), signal.SIGKILL)
+            number = calls
             try:
                 return call(*args, **kwargs)
             finally:
-                if calls == step:
+                if number == count:
                     os.kill(os.getpid(), signal.SIGKILL)
 
         return counting
 
-    for name in ("fsync", "replace", "unlink", "mkdir"):
-        setattr(os, name, counted(getattr(os, name)))
+    for owner, name in events:
+        setattr(owner, name, counted(getattr(owner, name)))
 
 
 def forbid_pickles() -> None:
@@ -52,7 +58,7 @@ def forbid_pickles() -> None:
 
 
 def start(example, settings, prepare=lambda: None) -> int:
-    """Fork a session, which writes into output.txt beside the run; its process."""
+    """Fork a session, whose output goes to output.txt beside the run; return its process id."""
     if process := os.fork():
         return process
     forbid_pickles()
@@ -63,7 +69,7 @@ def start(example, settings, prepare=lambda: None) -> int:
     status = 1
     try:
         with example.one_line_errors(example.__name__):
-            example.main(settings)
+            example.train(settings)
         status = 0
     except SystemExit as ended:
         status = ended.code
@@ -76,29 +82,21 @@ def start(example, settings, prepare=lambda: None) -> int:
 
 
 def kill_session(
-    example, settings, generator: random.Random, *, calls: int, seconds: tuple[float, float], timed: bool
+    example, settings, generator: random.Random, max_calls: int, events: Events = FILE_EVENTS
 ) -> None:
-    """Start a session and kill it: before or after a random one of its first `calls` calls that change files.
-
-    A timed one is killed after a random time between two limits in seconds.
-    """
-    if timed:
-        process = start(example, settings)
-        time.sleep(generator.uniform(*seconds))
-        os.kill(process, signal.SIGKILL)
-    else:
-        step, before = generator.randint(1, calls), generator.random() < 0.5
-        process = start(example, settings, lambda: kill_at(step, before))
+    """Start a session and kill it, before or after a random one of the first `max_calls` of these calls."""
+    count, before = generator.randint(1, max_calls), generator.random() < 0.5
+    process = start(example, settings, lambda: kill_at(count, before, events))
     _, status = os.waitpid(process, 0)
     assert os.WIFSIGNALED(status), f"a session ended by itself: {output_of(settings)}"
 
 
 def finish(example, settings) -> None:
-    """One session to the end."""
+    """Run one session to the end."""
     _, status = os.waitpid(start(example, settings), 0)
     assert os.waitstatus_to_exitcode(status) == 0, output_of(settings)
 
 
 def output_of(settings) -> str:
-    """What the last session beside the run has written."""
+    """The output of the last session beside the run."""
     return (settings.run.parent / "output.txt").read_text()

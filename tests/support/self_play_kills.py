@@ -1,10 +1,10 @@
-"""Kill examples/ppo_selfplay.py at many moments and check what is left; its own script, since it forks.
+"""Kill examples/ppo_selfplay.py at many events and check what is left; a script of its own, since it forks.
 
     python tests/support/self_play_kills.py FOLDER
 
-Everything is imported once; each session of the run is a forked process. Most are killed before or after a
-random system call of those that write files, some after a random time, one is interrupted; each goes on with
-what the last one left.
+Sessions are killed before or after a random system call of those that write files, or in the middle of a
+rollout or an update, and one is interrupted by Ctrl-C; each resumes what the last one left. Nothing depends
+on the clock.
 """
 
 from __future__ import annotations
@@ -14,49 +14,60 @@ import os
 import random
 import signal
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import torch
 from helpers import load_example
-from kills import finish, kill_session, output_of, start
+from kills import FILE_EVENTS, finish, kill_session, output_of, start
 
-from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.matches.matches import play_match
 from gin_env.support.atomic import write_text
+from gin_env.training import runs
+from gin_env.training.checkpoints import by_prefix
+from gin_env.training.runs import CHECKPOINT, open_folder
+from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
+from gin_env.wrappers.sb3_self_play import SelfPlayProgress, SelfPlayRun, SelfPlaySettings
 
-KILLS, TIMED_KILLS = 20, 3
-UPDATES = 2  # minibatches in a pass over the decisions of a rollout
+KILLS = 16
+MINIBATCHES = 2
 ROLLOUT = 32
+LEARNING_EVENTS = [(GinRummyVecEnv, "step_wait"), (torch.optim.Adam, "step")]
 
 
-def tiny(example, run: Path):
-    return example.Settings(
-        run, 60.0, threads=1, num_envs=4, num_steps=8, batch_size=ROLLOUT // UPDATES, width=8,
-        bots=("simple",), pool_size=3, snapshot_every=0.0005, evaluate_every=0.003, evaluation_games=2,
-        final_games=2, checkpoint_every=0.0,
-    )  # fmt: skip
+def tiny(run: Path) -> SelfPlaySettings:
+    return SelfPlaySettings(
+        run,
+        total_timesteps=10**6,
+        threads=1,
+        num_envs=4,
+        num_steps=8,
+        num_minibatches=MINIBATCHES,
+        hidden=8,
+        bots=("simple",),
+        pool_size=3,
+        snapshot_every=0.0,
+        evaluate_every=0.0,
+        evaluation_games=2,
+        final_games=2,
+        checkpoint_every=0.0,
+    )
 
 
-def check(example, settings, before):
+def check(settings: SelfPlaySettings, before: SelfPlayProgress | None) -> SelfPlayProgress | None:
     """The progress in the folder: of one moment, and nothing lost since `before`."""
-    if not (settings.run / "checkpoint.safetensors").exists():
+    if not (settings.run / CHECKPOINT).exists():
         assert before is None, "the checkpoint is gone"
         return None
-    _, progress, tensors = example.read_checkpoint(settings)
-    assert progress.decisions == progress.updates // settings.num_epochs * ROLLOUT
+    _, (tensors, metadata) = open_folder(replace(settings, resume=True))
+    progress = SelfPlayProgress(**metadata["progress"])
+    assert progress.decisions == progress.updates // settings.update_epochs * ROLLOUT
     steps = {int(value) for key, value in tensors.items() if key.endswith(".step")}
-    assert steps == ({progress.updates * UPDATES} if progress.updates else set())
-    assert [int(Path(name).stem) for name in progress.pool] == sorted(
-        int(Path(name).stem) for name in progress.pool
-    )
-    for name in progress.pool:
-        assert int(Path(name).stem) <= progress.decisions
-        CandidatePolicyBot.load(settings.run / "pool" / name)
+    assert steps == ({progress.updates * MINIBATCHES} if progress.updates else set())
+    assert progress.pool == sorted(progress.pool)
+    assert len(by_prefix(by_prefix(tensors).get("pool", {}))) == len(progress.pool) <= settings.pool_size
     decisions = [row["decisions"] for row in progress.evaluations]
     assert decisions == sorted(decisions)
-    assert all(row["minutes"] <= progress.minutes + 0.01 for row in progress.evaluations)
     if before is not None:
         assert progress.decisions >= before.decisions
         assert progress.minutes >= before.minutes
@@ -67,51 +78,58 @@ def check(example, settings, before):
 def main(run: Path) -> None:
     example = load_example("ppo_selfplay")
     torch.set_num_threads(1)
-    settings = tiny(example, run)
-    # Games to 100 points take long while nobody knocks, and so do pictures: neither is what is tested here.
-    example.play_match = lambda *bots, episode="hand", record=None: play_match(*bots, episode="hand")
-    example.draw_learning_curve = lambda rows, path, origin: write_text(path, f"{len(rows)} points")
+    settings = tiny(run)
+    # Games to 100 points take long while nobody knocks, and so do pictures: neither is tested here.
+    runs.play_match = lambda *bots, record=None: play_match(*bots, episode="hand")
+    runs.draw_learning_curve = lambda rows, bots, path, origin: write_text(path, f"{len(rows)} points")
     play_match("random", "simple", 2, episode="hand")  # once, not in each session
-    example.make_model(settings).env.reset()
+    example.make_model(replace(settings, run=run.parent / "warm")).env.reset()
     generator = random.Random(5)
     progress = None
     for number in range(KILLS):
-        session = replace(settings, resume=run.exists())
-        timed = number >= KILLS - TIMED_KILLS
-        kill_session(example, session, generator, calls=30, seconds=(0.2, 2), timed=timed)
-        progress = check(example, settings, progress)
+        session = replace(settings, resume=(run / CHECKPOINT).exists())
+        if number % 4 == 3:
+            kill_session(example, session, generator, 12, LEARNING_EVENTS)
+        else:
+            kill_session(example, session, generator, 20, FILE_EVENTS)
+        progress = check(settings, progress)
     assert progress is not None
     assert progress.evaluations
     assert len(progress.pool) == settings.pool_size
 
-    process = start(example, replace(settings, resume=True))
-    # Only the checkpoint is read here: the pool that it names may have changed by the next line.
-    try:
-        while example.read_checkpoint(settings)[1].decisions == progress.decisions:
-            time.sleep(0.05)
-    finally:
-        os.kill(process, signal.SIGINT)
-    _, status = os.waitpid(process, 0)
+    def interrupt() -> None:
+        """Ctrl-C in the middle of a rollout."""
+        step = GinRummyVecEnv.step_wait
+
+        def interrupted(env):
+            os.kill(os.getpid(), signal.SIGINT)
+            GinRummyVecEnv.step_wait = step
+            return step(env)
+
+        GinRummyVecEnv.step_wait = interrupted
+
+    _, status = os.waitpid(start(example, replace(settings, resume=True), interrupt), 0)
     output = output_of(settings)
     assert os.waitstatus_to_exitcode(status) == 130, output
     assert "Traceback" not in output
-    assert output.splitlines()[-1].startswith("interrupted; python ")
-    progress = check(example, settings, progress)
+    assert output.splitlines()[-1].startswith(
+        "interrupted; to resume: python examples/ppo_selfplay.py --run "
+    )
+    decisions = progress.decisions
+    progress = check(settings, progress)
+    assert progress.decisions == decisions + ROLLOUT
 
-    finish(example, replace(settings, resume=True, minutes=progress.minutes + 0.02))
-    progress = check(example, settings, progress)
+    last = replace(settings, resume=True, total_timesteps=progress.decisions + 2 * ROLLOUT)
+    finish(example, last)
+    progress = check(settings, progress)
     assert progress.finished
+    assert progress.decisions == last.total_timesteps
     with (run / "evaluations.csv").open() as file:
         rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
     assert rows == progress.evaluations
-    found = sorted(path.name for path in (run / "pool").iterdir())
-    assert found == progress.pool, (found, progress.pool)
     assert not list(run.rglob("*.partial"))
-    tensors = example.read_checkpoint(settings)[2]
-    model = example.make_model(settings)
-    example.restore_model(model, tensors)
-    model.num_timesteps = progress.decisions
-    example.save_policy(model, run.parent / "again.safetensors")  # equal networks are equal files
+    again = SelfPlayRun(last, example.make_model)  # equal networks are equal files
+    save_policy(again.model, run.parent / "again.safetensors")
     assert (run / "policy.safetensors").read_bytes() == (run.parent / "again.safetensors").read_bytes()
     print(f"{KILLS} kills, {progress.decisions} decisions, {len(rows)} evaluations")
 

@@ -1,11 +1,10 @@
-"""The self-play example: whatever stops it, the run goes on from its last checkpoint; runs are not mixed."""
+"""Self-play with Stable-Baselines3: checkpoints and resumed runs."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,11 @@ pytest.importorskip("tyro")
 from helpers import load_example  # noqa: E402
 from self_play_kills import KILLS, tiny  # noqa: E402
 
+from gin_env.batch import Games  # noqa: E402
+from gin_env.training.runs import CHECKPOINT, open_folder  # noqa: E402
+from gin_env.wrappers.checkpoints import restore_model  # noqa: E402
+from gin_env.wrappers.sb3_self_play import SelfPlayRun, SelfPlaySettings  # noqa: E402
+
 pytestmark = pytest.mark.compiled
 
 HERE = Path(__file__).parents[1] / "support"
@@ -29,17 +33,14 @@ def example():
 
 
 @pytest.fixture(params=["candidate", "flat"])
-def model(example, tmp_path, request):
-    settings = replace(tiny(example, tmp_path / "run"), policy=request.param, hidden=(8,))
-    settings, progress, _ = example.open_run(settings)
-    model = example.make_model(settings)
-    example.write_checkpoint(model, settings, progress)
-    return model, settings, progress
+def run(example, tmp_path, request):
+    settings = replace(tiny(tmp_path / "run"), policy=request.param, net_arch=(8,))
+    return SelfPlayRun(settings, example.make_model)
 
 
 @pytest.mark.long
-def test_a_run_goes_on_after_kills_at_any_moment(tmp_path):
-    """In a process of its own, which forks; what is checked stands there."""
+def test_killed_run_resumes(tmp_path):
+    """The checks are in a script of its own, which forks."""
     done = subprocess.run(
         [sys.executable, str(HERE / "self_play_kills.py"), str(tmp_path / "run")],
         capture_output=True,
@@ -50,97 +51,65 @@ def test_a_run_goes_on_after_kills_at_any_moment(tmp_path):
     assert done.stdout.startswith(f"{KILLS} kills, ")
 
 
-def test_a_new_run_is_not_mixed_with_what_is_in_its_folder(example, tmp_path):
-    run = tmp_path / "run"
-    settings = tiny(example, run)
-    with pytest.raises(FileNotFoundError, match="nothing to resume"):
-        example.open_run(replace(settings, resume=True))
-    (run / "pool").mkdir(parents=True)
-    (run / ".checkpoint.safetensors.0a1b2c3d.partial").write_text(
-        "half"
-    )  # all that a kill at the start leaves
-    example.open_run(settings)
-    assert [path.name for path in run.iterdir()] == ["pool"]
-    for other in ("pool/000000000032.safetensors", "evaluations.csv", "checkpoint.safetensors"):
-        (run / other).write_text("of another run")
-        with pytest.raises(ValueError, match="is not empty: choose another --run"):
-            example.open_run(settings)
-        (run / other).unlink()
-
-
-def test_a_broken_member_of_the_pool_is_named_and_left_out(example, model, capsys):
-    model, settings, progress = model
-    progress.pool = [f"{steps:012d}.safetensors" for steps in (0, 32, 64, 96)]
-    for name in progress.pool[:3]:
-        example.save_policy(model, settings.run / "pool" / name)
-    broken = settings.run / "pool" / progress.pool[1]
-    broken.write_bytes(broken.read_bytes()[:-1000])
-    pool = example.load_pool(settings, progress)
-    assert [bot.name for bot in pool] == ["000000000000", "000000000064"]
-    assert progress.pool == ["000000000000.safetensors", "000000000064.safetensors"]
-    told = capsys.readouterr().err.splitlines()
-    assert [line.partition(" is left out of the pool: ")[0] for line in told] == [
-        str(broken),
-        str(settings.run / "pool" / "000000000096.safetensors"),
-    ]
-
-
-def test_a_checkpoint_brings_back_the_model_and_the_random_generators(example, model):
-    model, settings, progress = model
-    model.learn(64)
-    progress.decisions, progress.updates = model.num_timesteps, model._n_updates
-    example.write_checkpoint(model, settings, progress)
+def test_checkpoint_restores_model_pool_and_random_generators(example, run):
+    for _ in range(4):
+        run.add_past_self()
+        run.model.learn(64, reset_num_timesteps=False)
+        run.count()
+    run.save()
     drawn = torch.rand(3), _numpy_draw()
-    again, read, tensors = example.read_checkpoint(replace(settings, resume=True))
-    assert asdict(read) == asdict(progress)
-    other = example.make_model(again)
-    example.restore_model(other, tensors)
+    again = SelfPlayRun(replace(run.settings, resume=True), example.make_model)
     assert torch.equal(torch.rand(3), drawn[0])
     assert (_numpy_draw() == drawn[1]).all()
-    for ours, theirs in zip(model.policy.parameters(), other.policy.parameters(), strict=True):
-        assert torch.equal(ours, theirs)
-    ours, theirs = (each.policy.optimizer.state_dict()["state"] for each in (model, other))
-    assert ours.keys() == theirs.keys()
-    assert all(
-        torch.equal(ours[number][name], theirs[number][name]) for number in ours for name in ours[number]
-    )
+    assert again.progress == run.progress
+    assert len(again.pool) == run.settings.pool_size == 3
+    assert run.progress.pool[-1] == 192
+    expected, found = run.tensors(), again.tensors()
+    assert expected.keys() == found.keys()
+    for name, tensor in expected.items():
+        if not name.startswith("random."):
+            assert torch.equal(tensor, found[name]), name
+    games = Games(64)
+    games.start(seed=1)
+    view = games.views(games.everyone)
+    for (first, _), (second, _) in zip(run.pool, again.pool, strict=True):
+        assert (first.act(view) == second.act(view)).all()
 
 
 def _numpy_draw():
     return np.random.rand(3)  # noqa: NPY002 (SB3 draws its minibatches from it)
 
 
-def test_a_checkpoint_that_does_not_fit_is_refused(example, model):
-    model, settings, _ = model
-    _, _, tensors = example.read_checkpoint(settings)
-    other = example.make_model(replace(settings, hidden=(16,), width=16))
+def test_pool_meets_newest_older_and_bots(run, monkeypatch):
+    met = []
+    monkeypatch.setattr(run.env, "set_opponents", lambda *chosen: met.append(chosen))
+    for _ in range(3):
+        run.add_past_self()
+    opponents, shares = met[-1]
+    assert [getattr(bot, "name", bot) for bot in opponents] == ["past"] * 3 + ["simple"]
+    np.testing.assert_allclose(shares, [0.1, 0.1, 0.4, 0.4])
+
+
+def test_checkpoint_that_does_not_fit_is_refused(example, run):
+    settings = run.settings
+    other = example.make_model(replace(settings, net_arch=(16,), hidden=16))
     with pytest.raises(ValueError, match="of a model with other settings"):
-        example.restore_model(other, tensors)
-    with pytest.raises(ValueError, match="has width = 8; leave it out"):
-        example.read_checkpoint(replace(settings, width=16))
-    if settings.policy == "flat":
-        with pytest.raises(ValueError, match=r"has hidden = \(8,\); leave it out"):
-            example.read_checkpoint(replace(settings, hidden=(16,)))
-    checkpoint = settings.run / "checkpoint.safetensors"
+        restore_model(other, run.tensors())
+    with pytest.raises(ValueError, match="has hidden = 8; leave hidden out"):
+        open_folder(replace(settings, resume=True, hidden=16))
+    with pytest.raises(ValueError, match=r"has net_arch = \(8,\); leave net_arch out"):
+        open_folder(replace(settings, resume=True, net_arch=(16,)))
+    checkpoint = settings.run / CHECKPOINT
     checkpoint.write_bytes(checkpoint.read_bytes()[:-1000])
     with pytest.raises(ValueError, match="is damaged"):
-        example.read_checkpoint(settings)
+        open_folder(replace(settings, resume=True))
 
 
-def test_checkpoint_starts_no_program_that_the_user_did_not_name(example, model):
-    model, settings, progress = model
+def test_checkpoint_starts_no_program_that_the_user_did_not_name(run):
     command = "process:./my-bot"
-    example.write_checkpoint(model, replace(settings, bots=(command,)), progress)
-    given = replace(settings, resume=True, bots=example.Settings().bots)
+    run.settings = replace(run.settings, bots=(command,))
+    run.save()
+    given = replace(run.settings, resume=True, bots=SelfPlaySettings().bots)
     with pytest.raises(ValueError, match=f"names the program '{command}': name it yourself"):
-        example.open_run(given)
-    assert example.open_run(replace(given, bots=(command,)))[0].bots == (command,)
-
-
-def test_the_clock_of_the_wall_does_not_end_a_run(example, model, monkeypatch):
-    _, settings, progress = model
-    progress.minutes = 5.0
-    callback = example.SelfPlay(settings, progress, [])
-    monkeypatch.setattr(time, "time", lambda: 0.0)
-    assert 5 <= callback.minutes < 6
-    callback.bar.close()
+        open_folder(given)
+    assert open_folder(replace(given, bots=(command,)))[0].bots == (command,)

@@ -34,6 +34,7 @@ from gin_env.agents.hand_strength.weights import COMMAND, FILE_VERSION
 from gin_env.game.streams import check_seed
 from gin_env.support.checks import check_integer
 from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors
+from gin_env.training.checkpoints import by_prefix, optimizer_tensors, prefixed, restore_optimizer
 from gin_env.training.hand_strength.data_sets import DataSet
 
 VALIDATION_SHARE = 0.2
@@ -191,9 +192,8 @@ class Trainer:
 
     def save_checkpoint(self, path: str | Path) -> None:
         """Write network, optimiser and losses (safetensors), at once or not at all."""
-        tensors = {f"network.{name}": value for name, value in self.network.state_dict().items()}
-        for number, state in self.optimizer.state_dict()["state"].items():
-            tensors |= {f"adam.{number}.{name}": value for name, value in state.items()}
+        tensors = prefixed("network", self.network.state_dict())
+        tensors |= prefixed("adam", optimizer_tensors(self.optimizer))
         write_tensors(path, _CHECKPOINT, FILE_VERSION, tensors, self.describe())
 
     @classmethod
@@ -214,16 +214,10 @@ class Trainer:
         ):
             if metadata.get(key) != json.loads(json.dumps(expected[key])):
                 raise TensorFileError(f"{path} is a checkpoint of another run: its {key} differs")
-        network = {key[8:]: value for key, value in tensors.items() if key.startswith("network.")}
-        adam: dict[int, dict[str, torch.Tensor]] = {}
         try:
-            for key, value in tensors.items():
-                if key.startswith("adam."):
-                    _, number, name = key.split(".")
-                    adam.setdefault(int(number), {})[name] = value
-            trainer.network.load_state_dict(network)
-            groups = trainer.optimizer.state_dict()["param_groups"]
-            trainer.optimizer.load_state_dict({"state": adam, "param_groups": groups})
+            groups = by_prefix(tensors)
+            trainer.network.load_state_dict(groups["network"])
+            restore_optimizer(trainer.optimizer, groups.get("adam", {}))
             trainer.train_losses = [float(loss) for loss in metadata["train_losses"]]
             trainer.validation_losses = [float(loss) for loss in metadata["validation_losses"]]
         except (RuntimeError, ValueError, TypeError, KeyError) as error:

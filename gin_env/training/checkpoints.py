@@ -1,0 +1,38 @@
+"""Networks and optimizers as the named tensors of a checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+
+Tensors = dict[str, torch.Tensor]
+
+
+def prefixed(prefix: str, tensors: Mapping[str, torch.Tensor]) -> Tensors:
+    """The tensors under the names ``prefix.name``, on the CPU."""
+    return {f"{prefix}.{name}": tensor.cpu() for name, tensor in tensors.items()}
+
+
+def by_prefix(tensors: Mapping[str, torch.Tensor]) -> dict[str, Tensors]:
+    """The inverse of `prefixed`: the tensors by their prefix."""
+    groups: dict[str, Tensors] = {}
+    for key, tensor in tensors.items():
+        prefix, name = key.split(".", 1)
+        groups.setdefault(prefix, {})[name] = tensor
+    return groups
+
+
+def optimizer_tensors(optimizer: torch.optim.Optimizer) -> Tensors:
+    """The state of an optimizer under names like ``0.exp_avg``, for a checkpoint."""
+    tensors: Tensors = {}
+    for index, state in optimizer.state_dict()["state"].items():
+        tensors |= prefixed(str(index), state)
+    return tensors
+
+
+def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, torch.Tensor]) -> None:
+    """Restore what `optimizer_tensors` returned. Raises ValueError if it is of other parameters."""
+    state = {int(index): values for index, values in by_prefix(tensors).items()}
+    groups = optimizer.state_dict()["param_groups"]
+    optimizer.load_state_dict({"state": state, "param_groups": groups})

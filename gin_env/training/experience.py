@@ -1,0 +1,97 @@
+"""What the PPO learner remembers of a rollout: its decisions, linked to chains, and their advantages."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from gin_env.observations.candidates import NO_ACTION, NUM_CONTEXT, NUM_FEATURES
+
+
+class DecisionBuffer:
+    """Decisions of one kind, draws or discards, as the network reads them.
+
+    The arrays are allocated once, for `capacity` decisions of `num_rows` candidates, and reused.
+    """
+
+    def __init__(self, capacity: int, num_rows: int) -> None:
+        self.rows = np.empty((capacity, num_rows, NUM_FEATURES), np.float32)
+        self.actions = np.empty((capacity, num_rows, 2), np.int64)
+        self.context = np.empty((capacity, NUM_CONTEXT), np.float32)
+        self.chosen = np.empty(capacity, np.int64)
+        self.log_prob = np.empty(capacity, np.float32)
+        self.count = 0
+
+    def inputs(self, where: slice | np.ndarray, device: str) -> list[torch.Tensor]:
+        """What the network reads of some decisions: rows, mask of possible actions, context."""
+        possible = self.actions[where].reshape(-1, 2 * self.rows.shape[1]) != NO_ACTION
+        arrays = self.rows[where], possible, self.context[where]
+        return [torch.from_numpy(array).to(device) for array in arrays]
+
+
+class LearnerBatch:
+    """All decisions of a rollout in the order in which they were taken, linked to chains.
+
+    A chain is the decisions of one player in one hand. It ends with the hand, which pays its last decision.
+    If the rollout ends first, the last decision of the chain has no outcome: it is not learned, and its value
+    serves as the return of the one before.
+    """
+
+    def __init__(self, num_envs: int, capacity: int) -> None:
+        self.kind = np.empty(capacity, np.int8)
+        """0: a draw, 1: a discard."""
+        self.place = np.empty(capacity, np.int64)
+        """The decision's index in the `DecisionBuffer` of its kind."""
+        # One more entry stands for "nothing follows": its value and advantage are 0.
+        self.value = np.zeros(capacity + 1, np.float32)
+        self.advantage = np.zeros(capacity + 1, np.float32)
+        self.reward = np.zeros(capacity, np.float32)
+        self.next = np.empty(capacity, np.int64)
+        self.known = np.empty(capacity, np.bool_)
+        """Whether the outcome is known: the next decision of the chain, or the end of the hand."""
+        self.last = np.full((num_envs, 2), capacity, np.int64)
+        """The last decision of each player in each game's hand; `nothing` before the first."""
+        self.nothing = capacity
+        self.steps: list[slice] = []
+        """Decisions taken at the same time, which cannot follow each other."""
+        self.count = 0
+
+    def clear(self) -> None:
+        """Forget all decisions; unfinished chains are cut."""
+        self.last[:] = self.nothing
+        self.steps.clear()
+        self.count = 0
+
+    def add(
+        self, envs: np.ndarray, players: np.ndarray, kind: int, places: slice, values: np.ndarray
+    ) -> None:
+        """Add one decision in each of these games."""
+        step = slice(self.count, self.count + len(envs))
+        before = self.last[envs, players]
+        follows = before != self.nothing
+        indices = np.arange(step.start, step.stop)
+        self.next[before[follows]] = indices[follows]
+        self.known[before[follows]] = True
+        self.last[envs, players] = indices
+        self.kind[step], self.value[step] = kind, values
+        self.place[step] = np.arange(places.start, places.stop)
+        self.reward[step], self.next[step], self.known[step] = 0, self.nothing, False
+        self.steps.append(step)
+        self.count = step.stop
+
+    def end_hands(self, envs: np.ndarray, rewards: np.ndarray) -> None:
+        """End the hands in these games: player 0 gets these rewards, player 1 the opposite."""
+        for player, sign in ((0, 1), (1, -1)):
+            last = self.last[envs, player]
+            decided = last != self.nothing
+            self.reward[last[decided]] = sign * rewards[decided]
+            self.known[last[decided]] = True
+        self.last[envs] = self.nothing
+
+    def estimate_advantages(self, gamma: float, gae_lambda: float) -> None:
+        """Generalized advantage estimation (Schulman et al. 2016) along each chain, from its end."""
+        for step in reversed(self.steps):
+            following = self.next[step]
+            delta = self.reward[step] + gamma * self.value[following] - self.value[step]
+            advantage = delta + gamma * gae_lambda * self.advantage[following]
+            self.advantage[step] = np.where(self.known[step], advantage, 0)

@@ -1,0 +1,364 @@
+"""Training runs: a folder with checkpoints, evaluations and a learning curve.
+
+A run folder holds checkpoint.safetensors (the whole run at one moment), policy.safetensors (a bot by its
+path), evaluations.csv, learning_curve.png and TensorBoard logs. The checkpoint is replaced atomically about
+once a minute, and the other files are made from it. A run that was interrupted or killed resumes from its
+checkpoint.
+
+`TrainingRun` is the part that all trainings share; a training adds what it learns.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+import torch
+from torch.utils.tensorboard import SummaryWriter
+from tqdm import tqdm
+
+from gin_env import agents
+from gin_env.agents.base import Agent
+from gin_env.matches.matches import play_match
+from gin_env.matches.provenance import describe_bot
+from gin_env.support.atomic import remove_partials
+from gin_env.support.files import write_csv
+from gin_env.support.memory import keep_freed_memory
+from gin_env.support.plots import new_figure, origin_line, save_figure, sign_figure
+from gin_env.support.tensor_files import read_tensors, write_tensors
+from gin_env.training.checkpoints import Tensors
+
+CHECKPOINT, POLICY, EVALUATIONS = "checkpoint.safetensors", "policy.safetensors", "evaluations.csv"
+Checkpoint = tuple[Tensors, dict[str, Any]]
+"""(tensors, metadata) of a checkpoint's file."""
+
+
+@dataclass
+class RunSettings:
+    """Settings that all trainings share."""
+
+    run: Path = Path("runs/training")
+    """Folder of the run; a new run needs a new or empty one."""
+    minutes: float = 6.0
+    """Minutes of training, earlier sessions and evaluations included."""
+    total_timesteps: int = 0
+    """Number of decisions to learn from, instead of minutes; 0: train for `minutes`."""
+    resume: bool = False
+    """Resume the run in the folder with its own settings."""
+    seed: int = 1
+    """Seed of decks, network and exploration."""
+    bots: tuple[str, ...] = ("simple", "simple:knock_at=0", "tonic", "generation")
+    """Bots to play against."""
+    evaluate_every: float = 2.0
+    """Minutes between evaluations."""
+    evaluate_against: tuple[str, ...] = ("simple", "random")
+    """Bots to evaluate against."""
+    evaluation_games: int = 1000
+    """Games to 100 points against each of them (95 % interval: about ±3 points)."""
+    final_games: int = 10_000
+    """Games of the evaluation at the end."""
+    record: bool = False
+    """Record the games of each evaluation in RUN/games-DECISIONS.jsonl, for `gin-rummy replay`."""
+    checkpoint_every: float = 1.0
+    """Minutes between checkpoints; each evaluation writes one too."""
+
+    PROGRAM: ClassVar[str] = "the training"
+    """The command that starts such a run."""
+    KIND: ClassVar[str] = "checkpoint"
+    VERSION: ClassVar[str] = "1"
+    """Kind and version of its checkpoints, as for `write_tensors`."""
+    SESSION: ClassVar[tuple[str, ...]] = ("run", "minutes", "total_timesteps", "resume", "record")
+    """Settings that a resumed run takes from the command line; all others are those of the run."""
+
+    def check(self) -> None:
+        """Raise ValueError for impossible settings."""
+        if self.total_timesteps < 0 or (self.minutes <= 0 and not self.total_timesteps):
+            raise ValueError("minutes or total_timesteps must be more than 0")
+
+    def as_json(self) -> dict[str, Any]:
+        """All settings, for JSON."""
+        return asdict(self) | {"run": str(self.run)}
+
+    def command(self) -> str:
+        """The command that starts the same run: all settings that differ from the defaults."""
+        parts = [self.PROGRAM]
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value == each.default or each.name in ("run", "resume"):
+                continue
+            name = each.name.replace("_", "-")
+            if isinstance(value, bool):
+                parts.append(f"--{name}" if value else f"--no-{name}")
+            else:
+                parts.append(f"--{name} {' '.join(value) if isinstance(value, tuple) else value}")
+        return " ".join(parts)
+
+
+@dataclass
+class RunProgress:
+    """How far a run has come; stored in its checkpoint."""
+
+    minutes: float = 0.0
+    decisions: int = 0
+    """Number of decisions learned from."""
+    updates: int = 0
+    evaluations: list[dict[str, float]] = field(default_factory=list)
+    """The lines of evaluations.csv."""
+    next_evaluation: float = 0.0
+    """In minutes."""
+    finished: bool = False
+    """Whether the final evaluation is done."""
+
+
+S = TypeVar("S", bound=RunSettings)
+P = TypeVar("P", bound=RunProgress)
+
+
+def open_folder(settings: S) -> tuple[S, Checkpoint | None]:
+    """Open the folder of a run: (its settings, its checkpoint or None for a new run).
+
+    Raises ValueError for invalid settings, for settings that differ from those of the resumed run, and if the
+    folder of a new run is not empty; FileNotFoundError if there is no run to resume.
+    """
+    settings.check()
+    run = settings.run
+    if not settings.resume:
+        if run.is_dir():
+            remove_partials(run)  # a run that was killed before its first checkpoint leaves nothing else
+        if run.exists() and any(run.iterdir()):
+            raise ValueError(
+                f"{run} is not empty: choose another --run, or resume the run in it with --resume"
+            )
+        run.mkdir(parents=True, exist_ok=True)
+        return settings, None
+    if not (run / CHECKPOINT).exists():
+        raise FileNotFoundError(f"nothing to resume: there is no {run / CHECKPOINT}")
+    tensors, metadata = read_tensors(run / CHECKPOINT, settings.KIND, settings.VERSION, settings.PROGRAM)
+    stored = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in metadata["settings"].items()
+    }
+    kind: Any = type(settings)
+    default = kind()
+    before = kind(**stored | {"run": run})
+    for name in (each.name for each in fields(kind) if each.name not in settings.SESSION):
+        if getattr(settings, name) not in (getattr(default, name), getattr(before, name)):
+            raise ValueError(
+                f"the run in {run} has {name} = {getattr(before, name)}; leave {name} out to resume it"
+            )
+    for bot in (*before.bots, *before.evaluate_against):
+        if agents.starts_program(bot) and bot not in (*settings.bots, *settings.evaluate_against):
+            raise ValueError(f"the run in {run} names the program {bot!r}: name it yourself to start it")
+    remove_partials(run)
+    return replace(before, **{name: getattr(settings, name) for name in settings.SESSION}), (
+        tensors,
+        metadata,
+    )
+
+
+class TrainingRun(ABC, Generic[S, P]):
+    """A run in its folder. As a context manager it handles Ctrl-C, the progress bar and the logs.
+
+    >>> with run:
+    ...     while run.share < 1:
+    ...         ...                      # collect, learn, count run.progress.decisions
+    ...         run.end_update({})       # evaluates and saves when it is time to
+    ...     run.finish()
+
+    Parameters
+    ----------
+    settings, progress : of the run.
+    resume_command : what to print after Ctrl-C; default: the program with --resume.
+    """
+
+    def __init__(self, settings: S, progress: P, resume_command: str | None = None) -> None:
+        self.settings, self.progress = settings, progress
+        self.resume_command = resume_command or f"{settings.PROGRAM} --run {settings.run} --resume"
+        self.started = time.monotonic() - 60 * progress.minutes
+        self.next_checkpoint = progress.minutes + settings.checkpoint_every
+        self.interrupted = self.evaluating = False
+        keep_freed_memory()
+
+    @abstractmethod
+    def tensors(self) -> Tensors:
+        """Everything that training changes."""
+
+    def state(self) -> dict[str, Any]:
+        """What else the checkpoint holds, for JSON."""
+        return {}
+
+    @abstractmethod
+    def bot(self) -> Agent:
+        """The policy as it is now, to be evaluated."""
+
+    @abstractmethod
+    def save_policy(self, path: Path) -> None:
+        """Write the policy to a file that is a bot by its path."""
+
+    @property
+    def minutes(self) -> float:
+        """Minutes of training so far, earlier sessions included."""
+        return (time.monotonic() - self.started) / 60
+
+    @property
+    def share(self) -> float:
+        """Share of the training that is done; 1 and more: all of it."""
+        if self.settings.total_timesteps:
+            return self.progress.decisions / self.settings.total_timesteps
+        return self.minutes / self.settings.minutes
+
+    @cached_property
+    def players(self) -> list[dict[str, Any]]:
+        """What identifies the bots that it plays against."""
+        return [describe_bot(bot, programs=True) for bot in self.settings.bots]
+
+    def provenance(self) -> dict[str, Any]:
+        """What a file of weights says about its training."""
+        return {
+            "command": self.settings.command(),
+            "settings": self.settings.as_json(),
+            "decisions": self.progress.decisions,
+            "players": self.players,
+            "torch": torch.__version__,
+        }
+
+    def interrupt(self, *_: object) -> None:
+        """Handle Ctrl-C: stop when a checkpoint can be written; the second time, stop without one."""
+        if self.interrupted:
+            raise SystemExit(130)
+        self.interrupted = True
+        if self.evaluating:
+            raise KeyboardInterrupt
+
+    def __enter__(self) -> Self:
+        self.board = SummaryWriter(str(self.settings.run / "tensorboard"))
+        self.bar = tqdm(total=100, unit="%", bar_format="{l_bar}{bar}| {elapsed} [{postfix}]")
+        self._timed_from = time.monotonic(), self.progress.decisions
+        self._handler: Any = None
+        if threading.current_thread() is threading.main_thread():
+            self._handler = signal.signal(signal.SIGINT, self.interrupt)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.board.close()
+            self.bar.close()
+            if kind is KeyboardInterrupt:
+                self.save()
+                self.publish()
+                print(f"interrupted; to resume: {self.resume_command}", file=sys.stderr)
+                raise SystemExit(130) from None
+        finally:
+            if self._handler is not None:
+                signal.signal(signal.SIGINT, self._handler)
+
+    def end_update(self, log: dict[str, float]) -> None:
+        """Log an update; evaluate and write a checkpoint if it is time to.
+
+        Raises KeyboardInterrupt after Ctrl-C, at a moment when the run can be saved.
+        """
+        progress = self.progress
+        progress.finished = False
+        started, before = self._timed_from
+        rate = (progress.decisions - before) / (time.monotonic() - started)
+        for name, value in (log | {"speed/decisions_per_second": rate}).items():
+            self.board.add_scalar(name, value, progress.decisions)
+        self.bar.n = round(min(100 * self.share, 100), 1)
+        self.bar.set_postfix_str(f"{progress.decisions / 1e6:.2f}M decisions, {rate:,.0f}/s")
+        if self.interrupted:
+            raise KeyboardInterrupt
+        if self.minutes >= progress.next_evaluation and self.share < 1:
+            self.evaluate(self.settings.evaluation_games)
+            self.save()
+            self.publish()
+        elif self.minutes >= self.next_checkpoint:
+            self.save()
+        self._timed_from = time.monotonic(), progress.decisions
+
+    def finish(self) -> None:
+        """Evaluate at the end, unless that is done already."""
+        if not self.progress.finished:
+            self.save()
+            self.evaluate(self.settings.final_games)
+            self.progress.finished = True
+            self.save()
+            self.publish()
+
+    def evaluate(self, games: int) -> None:
+        """Play matches; the results go to the progress, to TensorBoard and to the screen."""
+        settings, decisions = self.settings, self.progress.decisions
+        bot = self.bot()
+        row: dict[str, float] = {"minutes": round(self.minutes, 2), "decisions": decisions}
+        record = settings.run / f"games-{decisions}.jsonl" if settings.record else None
+        self.evaluating = True  # Ctrl-C may stop anywhere from here on: nothing changes before the end
+        for opponent in settings.evaluate_against:
+            result = play_match(bot, opponent, games, settings.seed, record=record)
+            row[f"games_{opponent}"] = round(result.win_rate, 4)
+            low, high = result.interval
+            row[f"games_{opponent}_low"], row[f"games_{opponent}_high"] = round(low, 4), round(high, 4)
+            tag = f"evaluation/games_{opponent.replace(':', ' ')}"
+            self.board.add_scalar(tag, result.win_rate, decisions)
+        self.evaluating = False
+        self.progress.evaluations.append(row)
+        self.progress.next_evaluation = self.minutes + settings.evaluate_every
+        won = [f"{row[f'games_{opponent}']:.1%} against {opponent}" for opponent in settings.evaluate_against]
+        tqdm.write(
+            f"{row['minutes']:6.1f} min, {decisions / 1e6:5.2f}M decisions: games won: {', '.join(won)}"
+        )
+
+    def save(self) -> None:
+        """Replace the checkpoint."""
+        settings, self.progress.minutes = self.settings, self.minutes
+        self.next_checkpoint = self.minutes + settings.checkpoint_every
+        metadata = {"settings": settings.as_json(), "progress": asdict(self.progress)} | self.state()
+        write_tensors(settings.run / CHECKPOINT, settings.KIND, settings.VERSION, self.tensors(), metadata)
+
+    def publish(self) -> None:
+        """Write what is made from a checkpoint: the policy, the table of evaluations, the learning curve."""
+        settings, rows = self.settings, self.progress.evaluations
+        self.save_policy(settings.run / POLICY)
+        if rows:
+            bots = settings.evaluate_against
+            columns = ["minutes", "decisions"]
+            columns += [f"games_{bot}{end}" for bot in bots for end in ("", "_low", "_high")]
+            write_csv(
+                settings.run / EVALUATIONS, columns, [[row[column] for column in columns] for row in rows]
+            )
+            games = f"{settings.evaluation_games:,} games an evaluation, {settings.final_games:,} at the end"
+            origin = origin_line(games, settings.seed)
+            draw_learning_curve(rows, bots, settings.run / "learning_curve.png", origin)
+
+    def announce(self) -> None:
+        """Print where the policy is and what to do with it."""
+        policy, curve = self.settings.run / POLICY, self.settings.run / "learning_curve.png"
+        print(f"the policy is in {policy}, the learning curve in {curve}")
+        print(f"next: gin-rummy match {policy} simple")
+
+
+def draw_learning_curve(
+    rows: list[dict[str, float]], opponents: tuple[str, ...], path: Path, origin: str
+) -> None:
+    """Draw win rates over time, a line for each opponent; `origin` is the line at the foot."""
+    minutes = [row["minutes"] for row in rows]
+    figure, [[axes]] = new_figure(8, 5)
+    for opponent in opponents:
+        won, low, high = (
+            [100 * row[f"games_{opponent}{end}"] for row in rows] for end in ("", "_low", "_high")
+        )
+        (line,) = axes.plot(minutes, won, marker="o", markersize=3, label=f"games against {opponent}")
+        axes.fill_between(minutes, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+    axes.axhline(50, color="black", linewidth=0.8)
+    axes.set(xlabel="minutes of training", ylabel="won, %", ylim=(0, 101), title="Training")
+    axes.legend(loc="lower right")
+    sign_figure(figure, origin)
+    save_figure(figure, path, dpi=120)

@@ -1,0 +1,151 @@
+"""Training runs: settings, folders, checkpoints, and that a stopped run resumes exactly."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers import load_example
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("tyro")
+
+from ppo_kills import KILLS  # noqa: E402
+from ppo_runs import tiny  # noqa: E402
+
+from gin_env import agents, records  # noqa: E402
+from gin_env.agents.policies.candidate_network import FILE_VERSION  # noqa: E402
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
+from gin_env.support.tensor_files import read_tensors, write_tensors  # noqa: E402
+from gin_env.training.learner import PPOSettings  # noqa: E402
+from gin_env.training.ppo import PPORun, train  # noqa: E402
+from gin_env.training.runs import CHECKPOINT, open_folder  # noqa: E402
+
+pytestmark = pytest.mark.compiled
+
+HERE = Path(__file__).parents[1] / "support"
+
+
+class Interrupted(PPORun):
+    """A run that gets Ctrl-C in each update."""
+
+    def learn(self):
+        self.interrupt()
+        return super().learn()
+
+
+@pytest.mark.long
+def test_stopped_run_resumes_exactly(tmp_path, monkeypatch, capsys):
+    unbroken = train(tiny(tmp_path / "unbroken"))
+    settings = tiny(tmp_path / "stopped")
+    monkeypatch.setattr("gin_env.training.ppo.PPORun", Interrupted)
+    sessions = 0
+    for resume in (False, True, True):
+        with pytest.raises(SystemExit) as ended:
+            train(replace(settings, resume=resume))
+        assert ended.value.code == 130
+        sessions += 1
+    monkeypatch.undo()
+    stopped = train(replace(settings, resume=True))
+    assert capsys.readouterr().err.count("interrupted; to resume: python examples/ppo.py --run ") == sessions
+    expected, found = unbroken.tensors(), stopped.tensors()
+    assert expected.keys() == found.keys()
+    assert any(name.startswith("past.1.") for name in expected)
+    for name, tensor in expected.items():
+        assert torch.equal(tensor, found[name]), name
+    assert unbroken.state() == stopped.state()
+    assert unbroken.progress.decisions == stopped.progress.decisions
+    assert stopped.progress.finished
+    assert stopped.progress.evaluations[-1]["decisions"] == unbroken.progress.decisions
+    policy = tmp_path / "stopped" / "policy.safetensors"
+    assert isinstance(agents.make(str(policy)), CandidatePolicyBot)
+    _, described = read_tensors(policy, "candidate policy", FILE_VERSION, "")
+    origin = described["provenance"]
+    assert origin["command"].startswith("python examples/ppo.py --total-timesteps 3000 --bots simple ")
+    assert " --num-envs 32 --num-steps 24 " in origin["command"]
+    assert [player["spelled"] for player in origin["players"]] == ["simple:knock_at=10"]
+
+
+@pytest.mark.long
+def test_example_trains_like_the_package(tmp_path):
+    """The loop that the script shows is that of `train`."""
+    load_example("ppo").train(tiny(tmp_path / "example"))
+    expected = train(tiny(tmp_path / "package")).tensors()
+    found, _ = read_tensors(tmp_path / "example" / CHECKPOINT, PPOSettings.KIND, PPOSettings.VERSION, "")
+    assert expected.keys() == found.keys()
+    assert all(torch.equal(tensor, found[name]) for name, tensor in expected.items())
+
+
+def test_games_of_an_evaluation_can_be_recorded(tmp_path):
+    with PPORun(replace(tiny(tmp_path / "run"), record=True)) as run:
+        run.progress.decisions = 12
+        run.evaluate(2)
+    games = list(records.read(tmp_path / "run" / "games-12.jsonl"))
+    names = [sorted(player.name for player in game.players) for game in games]
+    assert names == [["policy", "simple"]] * 2 + [["policy", "random"]] * 2
+
+
+@pytest.mark.long
+def test_killed_run_ends_like_an_unbroken_one(tmp_path):
+    """The checks are in a script of its own, which forks."""
+    done = subprocess.run(
+        [sys.executable, str(HERE / "ppo_kills.py"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{KILLS} kills, ")
+
+
+def test_new_run_refuses_a_used_folder_and_resumed_one_keeps_settings(tmp_path):
+    settings = tiny(tmp_path / "run")
+    with pytest.raises(FileNotFoundError, match="nothing to resume"):
+        open_folder(replace(settings, resume=True))
+    PPORun(settings)
+    with pytest.raises(ValueError, match="is not empty"):
+        open_folder(settings)
+    with pytest.raises(ValueError, match="has hidden = 8; leave hidden out"):
+        open_folder(replace(settings, resume=True, hidden=16))
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"bots_share": 0.6, "past_share": 0.5}, "at most 1 together"),
+        ({"total_timesteps": -1}, "must be more than 0"),
+        ({"total_timesteps": 0, "minutes": 0.0}, "must be more than 0"),
+    ],
+)
+def test_impossible_settings_are_refused_before_writing(tmp_path, changed, message):
+    with pytest.raises(ValueError, match=message):
+        PPORun(replace(tiny(tmp_path / "run"), **changed))
+    assert not (tmp_path / "run").exists()
+
+
+def test_checkpoint_without_a_new_setting_takes_its_default(tmp_path):
+    settings = tiny(tmp_path / "run")
+    run = PPORun(settings)
+    path = settings.run / CHECKPOINT
+    tensors, metadata = read_tensors(path, settings.KIND, settings.VERSION, "")
+    stored = {name: value for name, value in metadata["settings"].items() if name != "evaluate_against"}
+    write_tensors(path, settings.KIND, settings.VERSION, tensors, metadata | {"settings": stored})
+    resumed, _ = open_folder(replace(settings, resume=True))
+    assert resumed == replace(run.settings, resume=True)
+    assert resumed.evaluate_against == ("simple", "random")
+
+
+@pytest.mark.parametrize("name", ["bots", "evaluate_against"])
+def test_checkpoint_starts_no_program_that_the_user_did_not_name(tmp_path, name):
+    command = "process:./my-bot"
+    stored = replace(PPOSettings(tmp_path), **{name: (command,)})
+    metadata = {"settings": stored.as_json()}
+    path = tmp_path / CHECKPOINT
+    write_tensors(path, PPOSettings.KIND, PPOSettings.VERSION, {"a": torch.zeros(1)}, metadata)
+    with pytest.raises(ValueError, match=f"names the program '{command}': name it yourself"):
+        open_folder(PPOSettings(tmp_path, resume=True))
+    resumed, _ = open_folder(replace(stored, resume=True))
+    assert getattr(resumed, name) == (command,)
