@@ -25,8 +25,6 @@ FORMAT = ArrayFormat(
     arrays={"strategy": (np.uint8, ("information sets",))},
     described={"abstraction": str, "iterations": int},
     command="gin-rummy train cfr",
-    old_version_key="table_version",
-    old_checksum=True,
 )
 
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.observations.candidates import NUM_FEATURES, ROWS_VERSION
-from gin_env.observations.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
+from gin_env.observations.candidates import NUM_FEATURES
+from gin_env.observations.observation import LAYOUT, OBSERVATION_SIZE
+from gin_env.observations.parts import describe_parts, place_columns
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer
 from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
@@ -28,7 +29,8 @@ except ImportError as error:  # pragma: no cover - the tests have torch
 KIND = "generation network"
 MOST_UNITS = 4096
 """Files of networks with wider layers are refused."""
-_VERSION = f"observation {LAYOUT_VERSION}, candidates {ROWS_VERSION}"
+FILE_VERSION = "2"
+"""Changes when the network is built differently; other versions are refused."""
 _SCORES = slice(LAYOUT["own_score"].slice.start, LAYOUT["opponent_score"].slice.stop)
 
 
@@ -70,20 +72,27 @@ def observe(view: PlayerView) -> np.ndarray:
 
 def save_network(network: CandidateNetwork, path: str | Path, provenance: dict[str, Any]) -> None:
     """Write weights and how they came about (JSON-able) to a ``.safetensors`` file."""
-    described = {"sizes": network.sizes, "provenance": provenance}
-    write_tensors(path, KIND, _VERSION, network.state_dict(), described)
+    described = {
+        "sizes": network.sizes,
+        "reads": describe_parts("observation", "row"),
+        "provenance": provenance,
+    }
+    write_tensors(path, KIND, FILE_VERSION, network.state_dict(), described)
 
 
 def load_network(path: str | Path) -> tuple[CandidateNetwork, dict[str, Any]]:
     """(network, provenance) from a file that `save_network` wrote.
 
+    The network reads all parts of observation and rows; those that the file does not name have no weight.
     Raises as `gin_env.support.tensor_files.read_tensors` does.
     """
-    tensors, described = read_tensors(path, KIND, _VERSION, "python examples/generational_retraining.py")
+    tensors, described = read_tensors(path, KIND, FILE_VERSION, "python examples/generational_retraining.py")
     try:
         sizes = described["sizes"]
         table_size, row_size = (check_integer("a layer's size", size, 2, MOST_UNITS) for size in sizes)
         provenance = dict(described["provenance"])
+        for name, vector in (("trunk.0.weight", "observation"), ("row_first.weight", "row")):
+            tensors[name] = place_columns(tensors[name], vector, described.get("reads"))
     except (ValueError, TypeError, KeyError) as error:
         raise TensorFileError(
             f"{path} does not say which sizes its network has, and where it comes from: {str(error)[:200]}"

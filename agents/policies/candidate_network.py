@@ -29,8 +29,8 @@ from gin_env.observations.candidates import (
     NO_ACTION,
     NUM_CONTEXT,
     NUM_FEATURES,
-    VERSION,
 )
+from gin_env.observations.parts import describe_parts, place_columns
 from gin_env.support.checks import check_choice, check_integer
 from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
 
@@ -41,8 +41,8 @@ except ImportError as error:  # pragma: no cover - the tests have torch
     raise ImportError('trained policies need torch: pip install "gin-env[train]"') from error
 
 KIND = "candidate policy"
-FILE_VERSION = f"1, candidates {VERSION}"
-"""Changes when the network is built differently or reads other numbers; other versions are refused."""
+FILE_VERSION = "2"
+"""Changes when the network is built differently; other versions are refused."""
 MOST_UNITS = 4096
 IMPOSSIBLE = -1e9
 """Logit of what cannot be done."""
@@ -167,6 +167,7 @@ def save_candidate_policy(
         "hidden": network.hidden,
         "rules": asdict(rules or Rules()),
         "episode": check_choice("episode", episode, EPISODES),
+        "reads": describe_parts("row", "context"),
         "provenance": provenance or {},
     }
     write_tensors(path, KIND, FILE_VERSION, network.state_dict(), described)
@@ -180,13 +181,16 @@ def find_candidate_policy(policy: str | Path) -> tuple[CandidatePolicy, Rules, E
 def load_candidate_policy(path: str | Path) -> tuple[CandidatePolicy, Rules, Episode]:
     """(network, rules, episode) of a file that `save_candidate_policy` wrote.
 
-    Raises as `gin_env.support.tensor_files.read_tensors` does.
+    The network reads all parts of candidates; those that the file does not name have no weight. Raises as
+    `gin_env.support.tensor_files.read_tensors` does.
     """
     tensors, described = read_tensors(path, KIND, FILE_VERSION, "python examples/ppo.py")
     try:
         rules = Rules(**described["rules"])
-        # The first files did not say it: they were all trained on games.
-        episode = check_choice("episode", described.get("episode", "game"), EPISODES)
+        episode = check_choice("episode", described["episode"], EPISODES)
+        tensors = {
+            name: _place_by_name(name, tensor, described.get("reads")) for name, tensor in tensors.items()
+        }
         with torch.device("meta"):  # no memory before the size is known to be the weights'
             network = CandidatePolicy(described["hidden"])
     except (ValueError, TypeError, KeyError) as error:
@@ -195,3 +199,9 @@ def load_candidate_policy(path: str | Path) -> tuple[CandidatePolicy, Rules, Epi
         ) from error
     fill_network(network, tensors, path)
     return network.eval(), rules, episode
+
+
+def _place_by_name(name: str, tensor: torch.Tensor, reads: object) -> torch.Tensor:
+    """A tensor of a file, for a network that reads all parts of candidates."""
+    vector = {"row_first.weight": "row", "table_first.weight": "context"}.get(name.partition(".")[2])
+    return tensor if vector is None else place_columns(tensor, vector, reads)

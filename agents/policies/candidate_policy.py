@@ -28,9 +28,9 @@ from gin_env.observations.candidates import (
     DRAW_ROWS,
     NO_ACTION,
     NUM_FEATURES,
-    VERSION,
     are_discarding,
 )
+from gin_env.observations.parts import describe_parts
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_choice, check_switch
 
@@ -50,10 +50,11 @@ def check_training(training: dict[str, Any]) -> tuple[Rules, Episode]:
 
     Raises ValueError unless the policy can be played by this release.
     """
-    if training.get("candidates_version") != VERSION:
+    reads, known = training.get("reads"), describe_parts("row", "context")
+    if not isinstance(reads, dict) or {vector: reads.get(vector) for vector in known} != known:
         raise ValueError(
-            f"it was trained on candidates of version {training.get('candidates_version')}, this release has "
-            f"version {VERSION}: set model.gin_env = env.describe_training() where it is trained"
+            "it does not say that it was trained on the candidates of this release: "
+            "set model.gin_env = env.describe_training() where it is trained"
         )
     try:
         return Rules(**training["rules"]), check_choice("episode", training["episode"], EPISODES)

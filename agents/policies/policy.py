@@ -1,9 +1,8 @@
 """A trained policy as a bot.
 
-Its file (`gin_env.agents.policies.policy_networks`) remembers which observation layout, estimator (by name,
-with its parameters), rules and kind of episode it was trained with (see `describe_training`), and the bot
-encodes its own observation from the `PlayerView` accordingly: no option of the environment that it plays in
-can feed it other numbers.
+Its file (`gin_env.agents.policies.policy_networks`) names the parts of the observation that it reads, and the
+estimator, rules and kind of episode of its training (see `describe_training`). The bot encodes its own
+observation from the `PlayerView` accordingly, so the options of an environment never change its input.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from gin_env.batch import Episode
 from gin_env.estimators.base import Estimator, NeedsHands, is_observed
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.rules import Rules
-from gin_env.observations.candidates import VERSION
-from gin_env.observations.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
+from gin_env.observations.observation import LAYOUT, OBSERVATION_SIZE
+from gin_env.observations.parts import describe_parts, find_parts
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_choice, check_switch
 
@@ -46,13 +45,13 @@ def describe_training(
     Parameters are those of the environment. Raises ValueError for an estimator that cannot be made again by
     its name.
     """
-    training = {
-        "layout_version": LAYOUT_VERSION,
+    vectors = ["observation", "row", "context"] if candidates else ["observation"]
+    return {
+        "reads": describe_parts(*vectors),
         "estimator": estimators.make(estimators.resolve(estimator).name).name,
         "rules": asdict(rules or Rules()),
         "episode": episode,
     }
-    return training | {"candidates_version": VERSION} if candidates else training
 
 
 def training_of(model: MaskablePPO) -> dict[str, Any]:
@@ -109,11 +108,13 @@ class PolicyBot:
     ) -> None:
         if missing := [key for key in describe_training() if key not in training]:
             raise ValueError(f"{name} does not say how it was trained: {', '.join(missing)} is missing")
-        if training["layout_version"] != LAYOUT_VERSION:
+        try:
+            self._columns = find_parts("observation", training["reads"])
+        except ValueError as error:
             raise ValueError(
-                f"{name} was trained with observation layout {training['layout_version']}, this release has "
-                f"layout {LAYOUT_VERSION}: train it again, or install the release that it was trained with"
-            )
+                f"{name} cannot be played: {error}; train it again, or install the release of its training"
+            ) from error
+        self._reads_all = np.array_equal(self._columns, np.arange(OBSERVATION_SIZE))
         self.network = network
         self.estimator = estimators.make(training["estimator"])
         if isinstance(self.estimator, NeedsHands):
@@ -176,6 +177,8 @@ class PolicyBot:
             observations[:, _ESTIMATE] = self.estimator.estimate(view)
         if not self.sees_scores:
             observations[:, _SCORES] = 0.0
+        if not self._reads_all:
+            observations = observations[:, self._columns]
         masks = view.masks()
         if getattr(self.network, "reads_mask", False):
             observations = np.concatenate([masks.astype(np.float32), observations], axis=1)

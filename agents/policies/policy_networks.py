@@ -9,13 +9,15 @@ SB3 saved.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from gin_env.observations.observation import NUM_PLANES, OBSERVATION_SIZE
+from gin_env.observations.parts import describe_parts, find_parts
 from gin_env.support.checks import check_choice, check_integer, check_switch
 from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
 
@@ -26,7 +28,7 @@ except ImportError as error:  # pragma: no cover - the tests have torch
     raise ImportError('trained policies need torch: pip install "gin-env[train]"') from error
 
 KIND = "policy"
-FILE_VERSION = "1"
+FILE_VERSION = "2"
 """Changes when the networks are built differently; other versions are refused."""
 ENDING = ".safetensors"
 MOST_LAYERS = 8
@@ -43,18 +45,26 @@ class CardActor(nn.Module):
     ----------
     hidden : sizes of the trunk's layers.
     card_features : numbers that describe each card.
+    num_inputs, num_planes : values that it reads, and card planes, which come first.
     """
 
     reads_mask = False
 
-    def __init__(self, hidden: Sequence[int], card_features: int = 32) -> None:
+    def __init__(
+        self,
+        hidden: Sequence[int],
+        card_features: int = 32,
+        num_inputs: int = OBSERVATION_SIZE,
+        num_planes: int = NUM_PLANES,
+    ) -> None:
         super().__init__()
         self.hidden = check_hidden(hidden, least=1)
         self.card_features = check_integer("card_features", card_features, 1, MOST_CARD_FEATURES)
+        self.num_planes = num_planes
         # Each card sees two neighbours on either side in its suit, and the sum over its rank's cards.
-        self.neighbours = nn.Conv2d(NUM_PLANES, card_features, (1, 5), padding=(0, 2))
-        self.same_rank = nn.Conv2d(NUM_PLANES, card_features, 1)
-        self.trunk = dense_layers(self.hidden, nn.ReLU)
+        self.neighbours = nn.Conv2d(num_planes, card_features, (1, 5), padding=(0, 2))
+        self.same_rank = nn.Conv2d(num_planes, card_features, 1)
+        self.trunk = dense_layers(self.hidden, nn.ReLU, num_inputs)
         self.wanted = nn.Linear(hidden[-1], 2 * card_features)  # one query for discards, one for knocks
         self.others = nn.Linear(hidden[-1], 2 + NUM_OTHER_ACTIONS)  # both queries' biases, draws, pass
 
@@ -67,7 +77,8 @@ class CardActor(nn.Module):
         return self.logits(observations)
 
     def logits(self, observations: torch.Tensor) -> torch.Tensor:
-        planes = observations[:, : NUM_PLANES * NUM_CARDS].view(-1, NUM_PLANES, NUM_SUITS, NUM_RANKS)
+        planes = observations[:, : self.num_planes * NUM_CARDS]
+        planes = planes.view(-1, self.num_planes, NUM_SUITS, NUM_RANKS)
         same_rank = self.same_rank(planes.sum(dim=2, keepdim=True))  # broadcast over the suits
         cards = torch.relu(self.neighbours(planes) + same_rank).flatten(2)  # (n, features, 52)
         trunk = self.trunk(observations)
@@ -84,15 +95,22 @@ class MlpActor(nn.Module):
     ----------
     hidden : sizes of the layers between observation and logits; there may be none.
     activation : ``"tanh"`` (SB3's default) or ``"relu"``.
-    reads_mask : whether the mask stands before the observation, as ``MultiInputPolicy`` reads the dict.
+    reads_mask : whether the mask precedes the observation, as ``MultiInputPolicy`` reads the dict.
+    num_inputs : values of the observation that it reads.
     """
 
-    def __init__(self, hidden: Sequence[int], activation: str = "tanh", reads_mask: bool = False) -> None:
+    def __init__(
+        self,
+        hidden: Sequence[int],
+        activation: str = "tanh",
+        reads_mask: bool = False,
+        num_inputs: int = OBSERVATION_SIZE,
+    ) -> None:
         super().__init__()
         self.hidden = check_hidden(hidden, least=0)
         self.activation = check_choice("activation", activation, list(ACTIVATIONS))
         self.reads_mask = check_switch("reads_mask", reads_mask)
-        inputs = OBSERVATION_SIZE + NUM_ACTIONS * reads_mask
+        inputs = num_inputs + NUM_ACTIONS * reads_mask
         self.policy_net = dense_layers(self.hidden, ACTIVATIONS[activation], inputs)
         self.action_net = nn.Linear([inputs, *hidden][-1], NUM_ACTIONS)
 
@@ -131,15 +149,21 @@ def dense_layers(
     return nn.Sequential(*layers)
 
 
-def build(architecture: object) -> Actor:
+def build(architecture: object, reads: Mapping[str, Any] | None = None) -> Actor:
     """A network of this architecture (see ``network.architecture``), without weights: on the device "meta".
 
+    `reads` says which parts of the observation are its inputs, as `describe_parts` does (default: all).
     Raises ValueError or TypeError for an unknown name, unknown settings, or sizes out of range.
     """
     if not isinstance(architecture, dict) or not isinstance(architecture.get("name"), str):
         raise TypeError("an architecture is an object with a name and settings")
     settings = dict(architecture)
     kind = ARCHITECTURES[check_choice("architecture", settings.pop("name"), list(ARCHITECTURES))]
+    reads = describe_parts("observation") if reads is None else reads
+    settings["num_inputs"] = len(find_parts("observation", reads))
+    if kind is CardActor:
+        planes = takewhile(lambda part: part[1] == NUM_CARDS, reads["observation"])
+        settings["num_planes"] = len(list(planes))
     with torch.device("meta"):
         return kind(**settings)
 
@@ -167,12 +191,12 @@ def load_network(path: str | Path) -> tuple[Actor, dict[str, Any]]:
     Raises as `gin_env.support.tensor_files.read_tensors` does.
     """
     tensors, metadata = read_tensors(path, KIND, FILE_VERSION, "gin_env.wrappers.sb3.save_policy")
-    try:
-        network = build(metadata.get("architecture"))
-    except (ValueError, TypeError) as error:
-        raise TensorFileError(f"{path} does not say which network it holds: {str(error)[:200]}") from error
     training = metadata.get("training")
     if not isinstance(training, dict):
         raise TensorFileError(f"{path} does not say how the policy was trained")
+    try:
+        network = build(metadata.get("architecture"), training.get("reads", {}))
+    except (ValueError, TypeError) as error:
+        raise TensorFileError(f"{path} does not say which network it holds: {str(error)[:200]}") from error
     fill_network(network, tensors, path)
     return network.eval(), training

@@ -7,14 +7,14 @@ import numpy as np
 from jax.experimental import io_callback
 from measure import Run
 
-import gin_env  # noqa: F401 (registers the id)
+from gin_env.observations.observation import OBSERVATION_SIZE as SIZE
 
 jax.config.update("jax_cpu_enable_async_dispatch", False)  # else a callback on a CPU may wait for itself
 GAMES, STEPS, EPOCHS, RATE, DISCOUNT, LAMBDA = 256, 32, 8, 1e-3, 0.99, 0.95
 run = Run("jax", opponent="simple")
 env = gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=GAMES, opponent="simple")
 shape = jax.ShapeDtypeStruct  # of what env.step returns
-SEEN = {"observation": shape((GAMES, 532), jnp.float32), "action_mask": shape((GAMES, 107), jnp.int8)}
+SEEN = {"observation": shape((GAMES, SIZE), jnp.float32), "action_mask": shape((GAMES, 107), jnp.int8)}
 STEPPED = SEEN, shape((GAMES,), jnp.float32), shape((GAMES,), jnp.bool_)
 
 
@@ -63,13 +63,13 @@ def play(weights, squares, seen, key):
     return weights, squares, seen, played[0]["action_mask"], played[1]
 
 
-def choose(observations, masks):  # always of one shape: each other one would be compiled anew
-    rows = {"observation": np.resize(observations, (2048, 532)), "action_mask": np.resize(masks, (2048, 107))}
+def choose(vectors, masks):  # always of one shape: each other one would be compiled anew
+    rows = {"observation": np.resize(vectors, (2048, SIZE)), "action_mask": np.resize(masks, (2048, 107))}
     return np.asarray(network(weights, rows)[0])[: len(masks)].argmax(1)
 
 
 key, *keys = jax.random.split(jax.random.key(run.seed), 4)
-sizes = zip(("first", "second", "last"), keys, ((532, 128), (128, 128), (128, 108)), strict=True)
+sizes = zip(("first", "second", "last"), keys, ((SIZE, 128), (128, 128), (128, 108)), strict=True)
 weights = {name: jax.random.normal(one, size) / size[0] ** 0.5 for name, one, size in sizes}
 squares = jax.tree.map(jnp.zeros_like, weights)
 run.begin(choose)

@@ -11,7 +11,7 @@ from tianshou.env import DummyVectorEnv
 from tianshou.trainer import OnPolicyTrainerParams
 from torch import nn
 
-import gin_env  # noqa: F401 (registers the id)
+from gin_env.observations.observation import OBSERVATION_SIZE as SIZE
 from gin_env.wrappers.names import rename_entries
 
 GAMES, STEPS = 32, 2048
@@ -40,7 +40,7 @@ class Masked(nn.Module):
     def __init__(self, outputs):
         super().__init__()
         self.outputs = outputs
-        layers = nn.Linear(532, 128), nn.Tanh(), nn.Linear(128, 128), nn.Tanh(), nn.Linear(128, outputs)
+        layers = nn.Linear(SIZE, 128), nn.Tanh(), nn.Linear(128, 128), nn.Tanh(), nn.Linear(128, outputs)
         self.layers = nn.Sequential(*layers)
 
     def forward(self, batch, state=None, info=None):
@@ -50,9 +50,9 @@ class Masked(nn.Module):
         )
 
 
-def choose(observations, masks):
+def choose(vectors, masks):
     with torch.no_grad():
-        logits = actor.layers(torch.from_numpy(observations))
+        logits = actor.layers(torch.from_numpy(vectors))
         return logits.masked_fill(~torch.from_numpy(masks), -torch.inf).argmax(1)
 
 

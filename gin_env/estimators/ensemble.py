@@ -53,7 +53,6 @@ FORMAT = ArrayFormat(
     },
     described={"members": list},
     command="gin-rummy train estimator ensemble",
-    old_version_key="table_version",
 )
 
 

@@ -36,7 +36,6 @@ FORMAT = ArrayFormat(
     },
     described={"games": int, "turns": int, "opponents": list, "seed": int},
     command="gin-rummy train estimator bayes",
-    old_version_key="table_version",
 )
 
 

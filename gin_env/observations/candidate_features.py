@@ -28,12 +28,6 @@ from gin_env.game.state import OFFER
 from gin_env.observations.knowledge import cards_unseen
 from gin_env.support.compilation import kernel
 
-VERSION = 1
-"""Raised whenever a number of a row or of the context changes its meaning; a saved network carries the
-version of its training."""
-ROWS_VERSION = 0
-"""The same for rows alone, for networks that do not read the context."""
-
 _HAND = {
     "deadwood": "deadwood / 50",
     "may_knock": "1 if the player may knock with it",

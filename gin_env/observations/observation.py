@@ -22,9 +22,6 @@ from gin_env.game.state import DISCARD, DRAW, OFFER, STOCK_ONLY
 from gin_env.observations.knowledge import write_uniform
 from gin_env.support.compilation import kernel
 
-LAYOUT_VERSION = 0
-"""Raised whenever the layout changes; a saved policy carries the version it was trained with."""
-
 PLANES = {
     "hand": "1 for each card in the own hand",
     "upcard": "1 for the top card of the discard pile (none while the player who took it has not discarded)",

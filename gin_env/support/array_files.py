@@ -44,10 +44,6 @@ class ArrayFormat:
     """What makes such a file again; a user with an old one is told it."""
     described: Mapping[str, type | UnionType] = field(default_factory=dict)
     """Entries that the metadata must have, and their types."""
-    old_version_key: str | None = None
-    """Where files written before files said their kind say their version; None: there are no such files."""
-    old_checksum: bool = False
-    """Whether the checksum of these older files is the one described above; otherwise zip's own has to do."""
 
     def write(self, path: str | Path, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any]) -> None:
         """Write arrays to a file, at once or not at all. `metadata` must fit into JSON.
@@ -88,10 +84,7 @@ class ArrayFormat:
                 metadata = json.loads(text.tobytes())
                 if not isinstance(metadata, dict):
                     raise TypeError("its metadata is no JSON object")
-                old = "kind" not in metadata and self.old_version_key in metadata
                 kind, version = metadata.get("kind"), metadata.get("file_version")
-                if old:
-                    kind, version = self.kind, metadata.pop(self.old_version_key)
                 # Of another kind or version there is no more to say about the arrays than that.
                 same = (kind, version) == (self.kind, self.version)
                 arrays = {name: file[name] for name in self.arrays} if same else {}
@@ -107,7 +100,7 @@ class ArrayFormat:
             )
         if wrong := self._misfit(arrays) or self._undescribed(metadata):
             raise ArrayFileError(f"{path} is no {self.kind}, or is damaged: {wrong}")
-        if (not old or self.old_checksum) and checksum != _checksum(arrays, text):
+        if checksum != _checksum(arrays, text):
             raise ArrayFileError(f"{path} is damaged: its checksum does not fit")
         metadata.pop("kind", None)
         metadata.pop("file_version", None)

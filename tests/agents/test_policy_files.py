@@ -295,7 +295,7 @@ ACTION_NET = "action_net.weight"
         ),
         (
             lambda old, new: with_data(old, new, gin_env={"rules": {}}),
-            "layout_version, estimator, episode is missing",
+            "reads, estimator, episode is missing",
         ),
         (
             lambda old, new: with_data(old, new, policy_kwargs={"features_extractor_class": "Own"}),
@@ -437,7 +437,11 @@ def test_no_memory_is_taken_for_layers_before_their_weights_are_checked():
     ("change", "message"),
     [
         (None, "does not say how the policy was trained"),
-        ({"layout_version": 99}, "was trained with observation layout 99, this release has layout 0"),
+        ({"reads": {}}, "does not say which parts of the observation it reads"),
+        ({"reads": {"observation": [["colour", 52]]}}, "reads 'colour' of the observation, which this"),
+        ({"reads": {"observation": [["hand", 51]]}}, "reads 51 values of 'hand', which has 52 here"),
+        ({"reads": {"observation": [["hand", 52]] * 2}}, "reads 'hand' of the observation"),
+        ({"reads": {"observation": [["turn", 1]]}}, "does not fit its own architecture"),
         ({"estimator": "omniscient"}, "trained with the estimator 'omniscient'"),
         ({"estimator": "os"}, "unknown estimator 'os'"),
         ({"estimator": ["uniform"]}, "does not say how it was trained: an estimator's name is a text"),

@@ -15,7 +15,7 @@ import gin_env
 from gin_env import agents, gin_rummy_v0
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, NUM_ACTIONS
 from gin_env.game.state import VOID
-from gin_env.observations.observation import OBSERVATION_SIZE, part
+from gin_env.observations.observation import NUM_PLANES, OBSERVATION_SIZE, part
 from gin_env.observations.views import PlayerView
 
 with warnings.catch_warnings():  # PettingZoo 1.27's own tests import its own environments in the old way
@@ -215,7 +215,7 @@ def test_small_deck_uses_only_its_own_cards():
             observation = env.observe(env.agent_selection)
             cards_named = np.flatnonzero(observation["action_mask"][:104]) % 52
             assert set(cards_named.tolist()) <= set(small)
-            assert set(np.flatnonzero(observation["observation"][:520]) % 52) <= set(small)
+            assert set(np.flatnonzero(observation["observation"][: NUM_PLANES * 52]) % 52) <= set(small)
             env.step(first_legal(env, rng))
         env.reset()
 

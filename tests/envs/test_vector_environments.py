@@ -16,7 +16,8 @@ from gin_env import agents
 from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
 from gin_env.game.actions import DRAW_STOCK, KNOCK
 from gin_env.game.rules import Rules
-from gin_env.observations.observation import LAYOUT_VERSION, OBSERVATION_SIZE
+from gin_env.observations.observation import OBSERVATION_SIZE
+from gin_env.observations.parts import describe_parts
 from gin_env.wrappers.sb3 import GinRummyVecEnv
 
 AT_ONCE = Rules(hand_size=2, knock_limit=20, opening_offer=False, max_hands=3)
@@ -240,7 +241,7 @@ def test_sb3_tells_how_long_it_has_been_running():
 def test_sb3_describes_what_a_model_must_remember():
     rules = Rules(knock_limit=5)
     assert GinRummyVecEnv(1, Plain(), rules, "game", estimator="bayes").describe_training() == {
-        "layout_version": LAYOUT_VERSION,
+        "reads": describe_parts("observation"),
         "estimator": "bayes",
         "rules": {name: getattr(rules, name) for name in rules.__dataclass_fields__},
         "episode": "game",

@@ -376,7 +376,9 @@ def test_damaged_tables_are_named(tmp_path):
         Frequencies.load(damaged)
     with np.load(path) as arrays:
         parts = dict(arrays)
-    parts["metadata"] = np.frombuffer(json.dumps({"table_version": 0}).encode(), np.uint8)
+    parts["metadata"] = np.frombuffer(
+        json.dumps({"kind": "table of frequencies", "file_version": 0}).encode(), np.uint8
+    )
     np.savez(damaged, **parts)
     with pytest.raises(ValueError, match="has version 0, this release reads 1"):
         Frequencies.load(damaged)

@@ -29,7 +29,7 @@ def transcript() -> str:
     lines = [
         f"deck: {' '.join(map(cards.card_text, DECK))}",
         f"rules: {env.rules}",
-        f"observation layout version {observation.LAYOUT_VERSION}, {observation.OBSERVATION_SIZE} numbers",
+        f"observation: {observation.OBSERVATION_SIZE} numbers",
         f"action space {env.action_space('player_0')}",
     ]
     bot = agents.make(BOT)

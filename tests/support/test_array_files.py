@@ -32,7 +32,6 @@ SMALL = ArrayFormat(
     arrays={"counts": (np.int64, ("rows", 3)), "scores": (np.float32, ("rows",))},
     described={"seed": int},
     command="make small",
-    old_version_key="small_version",
 )
 ARRAYS = {"counts": np.arange(6).reshape(2, 3), "scores": np.array([0.5, np.nan], np.float32)}
 READERS = {
@@ -157,25 +156,6 @@ def test_every_reader_refuses_what_describes_itself_wrongly(tmp_path, kind):
         replace(wanted, described={}).write(path, arrays, wrong)
         with pytest.raises(ArrayFileError, match=r"a\.npz"):
             read(path)
-
-
-def test_files_of_before_they_said_their_kind_are_read(tmp_path):
-    path = tmp_path / "a.npz"
-    parts = written(path)
-    del parts["checksum"]
-    np.savez(path, **parts | {"metadata": text({"small_version": 2, "seed": 4})})
-    assert SMALL.read(path)[1] == {"seed": 4}
-    np.savez(path, **parts | {"metadata": text({"small_version": 1, "seed": 4})})
-    with pytest.raises(ArrayFileError, match="has version 1"):
-        SMALL.read(path)
-    data = files("gin_env.estimators") / "data"
-    for kind, name in (("table of frequencies", "frequencies_simple"), ("ensemble table", "ensemble_simple")):
-        with np.load(str(data / f"{name}.npz")) as file:
-            older = {part: file[part] for part in file.files if part != "checksum"}
-        described = json.loads(older["metadata"].tobytes())
-        del described["kind"], described["file_version"]
-        np.savez(path, **older | {"metadata": text(described | {"table_version": 1})})
-        assert READERS[kind][1](str(path))
 
 
 def test_an_ensemble_table_chooses_among_what_there_is(tmp_path):

@@ -25,6 +25,7 @@ from gin_env.envs.gymnasium_env import GinRummyEnv  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.game.state import DISCARD, OVER  # noqa: E402
 from gin_env.observations.candidates import DRAW_ROWS, ENTRIES, NO_ACTION  # noqa: E402
+from gin_env.observations.observation import OBSERVATION_SIZE  # noqa: E402
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy  # noqa: E402
 from gin_env.wrappers.card_policy import CardPolicy  # noqa: E402
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy  # noqa: E402
@@ -69,7 +70,7 @@ def positions() -> Games:
 def observations(positions) -> dict[str, np.ndarray]:
     """As the environments show them, with a flat vector that nothing may depend on."""
     entries = dict(zip(ENTRIES, positions.candidates(positions.everyone), strict=True))
-    return entries | {"observation": np.full((len(positions), 532), np.nan, np.float32)}
+    return entries | {"observation": np.full((len(positions), OBSERVATION_SIZE), np.nan, np.float32)}
 
 
 def tensors(observations) -> list[torch.Tensor]:
@@ -243,8 +244,8 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path):
         save_policy(model, path)
     model = new_model()
     for training, message in (
-        ({"candidates_version": 99}, "trained on candidates of version 99, this release has version"),
-        ({"candidates_version": None}, "of version None.* set model.gin_env = env.describe_training"),
+        ({"reads": {"row": [["rank", 13]]}}, "trained on the candidates of this release"),
+        ({"reads": None}, "set model.gin_env = env.describe_training"),
         ({"episode": "week"}, "unknown episode 'week'"),
         ({"rules": {"cards": 3}}, "does not say how it was trained"),
     ):
@@ -274,8 +275,8 @@ def test_an_archive_whose_network_or_training_does_not_fit_is_refused(model, tmp
     with pytest.raises(ValueError, match=r"weights draws\.row_second\.weight are missing"):
         candidate_network_of({name: tensor for name, tensor in weights.items() if name != row})
     other = new_model()
-    other.gin_env = other.gin_env | {"candidates_version": 99}
+    other.gin_env = other.gin_env | {"reads": {}}
     other.save(tmp_path / "model.zip")
-    with pytest.raises(ArchiveError, match=r"model\.zip cannot be converted: .* of version 99"):
+    with pytest.raises(ArchiveError, match=r"model\.zip cannot be converted: .* trained on the candidates"):
         convert_archive(tmp_path / "model.zip", tmp_path / "policy.safetensors")
     assert not (tmp_path / "policy.safetensors").exists()

@@ -176,9 +176,10 @@ def test_sampling_follows_the_probabilities_and_never_takes_impossible_actions()
     assert (actions == 3).mean() == pytest.approx(0.75, abs=0.01)
 
 
-def test_a_policy_refuses_other_layouts_and_rules(model, saved):
-    with pytest.raises(ValueError, match="layout 99"):
-        PolicyBot(FrozenPolicy(model.policy), describe_training() | {"layout_version": 99})
+def test_a_policy_refuses_unknown_parts_and_rules(model, saved):
+    unknown = {"reads": {"observation": [["colour", 52]]}}
+    with pytest.raises(ValueError, match="it reads 'colour' of the observation"):
+        PolicyBot(FrozenPolicy(model.policy), describe_training() | unknown)
     with pytest.raises(ValueError, match="was trained under"):
         play_match(str(saved), "random", 2, rules=Rules(knock_limit=5))
 

@@ -75,7 +75,6 @@ FORMAT = ArrayFormat(
     },
     described={"name": str, "stages": str, "observations": int, "simulated_actions": int},
     command="gin-rummy hand-strength data",
-    old_version_key="data_version",
 )
 _DEALS_AT_ONCE = 1024
 """Deals of one task of a worker; part of what a seed means."""
