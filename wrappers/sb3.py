@@ -38,6 +38,7 @@ from gin_env.agents.policies.policy_networks import ACTIVATIONS, save_network
 from gin_env.batch import Episode, Reward, check_actions
 from gin_env.envs.gymnasium_env import hand_results
 from gin_env.envs.learner_seat import IllegalAction, LearnerSeat, Opponents, check_seeds
+from gin_env.envs.snapshots import EnvironmentState, check_state, copy_attributes, restore_attributes
 from gin_env.envs.spaces import action_space, candidate_spaces, vector_space
 from gin_env.estimators.base import Estimator
 from gin_env.game.actions import NUM_ACTIONS
@@ -55,6 +56,8 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO
+
+_CHANGING = ("_returns", "_lengths", "_actions", "_masks", "_begun", "_seeds")
 
 Observation: TypeAlias = np.ndarray | dict[str, np.ndarray]
 
@@ -202,6 +205,17 @@ class GinRummyVecEnv(VecEnv):
     def action_masks(self) -> np.ndarray:
         """int8 (num_envs, 107): 1 for each legal action; a new array."""
         return self._masks.copy()
+
+    def get_state(self) -> EnvironmentState:
+        """Return the state of all games, hidden cards included; see `gin_env.envs.snapshots`."""
+        values = copy_attributes(self, _CHANGING) | {"seat": self.seat.get_state()}
+        return EnvironmentState(("sb3", self.num_envs), values)
+
+    def set_state(self, state: EnvironmentState) -> None:
+        """Continue from a state. Raises TypeError or ValueError for one that does not fit."""
+        values = check_state(state, ("sb3", self.num_envs))
+        self.seat.set_state(values["seat"])
+        restore_attributes(self, {name: values[name] for name in _CHANGING})
 
     def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
         """Change the opponents, from the next hand of each game; see `LearnerSeat.set_opponents`."""

@@ -20,6 +20,7 @@ from gymnasium import spaces
 from gin_env.batch import Episode, Reward
 from gin_env.envs.gymnasium_env import GinRummyEnv
 from gin_env.envs.learner_seat import LEARNER, Opponents
+from gin_env.envs.snapshots import EnvironmentState, check_state
 from gin_env.game.actions import IllegalActionError, describe, parse
 from gin_env.game.rules import Rules
 from gin_env.game.words import result_in_words, rules_in_words
@@ -84,6 +85,18 @@ class TextGinRummy(gymnasium.Env):
         if not over and games.state["public"]["hand_number"][0] > hand:
             said = f"The last hand is over: {result_in_words(games.results[0], LEARNER)}.\n\n{said}"
         return said, reward, over, False, self._info(info)
+
+    def get_state(self) -> EnvironmentState:
+        """Return the state of the game, hidden cards included; see `gin_env.envs.snapshots`."""
+        return EnvironmentState(
+            ("text", self.patience), {"game": self.game.get_state(), "misses": self._misses}
+        )
+
+    def set_state(self, state: EnvironmentState) -> None:
+        """Continue from a state. Raises TypeError or ValueError for one that does not fit."""
+        values = check_state(state, ("text", self.patience))
+        self.game.set_state(values["game"])
+        self._misses = values["misses"]
 
     def _position(self) -> str:
         games = self.game.seat.games

@@ -19,17 +19,21 @@ class EstimatePlane:
     ----------
     estimator : a name, with or without parameters, or an object; see `gin_env.estimators.resolve`.
     num_games : number of games of the environment.
+
+    Attributes
+    ----------
+    memory : the estimator's memories; player p of game g has slot 2 g + p.
     """
 
     def __init__(self, estimator: str | Estimator, num_games: int) -> None:
         self.estimator = resolve(estimator)
-        self._memory = self.estimator.new_memory(2 * num_games)  # player p of game g has slot 2 g + p
+        self.memory = self.estimator.new_memory(2 * num_games)
 
     def forget(self, which: np.ndarray) -> None:
         """Clear the memories of these games at the start of an episode."""
         if not is_observed(self.estimator):
             slots = np.concatenate([2 * which, 2 * which + 1])
-            self._memory[slots] = self.estimator.new_memory(len(slots))
+            self.memory[slots] = self.estimator.new_memory(len(slots))
 
     def observe(
         self, games: Games, which: np.ndarray, player: int, observations: np.ndarray | None = None
@@ -42,6 +46,6 @@ class EstimatePlane:
         if not is_observed(self.estimator):
             hands = games.state["private"]["hand"][which, 1 - player]
             observations[:, ESTIMATE] = advance_slots(
-                self.estimator, games.views(which, player), hands, self._memory, 2 * which + player
+                self.estimator, games.views(which, player), hands, self.memory, 2 * which + player
             )
         return observations

@@ -23,6 +23,7 @@ episode and pays -1 to the offender and 0 to the other player, the one case wher
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,15 @@ from pettingzoo.utils import wrappers
 
 from gin_env.batch import Episode, Games, Reward
 from gin_env.envs.estimate_plane import EstimatePlane
+from gin_env.envs.snapshots import (
+    EnvironmentState,
+    check_state,
+    copy_attributes,
+    copy_games,
+    games_setting,
+    restore_attributes,
+    restore_games,
+)
 from gin_env.envs.spaces import action_space, observation_space
 from gin_env.estimators.base import Estimator
 from gin_env.game.actions import NUM_ACTIONS, check_action
@@ -57,7 +67,33 @@ def usual_wrappers(raw: AECEnv) -> AECEnv:
     """Return an environment in PettingZoo's usual wrappers, where an illegal action ends the episode."""
     wrapped: AECEnv = _TerminateIllegalWrapper(raw, illegal_reward=-1)
     wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
-    return wrappers.OrderEnforcingWrapper(wrapped)
+    return _OrderEnforcingWrapper(wrapped)
+
+
+class _OrderEnforcingWrapper(wrappers.OrderEnforcingWrapper):
+    """Adds the wrappers' own state to that of the environment."""
+
+    def get_state(self) -> EnvironmentState:
+        state = self.unwrapped.get_state()
+        layers = [copy_attributes(layer, names) for layer, names in self._layers()]
+        return EnvironmentState(("env", *state.setting), {"raw": state, "layers": layers})
+
+    def set_state(self, state: EnvironmentState) -> None:
+        values = check_state(state, ("env", *self.unwrapped.setting()))
+        self.unwrapped.set_state(values["raw"])
+        for (layer, _), attributes in zip(self._layers(), values["layers"], strict=True):
+            restore_attributes(layer, attributes)
+
+    def _layers(self) -> list[tuple[AECEnv, tuple[str, ...]]]:
+        """Return these wrappers, outermost first, with the names of what changes in each."""
+        layers, layer = [], self
+        while layer is not self.unwrapped:
+            layers.append((layer, tuple(name for name in vars(layer) if name != "env")))
+            layer = layer.env
+        return layers
+
+    def __str__(self) -> str:
+        return str(self.env)
 
 
 class _TerminateIllegalWrapper(wrappers.TerminateIllegalWrapper):
@@ -87,6 +123,19 @@ class TwoPlayers(AECEnv):
 
     _begun = False
     _screen: Screen
+    _CHANGING: tuple[str, ...] = (
+        "agents",
+        "agent_selection",
+        "rewards",
+        "terminations",
+        "truncations",
+        "infos",
+        "_cumulative_rewards",
+        "_mask",
+        "_begun",
+    )
+    """Names of the attributes that change in play."""
+    games: Games
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the same space object at each call."""
@@ -99,6 +148,25 @@ class TwoPlayers(AECEnv):
     def close(self) -> None:
         """Close the window, if there is one."""
         self._screen.close()
+
+    def get_state(self) -> EnvironmentState:
+        """Return the state of the game, hidden cards included; see `gin_env.envs.snapshots`.
+
+        Raises `gymnasium.error.ResetNeeded` before the first reset.
+        """
+        self._check_reset()
+        values = {"games": copy_games(self.games), "attributes": copy_attributes(self, self._CHANGING)}
+        return EnvironmentState(self.setting(), values)
+
+    def set_state(self, state: EnvironmentState) -> None:
+        """Continue from a state. Raises TypeError or ValueError for one that does not fit."""
+        values = check_state(state, self.setting())
+        restore_games(self.games, values["games"])
+        restore_attributes(self, values["attributes"])
+
+    def setting(self) -> tuple[Any, ...]:
+        """Return what two environments must have in common to exchange states."""
+        return self.metadata["name"], *games_setting(self.games)
 
     def _check_reset(self) -> None:
         if not self._begun:
@@ -136,6 +204,7 @@ class raw_env(TwoPlayers):
         "is_parallelizable": False,
         "render_fps": 2,
     }
+    _CHANGING = (*TwoPlayers._CHANGING, "_seed", "_episode_number", "_last_hand")
 
     def __init__(
         self,
@@ -262,6 +331,17 @@ class raw_env(TwoPlayers):
     def player_view(self, agent: str) -> PlayerView:
         """Return the view of `agent`, from which bots decide; `PlayerView.from_env` calls this."""
         return self.games.views(self._index, self._player_index(agent))
+
+    def get_state(self) -> EnvironmentState:
+        state = super().get_state()
+        return replace(state, values=state.values | {"memory": self._estimates.memory.copy()})
+
+    def set_state(self, state: EnvironmentState) -> None:
+        super().set_state(state)
+        self._estimates.memory = state.values["memory"].copy()
+
+    def setting(self) -> tuple[Any, ...]:
+        return *super().setting(), self.estimator.name
 
     # --- Rendering --------------------------------------------------------------------------------------
 

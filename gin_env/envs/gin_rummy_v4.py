@@ -104,6 +104,7 @@ class raw_env(TwoPlayers):
         "is_parallelizable": False,
         "render_fps": 1,
     }
+    _CHANGING = (*TwoPlayers._CHANGING, "_shuffles", "_pile", "_to_score")
 
     def __init__(
         self,
@@ -226,6 +227,9 @@ class raw_env(TwoPlayers):
             ),
             "action_mask": self._mask.copy() if moving else np.zeros(NUM_ACTIONS, np.int8),
         }
+
+    def setting(self) -> tuple[Any, ...]:
+        return *super().setting(), self._knock_reward, self._gin_reward, self._layoffs
 
     # --- Rendering --------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from gymnasium.vector.utils import batch_space
 from gin_env.agents.policies.policy import describe_training
 from gin_env.batch import Episode, Reward, check_actions
 from gin_env.envs.learner_seat import LEARNER, IllegalAction, LearnerSeat, Opponents, check_seeds
+from gin_env.envs.snapshots import EnvironmentState, check_state, copy_attributes, restore_attributes
 from gin_env.envs.spaces import action_space, observation_space
 from gin_env.estimators.base import Estimator
 from gin_env.game.actions import check_action
@@ -31,6 +32,8 @@ from gin_env.game.state import OUTCOME_NAMES
 from gin_env.game.streams import check_seed
 from gin_env.support.checks import check_integer, check_switch
 from gin_env.ui.screen import Screen, check_render_mode
+
+_CHANGING = ("_begun", "_over", "_steps")
 
 Observation: TypeAlias = dict[str, np.ndarray] | np.ndarray
 """A dict of arrays, or with ``flat=True`` the vector."""
@@ -121,6 +124,18 @@ class GinRummyEnv(gymnasium.Env):
     def action_masks(self) -> np.ndarray:
         """Return the action mask, int8 (107,), under the name that sb3-contrib calls."""
         return self.seat.masks()[0]
+
+    def get_state(self) -> EnvironmentState:
+        """Return the state of the game, hidden cards included; see `gin_env.envs.snapshots`.
+
+        Call it on ``env.unwrapped``. Wrappers keep states of their own, such as the steps that ``TimeLimit``
+        counts.
+        """
+        return self.seat.get_state()
+
+    def set_state(self, state: EnvironmentState) -> None:
+        """Continue from a state. Raises TypeError or ValueError for one that does not fit."""
+        self.seat.set_state(state)
 
     def describe_training(self) -> dict[str, Any]:
         """Return what a Stable-Baselines3 model trained here must store.
@@ -291,6 +306,20 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
     def action_masks(self) -> np.ndarray:
         """Return the action masks: int8 (num_envs, 107)."""
         return self.seat.masks()
+
+    def get_state(self) -> EnvironmentState:
+        """Return the state of all games, hidden cards included; see `gin_env.envs.snapshots`."""
+        values = copy_attributes(self, _CHANGING) | {"seat": self.seat.get_state()}
+        return EnvironmentState(self._setting(), values)
+
+    def set_state(self, state: EnvironmentState) -> None:
+        """Continue from a state. Raises TypeError or ValueError for one that does not fit."""
+        values = check_state(state, self._setting())
+        self.seat.set_state(values["seat"])
+        restore_attributes(self, {name: values[name] for name in _CHANGING})
+
+    def _setting(self) -> tuple[Any, ...]:
+        return "vector", self.num_envs, self.autoreset_mode, self._max_steps
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Return an attribute of each game, or the result of calling it: ``call("action_masks")``.

@@ -18,6 +18,15 @@ from gin_env.agents.base import Clairvoyant
 from gin_env.agents.turns import play_seated
 from gin_env.batch import Episode, Games, Reward
 from gin_env.envs.estimate_plane import EstimatePlane
+from gin_env.envs.snapshots import (
+    EnvironmentState,
+    check_state,
+    copy_attributes,
+    copy_games,
+    games_setting,
+    restore_attributes,
+    restore_games,
+)
 from gin_env.estimators.base import Estimator
 from gin_env.game.rules import Rules
 from gin_env.game.streams import OPPONENT, check_seed, mix, stream, unit
@@ -33,6 +42,8 @@ ILLEGAL_ACTION = get_args(IllegalAction)
 MAX_SKIPPED = 1000
 """Maximum number of consecutive episodes skipped with a fixed dealer. Some combinations of rules and opponent
 never give the learner a turn when it deals."""
+
+_CHANGING = ("rewards", "seeds", "episodes", "_bot_of_game", "_pool_start", "_pool_shares")
 
 Opponents: TypeAlias = str | Agent | Sequence[str | Agent]
 """One bot (name, path of a trained policy, or object), or several from which each hand draws one."""
@@ -153,6 +164,26 @@ class LearnerSeat:
         for index, game in enumerate(games.tolist()):
             trial.reseed(index, seeds[game])
         trial.begin(trial.games.everyone, decks, dealer)
+
+    def get_state(self) -> EnvironmentState:
+        """Return everything that changes in play; see `gin_env.envs.snapshots`.
+
+        Opponents are included as they are, not copied.
+        """
+        values = {"games": copy_games(self.games), "memory": self._estimates.memory.copy()}
+        values |= {"bots": list(self._bots), "attributes": copy_attributes(self, _CHANGING)}
+        return EnvironmentState(self._setting(), values)
+
+    def set_state(self, state: EnvironmentState) -> None:
+        """Continue from a state. Raises TypeError or ValueError for one that does not fit."""
+        values = check_state(state, self._setting())
+        restore_games(self.games, values["games"])
+        restore_attributes(self, values["attributes"])
+        self._estimates.memory = values["memory"].copy()
+        self._bots = list(values["bots"])
+
+    def _setting(self) -> tuple[Any, ...]:
+        return ("learner", *games_setting(self.games), self.estimator.name, self.lose_on_illegal)
 
     def begin(self, games: np.ndarray, decks: Sequence[np.ndarray] = (), dealer: int | None = None) -> None:
         """Begin the next episode in each of `games` and play the opponents' turns before the learner's first.
