@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 INSTALLED = {"agents": "gin_env/agents", "wrappers": "gin_env/wrappers"}
 """Top-level folders, and where they install."""
-PACKAGED = (".py", ".npz", ".safetensors", ".tcss", "py.typed")
+PACKAGED = (".py", ".npz", ".safetensors", ".tcss", ".html", ".css", ".js", ".svg", "py.typed")
 
 
 def absolute_links(page: str, address: str, tag: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +11,6 @@ import typer
 from gin_env.commands.options import BOT_HELP, is_terminal
 
 app = typer.Typer()
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @app.command(
@@ -58,29 +56,23 @@ def play(
     from gin_env import agents
     from gin_env.records import Recorder
     from gin_env.support.atomic import check_targets
+
+    agents.make(hint_bot, programs=True)
+    if web:
+        if resume:
+            raise ValueError("each browser window resumes its own game: leave --resume out")
+        _serve(opponent, seed, save, record, hint_bot, estimator, bot_delay, host, port)
+        return
     from gin_env.ui.human_game import HumanGame
     from gin_env.ui.play_app import PlayApp  # first: it says what to install
     from gin_env.ui.table_app import make_estimator
 
     make_estimator(estimator)
-    agents.make(hint_bot, programs=True)
     go_on = "gin-rummy play --resume" + ("" if save is None else f" --save {shlex.quote(str(save))}")
     if save is None:
         save = Path(typer.get_app_dir("gin-rummy")) / "game.json"
         save.parent.mkdir(parents=True, exist_ok=True)
     check_targets(save)
-    if web:
-        given: dict[str, object] = {
-            "--opponent": opponent,
-            "--seed": seed,
-            "--save": save,
-            "--record": record,
-        }
-        given |= {"--hint-bot": hint_bot, "--estimator": estimator, "--bot-delay": bot_delay}
-        options = [str(part) for name, value in given.items() if value is not None for part in (name, value)]
-        options += ["--resume"] * resume + ["--letters"] * letters
-        _serve(host, port, options)
-        return
     if not is_terminal():
         raise ValueError("gin-rummy play needs a terminal to draw on and read keys from; or use --web")
     if resume:
@@ -109,13 +101,45 @@ def play(
         typer.echo(f"The game is kept in {save}; `{go_on}` goes on with it.")
 
 
-def _serve(host: str, port: int, options: list[str]) -> None:
-    """Serve `gin-rummy play` with these options: each browser window plays a game of its own."""
-    try:
-        from textual_serve.server import Server
-    except ImportError:
-        raise ImportError('playing in the browser needs textual-serve: pip install "gin-env[play]"') from None
+def _serve(
+    opponent: str | None,
+    seed: int | None,
+    save: Path | None,
+    record: Path | None,
+    hint_bot: str,
+    estimator: str,
+    bot_delay: float,
+    host: str,
+    port: int,
+) -> None:
+    """Serve a table to browsers: each window plays a game of its own."""
+    from gin_env import agents
+    from gin_env.records import Recorder
+    from gin_env.ui.web.security import LOOPBACK
+    from gin_env.ui.web.server import serve
+    from gin_env.ui.web.table_api import TableApi
+
+    agents.make(opponent or "tonic", programs=True)
+    folder = save or Path(typer.get_app_dir("gin-rummy")) / "windows"
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"with --web, --save must be a folder, and {folder} is a file")
+    folder.mkdir(parents=True, exist_ok=True)
+    recorder = Recorder(record) if record is not None else None
     if host not in LOOPBACK:
-        typer.echo(f"serving at {host}: whoever reaches this address can play, without a password", err=True)
-    command = shlex.join([sys.executable, "-c", "from gin_env.cli import main; main()", "play", *options])
-    Server(command, host=host, port=port, title="Gin Rummy").serve()
+        typer.echo(
+            f"serving at {host}: anyone who can reach this address can play, without a password", err=True
+        )
+    api = TableApi(
+        opponent=opponent or "tonic",
+        seed=seed,
+        hint_bot=hint_bot,
+        estimator=estimator,
+        bot_delay=bot_delay,
+        save_folder=folder,
+        finished=None if recorder is None else lambda game: recorder.add(game.record()),
+    )
+    try:
+        serve(api, host, port)
+    finally:
+        if recorder is not None:
+            recorder.close()

@@ -51,6 +51,11 @@ def replay(
     letters: Annotated[
         bool, typer.Option("--letters", help="On the screen write suits as C, H, S, D.")
     ] = False,
+    web: Annotated[bool, typer.Option("--web", help="Show the replay in a browser instead.")] = False,
+    host: Annotated[
+        str, typer.Option(help="With --web: the address to serve at; the default is this computer alone.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: the port to serve at.")] = 8000,
 ) -> None:
     """Step through a recorded game: both hands, each move, what bots would have played, worst mistakes.
 
@@ -58,6 +63,13 @@ def replay(
     """
     from gin_env import records
 
+    if web:
+        from gin_env.ui.web.server import serve
+        from gin_env.ui.web.table_api import TableApi
+
+        _bots(bot or [])
+        serve(TableApi(recorded=records.read_one(file, game), bots=list(bot or [])), host, port)
+        return
     judging = None if judge == NO_JUDGE else _judge(judge)
     bots = _bots(bot or [])
     found = records.read_one(file, game)

@@ -58,6 +58,10 @@ class HumanGame:
         self.opponent = opponent if isinstance(opponent, str) else opponent.name
         self._opponent_is_object = not isinstance(opponent, str)
         self.seed = fresh_seed() if seed is None else check_seed(seed)
+        self._start()
+
+    def _start(self) -> None:
+        """Deal the first hand."""
         self.actions: list[int] = []
         self._game = RecordedGames(1, episode="game")
         self._game.start(_ONE, np.array([self.seed], np.uint64), np.zeros(1, np.uint64))
@@ -131,6 +135,25 @@ class HumanGame:
         game = HumanGame(self.bot, (self.seed + 1) % 2**64)
         game.opponent, game._opponent_is_object = self.opponent, self._opponent_is_object
         return game
+
+    def undo(self) -> None:
+        """Take back the person's last action, and what the bot has done since.
+
+        The cards stay as they were dealt: the same action leads to the same cards again. Raises RuntimeError
+        if the person has not acted yet.
+        """
+        steps = [position for position in self.record().positions() if position.is_decision]
+        mine = [number for number, position in enumerate(steps) if position.player == PERSON]
+        if not mine:
+            raise RuntimeError("there is nothing to take back")
+        actions = self.actions[: mine[-1]]
+        self._start()
+        for action in actions:
+            if self.ended is not None:
+                self.next_hand()
+            self._play(action)
+        if self.ended is not None:
+            self.next_hand()
 
     def record(self) -> GameRecord:
         """The game so far, as `gin_env.records` writes it; the next hand is in it after `next_hand`."""

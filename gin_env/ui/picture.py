@@ -1,7 +1,6 @@
 """The picture of a table, drawn with Pillow: no picture or font files, suits are shapes.
 
-Every suit has a shape and a colour of its own (a four-colour deck; the colours are Okabe and Ito's, darkened:
-people who do not see red or green tell them apart too). It needs Pillow (``pip install "gin-env[play]"``);
+The cards are those of `gin_env.ui.card_art`. It needs Pillow (``pip install "gin-env[play]"``);
 `gin_env.ui.screen` imports it when the first picture is asked for.
 """
 
@@ -15,6 +14,17 @@ from numbers import Integral
 import numpy as np
 
 from gin_env.game.cards import NUM_RANKS, SUITS
+from gin_env.ui.card_art import (
+    BACK,
+    BACK_LINES,
+    CARD_HEIGHT,
+    CARD_WIDTH,
+    INKS,
+    PAPER,
+    PAPER_EDGE,
+    SUIT_SHAPES,
+    Colour,
+)
 from gin_env.ui.text import PLAYERS, SUIT_SYMBOLS, Hand, Table, card_symbol, describe
 
 try:
@@ -25,7 +35,6 @@ except ImportError as error:
 WIDTH, HEIGHT = 960, 640
 """Size unless told otherwise. All lengths below are pixels of this size; other widths are drawn to scale."""
 NARROWEST, WIDEST = 240, 3840
-CARD_WIDTH, CARD_HEIGHT = 74, 110
 CARD_STEP, GROUP_GAP, MARGIN = 77, 16, 32
 PILE_LEFT, PILE_STEP, PILE_CARDS = 152, 41, 12
 """The discard pile's place, the visible part of its older cards, and how many cards are drawn."""
@@ -34,13 +43,10 @@ LONGEST_NAME = 18
 SHARPNESS = 4
 """Shapes are drawn this many times too large and then shrunk, which smooths their edges."""
 
-Colour = tuple[int, int, int]
 FELT, FELT_EDGE, PANEL, ACTIVE = (34, 108, 74), (13, 60, 41), (12, 46, 33), (46, 132, 92)
 WHITE, PALE, GOLD = (255, 255, 255), (206, 229, 216), (255, 210, 92)
-INKS = {"♣": (0, 118, 84), "♥": (204, 28, 36), "♠": (24, 26, 30), "♦": (0, 92, 186)}
-PAPER, PAPER_UNDER, PAPER_EDGE = (253, 252, 247), (213, 217, 208), (120, 122, 114)
-"""A card, one of the discard pile that lies under others, and their edges."""
-BACK, BACK_LINES = (38, 66, 130), (120, 146, 206)
+PAPER_UNDER = (213, 217, 208)
+"""A card of the discard pile that lies under others."""
 
 
 def image(
@@ -278,24 +284,11 @@ def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
 def _draw_suit(
     canvas: ImageDraw.ImageDraw, symbol: str, corner: tuple[int, int], size: int, ink: Colour
 ) -> None:
-    """Draw a suit into a square; the shapes below are in hundredths of its side."""
+    """Draw a suit into a square."""
 
     def place(*numbers: float) -> Sequence[float]:
         return [corner[index % 2] + number * size / 100 for index, number in enumerate(numbers)]
 
-    if symbol == "♦":
-        canvas.polygon(place(50, 4, 86, 50, 50, 96, 14, 50), fill=ink)
-    elif symbol == "♥":
-        canvas.ellipse(place(6, 10, 54, 58), fill=ink)
-        canvas.ellipse(place(46, 10, 94, 58), fill=ink)
-        canvas.polygon(place(11.5, 49, 50, 36, 88.5, 49, 50, 94), fill=ink)
-    elif symbol == "♠":
-        canvas.ellipse(place(7, 36, 53, 82), fill=ink)
-        canvas.ellipse(place(47, 36, 93, 82), fill=ink)
-        canvas.polygon(place(12, 46, 50, 5, 88, 46, 50, 62), fill=ink)
-        canvas.polygon(place(46, 58, 54, 58, 66, 96, 34, 96), fill=ink)
-    else:
-        canvas.ellipse(place(29, 4, 71, 46), fill=ink)
-        canvas.ellipse(place(3, 40, 45, 82), fill=ink)
-        canvas.ellipse(place(55, 40, 97, 82), fill=ink)
-        canvas.polygon(place(42, 38, 58, 38, 55, 66, 66, 96, 34, 96, 45, 66), fill=ink)
+    for shape in SUIT_SHAPES[symbol]:
+        draw = canvas.ellipse if len(shape) == 4 else canvas.polygon
+        draw(place(*shape), fill=ink)

@@ -14,7 +14,7 @@ from gin_env.ui import play_drawing as draw
 from gin_env.ui.hints import hint
 from gin_env.ui.human_game import EndedHand, HumanGame
 from gin_env.ui.play_widgets import CardPlace, Pile
-from gin_env.ui.seat import HeatMap, Seat, card_name, describe_seat, describe_showdown, heat_map
+from gin_env.ui.seat import HeatMap, Seat, card_name, describe_seat, describe_showdown, heat_map, last_turn
 from gin_env.ui.table_app import WIDE, TableView, make_bot, make_estimator
 
 PLACES = 11
@@ -133,12 +133,8 @@ class PlayView(TableView):
     def _said(self, seat: Seat, cards: list[int], two_lines: bool) -> str:
         """The lines above the footer: what the opponent has done, what the player may do."""
         now = self.told or self._about_chosen(cards) or seat.prompt
-        last = seat.turns[-1] if seat.turns else None
-        if not two_lines or last is None or last.mine:
-            return now
-        did = {"pass": "passed", "stock": "drew from the stock"}.get(last.took, f"took {last.took}")
-        discarded = f" and discarded {last.discarded}" if last.discarded else ""
-        return f"{self.game.opponent} {did}{discarded}.\n{now}"
+        before = last_turn(seat, self.game.opponent)
+        return f"{before}\n{now}" if before and two_lines else now
 
     def _about_chosen(self, cards: list[int]) -> str:
         """What the chosen card would leave, and what may be done with it."""

@@ -114,6 +114,18 @@ def action_name(action: int, upcard: int, letters: bool = False) -> str:
     return f"{'knock with' if action >= KNOCK else 'discard'} {card_name(action % NUM_CARDS, letters)}"
 
 
+def last_turn(seat: Seat, opponent: str) -> str:
+    """What the opponent did last, in a sentence; nothing if the player acted since."""
+    last = seat.turns[-1] if seat.turns else None
+    if last is None or last.mine:
+        return ""
+    did = {"pass": "passed", "stock": "drew from the stock"}.get(last.took, f"took {last.took}")
+    if not last.discarded:
+        return f"{opponent} {did}."
+    discarded = last.discarded.replace(" knock", " to knock")
+    return f"{opponent} {did} and discarded {discarded}."
+
+
 def _prompt(phase: int, my_turn: bool, upcard: int, opponent: str, letters: bool) -> str:
     if phase == OVER:
         return "The hand is over."
@@ -186,7 +198,7 @@ def describe_showdown(
     if gin:
         steps = [f"{_verb(names[side], 'go', 'goes')} gin: every card is in a meld. No lay-offs after gin."]
     steps.append(f"{_verb(names[1 - side], 'meld')} {_melds(answer, letters)}.")
-    steps += _lay_offs(laid, answer, names[1 - side], letters)
+    steps += _lay_off_lines(laid, answer, names[1 - side], letters)
     steps.append(f"{_verb(names[1 - side], 'keep')} {_deadwood(answer, other, letters)}.")
     points = int(public["points"])
     winner = names[side]
@@ -228,33 +240,106 @@ def _deadwood(groups: list[Group], points: int, letters: bool) -> str:
     return f"{points} deadwood ({card_names(loose[0], letters)})" if loose else "no deadwood"
 
 
-def _lay_offs(laid: list[Group], answer: list[Group], who: str, letters: bool) -> list[str]:
-    """One line for each card that is laid off: where it goes, and what it saves.
+class LayOff(NamedTuple):
+    """A card that the defender lays off, and the knocker's meld before it."""
+
+    card: int
+    meld: list[int]
+
+
+def lay_offs(knocker: list[Group], defender: list[Group]) -> list[LayOff]:
+    """The cards that the defender lays off, in an order in which each fits.
 
     A card that fits a run and a set goes on the run, where others may follow it.
     """
-    left = [card for cards, caption in answer if caption == "laid off" for card in cards]
-    melds = [(list(cards), kind) for kind in ("run", "set") for cards, caption in laid if caption == kind]
-    lines: list[str] = []
-    while left:
+    remaining = [card for cards, caption in defender if caption == "laid off" for card in cards]
+    melds = [(list(cards), kind) for kind in ("run", "set") for cards, caption in knocker if caption == kind]
+    result: list[LayOff] = []
+    while remaining:
         card, cards = next(
-            (card, cards) for cards, kind in melds for card in left if _fits(card, cards, kind)
+            (card, cards) for cards, kind in melds for card in remaining if _fits(card, cards, kind)
         )
-        value = int(total_value(1 << card))
-        lines.append(
-            f"{_verb(who, 'lay')} off {card_name(card, letters)} on {card_names(cards, letters)}: "
-            f"{value} less deadwood."
-        )
-        left.remove(card)
+        result.append(LayOff(card, list(cards)))
+        remaining.remove(card)
         cards.append(card)
         cards.sort()
-    return lines
+    return result
+
+
+def _lay_off_lines(laid: list[Group], answer: list[Group], who: str, letters: bool) -> list[str]:
+    """One line for each card that is laid off: where it goes, and what it saves."""
+    return [
+        f"{_verb(who, 'lay')} off {card_name(card, letters)} on {card_names(meld, letters)}: "
+        f"{int(total_value(1 << card))} less deadwood."
+        for card, meld in lay_offs(laid, answer)
+    ]
 
 
 def _fits(card: int, cards: list[int], kind: str) -> bool:
     if kind == "set":
         return card % NUM_RANKS == cards[0] % NUM_RANKS
     return card // NUM_RANKS == cards[0] // NUM_RANKS and card in (cards[0] - 1, cards[-1] + 1)
+
+
+class Stage(NamedTuple):
+    """One step of the reveal: a sentence, and both hands as they lie on the table by then."""
+
+    text: str
+    mine: list[Group]
+    theirs: list[Group]
+    laid_off: list[int]
+    """Cards of the defender that lie at the knocker's melds."""
+
+
+def describe_reveal(
+    view: PlayerView, hands: tuple[int, int], opponent: str, letters: bool = False, me: str = YOU
+) -> list[Stage]:
+    """The end of a hand step by step, with the sentences of `describe_showdown`; same parameters."""
+    shown = describe_showdown(view, hands, opponent, letters, me)
+    public, player = view.records["public"][0], int(view.records["player"][0])
+    if int(public["outcome"]) == VOID:
+        return [Stage(text, shown.mine, shown.theirs, []) for text in shown.steps]
+    by_me = int(public["knocker"]) == player
+    knocker, defender = (shown.mine, shown.theirs) if by_me else (shown.theirs, shown.mine)
+
+    def stage(text: str, knocking: list[Group], defending: list[Group], laid: list[int]) -> Stage:
+        sides = (knocking, defending) if by_me else (defending, knocking)
+        return Stage(text, *sides, laid)
+
+    everything = sorted((card for group in defender for card in group.cards), key=_by_rank)
+    stages = [stage(shown.steps[0], knocker, [Group(everything, "")], [])]
+    moves = lay_offs(knocker, defender)
+    for count in range(len(moves) + 1):
+        laid = [move.card for move in moves[:count]]
+        knocking = _with_laid_off(knocker, moves[:count])
+        defending = _without(defender, laid)
+        stages.append(stage(shown.steps[1 + count], knocking, defending, laid))
+    return stages + [stages[-1]._replace(text=text) for text in shown.steps[len(stages) :]]
+
+
+def _by_rank(card: int) -> tuple[int, int]:
+    return card % NUM_RANKS, card
+
+
+def _with_laid_off(groups: list[Group], moves: list[LayOff]) -> list[Group]:
+    """The knocker's groups after these lay-offs."""
+    melds = {tuple(group.cards): group for group in groups}
+    for card, meld in moves:
+        group = melds.pop(tuple(meld))
+        cards = sorted([*meld, card])
+        melds[tuple(cards)] = Group(cards, group.caption)
+    order = [group.caption for group in groups]
+    return sorted(melds.values(), key=lambda group: order.index(group.caption))
+
+
+def _without(groups: list[Group], laid: list[int]) -> list[Group]:
+    """The defender's groups, what is not laid off yet among the deadwood."""
+    melds = [group for group in groups if group.caption in ("set", "run")]
+    loose = [card for group in groups if group not in melds for card in group.cards if card not in laid]
+    if not loose:
+        return melds
+    points = int(total_value(sum(1 << card for card in loose)))
+    return [*melds, Group(sorted(loose, key=_by_rank), f"deadwood {points}")]
 
 
 # --- Belief -------------------------------------------------------------------------------------------

@@ -31,10 +31,10 @@ def make_bot(name: str) -> Agent:
 
 
 def make_estimator(name: str) -> Estimator:
-    """As `gin_env.estimators.make`; ValueError for one that is told the hands."""
+    """As `gin_env.estimators.make`; ValueError for one that sees the hands."""
     estimator = estimators.make(name)
     if isinstance(estimator, NeedsHands):
-        raise ValueError(f"{name} is told the other hand: choose an estimator that works it out")
+        raise ValueError(f"estimator {name!r} sees the opponent's hand: choose one that estimates it")
     return estimator
 
 

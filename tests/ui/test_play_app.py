@@ -208,10 +208,10 @@ def test_the_heat_map_shows_the_estimators_numbers():
     on_screen(steps)
 
 
-def test_the_belief_of_an_estimator_that_is_told_the_hands_is_not_shown():
+def test_an_estimator_that_sees_the_hands_is_refused():
     async def steps(app, pilot):
         await press(app, pilot, "b")
-        assert "is told the other hand" in " ".join(str(said.message) for said in app._notifications)
+        assert "sees the opponent's hand" in " ".join(str(said.message) for said in app._notifications)
 
     on_screen(steps, estimator="omniscient")
 

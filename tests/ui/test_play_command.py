@@ -85,7 +85,7 @@ def test_a_kept_game_is_gone_on_with(screens, tmp_path):
         (["--opponent", "nobody"], "unknown bot"),
         (["--hint-bot", "nobody"], "unknown bot"),
         (["--estimator", "nobody"], "unknown estimator"),
-        (["--estimator", "omniscient"], "is told the other hand"),
+        (["--estimator", "omniscient"], "sees the opponent's hand"),
         (["--seed", "-1"], "non-negative"),
     ],
 )
@@ -120,28 +120,40 @@ def test_a_failure_of_the_bot_is_the_commands(screens, tmp_path):
     assert str(done.exception) == "broken bot"
 
 
-def test_the_browser_is_served_on_this_computer_alone_unless_told_otherwise(monkeypatch, tmp_path):
-    textual_serve = pytest.importorskip("textual_serve.server")
-    served = []
+@pytest.fixture
+def served(monkeypatch):
+    """What would be served: (api, host, port)."""
+    server = pytest.importorskip("gin_env.ui.web.server", exc_type=ImportError)
+    calls = []
+    monkeypatch.setattr(server, "serve", lambda *arguments: calls.append(arguments))
+    return calls
 
-    class Server:
-        def __init__(self, command, **options):
-            served.append((command, options))
 
-        def serve(self):
-            pass
-
-    monkeypatch.setattr(textual_serve, "Server", Server)
-    save = str(tmp_path / "my game.json")
-    assert "password" not in run("--web", "--save", save, "--opponent", "simple:knock_at=4").output
-    warned = run("--web", "--save", save, "--host", "0.0.0.0", "--port", "8080", "--letters")
+def test_browser_is_served_on_this_computer_by_default(served, tmp_path):
+    save = tmp_path / "windows"
+    assert "password" not in run("--web", "--save", str(save), "--opponent", "simple:knock_at=4").output
+    warned = run("--web", "--save", str(save), "--host", "0.0.0.0", "--port", "8080", "--hint-bot", "simple")
     assert "without a password" in warned.output
-    (command, options), (other_command, others) = served
-    assert options["host"] == "127.0.0.1"
-    assert f"play --opponent simple:knock_at=4 --save '{save}' --hint-bot tonic" in command
-    assert "--web" not in command
-    assert (others["host"], others["port"]) == ("0.0.0.0", 8080)
-    assert other_command.endswith("--letters")
+    (api, host, port), (other_api, *address) = served
+    assert (api.opponent, api.save_folder, host, port) == ("simple:knock_at=4", save, "127.0.0.1", 8000)
+    assert save.is_dir()
+    assert (other_api.hint_bot, address) == ("simple", ["0.0.0.0", 8080])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--resume"], "each browser window resumes its own game"),
+        (["--opponent", "nobody"], "unknown bot"),
+        (["--hint-bot", "nobody"], "unknown bot"),
+        (["--save", __file__], "must be a folder"),
+        (["--estimator", "omniscient"], "sees the opponent's hand"),
+    ],
+)
+def test_browser_options_are_checked_before_serving(served, tmp_path, arguments, complaint):
+    done = run("--web", *([] if "--save" in arguments else ["--save", str(tmp_path)]), *arguments)
+    assert complaint in str(done.exception)
+    assert served == []
 
 
 def test_without_a_terminal_the_command_says_so(tmp_path):

@@ -1,0 +1,253 @@
+"""What the pages show, as data for JSON: cards are codes such as ``TH``, player 0 is the person.
+
+A table is described from the player's `PlayerView` alone and, once a hand has ended, from both hands. A
+replay shows both hands, and only of hands that have ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from gin_env.estimators.base import Estimator
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, SUITS, cards_of
+from gin_env.game.melds import deadwood
+from gin_env.game.state import DISCARD, NO_CARD, OUTCOME_NAMES
+from gin_env.observations.views import PlayerView
+from gin_env.records import GameRecord, HandRecord, Position
+from gin_env.ui.card_art import card_code
+from gin_env.ui.hints import POINTS, Hint
+from gin_env.ui.human_game import EndedHand, HumanGame
+from gin_env.ui.reasons import reasons
+from gin_env.ui.replay_text import names as player_names
+from gin_env.ui.seat import (
+    Seat,
+    Stage,
+    Turn,
+    action_name,
+    describe_reveal,
+    describe_seat,
+    describe_showdown,
+    last_turn,
+)
+from gin_env.ui.text import Group
+
+MAX_VALUES = 8
+"""Values of a hint that are shown."""
+Json = dict[str, Any]
+
+
+def table(game: HumanGame) -> Json:
+    """The whole table: the hand in progress or its end, the scores and the hands before."""
+    view, ended = game.view, game.ended
+    opponent = game.bot.name
+    seat = describe_seat(view, opponent)
+    scores = view.records["public"]["scores"][0].tolist()
+    return {
+        "opponent": opponent,
+        "scores": scores,
+        "target": seat.target,
+        "hand_number": seat.hand_number,
+        "dealer": 0 if seat.dealt_by_me else 1,
+        "hand": _groups(seat.hand),
+        "deadwood": seat.deadwood,
+        "new": _code(seat.taken),
+        "closed": seat.closed,
+        "known": _codes(seat.known),
+        "upcard": _code(seat.upcard),
+        "pile": _codes(seat.pile),
+        "stock": seat.stock,
+        "waits_for_bot": game.waits_for_bot,
+        "prompt": seat.prompt,
+        "last": last_turn(seat, opponent),
+        "turns": _turns(seat.turns),
+        "actions": _actions(view, game.legal()),
+        "end": None if ended is None else _end(game, ended),
+        "sheet": score_sheet(game.record()),
+    }
+
+
+def _actions(view: PlayerView, legal: list[int]) -> Json:
+    """What the player may do: action ids, and for each card what discarding it leaves."""
+    names = {"stock": DRAW_STOCK, "upcard": DRAW_UPCARD, "pass": PASS}
+    actions: Json = {name: action for name, action in names.items() if action in legal}
+    if legal and int(view.records["public"]["phase"][0]) == DISCARD:
+        hand = int(view.hands[0])
+        actions["discards"] = {
+            card_code(card): {
+                "deadwood": deadwood(hand & ~(1 << card)),
+                "discard": card if card in legal else None,
+                "knock": KNOCK + card if KNOCK + card in legal else None,
+            }
+            for card in cards_of(hand)
+        }
+    return actions
+
+
+def _end(game: HumanGame, ended: EndedHand) -> Json:
+    opponent = game.bot.name
+    shown = describe_showdown(ended.view, ended.hands, opponent)
+    result = None
+    if game.is_over:
+        mine, theirs = ended.view.records["public"]["scores"][0].tolist()
+        result = f"{'You win' if mine > theirs else f'{opponent} wins'} the game, {max(mine, theirs)} to "
+        result += f"{min(mine, theirs)}."
+    return {
+        "headline": shown.headline,
+        "stages": [_stage(stage) for stage in describe_reveal(ended.view, ended.hands, opponent)],
+        "game_over": result,
+    }
+
+
+def _stage(stage: Stage) -> Json:
+    return {
+        "text": stage.text,
+        "hands": [_groups(stage.mine), _groups(stage.theirs)],
+        "laid_off": _codes(stage.laid_off),
+    }
+
+
+def score_sheet(record: GameRecord) -> list[Json]:
+    """The hands that have ended."""
+    return [
+        {
+            "hand": number,
+            "outcome": hand.outcome,
+            "winner": hand.winner,
+            "points": hand.points,
+            "totals": list(hand.scores_after),
+        }
+        for number, hand in enumerate(record.hands, 1)
+        if _has_ended(hand)
+    ]
+
+
+def _has_ended(hand: HandRecord) -> bool:
+    return hand.outcome in OUTCOME_NAMES[1:]
+
+
+def hint(bot_name: str, hinted: Hint, view: PlayerView) -> Json:
+    """A bot's advice with its reasons and, for bots that rate their moves, the ratings."""
+    upcard = int(view.records["public"]["upcard"][0])
+    values = [
+        {
+            "action": action,
+            "text": action_name(action, upcard),
+            "value": f"{value:+.1f}" if hinted.unit == POINTS else f"{100 * value:.0f} %",
+        }
+        for action, value in list(hinted.values.items())[:MAX_VALUES]
+    ]
+    return {
+        "bot": bot_name,
+        "action": hinted.action,
+        "card": card_code(hinted.action % NUM_CARDS) if hinted.action < DRAW_STOCK else None,
+        "text": action_name(hinted.action, upcard),
+        "reasons": reasons(view, hinted.action),
+        "values": values,
+        "unit": {"": "", POINTS: "points of this hand"}.get(
+            hinted.unit, "how likely it would choose the move"
+        ),
+    }
+
+
+def belief(name: str, estimator: Estimator, view: PlayerView, truth: int | None = None) -> Json:
+    """For each suit 13 probabilities in per cent that the opponent holds the card, ace first.
+
+    `truth` is the opponent's hand as a mask, once it may be shown.
+    """
+    chances = estimator.estimate(view)[0].tolist()
+    rows = []
+    for suit, letter in enumerate(SUITS):
+        first = suit * NUM_RANKS
+        row: Json = {"suit": letter, "chances": [round(100 * c) for c in chances[first : first + NUM_RANKS]]}
+        if truth is not None:
+            row["held"] = [bool(truth >> first + rank & 1) for rank in range(NUM_RANKS)]
+        rows.append(row)
+    return {"estimator": name, "rows": rows}
+
+
+# --- Replays --------------------------------------------------------------------------------------------
+
+
+def replay(record: GameRecord, positions: Iterable[Position], hand: int) -> Json:
+    """One hand of a recorded game (from 0), position by position; `positions` are those of the game."""
+    names = player_names(record)
+    here = [position for position in positions if position.hand == hand]
+    return {
+        "names": list(names),
+        "hand": hand,
+        "num_hands": sum(map(_has_ended, record.hands)) or len(record.hands),
+        "sheet": score_sheet(record),
+        "scores": list(record.hands[hand].scores),
+        "target": record.rules.target_score,
+        "dealer": record.hands[hand].dealer,
+        "steps": [_replay_step(position, names) for position in here],
+    }
+
+
+def _replay_step(position: Position, names: tuple[str, str]) -> Json:
+    first, second = describe_seat(position.view(0), names[1]), describe_seat(position.view(1), names[0])
+    action = position.action
+    step: Json = {
+        "hands": [_groups(first.hand), _groups(second.hand)],
+        "deadwood": [first.deadwood, second.deadwood],
+        "new": _code(first.taken if first.taken != NO_CARD else second.taken),
+        "upcard": _code(first.upcard),
+        "pile": _codes(first.pile),
+        "stock": first.stock,
+        "to_move": position.player if action is not None else None,
+        "turns": _both_turns(first, second),
+        "action": None if action is None else action_name(action, first.upcard),
+        "card": card_code(action % NUM_CARDS) if action is not None and action < DRAW_STOCK else None,
+        "end": None,
+    }
+    if position.over:
+        hands = tuple(position.state["private"]["hand"][0].tolist())
+        shown = describe_showdown(position.view(0), hands, names[1], me=names[0])
+        stages = describe_reveal(position.view(0), hands, names[1], me=names[0])
+        step["end"] = {"headline": shown.headline, "stages": [_stage(stage) for stage in stages]}
+    return step
+
+
+def opinion(bot_name: str, hinted: Hint, position: Position) -> Json:
+    """What a bot would have played in a position, and what the action played is worth to it."""
+    upcard = int(position.state["public"]["upcard"][0])
+    worth = ""
+    if position.action in hinted.values:
+        if hinted.unit == POINTS:
+            worth = f"{hinted.values[position.action] - hinted.values[hinted.action]:+.1f} points"
+        else:
+            worth = f"{100 * hinted.values[position.action]:.0f} % likely"
+    return {
+        "bot": bot_name,
+        "text": action_name(hinted.action, upcard),
+        "same": hinted.action == position.action,
+        "worth": worth,
+    }
+
+
+def _both_turns(first: Seat, second: Seat) -> list[Json]:
+    """The turns of a hand with what each player drew."""
+    return _turns([own if own.mine else other for own, other in zip(first.turns, second.turns, strict=True)],
+                  [own.mine for own in first.turns])  # fmt: skip
+
+
+def _turns(turns: list[Turn], mine: list[bool] | None = None) -> list[Json]:
+    sides = [turn.mine for turn in turns] if mine is None else mine
+    return [
+        {"player": 0 if side else 1, "took": turn.took, "discarded": turn.discarded}
+        for turn, side in zip(turns, sides, strict=True)
+    ]
+
+
+def _groups(groups: list[Group]) -> list[Json]:
+    return [{"cards": _codes(cards), "caption": caption} for cards, caption in groups]
+
+
+def _codes(cards: list[int]) -> list[str]:
+    return [card_code(card) for card in cards]
+
+
+def _code(card: int) -> str | None:
+    return None if card == NO_CARD else card_code(card)

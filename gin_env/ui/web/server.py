@@ -1,0 +1,138 @@
+"""The server of `gin-rummy play --web` and `gin-rummy replay --web`: Starlette with uvicorn.
+
+Pages, scripts and cards are served from memory. Everything that takes time (compiling kernels, bots,
+estimators) runs in threads, so that the page can say what it is waiting for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import webbrowser
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from gin_env.ui.card_art import card_sheet
+
+try:
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.concurrency import run_in_threadpool
+    from starlette.middleware import Middleware
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route
+except ImportError as error:
+    raise ImportError('playing in the browser needs Starlette: pip install "gin-env[play]"') from error
+
+from gin_env.ui.web.security import LOOPBACK, Guard
+from gin_env.ui.web.table_api import Handler, TableApi
+
+STATIC = Path(__file__).parent / "static"
+KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+
+def create_app(api: TableApi, host: str = "127.0.0.1") -> Starlette:
+    """The application: pages, the sheet of cards, and the requests that `api` answers."""
+    page = "replay.html" if api.recorded is not None else "index.html"
+    routes = [
+        Route("/", _file(page)),
+        Route("/replay", _file("replay.html")),
+        Route("/cards.svg", _content(card_sheet(), "image/svg+xml")),
+    ]
+    routes += [
+        Route(f"/{path.name}", _file(path.name)) for path in STATIC.iterdir() if path.suffix != ".html"
+    ]
+    for name, handler in api.handlers().items():
+        routes.append(Route(f"/api/{name}", _answer(handler), methods=["POST"]))
+    return Starlette(routes=routes, middleware=[Middleware(Guard, host=host)])
+
+
+def serve(api: TableApi, host: str, port: int) -> None:
+    """Serve until Ctrl-C or SIGTERM. Raises OSError if the address cannot be used."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise OSError(
+            f"cannot serve at {host}, port {port} ({error.strerror}): choose another --port"
+        ) from error
+    address = web_address(host, port)
+    print(f"Gin Rummy is at {address} (Ctrl-C stops it)", file=sys.stderr, flush=True)
+    if host in LOOPBACK and sys.stdout.isatty() and _has_desktop():
+        webbrowser.open(address)
+    config = uvicorn.Config(
+        create_app(api, host),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        http="h11",
+        lifespan="off",
+        limit_concurrency=100,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=3,
+        h11_max_incomplete_event_size=16_384,
+    )
+    api.warm_up()
+    # uvicorn raises the signal that stopped it again: end normally, so that bots' programs are stopped too.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def web_address(host: str, port: int) -> str:
+    """The address to open: of this computer itself if all of its addresses are served."""
+    if host in ("0.0.0.0", "::", ""):
+        host = socket.gethostname()
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+def _has_desktop() -> bool:
+    """Whether a browser would open in a window, not in this terminal."""
+    return sys.platform in ("darwin", "win32") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+
+
+def _file(name: str) -> Callable[[Request], Awaitable[Response]]:
+    path = STATIC / name
+    return _content(path.read_text(encoding="utf-8"), KINDS[path.suffix])
+
+
+def _content(text: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
+    async def get(request: Request) -> Response:
+        return Response(text, media_type=kind, headers={"Cache-Control": "no-cache"})
+
+    return get
+
+
+def _answer(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+    """An endpoint that takes a JSON object and answers with JSON, computed in a thread."""
+
+    async def post(request: Request) -> Response:
+        headers = {"Cache-Control": "no-store"}
+        try:
+            content = json.loads(await request.body())
+        except (ValueError, RecursionError):
+            content = None
+        if not isinstance(content, dict):
+            return JSONResponse({"error": "the request must be a JSON object"}, 400, headers)
+        token = request.headers.get("x-gin-session", "")
+        try:
+            status, answer = await run_in_threadpool(handler, content, token)
+        except (ValueError, TypeError, ImportError, OSError) as error:
+            status, answer = 400, {"error": str(error)}
+        return JSONResponse(answer, status, headers)
+
+    return post

@@ -1,0 +1,118 @@
+"""The games of the browser windows: one session a window, each with a save file of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gin_env.ui.human_game import HumanGame
+
+MAX_SESSIONS = 32
+"""Games in memory. The one unused for longest makes room; it is loaded from its file when needed again."""
+MAX_SAVES = 100
+TOKEN = re.compile(r"[A-Za-z0-9_-]{22}")
+
+
+@dataclass
+class Session:
+    """One window's game. Hold `lock` while using the game."""
+
+    token: str
+    game: HumanGame
+    practice: bool = False
+    """Whether moves can be taken back; such games are not recorded."""
+    version: int = 0
+    """Changes with every change of the game, so that an action for an earlier table is refused."""
+    used: float = 0.0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Sessions:
+    """All sessions of a server.
+
+    Parameters
+    ----------
+    folder : where each window's game is saved after every action; None: nowhere.
+    finished : called with each game that is played to its end, except in practice.
+    """
+
+    def __init__(self, folder: Path | None, finished: Callable[[HumanGame], object] | None = None) -> None:
+        self._folder, self._finished = folder, finished
+        self._sessions: dict[str, Session] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def start(self, game: HumanGame, practice: bool, token: str | None = None) -> Session:
+        """A new session, or a new game in the session of this token."""
+        session = Session(token or secrets.token_urlsafe(16), game, practice)
+        if token is not None:
+            self._remove_save(token)
+        return self._keep(session)
+
+    def find(self, token: str) -> Session | None:
+        """The session of a token, from memory or from its file; None if there is neither.
+
+        Raises ValueError for a save file that cannot be read.
+        """
+        if not TOKEN.fullmatch(token):
+            return None
+        with self._lock:
+            session = self._sessions.get(token)
+            if session is not None:
+                session.used = time.monotonic()
+                return session
+        for practice in (False, True):
+            path = self._path(token, practice)
+            if path is not None and path.exists():
+                return self._keep(Session(token, HumanGame.load(path), practice))
+        return None
+
+    def changed(self, session: Session) -> None:
+        """Save a session after a change. Raises OSError if its file cannot be written."""
+        session.version += 1
+        path = self._path(session.token, session.practice)
+        if session.game.is_over:
+            self._remove_save(session.token)
+            if self._finished is not None and not session.practice:
+                self._finished(session.game)
+        elif path is not None:
+            session.game.save(path)
+
+    def _keep(self, session: Session) -> Session:
+        session.used = time.monotonic()
+        with self._lock:
+            self._sessions[session.token] = session
+            while len(self._sessions) > MAX_SESSIONS:
+                oldest = min(self._sessions.values(), key=lambda each: each.used)
+                del self._sessions[oldest.token]
+        self._limit_saves()
+        return session
+
+    def _limit_saves(self) -> None:
+        """Delete the oldest save files beyond MAX_SAVES."""
+        if self._folder is None:
+            return
+        saves = [path for path in self._folder.glob("window-*.json") if path.is_file()]
+        for path in sorted(saves, key=lambda each: each.stat().st_mtime)[:-MAX_SAVES]:
+            path.unlink(missing_ok=True)
+
+    def _remove_save(self, token: str) -> None:
+        for practice in (False, True):
+            path = self._path(token, practice)
+            if path is not None:
+                path.unlink(missing_ok=True)
+
+    def _path(self, token: str, practice: bool) -> Path | None:
+        """The save file of a token; its name does not give the token away."""
+        if self._folder is None:
+            return None
+        digest = hashlib.sha256(token.encode()).hexdigest()[:20]
+        return self._folder / f"window-{digest}{'-practice' * practice}.json"

@@ -1,0 +1,531 @@
+// The table. All that is known about the game is what the server sends: what the player may see.
+
+import { $, ask, card, coloured, failed, groups, loadCards, make, panels, pile, scoreSheet, scores, sentence, spoken, store, turnRows, written } from "./common.js";
+
+const ORDERS = ["melds", "ranks", "suits"];
+const RANK_ORDER = "A23456789TJQK";
+const KEYS = "1234567890-";
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+let setup = null;
+let game = null;        // the last answer: {token, version, practice, table}
+let selected = null;    // the chosen card
+let focused = null;     // the card with the focus, for the arrow keys
+let hint = null;        // the hint for this moment
+let stage = 0;          // how far the hand is revealed
+let timer = null;
+let busy = false;
+let order = store.get("order") || "melds";
+let own = JSON.parse(store.get("own") || "[]");
+
+const notes = panels((open) => {
+  if (open.has("hint")) showHint();
+  if (open.has("belief")) showBelief();
+});
+
+// --- Starting ---------------------------------------------------------------------------------------------
+
+async function start() {
+  try {
+    await loadCards();
+    const began = Date.now();
+    for (;;) {
+      setup = (await ask("setup")).answer;
+      if (!setup.compiling) break;
+      $("loading-text").textContent = "Compiling the rules …";
+      const seconds = Math.round((Date.now() - began) / 1000);
+      $("loading-detail").textContent = `This happens once on this computer and takes about 20 seconds (${seconds} so far).`;
+      await new Promise((done) => setTimeout(done, 500));
+    }
+    fillMenu();
+    const found = store.get("token") ? await ask("table") : { status: 404 };
+    if (found.status === 200) receive(found.answer);
+    else await newGame(setup.opponent, false);
+  } catch (error) {
+    failed(error, () => location.reload());
+  }
+}
+
+async function newGame(opponent, practice) {
+  $("loading").hidden = false;
+  $("loading-text").textContent = `Asking ${opponent} to the table …`;
+  $("loading-detail").textContent = "A bot with a network takes some seconds the first time.";
+  const { status, answer } = await ask("new", { opponent, practice });
+  if (status !== 200) {
+    $("loading-text").textContent = answer.error;
+    $("loading-detail").replaceChildren(make("button", { class: "primary", onclick: openMenu }, "Choose another opponent"));
+    return;
+  }
+  receive(answer);
+}
+
+function fillMenu() {
+  $("levels").append(...setup.levels.map(({ level, bot, available }) => make("label", { class: "choice" },
+    make("input", { type: "radio", name: "level", value: bot, checked: bot === setup.opponent, disabled: !available }),
+    make("span", {}, make("b", {}, level), " ", make("small", {}, available ? bot : `${bot} (needs PyTorch: pip install "gin-env[train]")`)))));
+  $("rules").append(...setup.rules.split("\n").map((line) => make("p", {}, line)));
+}
+
+function openMenu() {
+  $("menu").showModal();
+  const checked = $("menu").querySelector("input[name=level]:checked");
+  if (checked) checked.focus();
+}
+
+$("open-menu").addEventListener("click", openMenu);
+$("menu").addEventListener("close", () => {
+  if ($("menu").returnValue !== "start") return;
+  $("menu").returnValue = "";
+  newGame($("menu").querySelector("input[name=level]:checked").value, $("practice").checked).catch((error) => failed(error, () => location.reload()));
+});
+
+// --- Talking to the server --------------------------------------------------------------------------------
+
+async function send(name, content = {}) {
+  if (busy) return;
+  busy = true;
+  $("table").setAttribute("aria-busy", "true");
+  const waiting = setTimeout(() => { if (name === "bot") $("prompt").textContent = `${game.table.opponent} is thinking …`; }, 400);
+  try {
+    const { status, answer } = await ask(name, { version: game.version, ...content });
+    busy = false;
+    if (answer.table) receive(answer, name);
+    else if (status === 404) await newGame(setup.opponent, false);
+    else say(answer.error);
+  } catch (error) {
+    failed(error, () => location.reload());
+  } finally {
+    busy = false;
+    clearTimeout(waiting);
+    $("table").setAttribute("aria-busy", "false");
+  }
+}
+
+function receive(answer, cause = null) {
+  const before = game && game.table;
+  store.set("token", answer.token);
+  game = answer;
+  hint = null;
+  if (!sameHand(before, game.table)) { own = own.filter((code) => codes().includes(code)); if (!before || before.hand_number !== game.table.hand_number) own = []; }
+  if (!codes().includes(selected) || !game.table.actions.discards) selected = null;
+  if (!game.table.end || !(before && before.end)) stage = 0;
+  if (game.table.end && (still.matches ? false : cause === null)) stage = game.table.end.stages.length - 1;
+  render(before, cause);
+  clearTimeout(timer);
+  if (game.table.waits_for_bot) timer = setTimeout(() => send("bot"), still.matches ? 0 : 1000 * setup.bot_delay);
+  else if (game.table.end && !still.matches) timer = setTimeout(nextStage, 1400);
+  if (notes.open.has("belief")) showBelief();
+  if (notes.open.has("hint")) showHint();
+}
+
+const sameHand = (before, now) => before && before.hand_number === now.hand_number;
+const codes = () => game.table.hand.flatMap((group) => group.cards);
+
+function say(text) {
+  $("prompt").replaceChildren(coloured(text));
+  $("live").textContent = sentence(text);
+}
+
+// --- Drawing ----------------------------------------------------------------------------------------------
+
+function render(before = null, cause = null) {
+  const table = game.table;
+  const names = ["You", table.opponent];
+  const places = placesOfCards();
+  $("loading").hidden = true;
+  $("table").setAttribute("aria-busy", "false");
+  $("table").classList.toggle("ended", table.end !== null);
+  for (const id of ["opponent", "middle", "mine"]) $(id).hidden = table.end !== null;
+  $("reveal").hidden = table.end === null;
+  for (const id of ["status", "bar"]) $(id).hidden = false;
+  $("undo").hidden = !game.practice || !canUndo();
+  scores(table, names);
+  $("turns").replaceChildren(...turnRows(table.turns, names));
+  $("sheet").replaceChildren(...scoreSheet(table.sheet, names, (hand) => make("a", { href: `/replay?hand=${hand}` }, "replay")));
+  if (table.end) renderEnd(); else renderTable();
+  renderActions();
+  announce();
+  if (!still.matches) animate(places, before, cause);
+  keepFocus();
+}
+
+function renderTable() {
+  const table = game.table;
+  const known = table.known.length ? `, ${table.known.length} taken from the pile` : "";
+  $("opponent-caption").textContent = `${table.opponent}: ${table.closed + table.known.length} cards${known}`;
+  $("opponent-cards").replaceChildren(...Array.from({ length: table.closed }, () => card(null)),
+    ...table.known.map((code) => card(code, "span", { class: "known" })));
+  const stock = card(null, "button", { id: "stock", title: "Draw from the stock (S)", "aria-label": `Stock, ${table.stock} cards`, onclick: () => act("stock") });
+  stock.classList.toggle("live", table.actions.stock !== undefined);
+  stock.setAttribute("aria-disabled", table.actions.stock === undefined);
+  $("stock").replaceWith(stock);
+  $("stock-caption").textContent = `Stock ${table.stock}`;
+  const shown = pile(table.pile, 6);
+  $("pile").replaceChildren(...shown.map((code, index) => {
+    const top = index === shown.length - 1;
+    if (!top) return card(code, "span", { class: "under" });
+    const taken = table.actions.upcard !== undefined;
+    return card(code, "button", {
+      class: taken ? "live" : "", id: "upcard", title: "Take the upcard (U)", "aria-disabled": !taken,
+      "aria-label": code ? `Upcard, ${spoken(code)}` : "Empty discard pile", onclick: () => act("upcard"),
+    });
+  }));
+  renderHand();
+  $("deadwood").textContent = `Deadwood ${table.deadwood}`;
+  $("sort").textContent = `Sorted by ${order === "own" ? "you" : order}`;
+  $("last").replaceChildren(coloured(table.last));
+  $("prompt").replaceChildren(coloured(promptText()));
+}
+
+function promptText() {
+  const table = game.table;
+  const option = selected && table.actions.discards && table.actions.discards[selected];
+  if (!option) return table.prompt;
+  if (option.discard === null) return `${written(selected)} was just taken from the pile: it cannot be discarded in this turn.`;
+  const deadwood = `${written(selected)} leaves ${option.deadwood === 0 ? "no" : option.deadwood} deadwood.`;
+  return `${deadwood} Tap it again to discard it.`;
+}
+
+/** The player's cards in the chosen order, each with the kind of its group. */
+function sorted() {
+  const list = game.table.hand.flatMap(({ cards, caption }, number) => cards.map((code, index) => ({ code, kind: caption.split(" ")[0], first: index === 0, number })));
+  const rank = (code) => RANK_ORDER.indexOf(code[0]);
+  const suit = (code) => "CHSD".indexOf(code[1]);
+  if (order === "ranks") list.sort((a, b) => rank(a.code) - rank(b.code) || suit(a.code) - suit(b.code));
+  if (order === "suits") list.sort((a, b) => suit(a.code) - suit(b.code) || rank(a.code) - rank(b.code));
+  if (order === "own") {
+    const place = (code) => (own.includes(code) ? own.indexOf(code) : own.length + rank(code));
+    list.sort((a, b) => place(a.code) - place(b.code));
+  }
+  return list;
+}
+
+function renderHand() {
+  const table = game.table;
+  const list = sorted();
+  if (!list.some((item) => item.code === focused)) focused = table.new || list[0].code;
+  $("hand").replaceChildren(...list.map(({ code, kind, first, number }, index) => {
+    const option = table.actions.discards && table.actions.discards[code];
+    const words = [kind === "deadwood" ? "deadwood" : `in a ${kind}`, code === table.new && "just drawn", option && option.discard === null && "cannot be discarded now"];
+    const advised = hint && hint.card === code;
+    const button = card(code, "button", {
+      class: [kind, code === selected && "selected", code === table.new && "new", advised && "advised", order === "melds" && first && index > 0 && "first", option && option.discard === null && "blocked"].filter(Boolean).join(" "),
+      "aria-label": [spoken(code), ...words, advised && "advised by the hint"].filter(Boolean).join(", "),
+      "aria-pressed": code === selected, tabindex: code === focused ? 0 : -1,
+    });
+    if (order === "melds" && first) button.append(make("i", { class: "label", "aria-hidden": "true" }, kind));
+    button.addEventListener("focus", () => { focused = code; for (const each of $("hand").children) each.tabIndex = each === button ? 0 : -1; });
+    button.addEventListener("click", () => choose(code));
+    button.addEventListener("pointerdown", (event) => drag(event, button, code));
+    return button;
+  }));
+}
+
+function renderActions() {
+  const { actions, end } = game.table;
+  const buttons = [];
+  const add = (text, todo, kind = "", title = "") => buttons.push(make("button", { class: kind, onclick: todo, title }, coloured(text)));
+  if (end) {
+    const last = stage >= end.stages.length - 1;
+    if (!last) { add("Next step", nextStage, "primary", "N"); add("Show all", () => { stage = end.stages.length; nextStage(); }, "plain"); }
+    else if (end.game_over) add("New game", openMenu, "primary", "N");
+    else add("Next hand", () => send("next"), "primary", "N");
+    if (last) buttons.push(make("a", { class: "plain button", href: `/replay?hand=${game.table.sheet.length}` }, "Replay with the bots' opinions"));
+  } else if (actions.discards) {
+    const knock = knockCard();
+    if (selected && actions.discards[selected].discard !== null) add(`Discard ${written(selected)}`, discard, "primary", "D");
+    if (knock) {
+      const { deadwood } = actions.discards[knock];
+      add(deadwood === 0 ? `Gin with ${written(knock)}` : `Knock with ${written(knock)} (${deadwood})`, knockNow, "gold", "K");
+    }
+  } else {
+    if (actions.upcard !== undefined) add(`Take ${written(game.table.upcard)}`, () => act("upcard"), "", "U");
+    if (actions.stock !== undefined) add("Draw from the stock", () => act("stock"), "", "S");
+    if (actions.pass !== undefined) add("Pass", () => act("pass"), "", "P");
+  }
+  $("actions").replaceChildren(...buttons);
+}
+
+function renderEnd() {
+  const { end, opponent } = game.table;
+  const now = end.stages[Math.min(stage, end.stages.length - 1)];
+  const last = stage >= end.stages.length - 1;
+  const marks = { laidOff: now.laid_off };
+  $("reveal").replaceChildren(
+    make("h2", {}, last ? end.headline : "The hand is over"),
+    make("div", { class: "side" }, make("h3", {}, opponent), make("div", { class: "groups" }, ...groups(now.hands[1], marks))),
+    make("div", { class: "side" }, make("h3", {}, "You"), make("div", { class: "groups" }, ...groups(now.hands[0], marks))),
+    make("ol", { class: "steps" }, ...end.stages.slice(0, stage + 1).map((each) => make("li", {}, coloured(each.text)))),
+    last && end.game_over ? make("p", { class: "result" }, end.game_over) : "",
+  );
+  $("last").textContent = "";
+  $("prompt").textContent = "";
+}
+
+function nextStage() {
+  clearTimeout(timer);
+  if (!game.table.end) return;
+  const places = placesOfCards();
+  const last = game.table.end.stages.length - 1;
+  stage = Math.min(stage + 1, last);
+  renderEnd();
+  renderActions();
+  announce();
+  if (!still.matches) animate(places, null, null);
+  keepFocus();
+  const steps = document.querySelector(".steps");
+  if (steps) steps.lastElementChild.scrollIntoView({ block: "nearest" });
+  if (stage < last && !still.matches) timer = setTimeout(nextStage, 1400);
+}
+
+function announce() {
+  const { table } = game;
+  let text = [table.last, promptText()].filter(Boolean).join(" ");
+  if (table.end) {
+    const last = stage >= table.end.stages.length - 1;
+    text = [table.end.stages[stage].text, last && table.end.headline, last && table.end.game_over].filter(Boolean).join(" ");
+  }
+  document.title = table.end || table.waits_for_bot ? "Gin Rummy" : "Your turn · Gin Rummy";
+  $("live").textContent = sentence(text);
+}
+
+/** Keep the focus where the keys are expected: on a card, a pile, or the one button there is. */
+function keepFocus() {
+  if ($("menu").open) return;
+  const active = document.activeElement;
+  if (active && active !== document.body && document.contains(active) && !active.closest("#hand") && active.offsetParent) return;
+  const { end, actions } = game.table;
+  if (end) ($("actions").querySelector("button") || $("open-menu")).focus({ preventScroll: true });
+  else if (actions.discards || game.table.waits_for_bot) ($("hand").querySelector("[tabindex='0']") || document.body).focus({ preventScroll: true });
+  else (actions.stock === undefined ? $("upcard") : $("stock")).focus({ preventScroll: true });
+}
+
+// --- Movement ---------------------------------------------------------------------------------------------
+
+function placesOfCards() {
+  const places = new Map();
+  for (const element of document.querySelectorAll("#table [data-card]")) places.set(element.dataset.card, element.getBoundingClientRect());
+  places.set("stock", $("stock").getBoundingClientRect());
+  places.set("opponent", $("opponent-cards").getBoundingClientRect());
+  return places;
+}
+
+/** Let every card move from where it was; one that is new comes from the stock or from the opponent. */
+function animate(places, before, cause) {
+  for (const element of document.querySelectorAll("#table [data-card]")) {
+    let from = places.get(element.dataset.card);
+    if (!from && before && !game.table.end) from = cause === "bot" ? places.get("opponent") : places.get("stock");
+    const to = element.getBoundingClientRect();
+    if (!from || !from.width || !to.width) continue;
+    const [x, y] = [from.left - to.left, from.top - to.top];
+    if (Math.abs(x) + Math.abs(y) < 2) continue;
+    element.animate([{ transform: `translate(${x}px, ${y}px)`, zIndex: 5 }, { transform: "none", zIndex: 5 }], { duration: 260, easing: "cubic-bezier(.2,.7,.3,1)" });
+  }
+}
+
+/** Drag a card: within the hand to sort it, onto the pile to discard it. */
+function drag(event, button, code) {
+  if (event.button !== 0) return;
+  const start = { x: event.clientX, y: event.clientY };
+  let moving = false;
+  button.setPointerCapture(event.pointerId);
+  const move = (now) => {
+    const [x, y] = [now.clientX - start.x, now.clientY - start.y];
+    if (!moving && Math.hypot(x, y) < 8) return;
+    if (!moving) { moving = true; button.classList.add("dragged"); }
+    button.style.transform = `translate(${x}px, ${y}px)`;
+    $("discards").classList.toggle("target", isOver($("discards"), now) && mayDiscard(code));
+  };
+  const end = (now) => {
+    button.removeEventListener("pointermove", move);
+    button.removeEventListener("pointerup", end);
+    button.removeEventListener("pointercancel", end);
+    if (!moving) return;
+    addEventListener("click", (click) => { click.stopPropagation(); click.preventDefault(); }, { capture: true, once: true });
+    setTimeout(() => dispatchEvent(new Event("click")), 0); // uses up the listener if no click follows
+    $("discards").classList.remove("target");
+    if (now.type === "pointerup" && isOver($("discards"), now) && mayDiscard(code)) {
+      selected = code;
+      discard();
+      return;
+    }
+    const places = placesOfCards();
+    if (now.type === "pointerup") sortTo(code, now);
+    renderTable();
+    renderActions();
+    if (!still.matches) animate(places, null, null);
+  };
+  button.addEventListener("pointermove", move);
+  button.addEventListener("pointerup", end);
+  button.addEventListener("pointercancel", end);
+}
+
+function isOver(element, event) {
+  const box = element.getBoundingClientRect();
+  return event.clientX >= box.left && event.clientX <= box.right && event.clientY >= box.top && event.clientY <= box.bottom;
+}
+
+/** Put a card where it was dropped, by the distance to the other cards. */
+function sortTo(code, event) {
+  const others = [...$("hand").children].filter((element) => element.dataset.card !== code);
+  let place = others.length;
+  let nearest = Infinity;
+  others.forEach((element, index) => {
+    const box = element.getBoundingClientRect();
+    const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+    const distance = Math.hypot(event.clientX - x, 2 * (event.clientY - y));
+    if (distance < nearest) { nearest = distance; place = index + (event.clientX > x ? 1 : 0); }
+  });
+  own = others.map((element) => element.dataset.card);
+  own.splice(place, 0, code);
+  setOrder("own");
+}
+
+function setOrder(name) {
+  order = name;
+  store.set("order", order);
+  store.set("own", JSON.stringify(own));
+}
+
+// --- Acting -----------------------------------------------------------------------------------------------
+
+function act(name) {
+  const action = game.table.actions[name];
+  if (action !== undefined) send("act", { action });
+  else say(whyNot(name));
+}
+
+function whyNot(name) {
+  const { table } = game;
+  if (table.end) return "The hand is over.";
+  if (table.waits_for_bot) return `It is ${table.opponent}'s turn.`;
+  if (table.actions.discards) return { stock: "You have drawn already: discard a card.", upcard: "You have drawn already: discard a card.", pass: "You can pass only in the opening offer." }[name];
+  return { stock: "The upcard is offered first: take it or pass.", upcard: "The stock is the only choice after two passes.", pass: "You can pass only in the opening offer." }[name];
+}
+
+function mayDiscard(code) {
+  const { discards } = game.table.actions;
+  return !busy && discards !== undefined && discards[code] && discards[code].discard !== null;
+}
+
+function choose(code) {
+  focused = code;
+  if (!game.table.actions.discards) {
+    say(game.table.waits_for_bot ? `It is ${game.table.opponent}'s turn.` : "Draw first.");
+    return;
+  }
+  if (selected === code) { discard(); return; }
+  selected = code;
+  render();
+}
+
+function discard() {
+  if (selected === null) { say("Choose a card first."); return; }
+  if (!mayDiscard(selected)) { say(promptText()); return; }
+  send("act", { action: game.table.actions.discards[selected].discard });
+}
+
+/** The card to knock with: the chosen one, otherwise the one that leaves least. */
+function knockCard() {
+  const { discards } = game.table.actions;
+  if (!discards) return null;
+  if (selected) return discards[selected].knock === null ? null : selected;
+  const possible = Object.keys(discards).filter((code) => discards[code].knock !== null);
+  return possible.sort((a, b) => discards[a].deadwood - discards[b].deadwood)[0] || null;
+}
+
+function knockNow() {
+  const code = knockCard();
+  if (code) send("act", { action: game.table.actions.discards[code].knock });
+  else if (!game.table.actions.discards) say("You can knock when you discard: draw first.");
+  else if (selected) say(`You cannot knock with ${written(selected)}: ${game.table.actions.discards[selected].deadwood} deadwood would be left.`);
+  else say("You cannot knock yet: too much deadwood.");
+}
+
+const canUndo = () => game.table.turns.some((turn) => turn.player === 0) || game.table.sheet.length > 0;
+$("undo").addEventListener("click", () => send("undo"));
+$("sort").addEventListener("click", changeOrder);
+
+function changeOrder() {
+  const places = placesOfCards();
+  setOrder(ORDERS[(ORDERS.indexOf(order) + 1) % ORDERS.length]);
+  renderTable();
+  if (!still.matches) animate(places, null, null);
+}
+
+async function showHint() {
+  const { version } = game;
+  const box = $("hint-content");
+  if (game.table.end || game.table.waits_for_bot) { box.replaceChildren(make("p", {}, "A hint comes when it is your turn.")); return; }
+  if (hint) return;
+  box.replaceChildren(make("p", { class: "thinking" }, `${setup.hint_bot} is thinking …`));
+  const { answer } = await ask("hint");
+  if (game.version !== version || !notes.open.has("hint")) return;
+  if (answer.error) { box.replaceChildren(make("p", {}, answer.error)); return; }
+  hint = answer;
+  box.replaceChildren(
+    make("p", {}, `${answer.bot} would `, make("strong", {}, coloured(answer.text)), "."),
+    make("ul", {}, ...answer.reasons.map((reason) => make("li", {}, coloured(reason)))),
+    answer.values.length ? make("table", { class: "values" }, make("caption", {}, answer.unit),
+      ...answer.values.map((row) => make("tr", { class: row.action === answer.action ? "own" : "" }, make("th", { scope: "row" }, coloured(row.text)), make("td", {}, row.value)))) : "",
+  );
+  $("live").textContent = sentence(`${answer.bot} would ${answer.text}. ${answer.reasons.join(" ")}`);
+  if (!game.table.end) { renderTable(); keepFocus(); }
+}
+
+async function showBelief() {
+  const { version } = game;
+  const box = $("belief-content");
+  if (!box.querySelector("table")) box.replaceChildren(make("p", { class: "thinking" }, `${setup.estimator} is thinking … (the first time takes some seconds)`));
+  const { answer } = await ask("belief");
+  if (game.version !== version || !notes.open.has("belief")) return;
+  if (answer.error) { box.replaceChildren(make("p", {}, answer.error)); return; }
+  const head = make("tr", {}, make("td"), ...[..."A23456789", "10", ..."JQK"].map((rank) => make("th", { scope: "col" }, rank)));
+  const rows = answer.rows.map(({ suit, chances, held }) => make("tr", {}, make("th", { scope: "row", class: `suit-${suit}`, "aria-label": spoken(`A${suit}`).slice(7) }, written(`A${suit}`)[1]),
+    ...chances.map((chance, rank) => heatCell(chance, held && held[rank]))));
+  box.replaceChildren(make("table", { class: "heat" }, head, ...rows),
+    make("p", { class: "caption" }, `Per cent, by the estimator ${answer.estimator}${answer.rows[0].held ? "; framed: what was held" : ""}`));
+}
+
+function heatCell(chance, held) {
+  const place = Math.sqrt(chance / 100);
+  const mix = (a, b, share) => a.map((value, index) => Math.round(value + share * (b[index] - value)));
+  const [cold, middle, hot] = [[0, 34, 78], [124, 123, 120], [254, 232, 56]];
+  const colour = place < 0.5 ? mix(cold, middle, 2 * place) : mix(middle, hot, 2 * place - 1);
+  const cell = make("td", { class: held ? "held" : "" }, chance === 0 ? "·" : chance === 100 ? "■" : chance);
+  cell.style.background = `rgb(${colour})`;
+  cell.style.color = 0.3 * colour[0] + 0.6 * colour[1] + 0.1 * colour[2] > 120 ? "#000" : "#fff";
+  return cell;
+}
+
+// --- Keys -------------------------------------------------------------------------------------------------
+
+const SHORTCUTS = {
+  s: () => act("stock"), u: () => act("upcard"), p: () => act("pass"), d: discard, k: knockNow, g: knockNow,
+  n: () => { const button = $("actions").querySelector("button"); if (game.table.end && button) button.click(); },
+  h: () => notes.toggle("hint"), b: () => notes.toggle("belief"), t: () => notes.toggle("turns"), c: () => notes.toggle("sheet"),
+  o: changeOrder, m: openMenu, "?": openMenu,
+  z: () => (game.practice ? send("undo") : say("Moves can be taken back only in a practice game: see the menu.")),
+  Escape: () => notes.close(),
+};
+
+document.addEventListener("keydown", (event) => {
+  if (!game || $("menu").open || event.ctrlKey || event.metaKey || event.altKey || !$("loading").hidden) return;
+  const list = [...$("hand").children];
+  const number = KEYS.indexOf(event.key);
+  if (!game.table.end && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
+    const here = list.findIndex((element) => element.dataset.card === focused);
+    const inside = document.activeElement && document.activeElement.closest("#hand");
+    list[(here + (inside ? (event.key === "ArrowLeft" ? -1 : 1) : 0) + list.length) % list.length].focus();
+    event.preventDefault();
+  } else if (number >= 0 && !game.table.end && list[number]) {
+    list[number].focus();
+    if (selected !== list[number].dataset.card) choose(list[number].dataset.card);
+  } else {
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const todo = SHORTCUTS[key];
+    if (todo) { todo(); event.preventDefault(); }
+  }
+});
+
+start();

@@ -1,0 +1,437 @@
+"""The pages' server: what it shows of a game, what it refuses, what it saves."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette", reason='the server needs Starlette: pip install "gin-env[play]"')
+
+from positions import played, redealt
+from situations import Plain
+from starlette.testclient import TestClient
+
+from gin_env import records
+from gin_env.game.actions import DRAW_STOCK
+from gin_env.ui.card_art import card_code, card_sheet
+from gin_env.ui.human_game import HumanGame
+from gin_env.ui.web import page, sessions
+from gin_env.ui.web.security import MAX_BODY
+from gin_env.ui.web.server import STATIC, create_app, web_address
+from gin_env.ui.web.table_api import TableApi
+
+ORIGIN = "http://127.0.0.1:8000"
+CODE = re.compile(r"\b(10|[A2-9TJQK])([CHSD♣♥♠♦])")
+SUITS = dict(zip("♣♥♠♦", "CHSD", strict=True))
+
+
+class Window:
+    """A page in a browser."""
+
+    def __init__(self, api: TableApi, host: str = "127.0.0.1") -> None:
+        self.client = TestClient(create_app(api, host), base_url=ORIGIN, headers={"Origin": ORIGIN})
+        self.token, self.state = "", {}
+
+    def ask(self, name: str, expected: int = 200, **content) -> dict:
+        response = self.client.post(f"/api/{name}", json=content, headers={"X-Gin-Session": self.token})
+        answer = response.json()
+        assert response.status_code == expected, answer
+        if "table" in answer:
+            self.state, self.token = answer, answer["token"]
+        return answer
+
+    @property
+    def table(self) -> dict:
+        return self.state["table"]
+
+    def change(self, name: str, **content) -> dict:
+        return self.ask(name, version=self.state["version"], **content)["table"]
+
+    def step(self) -> None:
+        """Act plainly: pass, draw from the stock, knock when possible, discard the last card."""
+        actions = self.table["actions"]
+        if self.table["waits_for_bot"]:
+            self.change("bot")
+        elif self.table["end"]:
+            self.change("next")
+        elif "discards" in actions:
+            options = list(actions["discards"].values())
+            knocks = [option["knock"] for option in options if option["knock"] is not None]
+            last = max(options, key=lambda option: (option["discard"] or 0) % 13)
+            self.change("act", action=knocks[0] if knocks else last["discard"])
+        else:
+            self.change("act", action=actions.get("pass", actions.get("stock")))
+
+    def play(self, until) -> None:
+        while not until(self.table):
+            self.step()
+
+
+def window(**options) -> Window:
+    one = Window(TableApi(**{"opponent": "simple", "seed": 7, **options}))
+    one.ask("new")
+    return one
+
+
+def cards_in(answer: object) -> set[str]:
+    """Every card that is mentioned in JSON, as a code or in words."""
+    text = json.dumps(answer, ensure_ascii=False)
+    return {("T" if rank == "10" else rank) + SUITS.get(suit, suit) for rank, suit in CODE.findall(text)}
+
+
+# --- What a page is sent ------------------------------------------------------------------------------------
+
+
+def test_only_visible_cards_are_sent_until_the_reveal():
+    one = window()
+    table, revealed = one.table, 0
+    seen = {card for group in table["hand"] for card in group["cards"]} | {table["upcard"]}
+    while revealed < 3:
+        one.step()
+        table = one.table
+        if table["end"]:
+            revealed += 1
+            held = {card for hand in table["end"]["stages"][-1]["hands"] for g in hand for card in g["cards"]}
+            assert len(held) >= 20
+            one.change("next")
+            table = one.table
+            seen = set()
+        own = {card for group in table["hand"] for card in group["cards"]}
+        visible = seen | own | set(table["pile"]) | set(table["known"])
+        answers = [table]
+        if not table["waits_for_bot"] and not table["end"] and revealed == 0:
+            answers += [one.ask("hint"), one.ask("belief"), one.ask("table")]
+        for answer in answers:
+            assert cards_in(answer) <= visible
+        seen = visible
+
+
+@pytest.mark.compiled
+def test_redealt_hidden_cards_change_nothing_on_the_page():
+    play = played("knock-at-once")
+    states = play.states[play.states["public"]["outcome"] == 0][::67]
+    again = redealt(states, play.rules, 0, seed=1)
+    assert (states["private"]["hand"][:, 1] != again["private"]["hand"][:, 1]).any()
+    game = HumanGame(Plain(), 5)
+    shown = []
+    for index in range(len(states)):
+        for version in (states, again):
+            game._hand.state[:] = version[index]
+            shown.append(page.table(game))
+    assert shown[::2] == shown[1::2]
+    assert len(states) > 10
+
+
+def test_state_of_a_turn_has_the_legal_actions():
+    one = window()
+    assert set(one.table["actions"]) == {"upcard", "pass"}
+    one.play(lambda table: "discards" in table["actions"])
+    hand = {card for group in one.table["hand"] for card in group["cards"]}
+    assert set(one.table["actions"]["discards"]) == hand
+    assert one.table["new"] in hand
+    assert one.table["prompt"] == "Choose a card to discard or to knock with."
+
+
+def test_reveal_moves_laid_off_cards_to_the_melds_of_the_knocker():
+    one = window(opponent="tonic")
+    for _ in range(200):
+        one.play(lambda table: table["end"])
+        stages = one.table["end"]["stages"]
+        laid = stages[-1]["laid_off"]
+        if laid and len(laid) > 1:
+            break
+        one.ask("new") if one.table["end"]["game_over"] else one.change("next")
+    counts = [sum(len(group["cards"]) for hand in stage["hands"] for group in hand) for stage in stages]
+    assert set(counts) == {20}
+    offs = [stage for stage in stages if " off " in stage["text"]]
+    assert [len(stage["laid_off"]) for stage in offs] == list(range(1, len(laid) + 1))
+    for stage in offs:
+        on_melds = [g for hand in stage["hands"] for g in hand if g["caption"] in ("run", "set")]
+        assert stage["laid_off"][-1] in {card for group in on_melds for card in group["cards"]}
+
+
+def test_hint_gives_an_action_with_reasons():
+    one = window(opponent="simple", hint_bot="simple")
+    assert one.ask("hint")["text"] in ("pass", "take 5♥")
+    one.play(lambda table: "discards" in table["actions"])
+    hinted = one.ask("hint")
+    assert hinted["card"] in {card for group in one.table["hand"] for card in group["cards"]}
+    assert re.search(r"leaves \d+ deadwood", " ".join(hinted["reasons"]))
+    one.change("act", action=hinted["action"])
+    assert "when it is your turn" in one.ask("hint", 400)["error"]
+
+
+@pytest.mark.compiled
+def test_belief_has_a_row_for_each_suit_and_the_truth_after_the_end():
+    one = window()
+    answer = one.ask("belief")
+    assert [(row["suit"], len(row["chances"])) for row in answer["rows"]] == [(suit, 13) for suit in "CHSD"]
+    assert "held" not in answer["rows"][0]
+    own = [card for group in one.table["hand"] for card in group["cards"]]
+    rows = {row["suit"]: row["chances"] for row in answer["rows"]}
+    assert all(rows[card[1]]["A23456789TJQK".index(card[0])] == 0 for card in own)
+    one.play(lambda table: table["end"])
+    assert sum(sum(row["held"]) for row in one.ask("belief")["rows"]) == 10
+
+
+def test_score_sheet_lists_the_hands_before():
+    one = window()
+    one.play(lambda table: len(table["sheet"]) == 2 and not table["end"])
+    sheet = one.table["sheet"]
+    assert [row["hand"] for row in sheet] == [1, 2]
+    assert sheet[-1]["totals"] == one.table["scores"]
+    assert sheet[0]["totals"][sheet[0]["winner"]] == sheet[0]["points"]
+
+
+def test_a_whole_game_ends_and_is_recorded(tmp_path):
+    done = []
+    one = window(save_folder=tmp_path, finished=lambda game: done.append(game.record()))
+    one.play(lambda table: table["end"] and table["end"]["game_over"])
+    assert "the game, " in one.table["end"]["game_over"]
+    assert max(one.table["scores"]) >= 100
+    assert len(done) == 1
+    assert done[0].finished
+    assert list(tmp_path.iterdir()) == []  # a finished game is not kept
+    assert "no next hand" in one.ask("next", 400, version=one.state["version"])["error"]
+
+
+def test_every_card_has_a_drawing():
+    sheet = card_sheet()
+    assert all(f'id="{card_code(card)}"' in sheet for card in range(52))
+    assert 'id="back"' in sheet
+
+
+# --- New games, undo, replays -------------------------------------------------------------------------------
+
+
+def test_a_new_game_has_the_chosen_opponent_and_another_deal():
+    one = window()
+    before = one.table["hand"]
+    one.ask("new", opponent="tonic")
+    assert one.table["opponent"] == "tonic"
+    assert one.table["hand"] != before
+
+
+@pytest.mark.parametrize("opponent", ["process:id", "no-such-bot", "../policy.safetensors", 5, None])
+def test_only_offered_opponents_can_be_chosen(opponent):
+    one = Window(TableApi())
+    assert "one of those offered" in one.ask("new", 400, opponent=opponent)["error"]
+
+
+def test_undo_takes_back_a_move_in_practice_only():
+    one = window()
+    one.step()
+    assert "only in practice" in one.ask("undo", 400, version=one.state["version"])["error"]
+    one.ask("new", practice=True)
+    assert "nothing to take back" in one.ask("undo", 400, version=one.state["version"])["error"]
+    shown = []
+    while len(shown) < 8 or one.table["hand_number"] < 2 or one.table["waits_for_bot"]:
+        if not one.table["waits_for_bot"] and not one.table["end"]:
+            shown.append(one.table)
+        one.step()
+    for before in reversed(shown):
+        assert one.change("undo") == before
+
+
+def test_practice_games_are_not_recorded():
+    done = []
+    one = window(finished=done.append)
+    one.ask("new", practice=True)
+    one.play(lambda table: table["end"] and table["end"]["game_over"])
+    assert done == []
+
+
+def test_only_ended_hands_can_be_replayed():
+    one = window()
+    one.play(lambda table: len(table["turns"]) > 3)
+    assert "hand must be from 1 to 0" in one.ask("replay", 400, hand=1)["error"]
+    one.play(lambda table: table["end"])
+    one.change("next")
+    shown = one.ask("replay", hand=1)
+    assert shown["names"] == ["person", "simple"]
+    assert shown["steps"][-1]["end"]["headline"]
+    assert all(len(step["hands"]) == 2 for step in shown["steps"])
+    assert shown["num_hands"] == 1
+    assert "hand must be from 1 to 1" in one.ask("replay", 400, hand=2)["error"]
+    assert "hand must be" in one.ask("opinion", 400, hand=2, step=0, bot="simple")["error"]
+    played_first = shown["steps"][0]
+    told = one.ask("opinion", hand=1, step=0, bot="simple")
+    assert told["same"] == (told["text"] == played_first["action"])
+    assert "one of those offered" in one.ask("opinion", 400, hand=1, step=0, bot="process:id")["error"]
+    assert "nobody decides" in one.ask("opinion", 400, hand=1, step=999, bot="simple")["error"]
+
+
+def test_a_recorded_game_is_replayed_and_no_table_is_served():
+    game = HumanGame("simple", 3)
+    while game.ended is None:
+        game.let_bot_act() if game.waits_for_bot else game.act(game.legal()[0])
+    one = Window(TableApi(recorded=game.record(), bots=["simple"]))
+    assert one.ask("setup")["advisers"] == ["simple"]
+    shown = one.ask("replay", hand=1)
+    assert [step["action"] is None for step in shown["steps"]] == [False] * (len(shown["steps"]) - 1) + [True]
+    assert one.client.post("/api/new", json={}).status_code == 404
+    assert "replay.js" in one.client.get("/").text
+
+
+# --- Windows, saves -----------------------------------------------------------------------------------------
+
+
+def test_two_windows_play_two_games(tmp_path):
+    api = TableApi(opponent="simple", save_folder=tmp_path)
+    one, other = Window(api), Window(api)
+    for each in (one, other):
+        each.ask("new")
+        each.play(lambda table: len(table["turns"]) > 2)
+    before = other.table
+    one.step()
+    assert other.ask("table")["table"] == before
+    assert one.token != other.token
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_an_action_for_an_earlier_table_is_refused():
+    one = window()
+    stale = one.state["version"]
+    one.step()
+    answer = one.ask("act", 409, version=stale, action=DRAW_STOCK)
+    assert answer["table"] == one.ask("table")["table"]
+
+
+@pytest.mark.parametrize("action", [DRAW_STOCK, 500, -1, "draw", None, [1], 10**30, True])
+def test_an_illegal_action_changes_nothing(action):
+    one = window()
+    before = one.table
+    assert one.ask("act", 400, version=one.state["version"], action=action)["error"]
+    assert one.ask("table")["table"] == before
+
+
+def test_a_game_is_resumed_after_the_server_has_restarted(tmp_path):
+    one = window(save_folder=tmp_path)
+    one.play(lambda table: len(table["turns"]) > 3)
+    restarted = Window(TableApi(opponent="tonic", save_folder=tmp_path))
+    restarted.token = one.token
+    assert restarted.ask("table")["table"] == one.table
+    (save,) = tmp_path.iterdir()
+    assert one.token not in save.name
+    assert records.read_one(save, 1).players[1].name == "simple"
+
+
+def test_the_number_of_games_in_memory_and_on_disk_is_limited(tmp_path, monkeypatch):
+    monkeypatch.setattr(sessions, "MAX_SESSIONS", 3)
+    monkeypatch.setattr(sessions, "MAX_SAVES", 5)
+    api = TableApi(opponent="simple", save_folder=tmp_path)
+    first = Window(api)
+    first.ask("new")
+    first.step()
+    for _ in range(7):
+        one = Window(api)
+        one.ask("new")
+        one.step()
+    assert len(api._sessions) == 3
+    assert len(list(tmp_path.glob("window-*.json"))) <= 6
+    assert first.ask("table", 404)["error"] == "there is no game in this window"
+
+
+@pytest.mark.parametrize("token", ["", "x", "../../../../etc/passwd", "a" * 22, "a" * 5000])
+def test_an_unknown_token_finds_no_game(tmp_path, token):
+    one = Window(TableApi(save_folder=tmp_path))
+    one.token = token
+    assert one.ask("table", 404)["error"]
+
+
+# --- What is refused ----------------------------------------------------------------------------------------
+
+
+def client(host: str = "127.0.0.1") -> TestClient:
+    return TestClient(create_app(TableApi(), host), base_url=ORIGIN)
+
+
+@pytest.mark.parametrize("path", ["/", "/replay", "/style.css", "/play.js", "/common.js", "/cards.svg"])
+def test_pages_load_nothing_from_elsewhere(path):
+    response = client().get(path)
+    assert response.status_code == 200
+    policy = response.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'")
+    assert "http" not in policy
+    addresses = re.findall(r"https?://[^\s\"'<)]+", response.text)
+    assert set(addresses) <= {"http://www.w3.org/2000/svg"}
+    assert response.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example.com", "null", "http://127.0.0.1:9999", "http://127.0.0.1", "http://[", ""]
+)
+def test_requests_from_other_origins_are_refused(origin):
+    response = client().post("/api/new", json={}, headers={"Origin": origin})
+    assert response.status_code == 403
+
+
+def test_requests_without_an_origin_or_from_other_sites_are_refused():
+    assert client().post("/api/new", json={}).status_code == 403
+    foreign = {"Origin": ORIGIN, "Sec-Fetch-Site": "cross-site"}
+    assert client().post("/api/new", json={}, headers=foreign).status_code == 403
+    assert client().get("/play.js", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    assert client().get("/", headers=link).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("serving", "host", "accepted"),
+    [
+        ("127.0.0.1", "localhost:8000", True),
+        ("127.0.0.1", "[::1]:8000", True),
+        ("127.0.0.1", "evil.example.com:8000", False),
+        ("127.0.0.1", "192.168.0.5:8000", False),
+        ("127.0.0.1", "127.0.0.1.evil.example.com", False),
+        ("127.0.0.1", "", False),
+        ("127.0.0.1", "[", False),
+        ("0.0.0.0", "192.168.0.5:8000", True),
+        ("0.0.0.0", "evil.example.com", False),
+        ("my.computer", "my.computer:8000", True),
+        ("my.computer", "other.computer:8000", False),
+    ],
+)
+def test_only_own_hosts_are_served(serving, host, accepted):
+    response = client(serving).get("/", headers={"Host": host})
+    assert response.status_code == (200 if accepted else 421)
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"5", b"{", b"\xff\xfe", b"[" * 4000])
+def test_requests_that_are_no_json_object_are_refused(body):
+    assert client().post("/api/new", content=body, headers={"Origin": ORIGIN}).status_code == 400
+
+
+def test_large_requests_are_refused_unread():
+    body = b"{" + b" " * MAX_BODY + b"}"
+    assert client().post("/api/new", content=body, headers={"Origin": ORIGIN}).status_code == 413
+    chunks = client().post("/api/new", content=iter([body]), headers={"Origin": ORIGIN})
+    assert chunks.status_code == 411
+
+
+@pytest.mark.parametrize(
+    "path", ["/..%2f..%2fserver.py", "/../server.py", "/static/play.js", "/api/new", "/x"]
+)
+def test_other_paths_are_not_served(path):
+    assert client().get(path).status_code in (404, 405)
+
+
+def test_the_address_is_one_that_a_browser_can_open():
+    assert web_address("127.0.0.1", 8000) == "http://127.0.0.1:8000/"
+    assert web_address("::1", 80) == "http://[::1]:80/"
+    assert "0.0.0.0" not in web_address("0.0.0.0", 8000)
+
+
+def test_static_files_have_no_inline_script_or_style():
+    for file in Path(STATIC).glob("*.html"):
+        text = file.read_text()
+        assert not re.search(r"<script(?![^>]*src=)|<style| style=| on\w+=", text)
+
+
+def test_chances_are_integers():
+    one = window()
+    rows = one.ask("belief")["rows"]
+    assert np.array([row["chances"] for row in rows]).dtype.kind == "i"
