@@ -1,7 +1,7 @@
 """The documentation site, which `make docs` builds into docs/_build/html.
 
-The pages are the Markdown files of the repository as they stand: the source folder is the repository, so that
-a link works on the site as it does in a checkout. The API reference comes from the docstrings.
+The source folder is the repository itself, so that a link works on the site as it does in a checkout. The
+API reference comes from the docstrings.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-# Kernels are read here, not run: as plain functions they have docstrings.
+# Uncompiled kernels are plain functions, whose docstrings Sphinx can read.
 os.environ["NUMBA_DISABLE_JIT"] = "1"
 
 ROOT = Path(__file__).parent.parent
@@ -64,7 +64,7 @@ html_extra_path = ["site"]  # index.html, which leads to docs/index.html
 copybutton_prompt_text = ">>> "
 
 myst_heading_anchors = 4  # as on GitHub
-nb_execution_mode = "off"  # notebooks show what is stored in them; tests/test_notebooks.py runs them
+nb_execution_mode = "off"  # notebooks show what is stored in them; tests/project/test_site.py runs them
 
 default_role = "py:obj"
 autodoc_member_order = "bysource"
@@ -82,15 +82,27 @@ KERNEL_MODULES = (
 """Where kernels are shown: elsewhere they are not for callers."""
 
 
+ENVIRONMENT_SECTIONS = (
+    "Description",
+    "Action Space",
+    "Observation Space",
+    "Rewards",
+    "Starting State",
+    "Episode End",
+    "Version History",
+)
+"""Sections of an environment's docstring besides "Arguments", as in Gymnasium."""
+
+
 def leave_out_kernels(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
-    """Kernels check nothing and are building blocks for other kernels, so few of them are public."""
+    """Leave out most kernels: they check nothing and are building blocks for other kernels."""
     if what != "module" or not inspect.isfunction(thing) or thing.__module__ in KERNEL_MODULES:
         return None
     return True if inspect.getsource(thing).startswith("@kernel") else None
 
 
 def read_numpy_style(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Sections of a docstring by napoleon, in our style: what follows a parameter's colon describes it.
+    """Parse the sections of a docstring with napoleon; the text after a parameter's colon describes it.
 
     (Its type is in the signature.) Napoleon as an extension would take the words before the colon of a
     constant's docstring for a type.
@@ -105,20 +117,21 @@ def read_numpy_style(app: Any, what: str, name: str, thing: Any, options: Any, l
                 continue
             inside = False
             written += ["", ""]  # ends the section
-        inside |= line == "Parameters"
+        inside |= line in ("Parameters", "Arguments")
         written.append(line)
-    lines[:] = NumpyDocstring(written, Config(napoleon_use_param=True)).lines()
+    config = Config(napoleon_use_param=True, napoleon_custom_sections=list(ENVIRONMENT_SECTIONS))
+    lines[:] = NumpyDocstring(written, config).lines()
 
 
 def write_defaults(
     app: Any, what: str, name: str, thing: Any, options: Any, signature: str | None, returned: str | None
 ) -> tuple[str | None, str | None]:
-    """Python writes defaults that are made anew as <factory>, which Sphinx cannot read."""
+    """Replace <factory>, which Python writes for a default from a factory: Sphinx cannot read it."""
     return signature and signature.replace("<factory>", "..."), returned
 
 
 def link_within_the_site(app: Any, docname: str, source: list[str]) -> None:
-    """A link to a folder leads to its README, and is plain text where there is none."""
+    """Link a folder to its README; without one, keep only the text of the link."""
     folder = (ROOT / docname).parent
 
     def lead(link: re.Match[str]) -> str:

@@ -1,14 +1,5 @@
 """Gin Rummy as a PettingZoo AEC environment: ``gin_rummy_v0.env(**kwargs)`` and ``.raw_env(**kwargs)``.
 
-=================  ==============================================================================
-Agents             ``["player_0", "player_1"]``
-Action space       ``Discrete(107)``, see `gin_env.game.actions`
-Observation space  ``Dict(observation=Box(-1, 1, (OBSERVATION_SIZE,), float32),
-                   action_mask=Box(0, 1, (107,), int8))``, see `gin_env.observations.observation`; with
-                   ``candidates=True`` also the three `ENTRIES` of `gin_env.observations.candidates`
-Rewards            zero-sum; ``"points"``: points of the hand / 100; ``"win"``: 1, -1, or 0 for a void hand
-=================  ==============================================================================
-
 >>> env = gin_rummy_v0.env()
 >>> env.reset(seed=1)
 >>> for agent in env.agent_iter():
@@ -180,22 +171,59 @@ class TwoPlayers(AECEnv):
 
 
 class raw_env(TwoPlayers):
-    """Two players at one table.
+    """Gin Rummy for two agents, ``player_0`` and ``player_1``.
 
-    Parameters
-    ----------
+    Description
+    -----------
+    Two players draw and discard in turn, form sets and runs, and may knock once at most 10 points remain
+    outside of them. The rules are those of the EAAI 2021 Gin Rummy challenge.
+
+    Action Space
+    ------------
+    ``Discrete(107)`` for each agent: discard a card (0-51), knock with a card (52-103), draw from the stock
+    (104), draw the upcard (105), pass (106). An illegal action raises `IllegalActionError` and changes
+    nothing.
+
+    Observation Space
+    -----------------
+    ``Dict`` of ``"observation"``, float32 (OBSERVATION_SIZE,) within [-1, 1], and ``"action_mask"``, int8
+    (107,), which is all zeros for the agent that is not to move; ``infos[agent]`` holds the same mask. With
+    ``candidates=True`` there are also the three `ENTRIES` of `gin_env.candidates`. No observation depends on
+    a card that its agent cannot see.
+
+    Rewards
+    -------
+    Zero-sum.
+
+    - ``reward="points"``: the points of each hand / 100 to its winner, and the negative to the loser, at the
+      end of the hand, inside a game too
+    - ``reward="win"``: 1 and -1 at the end of the episode, nothing if nobody won
+
+    Starting State
+    --------------
+    Ten random cards for each player, one card turned up, and 31 in the stock. The first dealer is random.
+    The non-dealer moves first.
+
+    Episode End
+    -----------
+    With ``episode="hand"``, when a player knocks or two cards are left in the stock. With
+    ``episode="game"``, when a player has 100 points. Both agents terminate together, and there is no
+    truncation.
+
+    Arguments
+    ---------
     render_mode : None, ``"human"`` (a window), ``"ansi"`` (text) or ``"rgb_array"`` (uint8 (640, 960, 3)).
-        All show both hands: they are for an audience, not for a player.
+        All show both hands, so they are for spectators.
     rules : default `Rules()`.
-    episode : ``"hand"`` ends an episode with each hand, ``"game"`` when a player reaches the target score.
-    reward : ``"points"`` pays each hand's points / 100 at the end of that hand, inside a game too;
-        ``"win"`` pays 1 and -1 at the end of the episode, nothing if nobody won.
-    estimator : what fills the observation's estimate of the opponent's hand: a name from
+    episode : ``"hand"`` (default) or ``"game"``.
+    reward : ``"points"`` (default) or ``"win"``.
+    estimator : the estimator that fills the observation's ``estimate`` plane: a name from
         `gin_env.estimators`, with or without parameters, or an object with the `Estimator` interface.
-    candidates : whether the observation also holds what may be done, described for networks: the three
-        `ENTRIES` of `gin_env.observations.candidates`.
+    candidates : whether observations contain features of each possible action.
 
-    Raises TypeError or ValueError for parameters that do not exist.
+    Version History
+    ---------------
+    - v0: first version
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 -- PettingZoo reads it from the class

@@ -48,27 +48,73 @@ def check_contents(candidates: object, flat: object) -> tuple[bool, bool]:
 
 
 class GinRummyEnv(gymnasium.Env):
-    """Gin Rummy against a fixed opponent: ``gymnasium.make("gin_env/GinRummy-v0", opponent="simple")``.
+    """Gin Rummy for one player against a bot: ``gymnasium.make("gin_env/GinRummy-v0", opponent="simple")``.
 
-    The agent is player 0; the first dealer is random. A step is one decision of hers (draw, discard, knock,
-    pass); the opponent's turns are played inside.
+    Description
+    -----------
+    Gin Rummy is a card game for two players. A turn is a draw, from the stock or the discard pile, and a
+    discard. Players form sets and runs, and may knock once at most 10 points remain outside of them. The
+    agent is player 0, and the environment plays the opponent's turns inside `step`. The rules are those of
+    the EAAI 2021 Gin Rummy challenge.
 
-    Parameters
-    ----------
+    Action Space
+    ------------
+    ``Discrete(107)``. A step is one decision:
+
+    - 0-51: discard the card with this id
+    - 52-103: knock, discarding the card with id ``action - 52``
+    - 104: draw from the stock
+    - 105: draw the upcard
+    - 106: pass, in the opening offer only
+
+    A card's id is ``suit * 13 + rank`` with suits ``CHSD`` and ranks ``A23456789TJQK``. Few actions are legal
+    at a time, so sample with the mask.
+
+    Observation Space
+    -----------------
+    ``Dict`` of ``"observation"``, float32 (OBSERVATION_SIZE,) within [-1, 1], and ``"action_mask"``, int8
+    (107,) with 1 for each legal action; the info holds the same mask. `gin_env.observation.LAYOUT` names the
+    parts of the vector. With ``candidates=True`` there are three more entries, the `ENTRIES` of
+    `gin_env.candidates`. With ``flat=True`` the observation is the vector alone, ``Box``.
+
+    No observation depends on a card that the agent cannot see. The kernels write directly into the returned
+    arrays; an array is never overwritten while you hold a reference to it.
+
+    Rewards
+    -------
+    - ``reward="points"``: the points of a hand / 100 at its end, negative if the opponent scores them
+    - ``reward="win"``: +1 or -1 at the end of the episode, 0 for a void hand
+
+    Starting State
+    --------------
+    Ten random cards for each player, one card turned up, and 31 in the stock. The first dealer is random.
+    `reset` returns when the agent is to move. ``options={"deck": ..., "dealer": ...}`` fixes the deal.
+
+    Episode End
+    -----------
+    With ``episode="hand"``, an episode terminates when a player knocks, or when two cards are left in the
+    stock (a void hand). With ``episode="game"``, it terminates when a player has 100 points. The last info
+    describes the end of the hand: ``outcome``, ``won``, ``points`` and ``turns``. The environment itself
+    never truncates.
+
+    Arguments
+    ---------
     opponent : a bot's name, the path of a trained policy, a bot object, or a list of these, from which one is
         chosen at random for each hand.
     rules : default `Rules()`.
     episode : ``"hand"`` (default) or ``"game"`` (to the target score).
-    reward : ``"points"`` (default): points of a hand / 100 at its end, negative if the opponent scores them;
-        ``"win"``: +1 / -1 at the end of the episode, 0 for a void hand.
+    reward : ``"points"`` (default) or ``"win"``.
     illegal_action : ``"raise"`` (default): IllegalActionError, nothing changes; ``"lose"``: the episode ends
         with reward -1.
-    estimator : what fills the observation's estimate plane: a name from `gin_env.estimators`, with or without
-        parameters, or an object.
-    candidates : whether the observation also holds what may be done, described for networks: the three
-        `ENTRIES` of `gin_env.observations.candidates`.
-    flat : observations are the vector alone; the mask is in the info, and `action_masks` returns it.
-    render_mode : None, ``"ansi"``, ``"human"`` or ``"rgb_array"``.
+    estimator : the estimator that fills the observation's ``estimate`` plane: a name from
+        `gin_env.estimators`, with or without parameters, or an object.
+    candidates : whether observations contain features of each possible action.
+    flat : whether observations are the vector alone; `action_masks` returns the mask.
+    render_mode : None, ``"ansi"``, ``"human"`` or ``"rgb_array"``. Pictures show both hands.
+
+    Version History
+    ---------------
+    - v0: first version
     """
 
     metadata = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
@@ -169,22 +215,21 @@ class GinRummyEnv(gymnasium.Env):
 
 
 class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarray]):
-    """Thousands of games per step: ``gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=1024)``.
+    """A batch of games: ``gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=1024)``.
 
-    Parameters as for `GinRummyEnv`. Game i of ``reset(seed=s)`` is the single environment with seed s + i.
+    Description, spaces, rewards and arguments are those of `GinRummyEnv`. Game i of ``reset(seed=s)`` equals
+    the single environment with seed s + i. Infos contain ``"action_mask"``, int8 (num_envs, 107).
 
-    Infos hold ``"action_mask"`` (num_envs, 107). What happens when a game has ended is Gymnasium's
-    ``autoreset_mode``, as an `AutoresetMode` or its value:
-
-    - ``"SameStep"`` (default): the returned observation is the first of the next episode (so no mask is ever
-      all zero), the last one is in ``infos["final_obs"]``, and ``infos["final_info"]`` says how the hand
-      ended;
-    - ``"NextStep"``: the last observation is returned, with a mask that is all zero, and the infos say how
-      the hand ended; the next step begins the next episode of that game, whatever action comes with it;
-    - ``"Disabled"``: the same, but only `reset` with ``options={"reset_mask": ...}`` begins the next one.
-
-    After ``max_episode_steps`` decisions of the learner (None: any number) an episode is truncated, as
-    Gymnasium's ``TimeLimit`` does it for single environments.
+    Arguments
+    ---------
+    num_envs : number of games.
+    autoreset_mode : what happens after the end of an episode, as Gymnasium's `AutoresetMode` or its value.
+        ``"SameStep"`` (default): the returned observation is the first of the next episode, so no mask is all
+        zeros; the last one is in ``infos["final_obs"]``, and ``infos["final_info"]`` describes the end of the
+        hand. ``"NextStep"``: the last observation is returned, with a mask of zeros, and the next step starts
+        the next episode of that game, whatever its action. ``"Disabled"``: only `reset` with
+        ``options={"reset_mask": ...}`` starts the next one.
+    max_episode_steps : truncate an episode after that many decisions of the agent; None: never.
     """
 
     metadata = {  # noqa: RUF012
