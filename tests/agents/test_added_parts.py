@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from positions import played
+from played_positions import played
 
 torch = pytest.importorskip("torch")
 

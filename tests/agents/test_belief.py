@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from positions import SMALL  # noqa: E402
+from played_positions import SMALL  # noqa: E402
 
 from gin_env import agents, belief, cards  # noqa: E402
 from gin_env.agents.policies.candidate_network import CandidatePolicy  # noqa: E402

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bot_tables import choices, facing, holding, mask
-from helpers import Table, same_records
+from bot_positions import choices, facing, holding, mask
+from hands_in_words import Table
+from played_positions import same_records
 
 from gin_env import agents, cards, estimators
 from gin_env.agents import fitness, medium, simple, tonic, utility

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from bot_tables import choices, holding, later, mask, view_of
-from helpers import Table, action
+from bot_positions import choices, holding, later, mask, view_of
+from hands_in_words import Table, action
 
 from gin_env import agents, cards
 from gin_env.game import hands

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers import Table
+from hands_in_words import Table
 from typer.testing import CliRunner
 
 from gin_env import agents, cards, cli, play_match

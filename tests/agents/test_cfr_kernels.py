@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers import ONE_GAME, Table
-from situations import RULES, SITUATIONS, Plain
+from hand_endings import RULES, SITUATIONS, Plain
+from hands_in_words import ONE_GAME, Table
 
 from gin_env import cards
 from gin_env.agents.cfr import abstractions

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bot_tables import facing, holding, later, mask, view_of
-from helpers import ONE_GAME, Table, action_text
+from bot_positions import facing, holding, later, mask, view_of
+from hands_in_words import ONE_GAME, Table, action_text
 
 from gin_env import cards
 from gin_env.agents.cfr import abstractions, dealt_sets, paper_sets, plus_sets, strategy

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from variants import VARIANTS
+from rule_variants import VARIANTS
 
 from gin_env import agents, play_match
 from gin_env.agents.registry import BOTS

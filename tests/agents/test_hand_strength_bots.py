@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from bot_tables import choices, holding
+from bot_positions import choices, holding
 
 from gin_env import agents, cards, estimators
 from gin_env.agents.hand_strength.bots import OffensiveBot

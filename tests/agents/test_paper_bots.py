@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bot_tables import choices, facing, holding, later, mask, view_of
+from bot_positions import choices, facing, holding, later, mask, view_of
 
 from gin_env import agents, cards, play_match
 from gin_env.agents import medium, simple, utility

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import same_records
+from played_positions import same_records
 
 from gin_env import agents
 from gin_env.agents.paper import PAPER_BOTS

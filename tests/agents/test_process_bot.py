@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from positions import simple_views
+from played_positions import simple_views
 
 from gin_env import agents, play_match
 from gin_env.agents.process import ProcessBot, ProcessBotError

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from positions import simple_views
+from played_positions import simple_views
 
 from gin_env import PlayerView, actions, agents, cards, play_match
 from gin_env.agents import protocol

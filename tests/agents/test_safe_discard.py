@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bot_tables import choices, facing, holding
-from helpers import Table, ids
+from bot_positions import choices, facing, holding
+from hands_in_words import Table, ids
 
 from gin_env import PlayerView, agents, estimators, gin_rummy_v0, play_match
 from gin_env.agents.safe_discard import (

@@ -5,9 +5,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from helpers import deck_of  # noqa: E402
-from positions import SMALL  # noqa: E402
-from variants import VARIANTS  # noqa: E402
+from hands_in_words import deck_of  # noqa: E402
+from played_positions import SMALL  # noqa: E402
+from rule_variants import VARIANTS  # noqa: E402
 
 from gin_env import agents, cards  # noqa: E402
 from gin_env.agents.generations.bot import GenerationBot  # noqa: E402

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from helpers import Table, action_text
+from hands_in_words import Table, action_text
 
 from gin_env import agents, cards, melds
 from gin_env.agents.random_bots import RandomBot, nth_card, pick_card

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bot_tables import choices, facing, holding, later, mask, view_of
-from helpers import Table, action, action_text
+from bot_positions import choices, facing, holding, later, mask, view_of
+from hands_in_words import Table, action, action_text
 
 from gin_env import agents, cards
 from gin_env.agents import tonic

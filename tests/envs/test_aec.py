@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pettingzoo
 import pytest
-from helpers import action
+from hands_in_words import action
 
 import gin_env
 from gin_env import agents, gin_rummy_v0

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from helpers import action, deck_of
+from hands_in_words import action, deck_of
 
 from gin_env import Rules, gin_rummy_v0
 from gin_env.game.actions import DRAW_STOCK, IllegalActionError

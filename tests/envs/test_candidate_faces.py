@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from positions import played, redealt
+from played_positions import played, redealt
 
 from gin_env import PlayerView, agents, gin_rummy_v0
 from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv

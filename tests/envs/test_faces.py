@@ -1,4 +1,4 @@
-"""Any sequence of calls on every environment does what the reference rules say (see faces.py).
+"""Any sequence of calls on every environment does what the reference rules say (see environment_checks.py).
 
 `make soak` runs the same machines for longer, with other calls each time.
 """
@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from face_machine import run
-from faces import DifferenceError
-from replays import FACES, replay
+from environment_checks import DifferenceError
+from environment_machine import run
+from replayed_calls import FACES, replay
 
 from gin_env.envs.gin_rummy_v0 import raw_env
 from gin_env.envs.learner_seat import LearnerSeat

@@ -9,8 +9,9 @@ import warnings
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from helpers import DATA, deck_of, ids
-from situations import ALSO_LOOSE, LOOSE, NO_DEADWOOD, THREE_RUNS
+from hand_endings import ALSO_LOOSE, LOOSE, NO_DEADWOOD, THREE_RUNS
+from hands_in_words import deck_of, ids
+from reference_data import DATA
 from test_aec import dict_observation_is_meant
 from v4_replay import replays
 

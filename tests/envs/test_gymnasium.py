@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
-from helpers import deck_of
+from hands_in_words import deck_of
 
 import gin_env
 from gin_env import IllegalActionError, Rules, agents

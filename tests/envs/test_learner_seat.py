@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hand_endings import Plain, plain_action
 from scipy import stats
-from situations import Plain, plain_action
 
 from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
 from gin_env.game.rules import Rules

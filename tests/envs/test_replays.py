@@ -6,9 +6,9 @@ A failure there prints a test like these; give it a name that says what it holds
 from __future__ import annotations
 
 import pytest
-from faces import cards_text
-from replays import replay
-from situations import SITUATIONS
+from environment_checks import cards_text
+from hand_endings import SITUATIONS
+from replayed_calls import replay
 
 from gin_env import Rules
 

@@ -8,8 +8,8 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
-from helpers import deck_of
-from situations import RULES, SITUATIONS, Plain, plain_action
+from hand_endings import RULES, SITUATIONS, Plain, plain_action
+from hands_in_words import deck_of
 from stable_baselines3.common.vec_env import VecMonitor
 
 from gin_env import agents

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from helpers import ids
+from hands_in_words import ids
 from test_estimator_turns import FIRST, SECOND, TURNS_OF_FIRST, TURNS_OF_SECOND, both_seats, mask, table_of
 
 from gin_env import cards

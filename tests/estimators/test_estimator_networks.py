@@ -7,8 +7,8 @@ import json
 
 import numpy as np
 import pytest
-from helpers import ONE_GAME, Table, ids
-from positions import played, redealt
+from hands_in_words import ONE_GAME, Table, ids
+from played_positions import played, redealt
 
 from gin_env import cards, estimators
 from gin_env.estimators import shankar

@@ -6,8 +6,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from bot_tables import mask, view_of
-from helpers import ONE_GAME, Table, ids
+from bot_positions import mask, view_of
+from hands_in_words import ONE_GAME, Table, ids
 
 from gin_env import PlayerView, Rules, cards, estimators
 from gin_env.estimators import frequencies

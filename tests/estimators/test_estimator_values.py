@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bot_tables import view_of
-from helpers import Table
+from bot_positions import view_of
+from hands_in_words import Table
 
 from gin_env import cards
 from gin_env.estimators import logistic

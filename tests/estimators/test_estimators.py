@@ -8,10 +8,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from bot_tables import view_of
+from bot_positions import view_of
 from gymnasium.utils.env_checker import check_env
-from helpers import Table, ids
-from positions import POLICIES, as_games, played, redealt
+from hands_in_words import Table, ids
+from played_positions import POLICIES, as_games, played, redealt
 from typer.testing import CliRunner
 
 import gin_env

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helpers import ONE_GAME, Table
+from hands_in_words import ONE_GAME, Table
 
 from gin_env import cards
 from gin_env.estimators import shankar

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from positions import played
+from played_positions import played
 
 from gin_env import agents, observation
 from gin_env.agents.simple import SimpleBot

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from situations import SITUATIONS, Plain, plain_action
+from hand_endings import SITUATIONS, Plain, plain_action
 
 from gin_env import Rules, gin_rummy_v0
 from gin_env.batch import Games

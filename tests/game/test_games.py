@@ -8,8 +8,8 @@ import re
 
 import numpy as np
 import pytest
-from helpers import ONE_GAME, Table, deck_of
-from situations import LOOSE, THREE_RUNS
+from hand_endings import LOOSE, THREE_RUNS
+from hands_in_words import ONE_GAME, Table, deck_of
 
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, IllegalActionError

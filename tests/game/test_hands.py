@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from bot_tables import facing, mask, view_of
+from bot_positions import facing, mask, view_of
 
 from gin_env import cards
 from gin_env.agents.hand_strength import features

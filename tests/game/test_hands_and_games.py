@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers import ONE_GAME, Table
+from hands_in_words import ONE_GAME, Table
 
 from gin_env.batch import Games
 from gin_env.game.rules import MAX_TURNS, RULES, Rules

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers import ONE_GAME
-from situations import RULES, SITUATIONS, Plain, plain_action
+from hand_endings import RULES, SITUATIONS, Plain, plain_action
+from hands_in_words import ONE_GAME
 
 from gin_env import agents, gin_rummy_v0
 from gin_env.batch import Games

@@ -7,7 +7,9 @@ import random
 import brute_force
 import numpy as np
 import pytest
-from helpers import ids, ids_of, random_hand, reference, sample_and_whole
+from brute_force import random_hand
+from hands_in_words import ids, ids_of
+from reference_data import reference, sample_and_whole
 
 from gin_env import cards, melds
 

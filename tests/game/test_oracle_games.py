@@ -13,7 +13,8 @@ from typing import Any
 import brute_force
 import numpy as np
 import pytest
-from helpers import ONE_GAME, ids_of, reference, sample_and_whole
+from hands_in_words import ONE_GAME, ids_of
+from reference_data import reference, sample_and_whole
 
 from gin_env import cards, melds
 from gin_env.batch import Games

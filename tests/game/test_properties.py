@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers import ONE_GAME, same_records
-from positions import POLICIES, as_games, knock_at_once, played
+from hands_in_words import ONE_GAME
+from played_positions import POLICIES, as_games, knock_at_once, played, same_records
 
 from gin_env import agents, cards, melds
 from gin_env.batch import Games

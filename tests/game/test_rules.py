@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers import ONE_GAME, Table, action, deck_of, ids
+from hands_in_words import ONE_GAME, Table, action, deck_of, ids
 
 from gin_env import cards
 from gin_env.batch import Games

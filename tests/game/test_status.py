@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from positions import POLICIES, played
+from played_positions import POLICIES, played
 
 from gin_env.game.state import DISCARD, DRAW, NO_CARD, OVER, STATE, status
 

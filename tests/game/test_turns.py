@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers import same_records
+from played_positions import same_records
 
 from gin_env import agents, play_match
 from gin_env.agents.simple import SimpleBot

@@ -8,9 +8,9 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from example_scripts import load_example
 from gymnasium.utils.env_checker import check_env
-from helpers import load_example
-from positions import simple_views
+from played_positions import simple_views
 
 from gin_env import PlayerView, Rules, cards
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS, IllegalActionError, describe, parse

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from situations import Plain
+from hand_endings import Plain
 
 from gin_env import MatchResult, Rules, agents, play_match
 from gin_env.agents.turns import play_bot

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from situations import SHORT, SITUATIONS, NeverKnocks, Plain
+from hand_endings import SHORT, SITUATIONS, NeverKnocks, Plain
 
 from gin_env import MatchResult, Rules, play_match
 from gin_env.batch import HAND_RESULT

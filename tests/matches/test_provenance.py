@@ -6,7 +6,7 @@ import hashlib
 import json
 
 import pytest
-from packaged import description, packaged, packaged_files
+from packaged_files import description, packaged, packaged_files
 
 from gin_env import agents
 from gin_env.agents.cfr.table import FORMAT as STRATEGY_TABLE

@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 from gymnasium.vector.utils import batch_space
-from helpers import ONE_GAME, Table, ids
-from positions import POLICIES, played
+from hands_in_words import ONE_GAME, Table, ids
+from played_positions import POLICIES, played
 
 from gin_env import cards, melds
 from gin_env.batch import Games

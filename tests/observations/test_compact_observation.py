@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers import ONE_GAME, Table
-from positions import POLICIES, played
+from hands_in_words import ONE_GAME, Table
+from played_positions import POLICIES, played
 
 from gin_env.batch import Games
 from gin_env.game.rules import Rules

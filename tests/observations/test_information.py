@@ -6,9 +6,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from helpers import same_records
-from positions import POLICIES, as_games, played, redealt
-from reconstruction import Knowledge, expected_observation, reconstruct
+from game_from_view import Knowledge, expected_observation, reconstruct
+from played_positions import POLICIES, as_games, played, redealt, same_records
 
 from gin_env import agents, cards
 from gin_env.game.state import DISCARD, DRAW, OFFER, OVER, STOCK_ONLY

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers import Table
+from hands_in_words import Table
 
 from gin_env import PlayerView, cards, observation
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS

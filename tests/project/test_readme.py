@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import typer.main
-from packaged import description, packaged_files
+from packaged_files import description, packaged_files
 
 from gin_env import agents, cli, estimators, gin_rummy_v0, observation
 from gin_env.agents.process import PREFIX

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from helpers import reference as reference_lines
-from helpers import sample_and_whole
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded import PLAYERS, one_hand, random_game, two_hands_of_a_game
+from recorded_games import PLAYERS, one_hand, random_game, two_hands_of_a_game
+from reference_data import reference as reference_lines
+from reference_data import sample_and_whole
 
 from gin_env import Rules, records
 from gin_env.game.actions import describe, parse

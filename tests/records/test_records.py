@@ -6,12 +6,13 @@ import dataclasses
 
 import numpy as np
 import pytest
-from helpers import ONE_GAME, same_records
+from hand_endings import SITUATIONS, Plain, plain_action
+from hands_in_words import ONE_GAME
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded import PLAYERS, one_hand, random_game
-from situations import SITUATIONS, Plain, plain_action
-from variants import VARIANTS
+from played_positions import same_records
+from recorded_games import PLAYERS, one_hand, random_game
+from rule_variants import VARIANTS
 
 from gin_env import Rules, agents, play_match, records
 from gin_env.matches import matches

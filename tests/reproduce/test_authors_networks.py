@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from checkpoints import write_checkpoint
-from tiny_data import random_hands
+from small_data_set import random_hands
 
 from gin_env.agents.hand_strength.features import hand_features
 from gin_env.game import cards

@@ -94,7 +94,7 @@ def test_networks_are_selected_by_other_games_than_are_shown(tmp_path, monkeypat
 
 
 def test_a_schedule_goes_on_from_its_checkpoint(tmp_path):
-    from tiny_data import tiny_data
+    from small_data_set import tiny_data
 
     data, settings = tiny_data(40), Settings("mlp", Schedule(4, 8, 1e-3, 0.5, 2))
     path = tmp_path / "checkpoint.safetensors"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bot_tables import holding, later
-from helpers import Table, action_text
+from bot_positions import holding, later
+from hands_in_words import Table, action_text
 
 from gin_env.matches.matches import play_match
 from gin_env.reproduce.experiments.tonic_filters import ALL, BASES, VARIANTS, FilteredTonicBot

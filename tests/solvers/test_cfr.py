@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from helpers import load_example
+from example_scripts import load_example
 
 from gin_env.solvers import (
     CFR,

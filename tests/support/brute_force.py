@@ -6,6 +6,7 @@ frozenset of cards, an arrangement a tuple of disjoint melds.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import combinations, pairwise
@@ -115,3 +116,17 @@ def cards_that_fit(melds: Iterable[Meld], outside: Meld) -> Meld:
         number, card = more[0]
         table[number] |= {card}
         fitting.add(card)
+
+
+def random_hand(rng: random.Random, size: int) -> frozenset[int]:
+    """A hand of which half are drawn from few ranks or few suits, so that melds overlap."""
+    kind = rng.randrange(4)
+    first = rng.randrange(9)
+    if kind == 0:
+        pool = [card for card in range(52) if first <= card % 13 < first + 5]
+    elif kind == 1:
+        suits = rng.sample(range(4), 2)
+        pool = [card for card in range(52) if card // 13 in suits]
+    else:
+        pool = list(range(52))
+    return frozenset(rng.sample(pool, size))

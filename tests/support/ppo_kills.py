@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from helpers import load_example
-from kills import FILE_EVENTS, finish, kill_session
+from example_scripts import load_example
+from killed_sessions import FILE_EVENTS, finish, kill_session
 from ppo_runs import tiny
 
 from gin_env.agents.policies.candidate_network import load_candidate_policy

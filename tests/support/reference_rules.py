@@ -1,4 +1,4 @@
-"""The game once more, slow and readable, to be compared with the package's environments (see faces.py).
+"""The game once more, slow and readable, to compare the environments with (see environment_checks.py).
 
 Written from docs/rules.md and docs/observation.md, not from the engine: hands are sets of card numbers, the
 discard pile is a list, melds and lay-offs are searched by brute_force.py. Of the package it knows only the

@@ -18,8 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from helpers import load_example
-from kills import FILE_EVENTS, finish, kill_session, output_of, start
+from example_scripts import load_example
+from killed_sessions import FILE_EVENTS, finish, kill_session, output_of, start
 
 from gin_env.matches.matches import play_match
 from gin_env.support.atomic import write_text

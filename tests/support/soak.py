@@ -8,7 +8,7 @@
 openspiel       hands played here and in OpenSpiel at once (where pyspiel is installed), see openspiel.py
 leaks           hidden cards re-dealt: no observation, mask, record, view or decision of a bot may change
 calls           public calls with odd arguments, see fuzzing.py: typed errors, and nothing changed
-faces           any sequence of calls on the environments, beside the reference rules, see faces.py
+faces           any sequence of calls on the environments and the reference rules, see environment_checks.py
 bounds          random rules, rule-based bots and calls, with every index checked by numba
 determinism     matches in fresh processes with other hashes, batches and threads: the results must be equal
 memory          steps of 1,024 games: cards are neither lost nor doubled, and the process does not grow
@@ -72,7 +72,7 @@ _TOLD = ("hands ended by OpenSpiel's 50 upcards", "knocks worth more in another 
 
 def leaks(scale: float, seed: int, bots: Sequence[str] | None = None) -> Row:
     """Re-deal what a player cannot see, and compare all that they see and do; default: all quick bots."""
-    from positions import as_games, redealt
+    from played_positions import as_games, redealt
 
     from gin_env import agents
     from gin_env.batch import Games
@@ -140,8 +140,8 @@ def calls(scale: float, seed: int) -> Row:
 
 def faces(scale: float, seed: int) -> Row:
     """Every environment beside the reference rules; what differs is printed as a test."""
-    from face_machine import run
-    from replays import FACES
+    from environment_machine import run
+    from replayed_calls import FACES
 
     found, notes = 0, []
     seen: Counter[str] = Counter()

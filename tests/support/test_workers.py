@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from situations import SHORT, NeverKnocks, Plain
+from hand_endings import SHORT, NeverKnocks, Plain
 from typer.testing import CliRunner
 from worker_tasks import die, die_once, die_once_each, fail, sleep_for_minutes, square
 

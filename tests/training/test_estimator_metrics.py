@@ -8,7 +8,7 @@ import math
 import gymnasium
 import numpy as np
 import pytest
-from helpers import ONE_GAME, Table
+from hands_in_words import ONE_GAME, Table
 
 from gin_env import agents, cards, cli, estimators
 from gin_env.envs.estimate_plane import ESTIMATE

@@ -7,8 +7,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from helpers import same_records
-from positions import played
+from played_positions import played, same_records
 
 torch = pytest.importorskip("torch")
 from gin_env import MatchResult, PlayerView  # noqa: E402

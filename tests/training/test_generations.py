@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from helpers import Table, action, deck_of, same_records
-from positions import played
+from hands_in_words import Table, action, deck_of
+from played_positions import played, same_records
 
 from gin_env import agents, cards, melds, play_match
 from gin_env.agents.generations.bot import GenerationBot

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tiny_data import random_hands, tiny_data
+from small_data_set import random_hands, tiny_data
 
 from gin_env import cards
 from gin_env.agents.hand_strength import networks, weights

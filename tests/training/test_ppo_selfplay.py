@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
 pytest.importorskip("tyro")
 
-from helpers import load_example  # noqa: E402
+from example_scripts import load_example  # noqa: E402
 from self_play_kills import KILLS, tiny  # noqa: E402
 
 from gin_env.batch import Games  # noqa: E402

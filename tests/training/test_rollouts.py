@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers import ONE_GAME, Table, action
+from hand_endings import Plain
+from hands_in_words import ONE_GAME, Table, action
 from scipy import stats
-from situations import Plain
 
 from gin_env import agents
 from gin_env.game.state import OFFER, STOCK_ONLY

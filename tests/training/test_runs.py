@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers import load_example
+from example_scripts import load_example
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("tyro")

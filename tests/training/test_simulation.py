@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers import Table
+from hands_in_words import Table
 
 from gin_env import cards, melds
 from gin_env.agents.random_discard import random_discard_action

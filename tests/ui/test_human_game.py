@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from situations import Plain, plain_action
+from hand_endings import Plain, plain_action
 
 from gin_env import agents, records
 from gin_env.batch import Games

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 
 import numpy as np
 import pytest
-from positions import played, redealt
-from situations import Plain
+from hand_endings import Plain
+from played_positions import played, redealt
 
 pytest.importorskip("textual", reason='the playing screen needs Textual: pip install "gin-env[play]"')
 

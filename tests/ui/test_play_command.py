@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from situations import plain_action
+from hand_endings import plain_action
 from typer.testing import CliRunner
 
 from gin_env import records

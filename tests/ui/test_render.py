@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from helpers import Table, deck_of, ids
+from hands_in_words import Table, deck_of, ids
 
 from gin_env import agents, gin_rummy_v0
 from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers import action, ids
-from recorded import one_hand, two_hands_of_a_game
+from hands_in_words import action, ids
+from recorded_games import one_hand, two_hands_of_a_game
 from typer.testing import CliRunner
 
 from gin_env import Rules, agents, cards, cli, play_match, records

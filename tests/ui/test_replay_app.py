@@ -10,8 +10,9 @@ from collections.abc import Awaitable, Callable
 
 import numpy as np
 import pytest
-from helpers import DATA, action
-from recorded import one_hand, two_hands_of_a_game
+from hands_in_words import action
+from recorded_games import one_hand, two_hands_of_a_game
+from reference_data import DATA
 from typer.testing import CliRunner
 
 pytest.importorskip("textual", reason='the replay screen needs Textual: pip install "gin-env[play]"')

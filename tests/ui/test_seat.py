@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers import ONE_GAME, Table
-from positions import as_games, played, redealt
+from hands_in_words import ONE_GAME, Table
+from played_positions import as_games, played, redealt
 
 from gin_env.estimators import make
 from gin_env.game.cards import card_id, parse

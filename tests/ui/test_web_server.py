@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("starlette", reason='the server needs Starlette: pip install "gin-env[play]"')
 
-from positions import played, redealt
-from situations import Plain
+from hand_endings import Plain
+from played_positions import played, redealt
 from starlette.testclient import TestClient
 
 from gin_env import records

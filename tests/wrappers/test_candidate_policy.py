@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from positions import played
+from played_positions import played
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")

@@ -4,7 +4,7 @@ A `Face` holds one environment and what the reference says it must be. Its metho
 make, good and bad ones. At the first difference a call raises DifferenceError, to which the calls so far are
 added as a test that can be pasted into test_replays.py. test_faces.py chooses the calls at random.
 
-The AEC environments are in aec_faces.py, those with a seat for a learner in learner_faces.py.
+The AEC environments are in aec_checks.py, those with a seat for a learner in learner_checks.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from brute_force import Meld
 from gymnasium import spaces
-from helpers import ids
+from hands_in_words import ids
 from reference_rules import KNOCK, NUM_ACTIONS, OVER, Arrangement, Game, cards_in_deck
 
 from gin_env import melds
@@ -225,7 +225,7 @@ def source(value: Any) -> str:
 
 
 def text_of(number: int) -> str | int:
-    """An action as `helpers.action` reads it; numbers that are none stay numbers."""
+    """An action as `hands_in_words.action` reads it; numbers that are none stay numbers."""
     if 0 <= number < 104:
         return ("knock " if number >= KNOCK else "") + card_text(number % 52)
     return {104: "draw", 105: "take", 106: "pass"}.get(number, number)

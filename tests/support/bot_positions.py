@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from helpers import Table, action_text
+from hands_in_words import Table, action_text
 
 from gin_env import agents, cards
 

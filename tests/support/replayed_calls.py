@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from aec_faces import Aec, Wrapped
-from faces import Call, Face
-from learner_faces import Sb3, Single, Vector
+from aec_checks import Aec, Wrapped
+from environment_checks import Call, Face
+from learner_checks import Sb3, Single, Vector
 
 FACES: dict[str, type[Face]] = {face.kind: face for face in (Aec, Wrapped, Single, Vector, Sb3)}
 

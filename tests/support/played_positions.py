@@ -136,3 +136,12 @@ def redealt(states: np.ndarray, rules: Rules, player: int, seed: int) -> np.ndar
         deck[first:size] = hidden[len(held) :]
         deck[:first] = rng.permutation(deck[:first])
     return copies
+
+
+def same_records(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether two structured arrays agree in every field (the padding between fields may differ)."""
+    if first.dtype != second.dtype or first.shape != second.shape:
+        return False
+    if first.dtype.names is None:
+        return bool(np.array_equal(first, second))
+    return all(same_records(first[name], second[name]) for name in first.dtype.names)

@@ -1,6 +1,6 @@
 """The environments with a seat for a learner beside the reference rules: Gymnasium, vector and SB3.
 
-See faces.py. The opponents are `Chooser` bots, of which the reference knows how they choose.
+See environment_checks.py. The opponents are `Chooser` bots, of which the reference knows how they choose.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-from faces import (
+from environment_checks import (
     Face,
     compare_observation,
     compare_table,
@@ -20,8 +20,8 @@ from faces import (
     same,
     same_array,
 )
-from helpers import action
-from learner_tables import MAX_SKIPPED, Chooser, DealRefusedError, Pool, Table
+from hands_in_words import action
+from learner_reference import MAX_SKIPPED, Chooser, DealRefusedError, Pool, Table
 from reference_rules import NUM_ACTIONS, Game
 
 from gin_env.envs import learner_seat

@@ -7,7 +7,8 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from faces import Face, cards_text, text_of
+from environment_checks import Face, cards_text, text_of
+from hand_endings import SITUATIONS
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import seed as with_seed
 from hypothesis import strategies as st
@@ -18,11 +19,10 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from learner_faces import LearnerFace
-from learner_tables import POLICIES
+from learner_checks import LearnerFace
+from learner_reference import POLICIES
 from reference_rules import cards_in_deck
-from replays import FACES
-from situations import SITUATIONS
+from replayed_calls import FACES
 
 from gin_env.game.rules import Rules
 

@@ -7,7 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from faces import as_the_package_lays, deal_key, dealer_of_seed, deck_of_seed, mask_of_actions, vector_of
+from environment_checks import (
+    as_the_package_lays,
+    deal_key,
+    dealer_of_seed,
+    deck_of_seed,
+    mask_of_actions,
+    vector_of,
+)
 from reference_rules import KNOCK, PASS, STOCK, Game
 
 from gin_env.game.rules import Rules

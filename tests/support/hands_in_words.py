@@ -1,17 +1,10 @@
-"""What several test files share: positions made from texts, reference data, scripts, comparing records."""
+"""Hands, decks, actions and whole games written in words: ``Table("AS ...", ...).play("pass", "draw")``."""
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import random
-import sys
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
-import pytest
 
 from gin_env import cards
 from gin_env.batch import Games
@@ -19,24 +12,7 @@ from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.game.rules import Rules
 from gin_env.game.state import OUTCOME_NAMES, PHASE_NAMES
 
-DATA = Path(__file__).parents[1] / "data"
-ORACLE = Path(__file__).resolve().parents[3] / "shared" / "oracle"
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-"""The full reference data; tests/data holds a sample of it, so that something always runs."""
-
 ONE_GAME = np.array([0])
-
-
-def reference(name: str, whole: bool) -> list[dict[str, Any]]:
-    """The lines of a file of the reference data: the sample in tests/data, or the whole file."""
-    path = (ORACLE if whole else DATA) / name
-    if whole and not path.exists():
-        pytest.skip(f"the whole reference data is not here ({path}); its sample in tests/data was tested")
-    with path.open() as lines:
-        return [json.loads(line) for line in lines]
-
-
-sample_and_whole = pytest.mark.parametrize("whole", [False, True], ids=["sample", "whole"])
 
 
 def ids(text: str) -> list[int]:
@@ -125,34 +101,3 @@ class Table:
 
     def hand(self, player: int) -> str:
         return cards.format(int(self.games.state["private"]["hand"][0, player]))
-
-
-def random_hand(rng: random.Random, size: int) -> frozenset[int]:
-    """A hand of which half are drawn from few ranks or few suits, so that melds overlap."""
-    kind = rng.randrange(4)
-    first = rng.randrange(9)
-    if kind == 0:
-        pool = [card for card in range(52) if first <= card % 13 < first + 5]
-    elif kind == 1:
-        suits = rng.sample(range(4), 2)
-        pool = [card for card in range(52) if card // 13 in suits]
-    else:
-        pool = list(range(52))
-    return frozenset(rng.sample(pool, size))
-
-
-def same_records(first: np.ndarray, second: np.ndarray) -> bool:
-    """Whether two structured arrays agree in every field (the padding between fields may differ)."""
-    if first.dtype != second.dtype or first.shape != second.shape:
-        return False
-    if first.dtype.names is None:
-        return bool(np.array_equal(first, second))
-    return all(same_records(first[name], second[name]) for name in first.dtype.names)
-
-
-def load_example(name: str) -> ModuleType:
-    """A script of examples/ as a module."""
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # dataclasses look there
-    spec.loader.exec_module(module)
-    return module

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from helpers import deck_of
+from hands_in_words import deck_of
 
 from gin_env.game.actions import DRAW_STOCK, KNOCK, PASS
 from gin_env.game.rules import Rules

@@ -1,4 +1,4 @@
-"""The PettingZoo environments beside the reference rules, see faces.py."""
+"""The PettingZoo environments beside the reference rules, see environment_checks.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from faces import (
+from environment_checks import (
     PLAYERS,
     Face,
     as_the_package_lays,
@@ -23,7 +23,7 @@ from faces import (
     same_array,
 )
 from gymnasium.error import ResetNeeded
-from helpers import action
+from hands_in_words import action
 from reference_rules import NUM_ACTIONS, Game
 
 from gin_env import gin_rummy_v0

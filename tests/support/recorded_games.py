@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from helpers import ONE_GAME
-from situations import RULES, SITUATIONS, Plain
+from hand_endings import RULES, SITUATIONS, Plain
+from hands_in_words import ONE_GAME
 
 from gin_env import Rules
 from gin_env.agents.turns import play_bot
