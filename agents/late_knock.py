@@ -13,6 +13,8 @@ Readings: draws and discards as ``simple``, with two differences.
 Measured: docs/results/paper-002.md, "The late knocker" and docs/results/paper-000.md, "Control bots".
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import numpy as np

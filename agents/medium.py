@@ -25,13 +25,14 @@ Readings:
 Measured: docs/results/paper-000.md, "Control bots".
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.random_bots import pick_card
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
-from gin_env.game.cards import CARD_VALUES, card_bit, count_cards, lowest_card
+from gin_env.game.cards import CARD_VALUES, card_bit, count_cards, lowest_card, pick_card
 from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import MELD_MATES, decline, discard_or_knock, keep_best
 from gin_env.game.melds import completes_meld, least_deadwood_discards, min_deadwood

@@ -13,6 +13,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from gin_env.estimators.public_history import first_hands
 from gin_env.game import actions as act
 from gin_env.game.cards import card_id, card_text, cards_of, mask_of
 from gin_env.game.rules import Rules
@@ -51,7 +52,7 @@ def question(view: PlayerView, number: int) -> dict[str, Any]:
         "dealer": int(public["dealer"]),
         "hand_number": int(public["hand_number"]),
         "scores": [int(score) for score in public["scores"]],
-        "dealt": _texts(_dealt_hand(view)),
+        "dealt": _texts(int(first_hands(view)[0])),
         "first_upcard": card_text(int(public["first_upcard"])),
         "events": events,
         "hand": _texts(hand),
@@ -136,23 +137,6 @@ def read_line(text: str) -> dict[str, Any]:
 def _printable(value: object, most: int) -> str:
     """The beginning of a text from a program, without control characters: it is shown in a terminal."""
     return "".join(filter(str.isprintable, str(value)[:most]))
-
-
-def _dealt_hand(view: PlayerView) -> int:
-    """Mask of the cards that the player was dealt: her hand, played backwards."""
-    record = view.records[0]
-    player, hand = int(record["player"]), int(record["private"]["hand"])
-    draws = view.stock_draws()
-    for event in reversed(view.history()):
-        if event.player != player:
-            continue
-        if act.is_discard(event.action):
-            hand |= 1 << event.card
-        elif event.action == act.DRAW_UPCARD:
-            hand &= ~(1 << event.card)
-        elif event.action == act.DRAW_STOCK:
-            hand &= ~(1 << draws.pop())
-    return hand
 
 
 def _texts(hand: int) -> list[str]:

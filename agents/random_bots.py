@@ -1,11 +1,13 @@
 """``random``: uniform over the legal actions."""
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import numpy as np
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
-from gin_env.game.cards import count_cards, lowest_card
+from gin_env.game.cards import count_cards, nth_card
 from gin_env.game.engine import discards_allowed, knocks_allowed
 from gin_env.game.state import DISCARD, OFFER, STOCK_ONLY
 from gin_env.game.streams import below
@@ -23,20 +25,6 @@ class RandomBot:
         actions = np.empty(len(view), np.int64)
         _act(view.records, actions)
         return actions
-
-
-@kernel
-def nth_card(mask: int, number: int) -> int:
-    """Card number `number` (from 0, ascending) of a mask."""
-    for _ in range(number):
-        mask &= mask - 1
-    return lowest_card(mask)
-
-
-@kernel
-def pick_card(mask: int, random: int) -> int:
-    """One card of a non-empty mask, each with equal probability, by a uint64 random number."""
-    return nth_card(mask, below(random, count_cards(mask)))
 
 
 @kernel

@@ -23,13 +23,14 @@ The paper gives no win rate, only "2-3 times the total end score" of a dummy. It
 end and ignore what the opponent took. Measured: docs/results/paper-000.md, "Control bots".
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.random_bots import pick_card
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD
-from gin_env.game.cards import ACES, CARD_VALUES, NUM_RANKS, card_bit, count_cards, lowest_card
+from gin_env.game.cards import ACES, CARD_VALUES, NUM_RANKS, card_bit, count_cards, lowest_card, pick_card
 from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import (
     cards_above,

@@ -9,6 +9,8 @@ single game the checks take as long as the work. Code that has valid arrays skip
 `Games.begin` instead of `Games.start`, and `Games.play_legal` for actions known to be legal.
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

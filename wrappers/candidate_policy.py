@@ -52,7 +52,7 @@ class ActorAndCritic(nn.Module):
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
-        self.network = candidate_network.CandidatePolicy(hidden)
+        self.network = candidate_network.CandidateScorer(hidden)
 
     def forward(self, entries: Entries) -> tuple[torch.Tensor, torch.Tensor]:
         logits, values = self.network.action_logits(*entries)

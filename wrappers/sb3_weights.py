@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from gin_env.agents.policies.candidate_network import CandidatePolicy
+from gin_env.agents.policies.candidate_network import CandidateScorer
 from gin_env.agents.policies.policy_networks import MOST_UNITS, Actor, build
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.observation import OBSERVATION_SIZE
@@ -39,7 +39,7 @@ def actor_of(weights: dict[str, torch.Tensor], activation: str) -> Actor:
     return network
 
 
-def candidate_network_of(weights: dict[str, torch.Tensor]) -> CandidatePolicy:
+def candidate_network_of(weights: dict[str, torch.Tensor]) -> CandidateScorer:
     """The network that scores candidates, from the weights of an `SB3CandidatePolicy`.
 
     Raises as `actor_of` does.
@@ -48,7 +48,7 @@ def candidate_network_of(weights: dict[str, torch.Tensor]) -> CandidatePolicy:
     if "draws.row_second.weight" not in kept:
         raise ValueError("the weights draws.row_second.weight are missing")
     with torch.device("meta"):  # no memory is allocated before all weights are known to have this size
-        network = CandidatePolicy(len(kept["draws.row_second.weight"]))
+        network = CandidateScorer(len(kept["draws.row_second.weight"]))
     _fill(network, kept)
     return network
 

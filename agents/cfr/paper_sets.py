@@ -18,6 +18,8 @@ include factors such as the number of deadwood in a hand or the number of turns 
 All three lie in one array, discards first; an entry is the probability of acting (discard, take, knock).
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import numpy as np

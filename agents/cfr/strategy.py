@@ -12,14 +12,15 @@ strategy are left aside if another has one; if none has, one of them is chosen a
 ``counts`` is int64 (3, 2): decisions (discard, draw, knock) found in the table and not found.
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import numpy as np
 
 from gin_env.agents.cfr.abstractions import discard_candidates, discard_set_of, draw_set_of, knock_set_of
-from gin_env.agents.random_bots import pick_card
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
-from gin_env.game.cards import card_bit, lowest_card
+from gin_env.game.cards import card_bit, lowest_card, pick_card
 from gin_env.game.hands import decline, keep_best
 from gin_env.game.melds import min_deadwood
 from gin_env.game.state import DISCARD, STOCK_ONLY

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env.agents.generations.network import CandidateNetwork, load_network, observe
+from gin_env.agents.generations.network import GenerationNetwork, load_network, observe
 from gin_env.agents.ties import are_best
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.candidates import NO_ACTION, are_discarding, candidate_rows
@@ -41,12 +41,12 @@ class GenerationBot:
 
     def __init__(
         self,
-        weights: str | Path | CandidateNetwork | None = None,
+        weights: str | Path | GenerationNetwork | None = None,
         knock: str = "value",
         name: str | None = None,
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        if isinstance(weights, CandidateNetwork):
+        if isinstance(weights, GenerationNetwork):
             network = weights
         else:
             network, _ = load_network(SHIPPED if weights is None else weights)
@@ -54,11 +54,11 @@ class GenerationBot:
         self.name = name or "generation"
         self.knock = check_choice("knock", knock, KNOCKS)
         self.dtype = dtype
-        self.network = CandidateNetwork(*network.sizes).to(dtype).eval()
+        self.network = GenerationNetwork(*network.sizes).to(dtype).eval()
         self.network.load_state_dict(network.state_dict())
         self._exact = None
         if dtype == torch.float32:  # coarser ones are for training, where speed counts
-            self._exact = CandidateNetwork(*network.sizes).to(torch.float64).eval()
+            self._exact = GenerationNetwork(*network.sizes).to(torch.float64).eval()
             self._exact.load_state_dict(network.state_dict())
 
     @classmethod
@@ -112,7 +112,7 @@ class GenerationBot:
         )
 
     def _values(
-        self, network: CandidateNetwork, dtype: torch.dtype, view: PlayerView, discarding: bool
+        self, network: GenerationNetwork, dtype: torch.dtype, view: PlayerView, discarding: bool
     ) -> tuple[np.ndarray, np.ndarray]:
         rows, actions = candidate_rows(view.records, discarding)
         with torch.inference_mode():

@@ -34,7 +34,7 @@ FILE_VERSION = "2"
 _SCORES = slice(LAYOUT["own_score"].slice.start, LAYOUT["opponent_score"].slice.stop)
 
 
-class CandidateNetwork(nn.Module):
+class GenerationNetwork(nn.Module):
     """Values of candidates, in points / 100.
 
     Parameters
@@ -70,7 +70,7 @@ def observe(view: PlayerView) -> np.ndarray:
     return observations
 
 
-def save_network(network: CandidateNetwork, path: str | Path, provenance: dict[str, Any]) -> None:
+def save_network(network: GenerationNetwork, path: str | Path, provenance: dict[str, Any]) -> None:
     """Write weights and how they came about (JSON-able) to a ``.safetensors`` file."""
     described = {
         "sizes": network.sizes,
@@ -80,7 +80,7 @@ def save_network(network: CandidateNetwork, path: str | Path, provenance: dict[s
     write_tensors(path, KIND, FILE_VERSION, network.state_dict(), described)
 
 
-def load_network(path: str | Path) -> tuple[CandidateNetwork, dict[str, Any]]:
+def load_network(path: str | Path) -> tuple[GenerationNetwork, dict[str, Any]]:
     """(network, provenance) from a file that `save_network` wrote.
 
     The network reads all parts of observation and rows; those that the file does not name have no weight.
@@ -98,6 +98,6 @@ def load_network(path: str | Path) -> tuple[CandidateNetwork, dict[str, Any]]:
             f"{path} does not say which sizes its network has, and where it comes from: {str(error)[:200]}"
         ) from error
     with torch.device("meta"):  # no memory before the sizes are known to be the weights'
-        network = CandidateNetwork(table_size, row_size)
+        network = GenerationNetwork(table_size, row_size)
     fill_network(network, tensors, path)
     return network.eval(), provenance

@@ -6,7 +6,7 @@ weights of their own. The value of the position is that of its candidates, each 
 be chosen. ``examples/ppo.py`` trains one in plain PyTorch, `gin_env.wrappers.candidate_policy` with
 Stable-Baselines3.
 
->>> network = CandidatePolicy(hidden=64)
+>>> network = CandidateScorer(hidden=64)
 >>> env = gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=256, candidates=True)
 >>> observations, infos = env.reset()
 >>> logits, values = network.action_logits(*(torch.from_numpy(observations[name]) for name in ENTRIES))
@@ -77,7 +77,7 @@ class CandidateScores(nn.Module):
         return logits, (chances * worth.flatten(1)).sum(dim=1)
 
 
-class CandidatePolicy(nn.Module):
+class CandidateScorer(nn.Module):
     """Both networks: for draws (two rows) and for discards (eleven).
 
     Parameters
@@ -148,7 +148,7 @@ class QuickLogits:
 
 def save_candidate_policy(
     path: str | Path,
-    network: CandidatePolicy,
+    network: CandidateScorer,
     rules: Rules | None = None,
     provenance: dict[str, Any] | None = None,
     episode: Episode = "game",
@@ -173,12 +173,12 @@ def save_candidate_policy(
     write_tensors(path, KIND, FILE_VERSION, network.state_dict(), described)
 
 
-def find_candidate_policy(policy: str | Path) -> tuple[CandidatePolicy, Rules, Episode]:
+def find_candidate_policy(policy: str | Path) -> tuple[CandidateScorer, Rules, Episode]:
     """`load_candidate_policy` of a file, or of the shipped weights, which are called ``"policy"``."""
     return load_candidate_policy(SHIPPED if policy == "policy" else policy)
 
 
-def load_candidate_policy(path: str | Path) -> tuple[CandidatePolicy, Rules, Episode]:
+def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, Rules, Episode]:
     """(network, rules, episode) of a file that `save_candidate_policy` wrote.
 
     The network reads all parts of candidates; those that the file does not name have no weight. Raises as
@@ -192,7 +192,7 @@ def load_candidate_policy(path: str | Path) -> tuple[CandidatePolicy, Rules, Epi
             name: _place_by_name(name, tensor, described.get("reads")) for name, tensor in tensors.items()
         }
         with torch.device("meta"):  # no memory before the size is known to be the weights'
-            network = CandidatePolicy(described["hidden"])
+            network = CandidateScorer(described["hidden"])
     except (ValueError, TypeError, KeyError) as error:
         raise TensorFileError(
             f"{path} does not say how large its network is, and how it was trained: {str(error)[:200]}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gin_env.agents.policies.candidate_network import (
-    CandidatePolicy,
+    CandidateScorer,
     find_candidate_policy,
     load_candidate_policy,
 )
@@ -63,7 +63,7 @@ def check_training(training: dict[str, Any]) -> tuple[Rules, Episode]:
 
 
 class CandidatePolicyBot:
-    """Plays a `CandidatePolicy`, one forward pass for all tables where players draw, one where they discard.
+    """Plays a `CandidateScorer`, one forward pass for all tables where players draw, one where they discard.
 
     A deterministic one decides the same alone and in any batch, with any number of threads.
 
@@ -78,7 +78,7 @@ class CandidatePolicyBot:
 
     def __init__(
         self,
-        network: CandidatePolicy,
+        network: CandidateScorer,
         rules: Rules | None = None,
         deterministic: bool = True,
         name: str = "policy",
@@ -112,7 +112,7 @@ class CandidatePolicyBot:
         Set ``model.gin_env = env.describe_training()`` first. Raises ValueError for other policies.
         """
         network = getattr(model.policy.mlp_extractor, "network", None)
-        if not isinstance(network, CandidatePolicy):
+        if not isinstance(network, CandidateScorer):
             raise ValueError(
                 f"{name} is a {type(model.policy).__name__}, which scores no candidates: "
                 "PolicyBot.snapshot takes other policies than SB3CandidatePolicy"
@@ -173,7 +173,7 @@ class CandidatePolicyBot:
 
 
 def _logits(
-    network: CandidatePolicy, rows: np.ndarray, actions: np.ndarray, table: np.ndarray
+    network: CandidateScorer, rows: np.ndarray, actions: np.ndarray, table: np.ndarray
 ) -> torch.Tensor:
     """Logits (n, 2 * k) in the network's precision; actions (n, 2 * k)."""
     dtype = network.draws.outputs.weight.dtype

@@ -20,6 +20,7 @@ from gin_env.batch import Episode
 from gin_env.estimators.base import Estimator, NeedsHands, is_observed
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.rules import Rules
+from gin_env.game.streams import units
 from gin_env.observations.observation import LAYOUT, OBSERVATION_SIZE
 from gin_env.observations.parts import describe_parts, find_parts
 from gin_env.observations.views import PlayerView
@@ -211,5 +212,5 @@ def sample_actions(chances: np.ndarray, random: np.ndarray) -> np.ndarray:
     """int64 (n,): an action from each row of probabilities (n, 107), by uint64 random numbers (n,)."""
     limits = np.cumsum(chances, axis=1, dtype=np.float64)
     # The draw lies in [0, total), so that rounding in the sum can never choose an action of chance 0.
-    draws = (random >> np.uint64(11)) * 2.0**-53 * limits[:, -1]
+    draws = units(random) * limits[:, -1]
     return (limits <= draws[:, None]).sum(axis=1)

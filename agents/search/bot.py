@@ -14,6 +14,8 @@ policy does, who draws no conclusions from a decision that the policy would not 
 Measured: docs/results/search.md, "Games won".
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 from time import perf_counter
@@ -22,7 +24,7 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents.base import Agent
-from gin_env.agents.policies.candidate_network import CandidatePolicy, QuickLogits, find_candidate_policy
+from gin_env.agents.policies.candidate_network import CandidateScorer, QuickLogits, find_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.search.belief import Belief
 from gin_env.batch import Games
@@ -212,7 +214,7 @@ class _Players:
     opponent : on the other side; None: the policy too.
     """
 
-    def __init__(self, network: CandidatePolicy, opponent: Agent | None) -> None:
+    def __init__(self, network: CandidateScorer, opponent: Agent | None) -> None:
         self.network, self.opponent = network, opponent
         self._logits = {DRAW_ROWS: QuickLogits(network.draws), DISCARD_ROWS: QuickLogits(network.discards)}
 

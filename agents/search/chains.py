@@ -1,5 +1,7 @@
 """A player's belief: worlds drawn in proportion to how likely the opponent would have acted as she did."""
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -7,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gin_env import estimators
-from gin_env.agents.policies.candidate_network import CandidatePolicy, find_candidate_policy
+from gin_env.agents.policies.candidate_network import CandidateScorer, find_candidate_policy
 from gin_env.agents.search.dealing import PAST, propose_changes, propose_worlds, read_past, write_worlds
 from gin_env.agents.search.likelihood import PolicyLikelihood
 from gin_env.estimators.base import Estimator, NeedsHands
@@ -50,7 +52,7 @@ class Belief:
 
     def __init__(
         self,
-        model: str | Path | CandidatePolicy = "policy",
+        model: str | Path | CandidateScorer = "policy",
         estimator: str | Estimator = "suit-equivariant",
         trust: float = 1.0,
         mistakes: float = 0.05,
@@ -62,7 +64,7 @@ class Belief:
         if isinstance(self.estimator, NeedsHands):
             raise ValueError(f"a belief begins with what is seen: {self.estimator.name!r} sees all cards")
         self.trust = check_number("trust", trust, 0, 1)
-        network = model if isinstance(model, CandidatePolicy) else find_candidate_policy(model)[0]
+        network = model if isinstance(model, CandidateScorer) else find_candidate_policy(model)[0]
         self.likelihood = PolicyLikelihood(network, check_number("mistakes", mistakes, 0, 1))
         self.chains = check_integer("chains", chains, 1, MOST)
         self.warm_up = check_integer("warm_up", warm_up, 0, MOST)

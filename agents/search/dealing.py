@@ -13,20 +13,21 @@ A world is stored as two rows of card ids:
 - ``rest``: the other unseen cards, which are in the stock. Their order does not matter for what was seen.
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
 
-from gin_env.estimators.public_history import first_hand
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, is_discard
 from gin_env.game.cards import NUM_CARDS, card_bit, lowest_card
 from gin_env.game.engine import deal, play
-from gin_env.game.history import first_mover, next_mover, upcard_after
+from gin_env.game.history import first_hand, first_mover, next_mover, upcard_after
 from gin_env.game.rules import MAX_TURNS, cards_in_deck
 from gin_env.game.state import DISCARD, NO_CARD
-from gin_env.game.streams import below, mix
+from gin_env.game.streams import below, mix, unit
 from gin_env.observations.candidates import new_arrays, write_context, write_discards, write_draws
 from gin_env.observations.knowledge import cards_missing, cards_unseen
 from gin_env.support.compilation import kernel
@@ -115,12 +116,6 @@ def read_past(public, private, player: int, past) -> None:
 
 
 @kernel
-def _chance(key: int, counter: int) -> float:
-    """A float64 in [0, 1) from one number of a stream."""
-    return np.float64(mix(key, counter) >> np.uint64(11)) * 2.0**-53
-
-
-@kernel
 def propose_worlds(
     past, hand_size: int, odds: np.ndarray, key: int, held: np.ndarray, rest: np.ndarray
 ) -> None:
@@ -152,7 +147,7 @@ def propose_worlds(
             taken = False
             if left > 0:
                 share = odds[cards[index]] * weight[index + 1, left - 1] / weight[index, left]
-                taken = _chance(key, counter) < share
+                taken = unit(mix(key, counter)) < share
             if taken:
                 chosen[number_held] = cards[index]
                 number_held += 1
@@ -213,7 +208,7 @@ def propose_changes(
         mine, others = held[world], rest[world]
         correction[world] = 0
         counter += 4
-        if draws > 0 and (_chance(key, counter) < CHANGE_PLACES or len(others) == 0 or past.missing == 0):
+        if draws > 0 and (unit(mix(key, counter)) < CHANGE_PLACES or len(others) == 0 or past.missing == 0):
             one = hand_size + below(mix(key, counter + 1), draws)
             two = np.int64(below(mix(key, counter + 2), places))
             if one - hand_size >= latest[mine[two]] or two - hand_size >= latest[mine[one]]:
@@ -223,7 +218,7 @@ def propose_changes(
             continue
         if len(others) == 0 or past.missing == 0:
             continue
-        times = 2 if _chance(key, counter + 1) < CHANGE_TWO else 1
+        times = 2 if unit(mix(key, counter + 1)) < CHANGE_TWO else 1
         total = 0.0
         for index in range(len(others)):
             total += odds[others[index]]
@@ -234,7 +229,7 @@ def propose_changes(
             while discarded >> mine[place] & 1 or skip > 0:
                 skip -= not discarded >> mine[place] & 1
                 place += 1
-            mark = _chance(key, counter + 1) * total
+            mark = unit(mix(key, counter + 1)) * total
             index = 0
             while index < len(others) - 1 and mark >= odds[others[index]]:
                 mark -= odds[others[index]]

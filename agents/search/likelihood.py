@@ -1,10 +1,12 @@
 """How likely a policy is to have done what the opponent has done, with the cards of each of many worlds."""
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.policies.candidate_network import CandidatePolicy, QuickLogits
+from gin_env.agents.policies.candidate_network import CandidateScorer, QuickLogits
 from gin_env.agents.search.dealing import new_decisions, write_past_decisions
 from gin_env.game.state import STATE
 from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION
@@ -23,7 +25,7 @@ class PolicyLikelihood:
     mistakes : share of her decisions that are any of the possible ones: no world is excluded by one act.
     """
 
-    def __init__(self, network: CandidatePolicy, mistakes: float) -> None:
+    def __init__(self, network: CandidateScorer, mistakes: float) -> None:
         self.mistakes = mistakes
         self._draws, self._discards = QuickLogits(network.draws), QuickLogits(network.discards)
 

@@ -17,7 +17,7 @@ from ray.rllib.env.wrappers.pettingzoo_env import PettingZooEnv
 from ray.tune.registry import register_env
 
 from gin_env import gin_rummy_v0
-from gin_env.agents.policies.candidate_network import CandidatePolicy
+from gin_env.agents.policies.candidate_network import CandidateScorer
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.observations.candidates import ENTRIES
 
@@ -34,7 +34,7 @@ class Candidates(TorchRLModule, ValueFunctionAPI):
     """Logits that the network has masked already: what cannot be done is no candidate."""
 
     def setup(self):
-        self.network = CandidatePolicy(hidden=64)
+        self.network = CandidateScorer(hidden=64)
 
     def _forward(self, batch, **_):
         logits, _ = self.network.action_logits(*(batch[Columns.OBS][name] for name in ENTRIES))

@@ -32,7 +32,7 @@ FORWARD_BATCH = 512
 """Views in one forward pass; more are cut into parts, which fit into the processor's cache."""
 
 
-class CardNetwork(nn.Module):
+class EstimatorNetwork(nn.Module):
     """What the estimators' networks share: each makes its own inputs of views, and a logit for each card."""
 
     @classmethod
@@ -53,7 +53,7 @@ class CardNetwork(nn.Module):
         return self(*inputs)
 
 
-class DenseNetwork(CardNetwork):
+class DenseNetwork(EstimatorNetwork):
     """Paper 003's simple neural network: dense layers of 100, 85, 60 and 52, all sigmoid; returns logits.
 
     Inputs float32 (n, 157): upcard and discard of the opponent's last turn one-hot (52 each), whether she
@@ -87,7 +87,7 @@ class DenseNetwork(CardNetwork):
         return (walk_turns(view, before and before.probabilities, none_done, estimate),)
 
 
-class ShankarNetwork(CardNetwork):
+class ShankarNetwork(EstimatorNetwork):
     """Paper 003's CNN over Shankar images (n, 1, 17, 13): three times convolution, ReLU, pooling; logits."""
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class ShankarNetwork(CardNetwork):
         return (shankar_images(view),)
 
 
-class SuitEquivariantNetwork(CardNetwork):
+class SuitEquivariantNetwork(EstimatorNetwork):
     """A residual network over the 4x13 cards whose weights all suits share; returns logits (n, 52).
 
     Inputs are `public_history.card_features`. In each block a card hears from two cards on either side in its
@@ -149,7 +149,7 @@ class SuitEquivariantNetwork(CardNetwork):
         return with_expected_sum(self(*inputs), unseen, missing)
 
 
-NETWORKS: dict[str, type[CardNetwork]] = {
+NETWORKS: dict[str, type[EstimatorNetwork]] = {
     "nn": DenseNetwork,
     "shankar-cnn": ShankarNetwork,
     "suit-equivariant": SuitEquivariantNetwork,

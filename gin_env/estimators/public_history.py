@@ -3,13 +3,15 @@
 Everything is computed from the view alone, so that an estimator without memory can go through the whole hand.
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import numpy as np
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, is_discard
 from gin_env.game.cards import CARD_VALUES, FULL_DECK, NUM_CARDS, card_bit, count_cards, deck_cards
-from gin_env.game.history import first_mover, next_mover, upcard_after
+from gin_env.game.history import first_hand, first_mover, next_mover, upcard_after
 from gin_env.game.state import DISCARD, OFFER
 from gin_env.observations.knowledge import cards_missing, cards_unseen
 from gin_env.observations.views import PlayerView
@@ -104,33 +106,6 @@ def card_features(view: PlayerView) -> tuple[np.ndarray, np.ndarray]:
 
 
 # --- Kernels --------------------------------------------------------------------------------------------
-
-
-@kernel
-def first_hand(public, private, player: int) -> int:
-    """Mask of the cards that the player was dealt: her draws and discards undone, the last one first."""
-    upcards = np.empty(len(public.history), np.int8)
-    movers = np.empty(len(public.history), np.int8)
-    upcard, mover = np.int64(public.first_upcard), first_mover(public)
-    for index in range(public.history_length):
-        action = np.int64(public.history[index])
-        upcard = upcard_after(action, upcard)
-        upcards[index], movers[index] = upcard, mover
-        mover = next_mover(action, mover)
-    hand = np.int64(private.hand)
-    draws = np.int64(private.num_stock_draws)
-    for index in range(public.history_length - 1, -1, -1):
-        action = np.int64(public.history[index])
-        if movers[index] != player:
-            continue
-        if action == DRAW_STOCK:
-            draws -= 1
-            hand &= ~card_bit(private.stock_draws[draws])
-        elif action == DRAW_UPCARD:
-            hand &= ~card_bit(upcards[index])
-        elif is_discard(action):
-            hand |= card_bit(upcards[index])
-    return hand
 
 
 @kernel

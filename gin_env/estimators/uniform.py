@@ -4,6 +4,8 @@ Cards whose place is known count 0 or 1; all unseen cards share what is left of 
 10/42 each at the deal, 10/41 once the upcard is seen. The sum is the number of cards in the opponent's hand.
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import numpy as np

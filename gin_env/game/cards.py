@@ -5,12 +5,15 @@ then suit: ``TH``, ``AS``. A hand is a mask with bit ``id`` set for each card, s
 one after the other, 13 bits each.
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 import numpy as np
 
+from gin_env.game.streams import below
 from gin_env.support.checks import is_integer
 from gin_env.support.compilation import kernel
 
@@ -65,6 +68,20 @@ def count_cards(mask: int) -> int:
 def lowest_card(mask: int) -> int:
     """Id of the lowest card of a non-empty mask: the number of zeros below its lowest bit."""
     return count_cards((mask & -mask) - 1)
+
+
+@kernel
+def nth_card(mask: int, index: int) -> int:
+    """Return the id of the card at this position of a mask, from 0, in ascending order."""
+    for _ in range(index):
+        mask &= mask - 1
+    return lowest_card(mask)
+
+
+@kernel
+def pick_card(mask: int, random: int) -> int:
+    """Return one card of a non-empty mask, each with equal probability, by a uint64 random number."""
+    return nth_card(mask, below(random, count_cards(mask)))
 
 
 @kernel

@@ -18,6 +18,8 @@ A hand of Gin Rummy here:
 kernels (`gin_env.batch`), the bots' rollouts and all environments loop over these functions.
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import numpy as np

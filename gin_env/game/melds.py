@@ -10,6 +10,8 @@ Kernels take and return masks as int64 (cards use bits 0-51 only, so the sign ne
 turns mixed uint64/int64 arithmetic into floats).
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -16,6 +16,8 @@ There are two layers:
   pseudorandom number generators", OOPSLA 2014), which passes BigCrush. It is fast and can be inverted.
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import itertools
@@ -146,6 +148,11 @@ def other_suit_order(suits: int, key: int) -> np.ndarray:
 def unit(number: int) -> float:
     """A uint64 random number scaled to [0, 1): its upper 53 bits."""
     return np.float64(np.uint64(number) >> np.uint64(11)) / 9007199254740992.0  # 2^53
+
+
+def units(numbers: np.ndarray) -> np.ndarray:
+    """float64: uint64 random numbers scaled to [0, 1), each as by `unit`."""
+    return (numbers >> np.uint64(11)) / 9007199254740992.0
 
 
 def check_seed(seed: Any) -> int:

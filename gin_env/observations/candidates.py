@@ -22,6 +22,8 @@ Environments made with ``candidates=True`` have them in their observations, unde
 Where nobody has to discard, two rows are enough: rows (n, 2, NUM_FEATURES) and actions (n, 2, 2).
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import numpy as np

@@ -11,6 +11,8 @@ writes it. `expand_masks` returns the action masks.
 Another estimator's probabilities are not in the record; store them beside it if you use one.
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import numpy as np

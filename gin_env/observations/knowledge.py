@@ -1,5 +1,7 @@
 """What a player knows for certain about hidden cards, and the uniform estimate based on it."""
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import numpy as np

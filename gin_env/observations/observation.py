@@ -6,6 +6,8 @@ observation in a fourteenth of the bytes. All parts are from the observer's side
 policy plays both seats.
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 from collections import namedtuple

@@ -1,5 +1,7 @@
 """`VIEW` records: the public part of a game and the player's own private part, and the loops over them."""
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import numpy as np

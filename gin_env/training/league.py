@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents.policies.candidate_network import CandidatePolicy
+from gin_env.agents.policies.candidate_network import CandidateScorer
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.training.checkpoints import Tensors, by_prefix, prefixed
 
@@ -67,7 +67,7 @@ class League:
         """Give earlier results less weight."""
         self.results *= MEMORY
 
-    def add_past_self(self, network: CandidatePolicy, random: np.random.Generator) -> None:
+    def add_past_self(self, network: CandidateScorer, random: np.random.Generator) -> None:
         """Add a copy of the network; in a full league it replaces a random past self."""
         bot = _past_self(copy.deepcopy(network).cpu())
         if len(self.members) < self.num_bots + self.past_size:
@@ -96,11 +96,11 @@ class League:
     def restore_past(self, tensors: Tensors, hidden: int) -> None:
         """Restore what `past_tensors` returned."""
         for _, weights in sorted((int(index), weights) for index, weights in by_prefix(tensors).items()):
-            network = CandidatePolicy(hidden)
+            network = CandidateScorer(hidden)
             network.load_state_dict(weights)
             self.members.append(_past_self(network))
 
 
-def _past_self(network: CandidatePolicy) -> CandidatePolicyBot:
+def _past_self(network: CandidateScorer) -> CandidatePolicyBot:
     """A bot that samples its actions from the network's probabilities."""
     return CandidatePolicyBot(network.eval(), deterministic=False, name="past")

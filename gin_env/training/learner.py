@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from gin_env.agents.policies.candidate_network import CandidatePolicy
+from gin_env.agents.policies.candidate_network import CandidateScorer
 from gin_env.agents.policies.policy import sample_actions
 from gin_env.agents.turns import play_on
 from gin_env.batch import Games
@@ -119,7 +119,7 @@ class Learner:
     def __init__(self, settings: PPOSettings) -> None:
         self.settings = settings
         torch.manual_seed(settings.seed)
-        self.network = CandidatePolicy(settings.hidden).to(settings.device)
+        self.network = CandidateScorer(settings.hidden).to(settings.device)
         self.parameters = list(self.network.parameters())
         self.optimizer = torch.optim.Adam(self.parameters, settings.learning_rate, eps=1e-5, fused=True)
         self.random = np.random.default_rng(settings.seed)

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from gin_env.agents.policies.candidate_network import (
-    CandidatePolicy,
+    CandidateScorer,
     find_candidate_policy,
     save_candidate_policy,
 )
@@ -103,7 +103,7 @@ def train(settings: PPOSettings, resume_command: str | None = None) -> PPORun:
     return run
 
 
-def load_start(settings: PPOSettings) -> tuple[CandidatePolicy, dict[str, Any]] | None:
+def load_start(settings: PPOSettings) -> tuple[CandidateScorer, dict[str, Any]] | None:
     """(the network that a new run starts with, what identifies it); None for random weights.
 
     Raises ValueError for anything but a candidate policy that this run can continue, and FileNotFoundError.

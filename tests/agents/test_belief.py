@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from played_positions import SMALL  # noqa: E402
 
 from gin_env import agents, belief, cards  # noqa: E402
-from gin_env.agents.policies.candidate_network import CandidatePolicy  # noqa: E402
+from gin_env.agents.policies.candidate_network import CandidateScorer  # noqa: E402
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.agents.search.belief import Belief  # noqa: E402
 from gin_env.agents.search.chains import _read_past  # noqa: E402
@@ -29,10 +29,10 @@ TINY = Rules(ranks=4, suits=2, hand_size=2, knock_limit=2, stock_floor=0, openin
 """Eight cards: all worlds can be counted."""
 
 
-def a_network(seed: int = 5) -> CandidatePolicy:
+def a_network(seed: int = 5) -> CandidateScorer:
     """A policy that nobody has trained, with opinions."""
     torch.manual_seed(seed)
-    network = CandidatePolicy(hidden=8)
+    network = CandidateScorer(hidden=8)
     with torch.no_grad():
         for scores in (network.draws, network.discards):
             scores.outputs.weight *= 8
@@ -185,7 +185,7 @@ def test_proposals_follow_the_odds_given_the_number_of_cards():
         assert found[pair] / 20_000 == pytest.approx(weight / sum(weights.values()), abs=0.012)
 
 
-def log_chance(network: CandidatePolicy, world: np.ndarray, player: int, mistakes: float) -> float:
+def log_chance(network: CandidateScorer, world: np.ndarray, player: int, mistakes: float) -> float:
     """What the opponent has done in a world, by the decisions of a bot with this network, one by one."""
     bot = CandidatePolicyBot(network)
     public = world["public"]

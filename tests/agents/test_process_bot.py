@@ -155,13 +155,15 @@ def test_program_that_does_not_read_is_stopped_in_time(program):
 def test_interpreter_exits_while_a_program_does_not_read(program, tmp_path):
     script = tmp_path / "host.py"
     script.write_text(
-        "import sys, threading\n"
-        f"sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
-        "from test_process_bot import VIEW, ProcessBot\n"
+        "import sys\n"
+        f"sys.path[:] = {sys.path!r}\n"
+        "from positions import simple_views\n"
+        "from gin_env.agents.process import ProcessBot\n"
         "bot = ProcessBot(sys.argv[1], seconds=600)\n"
         "print('ready', flush=True)\n"
+        "view = next(iter(simple_views(games=1, seed=4, steps=1)))\n"
         "while True:\n"
-        "    bot.act(VIEW)\n"
+        "    bot.act(view)\n"
     )
     host = subprocess.Popen(
         [sys.executable, str(script), program(ANSWERS_UNREAD)],

@@ -11,7 +11,7 @@ from rule_variants import VARIANTS  # noqa: E402
 
 from gin_env import agents, cards  # noqa: E402
 from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
-from gin_env.agents.policies.candidate_network import CandidatePolicy, save_candidate_policy  # noqa: E402
+from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy  # noqa: E402
 from gin_env.agents.search import bot as search  # noqa: E402
 from gin_env.agents.search.bot import SearchBot  # noqa: E402
 from gin_env.agents.turns import play_bot  # noqa: E402
@@ -30,7 +30,7 @@ QUICK = "search:samples=16,turns=1"
 @pytest.fixture
 def knows_nothing(tmp_path):
     """The file of a policy to whom all actions and all positions are the same."""
-    network = CandidatePolicy(hidden=2)
+    network = CandidateScorer(hidden=2)
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.zero_()

@@ -9,9 +9,10 @@ import pytest
 from hands_in_words import Table, action_text
 
 from gin_env import agents, cards, melds
-from gin_env.agents.random_bots import RandomBot, nth_card, pick_card
+from gin_env.agents.random_bots import RandomBot
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
+from gin_env.game.cards import nth_card, pick_card
 
 DREARY = "KD QS JC TH 9C 8S 2H 4C AH 6D"
 DULL = "KC QH JS 9D 8H 7S 6C 5H 4D 3H"

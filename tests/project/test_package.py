@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 import zipfile
 from pathlib import Path
 
@@ -118,14 +117,9 @@ def test_public_names_exist():
 
 
 def test_only_modules_with_kernels_are_excused_from_a_check_of_types():
-    """The list in pyproject.toml has every module with a kernel, and no other that could hide behind them."""
-    overrides = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]["overrides"]
-    (override,) = (each for each in overrides if "disable_error_code" in each)
-    folders = {ROOT / "gin_env": ("gin_env",), ROOT / "agents": ("gin_env", "agents")}
-    with_kernels = [
-        ".".join((*package, *file.relative_to(folder).with_suffix("").parts))
-        for folder, package in folders.items()
-        for file in folder.rglob("*.py")
-        if re.search(r"^@kernel$", file.read_text(), re.MULTILINE)
-    ]
-    assert sorted(override["module"]) == sorted(with_kernels)
+    """mypy cannot read the fields of numba's records, nor which integer types it returns."""
+    excuse = '\n# mypy: disable-error-code="no-untyped-def,return-value"\n'
+    files = [*(ROOT / "gin_env").rglob("*.py"), *(ROOT / "agents").rglob("*.py")]
+    excused = {file for file in files if excuse in file.read_text()}
+    assert excused == {file for file in files if re.search(r"^@kernel$", file.read_text(), re.MULTILINE)}
+    assert not any("mypy: " in file.read_text() for file in files if file not in excused)

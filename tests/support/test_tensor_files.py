@@ -11,7 +11,7 @@ from safetensors.torch import save_file  # noqa: E402
 
 from gin_env import agents, estimators  # noqa: E402
 from gin_env.agents.generations import network as generations  # noqa: E402
-from gin_env.agents.generations.network import CandidateNetwork  # noqa: E402
+from gin_env.agents.generations.network import GenerationNetwork  # noqa: E402
 from gin_env.agents.hand_strength import weights  # noqa: E402
 from gin_env.agents.hand_strength.networks import build  # noqa: E402
 from gin_env.estimators import networks  # noqa: E402
@@ -204,7 +204,7 @@ def test_a_file_larger_than_any_network_is_not_opened(tmp_path):
 def test_no_network_plays_with_weights_that_are_no_numbers(tmp_path, kind):
     path = tmp_path / "a.safetensors"
     if kind == "generation":
-        network = CandidateNetwork(8, 4)
+        network = GenerationNetwork(8, 4)
         torch.nn.init.constant_(network.row_values.weight, float("nan"))
         generations.save_network(network, path, {})
     elif kind == "offensive":
@@ -242,7 +242,7 @@ def test_a_network_is_built_only_from_sizes_that_its_weights_have(
 ):
     """A file of 836 bytes that claims large layers must not cost their memory."""
     path = tmp_path / "a.safetensors"
-    tensors = CandidateNetwork(8, 4).state_dict()
+    tensors = GenerationNetwork(8, 4).state_dict()
     write_tensors(path, generations.KIND, generations._VERSION, tensors, description)
     built = []
 

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from worker_tasks import die, die_once, die_once_each, fail, sleep_for_minutes, square
 
 from gin_env import agents, cli, play_match
-from gin_env.agents.generations.network import CandidateNetwork, save_network
+from gin_env.agents.generations.network import GenerationNetwork, save_network
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.shards import shard_size
 from gin_env.matches.tournaments import play_tournament
@@ -289,7 +289,7 @@ def test_a_file_that_changes_between_two_matches_is_read_again(two, tmp_path):
     results = []
     for seed in (1, 2):
         torch.manual_seed(seed)
-        save_network(CandidateNetwork(8, 8), command, {})
+        save_network(GenerationNetwork(8, 8), command, {})
         results.append([play_match(str(command), "random", 20, 5, workers=crew).points for crew in (1, two)])
     assert results[0][0] == results[0][1]
     assert results[1][0] == results[1][1]

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 from gin_env import MatchResult, PlayerView  # noqa: E402
 from gin_env.agents import ties  # noqa: E402
 from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
-from gin_env.agents.generations.network import CandidateNetwork, save_network  # noqa: E402
+from gin_env.agents.generations.network import GenerationNetwork, save_network  # noqa: E402
 from gin_env.game.actions import KNOCK  # noqa: E402
 from gin_env.observations import candidates  # noqa: E402 (they need torch)
 from gin_env.observations.candidates import NO_ACTION  # noqa: E402
@@ -137,7 +137,7 @@ def some_rows(views: np.ndarray, discarding: bool) -> tuple[np.ndarray, None]:
 def test_a_fit_goes_over_all_but_the_held_out_positions_in_each_epoch_and_learns(monkeypatch):
     monkeypatch.setattr(fit, "candidate_rows", some_rows)
     torch.manual_seed(1)
-    network = CandidateNetwork(8, 4)
+    network = GenerationNetwork(8, 4)
     rng = np.random.default_rng(2)
     both = []
     for discard, rows in ((False, candidates.DRAW_ROWS), (True, candidates.DISCARD_ROWS)):
@@ -319,7 +319,7 @@ def test_generations_follow_one_another_from_the_last_one_kept(tmp_path, monkeyp
         ("generation-3.safetensors", [first]),
     ]
     assert [each[:3] for each in trained_on] == [(5, 4, 6), (10, 4, 7), (10, 4, 8)]
-    size = next(CandidateNetwork().parameters()).numel()
+    size = next(GenerationNetwork().parameters()).numel()
     assert [each[3] for each in trained_on[1:]] == [size, size], "both go on from the first's network"
     returns = int(sum(np.isfinite(each.returns).sum() for each in made_up(2, 3)))
     assert (history[2].positions, history[2].returns) == (5, returns)
@@ -331,7 +331,7 @@ def test_generations_follow_one_another_from_the_last_one_kept(tmp_path, monkeyp
 
 
 def test_a_bot_is_named_by_its_file_or_by_the_caller(tmp_path):
-    network = CandidateNetwork(4, 4)
+    network = GenerationNetwork(4, 4)
     save_network(network, tmp_path / "net.safetensors", {})
     assert GenerationBot(tmp_path / "net.safetensors").name == "net"
     assert GenerationBot(tmp_path / "net.safetensors", name="mine").name == "mine"
@@ -363,7 +363,7 @@ def test_a_bot_plays_the_possible_candidate_of_highest_value(knock, best):
     view = play.games().views(np.concatenate([discarding[knocks][:4], discarding[~knocks][:2]]))
     values = np.linspace(0, 0.1, 22).reshape(11, 2)
     values[best] = 1.0
-    bot = GenerationBot(CandidateNetwork(4, 4), knock=knock)
+    bot = GenerationBot(GenerationNetwork(4, 4), knock=knock)
     bot.network, bot._exact = Valued(values), Valued(values)
     _, actions = candidates.candidate_rows(view.records, True)
     may = (actions[:, :, 1] != NO_ACTION).any(axis=1)
@@ -382,7 +382,7 @@ def test_what_float32_cannot_tell_apart_is_decided_in_float64_the_first_of_equal
     rough, exact = np.zeros((11, 2)), np.zeros((11, 2))
     rough[1, 0], rough[2, 0] = 1.0, 1.0 - 0.9 * ties.CLOSE
     exact[1, 0], exact[2, 0] = 0.5, 0.5 + 1e-8
-    bot = GenerationBot(CandidateNetwork(4, 4))
+    bot = GenerationBot(GenerationNetwork(4, 4))
     bot.network, bot._exact = Valued(rough), Valued(exact)
     assert bot.act(view).tolist() == actions[:, 2, 0].tolist()
     bot._exact = Valued(np.where(exact > 0.5, 0.5 + 1e-11, exact))
@@ -390,6 +390,6 @@ def test_what_float32_cannot_tell_apart_is_decided_in_float64_the_first_of_equal
     rough[2, 0] = 1.0 - 1.1 * ties.CLOSE
     bot.network, bot._exact = Valued(rough), Valued(exact)
     assert bot.act(view).tolist() == actions[:, 1, 0].tolist(), "not close"
-    coarse = GenerationBot(CandidateNetwork(4, 4), dtype=torch.bfloat16)
+    coarse = GenerationBot(GenerationNetwork(4, 4), dtype=torch.bfloat16)
     assert coarse._exact is None
     assert coarse.values(view, True)[0].dtype == np.float32

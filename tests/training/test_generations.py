@@ -17,7 +17,7 @@ from played_positions import played, same_records
 
 from gin_env import agents, cards, melds, play_match
 from gin_env.agents.generations.bot import GenerationBot
-from gin_env.agents.generations.network import CandidateNetwork, load_network, observe, save_network
+from gin_env.agents.generations.network import GenerationNetwork, load_network, observe, save_network
 from gin_env.game.actions import DRAW_STOCK, KNOCK
 from gin_env.game.hands import meld_completions
 from gin_env.observations import candidates
@@ -37,9 +37,9 @@ TINY = loop.Settings(
 )
 
 
-def small_network(seed: int = 0) -> CandidateNetwork:
+def small_network(seed: int = 0) -> GenerationNetwork:
     torch.manual_seed(seed)
-    return CandidateNetwork(16, 8)
+    return GenerationNetwork(16, 8)
 
 
 # --- Candidates ---------------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def test_experience_is_stored_whole(tmp_path):
 def test_the_network_overfits_a_few_positions():
     simple = agents.make("simple")
     experiences = gather(simple, [simple], [1.0], hands=12, seed=1, part=0, search=Search(stop_share=0.5))
-    network = CandidateNetwork(64, 64)
+    network = GenerationNetwork(64, 64)
     few = tuple(Experience(each.views[:19], each.returns[:19]) for each in experiences)
     fit(network, few, epochs=1, seed=0)
     torch.manual_seed(0)
@@ -234,11 +234,11 @@ def test_the_network_overfits_a_few_positions():
     for _ in range(2):
         fit(network, few, epochs=150, seed=0, batch_size=64, learning_rate=3e-3)
         losses.append(spread_error(network, few[1]))
-    untrained = spread_error(CandidateNetwork(64, 64), few[1])
+    untrained = spread_error(GenerationNetwork(64, 64), few[1])
     assert losses[-1] < 0.3 * untrained
 
 
-def spread_error(network: CandidateNetwork, experience: Experience) -> float:
+def spread_error(network: GenerationNetwork, experience: Experience) -> float:
     """Mean squared error of the differences between candidates."""
     bot = GenerationBot(network, name="network")
     values, _ = bot.values(PlayerView(experience.views), discarding=True)

@@ -18,7 +18,7 @@ from gin_env import agents, play_match  # noqa: E402
 from gin_env.agents.policies.candidate_network import (  # noqa: E402
     FILE_VERSION,
     KIND,
-    CandidatePolicy,
+    CandidateScorer,
     load_candidate_policy,
     save_candidate_policy,
 )
@@ -199,7 +199,7 @@ def test_short_training_beats_random_and_its_own_beginning(tmp_path):
 
 def test_policy_file_has_the_logits_of_the_network(tmp_path):
     torch.manual_seed(1)
-    network = CandidatePolicy(16)
+    network = CandidateScorer(16)
     path = tmp_path / "policy.safetensors"
     save_candidate_policy(path, network, Rules(knock_limit=9), {"seed": 1})
     read, rules, episode = load_candidate_policy(path)
@@ -224,7 +224,7 @@ def started() -> Games:
 @pytest.mark.parametrize("deterministic", [True, False])
 def test_bot_decides_in_a_batch_as_alone(deterministic):
     torch.manual_seed(2)
-    bot = CandidatePolicyBot(CandidatePolicy(16), deterministic=deterministic)
+    bot = CandidatePolicyBot(CandidateScorer(16), deterministic=deterministic)
     games = started()
     for _ in range(40):
         running = games.everyone[~games.done]
@@ -236,7 +236,7 @@ def test_bot_decides_in_a_batch_as_alone(deterministic):
 
 def test_file_without_its_size_is_refused(tmp_path):
     path = tmp_path / "policy.safetensors"
-    weights = CandidatePolicy(4).state_dict()
+    weights = CandidateScorer(4).state_dict()
     for described in (
         {},
         {"hidden": 10**9, "rules": {}},

@@ -14,7 +14,7 @@ from sb3_contrib import MaskablePPO  # noqa: E402
 from gin_env import agents  # noqa: E402
 from gin_env.agents.policies.candidate_network import (  # noqa: E402
     IMPOSSIBLE,
-    CandidatePolicy,
+    CandidateScorer,
     load_candidate_policy,
     save_candidate_policy,
 )
@@ -97,7 +97,7 @@ def test_sb3_and_torch_have_the_same_logits_and_values_from_the_same_weights(mod
 
 def test_the_logit_of_an_action_is_the_score_of_its_candidate(positions, observations):
     torch.manual_seed(1)
-    network = CandidatePolicy(12)
+    network = CandidateScorer(12)
     discarding = positions.state["public"]["phase"] == DISCARD
     assert 0.2 < discarding.mean() < 0.8
     with torch.no_grad():
@@ -131,7 +131,7 @@ def test_gradients_reach_the_networks_through_sb3_as_without_it(positions, obser
     seen, _ = model.policy.obs_to_tensor(observations)
     values, log_chances, _ = model.policy.evaluate_actions(seen, chosen, positions.masks(positions.everyone))
     (log_chances.mean() + values.mean()).backward()
-    network = CandidatePolicy(12)
+    network = CandidateScorer(12)
     network.load_state_dict(model.policy.mlp_extractor.network.state_dict())
     logits, values = network.action_logits(*tensors(observations))
     of_chosen = torch.log_softmax(logits, dim=1).gather(1, chosen[:, None])
@@ -257,7 +257,7 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path):
         with pytest.raises(ValueError, match=r"set model\.gin_env = env\.describe_training\(\) first"):
             use()
     with pytest.raises(ValueError, match="unknown episode 'week'; choose from hand, game"):
-        save_candidate_policy(path, CandidatePolicy(4), episode="week")
+        save_candidate_policy(path, CandidateScorer(4), episode="week")
     assert not list(tmp_path.iterdir())
 
 

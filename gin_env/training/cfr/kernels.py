@@ -20,6 +20,8 @@ Keeping c means to be asked about another card, so its value is V, the mean of t
 probabilities; discarding has the value v(c). The two regrets are (1 - p) (v - V) and p (V - v).
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 import numpy as np
@@ -32,10 +34,9 @@ from gin_env.agents.cfr.strategy import (
     discard_or_knock_by_strategy,
     strategy_action,
 )
-from gin_env.agents.random_bots import pick_card
 from gin_env.batch import POINTS_SCALE
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
-from gin_env.game.cards import card_bit, count_cards, lowest_card
+from gin_env.game.cards import card_bit, count_cards, lowest_card, pick_card
 from gin_env.game.engine import decision_random, play, points_for, start_episode
 from gin_env.game.hands import decline
 from gin_env.game.melds import min_deadwood

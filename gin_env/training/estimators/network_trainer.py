@@ -183,7 +183,7 @@ def train_network(
 def prepare(network: Any, positions: Positions, before: Any) -> tuple[torch.Tensor, ...]:
     """(unseen, missing, inputs of the network..., truth) of the positions for which the network has inputs.
 
-    `before` is ``nn``'s last generation, see `CardNetwork.inputs`.
+    `before` is ``nn``'s last generation, see `EstimatorNetwork.inputs`.
     """
     ready = network.ready(positions.view)
     positions = Positions(positions.view[ready], positions.hands[ready])

@@ -14,7 +14,7 @@ from itertools import permutations
 import numpy as np
 import torch
 
-from gin_env.agents.generations.network import CandidateNetwork, observe
+from gin_env.agents.generations.network import GenerationNetwork, observe
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from gin_env.observations.candidates import DRAW_ROWS, candidate_rows
 from gin_env.observations.observation import NUM_PLANES
@@ -29,7 +29,7 @@ _CARDS = NUM_PLANES * NUM_CARDS
 
 
 def fit(
-    network: CandidateNetwork,
+    network: GenerationNetwork,
     experiences: tuple[Experience, Experience],
     epochs: int,
     seed: int,
@@ -78,7 +78,7 @@ def _split(count: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndar
 
 
 def _losses(
-    network: CandidateNetwork, experience: Experience, chosen: np.ndarray, suits: torch.Tensor
+    network: GenerationNetwork, experience: Experience, chosen: np.ndarray, suits: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Squared errors (k,) of these positions: of the differences between candidates, and of the means."""
     view = PlayerView(experience.views[chosen])
@@ -104,7 +104,7 @@ def permute_suits(observations: torch.Tensor, suits: torch.Tensor) -> torch.Tens
 
 @torch.no_grad()
 def _evaluate(
-    network: CandidateNetwork, experiences: tuple[Experience, Experience], held: list[np.ndarray]
+    network: GenerationNetwork, experiences: tuple[Experience, Experience], held: list[np.ndarray]
 ) -> dict[str, float]:
     """Mean losses of the held-out positions."""
     unchanged = _SUIT_ORDERS[0]

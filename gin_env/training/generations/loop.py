@@ -29,7 +29,7 @@ import torch
 from gin_env import agents
 from gin_env.agents.base import Agent
 from gin_env.agents.generations.bot import GenerationBot
-from gin_env.agents.generations.network import CandidateNetwork, load_network, save_network
+from gin_env.agents.generations.network import GenerationNetwork, load_network, save_network
 from gin_env.matches.matches import MatchResult, play_match
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.files import write_json
@@ -188,7 +188,7 @@ def _advance(
     returns = sum(int(np.isfinite(experience.returns).sum()) for experience in experiences)
     experiences = _remember(folder, settings, number, experiences)
     torch.manual_seed(settings.seed)
-    network = load_network(players[-1])[0] if players[-1].endswith(".safetensors") else CandidateNetwork()
+    network = load_network(players[-1])[0] if players[-1].endswith(".safetensors") else GenerationNetwork()
     total, seen = settings.epochs * sum(map(len, experiences)), 0
 
     def count(positions: int) -> None:

@@ -6,6 +6,8 @@ what is kept are those of `simulation` and `data_sets`; only the discards are th
 ``random-discard`` the data set equals that of `data_sets.generate`.
 """
 
+# mypy: disable-error-code="no-untyped-def,return-value"
+
 from __future__ import annotations
 
 from collections.abc import Callable
