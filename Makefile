@@ -1,7 +1,7 @@
 # `make test` and `make train` need nothing but Python (>= 3.11) and make: they set up .venv themselves.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 LINKS := build/links
 MINUTES ?= 6
 SCALE ?= 1
@@ -12,11 +12,12 @@ WORKERS ?= 2
 # A file is tested by one process, so that what it prepares is prepared once; torch need not fight for the cores.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: help install test test-long kernels lint coverage compatibility train bench soak mutants docs release-check clean
+.PHONY: help install test test-quick test-long kernels lint coverage compatibility train bench soak mutants docs docs-links release-check clean
 
 help:
 	@echo "make install install into .venv, editable"
 	@echo "make test    install into .venv, run the linters and all tests but the long ones"
+	@echo "make test-quick  the tests without the linters"
 	@echo "make test-long   the long tests: those that train, kill processes or start many of them"
 	@echo "make coverage    which lines and branches the tests run, kernels uncompiled"
 	@echo "make train   install into .venv, watch masked PPO learn for $(MINUTES) minutes"
@@ -25,6 +26,7 @@ help:
 	@echo "make soak    the checks that get better the longer they run: make soak SCALE=10"
 	@echo "make mutants   small changes of one module that its tests miss: MODULE=... TESTS=... MINUTES=..."
 	@echo "make docs    build the documentation site: docs/_build/html/index.html"
+	@echo "make docs-links  follow every link of the documentation to other sites"
 	@echo "make release-check   build wheel and source into dist, check, install and run them"
 	@echo "make lint    ruff and mypy only"
 	@echo "make clean   remove .venv and all caches"
@@ -32,9 +34,9 @@ help:
 # The tested versions are in constraints.txt. torch comes first, so that nothing pulls another build of it.
 $(VENV)/installed: pyproject.toml setup.py constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --constraint constraints.txt torch
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	touch $@
 
 install: $(VENV)/installed
@@ -51,6 +53,9 @@ lint: install
 # mypy leaves a core idle: the kernels that bots play by are compiled meanwhile, once for all processes of the tests.
 test:
 	$(MAKE) --jobs 2 lint kernels
+	$(PYTEST) -m "not long"
+
+test-quick: kernels
 	$(PYTEST) -m "not long"
 
 kernels: install
@@ -103,11 +108,15 @@ docs: install
 	$(BIN)/sphinx-build -W --keep-going -q -b html -c docs -d docs/_build/doctrees . docs/_build/html
 	@echo "the site is in docs/_build/html/index.html"
 
-# ADDRESS=https://github.com/OWNER/gin-env makes files to upload; another Python with PYTHON=python3.13.
+docs-links: install
+	$(BIN)/sphinx-build -q -b linkcheck -c docs -d docs/_build/doctrees . docs/_build/links
+
+# ADDRESS=https://github.com/OWNER/gin-env makes files to upload; TAG=vX.Y.Z refuses any
+# other version; another Python with PYTHON=python3.13.
 release-check:
 	$(PYTHON) -m venv .venv-release
 	.venv-release/bin/pip install --quiet build twine
-	.venv-release/bin/python docs/release.py $(ADDRESS)
+	.venv-release/bin/python docs/release.py $(ADDRESS) $(if $(TAG),--tag $(TAG))
 
 train: install
 	$(BIN)/python examples/ppo.py --minutes $(MINUTES)

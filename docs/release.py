@@ -1,14 +1,16 @@
-"""Builds the files of a release in dist/, and checks them as who installs them would: `make release-check`.
+"""Build the files of a release in dist/, then check and install them: `make release-check`.
 
 python docs/release.py                                     # a check; links in the README lead nowhere on PyPI
 python docs/release.py https://github.com/OWNER/gin-env    # to upload: links and project URLs lead there
+python docs/release.py https://github.com/OWNER/gin-env --tag v0.1.0    # refused if that is not the version
 
-It needs `build` and `twine`. The address stands nowhere in the repository: the README's links are relative,
-so that they work in a checkout, on GitHub and on the site, and become absolute only here.
+It needs `build` and `twine`. The repository does not contain its own address: the README's links are
+relative, so that they work in a checkout, on GitHub and on the site, and become absolute only here.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 import shutil
 import subprocess
@@ -66,9 +68,19 @@ def readme_code(readme: str) -> str:
     return readme.split("```python\n", 1)[1].split("```", 1)[0]
 
 
-def main(address: str | None) -> None:
+def check_tag(tag: str, version: str, changelog: str) -> None:
+    """Raise SystemExit unless a tag is the version, and the changelog has the date of its release."""
+    if tag != f"v{version}":
+        raise SystemExit(f"the tag {tag} is not the version: pyproject.toml says {version}")
+    if not re.search(rf"^## {re.escape(version)} \(\d{{4}}-\d\d-\d\d\)$", changelog, re.MULTILINE):
+        raise SystemExit(f"CHANGELOG.md has no line '## {version} (YYYY-MM-DD)'")
+
+
+def main(address: str | None, release_tag: str | None = None) -> None:
     """Build, check, install and run. Raises SystemExit, with what was printed, if something fails."""
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    if release_tag is not None:
+        check_tag(release_tag, version, (ROOT / "CHANGELOG.md").read_text())
     tracked, tag, dist = tracked_files(), f"v{version}", ROOT / "dist"
     shutil.rmtree(dist, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -111,4 +123,8 @@ def run(what: str, *command: str | Path, cwd: str | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else None)
+    parser = argparse.ArgumentParser(description="Build and check a release.")
+    parser.add_argument("address", nargs="?", help="of the repository; links of the README lead there")
+    parser.add_argument("--tag", help="refused unless it is v and the version")
+    arguments = parser.parse_args()
+    main(arguments.address, arguments.tag)

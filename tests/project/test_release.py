@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
+import subprocess
 import sys
 import tomllib
 
@@ -89,3 +91,61 @@ def test_the_oldest_python_is_the_one_that_is_required():
     named = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
     assert named == ["3.11", "3.12", "3.13", "3.14"]
     assert project["requires-python"] == f">={named[0]}"
+
+
+@pytest.mark.parametrize(
+    ("tag", "changelog", "reason"),
+    [
+        ("v0.2.0", "## 0.2.0 (2026-12-01)", "not the version"),
+        ("0.1.0", "## 0.1.0 (2026-12-01)", "not the version"),
+        ("v0.1.0", "## 0.1.0 (unreleased)", "YYYY-MM-DD"),
+    ],
+)
+def test_release_with_a_wrong_tag_or_no_date_is_refused(release, tag, changelog, reason):
+    with pytest.raises(SystemExit, match=reason):
+        release.check_tag(tag, "0.1.0", changelog)
+    release.check_tag("v0.1.0", "0.1.0", "# Changelog\n\n## 0.1.0 (2026-12-01)\n")
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+SCHEMAS = {
+    **dict.fromkeys(WORKFLOWS, "github-workflows"),
+    ROOT / ".github" / "dependabot.yml": "dependabot",
+    ROOT / ".readthedocs.yaml": "readthedocs",
+}
+
+
+@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
+def test_workflow_follows_its_schema(path):
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{SCHEMAS[path]}", path]
+    done = subprocess.run(check, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_workflows_run_make_targets_that_exist_and_need_no_secrets():
+    targets = set(re.findall(r"^([\w-]+):", text("Makefile"), re.MULTILINE))
+    called = set()
+    for path in WORKFLOWS:
+        workflow = path.read_text()
+        called |= set(re.findall(r"\bmake ([a-z-]+)", workflow)) | set(
+            re.findall(r"'(test[a-z-]*)'", workflow)
+        )
+        assert "secrets." not in workflow
+    assert called == {
+        "test",
+        "test-quick",
+        "test-long",
+        "compatibility",
+        "docs",
+        "docs-links",
+        "release-check",
+    }
+    assert called <= targets
+
+
+def test_supported_pythons_are_tested():
+    classifiers = tomllib.loads(text("pyproject.toml"))["project"]["classifiers"]
+    supported = re.findall(r"Python :: (3\.\d+)", " ".join(classifiers))
+    for name in ("tests.yml", "release.yml"):
+        matrix = re.search(r"python: (\[.*\])", text(f".github/workflows/{name}"))
+        assert json.loads(matrix[1]) == supported
