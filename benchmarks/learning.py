@@ -160,7 +160,7 @@ def strength(
     work: Work = Path("runs/strength"),
     out: Out = Path("results"),
 ) -> None:
-    """Train for so many minutes from each seed; all meet `simple`, the longest of ppo.py others too."""
+    """Train for `minutes` from each seed; all meet `simple`, the longest of ppo.py others too."""
     bots = [name for name in [*agents.quick_names(), "simple:knock_at=0"] if name not in ("random", "policy")]
     everyone = opponents.split("+") if opponents else bots
     rows: list[Row] = []

@@ -70,7 +70,7 @@ def of_the_example() -> Callable[[], Rates]:
 
 
 class FreeGames(GinRummyVecEnv):
-    """Games that cost nothing: after so many real steps their observations come again and again."""
+    """Games without cost: after a number of real steps their observations repeat."""
 
     REAL_STEPS = 32
 

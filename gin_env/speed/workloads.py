@@ -238,7 +238,7 @@ def aec_observe(wrapped: bool) -> Work:
 
 
 def single_env(opponent: str) -> Work:
-    """The Gymnasium environment, random legal actions of the learner; a round is 100 of her steps."""
+    """The Gymnasium environment, random legal actions of the learner; a round is 100 of its steps."""
     import gymnasium
 
     env = gymnasium.make("gin_env/GinRummy-v0", opponent=opponent).unwrapped

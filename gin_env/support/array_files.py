@@ -83,7 +83,7 @@ class ArrayFormat:
                 checksum = file[_CHECKSUM].tobytes() if _CHECKSUM in file else None
                 metadata = json.loads(text.tobytes())
                 if not isinstance(metadata, dict):
-                    raise TypeError("its metadata is no JSON object")
+                    raise TypeError("its metadata is not a JSON object")
                 kind, version = metadata.get("kind"), metadata.get("file_version")
                 # Of another kind or version there is no more to say about the arrays than that.
                 same = (kind, version) == (self.kind, self.version)

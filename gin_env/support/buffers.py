@@ -1,4 +1,4 @@
-"""Large arrays that are used again as soon as nobody else holds them."""
+"""Large arrays that are reused as soon as the caller has dropped them."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from typing import Any
 
 import numpy as np
 
-_ONLY_HERE = 3
+_UNSHARED = 3
 """References to an array that only `Buffers.take` knows: list, variable, and the argument of the count."""
 
 
 class Buffers:
-    """Gives arrays to write into; what was given is given again once the caller has dropped it.
+    """Arrays to write into, reused once the caller has dropped them.
 
-    Fresh memory costs more than writing into it: above 32 MB each array is mapped anew by the system, page
-    by page. An array that somebody still holds, or a view of it, is never touched.
+    Fresh memory costs more than writing into it: the system maps each array above 32 MB page by page. An array
+    is never reused while the caller holds a reference to it or to a view of it.
 
     Parameters
     ----------
     shape, dtype : of the arrays.
-    most : how many are kept for use again; a caller who holds more gets new ones.
+    max_kept : how many arrays are kept for reuse; further ones are new.
     """
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any, most: int = 3) -> None:
-        self._shape, self._dtype, self._most = shape, dtype, most
+    def __init__(self, shape: tuple[int, ...], dtype: Any, max_kept: int = 3) -> None:
+        self._shape, self._dtype, self._max_kept = shape, dtype, max_kept
         self._arrays: list[np.ndarray] = []
 
     def take(self) -> np.ndarray:
-        """An array of any content that nobody else holds."""
+        """Return an array with arbitrary content that nothing else refers to."""
         for array in self._arrays:
-            if sys.getrefcount(array) == _ONLY_HERE:
+            if sys.getrefcount(array) == _UNSHARED:
                 return array
         array = np.empty(self._shape, self._dtype)
-        self._arrays = [*self._arrays, array][-self._most :]
+        self._arrays = [*self._arrays, array][-self._max_kept :]
         return array

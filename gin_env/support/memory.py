@@ -1,4 +1,4 @@
-"""For programs that work on large arrays again and again: memory stays with the process."""
+"""Memory that stays with the process, for programs that repeatedly allocate large arrays."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _MEGABYTE = 2**20
 
 
 def keep_freed_memory() -> bool:
-    """Ask the C library to keep freed memory for the next array; returns whether it can.
+    """Ask the C library to keep freed memory for the next array, and return whether it can.
 
-    By default glibc gives large arrays back to the system as soon as they are freed, and gets the next one
-    anew, page by page: a training step, whose arrays are all of a few megabytes, then spends a third of its
-    time on pages. Elsewhere than on Linux with glibc nothing changes.
+    By default glibc returns large arrays to the system as soon as they are freed, and requests the next one
+    page by page: a training step with arrays of a few megabytes then spends a third of its time on pages. Only
+    glibc on Linux can keep them; elsewhere nothing changes.
     """
     if not sys.platform.startswith("linux"):
         return False

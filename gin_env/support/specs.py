@@ -82,7 +82,7 @@ def parse(text: str, kind: str = "bot") -> tuple[str, dict[str, Any]]:
         key, equals, value = (part.strip() for part in item.partition("="))
         if not equals or not key.isidentifier() or not value:
             raise ValueError(
-                f"{kind} {text!r}: {item!r} is no parameter; "
+                f"{kind} {text!r}: {item!r} is not a parameter; "
                 f"write {name}:key=value, or {name}:key=value,key=value"
             )
         if key in params:

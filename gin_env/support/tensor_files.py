@@ -157,7 +157,7 @@ def _open(path: str | Path, kind: str) -> Iterator[Any]:
     except TensorFileError:
         raise
     except (SafetensorError, OSError, ValueError) as error:
-        raise TensorFileError(f"{path} is no safetensors file, or is damaged ({error})") from error
+        raise TensorFileError(f"{path} is not a safetensors file, or is damaged ({error})") from error
 
 
 def _read_metadata(path: str | Path, file: Any) -> tuple[str, str, dict[str, Any]]:
@@ -172,11 +172,11 @@ def _read_metadata(path: str | Path, file: Any) -> tuple[str, str, dict[str, Any
         metadata = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise TensorFileError(
-            f"{path} is damaged: its description is no JSON that can be read ({error})"
+            f"{path} is damaged: its description is not valid JSON ({error})"
         ) from error
     if not isinstance(metadata, dict) or not isinstance(metadata.get("kind"), str):
         raise TensorFileError(
-            f"{path} does not say what it holds: its description is no JSON object with a kind"
+            f"{path} does not say what it holds: its description is not a JSON object with a kind"
         )
     if _short(metadata["kind"]) != metadata["kind"]:
         raise TensorFileError(f"{path} is damaged: what it holds is called {_short(metadata['kind'])}")

@@ -83,7 +83,7 @@ def test_estimators_are_made_by_name_and_bad_names_are_errors():
         estimators.make(3)
     with pytest.raises(TypeError, match=r"estimator 'bayes': unknown parameter 'alpha'; choose from table"):
         estimators.make("bayes:alpha=2")
-    with pytest.raises(ValueError, match="estimator 'bayes:table': 'table' is no parameter"):
+    with pytest.raises(ValueError, match="estimator 'bayes:table': 'table' is not a parameter"):
         estimators.make("bayes:table")
     with pytest.raises(ValueError, match="given twice"):
         estimators.make("bayes:least_observations=1", least_observations=2)

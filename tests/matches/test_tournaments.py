@@ -64,10 +64,10 @@ def test_values_can_be_written_and_read_back(value):
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("simple:", ValueError, r"bot 'simple:': '' is no parameter; write simple:key=value"),
-        ("simple:4", ValueError, "'4' is no parameter"),
-        ("simple:knock_at=", ValueError, "'knock_at=' is no parameter"),
-        ("simple:knock_at=4,", ValueError, "'' is no parameter"),
+        ("simple:", ValueError, r"bot 'simple:': '' is not a parameter; write simple:key=value"),
+        ("simple:4", ValueError, "'4' is not a parameter"),
+        ("simple:knock_at=", ValueError, "'knock_at=' is not a parameter"),
+        ("simple:knock_at=4,", ValueError, "'' is not a parameter"),
         ("simple:knock_at=4,knock_at=6", ValueError, "'knock_at' is given twice"),
         ("simple:knock=4", TypeError, "bot 'simple': unknown parameter 'knock'; choose from knock_at"),
         ("random:knock_at=4", TypeError, "bot 'random': unknown parameter 'knock_at'; it has none"),

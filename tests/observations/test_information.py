@@ -6,7 +6,9 @@ from functools import cache
 
 import numpy as np
 import pytest
-from game_from_view import Knowledge, expected_observation, reconstruct
+import reference_rules
+from environment_checks import vector_of
+from game_from_view import SeenGame, first_cards, game_from_view
 from played_positions import POLICIES, as_games, played, redealt, same_records
 
 from gin_env import agents, cards
@@ -15,15 +17,22 @@ from gin_env.observations.observation import LAYOUT
 
 pytestmark = pytest.mark.compiled
 
+PHASES = {
+    reference_rules.OFFER: OFFER,
+    reference_rules.STOCK_ONLY: STOCK_ONLY,
+    reference_rules.DRAW: DRAW,
+    reference_rules.DISCARD: DISCARD,
+    reference_rules.OVER: OVER,
+}
 every_policy = pytest.mark.parametrize("name", list(POLICIES))
 both_seats = pytest.mark.parametrize("player", [0, 1])
 
 
 @cache
-def reconstructed(name: str, player: int) -> list[Knowledge]:
-    """What the player can work out from her view at each position; slow, so once for all tests."""
+def seen_games(name: str, player: int) -> list[SeenGame]:
+    """The game that the player can rebuild from the view at each position; slow, so once for all tests."""
     play = played(name)
-    return [reconstruct(view) for view in play.games().views(np.arange(len(play.states)), player)]
+    return [game_from_view(view) for view in play.games().views(np.arange(len(play.states)), player)]
 
 
 @both_seats
@@ -78,28 +87,23 @@ def test_nothing_is_missing_from_the_view(name, player):
     """From her view alone she can work out the whole public course of the hand and her own first hand."""
     play = played(name)
     views = play.games().views(np.arange(len(play.states)), player)
-    for state, view, known in zip(play.states, views, reconstructed(name, player), strict=True):
+    for state, view, game in zip(play.states, views, seen_games(name, player), strict=True):
         public = state["public"]
         dealt = state["hidden"]["deck"][player : 2 * play.rules.hand_size : 2]
-        assert sorted(known.own_start) == sorted(dealt.tolist())
-        assert cards.mask_of(known.own) == state["private"]["hand"][player]
-        assert cards.mask_of(known.pile) == public["pile"]
-        if known.taken < 0 and known.pile:
-            assert known.pile[-1] == public["upcard"]
-        else:
-            assert public["upcard"] == -1
+        assert first_cards(view) == set(dealt.tolist())
+        assert cards.mask_of(game.hands[player]) == state["private"]["hand"][player]
+        assert cards.mask_of(game.pile) == public["pile"]
+        assert public["upcard"] == (-1 if game.upcard is None else game.upcard)
         for who in range(2):
-            assert cards.mask_of(known.by[who]) == public["discarded"][who]
-            assert cards.mask_of(known.declined[who]) == public["declined"][who]
-            assert cards.mask_of(known.shown[who]) == public["shown"][who]
-        for card in set(known.pile) - {int(public["first_upcard"])}:
-            assert known.came[card] == public["discard_turn"][card]
-        assert (known.phase, known.to_move) == (public["phase"], public["to_move"])
-        assert (known.stock, known.turn, known.taken) == (
-            public["stock_left"],
-            public["turn"],
-            public["taken"],
-        )
+            discarded = [card for card, (by, _) in game.discards.items() if by == who]
+            assert cards.mask_of(discarded) == public["discarded"][who]
+            assert cards.mask_of(game.declined[who]) == public["declined"][who]
+            assert cards.mask_of(game.shown[who]) == public["shown"][who]
+        for card, (_, turn) in game.discards.items():
+            assert turn == public["discard_turn"][card]
+        assert (PHASES[game.phase], game.to_move) == (public["phase"], public["to_move"])
+        assert (len(game.stock), game.turns) == (public["stock_left"], public["turn"])
+        assert public["taken"] == (-1 if game.taken is None else game.taken)
         assert view.rules == play.rules
         assert len(view.history()) == public["history_length"]
 
@@ -113,12 +117,7 @@ def test_the_observation_is_what_its_layout_says(name, player):
     views = play.games().views(everyone, player)
     observations = views.observations()
     assert observations.dtype == np.float32
-    expected = np.stack(
-        [
-            np.concatenate([part.reshape(-1) for part in expected_observation(known, view).values()])
-            for known, view in zip(reconstructed(name, player), views, strict=True)
-        ]
-    )
+    expected = np.stack([vector_of(game.observation(player)) for game in seen_games(name, player)])
     for part, where in LAYOUT.items():
         wrong = np.abs(observations[:, where.slice] - expected[:, where.slice]).max(axis=1) > 1e-6
         assert not wrong.any(), (part, views[int(wrong.argmax())].records)

@@ -52,7 +52,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def written_files(page: Path, until: str) -> dict[str, str]:
-    """The files that a page tells its reader to write, as they are when she comes to the block `until`."""
+    """The files that a page tells its reader to write, as they are at the block `until`."""
     told = page.read_text()
     told = told[: told.index(f"```python\n{until}```")]
     return dict(re.findall(r"`(\w+\.py)`[^`\n]*:\n\n```python\n(.*?)```", told, re.DOTALL))
@@ -95,7 +95,7 @@ def rows(page: str) -> dict[str, str]:
     ],
 )
 def test_code_runs_as_a_user_would_run_it(page, code, tmp_path):
-    """Each block alone, with the files that the page told her to write; its own warnings are errors."""
+    """Each block alone, with the files that the page says to write; its own warnings are errors."""
     for name, content in written_files(page, code).items():
         (tmp_path / name).write_text(content)
     done = subprocess.run(

@@ -142,7 +142,7 @@ def code_of(notebook: Path) -> list[dict]:
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
-def test_a_notebook_stores_what_it_printed_when_it_was_run_from_top_to_bottom(notebook):
+def test_notebook_stores_the_output_of_a_run_from_top_to_bottom(notebook):
     cells = code_of(notebook)
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
     outputs = [output for cell in cells for output in cell["outputs"]]

@@ -86,7 +86,7 @@ class Aec(Face):
         self.compare()
 
     def play(self, text: str | int) -> None:
-        """An integer: a legal action, an illegal one, or one that there is not."""
+        """An integer: a legal action, an illegal one, or an unknown one."""
         number = action(text) if isinstance(text, str) else text
         if self.over or self.game is None or number not in self.game.legal():
             self.play_illegal(number)
@@ -103,13 +103,13 @@ class Aec(Face):
         self.refused(self.env.step, number)
 
     def pay(self, mover: str, first: float, second: float) -> None:
-        """What the players got: the mover has seen what she got before."""
+        """What the players got: the mover has already seen the earlier reward."""
         self.rewards = dict(zip(PLAYERS, (first, second), strict=True))
         self.cumulative[mover] = 0.0
         self.cumulative = {agent: self.cumulative[agent] + self.rewards[agent] for agent in self.agents}
 
     def step(self, value: Any) -> None:
-        """What is no integer; None is right for an agent whose episode is over."""
+        """Anything but an integer; None is right for an agent whose episode is over."""
         if value is not None or not self.over or not self.agents:
             self.refused(self.env.step, value)
             return
@@ -122,7 +122,7 @@ class Aec(Face):
         self.compare()
 
     def look(self) -> None:
-        """Everything that may be asked at any time; the caller writes into what she was given."""
+        """Everything that may be asked at any time; the caller writes into the arrays it got."""
         if self.game is None:
             self.refused(self.env.observe, "player_0")
             self.refused(self.env.render)

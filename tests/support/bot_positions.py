@@ -13,7 +13,7 @@ def mask(text: str) -> int:
 
 
 def facing(hand: str, upcard: str, stock: str = "") -> Table:
-    """Player 0 holds the hand and is offered the upcard; her opponent holds some of the other cards."""
+    """Player 0 holds the hand and is offered the upcard; the opponent holds some of the other cards."""
     named = set(f"{hand} {upcard} {stock}".split())
     others = [text for text in cards.format(cards.FULL_DECK).split() if text not in named]
     return Table(hand, " ".join(others[::3][:10]), upcard, stock)

@@ -214,7 +214,7 @@ class FaceMachine(RuleBasedStateMachine):
 
 
 def run(kind: str, examples: int, steps: int, seed: int | None = None, shrink: bool = True) -> Counter[str]:
-    """Try so many sequences of so many calls; what happened in them. The first difference is raised.
+    """Try `examples` sequences of `steps` calls and count what happened. Raises the first difference.
 
     Without a seed the calls are the same each time. Shrinking a failure may take minutes.
     """

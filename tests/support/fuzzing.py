@@ -121,7 +121,7 @@ class Fuzzer:
         ]
 
     def run(self, calls: int) -> None:
-        """Make so many calls."""
+        """Make this number of calls."""
         for _ in range(calls):
             self.rng.choice(self.targets)()
 

@@ -61,7 +61,7 @@ class Situation:
 def _situation(
     knocker: int, hands: tuple[str, str], stock: str, outcome: str, won: bool, points: int, turns: int = 1
 ) -> Situation:
-    """The knocker, who has the first of the hands, begins: after two passes she draws from the stock."""
+    """The knocker, who has the first of the hands, begins: after two passes they draw from the stock."""
     hand_0, hand_1 = hands if knocker == 0 else hands[::-1]
     winner = knocker if won else 1 - knocker
     void = outcome == "void"

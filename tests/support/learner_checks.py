@@ -101,7 +101,7 @@ class LearnerFace(Face):
         return [action(text) if isinstance(text, str) else text for text in texts]
 
     def step(self, value: Any) -> None:
-        """What is no action, or no batch of actions."""
+        """Neither an action nor a batch of actions."""
         self.refused(self.env.step, value)
 
     def look(self) -> None:
@@ -163,7 +163,7 @@ class Single(LearnerFace):
         self.compare(observation, info, {})
 
     def play(self, text: str | int) -> None:
-        """An integer: a legal action, an illegal one, or one that there is not."""
+        """An integer: a legal action, an illegal one, or an unknown one."""
         table, [number] = self.tables[0], self.numbers((text,))
         loses = self.loses and 0 <= number < NUM_ACTIONS
         if table.over or not (loses or number in table.legal()):

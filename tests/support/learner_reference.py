@@ -108,7 +108,7 @@ class Table:
             self._play_opponent(pool)
 
     def step(self, number: int, pool: Pool) -> float:
-        """The learner's action and the replies; what she is paid. An illegal action loses."""
+        """Play the learner's action and the replies; return its reward. An illegal action loses."""
         assert self.game is not None
         if number in self.legal():
             self._play(number, pool)

@@ -1,4 +1,4 @@
-"""Hands played here and in OpenSpiel's gin_rummy at once: what may be done, and what it is worth.
+"""Hands played here and in OpenSpiel's gin_rummy in parallel: what may be done, and what it is worth.
 
 Known and meant differences: in OpenSpiel the card just taken from the pile may be discarded; a tie after a
 knock is an undercut here (25 points) and nothing in OpenSpiel; OpenSpiel ends a hand after 50 upcards taken;
@@ -34,7 +34,7 @@ def their_action(action: int) -> int:
 
 
 def compare(decisions: int, seed: int, bots: tuple[str, ...]) -> Counter[str]:
-    """Play at least so many decisions; how many there were of what. ``differences`` must be 0."""
+    """Play at least this number of decisions and count what happened. ``differences`` must be 0."""
     import pyspiel
 
     new_state = partial(pyspiel.load_game("gin_rummy").new_initial_state)
@@ -124,7 +124,7 @@ def _compare_end(games: Games, game: int, state: Any, counts: Counter[str]) -> N
 
 
 def _values(state: Any, knocker: int, known: dict[str, set[int]]) -> set[int]:
-    """What the hand can be worth to the knocker, by how she lays her melds, against the best defence."""
+    """The values of the hand to the knocker, by the melds laid, against the best defence."""
     if state.is_terminal():
         return {round(state.returns()[knocker])}
     key = str(state)

@@ -279,7 +279,7 @@ class Game:
         }
 
     def _uniform_estimate(self, player: int) -> dict[int, float]:
-        """1 for cards that the opponent is known to hold; the others that she holds are any unseen ones."""
+        """1 for cards that the opponent is known to hold; the rest of the hand is any of the unseen cards."""
         other = 1 - player
         known = self.shown[other]
         unseen = set(self.deck) - self.hands[player] - set(self.pile) - known

@@ -92,8 +92,8 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path):
         ({"counts": np.array([{}], object)}, "allow_pickle=False"),
         ({"scores": np.ones(3, np.float32)}, r"scores is float32 \(3,\) instead of float32 \(rows\)"),
         ({"scores": np.ones(2, np.float32)}, "its checksum does not fit"),
-        ({"metadata": text([])}, "its metadata is no JSON object"),
-        ({"metadata": text(None)}, "its metadata is no JSON object"),
+        ({"metadata": text([])}, "its metadata is not a JSON object"),
+        ({"metadata": text(None)}, "its metadata is not a JSON object"),
         ({"metadata": np.frombuffer(b"[" * 100_000, np.uint8)}, "or is damaged.*recursion"),
         ({"metadata": np.frombuffer(b"\xff{", np.uint8)}, "or is damaged.*decode"),
         ({"metadata": text({"seed": 3})}, "does not say what it is, not a small file"),
@@ -184,7 +184,7 @@ def test_a_checkpoint_of_impossible_settings_is_refused(tmp_path):
             Trainer.resume(path)
 
 
-def test_what_is_no_ordinary_file_or_unpacks_to_too_much_is_refused_before_it_is_read(tmp_path, monkeypatch):
+def test_irregular_and_too_large_files_are_refused_unread(tmp_path, monkeypatch):
     pipe = tmp_path / "pipe.npz"
     os.mkfifo(pipe)
     for path, message in (

@@ -55,7 +55,7 @@ def test_who_holds_many_gets_new_ones_and_few_are_kept():
 
 
 @pytest.mark.compiled
-def test_the_seat_keeps_observations_that_are_held_and_uses_dropped_ones_again():
+def test_seat_reuses_only_observations_that_the_caller_dropped():
     seat = LearnerSeat(4)
     seat.reset(seat.games.everyone, np.arange(4))
     first, rows = seat.observations(), seat.candidates()["candidate_rows"]

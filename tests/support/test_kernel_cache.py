@@ -242,7 +242,7 @@ def test_a_folder_that_others_may_write_is_found_at_any_height(tmp_path, place, 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
 def test_a_cache_that_others_may_write_is_refused(tmp_path):
-    """Whoever may write it may have this user run code."""
+    """Another user who can write it could run code as this user."""
     cache = tmp_path / "cache"
     cache.mkdir()
     cache.chmod(0o777)
@@ -273,10 +273,10 @@ def test_kernel_file_that_others_may_write_is_compiled_again(tmp_path, pattern, 
 
 
 def foreign_groups() -> list[int]:
-    """Groups that this user may give a folder to and that are not hers alone."""
+    """Groups that this user may give a folder to and that have other members."""
     groups = [number for number in (65534, *os.getgroups()) if not kernel_cache._is_private_group(number)]
     if os.getuid() and not (groups := groups[1:]):
-        pytest.skip("this user has no group but her own")
+        pytest.skip("this user has only a private group")
     return groups
 
 

@@ -52,7 +52,7 @@ def take_away(cluster) -> None:
     cluster.remove_node(node, allow_graceful=False)
 
 
-def test_results_come_in_the_order_of_the_tasks_and_errors_are_those_of_the_function(crew):
+def test_results_are_in_task_order_and_errors_are_the_functions(crew):
     assert list(crew.map(square, range(20))) == [number**2 for number in range(20)]
     with pytest.raises(ValueError, match=r"^the task is wrong$"):
         list(crew.map(fail, [0]))

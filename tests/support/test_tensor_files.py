@@ -53,11 +53,11 @@ def test_tensors_and_metadata_come_back(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (lambda whole: whole[:-20], "is no safetensors file, or is damaged"),
+        (lambda whole: whole[:-20], "is not a safetensors file, or is damaged"),
         (lambda whole: whole[:-3] + b"\1\2\3", "its checksum does not fit"),
         (lambda whole: whole.replace(b'\\"seed\\": 3', b'\\"seed\\": 4'), "its checksum does not fit"),
-        (lambda whole: b"no tensors at all", "is no safetensors file"),
-        (lambda whole: b"", "is no safetensors file"),
+        (lambda whole: b"no tensors at all", "is not a safetensors file"),
+        (lambda whole: b"", "is not a safetensors file"),
     ],
 )
 def test_damage_is_found(tmp_path, content, message):

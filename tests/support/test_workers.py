@@ -137,7 +137,7 @@ def test_all_workers_are_the_cores_that_the_process_may_use(monkeypatch):
     ],
 )
 @pytest.mark.parametrize("command", ["match", "tournament"])
-def test_the_commands_ask_for_workers_and_for_ray_with_or_without_an_address(
+def test_commands_pass_on_workers_and_the_address_of_ray(
     monkeypatch, command, options, expected
 ):
     asked = []
@@ -166,7 +166,7 @@ def test_without_ray_the_error_says_what_to_install():
 
 
 @pytest.mark.long
-def test_processes_give_results_in_the_order_of_the_tasks_and_stop_when_nobody_asks(two):
+def test_processes_give_results_in_task_order_until_nobody_asks(two):
     assert list(two.map(square, range(20))) == [number**2 for number in range(20)]
     results = two.map(square, itertools.count())
     assert list(itertools.islice(results, 5)) == [0, 1, 4, 9, 16]

@@ -6,7 +6,7 @@ python -m venv old && old/bin/pip install pettingzoo==1.26.1 rlcard==1.0.5 pygam
 old/bin/python tests/support/v4_games.py tests/data/gin_rummy_v4.npz --seeds 18
 
 Three kinds of players, with random numbers of their own, take turns from seed to seed: "random" takes any
-legal action; "tidy" discards to the least deadwood and knocks half of the time that she may; "patient" does
+legal action; "tidy" discards to the least deadwood and knocks half of the time; "patient" does
 not knock, so that gins are there too. Each seed gives two games: `reset(seed=...)`, then `reset()`. A
 `reset(seed=...)` makes a new RLCard game, which pays 0.2 for a knock and 1 for gin whatever the keywords say;
 every second seed is therefore set in the RLCard game itself, where the keywords stay in force.

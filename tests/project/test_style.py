@@ -1,0 +1,113 @@
+"""Names of tests and classes, and turns of phrase that do not come back."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MAX_TEST_NAME = 69
+
+UNUSUAL = re.compile(
+    r"\b(so many|so manieth|anew|of late|by lot|go(es|ne)? on with|went on with|whoever|dearest"
+    r"|(?<!there )is no (?!longer\b|more\b)[a-z]+|that there (is|are) no\w*|names the decks"
+    r"|she|hers?|herself|he|his|him|himself)\b",
+    re.IGNORECASE,
+)
+
+KNOWN_WORDS: dict[str, int] = {
+    "agents": 6,
+    "agents/cfr": 6,
+    "agents/generations": 1,
+    "agents/policies": 3,
+    "agents/search": 38,
+    "docs": 4,
+    "docs/results": 3,
+    "examples/frameworks": 3,
+    "gin_env/commands": 13,
+    "gin_env/envs": 1,
+    "gin_env/estimators": 47,
+    "gin_env/game": 22,
+    "gin_env/reproduce": 12,
+    "gin_env/solvers": 14,
+    "gin_env/training": 21,
+    "gin_env/ui": 29,
+    "tests/agents": 34,
+    "tests/envs": 5,
+    "tests/estimators": 17,
+    "tests/game": 15,
+    "tests/matches": 5,
+    "tests/observations": 11,
+    "tests/records": 2,
+    "tests/reproduce": 2,
+    "tests/training": 15,
+    "tests/ui": 13,
+    "tests/wrappers": 1,
+}
+"""Folder -> how many turns of phrase are left in it; the numbers may only become smaller."""
+
+KNOWN_LONG_NAMES: dict[str, int] = {
+    "tests/agents": 9,
+    "tests/estimators": 5,
+    "tests/game": 17,
+    "tests/observations": 5,
+    "tests/reproduce": 2,
+    "tests/training": 13,
+    "tests/ui": 9,
+    "tests/wrappers": 6,
+}
+"""Folder -> how many tests in it have long names; likewise."""
+
+KNOWN_CLASSES = {"raw_env", "Claim", "Settings", "Trainer", "Trained", "Choice"}
+"""Public class names that occur twice; only `raw_env`, which is PettingZoo's name, may stay."""
+
+
+def tracked(*patterns: str) -> list[str]:
+    """Files that git tracks; the test is skipped in a copy without git."""
+    done = subprocess.run(["git", "-C", ROOT, "ls-files", *patterns], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    return [name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def folder_of(name: str) -> str:
+    return "/".join(name.split("/")[:-1][:2]) or "."
+
+
+def more_than(counts: Counter[str], known: dict[str, int]) -> dict[str, int]:
+    return {folder: count for folder, count in counts.items() if count > known.get(folder, 0)}
+
+
+def test_names_of_tests_are_short():
+    long = Counter(
+        folder_of(name)
+        for name in tracked("tests/*.py")
+        for node in ast.walk(ast.parse((ROOT / name).read_text()))
+        if isinstance(node, ast.FunctionDef)
+        and node.name.startswith("test_")
+        and len(node.name) > MAX_TEST_NAME
+    )
+    assert more_than(long, KNOWN_LONG_NAMES) == {}
+
+
+def test_public_class_names_are_unique():
+    names = Counter(
+        node.name
+        for name in tracked("gin_env/*.py", "agents/*.py", "wrappers/*.py")
+        for node in ast.parse((ROOT / name).read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert {name for name, count in names.items() if count > 1} <= KNOWN_CLASSES
+
+
+def test_text_has_no_unusual_turns_of_phrase():
+    words: Counter[str] = Counter()
+    for name in tracked("*.py", "*.md", "*.toml", "Makefile"):
+        if not name.startswith("results/") and name != "tests/project/test_style.py":
+            words[folder_of(name)] += len(UNUSUAL.findall((ROOT / name).read_text()))
+    assert more_than(words, KNOWN_WORDS) == {}
