@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 from bot_positions import choices, holding
 
 from gin_env import agents, cards, estimators
-from gin_env.agents.hand_strength.bots import OffensiveBot
+from gin_env.agents.hand_strength.bots import BalancedBot, OffensiveBot
 from gin_env.agents.hand_strength.networks import build
 from gin_env.agents.hand_strength.weights import save_network
 from gin_env.batch import Games
@@ -87,9 +89,10 @@ def test_balanced_weighs_value_and_risk(deadwood_network):
     }
 
 
-def test_suits_can_be_averaged(random_network):
+@pytest.mark.parametrize("kind", [OffensiveBot, partial(BalancedBot, risk_weight=0.0)])
+def test_suits_can_be_averaged(random_network, kind):
     """Averaged over their orders, suits have no names: a hand with suits swapped gets the same discard."""
-    bot = OffensiveBot(random_network, average_suits=True)
+    bot = kind(random_network, average_suits=True)
     first = holding("4H 5H 9H 2C 3D TS JD QD 8C 7S", "AD", "KH")
     second = holding("4S 5S 9S 2H 3C TD JC QC 8H 7D", "AC", "KS")  # H -> S -> D -> C -> H
     moved = dict(zip("HSDC", "SDCH", strict=True))

@@ -142,6 +142,21 @@ def test_it_plays_another_action_when_that_is_surely_better(monkeypatch):
     assert bot.act(view)[0] == tried[1]
 
 
+def test_a_smaller_but_surer_gain_is_preferred(monkeypatch):
+    bot = SearchBot(64)
+    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 2)
+    tried = bot.likeliest(view).tolist()
+
+    def gains(view, worlds, actions):
+        """The second gains 0.3 on average, in worlds that differ much; the third surely gains 0.2."""
+        noise = np.tile([-1.0, 1.0], len(worlds) // 2)
+        worth = {tried[0]: 0 * noise, tried[1]: 0.3 + noise, tried[2]: 0.2 + 0.001 * noise}
+        return np.stack([worth.get(action, -0.5 + 0 * noise) for action in actions.tolist()])
+
+    monkeypatch.setattr(bot, "gains", gains)
+    assert bot.act(view)[0] == tried[2]
+
+
 def test_an_action_that_is_surely_worse_is_tried_no_longer(monkeypatch):
     bot = SearchBot(128)
     view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 2)

@@ -83,6 +83,14 @@ def test_tonic_keeps_cards_near_runs_while_the_card_between_may_come():
     )
 
 
+@pytest.mark.parametrize(("turns", "discard"), [(0, "8H"), (1, "8H"), (2, "9C")])
+@pytest.mark.parametrize("pair_turns", [0, 2, 6])
+def test_tonic_keeps_cards_near_runs_in_turns_1_and_2_only(turns, discard, pair_turns):
+    """The turns in which it draws for pairs are another parameter."""
+    table = later(holding("5C 6C 7C 9C 8H 2D 2S AS AD 4S", drawn="3H", upcard="KH"), turns)
+    assert choices(table, "tonic", pair_turns=pair_turns) == {discard}
+
+
 def test_tonic_keeps_what_the_opponent_desires():
     unmelded = mask("7H 8H 2C KD")
     assert tonic.desired_cards(unmelded, mask("7C 7S")) == mask("7H")

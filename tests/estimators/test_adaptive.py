@@ -7,6 +7,7 @@ import pytest
 
 from gin_env import agents, estimators
 from gin_env.batch import Games
+from gin_env.estimators.base import advance_slots
 from gin_env.game.rules import Rules
 from gin_env.matches.matches import play_match
 from gin_env.reproduce.experiments import adaptive
@@ -89,3 +90,34 @@ def test_a_player_with_a_memory_is_compared_with_itself_without():
     assert (alone["won"], row["won"], row["more"]) == (37.5, 62.5, 25.0)
     assert row["more_low"] > 0
     assert (row["log_loss_before"], row["log_loss_after"]) == (0.5, None)
+
+
+def test_games_with_very_different_evidence_are_mixed_apart():
+    """exp(-1000) is 0: weights are scaled by the largest of each game, not of the batch."""
+    estimator = estimators.make("ensemble:switching=adaptive,members=bayes+uniform")
+    view, _ = first_views(2)
+    memory = estimator.new_memory(2)
+    memory["scores"] = [[-1000.0, -1001.0], [0.0, 1.0]]
+    estimates = estimator.advance(view, memory)
+    assert np.isfinite(estimates).all()
+    for game in range(2):
+        alone = memory[game : game + 1].copy()
+        assert np.array_equal(estimator.advance(view[[game]], alone)[0], estimates[game])
+
+
+def test_memory_in_slots_learns_as_memory_of_its_own():
+    """Environments keep one memory for all seats, of which some slots are advanced at a time."""
+    estimator = estimators.make("ensemble:switching=adaptive,members=bayes+logistic")
+    games, bot = Games(3), agents.make("simple")
+    games.start(games.everyone, np.zeros(3, np.uint64), games.everyone.astype(np.uint64))
+    whole, own = estimator.new_memory(8), estimator.new_memory(3)
+    slots = np.array([6, 1, 4])
+    for _ in range(30):
+        views = games.views(games.everyone, 0)
+        estimates = advance_slots(estimator, views, np.zeros(3, np.uint64), whole, slots)
+        assert np.array_equal(estimates, estimator.advance(views, own))
+        running = games.everyone[~games.done]
+        games.play(running, bot.act(games.views(running)))
+    assert own["scores"].any()
+    assert np.array_equal(whole["scores"][slots], own["scores"])
+    assert not whole["scores"][[0, 2, 3, 5, 7]].any()
