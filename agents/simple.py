@@ -79,7 +79,7 @@ class SimpleBot:
             both_seats,
             self.knock_limits,
             games.whole_game,
-            games.win_reward,
+            games.pays,
             games.rewards,
             games.done,
             games.results,
@@ -176,7 +176,7 @@ def _act(views, limits, actions):
 
 
 @kernel
-def _play_turns(state, games, both_seats, knock_limits, whole_game, win_reward, rewards, done, results):
+def _play_turns(state, games, both_seats, knock_limits, whole_game, pays, rewards, done, results):
     """Play; or return the position of a game in which nobody is to move, with nothing played. -1: played."""
     for k in range(len(games)):
         if games[k] < 0 or games[k] >= len(state) or state[games[k]].public.phase == OVER:
@@ -191,7 +191,7 @@ def _play_turns(state, games, both_seats, knock_limits, whole_game, win_reward, 
             limit = knock_limits[own_turn(public)]
             random = decision_random(game, player)
             action = simple_action(public, game.private[player], player, random, limit)
-            reward, over = play_and_score(game, action, whole_game, win_reward, results[index])
+            reward, over = play_and_score(game, action, whole_game, pays, results[index])
             rewards[index] += reward
             done[index] = over
             if results[index].ended or (public.to_move != mover and not both_seats):

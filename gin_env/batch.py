@@ -23,6 +23,7 @@ from gin_env.game.cards import NUM_CARDS
 from gin_env.game.deals import check_dealer, check_deck
 from gin_env.game.engine import (
     deal,
+    final_score,
     game_is_over,
     game_winner,
     is_legal,
@@ -45,9 +46,10 @@ from gin_env.support.checks import check_integer, is_integer, result_array
 from gin_env.support.compilation import kernel
 
 Episode: TypeAlias = Literal["hand", "game"]
-Reward: TypeAlias = Literal["points", "win"]
+Reward: TypeAlias = Literal["points", "win", "score"]
 EPISODES: tuple[Episode, ...] = get_args(Episode)
 REWARDS: tuple[Reward, ...] = get_args(Reward)
+PAY_POINTS, PAY_WIN, PAY_SCORE = range(3)  # `Games.pays` in the kernels
 POINTS_SCALE = 100
 """``reward="points"`` pays the points of a hand divided by this."""
 
@@ -77,7 +79,8 @@ class Games:
     num_games : at least 1.
     rules : default `Rules()`.
     episode : ``"hand"`` ends an episode with each hand, ``"game"`` when a player reaches the target score.
-    reward : ``"points"`` pays each hand's points / 100; ``"win"`` pays 1 for the won episode (0 if void).
+    reward : ``"points"`` pays each hand's points / 100; ``"win"`` pays 1 for the won episode (0 if void);
+        ``"score"``, for whole games, pays the final margin / 100, boxes and bonuses included.
 
     Attributes
     ----------
@@ -107,9 +110,11 @@ class Games:
             raise ValueError(f"unknown episode {episode!r}; choose from {', '.join(EPISODES)}")
         if reward not in REWARDS:
             raise ValueError(f"unknown reward {reward!r}; choose from {', '.join(REWARDS)}")
+        if reward == "score" and episode != "game":
+            raise ValueError("reward 'score' needs episode='game': only a game has a final score")
         self.rules = rules if rules is not None else Rules()
         self.whole_game = episode == "game"
-        self.win_reward = reward == "win"
+        self.pays = REWARDS.index(reward)
         self.state = np.zeros(num_games, STATE)
         self.state["public"]["rules"] = self.rules.record()
         self.state["public"]["phase"] = OVER
@@ -329,7 +334,7 @@ class Games:
             games,
             actions,
             self.whole_game,
-            self.win_reward,
+            self.pays,
             self.rewards,
             self.done,
             self.results,
@@ -505,7 +510,7 @@ def _keep_waiting(state, done, games, player, waiting):
 
 
 @kernel
-def play_and_score(game, action: int, whole_game: bool, win_reward: bool, result):
+def play_and_score(game, action: int, whole_game: bool, pays: int, result):
     """Play one legal action; return (player 0's reward, the episode is over).
 
     Fills `result` (a `HAND_RESULT` record) and deals on within a game of several hands.
@@ -522,7 +527,10 @@ def play_and_score(game, action: int, whole_game: bool, win_reward: bool, result
     result.turns = public.turn
     result.dealer = public.dealer
     over = not whole_game or game_is_over(public)
-    if win_reward:
+    if pays == PAY_SCORE:
+        margin = final_score(public, 0) - final_score(public, 1)
+        reward = margin / POINTS_SCALE if over else 0.0
+    elif pays == PAY_WIN:
         winner = game_winner(public) if whole_game else public.winner
         reward = 0.0 if winner < 0 or not over else 1.0 - 2.0 * winner
     else:
@@ -533,9 +541,9 @@ def play_and_score(game, action: int, whole_game: bool, win_reward: bool, result
 
 
 @kernel
-def _play(state, games, actions, whole_game, win_reward, rewards, done, results):
+def _play(state, games, actions, whole_game, pays, rewards, done, results):
     for k in range(len(games)):
         game = games[k]
-        reward, over = play_and_score(state[game], actions[k], whole_game, win_reward, results[game])
+        reward, over = play_and_score(state[game], actions[k], whole_game, pays, results[game])
         rewards[game] += reward
         done[game] = over

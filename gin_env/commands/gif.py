@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gin_env.commands.options import BOT_HELP, Seed
+from gin_env.commands.options import BOT_HELP, RulesOption, Seed
 from gin_env.support.atomic import check_targets
 
 app = typer.Typer()
@@ -22,6 +22,7 @@ def gif(
     b: Annotated[str, typer.Argument(help="Its opponent, above.")],
     file: Annotated[Path, typer.Argument(help="The file to write (.gif).")],
     seed: Seed = 0,
+    rules: RulesOption = None,
     width: Annotated[int, typer.Option(help="Width in pixels; it is two thirds as high.")] = 720,
     seconds: Annotated[
         float, typer.Option(help="How long each picture is shown; the last one 5 at least.")
@@ -32,6 +33,6 @@ def gif(
     from gin_env.ui.animation import check_gif, hand_pictures, write_gif
 
     check_gif(file, seconds)
-    pictures = list(hand_pictures(a, b, seed, width=width))
+    pictures = list(hand_pictures(a, b, seed, rules, width))
     write_gif(pictures, file, seconds)
     typer.echo(f"{len(pictures) - 1} actions, {file.stat().st_size / 1e6:.2f} MB, written to {file}")

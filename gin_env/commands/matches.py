@@ -19,6 +19,7 @@ from gin_env.commands.options import (
     Ray,
     Record,
     Resume,
+    RulesOption,
     SecretSeed,
     WorkerCount,
     resumable,
@@ -68,6 +69,7 @@ def match(
     ] = 10_000,
     seed: SecretSeed = None,
     hands: Hands = False,
+    rules: RulesOption = None,
     confidence: Confidence = 0.95,
     json: Json = None,
     deals: Annotated[
@@ -87,7 +89,15 @@ def match(
     unit: Episode = "hand" if hands else "game"
     with workers_of(workers, ray) as crew, tqdm(total=games, unit=unit, smoothing=0.1) as progress:
         result = play_match(
-            a, b, games, seed, episode=unit, progress=progress.update, record=record, workers=crew
+            a,
+            b,
+            games,
+            seed,
+            rules=rules,
+            episode=unit,
+            progress=progress.update,
+            record=record,
+            workers=crew,
         )
     typer.echo(result.summary(confidence))
     if record is not None:
@@ -115,6 +125,7 @@ def tournament(
     games: Annotated[int, typer.Option(help="Number of games for each pair, even.")] = 2000,
     seed: SecretSeed = None,
     hands: Hands = False,
+    rules: RulesOption = None,
     confidence: Confidence = 0.95,
     json: Json = None,
     csv: Annotated[Path | None, typer.Option(help="Write a line for each pair to this file as CSV.")] = None,
@@ -145,6 +156,7 @@ def tournament(
                 games,
                 seed,
                 episode=unit,
+                rules=rules,
                 confidence=confidence,
                 progress=progress.update,
                 log=log,

@@ -28,6 +28,28 @@ SecretSeed = Annotated[
     ),
 ]
 Hands = Annotated[bool, typer.Option("--hands", help="Play single hands, not games to 100 points.")]
+
+
+def _rules(text: str) -> Any:
+    from gin_env.game.rules import Rules
+
+    try:
+        return Rules.parse(text)
+    except (ValueError, TypeError) as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+RulesOption = Annotated[
+    Any,
+    typer.Option(
+        "--rules",
+        parser=_rules,
+        metavar="NAME|RULE=VALUE,...",
+        help="Rules to play by: a preset, such as `oklahoma`, or single rules, such as "
+        "`knock_limit=7,oklahoma=true` (docs/rules.md).",
+        show_default="eaai",
+    ),
+]
 Confidence = Annotated[float, typer.Option(help="Confidence of the Wilson intervals.")]
 Resume = Annotated[
     bool,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gin_env.commands.options import BOT_HELP, is_terminal
+from gin_env.commands.options import BOT_HELP, RulesOption, is_terminal
 
 app = typer.Typer()
 
@@ -25,6 +25,7 @@ def play(
     seed: Annotated[
         int | None, typer.Option(help="Random seed: the same deals again; default: fresh deals.")
     ] = None,
+    rules: RulesOption = None,
     save: Annotated[
         Path | None,
         typer.Option(help="Where the game is kept until it is over; default: a file of your own."),
@@ -78,11 +79,13 @@ def play(
     if resume:
         if seed is not None:
             raise ValueError("--resume goes on with the deals of the kept game: leave --seed out")
+        if rules is not None:
+            raise ValueError("--resume continues the game with its own rules: leave --rules out")
         if not save.exists():
             raise FileNotFoundError(f"there is no game to go on with at {save}")
         game = HumanGame.load(save, opponent)
     else:
-        game = HumanGame(opponent or "tonic", seed)
+        game = HumanGame(opponent or "tonic", seed, rules)
     recorder = Recorder(record) if record is not None else None
 
     def finished(done: HumanGame) -> None:

@@ -28,7 +28,7 @@ class EnvironmentState:
 
 def games_setting(games: Games) -> tuple[Any, ...]:
     """Return what two batches must have in common to exchange states."""
-    return len(games), games.rules, games.whole_game, games.win_reward
+    return len(games), games.rules, games.whole_game, games.pays
 
 
 def copy_games(games: Games) -> dict[str, Any]:

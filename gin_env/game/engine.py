@@ -5,14 +5,18 @@ A hand of Gin Rummy here:
 1. Each player is dealt `hand_size` cards, one card is turned up, the rest is the stock.
 2. The upcard is offered to the non-dealer, then to the dealer; if both pass, the non-dealer draws from the
    stock. From then on a turn is a draw (stock or upcard) and a discard.
-3. The card just taken from the pile may not be discarded in the same turn.
+3. The card just taken from the pile must not be discarded in the same turn.
 4. With a discard that leaves deadwood of at most `public.knock_limit` the player may knock. Nobody has to,
-   not even with gin.
+   not even with gin. The limit is `Rules.knock_limit`; with `oklahoma` the first upcard lowers it.
 5. A turn starts only while the stock holds more than `stock_floor` cards; otherwise the hand is void.
 6. After a knock both melds are laid optimally (`gin_env.game.melds`).
-7. Gin scores `gin_bonus` + the defender's deadwood, without lay-offs. A knocker below the defender scores the
-   difference; otherwise, ties included, the defender scores `undercut_bonus` + the difference.
-8. The deal alternates after every scored hand; after a void hand the same dealer deals again.
+7. Gin scores `gin_bonus` + the defender's deadwood, without lay-offs; big gin, with eleven melded cards,
+   scores `big_gin_bonus` instead, if it is not 0. A knocker below the defender scores the difference;
+   otherwise, ties included with `undercut_on_tie`, the defender scores `undercut_bonus` + the difference.
+   With `spades_double` these points double if the first upcard was a spade. The winner gets a box.
+8. `next_dealer` deals after a scored hand, `void_dealer` after a void one.
+9. A game ends when a player has `target_score` points. The final score adds `box_bonus` for each box,
+   `game_bonus` to the winner, and the shutout if the loser has no points.
 
 ``game`` is one record of `state.STATE`, changed in place; ``public`` and ``private`` are its parts. The batch
 kernels (`gin_env.batch`), the bots' rollouts and all environments loop over these functions.
@@ -28,8 +32,17 @@ from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, NUM_ACTIONS, PA
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, write_ones
 from gin_env.game.history import first_mover
 from gin_env.game.melds import best_set_cards, defender_deadwood, min_deadwood, run_cards, unmelded_value
-from gin_env.game.rules import cards_in_deck, stock_after_deal
+from gin_env.game.rules import (
+    NEXT_ALTERNATE,
+    NEXT_WINNER,
+    VOID_OTHER,
+    cards_in_deck,
+    limit_of_hand,
+    points_double,
+    stock_after_deal,
+)
 from gin_env.game.state import (
+    BIG_GIN,
     DISCARD,
     DRAW,
     GIN,
@@ -64,8 +77,8 @@ from gin_env.support.compilation import kernel
 def start_episode(game, seed: int, episode: int, twin: bool) -> None:
     """Begin a new game under the rules already in place: scores 0, random dealer, first hand dealt.
 
-    The `twin` of an episode has the same dealer and the same decks but for the names of the suits, which the
-    rules do not know, and breaks ties with numbers of its own.
+    The `twin` of an episode has the same dealer and the same decks with their suits permuted, and breaks
+    ties with numbers of its own. Spades remain spades where the rules distinguish them.
     """
     hidden = game.hidden
     hidden.deal_key = episode_key(seed, episode, DEALS)
@@ -74,8 +87,9 @@ def start_episode(game, seed: int, episode: int, twin: bool) -> None:
         hidden.decision_keys[player] = episode_key(seed, episode, DECISIONS + np.uint64(2 * twin + player))
     hidden.decisions = 0
     public = game.public
-    public.scores[0] = 0
-    public.scores[1] = 0
+    for player in range(2):
+        public.scores[player] = 0
+        public.boxes[player] = 0
     public.hand_number = 0
     public.dealer = below(mix(stream(hidden.deal_key, 0, DEALER), 0), 2)
     shuffle(game)
@@ -86,11 +100,22 @@ def start_episode(game, seed: int, episode: int, twin: bool) -> None:
 def start_next_hand(game) -> None:
     """Deal the next hand of the same game (rule 8)."""
     public = game.public
-    if public.outcome != VOID:
-        public.dealer = 1 - public.dealer
+    public.dealer = next_dealer(public)
     public.hand_number += 1
     shuffle(game)
     deal(game)
+
+
+@kernel
+def next_dealer(public) -> int:
+    """Return the dealer of the next hand, at the end of a hand (rule 8)."""
+    if public.outcome == VOID:
+        other = public.rules.void_dealer == VOID_OTHER
+    elif public.rules.next_dealer == NEXT_ALTERNATE:
+        other = True
+    else:
+        other = (public.winner != public.dealer) == (public.rules.next_dealer == NEXT_WINNER)
+    return 1 - public.dealer if other else np.int64(public.dealer)
 
 
 @kernel
@@ -104,7 +129,8 @@ def shuffle(game) -> None:
     hidden, hand_number = game.hidden, game.public.hand_number
     shuffle_cards(deck, size, stream(hidden.deal_key, hand_number, DECK))
     if hidden.twin:
-        order = other_suit_order(rules.suits, stream(hidden.deal_key, hand_number, SUITS))
+        key = stream(hidden.deal_key, hand_number, SUITS)
+        order = other_suit_order(rules.suits, key, rules.spades_double)
         for index in range(size):
             card = deck[index]
             deck[index] = order[card // NUM_RANKS] * NUM_RANKS + card % NUM_RANKS
@@ -129,7 +155,8 @@ def deal(game) -> None:
         public.deadwood[player] = 0
     upcard = deck[2 * rules.hand_size]
     public.first_upcard = upcard
-    public.knock_limit = rules.knock_limit
+    public.knock_limit = limit_of_hand(rules, upcard)
+    public.points_double = points_double(rules, upcard)
     public.upcard = upcard
     public.taken = NO_CARD
     public.pile = card_bit(upcard)
@@ -197,7 +224,7 @@ def may_draw_upcard(public) -> bool:
 
 @kernel
 def illegality(public, private, action: int) -> int:
-    """Why the player to move, whose private part this is, may not do this; `LEGAL` (0) if she may."""
+    """Why the player to move, whose private part this is, must not do this; `LEGAL` (0) if they may."""
     if action < 0 or action >= NUM_ACTIONS:
         return NO_SUCH_ACTION
     if public.phase == OVER:
@@ -268,7 +295,7 @@ def play(game, action: int) -> None:
     else:
         _discard(public, game.private[player], action % NUM_CARDS)
         if action >= KNOCK:
-            _settle_knock(public, game.private)
+            _settle_knock(public, game.private, action % NUM_CARDS)
         elif public.turn >= public.rules.max_turns or public.stock_left <= public.rules.stock_floor:
             public.outcome = VOID
             public.phase = OVER
@@ -321,8 +348,9 @@ def _discard(public, private, card: int) -> None:
 
 
 @kernel
-def _settle_knock(public, private) -> None:
-    """Melding, laying off and scoring after a knock (rules 6 and 7)."""
+def _settle_knock(public, private, discard: int) -> None:
+    """Melding, laying off and scoring after a knock with this discard (rules 6 and 7)."""
+    rules = public.rules
     knocker = public.to_move
     defender = 1 - knocker
     hand = np.int64(private[knocker].hand)
@@ -331,23 +359,31 @@ def _settle_knock(public, private) -> None:
     knocker_deadwood = unmelded_value(hand & ~sets)
     if knocker_deadwood == 0:
         defender_left = min_deadwood(defence)
-        public.outcome = GIN
+        big = rules.big_gin_bonus > 0 and min_deadwood(hand | card_bit(discard)) == 0
+        public.outcome = BIG_GIN if big else GIN
         public.winner = knocker
-        public.points = public.rules.gin_bonus + defender_left
+        points = np.int64(rules.big_gin_bonus if big else rules.gin_bonus) + defender_left
     else:
         defender_left = defender_deadwood(run_cards(hand & ~sets), sets, defence)
-        if knocker_deadwood < defender_left:
+        won = knocker_deadwood < defender_left
+        if won or (knocker_deadwood == defender_left and not rules.undercut_on_tie):
             public.outcome = KNOCK_WON
             public.winner = knocker
-            public.points = defender_left - knocker_deadwood
+            points = defender_left - knocker_deadwood
         else:
             public.outcome = UNDERCUT
             public.winner = defender
-            public.points = public.rules.undercut_bonus + knocker_deadwood - defender_left
+            points = np.int64(rules.undercut_bonus) + knocker_deadwood - defender_left
     public.knocker = knocker
     public.deadwood[knocker] = knocker_deadwood
     public.deadwood[defender] = defender_left
+    if public.points_double:
+        points *= 2
+    if rules.immediate_boxes:
+        points += rules.box_bonus
+    public.points = points
     public.scores[public.winner] += public.points
+    public.boxes[public.winner] += 1
     public.phase = OVER
 
 
@@ -356,7 +392,7 @@ def _settle_knock(public, private) -> None:
 
 @kernel
 def points_for(public, player: int) -> int:
-    """Points of an ended hand from this player's side: hers, or minus the opponent's; 0 if it is void."""
+    """Points of an ended hand for this player: their own, or minus the opponent's; 0 if it is void."""
     if public.winner < 0:
         return 0
     return np.int64(public.points) if public.winner == player else -np.int64(public.points)
@@ -374,7 +410,23 @@ def game_is_over(public) -> bool:
 
 @kernel
 def game_winner(public) -> int:
-    """Who has reached the target score; -1 if nobody has."""
+    """The player who has reached the target score; -1 if nobody has."""
     if public.scores[0] >= public.rules.target_score:
         return 0
     return 1 if public.scores[1] >= public.rules.target_score else -1
+
+
+@kernel
+def final_score(public, player: int) -> int:
+    """The player's total at the end of a game, boxes and bonuses included (rule 9)."""
+    rules = public.rules
+    total = np.int64(public.scores[player])
+    if not rules.immediate_boxes:
+        total += np.int64(public.boxes[player]) * np.int64(rules.box_bonus)
+    if game_winner(public) == player:
+        total += np.int64(rules.game_bonus)
+        if public.scores[1 - player] == 0:
+            total += np.int64(rules.shutout_bonus)
+            if rules.shutout_doubles:
+                total *= 2
+    return total

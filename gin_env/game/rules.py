@@ -1,15 +1,15 @@
-"""The numbers of the game: one frozen, validated dataclass, and its numpy form for the kernels."""
+"""The rules of the game: one frozen, validated dataclass, presets, and a numpy form for the kernels."""
 
 # mypy: disable-error-code="no-untyped-def,return-value"
 
 from __future__ import annotations
 
-from dataclasses import Field, dataclass, fields
-from typing import Any
+from dataclasses import Field, dataclass, fields, replace
+from typing import Any, Literal, TypeAlias, get_args, get_type_hints
 
 import numpy as np
 
-from gin_env.game.cards import NUM_RANKS, NUM_SUITS, deck_cards
+from gin_env.game.cards import CARD_VALUES, NUM_RANKS, NUM_SUITS, SUITS, deck_cards
 from gin_env.support.checks import is_integer
 from gin_env.support.compilation import kernel
 
@@ -17,6 +17,14 @@ MAX_HAND_SIZE = 10
 MAX_KNOCK_LIMIT = 100
 MAX_TURNS = 126
 """Most turns that the history of one hand has room for (two actions a turn, two passes before them)."""
+MAX_CARD_VALUE = 10
+
+NextDealer: TypeAlias = Literal["alternate", "winner", "loser"]
+VoidDealer: TypeAlias = Literal["same", "other"]
+NEXT_ALTERNATE, NEXT_WINNER, NEXT_LOSER = range(3)  # `next_dealer` in the kernels
+VOID_SAME, VOID_OTHER = range(2)  # `void_dealer` in the kernels
+SPADES = SUITS.index("S")
+
 _BOUNDS = {
     "ranks": (1, NUM_RANKS),
     "suits": (1, NUM_SUITS),
@@ -28,6 +36,10 @@ _BOUNDS = {
     "stock_floor": (0, 51),
     "max_turns": (1, MAX_TURNS),
     "max_hands": (1, 30_000),
+    "big_gin_bonus": (0, 1000),
+    "box_bonus": (0, 1000),
+    "game_bonus": (0, 10_000),
+    "shutout_bonus": (0, 10_000),
 }
 
 
@@ -43,16 +55,45 @@ def stock_after_deal(rules) -> int:
     return rules.ranks * rules.suits - 2 * rules.hand_size - 1
 
 
+@kernel
+def limit_of_hand(rules, upcard: int) -> int:
+    """Return the most deadwood for a knock in a hand that begins with this upcard."""
+    limit = np.int64(rules.knock_limit)
+    if not rules.oklahoma:
+        return limit
+    value = np.int64(CARD_VALUES[upcard])
+    if value == 1 and rules.ace_needs_gin:
+        value = np.int64(0)
+    return min(limit, value)
+
+
+@kernel
+def points_double(rules, upcard: int) -> bool:
+    """Whether all points of the hand that begins with this upcard count double."""
+    return rules.spades_double and upcard // NUM_RANKS == SPADES
+
+
 @dataclass(frozen=True)
 class Rules:
     """Rules of one game. The defaults are those of the EAAI 2021 Gin Rummy challenge (the Java framework
-    tneller/gin-rummy-eaai, on which all five papers build), but for the caps, which it lacks.
+    tneller/gin-rummy-eaai, on which all five papers build), except for the two caps, which it lacks.
 
-    Smaller decks (to check algorithms exactly) keep the card ids, actions and planes of the full one;
-    cards that they lack are never dealt and never legal.
+    Smaller decks (for exact checks of algorithms) keep the card ids, actions and planes of the full deck;
+    absent cards are never dealt and never legal.
 
-    Raises TypeError for a value that is not of the field's type, ValueError for rules that
-    cannot be played.
+    Sources of the other values: *Pagat* is https://www.pagat.com/rummy/ginrummy.html, *Bicycle* the rules of
+    Bicycle Cards, *OpenSpiel* its game ``gin_rummy``, *jdh8* the Rust crate jdh8/gin-rummy.
+
+    Raises TypeError for a value that is not of the field's type, ValueError for rules that cannot be played.
+
+    Examples
+    --------
+    >>> Rules(knock_limit=5).knock_limit
+    5
+    >>> Rules.preset("straight") == Rules(knock_limit=0)
+    True
+    >>> Rules(oklahoma=True).limit_of_hand(6)  # the upcard is 7C
+    7
     """
 
     ranks: int = NUM_RANKS
@@ -62,15 +103,15 @@ class Rules:
     hand_size: int = 10
     """Cards dealt to each player (EAAI: 10)."""
     knock_limit: int = 10
-    """Most deadwood with which a player may knock (EAAI: 10)."""
+    """Most deadwood with which a player may knock (EAAI: 10). With 0 only gin ends a hand: straight gin."""
     gin_bonus: int = 25
-    """Points for gin, beside the defender's deadwood (EAAI: 25; Bicycle's rules: 20)."""
+    """Points for gin, besides the defender's deadwood (EAAI: 25; Bicycle: 20)."""
     undercut_bonus: int = 25
-    """Points for an undercut, beside the difference (EAAI: 25; Bicycle's rules: 10)."""
+    """Points for an undercut, besides the difference (EAAI: 25; Bicycle: 10; jdh8's Palace: 20)."""
     target_score: int = 100
-    """The game ends when a player reaches this many points (EAAI: 100)."""
+    """The game ends when a player reaches this many points (EAAI: 100; Pagat for Oklahoma: 150)."""
     stock_floor: int = 2
-    """A turn starts only while the stock holds more cards than this (EAAI: 2)."""
+    """A turn starts only while the stock holds more cards than this (EAAI, Pagat: 2)."""
     opening_offer: bool = True
     """The upcard is offered to the non-dealer, then to the dealer, before the first turn (EAAI: yes).
     Without it the non-dealer starts with an ordinary turn."""
@@ -79,29 +120,172 @@ class Rules:
     (ours; between Simple players the longest hand in 200,000 had 35 turns)."""
     max_hands: int = 1000
     """A game ends undecided after this many hands, for the same reason (ours; ten hands are usual)."""
+    oklahoma: bool = False
+    """The value of the first upcard limits knocking in its hand (Pagat, Bicycle: Oklahoma gin). The limit is
+    the smaller of this value and `knock_limit`, as in jdh8; in OpenSpiel the value replaces it."""
+    ace_needs_gin: bool = True
+    """With `oklahoma`, an ace as upcard demands gin (Bicycle, OpenSpiel). Otherwise it allows 1 (Pagat)."""
+    spades_double: bool = False
+    """With `oklahoma`, all points of a hand that begins with a spade as upcard count double, the bonuses for
+    gin and undercut included (Pagat, Bicycle), boxes not."""
+    big_gin_bonus: int = 0
+    """Points for gin if all eleven cards are in melds, instead of `gin_bonus` (jdh8: 31). It takes no action
+    of its own: a knock with gin counts as big gin if the discard fits into the melds too. 0: not played."""
+    undercut_on_tie: bool = True
+    """A defender with as much deadwood as the knocker undercuts (EAAI, Pagat). Otherwise the knocker wins the
+    hand, with 0 points (jdh8; OpenSpiel pays nobody)."""
+    next_dealer: NextDealer = "alternate"
+    """Who deals after a scored hand: the other player (EAAI), the winner (jdh8) or the loser (Pagat)."""
+    void_dealer: VoidDealer = "same"
+    """Who deals after a void hand: the same player (EAAI, Pagat), or the other."""
+    box_bonus: int = 0
+    """Points for each hand won: a box, or line (Bicycle: 20; jdh8's Palace: 10)."""
+    immediate_boxes: bool = False
+    """Boxes count at the end of their hand, towards `target_score` (jdh8's Palace). Otherwise they count at
+    the end of the game."""
+    game_bonus: int = 0
+    """Points for the winner of the game (Bicycle, Pagat: 100)."""
+    shutout_bonus: int = 0
+    """Further points for the winner of the game if the loser has no points (Bicycle: 100)."""
+    shutout_doubles: bool = False
+    """The winner's total, boxes and game bonus included, doubles if the loser has no points (jdh8)."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
             object.__setattr__(self, field.name, self._checked(field, getattr(self, field.name)))
-        if self.initial_stock <= self.stock_floor:
-            raise ValueError(
-                f"a deck of {self.deck_size} cards is too small: two hands of {self.hand_size}, the upcard "
-                f"and more than {self.stock_floor} (stock_floor) stock cards are needed"
-            )
+        self._check_together()
 
     @staticmethod
-    def _checked(field: Field[Any], value: Any) -> bool | int:
+    def _checked(field: Field[Any], value: Any) -> bool | int | str:
         """The value of one field, as its annotation says. Raises TypeError or ValueError."""
         if field.type == "bool":
             if not isinstance(value, bool | np.bool_):
                 raise TypeError(f"Rules.{field.name} must be True or False, not {value!r}")
             return bool(value)
+        if field.name in CHOICES:
+            if not isinstance(value, str) or value not in CHOICES[field.name]:
+                choices = ", ".join(map(repr, CHOICES[field.name]))
+                raise ValueError(f"Rules.{field.name} must be one of {choices}, not {value!r}")
+            return value
         if not is_integer(value):
             raise TypeError(f"Rules.{field.name} must be an integer, not {value!r}")
         least, most = _BOUNDS[field.name]
         if not least <= value <= most:
             raise ValueError(f"Rules.{field.name} = {value} is out of range: {least} to {most} is possible")
         return int(value)
+
+    def _check_together(self) -> None:
+        """Raise ValueError for rules that do not fit together."""
+        if self.initial_stock <= self.stock_floor:
+            raise ValueError(
+                f"a deck of {self.deck_size} cards is too small: two hands of {self.hand_size}, the upcard "
+                f"and more than {self.stock_floor} (stock_floor) stock cards are needed"
+            )
+        if self.oklahoma and self.knock_limit > MAX_CARD_VALUE:
+            raise ValueError(
+                f"Rules.knock_limit must be at most {MAX_CARD_VALUE} with oklahoma, not {self.knock_limit}: "
+                "no card is worth more"
+            )
+        if self.spades_double and not self.oklahoma:
+            raise ValueError("Rules.spades_double needs oklahoma=True")
+        if self.big_gin_bonus and not 0 < self.gin_bonus <= self.big_gin_bonus:
+            raise ValueError(
+                f"Rules.big_gin_bonus must be 0 or at least gin_bonus (here {self.gin_bonus}, which must not "
+                f"be 0), not {self.big_gin_bonus}"
+            )
+        if self.immediate_boxes and not self.box_bonus:
+            raise ValueError("Rules.immediate_boxes needs a box_bonus")
+        if self.shutout_doubles and self.shutout_bonus:
+            raise ValueError("Rules takes shutout_doubles or a shutout_bonus, not both")
+
+    @classmethod
+    def preset(cls, name: str) -> Rules:
+        """Return the rules with this name. Raises ValueError, with the choices, for an unknown name.
+
+        Examples
+        --------
+        >>> Rules.preset("bicycle").gin_bonus
+        20
+        """
+        if name not in PRESETS:
+            raise ValueError(f"unknown rules {name!r}; choose from {', '.join(PRESETS)}")
+        return PRESETS[name]
+
+    @classmethod
+    def presets(cls) -> dict[str, Rules]:
+        """Return the named rules, name -> `Rules`; docs/rules.md shows them side by side.
+
+        Examples
+        --------
+        >>> list(Rules.presets())
+        ['eaai', 'bicycle', 'oklahoma', 'straight', 'palace', 'openspiel', 'gin_rummy_v4']
+        """
+        return dict(PRESETS)
+
+    @classmethod
+    def parse(cls, text: str) -> Rules:
+        """Return the rules of a text: a preset, single rules, or both, separated by commas.
+
+        Raises ValueError or TypeError for an unknown preset or rule, or a value that does not fit.
+
+        Examples
+        --------
+        >>> Rules.parse("knock_limit=7,oklahoma=true") == Rules(knock_limit=7, oklahoma=True)
+        True
+        >>> Rules.parse("bicycle,target_score=200").target_score
+        200
+        """
+        first, *others = text.split(",")
+        rules = cls()
+        if "=" in first:
+            others = [first, *others]
+        else:
+            rules = cls.preset(first.strip())
+        types = {field.name: field.type for field in fields(cls)}
+        changes: dict[str, Any] = {}
+        for word in others:
+            name, equals, value = (part.strip() for part in word.partition("="))
+            if not equals or name not in types:
+                raise ValueError(f"unknown rule {name!r}; choose from {', '.join(types)}")
+            if types[name] == "bool":
+                if value.lower() not in ("true", "false"):
+                    raise ValueError(f"Rules.{name} must be true or false, not {value!r}")
+                changes[name] = value.lower() == "true"
+            elif name in CHOICES:
+                changes[name] = value
+            else:
+                try:
+                    changes[name] = int(value)
+                except ValueError:
+                    raise ValueError(f"Rules.{name} must be an integer, not {value!r}") from None
+        return replace(rules, **changes)
+
+    def limit_of_hand(self, upcard: int) -> int:
+        """Return the most deadwood for a knock in a hand that begins with this upcard (a card id)."""
+        return int(limit_of_hand.py_func(self, upcard))
+
+    def dealer_after(self, dealer: int, winner: int | None) -> int:
+        """Return who deals after a hand that `dealer` dealt and `winner` won; None: void."""
+        if winner is None:
+            return dealer if self.void_dealer == "same" else 1 - dealer
+        return {"alternate": 1 - dealer, "winner": winner, "loser": 1 - winner}[self.next_dealer]
+
+    @property
+    def text(self) -> str:
+        """The rules as `parse` reads them: a preset's name, or the rules that differ from the default.
+
+        Examples
+        --------
+        >>> Rules(knock_limit=7, oklahoma=True).text
+        'knock_limit=7,oklahoma=true'
+        """
+        for name, rules in PRESETS.items():
+            if rules == self:
+                return name
+        values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        return ",".join(
+            f"{name}={str(value).lower()}" for name, (value, default) in values.items() if value != default
+        )
 
     @property
     def deck_size(self) -> int:
@@ -121,17 +305,56 @@ class Rules:
     def record(self) -> np.void:
         """The rules as one record of `RULES`, as in every game's public part."""
         records = np.zeros(1, RULES)  # zeros between the fields too, so that equal rules are equal bytes
-        records[0] = tuple(getattr(self, field.name) for field in fields(self))
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        records[0] = tuple(CHOICES[name].index(value) if name in CHOICES else value for name, value in values)
         return records[0]
 
     @classmethod
     def from_record(cls, record: np.void) -> Rules:
-        """The rules that a game is played under: the inverse of `record`."""
-        return cls(**{name: record[name].item() for name in RULES.names or ()})
+        """The rules of a record: the inverse of `record`. Raises ValueError for a damaged one."""
+        values = {name: record[name].item() for name in RULES.names or ()}
+        for name, choices in CHOICES.items():
+            if values[name] >= len(choices):
+                raise ValueError(f"Rules.{name} has no choice {values[name]}")
+            values[name] = choices[values[name]]
+        return cls(**values)
 
 
-RULES = np.dtype(
-    [(field.name, np.bool_ if field.type == "bool" else np.int16) for field in fields(Rules)],
-    align=True,
-)
+CHOICES: dict[str, tuple[str, ...]] = {
+    name: get_args(hint) for name, hint in get_type_hints(Rules).items() if get_args(hint)
+}
+"""The rules whose values are texts, name -> possible values; records hold the index of the value."""
+
+
+def _dtype(field: Field[Any]) -> type[np.generic]:
+    """The smallest dtype for the values of a field."""
+    if field.type == "bool":
+        return np.bool_
+    if field.name in CHOICES:
+        return np.uint8
+    return np.int8 if _BOUNDS[field.name][1] < 128 else np.int16
+
+
+RULES = np.dtype([(field.name, _dtype(field)) for field in fields(Rules)], align=True)
 """Structured dtype with one field per field of `Rules`."""
+
+_BICYCLE = Rules(
+    gin_bonus=20,
+    undercut_bonus=10,
+    next_dealer="winner",
+    box_bonus=20,
+    game_bonus=100,
+    shutout_bonus=100,
+)
+PRESETS = {
+    "eaai": Rules(),
+    "bicycle": _BICYCLE,
+    "oklahoma": replace(_BICYCLE, oklahoma=True, spades_double=True, target_score=150),
+    "straight": Rules(knock_limit=0),
+    "palace": Rules(undercut_bonus=20, next_dealer="winner", box_bonus=10, immediate_boxes=True),
+    "openspiel": Rules(undercut_on_tie=False),
+    "gin_rummy_v4": Rules(stock_floor=0, max_turns=MAX_TURNS),
+}
+"""Rules by name. ``eaai`` is the default. ``bicycle`` and ``palace`` have the values of jdh8's presets;
+``oklahoma`` is Bicycle's Oklahoma gin to Pagat's 150 points. ``openspiel`` and ``gin_rummy_v4`` are as
+near as rules can be to those environments: docs/rules.md lists what remains different."""

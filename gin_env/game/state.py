@@ -1,9 +1,9 @@
 """The state of N games: one numpy record array, shaped so that it cannot leak.
 
-``STATE`` has a *public* part (what both players see), a *private* part for each player (her hand and what
-she drew from the stock) and a *hidden* part (the deck and the random streams). A player's view is the
-public part and her own private part; nothing else is ever handed to a bot or an observation.
-Bits of a mask are card ids (`gin_env.game.cards`). A game takes `STATE.itemsize` bytes (about 600).
+``STATE`` has a *public* part (what both players see), a *private* part for each player (their hand and what
+they drew from the stock) and a *hidden* part (the deck and the random streams). A player's view is the
+public part and their own private part; nothing else is ever handed to a bot or an observation.
+Bits of a mask are card ids (`gin_env.game.cards`). A game takes `STATE.itemsize` bytes (about 700).
 """
 
 from __future__ import annotations
@@ -32,22 +32,25 @@ KNOCK_WON = 1
 GIN = 2
 UNDERCUT = 3
 VOID = 4
-OUTCOME_NAMES = ("undecided", "knock", "gin", "undercut", "void")
+BIG_GIN = 5  # gin with eleven melded cards, where the rules know it
+OUTCOME_NAMES = ("undecided", "knock", "gin", "undercut", "void", "big gin")
 
 PUBLIC = np.dtype(
     [
         ("rules", RULES),
-        ("knock_limit", np.int16),  # most deadwood for a knock in this hand; set at the deal
+        ("knock_limit", np.int8),  # most deadwood for a knock in this hand; set at the deal
+        ("points_double", np.bool_),  # all points of this hand count double; set at the deal
         ("phase", np.uint8),
-        ("to_move", np.int8),  # player 0 or 1; at the end of a hand whoever moved last
+        ("to_move", np.int8),  # player 0 or 1; at the end of a hand, the player who moved last
         ("dealer", np.int8),
         ("first_upcard", np.int8),  # turned up at the deal
         ("upcard", np.int8),  # top of the discard pile; NO_CARD once it is taken, until the next discard
-        ("taken", np.int8),  # the card just taken from the pile, which may not be discarded, else NO_CARD
+        ("taken", np.int8),  # the card just taken from the pile, which must not be discarded, else NO_CARD
         ("stock_left", np.uint8),
         ("turn", np.uint8),  # turns completed in this hand, by both players together
         ("hand_number", np.uint16),  # hands begun before this one in this game, void ones included
         ("scores", np.int16, (2,)),
+        ("boxes", np.uint16, (2,)),  # hands won in this game
         ("pile", np.uint64),  # the discard pile, its top included
         ("discarded", np.uint64, (2,)),  # cards in the pile, by who discarded them (neither: the first)
         ("declined", np.uint64, (2,)),  # cards in the pile that this player could have taken and did not
@@ -59,7 +62,7 @@ PUBLIC = np.dtype(
         ("outcome", np.uint8),
         ("winner", np.int8),  # -1: no winner
         ("knocker", np.int8),  # -1: nobody knocked
-        ("points", np.int16),  # to the winner
+        ("points", np.int16),  # by which the winner's score grew
         ("deadwood", np.int16, (2,)),  # after melding and laying off; only set once someone has knocked
     ],
     align=True,
@@ -88,15 +91,15 @@ STATE = np.dtype([("public", PUBLIC), ("private", PRIVATE, (NUM_PLAYERS,)), ("hi
 def status(record: np.void) -> list[str]:
     """Every broken invariant of one `STATE` record, in words; an empty list if the state is sound.
 
-    For those who write states by hand (a search, a test, a port to other hardware). Raises TypeError for
-    anything other than a record of `STATE`.
+    For code that writes states by hand (a search, a test, a port to other hardware). Raises TypeError for
+    anything but a record of `STATE`.
     """
     if not isinstance(record, np.void) or record.dtype != STATE:
         raise TypeError(f"status() takes one record of gin_env.game.state.STATE, not {type(record).__name__}")
     public = record["public"]
     broken = _broken_numbers(public)
     if broken:
-        return broken  # the other questions make no sense of such numbers
+        return broken  # the other checks need sound numbers
     rules, phase, mover = Rules.from_record(public["rules"]), int(public["phase"]), int(public["to_move"])
     hands = [int(private["hand"]) for private in record["private"]]
     pile, upcard, taken = int(public["pile"]), int(public["upcard"]), int(public["taken"])
@@ -137,12 +140,14 @@ def status(record: np.void) -> list[str]:
         (upcard == NO_CARD) == (taken != NO_CARD),
         "there is an upcard, or a card just taken, never both or neither",
     )
+    limit = rules.limit_of_hand(int(public["first_upcard"]))
+    check(int(public["knock_limit"]) == limit, f"the knock limit is {public['knock_limit']}, not {limit}")
     check(upcard == NO_CARD or bool(pile >> upcard & 1), "the upcard is not in the pile")
     check(
         (phase == OVER) == (int(public["outcome"]) != UNDECIDED),
         "a hand has an outcome exactly when it is over",
     )
-    won = int(public["outcome"]) in (KNOCK_WON, GIN, UNDERCUT)
+    won = int(public["outcome"]) in (KNOCK_WON, GIN, UNDERCUT, BIG_GIN)
     check(won == (int(public["winner"]) >= 0), "a hand has a winner exactly when it was knocked")
     check(won == (int(public["knocker"]) >= 0), "a hand has a knocker exactly when it was knocked")
     return broken
@@ -158,14 +163,13 @@ def _broken_numbers(public: np.void) -> list[str]:
         "phase": (OFFER, OVER),
         "to_move": (0, 1),
         "dealer": (0, 1),
-        "knock_limit": (0, rules.knock_limit),
         "first_upcard": (0, 51),
         "upcard": (NO_CARD, 51),
         "taken": (NO_CARD, 51),
         "stock_left": (0, rules.deck_size - 2 * rules.hand_size - 1),
         "turn": (0, rules.max_turns),
         "history_length": (0, len(public["history"])),
-        "outcome": (UNDECIDED, VOID),
+        "outcome": (UNDECIDED, BIG_GIN),
         "winner": (-1, 1),
         "knocker": (-1, 1),
     }

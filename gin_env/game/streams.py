@@ -132,14 +132,19 @@ def _suit_orders() -> np.ndarray:
 
 SUIT_ORDERS = _suit_orders()
 _NUM_ORDERS = np.array([1, 1, 2, 6, 24])
+_SPADES_FIXED = np.array([order for order in SUIT_ORDERS if order[2] == 2])
+_NUM_SPADES_FIXED = np.array([1, 1, 2, 2, 6])
 
 
 @kernel
-def other_suit_order(suits: int, key: int) -> np.ndarray:
+def other_suit_order(suits: int, key: int, spades_fixed: bool) -> np.ndarray:
     """int8 (4,): a random order of the first `suits` suits that is not the usual one.
 
-    With one suit there is no other order.
+    With `spades_fixed`, spades keep their place. With one suit there is no other order.
     """
+    if spades_fixed:
+        others = _NUM_SPADES_FIXED[suits] - 1
+        return _SPADES_FIXED[1 + below(mix(key, 0), others) if others > 0 else 0]
     others = _NUM_ORDERS[suits] - 1
     return SUIT_ORDERS[1 + below(mix(key, 0), others) if others > 0 else 0]
 

@@ -1,7 +1,7 @@
-"""The game in plain words, for language models and for people without a picture: rules, positions, results.
+"""The game in plain words, for language models and for text interfaces: rules, positions, results.
 
 One notation everywhere, in ASCII: cards are rank then suit (``TH``, `gin_env.game.cards`), actions as
-`gin_env.game.actions.describe` says them and `parse` reads them. ``str(view)`` of one `PlayerView` is what
+`gin_env.game.actions.describe` writes them and `parse` reads them. ``str(view)`` of one `PlayerView` is what
 that player knows, and nothing else.
 """
 
@@ -15,39 +15,82 @@ from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, describe
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, RANKS, SUITS, card_text, cards_of, total_value
 from gin_env.game.melds import best_set_cards, run_cards, split_runs, split_sets
 from gin_env.game.rules import Rules
-from gin_env.game.state import GIN, KNOCK_WON, NO_CARD, OVER, UNDERCUT
+from gin_env.game.state import BIG_GIN, GIN, KNOCK_WON, NO_CARD, OVER, UNDERCUT
 
 SUIT_NAMES = dict(zip(SUITS, ("clubs", "hearts", "spades", "diamonds"), strict=True))
 
 
+OUTCOMES_IN_WORDS = {
+    KNOCK_WON: "by knocking",
+    GIN: "with gin",
+    UNDERCUT: "by an undercut",
+    BIG_GIN: "with big gin",
+}
+"""How the winner of a hand won it."""
+
+
 def rules_in_words(rules: Rules | None = None) -> str:
-    """The rules as a player is told them, such as a prompt needs; default `Rules()`."""
+    """Return the rules as a text for a player, such as a prompt needs; default `Rules()`."""
     rules = rules if rules is not None else Rules()
     suits = ", ".join(f"{suit} {SUIT_NAMES[suit]}" for suit in SUITS[: rules.suits])
     opening = (
         "First the player who did not deal may take the upcard or pass, then the dealer may; if both "
         "pass, the other player must draw from the stock. From then on a "
     )
-    return f"""\
+    words = f"""\
 Gin Rummy for two players, with {rules.deck_size} cards: ranks {" ".join(RANKS[: rules.ranks])} (ace low) in \
 the suits {suits}. TH is the ten of hearts.
 Each player is dealt {rules.hand_size} cards, one card is turned up (the upcard), the rest is the stock. \
 {opening if rules.opening_offer else "A "}turn is a draw, from the stock or the upcard, and then a discard, \
-which becomes the new upcard. A card just taken as the upcard may not be discarded in the same turn.
+which becomes the new upcard. A card just taken as the upcard must not be discarded in the same turn.
 A meld is a set (three or four cards of a rank) or a run (three or more cards of a suit in sequence). Cards \
 outside melds are deadwood: ace 1 point, number cards their number, T J Q K 10.
-Instead of just discarding a player may knock with a discard that leaves at most {rules.knock_limit} points \
-of deadwood. Both hands are melded at their best; the other player also lays off cards on the knocker's \
-melds, unless the knocker has gin (no deadwood).
-Gin scores {rules.gin_bonus} and the other player's deadwood. Otherwise the knocker scores the difference if \
-her deadwood is lower; if not, the other player undercuts and scores {rules.undercut_bonus} and the \
-difference.
+Instead of just discarding, a player may knock with a discard that leaves at most {rules.knock_limit} points \
+of deadwood. {_oklahoma_in_words(rules)}Both hands are melded at their best; the other player also lays off \
+cards on the knocker's melds, unless the knocker has gin (no deadwood).
+{_gin_in_words(rules)} Otherwise the knocker scores the difference if their deadwood is \
+{"lower" if rules.undercut_on_tie else "not higher"}; if not, the other player undercuts and scores \
+{rules.undercut_bonus} and the difference. {_double_in_words(rules)}
 A hand is void if no more than {rules.stock_floor} cards are left in the stock after a turn. \
 {rules.target_score} points win the game."""
+    bonuses = _bonuses_in_words(rules)
+    return "\n".join([line.rstrip() for line in words.split("\n")] + ([bonuses] if bonuses else []))
+
+
+def _oklahoma_in_words(rules: Rules) -> str:
+    if not rules.oklahoma:
+        return ""
+    ace = "an ace demands gin" if rules.ace_needs_gin else "an ace allows 1 point"
+    return f"The first upcard of a hand lowers this limit to its own points; {ace}. "
+
+
+def _gin_in_words(rules: Rules) -> str:
+    words = f"Gin scores {rules.gin_bonus} and the other player's deadwood."
+    if rules.big_gin_bonus:
+        words += f" It scores {rules.big_gin_bonus} instead of {rules.gin_bonus} if the discard fits in too."
+    return words
+
+
+def _double_in_words(rules: Rules) -> str:
+    return "All these points double if the first upcard is a spade." if rules.spades_double else ""
+
+
+def _bonuses_in_words(rules: Rules) -> str:
+    words = []
+    if rules.box_bonus:
+        when = "immediately" if rules.immediate_boxes else "at the end of the game"
+        words.append(f"Each hand won scores {rules.box_bonus} more, {when}.")
+    if rules.game_bonus:
+        words.append(f"The winner of the game scores {rules.game_bonus} more.")
+    if rules.shutout_bonus:
+        words.append(f"If the loser has no points, the winner scores another {rules.shutout_bonus}.")
+    if rules.shutout_doubles:
+        words.append("If the loser has no points, the winner's total doubles.")
+    return " ".join(words)
 
 
 def actions_table() -> str:
-    """The actions as a Markdown table (docs/rules.md holds it)."""
+    """The actions as a Markdown table, for docs/rules.md."""
     lines = ["| action | meaning | in words |", "|---|---|---|"]
     for first, meaning in (
         (0, "discard the card with this id"),
@@ -67,15 +110,15 @@ def actions_table() -> str:
 def position_in_words(
     public: np.void, player: int, hand: int, events: Iterable[tuple[int, int, int]], draws: list[int]
 ) -> str:
-    """What a player knows of a hand: her cards, the table, what both have done.
+    """Return what a player knows of a hand: their cards, the table, the actions of both.
 
     Parameters
     ----------
     public : the `gin_env.game.state.PUBLIC` record.
-    player : whose words these are; the other is "the opponent".
-    hand : mask of her cards.
-    events : (player, action, card) of each act, as `PlayerView.history` has them.
-    draws : her cards from the stock, in order.
+    player : 0 or 1; the other is "the opponent".
+    hand : mask of the player's cards.
+    events : (player, action, card) of each action, as in `PlayerView.history`.
+    draws : the player's cards from the stock, in order.
     """
     scores, rules = public["scores"], Rules.from_record(public["rules"])
     dealer = "you" if public["dealer"] == player else "the opponent"
@@ -94,16 +137,19 @@ def position_in_words(
     ):
         if mask:
             lines.append(f"{text}: {' '.join(map(card_text, cards_of(int(mask))))}.")
+    if rules.oklahoma:
+        double = " All points of this hand double." if public["points_double"] else ""
+        lines.append(f"Limit for knocking in this hand: {int(public['knock_limit'])}.{double}")
     drawn = iter(draws)
-    told = [_event_in_words(event, player, drawn) for event in events]
-    lines.append(f"So far: {'; '.join(told)}." if told else "Nobody has acted yet.")
+    words = [_event_in_words(event, player, drawn) for event in events]
+    lines.append(f"So far: {'; '.join(words)}." if words else "Nobody has acted yet.")
     if public["phase"] == OVER:
         lines.append(f"The hand is over: {result_in_words(public, player)}.")
     return "\n".join(lines)
 
 
 def hand_in_words(hand: int) -> str:
-    """A hand sorted into melds and deadwood: ``7C 7H 7S, 2D 3D 4D; deadwood KC QH (20)``."""
+    """Return a hand sorted into melds and deadwood: ``7C 7H 7S, 2D 3D 4D; deadwood KC QH (20)``."""
     sets = int(best_set_cards(hand))
     runs = int(run_cards(hand & ~sets))
     melds = ", ".join(" ".join(map(card_text, meld)) for meld in split_sets(sets) + split_runs(runs))
@@ -116,11 +162,11 @@ def hand_in_words(hand: int) -> str:
 
 
 def result_in_words(result: np.void, player: int) -> str:
-    """How a hand ended, from a player's side; `result` is a record of PUBLIC, or of `batch.HAND_RESULT`."""
+    """Return how a hand ended for a player; `result` is a record of PUBLIC, or of `batch.HAND_RESULT`."""
     if result["winner"] < 0:
         return "it is void, nobody scores"
     who = "you" if result["winner"] == player else "the opponent"
-    how = {KNOCK_WON: "by knocking", GIN: "with gin", UNDERCUT: "by an undercut"}[int(result["outcome"])]
+    how = OUTCOMES_IN_WORDS[int(result["outcome"])]
     return f"{who} scored {int(result['points'])} {how}"
 
 

@@ -15,7 +15,7 @@ from gin_env.agents import Agent
 from gin_env.agents.turns import play_bot, play_on, play_seated
 from gin_env.batch import Episode, Games
 from gin_env.game.rules import Rules
-from gin_env.game.state import GIN, UNDERCUT, VOID
+from gin_env.game.state import BIG_GIN, GIN, UNDERCUT, VOID
 from gin_env.records import GameRecord, Player, RecordedGames
 from gin_env.support.workers import Workers
 
@@ -58,7 +58,7 @@ class Tally:
         for bot in range(2):
             won = winner == bot
             self.knocks[bot] += (knocker == bot).sum()
-            self.gins[bot] += ((knocker == bot) & (outcome == GIN)).sum()
+            self.gins[bot] += ((knocker == bot) & ((outcome == GIN) | (outcome == BIG_GIN))).sum()
             self.undercuts[bot] += (won & (outcome == UNDERCUT)).sum()
             np.add.at(self.deals["points"][:, bot], deals[won], results["points"][won])
 

@@ -28,11 +28,16 @@ from gin_env.support.compilation import kernel
 
 COMPACT = np.dtype(
     [
-        ("player", np.int8),  # the observer
         ("hand", np.uint64),  # of the observer
-        # As in `state.PUBLIC`:
+        ("pile", np.uint64),  # this and what follows as in `state.PUBLIC`, but for the player
+        ("discarded", np.uint64, (2,)),
+        ("declined", np.uint64, (2,)),
+        ("shown", np.uint64, (2,)),
         ("rules", RULES),
-        ("knock_limit", np.int16),
+        ("scores", np.int16, (2,)),
+        ("player", np.int8),  # the observer
+        ("knock_limit", np.int8),
+        ("points_double", np.bool_),
         ("phase", np.uint8),
         ("to_move", np.int8),
         ("dealer", np.int8),
@@ -40,11 +45,6 @@ COMPACT = np.dtype(
         ("taken", np.int8),
         ("stock_left", np.uint8),
         ("turn", np.uint8),
-        ("scores", np.int16, (2,)),
-        ("pile", np.uint64),
-        ("discarded", np.uint64, (2,)),
-        ("declined", np.uint64, (2,)),
-        ("shown", np.uint64, (2,)),
         ("discard_turn", np.uint8, (NUM_CARDS,)),
     ],
     align=True,
@@ -89,6 +89,7 @@ def write_compact(public, private, player: int, compact) -> None:
     """Write what `player` observes of a game into a `COMPACT` record."""
     compact.rules = public.rules
     compact.knock_limit = public.knock_limit
+    compact.points_double = public.points_double
     compact.pile = public.pile
     for either in range(2):
         compact.discarded[either] = public.discarded[either]

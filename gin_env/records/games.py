@@ -155,7 +155,8 @@ class GameRecord:
                 f"hand {index + 2}: scores are {list(following.scores)}, but the previous hand left "
                 f"{list(hand.scores_after)}"
             )
-        if following.dealer != (hand.dealer if hand.outcome == VOID else 1 - hand.dealer):
+        winner = hand.winner if hand.counted is None else hand.counted[0]
+        if following.dealer != self.rules.dealer_after(hand.dealer, winner):
             raise RecordError(f"hand {index + 2}: the dealer must be player {1 - following.dealer}")
 
     def _states(self) -> list[np.ndarray]:
@@ -191,7 +192,7 @@ class GameRecord:
         seeds, numbers = np.full(num_hands, self.seed, np.uint64), np.full(num_hands, self.number, np.uint64)
         games.start(games.everyone, seeds, numbers, np.full(num_hands, self.twin))
         games.state["public"]["hand_number"] = games.everyone
-        num_decisions = 0
+        num_decisions, boxes = 0, [0, 0]
         for index, hand in enumerate(self.hands):
             if not all(0 <= score < self.rules.target_score for score in hand.scores):
                 raise RecordError(
@@ -199,12 +200,16 @@ class GameRecord:
                     f"not {list(hand.scores)}"
                 )
             games.state["public"]["scores"][index] = hand.scores
+            games.state["public"]["boxes"][index] = boxes
             try:
                 games.set_deck(index, hand.deck, hand.dealer)
             except (ValueError, TypeError) as error:
                 raise RecordError(f"hand {index + 1}: {error}") from error
             games.state["hidden"]["decisions"][index] = num_decisions
             num_decisions += len(hand.actions)
+            winner = hand.winner if hand.counted is None else hand.counted[0]
+            if winner is not None:
+                boxes[winner] += 1
         return games
 
 

@@ -171,9 +171,7 @@ def _read_metadata(path: str | Path, file: Any) -> tuple[str, str, dict[str, Any
     try:
         metadata = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise TensorFileError(
-            f"{path} is damaged: its description is not valid JSON ({error})"
-        ) from error
+        raise TensorFileError(f"{path} is damaged: its description is not valid JSON ({error})") from error
     if not isinstance(metadata, dict) or not isinstance(metadata.get("kind"), str):
         raise TensorFileError(
             f"{path} does not say what it holds: its description is not a JSON object with a kind"

@@ -44,6 +44,7 @@ class HumanGame:
     ----------
     opponent : a bot's name, or a bot.
     seed : of decks, dealer and the bot's random numbers; default: a fresh one.
+    rules : default `Rules()`.
 
     Attributes
     ----------
@@ -53,21 +54,24 @@ class HumanGame:
     Raises as `gin_env.agents.make` does, ValueError or TypeError for a seed that cannot be.
     """
 
-    def __init__(self, opponent: str | Agent = "tonic", seed: int | None = None) -> None:
+    def __init__(
+        self, opponent: str | Agent = "tonic", seed: int | None = None, rules: Rules | None = None
+    ) -> None:
         self.bot = agents.resolve(opponent, programs=True)
         self.opponent = opponent if isinstance(opponent, str) else opponent.name
         self._opponent_is_object = not isinstance(opponent, str)
         self.seed = fresh_seed() if seed is None else check_seed(seed)
+        self.rules = rules if rules is not None else Rules()
         self._start()
 
     def _start(self) -> None:
         """Deal the first hand."""
         self.actions: list[int] = []
-        self._game = RecordedGames(1, episode="game")
+        self._game = RecordedGames(1, self.rules, "game")
         self._game.start(_ONE, np.array([self.seed], np.uint64), np.zeros(1, np.uint64))
         # The game deals the next hand as soon as one ends. Each hand is played first at a table of its own,
         # where its end stays to be looked at.
-        self._hand = Games(1)
+        self._hand = Games(1, self.rules)
         self._begin_hand()
 
     def _begin_hand(self) -> None:
@@ -132,7 +136,7 @@ class HumanGame:
 
     def another(self) -> HumanGame:
         """A new game against the same bot, with the next seed."""
-        game = HumanGame(self.bot, (self.seed + 1) % 2**64)
+        game = HumanGame(self.bot, (self.seed + 1) % 2**64, self.rules)
         game.opponent, game._opponent_is_object = self.opponent, self._opponent_is_object
         return game
 
@@ -194,7 +198,7 @@ class HumanGame:
         """
         saved = read_one(path, 1)
         person, bot = saved.players
-        if person != YOU or saved.rules != Rules() or saved.episode != "game" or saved.finished:
+        if person != YOU or saved.episode != "game" or saved.finished:
             raise ValueError(
                 f"{path} holds no game that a person can go on with: `gin-rummy play --save FILE` writes one"
             )
@@ -202,7 +206,7 @@ class HumanGame:
             opponent = bot.bot or bot.name
             if agents.starts_program(opponent):
                 raise ValueError(f"{path} names a program, {opponent!r}: start it with --opponent yourself")
-        game = cls(opponent, saved.seed)
+        game = cls(opponent, saved.seed, saved.rules)
         game._game = resume(saved)
         game._begin_hand()
         last = saved.positions()[-1]

@@ -94,10 +94,11 @@ def title_line(seat: Seat, opponent: str, width: int, me: str = YOU) -> Text:
     """Game, hand and score in one line."""
     score = f"{me} {seat.mine} : {seat.theirs} {opponent}"
     dealt = inside(me) if seat.dealt_by_me else opponent
-    left = f"Gin Rummy, hand {seat.hand_number}, {dealt} dealt"
+    limit = "" if seat.limit is None else f", knock at {seat.limit}"
+    left = f"Gin Rummy, hand {seat.hand_number}, {dealt} dealt{limit}"
     right = f"{score}, game at {seat.target}"
     if len(left) + len(right) + 2 > width:
-        left, right = f"Hand {seat.hand_number}", score
+        left, right = f"Hand {seat.hand_number}{limit}", score
     return Text(left + " " * max(2, width - len(left) - len(right)) + right, "bold", no_wrap=True)
 
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, RANKS, SUITS, cards_of, total_value
 from gin_env.game.melds import deadwood
-from gin_env.game.state import DISCARD, GIN, NO_CARD, OFFER, OVER, STOCK_ONLY, UNDERCUT, VOID
+from gin_env.game.rules import VOID_SAME
+from gin_env.game.state import BIG_GIN, DISCARD, GIN, NO_CARD, OFFER, OVER, STOCK_ONLY, UNDERCUT, VOID
 from gin_env.observations.views import PlayerView
 from gin_env.ui.text import Group, card_symbol, defence_groups, discard_pile, hand_groups
 
@@ -52,6 +53,8 @@ class Seat:
     """The scores."""
     target: int
     hand_number: int
+    limit: int | None
+    """The most deadwood for a knock, where it differs from hand to hand."""
     dealt_by_me: bool
     my_turn: bool
     prompt: str
@@ -85,6 +88,7 @@ def describe_seat(view: PlayerView, opponent: str, letters: bool = False) -> Sea
         theirs=int(public["scores"][1 - player]),
         target=int(public["rules"]["target_score"]),
         hand_number=int(public["hand_number"]) + 1,
+        limit=int(public["knock_limit"]) if public["rules"]["oklahoma"] else None,
         dealt_by_me=int(public["dealer"]) == player,
         my_turn=my_turn,
         prompt=_prompt(phase, my_turn, int(public["upcard"]), opponent, letters),
@@ -185,13 +189,17 @@ def describe_showdown(
         f"Score: {inside(me)} {mine}, {opponent} {theirs}; "
         f"{int(public['rules']['target_score'])} points win the game."
     )
+    if public["rules"]["box_bonus"]:
+        boxes = [int(public["boxes"][seat]) for seat in (player, 1 - player)]
+        score += f" Hands won: {inside(me)} {boxes[0]}, {opponent} {boxes[1]}."
     if outcome == VOID:
-        steps = ["The stock has run out: the hand is void and nobody scores. The same player deals.", score]
+        deals = "The same player" if public["rules"]["void_dealer"] == VOID_SAME else "The other player"
+        steps = [f"The stock has run out: the hand is void and nobody scores. {deals} deals.", score]
         return Showdown("The hand is void", hand_groups(hands[0]), hand_groups(hands[1]), steps)
     side = 0 if knocker == player else 1
     knocking, defending = hands[side], hands[1 - side]
     laid = hand_groups(knocking)
-    gin = outcome == GIN
+    gin = outcome in (GIN, BIG_GIN)
     answer = hand_groups(defending) if gin else defence_groups(defending, knocking)
     own, other = (int(public["deadwood"][seat]) for seat in (knocker, 1 - knocker))
     steps = [f"{_verb(names[side], 'knock')} with {_deadwood(laid, own, letters)}."]
@@ -203,9 +211,10 @@ def describe_showdown(
     points = int(public["points"])
     winner = names[side]
     if gin:
-        bonus = int(public["rules"]["gin_bonus"])
-        sum_ = f"{bonus} for gin + {other} deadwood"
-        headline = f"{_verb(winner, 'have', 'has')} gin"
+        kind = "big gin" if outcome == BIG_GIN else "gin"
+        bonus = int(public["rules"][kind.replace(" ", "_") + "_bonus"])
+        sum_ = f"{bonus} for {kind} + {other} deadwood"
+        headline = f"{_verb(winner, 'have', 'has')} {kind}"
     elif outcome == UNDERCUT:
         winner, bonus = names[1 - side], int(public["rules"]["undercut_bonus"])
         steps.append(f"{other} is not more than {own}: an undercut.")
@@ -214,6 +223,10 @@ def describe_showdown(
     else:
         sum_ = f"{other} − {own} deadwood"
         headline = f"{_verb(winner, 'win')} by knocking"
+    if public["points_double"]:
+        sum_ = f"2 × ({sum_}), for the spade"
+    if public["rules"]["immediate_boxes"]:
+        sum_ += f" + {int(public['rules']['box_bonus'])} for the hand"
     steps += [f"{sum_} = {points} for {inside(winner)}.", score]
     groups = (laid, answer) if side == 0 else (answer, laid)
     return Showdown(f"{headline}: {points} point{'s' * (points != 1)}", *groups, steps)

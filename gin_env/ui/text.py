@@ -22,7 +22,8 @@ from gin_env.game.melds import (
     split_runs,
     split_sets,
 )
-from gin_env.game.state import DISCARD, GIN, KNOCK_WON, OFFER, OVER, STOCK_ONLY, UNDERCUT, VOID
+from gin_env.game.state import BIG_GIN, DISCARD, GIN, KNOCK_WON, OFFER, OVER, STOCK_ONLY, VOID
+from gin_env.game.words import OUTCOMES_IN_WORDS
 from gin_env.observations.views import VIEW, Event, PlayerView
 
 SUIT_SYMBOLS = dict(zip(SUITS, "♣♥♠♦", strict=True))
@@ -94,7 +95,7 @@ def describe(
     return Table(
         hands=[_describe_hand(game, player, viewer, names[player]) for player in range(2)],
         names=names,
-        title=f"hand {int(public['hand_number']) + 1}, {turn}",
+        title=f"hand {int(public['hand_number']) + 1}, {turn}{_limit(public)}",
         scores=public["scores"].tolist(),
         target=int(public["rules"]["target_score"]),
         stock=stock,
@@ -103,6 +104,11 @@ def describe(
         now=_now(public, names),
         last=_last(game, events, viewer, last_hand, names),
     )
+
+
+def _limit(public: np.void) -> str:
+    """The limit for knocking, where it differs from hand to hand."""
+    return f", knock at {int(public['knock_limit'])}" if public["rules"]["oklahoma"] else ""
 
 
 def _describe_hand(game: np.void, player: int, viewer: int | None, name: str) -> Hand:
@@ -116,7 +122,7 @@ def _describe_hand(game: np.void, player: int, viewer: int | None, name: str) ->
         return hand
     if knocker >= 0:
         hand.title += " knocked" if knocker == player else " defends"
-    if knocker == 1 - player and public["outcome"] != GIN:
+    if knocker == 1 - player and public["outcome"] not in (GIN, BIG_GIN):
         hand.groups = defence_groups(mask, int(game["private"][knocker]["hand"]))
         return hand
     hand.groups = hand_groups(mask)
@@ -184,8 +190,9 @@ def _outcome(public: np.void, names: Sequence[str]) -> str:
         return "The hand is void: nobody scores"
     own, other = int(public["deadwood"][knocker]), int(public["deadwood"][1 - knocker])
     points = _points(public["points"])
-    if outcome == GIN:
-        return f"{names[knocker]} has gin against {other}: {points}"
+    if outcome in (GIN, BIG_GIN):
+        gin = "gin" if outcome == GIN else "big gin"
+        return f"{names[knocker]} has {gin} against {other}: {points}"
     if outcome == KNOCK_WON:
         return f"{names[knocker]} knocks with {own} against {other}: {points}"
     return f"{names[knocker]} knocks with {own}, {names[1 - knocker]} undercuts with {other}: {points}"
@@ -222,7 +229,7 @@ def _last(
 def _last_hand(result: np.void, names: Sequence[str]) -> str:
     if result["outcome"] == VOID:
         return "The last hand was void"
-    how = {KNOCK_WON: "by knocking", GIN: "with gin", UNDERCUT: "by an undercut"}[int(result["outcome"])]
+    how = OUTCOMES_IN_WORDS[int(result["outcome"])]
     return f"{names[result['winner']]} won {_points(result['points'])} in the last hand {how}"
 
 

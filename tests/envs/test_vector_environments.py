@@ -262,7 +262,7 @@ def test_make_vec_takes_the_arguments_of_the_environment():
         "gin_env/GinRummy-v0", 2, opponent=Plain(), rules=RULES, episode="game", reward="win"
     )
     games = env.unwrapped.seat.games
-    assert (games.rules, games.whole_game, games.win_reward, len(games)) == (RULES, True, True, 2)
+    assert (games.rules, games.whole_game, games.pays, len(games)) == (RULES, True, 1, 2)
 
 
 @pytest.mark.parametrize(("seed", "error"), [("three", TypeError), (-1, ValueError), (2**64 - 1, ValueError)])

@@ -11,7 +11,7 @@ import pytest
 from hand_endings import LOOSE, THREE_RUNS
 from hands_in_words import ONE_GAME, Table, deck_of
 
-from gin_env.batch import Games
+from gin_env.batch import PAY_POINTS, Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, IllegalActionError
 from gin_env.game.rules import Rules
 from gin_env.game.state import OVER
@@ -49,7 +49,7 @@ def test_before_the_first_start_every_game_is_over():
     assert games.state["public"]["rules"]["knock_limit"].tolist() == [3, 3]
     assert not games.masks(games.everyone).any()
     assert not games.waiting_for(0, games.everyone).size
-    assert (games.whole_game, games.win_reward) == (False, False)
+    assert (games.whole_game, games.pays) == (False, PAY_POINTS)
     assert not games.results["ended"].any()
 
 
@@ -98,7 +98,7 @@ def test_an_illegal_action_is_found_named_and_not_played():
     with pytest.raises(IllegalActionError, match=r"^illegal action: draw from the stock"):
         started(1).play(ONE_GAME, np.array([DRAW_STOCK]))
     assert games.explain(1, DRAW_STOCK).startswith("draw from the stock: in the phase")
-    with pytest.raises(ValueError, match="nothing to explain"):
+    with pytest.raises(ValueError, match="this is legal"):
         games.explain(1, PASS)
     assert games.state.tobytes() == before
 

@@ -189,7 +189,7 @@ def test_results_within_a_game_of_several_hands_are_those_of_the_hands():
 
 
 def test_the_next_hand_shows_nothing_of_the_last_one():
-    """What players see of the next hand of a game is as if it had been dealt first, but for the scores."""
+    """What players see of the next hand of a game is as if it had been dealt first, except for the scores."""
     games = Games(1, episode="game")
     games.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
     situation = SITUATIONS["undercut of a knock by 0"]
@@ -201,6 +201,6 @@ def test_the_next_hand_shows_nothing_of_the_last_one():
     fresh.set_deck(0, games.deck(0), 1 - situation.dealer)
     second, first = games.state["public"][0], fresh.state["public"][0]
     for name in second.dtype.names:
-        if name not in ("rules", "scores", "hand_number", "history", "discard_turn"):
+        if name not in ("rules", "scores", "boxes", "hand_number", "history", "discard_turn"):
             assert np.array_equal(second[name], first[name]), name
     assert (second["hand_number"], second["scores"].tolist()) == (1, [0, 35])

@@ -48,7 +48,7 @@ RANGES = {
     "stock_left": (0, 31),
     "turn": (0, 100),
     "history_length": (0, 256),
-    "outcome": (0, 4),
+    "outcome": (0, 5),
     "winner": (-1, 1),
     "knocker": (-1, 1),
 }

@@ -1,8 +1,11 @@
-"""Hands played here and in OpenSpiel's gin_rummy in parallel: what may be done, and what it is worth.
+"""Hands played here and in OpenSpiel's gin_rummy at the same time: legal actions, and what hands are worth.
 
-Known and meant differences: in OpenSpiel the card just taken from the pile may be discarded; a tie after a
-knock is an undercut here (25 points) and nothing in OpenSpiel; OpenSpiel ends a hand after 50 upcards taken;
-where several arrangements of a knocker leave the same deadwood, ours is not always the best one.
+Known differences: in OpenSpiel the card just taken from the pile may be discarded, a hand ends after 50
+upcards taken, and its `knock_card` has no effect with `oklahoma`, where the value of the upcard replaces it.
+A tie after a knock is worth nothing there, as here without `undercut_on_tie`. Of eleven cards OpenSpiel takes
+the arrangement of least deadwood and then discards its highest card, so it misses a knock that needs another
+arrangement; such hands are compared up to there. Where several arrangements of a knocker leave the same
+deadwood, ours is not always the best one.
 """
 
 from __future__ import annotations
@@ -13,15 +16,28 @@ from typing import Any
 
 import numpy as np
 
-from gin_env import agents
+from gin_env import agents, melds
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
-from gin_env.game.state import UNDERCUT, VOID
+from gin_env.game.hands import highest_value, unmelded_cards
+from gin_env.game.rules import Rules
+from gin_env.game.state import VOID
 
 SUITS = (1, 3, 0, 2)
 """OpenSpiel's number of each of our suits, C H S D: it has them in the order S C D H."""
 THEIR_DRAW_UPCARD, THEIR_DRAW_STOCK, THEIR_PASS, THEIR_KNOCK = 52, 53, 54, 55
-TABLES = 200
+NUM_GAMES = 200
+VARIANTS = {
+    "default": ({}, Rules(undercut_on_tie=False)),
+    "oklahoma": ({"oklahoma": True}, Rules(oklahoma=True, undercut_on_tie=False)),
+    "knock at 5": ({"knock_card": 5}, Rules(knock_limit=5, undercut_on_tie=False)),
+    "straight": ({"knock_card": 0}, Rules(knock_limit=0, undercut_on_tie=False)),
+    "bonuses": (
+        {"gin_bonus": 20, "undercut_bonus": 10},
+        Rules(gin_bonus=20, undercut_bonus=10, undercut_on_tie=False),
+    ),
+}
+"""Name -> (parameters of OpenSpiel's game, our rules)."""
 
 
 def their_card(card: int) -> int:
@@ -33,21 +49,22 @@ def their_action(action: int) -> int:
     return special[action] if action in special else their_card(action % 52)
 
 
-def compare(decisions: int, seed: int, bots: tuple[str, ...]) -> Counter[str]:
-    """Play at least this number of decisions and count what happened. ``differences`` must be 0."""
+def compare(decisions: int, seed: int, bots: tuple[str, ...], variant: str = "default") -> Counter[str]:
+    """Play at least that many decisions; count what occurred. ``differences`` must be 0."""
     import pyspiel
 
-    new_state = partial(pyspiel.load_game("gin_rummy").new_initial_state)
+    parameters, rules = VARIANTS[variant]
+    new_state = partial(pyspiel.load_game("gin_rummy", parameters).new_initial_state)
     counts: Counter[str] = Counter()
     batch = 0
     while counts["decisions"] < decisions:
-        games = Games(TABLES)
-        numbers = np.arange(TABLES, dtype=np.uint64) + np.uint64(batch * TABLES)
-        games.start(games.everyone, np.full(TABLES, seed, np.uint64), numbers)
+        games = Games(NUM_GAMES, rules)
+        numbers = np.arange(NUM_GAMES, dtype=np.uint64) + np.uint64(batch * NUM_GAMES)
+        games.start(games.everyone, np.full(NUM_GAMES, seed, np.uint64), numbers)
         pair = [agents.make(bots[(batch + seat) % len(bots)]) for seat in range(2)]
         batch += 1
-        states = [_dealt(games, game, new_state()) for game in range(TABLES)]
-        running = games.everyone
+        states = [_dealt(games, game, new_state()) for game in range(NUM_GAMES)]
+        running, missed = games.everyone, list[int]()
         while len(running):
             actions = np.empty(len(running), np.int64)
             to_move = games.to_move()[running]
@@ -57,15 +74,18 @@ def compare(decisions: int, seed: int, bots: tuple[str, ...]) -> Counter[str]:
             masks = games.masks(running)
             taken = games.state["public"]["taken"]
             for game, mask, action in zip(running.tolist(), masks, actions.tolist(), strict=True):
-                _compare_legal(states[game], mask, int(taken[game]), counts)
-                _follow(games, game, states[game], action)
+                if _compare_legal(states[game], mask, int(taken[game]), counts):
+                    _follow(games, game, states[game], action)
+                else:
+                    missed.append(game)
             games.play(running, actions)
+            running = running[~np.isin(running, missed)]
             for game in running[games.done[running]].tolist():
                 _compare_end(games, game, states[game], counts)
             fifty = [game for game in running.tolist() if states[game].is_terminal() and not games.done[game]]
             counts["hands ended by OpenSpiel's 50 upcards"] += len(fifty)
             running = running[~games.done[running] & ~np.isin(running, fifty)]
-        counts["hands"] += TABLES
+        counts["hands"] += NUM_GAMES
     return counts
 
 
@@ -78,7 +98,8 @@ def _dealt(games: Games, game: int, state: Any) -> Any:
     return state
 
 
-def _compare_legal(state: Any, mask: np.ndarray, taken: int, counts: Counter[str]) -> None:
+def _compare_legal(state: Any, mask: np.ndarray, taken: int, counts: Counter[str]) -> bool:
+    """Compare what is legal; False where OpenSpiel misses a knock."""
     counts["decisions"] += 1
     ours = {their_action(action) for action in np.flatnonzero(mask[:KNOCK]).tolist()}
     ours |= {their_action(action) for action in (DRAW_STOCK, DRAW_UPCARD, PASS) if mask[action]}
@@ -92,7 +113,14 @@ def _compare_legal(state: Any, mask: np.ndarray, taken: int, counts: Counter[str
         knocks.discard(their_card(taken))
     counts["decisions with a knock"] += bool(knocks)
     our_knocks = {their_card(card) for card in np.flatnonzero(mask[KNOCK : KNOCK + 52]).tolist()}
+    if our_knocks and not knocks and ours == theirs:
+        hand = sum(1 << card for card in np.flatnonzero(mask[:KNOCK])) | (1 << taken if taken >= 0 else 0)
+        highest = int(highest_value(unmelded_cards(hand)))
+        if melds.deadwood(hand) - highest > int(str(state).partition("Knock card: ")[2].split()[0]):
+            counts["knocks that OpenSpiel misses"] += 1
+            return False
     counts["differences"] += ours != theirs or our_knocks != knocks
+    return True
 
 
 def _follow(games: Games, game: int, state: Any, action: int) -> None:
@@ -116,15 +144,13 @@ def _compare_end(games: Games, game: int, state: Any, counts: Counter[str]) -> N
     first = 1 - int(result["dealer"])
     their_knocker = 0 if knocker == first else 1
     ours = int(result["points"]) * (1 if result["winner"] == knocker else -1)
-    if result["outcome"] == UNDERCUT and ours == -25:
-        ours = 0
     values = _values(state, their_knocker, {})
     counts["differences"] += ours not in values
     counts["knocks worth more in another arrangement"] += ours in values and ours != max(values)
 
 
 def _values(state: Any, knocker: int, known: dict[str, set[int]]) -> set[int]:
-    """The values of the hand to the knocker, by the melds laid, against the best defence."""
+    """What the hand can be worth to the knocker, by how they lay their melds, against the best defence."""
     if state.is_terminal():
         return {round(state.returns()[knocker])}
     key = str(state)

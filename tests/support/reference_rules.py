@@ -30,7 +30,7 @@ class Result:
     """How a hand ended."""
 
     outcome: str
-    """``"knock"``, ``"gin"``, ``"undercut"`` or ``"void"``."""
+    """``"knock"``, ``"gin"``, ``"big gin"``, ``"undercut"`` or ``"void"``."""
     winner: int | None
     knocker: int | None
     points: int
@@ -55,21 +55,37 @@ def settle_knock(
     knocker: int,
     turns: int,
     lay: Lay,
+    discard: int | None = None,
+    first_upcard: int | None = None,
 ) -> Result:
-    """Rules 6 and 7: what a knock is worth, of two hands of which the knocker's has discarded."""
+    """Rules 6 and 7: what a knock is worth, by both hands after the knocker's discard."""
     defender = 1 - knocker
     own = deadwood(hands[knocker])
     if own == 0:
         left = deadwood(hands[defender])
         winner, points, outcome = knocker, rules.gin_bonus + left, "gin"
+        if rules.big_gin_bonus and discard is not None and deadwood(hands[knocker] | {discard}) == 0:
+            points, outcome = rules.big_gin_bonus + left, "big gin"
     else:
         left = best_defence(lay(hands[knocker], arrangements_to_lay(hands[knocker])), hands[defender])
-        if own < left:
+        if own < left or (own == left and not rules.undercut_on_tie):
             winner, points, outcome = knocker, left - own, "knock"
         else:
             winner, points, outcome = defender, rules.undercut_bonus + own - left, "undercut"
+    if rules.spades_double and first_upcard is not None and first_upcard // 13 == 2:
+        points *= 2
+    if rules.immediate_boxes:
+        points += rules.box_bonus
     both = (own, left) if knocker == 0 else (left, own)
     return Result(outcome, winner, knocker, points, turns, both)
+
+
+def limit_of_hand(rules: Any, upcard: int) -> int:
+    """Rule 4: the most deadwood for a knock in the hand that begins with this upcard."""
+    if not rules.oklahoma:
+        return rules.knock_limit
+    value = min(upcard % 13 + 1, 10)
+    return 0 if value == 1 and rules.ace_needs_gin else min(value, rules.knock_limit)
 
 
 def arrangements_to_lay(hand: Meld) -> list[Arrangement]:
@@ -97,6 +113,7 @@ class Game:
     dealer : of the first hand.
     whole_game : whether the episode goes on to the target score.
     pays_wins : rewards are 1 for the winner of the episode, instead of points / 100 for each hand.
+    pays_score : the episode pays its final margin / 100 instead.
     lay : which of several equal arrangements the knocker lays; the rules do not say, and it can matter.
     """
 
@@ -108,10 +125,14 @@ class Game:
         whole_game: bool = False,
         pays_wins: bool = False,
         lay: Lay = lay_first,
+        pays_score: bool = False,
     ) -> None:
         self.rules, self.deck_of, self.dealer = rules, deck_of, dealer
         self.whole_game, self.pays_wins, self.lay = whole_game, pays_wins, lay
+        self.pays_score = pays_score
         self.scores = [0, 0]
+        self.boxes = [0, 0]
+        """Hands won."""
         self.hand_number = 0
         self.over = False
         self.paid = 0.0
@@ -128,6 +149,7 @@ class Game:
         self.deck = list(deck)
         self.hands: list[set[int]] = [set(deck[0:dealt:2]), set(deck[1:dealt:2])]
         self.pile = [deck[dealt]]
+        self.first_upcard = deck[dealt]
         self.stock = deck[dealt + 1 :]
         self.turns = 0
         self.taken: int | None = None
@@ -160,7 +182,8 @@ class Game:
         if self.phase == DRAW:
             return [STOCK, TAKE]
         left = self._deadwood_after(self.to_move)
-        knocks = [KNOCK + card for card in left if left[card] <= self.rules.knock_limit]
+        limit = limit_of_hand(self.rules, self.first_upcard)
+        knocks = [KNOCK + card for card in left if left[card] <= limit]
         return [*left, *knocks]
 
     def _deadwood_after(self, player: int) -> dict[int, int]:
@@ -200,7 +223,11 @@ class Game:
             self._discard(player, action % 52)
             if action >= KNOCK:
                 hands = frozenset(self.hands[0]), frozenset(self.hands[1])
-                self._end_hand(settle_knock(self.rules, hands, player, self.turns, self.lay))
+                self._end_hand(
+                    settle_knock(
+                        self.rules, hands, player, self.turns, self.lay, action % 52, self.first_upcard
+                    )
+                )
             elif len(self.stock) <= self.rules.stock_floor or self.turns >= self.rules.max_turns:
                 self._end_hand(Result("void", None, None, 0, self.turns))
             else:
@@ -221,18 +248,42 @@ class Game:
         self.phase = OVER
         if result.winner is not None:
             self.scores[result.winner] += result.points
+            self.boxes[result.winner] += 1
         reached = [score >= self.rules.target_score for score in self.scores]
         self.over = not self.whole_game or any(reached) or self.hand_number + 1 >= self.rules.max_hands
-        if not self.pays_wins:
+        if self.pays_score:
+            totals = self.final_scores()
+            self.paid = (totals[0] - totals[1]) / 100 if self.over else 0.0
+        elif not self.pays_wins:
             self.paid = result.points_for(0) / 100
         elif self.over:
             won = result.winner if not self.whole_game else reached.index(True) if any(reached) else None
             self.paid = 0.0 if won is None else 1.0 if won == 0 else -1.0
         if not self.over:
             self.hand_number += 1
-            if result.winner is not None:  # after a void hand the same dealer deals again
-                self.dealer = 1 - self.dealer
+            self.dealer = self._next_dealer(result.winner)
             self._deal()
+
+    def _next_dealer(self, winner: int | None) -> int:
+        """Rule 8."""
+        if winner is None:
+            return self.dealer if self.rules.void_dealer == "same" else 1 - self.dealer
+        return {"alternate": 1 - self.dealer, "winner": winner, "loser": 1 - winner}[self.rules.next_dealer]
+
+    def final_scores(self) -> list[int]:
+        """Rule 9: the totals of both players, boxes and bonuses included."""
+        totals = list(self.scores)
+        for player in (0, 1):
+            if not self.rules.immediate_boxes:
+                totals[player] += self.boxes[player] * self.rules.box_bonus
+        for player in (0, 1):
+            if self.scores[player] >= self.rules.target_score:
+                totals[player] += self.rules.game_bonus
+                if self.scores[1 - player] == 0:
+                    totals[player] += self.rules.shutout_bonus
+                    if self.rules.shutout_doubles:
+                        totals[player] *= 2
+        return totals
 
     # --- What a player may know -------------------------------------------------------------------------
 

@@ -10,4 +10,18 @@ VARIANTS = {
     "tiny deck": Rules(ranks=4, suits=3, hand_size=3, stock_floor=0),
     "knock with anything": Rules(knock_limit=100, gin_bonus=0),
     "long hands": Rules(knock_limit=0, stock_floor=0, max_turns=126),
+    "everything": Rules(
+        knock_limit=8,
+        oklahoma=True,
+        ace_needs_gin=False,
+        spades_double=True,
+        big_gin_bonus=31,
+        undercut_on_tie=False,
+        next_dealer="loser",
+        void_dealer="other",
+        box_bonus=25,
+        game_bonus=100,
+        shutout_doubles=True,
+    ),
+    **{name: rules for name, rules in Rules.presets().items() if name not in ("eaai", "gin_rummy_v4")},
 }

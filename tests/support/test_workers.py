@@ -137,9 +137,7 @@ def test_all_workers_are_the_cores_that_the_process_may_use(monkeypatch):
     ],
 )
 @pytest.mark.parametrize("command", ["match", "tournament"])
-def test_commands_pass_on_workers_and_the_address_of_ray(
-    monkeypatch, command, options, expected
-):
+def test_commands_pass_on_workers_and_the_address_of_ray(monkeypatch, command, options, expected):
     asked = []
 
     class Noted(Workers):

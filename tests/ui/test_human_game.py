@@ -150,7 +150,6 @@ def change(content: dict, place: tuple, value: object) -> None:
         (("version",), 2, "version must be 1"),
         (("random", "seed"), "5", "random.seed"),
         (("players", 0, "name"), "simple", "no game that a person can go on with"),
-        (("rules", "target_score"), 90, "no game that a person can go on with"),
         (("episode",), "hand", "no game that a person can go on with"),
         (("players", 1, "bot"), "process:rm -r /", "start it with --opponent yourself"),
         (("players", 1, "bot"), "nobody", "unknown bot"),
