@@ -11,19 +11,19 @@ from gin_env.observations.views import PlayerView
 
 @runtime_checkable
 class Estimator(Protocol):
-    """For each player's view and each of the 52 cards: the probability that her opponent holds the card.
+    """Estimates the opponent's hand: for each view, the probability that the opponent holds each card.
 
-    Cards whose place the player knows are exactly 0 or 1: those in her hand and in the discard pile are 0,
-    those that she saw the opponent take and keep are 1. Cards that the deck lacks are 0. What the
-    probabilities of the others sum to is for each estimator to say.
+    Cards whose place the player knows are exactly 0 or 1: those in their own hand and in the discard pile are
+    0, those that the opponent took and kept are 1. Cards that the deck lacks are 0. Each estimator decides
+    what the other probabilities sum to.
 
-    An estimator sees views only, never a state. One that cheats says so: it `NeedsHands`.
+    An estimator sees views, never a state. The exception declares itself: it `NeedsHands`.
 
-    *Memory* saves work in play: whoever estimates repeatedly along a hand keeps a record for each view and
-    has it advanced, instead of going through the whole hand each time. A memory that was left at another
-    hand, at another table or further on is detected and started over, so that for every memory
-    ``advance(view, memory)`` equals ``estimate(view)``. (The one exception, ``ensemble:switching=adaptive``,
-    learns from hand to hand.) A copy of the array is a copy of the memory.
+    *Memory* saves work in play: a caller that estimates repeatedly along a hand keeps a record for each view
+    and advances it instead of reading the whole hand each time. A memory of another hand, another game or a
+    later position is detected and restarted, so ``advance(view, memory)`` equals ``estimate(view)`` for every
+    memory. (The one exception, ``ensemble:switching=adaptive``, learns from hand to hand.) A copy of the
+    array is a copy of the memory.
     """
 
     name: str

@@ -2,7 +2,7 @@
 
 Source: paper 003, "Bayesian Estimation from Abstracted Play Data". After each turn of the opponent the
 estimate of each card of unknown place is multiplied by P(B | A), the frequency of such a turn B while such a
-card A is held; then all are renormalised to sum to the number of unknown cards in her hand, "and then fit
+card A is held; then all are renormalised to sum to the number of unknown cards in the hand, "and then fit
 through a logistic curve to ensure they are no more than 1". A turn is: was a card drawn face up, rank of the
 face-up card, rank of the discard; a card is its rank ("that of drawing Q♥, discarding K♦, and holding K♥")
 and whether it is suited with the face-up card and/or the discard. 10,000 games of two Simple players; with

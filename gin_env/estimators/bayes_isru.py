@@ -3,10 +3,10 @@
 Source: paper 002, "Defensive Score" (both sections). The relative likelihood of each card starts at 10/42
 and is updated by P(B | A), estimated from 10,000 games of two Simple players in buckets of six properties:
 the ranks of the card, the discard and the face-up card; whether the discard is suited with the face-up card;
-whether the card is suited with neither, with the face-up card, or with the discard; whether she drew face
-up. "Recorded instances are averaged and transformed" by g(o) = o / sqrt(α + o²), α = 1, "to bound relative
-likelihoods between 0 and 1"; it "leaves the initial uniformly distributed relative likelihood (10/42)
-little-changed" (0.238 becomes 0.232).
+whether the card is suited with neither, with the face-up card, or with the discard; whether the opponent drew
+face up. "Recorded instances are averaged and transformed" by g(o) = o / sqrt(α + o²), α = 1, "to bound
+relative likelihoods between 0 and 1"; it "leaves the initial uniformly distributed relative likelihood
+(10/42) little-changed" (0.238 becomes 0.232).
 
 Readings:
 
@@ -14,10 +14,10 @@ Readings:
 - The average of a bucket is the share of its cards that are held after the turn; as a *relative* likelihood
   it is divided by the share of the cards of the rank that were held before it. Buckets never seen change
   nothing.
-- o is 10/42 (as the hand goes on: the opponent's unknown cards / cards of unknown place) times the product
-  over her turns, and g is applied to it once, at the end: applied again at each turn it would pull all cards
-  towards 0.
-- The likelihoods are not normalised, as in the paper: their sum is not the number of cards in her hand.
+- o is 10/42 (later in the hand: the opponent's unknown cards / cards of unknown place) times the product
+  over the opponent's turns, and g is applied to it once, at the end: applied again at each turn it would pull
+  all cards towards 0.
+- The likelihoods are not normalised, as in the paper: their sum is not the number of cards in the hand.
 - ``normalised=true`` is what the authors' player does (DualInception.java with HandEstimator.java in
   sangttruong/ginrummy): the products are those of ``bayes:likelihood=paper``, scaled to sum to the number of
   unknown cards after every turn, and g is applied to the result.

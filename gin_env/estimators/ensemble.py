@@ -12,9 +12,10 @@ Source: paper 003, "Experimental Results" and "Future Work". Three ways to choos
   the first hand are fitted, for each turn, to the same held-out hands. Whenever the player draws a card from
   the stock, each member's weight is multiplied by the probability that it gave to this card being drawn,
   (1 - p) / (sum of 1 - p over the unseen cards): the stock's next card is any of those that the opponent does
-  not hold, so this is Bayes' rule. (Her discards are no such test: she chooses them, and good estimators
-  expect cards that she keeps.) The products continue from hand to hand of a game, in the memory: so
-  `advance` adapts. `estimate`, which has no memory, gives the mixture with the weights of the first hand.
+  not hold, so this is Bayes' rule. (Discards are not such a test: the opponent chooses them, and good
+  estimators expect cards that the opponent keeps.) The products continue from hand to hand of a game, in the
+  memory: so `advance` adapts. `estimate`, which has no memory, gives the mixture with the weights of the
+  first hand.
 
 ``members`` may be any other estimators for the adaptive choice; their first weights are equal.
 
@@ -159,9 +160,7 @@ def load_table(path: str | Path) -> dict[str, Any]:
     choice, weights = table["choice"], table["weights"]
     possible = (choice >= 0).all() and (choice < len(MEMBERS)).all()
     if not possible or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any(axis=1).all():
-        raise ArrayFileError(
-            f"{path} is damaged: it chooses estimators that there are not, or weighs them wrongly"
-        )
+        raise ArrayFileError(f"{path} is damaged: it names unknown estimators or has invalid weights")
     return table | {"metadata": metadata}
 
 

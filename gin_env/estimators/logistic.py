@@ -21,8 +21,8 @@ Readings:
 - Cards whose place the player knows *now* have likelihood 0 or 1 and take no part: their infinite values
   would spread, so they count as 0 in the means, from the beginning of the hand, as does a rank beyond ace or
   king. So the estimate depends only on what is known now: there is no memory.
-- Likelihoods are not normalised: with ten cards in her hand and all values 0 they sum to some 20.
-  ``normalised`` takes the values as odds and makes the sum the number of cards in her hand.
+- Likelihoods are not normalised: with ten cards in the hand and all values 0 they sum to about 20.
+  ``normalised`` takes the values as odds and makes the sum the number of cards in the hand.
 
 Measured: docs/results/estimators.md, "All metrics" and "Time".
 """

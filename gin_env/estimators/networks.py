@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.estimators.public_history import CARD_FEATURES, TABLE_FEATURES, card_features, opponent_turns
+from gin_env.estimators.public_history import CARD_FEATURES, POSITION_FEATURES, card_features, opponent_turns
 from gin_env.estimators.shankar import shankar_images
 from gin_env.estimators.turn_inputs import NUM_INPUTS, walk_turns
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS
@@ -56,7 +56,7 @@ class EstimatorNetwork(nn.Module):
 class DenseNetwork(EstimatorNetwork):
     """Paper 003's simple neural network: dense layers of 100, 85, 60 and 52, all sigmoid; returns logits.
 
-    Inputs float32 (n, 157): upcard and discard of the opponent's last turn one-hot (52 each), whether she
+    Inputs float32 (n, 157): upcard and discard of the opponent's last turn one-hot (52 each), whether they
     took the upcard (1), the probabilities before that turn (52).
     """
 
@@ -119,7 +119,7 @@ class SuitEquivariantNetwork(EstimatorNetwork):
     def __init__(self, channels: int = 32, blocks: int = 3) -> None:
         super().__init__()
         self.cards = nn.Conv2d(len(CARD_FEATURES), channels, (1, 5), padding=(0, 2))
-        self.table = nn.Linear(len(TABLE_FEATURES), channels)
+        self.table = nn.Linear(len(POSITION_FEATURES), channels)
         self.rank = nn.Parameter(torch.zeros(channels, 1, NUM_RANKS))
         self.neighbours = nn.ModuleList(
             nn.Conv2d(channels, channels, (1, 5), padding=(0, 2)) for _ in range(blocks)

@@ -5,10 +5,11 @@ Source of the first two: paper 003, "Simple Neural Network" and "Shankar CNN"; t
 ``nn``: dense sigmoid layers of 100, 85, 60 and 52 on "a few features of the current game state", trained in
 generations, "since this network is trained on the current probability distribution". Figure 1, which shows
 the inputs, is missing from the text. Reconstruction: what the paper's Bayesian estimator looks at, in the
-one-hot encoding that the caption mentions: the face-up card of the opponent's last turn (52), whether she
-took it (1), her discard (52), and the present probabilities (52), in which known cards are 0 or 1. One
-update for each turn that she completes; before the first, the uniform estimate. The paper gives no amount of
-training data, loss, epochs, or number of generations: see `gin_env.training.estimators.network_trainer`.
+one-hot encoding that the caption mentions: the face-up card of the opponent's last turn (52), whether they
+took it (1), their discard (52), and the current probabilities (52), in which known cards are 0 or 1. One
+update for each turn that the opponent completes; before the first, the uniform estimate. The paper gives no
+amount of training data, loss, epochs, or number of generations: see
+`gin_env.training.estimators.network_trainer`.
 
 ``shankar-cnn``: `gin_env.estimators.shankar` makes the image; 16, 32 and 64 filters of 3x3 with ReLU and 2x2
 pooling (same padding: without it a 17x13 image is used up after two of them), then one sigmoid for each
@@ -97,7 +98,7 @@ class SuitEquivariantEstimator(_NetworkEstimator):
 
 NN_MEMORY = np.dtype(
     [
-        ("first_hand", np.uint64),  # that the player was dealt: tells one hand of a game from the next
+        ("first_hand", np.uint64),  # the hand that the player was dealt, to recognise a new hand of a game
         ("turns", np.int64),  # turns of the opponent that the estimate knows of
         ("estimate", np.float32, (NUM_CARDS,)),  # after them, as the network gave it
     ],

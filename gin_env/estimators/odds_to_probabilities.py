@@ -29,7 +29,7 @@ def write_odds_with_sum(odds, unseen: int, known: int, total: int, buffer, row) 
         scale += buffer[count]
         count += 1
         remaining &= remaining - 1
-    scale = total / scale if total < count else 1e300  # she holds all of them: λ is infinite
+    scale = total / scale if total < count else 1e300  # the opponent holds all of them: λ is infinite
     if 0 < total < count:
         for _ in range(100):
             reached = 0.0

@@ -1,6 +1,6 @@
 """``omniscient``: the estimator that cheats (paper 003, "Future Work"), the extreme opposite to ``uniform``.
 
-It reports the opponent's true hand, which no view holds: whoever owns the games must hand it over by
+It reports the opponent's true hand, which no view holds: the owner of the games must pass it with
 `OmniscientEstimator.estimate_hands`. Environments do so when asked for ``estimator="omniscient"``, and so
 does the evaluation of estimators; nothing else. `estimate` and `advance` refuse.
 """

@@ -1,6 +1,6 @@
-"""What a view tells of the opponent, turn by turn and card by card, as arrays for networks.
+"""What a view shows of the opponent, turn by turn and card by card, as arrays for networks.
 
-Everything is computed from the view alone, so that an estimator without memory can go through the whole hand.
+Everything is computed from the view alone, so an estimator without memory can read the whole hand.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -19,11 +19,11 @@ from gin_env.support.compilation import kernel
 
 OPPONENT_TURN = np.dtype(
     [
-        ("upcard", np.int8),  # the card that she could take
-        ("took", np.bool_),  # whether she did
+        ("upcard", np.int8),  # the card that the opponent could take
+        ("took", np.bool_),  # whether they did
         ("discard", np.int8),
-        ("held", np.uint64),  # cards that she holds for certain, after the turn
-        ("out", np.uint64),  # cards that she does not hold for certain, after the turn
+        ("held", np.uint64),  # cards that they certainly hold after the turn
+        ("out", np.uint64),  # cards that they certainly do not hold after the turn
     ],
     align=True,
 )
@@ -31,7 +31,13 @@ OPPONENT_TURN = np.dtype(
 
 
 def opponent_turns(view: PlayerView) -> tuple[np.ndarray, np.ndarray]:
-    """(turns, counts): `OPPONENT_TURN` records (n, most) of this hand in order, and int64 (n,) how many."""
+    """Return the opponents' turns in this hand.
+
+    Returns
+    -------
+    turns : `OPPONENT_TURN` records, shape (n, max_turns), in order.
+    counts : int64 array, shape (n,): the number of turns of each view.
+    """
     counts = np.empty(len(view), np.int64)
     _count_opponent_turns(view.records, counts)
     turns = np.zeros((len(view), counts.max(initial=0)), OPPONENT_TURN)
@@ -40,17 +46,20 @@ def opponent_turns(view: PlayerView) -> tuple[np.ndarray, np.ndarray]:
 
 
 def first_hands(view: PlayerView) -> np.ndarray:
-    """uint64 (n,): the hands that the players were dealt."""
+    """Return the hands that the players were dealt: masks, uint64 (n,)."""
     hands = np.empty(len(view), np.uint64)
     _write_first_hands(view.records, hands)
     return hands
 
 
 def known_cards(view: PlayerView) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(held, unseen, missing): what the players know of the opponents' hands now.
+    """Return what the players know of the opponents' hands now.
 
-    held, unseen : bool (n, 52), cards that the opponent holds for certain, and those whose place is unknown.
-    missing : float32 (n,), how many of the unseen cards the opponent holds.
+    Returns
+    -------
+    held, unseen : bool arrays, shape (n, 52): cards that the opponent certainly holds, and cards whose place
+        is unknown.
+    missing : float32 array, shape (n,): the number of unseen cards that the opponent holds.
     """
     held = np.empty((len(view), NUM_CARDS), np.bool_)
     unseen = np.empty((len(view), NUM_CARDS), np.bool_)
@@ -69,40 +78,40 @@ CARD_FEATURES = (
     "discarded by the opponent in this hand",
     "the same: 1 / (1 + turns since)",
     "the same: turn / 30",
-    "the same: in a turn in which she took the upcard",
+    "the same: in a turn with the upcard taken",
     "declined by the opponent in this hand",
     "the same: 1 / (1 + turns since)",
     "the same: turn / 30",
     "taken by the opponent in this hand",
     "the same: 1 / (1 + turns since)",
     "the same: turn / 30",
-    "deadwood points minus those of her last discard, / 10 (0 before it)",
-    "deadwood points minus those of her cheapest discard, / 10 (0 before it)",
+    "deadwood points minus those of their last discard, / 10 (0 before it)",
+    "deadwood points minus those of their cheapest discard, / 10 (0 before it)",
 )
-"""What `card_features` writes for each card."""
+"""The features of each card."""
 
-TABLE_FEATURES = (
+POSITION_FEATURES = (
     "turn / 30",
     "cards left in the stock / 31",
     "the opponent is the dealer",
     "the opponent has drawn and not discarded",
-    "unseen cards that she holds / 10",
+    "unseen cards in the opponent's hand / 10",
     "unseen cards / 42",
-    "upcards she took / 5",
-    "deadwood points of her last discard / 10",
-    "deadwood points of her cheapest discard / 10",
+    "upcards taken by the opponent / 5",
+    "deadwood points of the opponent's last discard / 10",
+    "deadwood points of the opponent's cheapest discard / 10",
     "opening offer",
     "the player is to move",
 )
-"""What `card_features` writes for the whole table."""
+"""The features of the position."""
 
 
 def card_features(view: PlayerView) -> tuple[np.ndarray, np.ndarray]:
-    """(cards, table): float32 (n, len(CARD_FEATURES), 4, 13) and (n, len(TABLE_FEATURES))."""
+    """Return `CARD_FEATURES`, float32 (n, 18, 4, 13), and `POSITION_FEATURES`, float32 (n, 11)."""
     cards = np.empty((len(view), len(CARD_FEATURES), NUM_CARDS), np.float32)
-    table = np.empty((len(view), len(TABLE_FEATURES)), np.float32)
-    _write_card_features(view.records, cards, table)
-    return cards.reshape(len(view), len(CARD_FEATURES), 4, 13), table
+    position = np.empty((len(view), len(POSITION_FEATURES)), np.float32)
+    _write_card_features(view.records, cards, position)
+    return cards.reshape(len(view), len(CARD_FEATURES), 4, 13), position
 
 
 # --- Kernels --------------------------------------------------------------------------------------------
@@ -110,7 +119,7 @@ def card_features(view: PlayerView) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel
 def count_opponent_turns(public, player: int) -> int:
-    """How many turns the opponent has completed in this hand."""
+    """Return the number of turns that the opponent has completed in this hand."""
     count = 0
     mover = first_mover(public)
     for index in range(public.history_length):
@@ -122,11 +131,11 @@ def count_opponent_turns(public, player: int) -> int:
 
 @kernel
 def write_opponent_turns(public, private, player: int, turns) -> None:
-    """Write the opponent's turns into `OPPONENT_TURN` records (of at least their number)."""
+    """Write the opponent's turns into `OPPONENT_TURN` records (at least as many as turns)."""
     absent = FULL_DECK & ~deck_cards(public.rules.ranks, public.rules.suits)
     hand = first_hand(public, private, player)
     upcard, mover = np.int64(public.first_upcard), first_mover(public)
-    offered = upcard  # what the mover could take in this turn
+    offered = upcard  # the card that the mover could take in this turn
     pile, held = card_bit(upcard), np.int64(0)
     took = False
     draws = 0
@@ -196,15 +205,15 @@ def _write_known_cards(views, held, unseen, missing):
 
 @kernel
 def _mark(cards, first: int, card: int, turn: int, now: int) -> None:
-    """Write an event of a card: that it was, how long ago, and when."""
+    """Write an event of a card: that it happened, how recently, and when."""
     cards[first, card] = 1.0
     cards[first + 1, card] = 1.0 / (1.0 + now - turn)
     cards[first + 2, card] = turn / 30.0
 
 
 @kernel
-def write_card_features(public, private, player: int, cards, table) -> None:
-    """Write `CARD_FEATURES` into float32 (18, 52) and `TABLE_FEATURES` into float32 (11,)."""
+def write_card_features(public, private, player: int, cards, position) -> None:
+    """Write `CARD_FEATURES` into float32 (18, 52) and `POSITION_FEATURES` into float32 (11,)."""
     opponent = 1 - player
     hand, pile = np.int64(private.hand), np.int64(public.pile)
     unseen = cards_unseen(public, private, player)
@@ -245,21 +254,21 @@ def write_card_features(public, private, player: int, cards, table) -> None:
         for card in range(NUM_CARDS):
             cards[16, card] = (np.int64(CARD_VALUES[card]) - last) / 10.0
             cards[17, card] = (np.int64(CARD_VALUES[card]) - cheapest) / 10.0
-    table[0] = now / 30.0
-    table[1] = public.stock_left / 31.0
-    table[2] = public.dealer == opponent
-    table[3] = public.phase == DISCARD and public.to_move == opponent
-    table[4] = cards_missing(public, player) / 10.0
-    table[5] = count_cards(unseen) / 42.0
-    table[6] = takes / 5.0
-    table[7] = last / 10.0
-    table[8] = cheapest / 10.0
-    table[9] = public.phase == OFFER
-    table[10] = public.to_move == player
+    position[0] = now / 30.0
+    position[1] = public.stock_left / 31.0
+    position[2] = public.dealer == opponent
+    position[3] = public.phase == DISCARD and public.to_move == opponent
+    position[4] = cards_missing(public, player) / 10.0
+    position[5] = count_cards(unseen) / 42.0
+    position[6] = takes / 5.0
+    position[7] = last / 10.0
+    position[8] = cheapest / 10.0
+    position[9] = public.phase == OFFER
+    position[10] = public.to_move == player
 
 
 @kernel
-def _write_card_features(views, cards, table):
+def _write_card_features(views, cards, position):
     for index in range(len(views)):
         view = views[index]
-        write_card_features(view.public, view.private, view.player, cards[index], table[index])
+        write_card_features(view.public, view.private, view.player, cards[index], position[index])

@@ -1,25 +1,26 @@
-"""The Shankar array: what Shankar's Plug Rule says of each card, and its image for a convolutional network.
+"""The Shankar array, which Shankar's Plug Rule fills, and its image for a convolutional network.
 
 Source: Pramod Shankar's "Figuring the Opponent's Hand" (1994) as paper 003 uses it, section "Shankar CNN".
 Each card has one value:
 
 - `OWN` (-2): in the player's own hand;
 - `OUT` (-1): not in the opponent's hand, or a safe discard;
-- `HELD` (1): in the opponent's hand, or in a meld that she must have;
+- `HELD` (1): in the opponent's hand, or in a meld that the opponent must have;
 - `UNKNOWN` (0).
 
-A card is a *safe discard* if the opponent has discarded a card of its rank or two others of its rank are
-certainly not hers, and if in each run of three with it another card is certainly not hers. A card that she
-took from the pile is taken to be part of a meld; she holds what all melds that may contain it have in common.
+A card is a *safe discard* if the opponent has discarded a card of its rank or certainly lacks two others of
+its rank, and if in each run of three with it the opponent certainly lacks another card. A card that the
+opponent took from the pile is assumed to be part of a meld; they hold what all melds that may contain it
+share.
 
 Readings, where the text is silent (its worked example fixes the first two, and is a test):
 
-- The upcard is not in the opponent's hand (-1), but while she may still take it, it makes no other card
+- The upcard is not in the opponent's hand (-1), but while they may still take it, it makes no other card
   safe: K♣ and K♦ are 0 before K♥ is declined and -1 after, "however, now the Plug Rule comes to play".
 - "{A, B, C} is a run and at least one of B or C is known not to be in the opponent's hand" must hold for
   *all* runs of three that contain A, as its example 6♣ says.
 - If several melds are possible, only the cards that all of them contain count as held: the rule is about
-  cards "certain to be in the opponent's hand". If no meld is possible (she bluffed), none is.
+  cards "certain to be in the opponent's hand". If no meld is possible (a bluff), none is.
 - A card that the opponent took and discarded again is out, and stays a discard of its rank if taken again.
 
 The image has 17 rows, the suits in the order of `AMBI_SUPERPERMUTATION`, so that a set looks like a column of
@@ -44,27 +45,27 @@ OWN, OUT, UNKNOWN, HELD = -2, -1, 0, 1
 AMBI_SUPERPERMUTATION = tuple(int(symbol) - 1 for symbol in "12341231423124312")
 """Suits in the order of the image's rows; the text is the paper's.
 
-Every order of four suits is found in it forwards or backwards. 17 is the least possible length (paper 003,
-Theorem 3; tests/estimators/test_estimator_networks.py searches all shorter ones).
+It contains every order of four suits forwards or backwards. 17 is the minimum length (paper 003, Theorem 3;
+a test searches all shorter ones).
 """
 
 
 def shankar_arrays(view: PlayerView) -> np.ndarray:
-    """int8 (n, 52): the Shankar array of each view, by card id (reshape to (n, 4, 13) for suit and rank)."""
+    """Return the Shankar array of each view by card id: int8 (n, 52)."""
     arrays = np.empty((len(view), NUM_CARDS), np.int8)
     _write_shankar_arrays(view.records, arrays)
     return arrays
 
 
 def shankar_images(view: PlayerView) -> np.ndarray:
-    """float32 (n, 1, 17, 13): the rows of the Shankar arrays in the order of the ambi-superpermutation."""
+    """Return the Shankar arrays with rows in the order of the superpermutation: float32 (n, 1, 17, 13)."""
     suits = shankar_arrays(view).reshape(-1, 4, NUM_RANKS)
     return suits[:, None, AMBI_SUPERPERMUTATION].astype(np.float32)
 
 
 @kernel
 def cards_ever_discarded(public, player: int) -> int:
-    """Mask of all the cards that this player has discarded in this hand, wherever they are now."""
+    """Return the mask of all cards that this player has discarded in this hand, wherever they are now."""
     cards = np.int64(0)
     mover = first_mover(public)
     for index in range(public.history_length):
@@ -77,7 +78,7 @@ def cards_ever_discarded(public, player: int) -> int:
 
 @kernel
 def is_safe_discard(card: int, gone: int, discarded: int) -> bool:
-    """The Plug Rule for discards: `gone` are cards she does not hold, `discarded` those she discarded."""
+    """Apply the Plug Rule for discards; the opponent lacks the cards `gone` and has discarded `discarded`."""
     rank = card % NUM_RANKS
     others = (np.int64(ACES) << rank) & ~card_bit(card)
     if not others & discarded and count_cards(others & gone) < 2:
@@ -91,7 +92,7 @@ def is_safe_discard(card: int, gone: int, discarded: int) -> bool:
 
 @kernel
 def certain_mates(card: int, available: int) -> int:
-    """The Plug Rule for a card the opponent took: what all its melds of `available` cards have in common."""
+    """Apply the Plug Rule for a taken card: return what all its melds of `available` cards share."""
     rank = card % NUM_RANKS
     common = np.int64(-1)
     others = (np.int64(ACES) << rank) & ~card_bit(card) & available
@@ -114,7 +115,7 @@ def write_shankar_array(public, private, player: int, row) -> None:
     held = np.int64(public.shown[opponent])
     deck = deck_cards(public.rules.ranks, public.rules.suits)
     gone = hand | pile | ~deck
-    if public.upcard >= 0:  # she may still take it, unless she declined or discarded it herself
+    if public.upcard >= 0:  # the opponent may still take it, unless they declined or discarded it
         refused = np.int64(public.declined[opponent]) | np.int64(public.discarded[opponent])
         gone &= ~(card_bit(public.upcard) & ~refused)
     discarded = cards_ever_discarded(public, opponent)

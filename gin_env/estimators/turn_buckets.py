@@ -1,7 +1,7 @@
 """What one turn of the opponent says about each card: papers 002's and 003's buckets, products over a hand.
 
-A turn of the opponent is what everybody saw of it: whether she took the upcard or drew from the stock, which
-upcard she could take, and what she discarded. For a card that she may hold, it falls into one of the buckets
+A turn of the opponent is its public part: whether they took the upcard or drew from the stock, which upcard
+they could take, and what they discarded. For a card that they may hold, it falls into one of the buckets
 ``[took, rank of the upcard, rank of the discard, rank of the card, suit relation]``; the suit relations are
 `BOTH` to `NEITHER_UNSUITED`.
 

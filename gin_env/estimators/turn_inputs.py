@@ -1,4 +1,4 @@
-"""What the network of ``nn`` looks at: the opponent's turns in order, beside the estimate before each."""
+"""The inputs of the network of ``nn``: the opponent's turns in order, with the estimate before each."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def best_response(tree: GameTree, strategy: Strategy, player: int) -> tuple[floa
     """(the most that `player` can win on average against this strategy of the other player, how).
 
     The strategy returned is `strategy` with the player's own rows replaced by the best response (uniform over
-    equally good actions, and where the opponent never lets her come).
+    equally good actions, and that the opponent never lets the player reach).
 
     From the bottom up, level by level: at an information set the value of an action is the sum over its nodes
     of the counterfactual reach probability times the value of the child; the best action is played.

@@ -94,7 +94,7 @@ class CFR:
         self.nodes_touched += len(self.tree)
 
     def _add_regrets(self, player: int, reach: np.ndarray, values: np.ndarray) -> None:
-        """Add the instantaneous counterfactual regrets of a player's sequences, in her own payoff.
+        """Add the instantaneous counterfactual regrets of a player's sequences, in that player's own payoff.
 
         At a node the regret of an action is its counterfactual value minus that of the strategy; both are
         weighted by the counterfactual reach probability: all but the player's own share.
@@ -108,7 +108,7 @@ class CFR:
         self.regrets += np.bincount(tree.sequence[edges], gains, tree.num_sequences)
 
     def _add_to_average(self, player: int, strategy: np.ndarray, reach: np.ndarray, weight: float) -> None:
-        """Add a player's strategy, weighted by her own reach probability (the same at all nodes of a set)."""
+        """Add a player's strategy, weighted by their own reach probability (equal at all nodes of a set)."""
         tree = self.tree
         lengths = np.diff(tree.first_sequence, append=tree.num_sequences)
         own = np.where(tree.player == player, reach[player, tree.first_node], 0.0)
@@ -143,7 +143,7 @@ class CFRPlus(CFR):
 class ExternalSamplingCFR:
     """Monte Carlo CFR by external sampling. It needs no tree: it walks the states, and keeps what it visits.
 
-    In an iteration each player once tries all her actions, while chance and the opponent are sampled; the
+    In an iteration each player once tries all their actions, while chance and the opponent are sampled; the
     opponent's strategies on the way enter his average, which his sampled play weights by his reach
     probability.
 

@@ -54,7 +54,7 @@ class State(Protocol):
         ...
 
     def information_set(self) -> Hashable:
-        """All that the player to move knows: equal for two states exactly if she cannot tell them apart."""
+        """Return all that the player to move knows; equal exactly for states that look the same."""
         ...
 
     def child(self, action: Any) -> State:

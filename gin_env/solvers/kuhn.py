@@ -2,8 +2,8 @@
 
 Each player antes 1 and gets one of the cards 0, 1, 2. Player 0 passes or bets 1; a bet is passed (folded) or
 called; after a pass player 1 may bet. The higher card wins the pot. The value of the game to player 0 is
--1/18; her equilibria are a family with one parameter (`equilibrium`), player 1's is unique. 12 information
-sets.
+-1/18. Player 0's equilibria are a family with one parameter (`equilibrium`); player 1's is unique. There are
+12 information sets.
 """
 
 from __future__ import annotations

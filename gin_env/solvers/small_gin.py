@@ -1,14 +1,14 @@
 """Gin Rummy with a small deck, played by the real engine, as a game that can be solved exactly.
 
 One hand, player 1 deals, player 0 begins; the payoff is the points of the hand. Chance deals the hands and
-the upcard, and each card drawn from the stock when it is drawn: which cards lie in the stock, but not their
-order, is decided by then. A state holds one record of the engine (`gin_env.game.state.STATE`); a drawn card
+the upcard, and each stock card when it is drawn: until then only the contents of the stock, not their order,
+are decided. A state holds one record of the engine (`gin_env.game.state.STATE`); a drawn card
 is put into its place in the deck, and `gin_env.game.engine.play` does the rest.
 
 An information set is what a `gin_env.observations.views.PlayerView` shows: the public acts of the hand, the
-first upcard, the player's hand and her own draws from the stock. Everything else in the view follows from
-these (a test compares them field by field), and they make recall perfect: her first hand follows from her
-hand, acts and draws.
+first upcard, the player's hand and own draws from the stock. Everything else in the view follows from
+these (a test compares them field by field), and they make recall perfect: the first hand follows from the
+current hand, acts and draws.
 
 The rules of `TINY` and `SMALL` were chosen so that the solution mixes: playing only its likeliest actions
 would lose 0.05 points a hand in `TINY`. With a knock limit of 3 instead of 6 a pure strategy is an

@@ -240,7 +240,7 @@ class _Unrolled:
             )
         if facts != self.facts[number]:
             raise ValueError(
-                f"{self.name}: no perfect recall: at {key!r} the player has forgotten what she did or knew"
+                f"{self.name}: no perfect recall: at {key!r} the player has forgotten what they did or knew"
             )
         return self.first_sequence[number]
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.compiled
 
 
 def first_views(games: int = 12):
-    """The players to move in so many games, and the masks of their opponents' hands."""
+    """Return views of the players to move in `count` games, and the opponents' hands as masks."""
     table = Games(games)
     numbers = np.arange(games, dtype=np.uint64)
     table.start(table.everyone, numbers, numbers)

@@ -64,7 +64,7 @@ def test_the_first_upcard_was_known_before_it_was_discarded_again():
     table = table_of(0, 0).play("take", "KS", "draw", "QD", "draw", "TD")
     found = empty()
     counting._count_turns(table.games.state, np.array([0]), *found)
-    assert found[2][9] == 2, "TC and TH, not TD; TS is her own"
+    assert found[2][9] == 2, "TC and TH, not TD; TS is in the own hand"
 
 
 def test_games_are_counted_by_their_seed_alone_whatever_is_played_at_once(monkeypatch):
@@ -84,7 +84,7 @@ def test_games_are_counted_by_their_seed_alone_whatever_is_played_at_once(monkey
     together = counting.train("bayes", 3, 5, ["simple"])
     assert np.array_equal(alone.seen, together.seen)
     assert np.array_equal(alone.held_before, together.held_before)
-    assert not np.array_equal(first.seen, alone.seen), "of two opponents each seat takes one by lot"
+    assert not np.array_equal(first.seen, alone.seen), "each seat draws one of two opponents at random"
     for bad in (0, 2.5, True):
         with pytest.raises(ValueError, match="a positive number of games"):
             counting.count_frequencies(bad)

@@ -16,7 +16,7 @@ from gin_env.estimators.ensemble import EnsembleEstimator, load_table, save_tabl
 from gin_env.estimators.neural import NnEstimator, SuitEquivariantEstimator, find_weights, packaged_weights
 from gin_env.estimators.public_history import (
     CARD_FEATURES,
-    TABLE_FEATURES,
+    POSITION_FEATURES,
     card_features,
     first_hands,
     known_cards,
@@ -123,14 +123,14 @@ def test_history_as_the_engine_played_it(player):
             known[:] = own["discard"][:count].tolist()
         features, table = card_features(view)
         assert features.shape[1:] == (len(CARD_FEATURES), 4, 13)
-        assert table.shape[1:] == (len(TABLE_FEATURES),)
+        assert table.shape[1:] == (len(POSITION_FEATURES),)
         assert np.abs(features).max() < 10
         assert np.abs(table).max() < 10
 
 
 def test_an_opponents_turn_is_what_the_player_saw_of_it():
     table = Table("AC 2C 3C 4C 5C 6C 7C 8C 9C TC", "AH 2H 3H 4H 5H 6H 7H 8H 9H TD", "TH", "JH", dealer=0)
-    table.play("take", "TD")  # player 1, the non-dealer, completes her run
+    table.play("take", "TD")  # player 1, the non-dealer, completes a run
     turns, counts = opponent_turns(table.games.views(ONE_GAME, 0))
     assert counts.tolist() == [1]
     turn = turns[0, 0]
@@ -348,7 +348,7 @@ def test_fitting_finds_the_better_member():
 
 @pytest.mark.long
 def test_the_adaptive_ensemble_learns_who_fits():
-    """Weights move to the member that expects the drawn cards least in her hand; without memory they stay."""
+    """Weights move to the member that expects the drawn cards least in the hand; without memory they stay."""
     members = ("suit-equivariant", "uniform")
     ensemble = EnsembleEstimator("adaptive", members)
     memory = ensemble.new_memory(200)

@@ -17,7 +17,7 @@ from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
 from gin_env.estimators.public_history import (
     CARD_FEATURES,
     OPPONENT_TURN,
-    TABLE_FEATURES,
+    POSITION_FEATURES,
     card_features,
     first_hands,
     known_cards,
@@ -33,7 +33,7 @@ SECOND = "KH KC JS 8C 8H 4D 5D QD 2S 6S"
 MOVES = "pass pass draw KS take QD draw 9C draw 6S take TS draw KS".split()  # noqa: SIM905
 """The first player draws TS and 3H from the stock and takes 6S; the second takes KS, draws 7S and 4S."""
 TURNS_OF_SECOND = [
-    # (upcard, took, discard, held by her for certain, not held by her for certain)
+    # (upcard, took, discard, certainly held, certainly not held)
     ("KS", True, "QD", "KS", "2C 3C 4C 5H 6H 7H 9C TS AD 2D TD QD"),
     ("9C", False, "6S", "KS", "2C 3C 4C 5H 6H 7H 3H TS AD 2D TD QD 9C 6S"),
     ("TS", False, "KS", "", "2C 3C 4C 5H 6H 7H 3H 6S AD 2D TD QD 9C TS KS"),
@@ -47,7 +47,7 @@ both_seats = pytest.mark.parametrize("seat", [0, 1])
 
 
 def table_of(seat: int, moves: int = len(MOVES)) -> Table:
-    """After so many moves; the first player sits on this seat."""
+    """Return the position after a number of moves, with the first player in this seat."""
     hands = (FIRST, SECOND) if seat == 0 else (SECOND, FIRST)
     return Table(*hands, "TD", "TS 3H 7S 4S 3D 9H", dealer=1 - seat).play(*MOVES[:moves])
 
@@ -92,7 +92,7 @@ def features(seat: int, moves: int = len(MOVES)) -> tuple[dict[str, dict[str, fl
     named = {}
     for name, plane in zip(range(len(CARD_FEATURES)), planes[0].reshape(-1, 52), strict=True):
         named[name] = {cards.card_text(card): float(plane[card]) for card in np.flatnonzero(plane).tolist()}
-    return named, dict(zip(TABLE_FEATURES, table[0].tolist(), strict=True))
+    return named, dict(zip(POSITION_FEATURES, table[0].tolist(), strict=True))
 
 
 @both_seats
@@ -127,7 +127,7 @@ def test_card_features_are_those_worked_out_by_hand(seat):
     ("moves", "expected"),
     [
         (0, [0, 31, 1, 0, 10, 41, 0, 0, 0, 1, 1]),  # the opening offer
-        (5, [1, 30, 1, 1, 10, 40, 1, 0, 0, 0, 0]),  # she has taken KS and must discard
+        (5, [1, 30, 1, 1, 10, 40, 1, 0, 0, 0, 0]),  # has taken KS and must discard
         (6, [2, 30, 1, 0, 9, 39, 1, 10, 10, 0, 1]),
         (14, [6, 27, 1, 0, 10, 37, 1, 10, 6, 0, 1]),
     ],
@@ -144,7 +144,7 @@ def test_the_player_who_has_not_dealt_does_not_see_the_opponent_as_dealer():
     _, table = card_features(views(0, 1, 5))
     assert table[0].tolist() == pytest.approx(
         [1 / 30, 30 / 31, 0, 0, 1, 40 / 42, 0, 1, 1, 0, 1]
-    )  # her opponent has discarded KS, which she has taken
+    )  # the opponent has discarded KS, which was then taken
 
 
 def test_the_first_card_of_all_is_seen_as_the_upcard():
@@ -307,7 +307,7 @@ def test_bayes_and_bayes_isru_make_the_products_probabilities(seat, tmp_path):
     table = made_up_table(path)
     seen, held = table.seen.astype(float), table.held.astype(float)
     before = np.arange(90, 103) / np.arange(400, 413)
-    view = views(seat, 0, 13)  # she holds KS for certain, and ten of 37 other cards: she has drawn
+    view = views(seat, 0, 13)  # certainly holds KS and ten of 37 other cards after drawing
     turns = TURNS_OF_SECOND[:2]
     unseen = [card for card in range(52) if known_cards(view)[1][0, card]]
 

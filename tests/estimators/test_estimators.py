@@ -217,7 +217,7 @@ def test_bayes_multiplies_the_odds_by_the_frequencies_of_the_turn():
         (card,) = ids(text)
         odds[text] = estimate[card] / (1 - estimate[card]) / ratios[card % 13, relation]
     assert list(odds.values()) == pytest.approx([odds["KH"]] * 4, rel=1e-3), "one λ for all"
-    assert estimate[ids("KH")[0]] > 2 * estimate[ids("3S")[0]], "she needs the other kings"
+    assert estimate[ids("KH")[0]] > 2 * estimate[ids("3S")[0]], "the opponent needs the other kings"
 
 
 @every_policy
@@ -253,7 +253,7 @@ def test_logistic_is_a_half_for_cards_of_which_nothing_is_known():
 
 
 def test_discard_risk_is_the_papers_count_and_its_sum_of_products():
-    """Paper 002, "Introduction": 6 for a ten, 4 for a king; 3 for a ten without nine and jack in her hand."""
+    """Paper 002, "Introduction": 6 for a ten, 4 for a king; 3 for a ten without nine and jack in the hand."""
     everything = np.ones((1, 52), np.float32)
     risks = discard_risks(everything)[0]
     assert [risks[card] for card in ids("TS KS QS AD 2D")] == [6, 4, 5, 4, 5]

@@ -50,7 +50,7 @@ def test_safe_discards_follow_the_plug_rule():
     assert safe("6C", "6H 6S 5C 7C")
     assert safe("6C", "6H 6S 5C 8C")
     assert safe("6C", "6H 6S 4C 7C")
-    assert safe("6C", "6H 5C 7C", "6H"), "she discarded a six"
+    assert safe("6C", "6H 5C 7C", "6H"), "the opponent discarded a six"
     assert not safe("6C", "6H 5C 7C"), "three sixes may still be together"
     assert not safe("6C", "6H 6S 7C"), "4-5-6 is possible"
     assert safe("AC", "AH AS 2C"), "an ace has one run"
