@@ -14,8 +14,8 @@ _UNSHARED = 3
 class Buffers:
     """Arrays to write into, reused once the caller has dropped them.
 
-    Fresh memory costs more than writing into it: the system maps each array above 32 MB page by page. An array
-    is never reused while the caller holds a reference to it or to a view of it.
+    Fresh memory costs more than writing into it: the system maps each array above 32 MB page by page. An
+    array is never reused while the caller holds a reference to it or to a view of it.
 
     Parameters
     ----------

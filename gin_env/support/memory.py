@@ -14,8 +14,8 @@ def keep_freed_memory() -> bool:
     """Ask the C library to keep freed memory for the next array, and return whether it can.
 
     By default glibc returns large arrays to the system as soon as they are freed, and requests the next one
-    page by page: a training step with arrays of a few megabytes then spends a third of its time on pages. Only
-    glibc on Linux can keep them; elsewhere nothing changes.
+    page by page: a training step with arrays of a few megabytes then spends a third of its time on pages.
+    Only glibc on Linux can keep them; elsewhere nothing changes.
     """
     if not sys.platform.startswith("linux"):
         return False
