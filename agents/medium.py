@@ -17,10 +17,10 @@ Readings:
   cards that the opponent took and still holds, count those that share a meld with the candidate (equal rank,
   or two ranks away at most in its suit); the candidates with the fewest remain. Then the highest value goes,
   at random among equals.
-- Knock: "seven or nine deadwood ... relate to whether the bot is likely to undercut the opponent". Knocks
-  with at most 9; with at most 7 from the moment the opponent holds a card taken from the pile, that is, shows
-  a meld and may undercut. (Exactly 7, 9 or 0, taken literally, makes it wait for gin: too strong to lie
-  between Simple and V2.)
+- Knock: "when it has a total of seven or nine deadwood in its hand or has gin". ``exact=true``, the frozen
+  reading ``medium-literal-paper``, is the letter: with exactly 9, 7 or 0. Without it the bot knocks with at
+  most 9; with at most 7 from the moment the opponent holds a card taken from the pile, that is, shows a meld
+  and may undercut ("relate to whether the bot is likely to undercut the opponent").
 
 Measured: docs/results/paper-000.md, "Control bots".
 """
@@ -39,7 +39,7 @@ from gin_env.game.melds import completes_meld, least_deadwood_discards, min_dead
 from gin_env.game.state import DISCARD, STOCK_ONLY
 from gin_env.observations.knowledge import cards_unseen
 from gin_env.observations.views import PlayerView
-from gin_env.support.checks import check_integer
+from gin_env.support.checks import check_integer, check_switch
 from gin_env.support.compilation import kernel
 
 
@@ -51,19 +51,24 @@ class MediumBot:
     minimum_drop : takes the upcard if it lowers the deadwood by at least this.
     knock_at : knocks with deadwood of at most this while the opponent holds no card from the pile.
     cautious_knock_at : the same once she holds one.
+    exact : knocks with exactly one of these two or with gin, and with nothing else.
     """
 
     name = "medium"
 
-    def __init__(self, minimum_drop: int = 3, knock_at: int = 9, cautious_knock_at: int = 7) -> None:
+    def __init__(
+        self, minimum_drop: int = 3, knock_at: int = 9, cautious_knock_at: int = 7, exact: bool = False
+    ) -> None:
         self.minimum_drop = check_integer("minimum_drop", minimum_drop, 1, 100)
         self.knock_at = check_integer("knock_at", knock_at, 0, 100)
         self.cautious_knock_at = check_integer("cautious_knock_at", cautious_knock_at, 0, 100)
+        self.exact = check_switch("exact", exact)
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
-        _act(view.records, self.minimum_drop, self.knock_at, self.cautious_knock_at, actions)
+        limits = self.minimum_drop, self.knock_at, self.cautious_knock_at
+        _act(view.records, *limits, self.exact, actions)
         return actions
 
 
@@ -116,6 +121,7 @@ def medium_action(
     minimum_drop: int,
     knock_at: int,
     cautious_knock_at: int,
+    exact: bool,
 ) -> int:
     """The intermediate bot's decision."""
     if public.phase != DISCARD:
@@ -127,12 +133,15 @@ def medium_action(
     if not candidates:
         candidates, _ = least_deadwood_discards(hand, allowed)
     card = pick_card(safest_then_highest(candidates, shown), random)
-    limit = min(cautious_knock_at if shown else knock_at, public.knock_limit)
-    return discard_or_knock(hand, card, limit)
+    limit = np.int64(cautious_knock_at if shown else knock_at)
+    if exact:
+        left = min_deadwood(hand & ~card_bit(card))
+        limit = left if left in (0, knock_at, cautious_knock_at) else np.int64(-1)
+    return discard_or_knock(hand, card, min(limit, np.int64(public.knock_limit)))
 
 
 @kernel
-def _act(views, minimum_drop, knock_at, cautious_knock_at, actions):
+def _act(views, minimum_drop, knock_at, cautious_knock_at, exact, actions):
     for index in range(len(views)):
         view = views[index]
         actions[index] = medium_action(
@@ -143,4 +152,5 @@ def _act(views, minimum_drop, knock_at, cautious_knock_at, actions):
             minimum_drop,
             knock_at,
             cautious_knock_at,
+            exact,
         )

@@ -43,7 +43,16 @@ PAPER_BOTS: dict[str, Reading] = {
         "heuristics",
         {"reading": "unanimous", "relative": False, "table": None, "purified": True},
     ),
-    "medium-paper": Reading("000", "medium", {"minimum_drop": 3, "knock_at": 9, "cautious_knock_at": 7}),
+    "medium-paper": Reading(
+        "000",
+        "medium",
+        {"minimum_drop": 3, "knock_at": 9, "cautious_knock_at": 7, "exact": False},
+    ),
+    "medium-literal-paper": Reading(
+        "000",
+        "medium",
+        {"minimum_drop": 3, "knock_at": 9, "cautious_knock_at": 7, "exact": True},
+    ),
     "tonic-paper": Reading(
         "001",
         "tonic",

@@ -13,7 +13,7 @@ app = typer.Typer()
 
 
 @app.command(
-    epilog="Examples:  \n`gin-rummy reproduce --list`  \n"
+    epilog="Examples:  \n`gin-rummy reproduce --list` or `--list 002` (one paper)  \n"
     "`gin-rummy reproduce 001/claims --quick` (seconds: tries the command, the figures mean nothing)  \n"
     "`gin-rummy reproduce 001/claims 000/claims`  \n"
     "`gin-rummy reproduce 002/table-1 --out results` then `gin-rummy reproduce --pages`, in a checkout: "
@@ -21,10 +21,13 @@ app = typer.Typer()
     "`gin-rummy reproduce leaderboard --out results --pages` (all that it is made of, and its page)"
 )
 def reproduce(
-    experiments: Annotated[list[str] | None, typer.Argument(help="Ids of experiments; see --list.")] = None,
-    list_all: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
+    experiments: Annotated[
+        list[str] | None, typer.Argument(help="Ids of experiments; with --list their beginnings.")
+    ] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="List the experiments by paper.")] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="At the smallest size, within a minute or two.")
+        bool,
+        typer.Option("--quick", help="At the smallest size, to ID.quick.json: the figures mean nothing."),
     ] = False,
     seed: Annotated[int | None, typer.Option(help="Another random seed than the published one.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results, ID.json each.")] = Path("runs/results"),
@@ -35,6 +38,9 @@ def reproduce(
         Path | None,
         typer.Option(help="A checkout of the authors' repository, for experiments that read their files."),
     ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="In a checkout: name the results that its bots no longer fit.")
+    ] = False,
     pages: Annotated[
         bool, typer.Option("--pages", help="In a checkout: make the pages and pictures of its results anew.")
     ] = False,
@@ -43,20 +49,26 @@ def reproduce(
 
     The same command goes on where it was stopped. For two cores run two experiments at a time.
     """
+    from gin_env.reproduce import listing
     from gin_env.reproduce.experiment import Run
-    from gin_env.reproduce.pages import rewrite
+    from gin_env.reproduce.pages import RESULTS, rewrite
     from gin_env.reproduce.registry import EXPERIMENTS, find
-    from gin_env.reproduce.results import measure
+    from gin_env.reproduce.results import measure, stale_results
 
+    if list_all:
+        shown = listing.chosen(EXPERIMENTS.values(), experiments or [])
+        typer.echo(listing.listing(shown, Path(RESULTS)))
+        return
+    if check:
+        stale = stale_results(Path(RESULTS), lambda name: typer.echo(name, err=True))
+        for name, lines in stale.items():
+            typer.echo("\n  ".join([name, *lines]))
+        typer.echo(f"{len(stale)} results are stale" if stale else "no result is stale")
+        raise typer.Exit(int(bool(stale)))
     named = [find(name) for name in experiments or []]
     chosen = [find(part) for experiment in named for part in experiment.parts or (experiment.id,)]
-    if not (chosen or list_all or pages):
-        raise ValueError("name an experiment, or give --list or --pages")
-    if list_all:
-        width = max(map(len, EXPERIMENTS))
-        for experiment in EXPERIMENTS.values():
-            how = f"by `{experiment.program}`" if experiment.program else f"about {experiment.time}"
-            typer.echo(f"{experiment.id:{width}}  {experiment.title} ({how})")
+    if not (chosen or pages):
+        raise ValueError("name an experiment, or give --list, --check or --pages")
     if chosen:
         check_folder(out)
         check_folder(work)
@@ -67,7 +79,8 @@ def reproduce(
         result = measure(experiment, run)
         path = result.save(out)
         run.finish()
-        typer.echo(f"{experiment.title}\n\n{experiment.table(result.rows)}\n\nwritten to {path}")
+        title = f"QUICK RUN, the figures mean nothing: {experiment.title}" if quick else experiment.title
+        typer.echo(f"{title}\n\n{experiment.table(result.rows)}\n\nwritten to {path}")
     if pages:
         changed = rewrite(Path(), EXPERIMENTS)
         typer.echo("\n".join(f"written to {path}" for path in changed) or "pages and pictures are up to date")

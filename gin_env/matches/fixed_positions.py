@@ -17,6 +17,8 @@ import numpy as np
 from gin_env.agents import Agent, resolve
 from gin_env.agents.turns import check_bot_actions
 from gin_env.batch import Games
+from gin_env.estimators import Estimator
+from gin_env.estimators import resolve as resolve_estimator
 from gin_env.game.actions import DRAW_UPCARD
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.melds import completes_meld, least_deadwood_discards
@@ -25,26 +27,43 @@ from gin_env.observations.views import PlayerView
 
 HANDS = 24
 """About 1,900 positions."""
+MANY_HANDS = 240
+"""About 19,000 positions, the first ones included: bots that differ in rare decisions differ here."""
 
 
-def fixed_views() -> PlayerView:
-    """Return the positions as views of the players to move, in the order in which they were played."""
-    return PlayerView(_fixed_records().copy())
+def fixed_views(hands: int = HANDS) -> PlayerView:
+    """Return the positions of the first `hands` hands, as views of the players to move, in order of play."""
+    return PlayerView(_fixed_records(hands).copy())
 
 
-def decision_hash(bot: str | Agent, *, programs: bool = False) -> str:
+def decision_hash(bot: str | Agent, hands: int = HANDS, *, programs: bool = False) -> str:
     """Return the SHA-256 of the bot's actions in `fixed_views`, shortened to 32 hexadecimal digits.
 
     Bots that decide alike there have the same hash. `programs` is that of `gin_env.agents.resolve`. Raises as
     that function does, and ValueError if the bot plays an illegal action.
     """
     bot = resolve(bot, programs=programs)
-    view = fixed_views()
+    view = fixed_views(hands)
     actions = check_bot_actions(bot, bot.act(view), len(view))
     illegal = view.masks()[np.arange(len(view)), actions] == 0
     if illegal.any():
         raise ValueError(f"bot {bot.name!r} plays illegally in {illegal.sum()} of the fixed positions")
     return hashlib.sha256(actions.astype(np.uint8).tobytes()).hexdigest()[:32]
+
+
+NUM_FIGURES = 8
+
+
+def estimate_figures(estimator: str | Estimator) -> list[float]:
+    """Return eight weighted means of the estimates that an estimator makes in `fixed_views`.
+
+    The weights are -1 or 1, from SHA-256. Unlike a hash the figures of a network move by no more than its
+    rounding from one machine to another. Raises as `gin_env.estimators.resolve` does.
+    """
+    estimates = resolve_estimator(estimator).estimate(fixed_views()).astype(np.float64).ravel()
+    seeds = [hash_of(f"weights {figure}") for figure in range(NUM_FIGURES)]
+    bits = [np.random.Philox(key=seed).random_raw(len(estimates)) & np.uint64(1) for seed in seeds]
+    return [round(float((estimates * (2.0 * bit - 1.0)).mean()), 7) for bit in bits]
 
 
 def hash_of(text: str) -> int:
@@ -53,11 +72,11 @@ def hash_of(text: str) -> int:
 
 
 @cache
-def _fixed_records() -> np.ndarray:
-    games = Games(HANDS, episode="hand")
-    zeros = np.zeros(HANDS, np.uint64)
+def _fixed_records(hands: int) -> np.ndarray:
+    games = Games(hands, episode="hand")
+    zeros = np.zeros(hands, np.uint64)
     games.start(games.everyone, zeros, zeros)
-    for hand in range(HANDS):
+    for hand in range(hands):
         numbers = [hash_of(f"deck {hand}, card {card}") for card in range(NUM_CARDS)]
         games.set_deck(hand, np.argsort(np.array(numbers, np.uint64)), dealer=hand % 2)
     records_of_steps = []

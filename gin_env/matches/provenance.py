@@ -18,7 +18,7 @@ from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.registry import BOTS
 from gin_env.agents.simple import VARIABLE_KNOCK
 from gin_env.estimators.registry import ESTIMATORS
-from gin_env.matches.fixed_positions import decision_hash
+from gin_env.matches.fixed_positions import MANY_HANDS, decision_hash, estimate_figures
 from gin_env.support import specs
 
 _PACKAGES = (("agents", bots), ("estimators", estimators))
@@ -31,27 +31,44 @@ def describe_bot(bot: str | Agent, *, programs: bool = False) -> dict[str, Any]:
 
     ``bot``: the name as given; ``spelled``: with all parameters (`spell_out_bot`); ``estimator``: the same
     for its estimator, if it has one; ``files``: the SHA-256 of every file that it plays by; ``decisions``:
-    `gin_env.matches.fixed_positions.decision_hash`. Of a bot made as an object there are ``bot``, its name,
-    ``made_by``, its class, and ``decisions``. `programs` and errors are those of `gin_env.agents.resolve`.
+    `gin_env.matches.fixed_positions.decision_hash`, and ``many_decisions``: that of ten times the positions,
+    None for a bot that takes minutes for them (`SLOW`) and for a program. Of a bot made as an object there
+    are ``bot``, its name, ``made_by``, its class, and both hashes. `programs` and errors are those of
+    `gin_env.agents.resolve`.
     """
     if not isinstance(bot, str):
         made_by = f"{type(bot).__module__}.{type(bot).__qualname__}"
-        return {"bot": bot.name, "made_by": made_by, "decisions": decision_hash(bot)}
+        hashes = {"decisions": decision_hash(bot), "many_decisions": _many_decisions(bot)}
+        return {"bot": bot.name, "made_by": made_by, **hashes}
     described: dict[str, Any] = {"bot": bot, "spelled": spell_out_bot(bot)}
     estimator = _estimator_of_bot(bot)
     if estimator is not None:
         described["estimator"] = spell_out_estimator(estimator)
     described["files"] = _hashes(_files_of_bot(bot))
     described["decisions"] = decision_hash(bot, programs=programs)
+    described["many_decisions"] = None if bots.starts_program(bot) else _many_decisions(bots.resolve(bot))
     return described
 
 
+SLOW = ("gin_env.agents.search",)
+"""Modules of bots that take minutes for ten times the positions."""
+
+
+def _many_decisions(bot: Agent) -> str | None:
+    return None if type(bot).__module__.startswith(SLOW) else decision_hash(bot, MANY_HANDS)
+
+
 def describe_estimator(text: str) -> dict[str, Any]:
-    """The same for an estimator, which makes no decisions: ``estimator``, ``spelled`` and ``files``."""
+    """The same for an estimator: ``estimator``, ``spelled``, ``files``, and what it says in fixed positions.
+
+    The last, ``says``, is `gin_env.matches.fixed_positions.estimate_figures`; None for one that must see the
+    opponent's hand.
+    """
     return {
         "estimator": text,
         "spelled": spell_out_estimator(text),
         "files": _hashes(_files_of_estimator(text)),
+        "says": None if text.startswith("omniscient") else estimate_figures(text),
     }
 
 
@@ -69,11 +86,24 @@ def changes(stored: Mapping[str, Any]) -> list[str]:
     except (ValueError, TypeError, OSError) as error:
         return [f"{text}: {error}"]
     words = {"spelled": "parameters", "estimator": "estimator", "files": "files", "decisions": "decisions"}
+    words |= {part: word for part, word in _ADDED.items() if part in stored}
     return [
         f"{text}: other {words[part]} now: {now.get(part)}, stored {stored.get(part)}"
         for part in words
-        if now.get(part) != stored.get(part)
+        if not _same(now.get(part), stored.get(part))
     ]
+
+
+_ADDED = {"many_decisions": "decisions in many positions", "says": "estimates"}
+"""Parts that older descriptions lack."""
+_TOLERANCE = 1e-6
+"""Of `estimate_figures`: machines differ by about 1e-8."""
+
+
+def _same(now: Any, stored: Any) -> bool:
+    if isinstance(now, list) and isinstance(stored, list) and len(now) == len(stored):
+        return all(abs(one - other) <= _TOLERANCE for one, other in zip(now, stored, strict=True))
+    return bool(now == stored)
 
 
 def spell_out_bot(text: str) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gin_env.agents import Agent
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.matches import MatchResult, play_match
@@ -105,7 +107,23 @@ def match_row(match: MatchResult, **more: Any) -> Row:
         "low": percent(low),
         "high": percent(high),
         "points_per_hand": [round(points, 3) for points in match.points_per_hand],
+        "deals": deal_counts(match),
     }
+
+
+def deal_counts(*matches: MatchResult) -> list[int] | None:
+    """Number of deals by the games that bot a won of their two: none, one, both; None if some is undecided.
+
+    With two matches on the same decks the nine numbers of both, those of the second changing first. The
+    intervals of a win rate and of a difference follow from these numbers alone.
+    """
+    kind = np.zeros(len(matches[0].each_deal()), np.int64)
+    for match in matches:
+        wins, decided = match.wins_and_decided
+        if (decided != 2).any():
+            return None
+        kind = 3 * kind + wins
+    return np.bincount(kind, minlength=3 ** len(matches)).tolist()
 
 
 def percent(share: float) -> float:

@@ -63,26 +63,6 @@ def draw_trials(rows: Sequence[Row], path: Path, origin: str) -> None:
     tonic.draw_trials(tonic.TuningResult({"games": 2000}, trials, [], [], None), path, origin)
 
 
-def dealt_table(rows: Sequence[Row]) -> str:
-    """What a reading of Random-256 comes to, beside the authors' sample."""
-    lines = [
-        (
-            row["dealt"],
-            f"{row['mean']}" + (f" ± {row['mean_error']}" if row["mean_error"] else ""),
-            f"{row['gin']}" + (f" ± {row['gin_error']} %" if row["gin_error"] else " %"),
-            "" if row["without_gin"] is None else row["without_gin"],
-        )
-        for row in rows
-    ]
-    header = [
-        "dealt again for each sample",
-        "mean score",
-        "hands that end with gin",
-        "mean score without gin",
-    ]
-    return markdown(header, lines)
-
-
 EXPERIMENTS = [
     Experiment(
         "long-checks",
@@ -112,14 +92,6 @@ EXPERIMENTS = [
         games=2000,
         program="gin-rummy tune tonic",
         pictures={"tonic_trials.png": draw_trials},
-    ),
-    Experiment(
-        "002/data",
-        "How Random-256 is dealt",
-        None,
-        dealt_table,
-        games=0,
-        program="gin-rummy hand-strength data random-256 data.npz",
     ),
     Experiment(
         "003/in-observation",

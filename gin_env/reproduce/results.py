@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -29,6 +31,8 @@ class Result:
     command: str
     version: str
     """The release of gin-env."""
+    commit: str | None = field(default=None, kw_only=True)
+    """The commit of the checkout that measured, with ``-dirty`` if files of it had been edited."""
     date: str
     seed: int
     games: int
@@ -48,8 +52,11 @@ class Result:
     rows: list[Row]
 
     def save(self, folder: Path) -> Path:
-        """Write the file of this experiment in a folder of results; return its path."""
-        path = path_of(folder, self.id)
+        """Write the file of this experiment in a folder of results; return its path.
+
+        A quick run goes to ``ID.quick.json`` and never replaces a full one.
+        """
+        path = path_of(folder, f"{self.id}.quick" if self.quick else self.id)
         path.parent.mkdir(parents=True, exist_ok=True)
         parts = []
         for name, value in asdict(self).items():
@@ -82,9 +89,12 @@ def path_of(folder: Path, experiment: str) -> Path:
     return folder / f"{experiment}.json"
 
 
-def load(folder: Path, experiment: str) -> Result:
-    """The result of an experiment. Raises FileNotFoundError, or ValueError for a file that is no result."""
-    path = path_of(folder, experiment)
+def load(folder: Path, experiment: str, quick: bool = False) -> Result:
+    """The result of an experiment, or of its quick run.
+
+    Raises FileNotFoundError, or ValueError for a file that is no result.
+    """
+    path = path_of(folder, f"{experiment}.quick" if quick else experiment)
     try:
         found = Result(**json.loads(path.read_text()))
     except (TypeError, ValueError) as error:
@@ -95,8 +105,9 @@ def load(folder: Path, experiment: str) -> Result:
 
 
 def stored(folder: Path) -> list[str]:
-    """The experiments that have a file in the folder."""
-    return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.json"))
+    """The experiments that have a file of a full run in the folder."""
+    paths = (path for path in folder.rglob("*.json") if not path.name.endswith(".quick.json"))
+    return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in paths)
 
 
 def measure(experiment: Experiment, run: Run) -> Result:
@@ -122,6 +133,7 @@ def describe(
         id=experiment.id,
         command=command,
         version=__version__,
+        commit=commit(),
         date=date.today().isoformat(),
         seed=run.seed,
         games=run.size(experiment.games),
@@ -133,6 +145,48 @@ def describe(
         estimators=[describe_estimator(estimator) for estimator in run.estimators],
         rows=rows,
     )
+
+
+@cache
+def commit() -> str | None:
+    """The commit of the checkout that this package runs from; None outside a checkout or without Git."""
+    folder = Path(__file__).resolve().parent
+    command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() or None
+
+
+def stale_results(folder: Path, progress: Callable[[str], object] | None = None) -> dict[str, list[str]]:
+    """What has changed since each stored result: a line for each difference, by experiment.
+
+    Each bot and estimator is asked once. Results that say themselves why they are stale are left out.
+    """
+    known: dict[str, list[str]] = {}
+    found: dict[str, list[str]] = {}
+    for name in stored(folder):
+        result = load(folder, name)
+        if result.stale:
+            continue
+        if progress is not None:
+            progress(name)
+        lines = []
+        for one in [*result.bots, *result.estimators]:
+            key = json.dumps(one, sort_keys=True)
+            if key not in known:
+                known[key] = changes(one)
+            lines += known[key]
+        if result.keys not in (deck_keys(), NO_KEYS):
+            lines.append(f"other decks now: {deck_keys()}, stored {result.keys}")
+        if lines:
+            found[name] = lines
+    return found
+
+
+NO_KEYS = "not used"
+"""The keys of a result for which no cards are dealt."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Does a measured figure agree with a published one? One rule, fixed before the matches are played.
+"""Does a measured figure agree with a published one? One rule for all claims.
 
 A claim is a range of values, and a margin: the difference that is too small to matter.
 
@@ -7,8 +7,10 @@ A claim is a range of values, and a margin: the difference that is too small to 
 - An order ("wins more", "no better", "costs") claims one side of equality, without a margin: who is behind by
   little does not win more. `more_than`, `less_than`.
 
-The acceptable values are the claimed ones and those that lie no further from them than the margin: 1.5 points
-of the win rate (`MARGIN`) for figures and bounds, unless the claim says otherwise. The measured figure
+The acceptable values are the claimed ones and those that lie no further from them than the margin. For
+figures and bounds it is a quarter of the claimed effect, and 1.5 points of the win rate at most
+(`margin_for`): "+4" is met by +3 to +5, not by +2.5. A claim of no effect has the whole 1.5. The measured
+figure
 
 - agrees if its whole interval lies among the acceptable values,
 - differs if its whole interval lies outside them,
@@ -32,6 +34,19 @@ Verdict = Literal["agrees", "differs", "undecided"]
 
 MARGIN = 1.5
 """Points of the win rate, in per cent: two figures that lie no further apart are as good as equal."""
+MARGIN_SHARE = 0.25
+"""Of the claimed effect: no margin is wider."""
+
+
+def margin_for(low: float, high: float, neutral: float) -> float:
+    """Return the margin of a figure or bound: `neutral` is the value without an effect, 50 or 0.
+
+    The effect is the distance from `neutral` to the nearest end of the claimed values.
+    """
+    if low <= neutral <= high:
+        return MARGIN
+    effect = min(abs(end - neutral) for end in (low, high) if math.isfinite(end))
+    return min(MARGIN, MARGIN_SHARE * effect)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.compiled
         ("random", "random"),
         ("simple", "simple:knock_at=10"),
         ("simple:knock_at=variable", "simple:knock_at=10+10+10+10+8+6+4+3"),
-        ("medium:knock_at=8", "medium:minimum_drop=3,knock_at=8,cautious_knock_at=7"),
+        ("medium:knock_at=8", "medium:minimum_drop=3,knock_at=8,cautious_knock_at=7,exact=false"),
         ("late-knock-paper", "late-knock:useful_draws=true"),
         (
             "tonic-paper:pair_turns=3",
@@ -88,6 +88,26 @@ def test_changes_are_described(tmp_path):
     STRATEGY_TABLE.write(table, parts, described | {"another": "file"})
     (line,) = changes(stored)
     assert line.startswith(f"cfr:table={table}: other files now")
+
+
+def test_ten_times_the_positions_tell_rare_decisions_apart():
+    two, three = (describe_bot(f"tonic-paper:pair_turns={turns}") for turns in (2, 3))
+    assert two["decisions"] == three["decisions"]
+    assert two["many_decisions"] != three["many_decisions"]
+    (line,) = changes(two | {"many_decisions": three["many_decisions"]})
+    assert "other decisions in many positions now" in line
+    assert changes({key: value for key, value in two.items() if key != "many_decisions"}) == []
+    assert describe_bot("search:samples=16")["many_decisions"] is None
+
+
+def test_estimators_are_known_by_what_they_say():
+    one, other = (describe_estimator(f"bayes:least_observations={least}") for least in (50, 500))
+    assert len(one["says"]) == 8
+    assert one["says"] != other["says"]
+    assert changes(one) == []
+    assert changes(one | {"says": [value + 2e-7 for value in one["says"]]}) == []
+    (line,) = changes(one | {"says": other["says"]})
+    assert "other estimates now" in line
 
 
 def test_a_bot_made_as_an_object_says_its_class():

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from gin_env.reproduce.verdicts import MARGIN, Claim, at_least, at_most, figure, less_than, more_than
+from gin_env.matches.matches import play_match
+from gin_env.reproduce.experiments.claims import Claim as PaperClaim
+from gin_env.reproduce.experiments.claims import undercuts_difference
+from gin_env.reproduce.verdicts import (
+    MARGIN,
+    Claim,
+    at_least,
+    at_most,
+    figure,
+    less_than,
+    margin_for,
+    more_than,
+)
 
 ROUNDED = figure(68, rounding=0.5)
 """Acceptable with the margin of 1.5: 66 to 70."""
@@ -103,3 +116,41 @@ def test_nonsense_is_no_claim(arguments, message):
 def test_a_measured_value_lies_in_its_interval(value):
     with pytest.raises(ValueError, match="outside its interval"):
         ROUNDED.verdict(value, (67, 70))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "neutral", "margin"),
+    [
+        (68, math.inf, 50, 1.5),
+        (53.85, 53.95, 50, 3.85 / 4),
+        (3.5, 4.5, 0, 3.5 / 4),
+        (-math.inf, -10, 0, 1.5),
+        (-math.inf, 45, 50, 1.25),
+        (0, 0, 0, 1.5),
+        (-math.inf, 50, 50, 1.5),
+    ],
+)
+def test_margin_is_a_quarter_of_the_claimed_effect(low, high, neutral, margin):
+    assert margin_for(low, high, neutral) == pytest.approx(margin)
+
+
+def test_fitted_claim_never_agrees():
+    row = {"value": 68.4, "low": 68.2, "high": 68.6}
+    arguments = ("a claim", ("tonic-paper", "simple"), "68", 67.5, 68.5)
+    assert PaperClaim(*arguments).verdict(row) == "agrees"
+    assert PaperClaim(*arguments, fitted=True).verdict(row) == "fitted"
+    assert (
+        PaperClaim(*arguments, fitted=True).verdict(row | {"value": 60, "low": 59, "high": 61}) == "differs"
+    )
+    assert PaperClaim(*arguments, testable=False).verdict(row) == "not testable"
+    assert PaperClaim(*arguments).verdict(row | {"quick": True}) == ""
+
+
+def test_undercuts_are_shares_of_the_knocks():
+    one, other = (play_match("late-knock", knocker, 40, 0) for knocker in ("simple", "simple:knock_at=4"))
+    value, (low, high) = undercuts_difference(one, other)
+    shares = [match.undercuts[0] / match.knocks[1] for match in (one, other)]
+    assert value == pytest.approx(shares[0] - shares[1])
+    assert low < value < high
+    with pytest.raises(ValueError, match="has not knocked"):
+        undercuts_difference(one, replace(other, knocks=(1, 0)))

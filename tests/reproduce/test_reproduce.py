@@ -17,10 +17,11 @@ from gin_env.agents.cfr.table import packaged_table
 from gin_env.cli import app
 from gin_env.matches import match_log
 from gin_env.matches.differences import win_rate_difference
+from gin_env.matches.intervals import win_rate_difference_interval, win_rate_interval
 from gin_env.matches.matches import DEAL_RESULT, MatchResult, play_match
 from gin_env.reproduce import experiment as experiments
 from gin_env.reproduce import pages, results
-from gin_env.reproduce.experiment import Experiment, Run
+from gin_env.reproduce.experiment import Experiment, Run, deal_counts, match_row
 from gin_env.reproduce.experiments import claims, fitness
 from gin_env.reproduce.registry import EXPERIMENTS, find
 from gin_env.reproduce.results import deck_keys, load, stored
@@ -46,7 +47,9 @@ def quick(folder: Path, *names: str) -> str:
 def check_quick_run(name: str, folder: Path) -> None:
     """A quick run writes a result that names its bots, and shows the table that it makes."""
     printed = quick(folder, name)
-    result = load(folder / "results", name)
+    assert "QUICK RUN, the figures mean nothing" in printed
+    assert not (folder / "results" / f"{name}.json").exists()
+    result = load(folder / "results", name, quick=True)
     assert result.quick
     assert result.command == f"gin-rummy reproduce {name} --quick"
     assert (result.keys, result.stale) == (deck_keys(), None)
@@ -80,14 +83,32 @@ def test_every_experiment_runs_quickly(name, tmp_path):
 
 def test_the_list_names_every_experiment():
     listed = CliRunner().invoke(app, ["reproduce", "--list"]).output.splitlines()
-    assert [line.split()[0] for line in listed] == list(EXPERIMENTS) == sorted(EXPERIMENTS)
+    assert [line.split()[0] for line in listed if line.startswith("  ")] == list(EXPERIMENTS)
+    assert list(EXPERIMENTS) == sorted(EXPERIMENTS)
+    headings = [line for line in listed if line and not line.startswith(" ")]
+    assert [line[:3] for line in headings] == ["000", "001", "002", "003", "004", "Bey"]
+
+
+def test_the_list_of_a_paper_shows_what_it_takes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results" / "002").mkdir(parents=True)
+    (tmp_path / "results" / "002" / "players.json").write_text(json.dumps({"seconds": 222.5}))
+    heading, *lines = CliRunner().invoke(app, ["reproduce", "--list", "002"]).output.splitlines()
+    assert heading.startswith("002  Truong and Neller")
+    found = {line.split()[0]: line for line in lines}
+    assert set(found) == {name for name in EXPERIMENTS if name.startswith("002/")}
+    assert found["002/players"].endswith("(took 4 min, extra: train)")
+    assert found["002/late-knock"].endswith("(about a minute)")
+    assert "--authors CHECKOUT of https://" in found["002/authors-networks"]
+    wrong = CliRunner().invoke(app, ["reproduce", "--list", "009"])
+    assert "unknown experiment '009'" in str(wrong.exception)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["000/claim"], "unknown experiment '000/claim'; choose from 000/claims"),
-        ([], "name an experiment, or give --list or --pages"),
+        ([], "name an experiment, or give --list, --check or --pages"),
         (["generations"], "generations is measured by another program: python examples/"),
     ],
 )
@@ -447,3 +468,36 @@ def test_shapley_values_add_up_to_the_whole():
     for subset in fitness.SUBSETS:
         assert set(agents.make(fitness.bot_with(subset)).factors) == subset
         assert agents.make(fitness.bot_with(subset, relative=True)).relative
+
+
+def test_counts_of_deals_give_the_intervals_again():
+    one, other = (play_match("simple", opponent, 400, 3) for opponent in ("random-discard", "late-knock"))
+    row = match_row(one)
+    counts = np.array(row["deals"])
+    assert counts.sum() == 200
+    wins = np.repeat(np.arange(3), counts)
+    assert win_rate_interval(wins, np.full(200, 2)) == pytest.approx(one.interval)
+    joint = np.array(deal_counts(one, other)).reshape(3, 3)
+    assert joint.sum(axis=1).tolist() == counts.tolist()
+    first, second = (np.repeat(kinds.ravel(), joint.ravel()) for kinds in np.indices((3, 3)))
+    twos = np.full(200, 2)
+    again = win_rate_difference_interval((first, twos), (second, twos))
+    assert again == pytest.approx(win_rate_difference(one, other).interval)
+
+
+def test_results_name_the_commit_of_the_checkout(tmp_path, monkeypatch):
+    found = results.commit.__wrapped__()
+    assert found is None or len(found.removesuffix("-dirty")) == 40
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert results.commit.__wrapped__() is None
+
+
+def test_check_names_what_has_changed(tmp_path):
+    result = load(RESULTS, "002/late-knock")
+    bots = [one | {"decisions": "0" * 32} if one["bot"] == "simple" else one for one in result.bots]
+    replace(result, bots=bots).save(tmp_path)
+    load(RESULTS, "001/figure-2").save(tmp_path)
+    found = results.stale_results(tmp_path)
+    assert list(found) == ["002/late-knock"]
+    (line,) = found["002/late-knock"]
+    assert line.startswith("simple: other decisions now")

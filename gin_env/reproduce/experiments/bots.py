@@ -55,6 +55,7 @@ TONIC_OPTIONS: list[Row] = [
     )
 ]
 CONTROLS = (
+    "medium-literal-paper",
     "medium-paper",
     "medium-paper:knock_at=0,cautious_knock_at=0",
     "utility-paper",
