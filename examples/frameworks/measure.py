@@ -95,6 +95,8 @@ class Run:
         """What makes it a bot: a masked action would end the match with an error that names it."""
         if self.decide:
             actions = self.decide(view)
-        else:
+        elif self.choose:
             actions = self.choose(view.observations(), view.masks().astype(bool))
+        else:
+            raise RuntimeError("call begin() with choose or act first")
         return np.asarray(actions, np.int64).reshape(-1)

@@ -4,6 +4,7 @@ What it learned is saved: its path is a bot, as in `gin-rummy match policy.safet
 """
 
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import torch
@@ -33,7 +34,10 @@ if run.options.face == "vec":
 else:
     env = gymnasium.make("gin_env/GinRummy-v0", opponent="simple")  # SB3 puts it into a DummyVecEnv
     training = env.unwrapped.describe_training()
-batch = {"vec": {"n_steps": 32, "batch_size": 1024}, "gym": {"n_steps": 1024, "batch_size": 256}}
+batch: dict[str, Any] = {
+    "vec": {"n_steps": 32, "batch_size": 1024},
+    "gym": {"n_steps": 1024, "batch_size": 256},
+}
 model = MaskablePPO(
     CardPolicy,
     env,

@@ -1,10 +1,11 @@
 """Opponent-hand estimators: for each card, the probability that the opponent holds it.
 
->>> from gin_env import estimators
->>> estimators.names()
->>> estimator = estimators.make("bayes")
+>>> from gin_env import PlayerView, estimators, gin_rummy_v0
 >>> estimator = estimators.make("bayes:least_observations=100")  # parameters as in bots' names
->>> estimator.estimate(PlayerView.from_env(env, agent))          # float32 (1, 52)
+>>> env = gin_rummy_v0.raw_env()
+>>> env.reset(seed=1)
+>>> estimator.estimate(PlayerView.from_env(env, env.agent_selection)).shape
+(1, 52)
 
 They fill the observation's estimate plane (``estimator=`` of every environment), serve bots, and are compared
 by ``gin-rummy evaluate-estimators``. What they have in common is in `gin_env.estimators.base`.
@@ -24,12 +25,20 @@ __all__ = ["Estimator", "known_cards", "make", "names", "no_memory", "parameters
 
 
 def names(*, needs_torch: bool | None = None) -> list[str]:
-    """The names of all estimators, or of those that (do not) need torch."""
+    """The names of all estimators, or of those that (do not) need torch.
+
+    >>> names(needs_torch=False)
+    ['uniform', 'omniscient', 'logistic', 'bayes', 'bayes-isru']
+    """
     return ESTIMATORS.names(needs_torch)
 
 
 def parameters(name: str) -> dict[str, Any] | None:
-    """Names and defaults of an estimator's parameters. Raises ValueError for an unknown name."""
+    """Names and defaults of an estimator's parameters. Raises ValueError for an unknown name.
+
+    >>> parameters("nn")
+    {'weights': 'simple'}
+    """
     return specs.parameters(_factory(name))
 
 

@@ -60,6 +60,15 @@ def known_cards(view: PlayerView) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     held, unseen : bool arrays, shape (n, 52): cards that the opponent certainly holds, and cards whose place
         is unknown.
     missing : float32 array, shape (n,): the number of unseen cards that the opponent holds.
+
+    Examples
+    --------
+    >>> from gin_env import Games
+    >>> games = Games(1)
+    >>> games.start(seed=1)
+    >>> held, unseen, missing = known_cards(games.views(games.everyone))
+    >>> int(held.sum()), int(unseen.sum()), float(missing[0])  # nothing is known of the opponent's ten cards
+    (0, 41, 10.0)
     """
     held = np.empty((len(view), NUM_CARDS), np.bool_)
     unseen = np.empty((len(view), NUM_CARDS), np.bool_)

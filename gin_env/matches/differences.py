@@ -45,6 +45,16 @@ def win_rate_difference(first: MatchResult, second: MatchResult, confidence: flo
 
     Raises ValueError unless both matches have their `deals` and used the same decks: the same seed, number of
     games, kind of episode and rules.
+
+    Examples
+    --------
+    >>> from gin_env import play_match
+    >>> bots = ("simple:knock_at=0", "simple")
+    >>> first, second = (play_match(bot, "random-discard", games=100, seed=1) for bot in bots)
+    >>> difference = win_rate_difference(first, second)
+    >>> low, high = difference.interval
+    >>> low < difference.value < high
+    True
     """
     _check_same_decks(first, second)
     check_confidence(confidence)

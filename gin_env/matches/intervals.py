@@ -39,7 +39,12 @@ def normal_quantile(confidence: float) -> float:
 
 
 def wilson_interval(rate: float, num_games: float, confidence: float = 0.95) -> Interval:
-    """Return Wilson's interval (1927) of a rate over `num_games` > 0 independent games."""
+    """Return Wilson's interval (1927) of a rate over `num_games` > 0 independent games.
+
+    >>> low, high = wilson_interval(0.5, 100)
+    >>> round(low, 3), round(high, 3)
+    (0.404, 0.596)
+    """
     z_squared = normal_quantile(confidence) ** 2
     centre = (rate + z_squared / (2 * num_games)) / (1 + z_squared / num_games)
     half = math.sqrt(z_squared * (rate * (1 - rate) / num_games + z_squared / (4 * num_games**2)))

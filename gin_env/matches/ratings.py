@@ -36,6 +36,10 @@ def rate(num_players: int, wins: Sequence[tuple[int, int, int, int]], seed: int 
 
     `wins` has an entry (a, b, games won by a, games won by b) for each pair. The games are rated one by one
     in an order shuffled by `seed`. Raises ImportError without openskill.
+
+    >>> stronger, weaker = rate(2, [(0, 1, 76, 24)])
+    >>> 150 < stronger.value - weaker.value < 250
+    True
     """
     try:
         from openskill.models import BradleyTerryFull

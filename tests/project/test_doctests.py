@@ -1,0 +1,27 @@
+"""The examples in docstrings do what they say."""
+
+from __future__ import annotations
+
+import doctest
+from importlib import import_module
+
+import pytest
+
+pytestmark = pytest.mark.compiled
+
+MODULES = (
+    "gin_env.estimators",
+    "gin_env.estimators.public_history",
+    "gin_env.matches.differences",
+    "gin_env.matches.intervals",
+    "gin_env.matches.matches",
+    "gin_env.matches.ratings",
+    "gin_env.matches.tournaments",
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_a_module_run(name):
+    results = doctest.testmod(import_module(name))
+    assert results.attempted > 0
+    assert results.failed == 0
