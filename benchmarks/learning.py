@@ -141,7 +141,9 @@ ENDS = {"won": "", "low": "_low", "high": "_high"}
 Out = Annotated[Path, typer.Option(help="Folder of the results.")]
 Work = Annotated[Path, typer.Option(help="Folder of the trainings.")]
 Seeds = Annotated[str, typer.Option(help="Seeds of the trainings.")]
-Threads = Annotated[int, typer.Option(min=1, help="Threads of each training.")]
+Cores = Annotated[int, typer.Option(min=1, help="Processes or threads of each training.")]
+CORES = {"ppo.py": "--workers", "ppo_selfplay.py": "--threads"}
+"""How each example names the number of cores that it uses."""
 Collect = Annotated[bool, typer.Option("--collect", help="Train nothing: the results of what is finished.")]
 Games = Annotated[int, typer.Option(min=2, help="Games of each match.")]
 
@@ -150,7 +152,7 @@ Games = Annotated[int, typer.Option(min=2, help="Games of each match.")]
 def strength(
     minutes: Annotated[str, typer.Option(help="Lengths of the trainings.")] = "2,6,60",
     seeds: Seeds = "1,2,3",
-    threads: Threads = 1,
+    cores: Cores = 1,
     games: Games = 10_000,
     examples: Annotated[str, typer.Option(help="Which of them train.")] = "ppo.py,ppo_selfplay.py",
     opponents: Annotated[
@@ -167,15 +169,13 @@ def strength(
     lengths = numbers(minutes)
     for example, length, seed in product(examples.split(","), lengths, numbers(seeds)):
         folder = work / f"{Path(example).stem}-{length}-minutes-seed-{seed}"
-        arguments = ["--minutes", str(length), "--seed", str(seed)]
-        if example == "ppo_selfplay.py":
-            arguments += ["--threads", str(threads)]
+        arguments = ["--minutes", str(length), "--seed", str(seed), CORES[example], str(cores)]
         curve = train(example, folder, arguments, collect)
         if curve is None:
             continue
         longest = length == max(lengths)
         met = everyone if longest and example == "ppo.py" else ["simple"]
-        about = {"example": example, "minutes": length, "seed": seed, "threads": threads}
+        about = {"example": example, "minutes": length, "seed": seed, "cores": cores}
         about["decisions"] = int(curve[-1]["decisions"])
         rows += [about | row for row in play(folder / "policy.safetensors", met, games)]
         if longest:
@@ -187,13 +187,14 @@ def strength(
 def ablation(
     decisions: Annotated[int, typer.Option(min=1, help="Of each training.")] = 4_000_000,
     seeds: Seeds = "1,2,3",
+    cores: Cores = 1,
     games: Games = 2000,
     collect: Collect = False,
     work: Work = Path("runs/ablation"),
     out: Out = Path("results"),
 ) -> None:
     """Train with equal budgets and one thing changed, from each seed."""
-    budget = ["--total-timesteps", str(decisions)]
+    budget = ["--total-timesteps", str(decisions), "--workers", str(cores)]
     rows = compare("ppo.py", ABLATIONS, budget, numbers(seeds), games, collect, work)
     store("ppo/ablation", rows, list(ABLATION_OPPONENTS), sys.argv[1:], out)
 
@@ -202,14 +203,14 @@ def ablation(
 def candidates(
     minutes: Annotated[int, typer.Option(min=1, help="Of each training.")] = 2,
     seeds: Seeds = "1,2,3",
-    threads: Threads = 1,
+    cores: Cores = 1,
     games: Games = 2000,
     collect: Collect = False,
     work: Work = Path("runs/candidates"),
     out: Out = Path("results"),
 ) -> None:
     """Train Stable-Baselines3 on candidates, and for as long on the flat observation, from each seed."""
-    budget = ["--minutes", str(minutes), "--threads", str(threads)]
+    budget = ["--minutes", str(minutes), "--threads", str(cores)]
     rows = compare("ppo_selfplay.py", OBSERVED, budget, numbers(seeds), games, collect, work)
     store("ppo/candidates", rows, list(ABLATION_OPPONENTS), sys.argv[1:], out)
 

@@ -1,10 +1,10 @@
 """How fast the learning examples collect and learn; needs two idle cores for figures that mean something.
 
-    python benchmarks/learning_speed.py                  # five minutes
+    python benchmarks/learning_speed.py                  # ten minutes
     python benchmarks/learning_speed.py --rounds 3
 
-Everything is measured in turn, several times: the medians, and what they are beside each other, are from the
-same minutes of the same machine. `gin-rummy reproduce --pages` shows the stored result.
+Everything is measured in turn, several times: the medians and their ratios are from the same minutes of the
+same machine. `gin-rummy reproduce --pages` shows the stored result.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from gin_env.reproduce.registry import find
 from gin_env.support.exits import one_line_errors
 from gin_env.support.memory import keep_freed_memory
 from gin_env.training.learner import Learner, PPOSettings
+from gin_env.training.ranks import Ranks, launch
 from gin_env.wrappers.sb3 import GinRummyVecEnv, Observation
 from gin_env.wrappers.sb3_self_play import SelfPlaySettings
 
@@ -41,32 +42,39 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
 import ppo_selfplay
 
 POSITIONS = 1024
+WORKERS = (1, 2)
+UPDATES = 4
+"""Updates of a measurement."""
 Rates = dict[str, float]
 """What was done -> times a second."""
 
 
-def of_the_example() -> Callable[[], Rates]:
-    """examples/ppo.py: decisions collected and learned a second."""
-    learner = Learner(PPOSettings())
+def collect_and_learn(settings: PPOSettings, ranks: Ranks) -> Rates:
+    """Decisions collected and learned a second by all ranks, after three updates to warm up."""
+    torch.set_num_threads(1)
+    keep_freed_memory()
+    learner = Learner(settings, ranks)
     learner.begin()
     for _ in range(3):
         learner.collect()
         learner.update(1.0)
         learner.add_past_self()
-
-    def measure() -> Rates:
-        begun = time.perf_counter()
+    collected, learned, seconds = 0.0, 0, [0.0, 0.0]
+    for _ in range(UPDATES):
+        started = time.perf_counter()
         learner.collect()
-        collected = time.perf_counter()
-        learned, _ = learner.update(1.0)
-        ended = time.perf_counter()
-        name = "ppo.py, threads 1"
-        return {
-            f"{name}: collected": learner.batch.count / (collected - begun),
-            f"{name}: learned": learned / (ended - begun),
-        }
+        collected += float(ranks.sum(np.array(learner.batch.count)))
+        between = time.perf_counter()
+        learned += learner.update(1.0)[0]
+        seconds[0] += between - started
+        seconds[1] += time.perf_counter() - started
+    name = f"ppo.py, workers {ranks.size}"
+    return {f"{name}: collected": collected / seconds[0], f"{name}: learned": learned / seconds[1]}
 
-    return measure
+
+def of_the_example(workers: int) -> Callable[[], Rates]:
+    """examples/ppo.py: decisions collected and learned a second."""
+    return lambda: launch(collect_and_learn, PPOSettings(), workers)
 
 
 class FreeGames(GinRummyVecEnv):
@@ -91,7 +99,7 @@ class FreeGames(GinRummyVecEnv):
 
 
 class OneRollout(BaseCallback):
-    """Lets a rollout go on."""
+    """Lets a rollout continue."""
 
     def _on_step(self) -> bool:
         return True
@@ -170,7 +178,7 @@ def main(
     found: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as logs:
         measures = [
-            of_the_example(),
+            *(of_the_example(workers) for workers in WORKERS),
             of_stable_baselines(False, Path(logs)),
             of_stable_baselines(True, Path(logs)),
         ]

@@ -2,6 +2,8 @@
 
     python examples/ppo.py --minutes 6 --run runs/first          # watch it learn
     python examples/ppo.py --minutes 60 --run runs/first --resume
+    python examples/ppo.py --workers 8 --num-envs 4096           # on eight cores
+    torchrun --nnodes 2 ... -- examples/ppo.py --run runs/first  # on a cluster
     tensorboard --logdir runs/first                              # losses, win rates
     gin-rummy match runs/first/policy.safetensors simple         # the trained policy is a bot
 
@@ -11,7 +13,7 @@ one minute of training, and a resumed run continues exactly as if it had not bee
 
 To change the algorithm, start with examples/frameworks/cleanrl.py, which is PPO in one loop. This script is
 the fast learner, from `gin_env.training`: experience.py (decisions and advantages), league.py (opponents),
-learner.py (games, loss and updates), runs.py (folder, checkpoints, evaluations).
+learner.py (games, loss and updates), ranks.py (processes), runs.py (folder, checkpoints, evaluations).
 """
 
 from __future__ import annotations
@@ -25,11 +27,12 @@ import tyro
 
 from gin_env.support.exits import one_line_errors
 from gin_env.training.ppo import PPORun, PPOSettings
+from gin_env.training.ranks import Ranks, launch
 
 
-def train(settings: PPOSettings) -> None:
-    """Train, evaluate and save."""
-    with PPORun(settings) as run:
+def train(settings: PPOSettings, ranks: Ranks) -> None:
+    """Train, evaluate and save. Each rank, a process, plays its share of the games."""
+    with PPORun(settings, ranks) as run:
         learner, progress, settings = run.learner, run.progress, run.settings
         while run.share < 1:
             # Play num_steps actions in each of num_envs games. Most games are against the learner itself, and
@@ -38,7 +41,8 @@ def train(settings: PPOSettings) -> None:
             learner.collect()
 
             # update_epochs passes over these decisions in minibatches, each a step of Adam on the clipped
-            # loss; learning rate and entropy bonus fall with the share of the training that is left.
+            # loss, with the gradient of all ranks' decisions; learning rate and entropy bonus fall with the
+            # share of the training that is left.
             num_decisions, log = learner.update(1 - run.share)
             progress.decisions += num_decisions
             progress.updates += 1
@@ -56,4 +60,5 @@ def train(settings: PPOSettings) -> None:
 
 if __name__ == "__main__":
     with one_line_errors("ppo.py"):
-        train(tyro.cli(PPOSettings, description=__doc__))
+        settings = tyro.cli(PPOSettings, description=__doc__)
+        launch(train, settings, settings.workers, settings.device)

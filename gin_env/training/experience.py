@@ -40,6 +40,8 @@ class LearnerBatch:
     def __init__(self, num_envs: int, capacity: int) -> None:
         self.kind = np.empty(capacity, np.int8)
         """0: a draw, 1: a discard."""
+        self.slot = np.empty(capacity, np.int64)
+        """The action's index among those of all games: step * num_envs + game."""
         self.place = np.empty(capacity, np.int64)
         """The decision's index in the `DecisionBuffer` of its kind."""
         # One more entry stands for "nothing follows": its value and advantage are 0.
@@ -63,7 +65,13 @@ class LearnerBatch:
         self.count = 0
 
     def add(
-        self, envs: np.ndarray, players: np.ndarray, kind: int, places: slice, values: np.ndarray
+        self,
+        envs: np.ndarray,
+        players: np.ndarray,
+        kind: int,
+        places: slice,
+        values: np.ndarray,
+        slots: np.ndarray,
     ) -> None:
         """Add one decision in each of these games."""
         step = slice(self.count, self.count + len(envs))
@@ -73,7 +81,7 @@ class LearnerBatch:
         self.next[before[follows]] = indices[follows]
         self.known[before[follows]] = True
         self.last[envs, players] = indices
-        self.kind[step], self.value[step] = kind, values
+        self.kind[step], self.value[step], self.slot[step] = kind, values, slots
         self.place[step] = np.arange(places.start, places.stop)
         self.reward[step], self.next[step], self.known[step] = 0, self.nothing, False
         self.steps.append(step)

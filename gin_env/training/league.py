@@ -11,6 +11,7 @@ from gin_env import agents
 from gin_env.agents.policies.candidate_network import CandidateScorer
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.training.checkpoints import Tensors, by_prefix, prefixed
+from gin_env.training.ranks import Ranks
 
 SELF = -1
 """The opponent is the learner itself; all others are indices of `League.members`."""
@@ -45,10 +46,12 @@ class League:
         self.members: list[Any] = [agents.make(name, programs=True) for name in bots]
         self.names = bots
         self.results = np.zeros((1 + len(bots) + past_size, 3))
-        """By opponent, the learner itself first: recent hands, hands lost, points won."""
+        """By opponent, the learner itself first: hands, hands lost and points won in earlier rollouts ..."""
+        self.new_results = np.zeros_like(self.results)
+        """... and in this one."""
 
-    def draw(self, count: int, random: np.random.Generator) -> np.ndarray:
-        """Opponents of `count` hands, int64: `SELF`, or indices of `members`."""
+    def draw(self, random: np.ndarray) -> np.ndarray:
+        """Opponents by random numbers from [0, 1), one for each hand: `SELF`, or indices of `members`."""
         hands, lost = self.results[1 : 1 + len(self.members), :2].T
         weights = ((lost + 50) / (hands + 100)) ** self.preference  # as if 50 of 100 were lost before
         shares = np.empty(len(self.members))
@@ -56,16 +59,18 @@ class League:
         for group, share in ((bots, self.bots_share), (past, self.past_share)):
             shares[group] = share * weights[group] / weights[group].sum()
         shares[bots] = np.minimum(shares[bots], self.max_share)
-        return random.choice(np.arange(-1, len(self.members)), count, p=[1 - shares.sum(), *shares])
+        ends = np.cumsum([1 - shares.sum(), *shares])
+        return np.minimum(np.searchsorted(ends, random, side="right"), len(shares)) - 1
 
     def record(self, opponents: np.ndarray, points: np.ndarray) -> None:
         """Count hands against these opponents; `points` are positive where the learner won."""
         hands = np.stack([np.ones_like(points), points < 0, points], axis=1)
-        np.add.at(self.results, 1 + opponents, hands)
+        np.add.at(self.new_results, 1 + opponents, hands)
 
-    def fade(self) -> None:
-        """Give earlier results less weight."""
-        self.results *= MEMORY
+    def end_rollout(self, ranks: Ranks) -> None:
+        """Add the results of all ranks to the earlier ones, which get less weight."""
+        self.results = MEMORY * self.results + ranks.sum(self.new_results)
+        self.new_results[:] = 0
 
     def add_past_self(self, network: CandidateScorer, random: np.random.Generator) -> None:
         """Add a copy of the network; in a full league it replaces a random past self."""

@@ -34,12 +34,15 @@ from gin_env.training.checkpoints import (
 )
 from gin_env.training.experience import DecisionBuffer, LearnerBatch
 from gin_env.training.league import MEMORY, SELF, League
+from gin_env.training.ranks import Ranks
 from gin_env.training.runs import RunSettings
 
 MAX_POINTS = 150
 """Points of a hand are counted up to this limit, which no hand reaches."""
 FIRST_POINTS = 25
 """Points that each hand is assumed to pay before the first rollout."""
+LOGGED = ("losses/value", "losses/entropy", "losses/approximate_kl", "losses/clipped")
+NUM_LOGGED = len(LOGGED)
 
 
 @dataclass
@@ -50,6 +53,8 @@ class PPOSettings(RunSettings):
     """Folder of the run; a new run needs a new or empty one."""
     device: str = "cpu"
     """Device of PyTorch: cpu, cuda (not tested on a GPU yet), ..."""
+    workers: int = 2
+    """Processes that share the games and the gradients; what is learned is the same up to rounding."""
 
     num_envs: int = 1024
     """Number of games played at the same time."""
@@ -96,8 +101,8 @@ class PPOSettings(RunSettings):
 
     PROGRAM: ClassVar[str] = "python examples/ppo.py"
     KIND: ClassVar[str] = "PPO checkpoint"
-    VERSION: ClassVar[str] = "3"
-    SESSION: ClassVar[tuple[str, ...]] = (*RunSettings.SESSION, "device")
+    VERSION: ClassVar[str] = "4"
+    SESSION: ClassVar[tuple[str, ...]] = (*RunSettings.SESSION, "device", "workers")
 
     def check(self) -> None:
         super().check()
@@ -106,25 +111,34 @@ class PPOSettings(RunSettings):
 
 
 class Learner:
-    """The network, the games that it plays, and what it learns from.
+    """The network, the games that this rank plays, and what it learns from.
+
+    Everything random is drawn for all games of all ranks, in the same order on each rank. So a game does not
+    depend on the number of ranks, and the updates do so only by the rounding of sums.
 
     Attributes
     ----------
-    network, optimizer : what is trained.
-    games, opponent : the games, and the opponent in each: int64 (num_envs,), see `League.draw`.
+    network, optimizer : what is trained, the same on all ranks.
+    games, opponent : this rank's games, and the opponent in each: int64 (n,), see `League.draw`.
+    num_games : int64 (n,), number of games begun in each of these places.
     batch, buffers : the decisions of the last rollout; the buffers are of draws and of discards.
-    num_games : number of games begun so far.
     """
 
-    def __init__(self, settings: PPOSettings) -> None:
-        self.settings = settings
+    def __init__(self, settings: PPOSettings, ranks: Ranks | None = None) -> None:
+        self.settings, self.ranks = settings, ranks or Ranks()
+        self.own = self.ranks.share(settings.num_envs)
+        num_envs = self.own.stop - self.own.start
+        if not num_envs:
+            raise ValueError(f"num_envs must be at least the number of ranks, {self.ranks.size}")
+        self.device = self.ranks.device(settings.device)
         torch.manual_seed(settings.seed)
-        self.network = CandidateScorer(settings.hidden).to(settings.device)
+        self.network = CandidateScorer(settings.hidden).to(self.device)
         self.parameters = list(self.network.parameters())
         self.optimizer = torch.optim.Adam(self.parameters, settings.learning_rate, eps=1e-5, fused=True)
         self.random = np.random.default_rng(settings.seed)
-        self.games = Games(settings.num_envs, episode="game")
-        self.opponent = np.full(settings.num_envs, SELF)
+        self.games = Games(num_envs, episode="game")
+        self.opponent = np.full(num_envs, SELF)
+        self.num_games = np.zeros(num_envs, np.int64)
         self.league = League(
             settings.bots,
             settings.bots_share,
@@ -133,17 +147,18 @@ class Learner:
             settings.past_size,
             settings.preference,
         )
-        self.num_games = 0
-        capacity = settings.num_envs * settings.num_steps
+        capacity = num_envs * settings.num_steps
         # A discard follows a draw, so at most every second action is one.
         self.buffers = (
             DecisionBuffer(capacity, DRAW_ROWS),
-            DecisionBuffer(settings.num_envs * (settings.num_steps // 2 + 1), DISCARD_ROWS),
+            DecisionBuffer(num_envs * (settings.num_steps // 2 + 1), DISCARD_ROWS),
         )
-        self.batch = LearnerBatch(settings.num_envs, capacity)
+        self.batch = LearnerBatch(num_envs, capacity)
         self.hand_points = np.zeros(MAX_POINTS + 1)
-        """Number of recent hands by their points, whoever won them."""
+        """Number of hands by their points, whoever won them, in earlier rollouts ..."""
         self.hand_points[FIRST_POINTS] = 1
+        self.new_hand_points = np.zeros_like(self.hand_points)
+        """... and in this one."""
         self.win_chances = chances_to_win(self.hand_points, self.games.rules.target_score)
         """Probability to win the game at each score."""
 
@@ -154,38 +169,42 @@ class Learner:
 
     def begin_games(self, envs: np.ndarray) -> None:
         """Begin a new game in each of these places."""
-        numbers = np.arange(self.num_games, self.num_games + len(envs), dtype=np.uint64)
-        self.games.start(envs, episodes=numbers, seed=self.settings.seed)
-        self.num_games += len(envs)
+        numbers = self.num_games[envs] * self.settings.num_envs + self.own.start + envs
+        self.games.start(envs, episodes=numbers.astype(np.uint64), seed=self.settings.seed)
+        self.num_games[envs] += 1
 
     def draw_opponents(self, envs: np.ndarray) -> None:
         """Draw the opponents of the next hand in each of these games."""
-        self.opponent[envs] = self.league.draw(len(envs), self.random)
+        random = self.random.random(self.settings.num_envs)[self.own]
+        self.opponent[envs] = self.league.draw(random[envs])
 
     # --- Collecting ---------------------------------------------------------------------------------------
 
     def collect(self) -> None:
         """Play `num_steps` actions in every game and keep the learner's decisions."""
         self.batch.clear()
-        self.league.fade()
-        self.hand_points *= MEMORY
         for buffer in self.buffers:
             buffer.count = 0
-        for _ in range(self.settings.num_steps):
-            self.step()
+        for index in range(self.settings.num_steps):
+            self.step(index)
         self.batch.estimate_advantages(self.settings.gamma, self.settings.gae_lambda)
+        self.league.end_rollout(self.ranks)
+        self.hand_points = MEMORY * self.hand_points + self.ranks.sum(self.new_hand_points)
+        self.new_hand_points[:] = 0
         self.win_chances = chances_to_win(self.hand_points, self.games.rules.target_score)
 
-    def step(self) -> None:
-        """Play one action in every game."""
-        games = self.games
+    def step(self, index: int) -> None:
+        """Play one action in every game, the one with this index in the rollout."""
+        games, num_envs = self.games, self.settings.num_envs
+        random = self.random.integers(2**64, size=num_envs, dtype=np.uint64)[self.own]
+        slots = index * num_envs + self.own.start + games.everyone
         players, phase = games.to_move().astype(np.int64), games.state["public"]["phase"]
         learning = (players == 0) | (self.opponent == SELF)
         actions = np.full(len(games), DRAW_STOCK)  # after two passes there is no choice
         for kind, group in ((0, (phase != DISCARD) & (phase != STOCK_ONLY)), (1, phase == DISCARD)):
             envs = np.flatnonzero(learning & group)
             if len(envs):
-                actions[envs] = self.decide(envs, players[envs], kind)
+                actions[envs] = self.decide(envs, players[envs], kind, random[envs], slots[envs])
         envs = np.flatnonzero(learning)
         games.play(envs, actions[envs])
         others = np.flatnonzero(~learning)
@@ -204,7 +223,7 @@ class Learner:
         points = 100 * self.games.rewards[envs]  # positive: player 0 won
         self.league.record(self.opponent[envs], points)
         size = np.abs(points).round().astype(np.int64)
-        np.add.at(self.hand_points, np.minimum(size, MAX_POINTS), 1)
+        np.add.at(self.new_hand_points, np.minimum(size, MAX_POINTS), 1)
         if not self.settings.match_reward:
             return points / 100
         after = self.games.state["public"]["scores"][envs].astype(np.int64)
@@ -212,56 +231,73 @@ class Learner:
         after = np.minimum(after, self.games.rules.target_score)
         return 2 * (self.win_chances[tuple(after.T)] - self.win_chances[tuple(before.T)]).astype(np.float32)
 
-    def decide(self, envs: np.ndarray, players: np.ndarray, kind: int) -> np.ndarray:
+    def decide(
+        self, envs: np.ndarray, players: np.ndarray, kind: int, random: np.ndarray, slots: np.ndarray
+    ) -> np.ndarray:
         """Sample actions where the learner has to draw (`kind` 0) or discard (1), int64 (n,)."""
         buffer = self.buffers[kind]
         places = slice(buffer.count, buffer.count + len(envs))
         buffer.count = places.stop
-        random = self.random.integers(2**64, size=len(envs), dtype=np.uint64)
         self.games.candidates(envs, buffer.rows[places], buffer.actions[places], buffer.context[places])
         with torch.inference_mode():
-            logits, values = self.network(*buffer.inputs(places, self.settings.device))
+            logits, values = self.network(*buffer.inputs(places, self.device))
             log_probs = torch.log_softmax(logits, dim=1).cpu().numpy()
         chosen, each = sample_actions(np.exp(log_probs), random), np.arange(len(envs))
         buffer.chosen[places], buffer.log_prob[places] = chosen, log_probs[each, chosen]
-        self.batch.add(envs, players, kind, places, values.cpu().numpy())
+        self.batch.add(envs, players, kind, places, values.cpu().numpy(), slots)
         return buffer.actions[places].reshape(len(envs), -1)[each, chosen]
 
     # --- Learning -----------------------------------------------------------------------------------------
 
     def update(self, left: float) -> tuple[int, dict[str, float]]:
-        """Learn from the rollout: (number of decisions learned from, what to log).
+        """Learn from the rollout: (number of decisions that all ranks learned from, what to log).
 
         `left` is the share of the training that is still to come.
         """
-        settings, batch = self.settings, self.batch
+        settings, batch, ranks = self.settings, self.batch, self.ranks
         annealing = max(left, 0.05)
         for group in self.optimizer.param_groups:
             group["lr"] = settings.learning_rate * annealing
         learned = np.flatnonzero(batch.known[: batch.count])
-        advantages = batch.advantage[learned]
+        advantages = batch.advantage[learned].astype(np.float64)
+        num_learned, total = ranks.sum(np.array([len(learned), advantages.sum()]))
+        advantages -= total / max(num_learned, 1)
+        variance = ranks.sum(np.square(advantages).sum()) / max(num_learned, 1)
         normalised = np.zeros_like(batch.advantage)
-        normalised[learned] = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        normalised[learned] = advantages / (np.sqrt(variance) + 1e-8)
         minibatch_size = settings.num_envs * settings.num_steps / settings.num_minibatches
+        num_minibatches = max(round(num_learned / minibatch_size), 1)
         logs = []
         for _ in range(settings.update_epochs):
-            order = self.random.permutation(learned)
-            for minibatch in np.array_split(order, max(round(len(order) / minibatch_size), 1)):
+            for minibatch in self.minibatches(learned, num_minibatches):
                 loss, log = self.loss(minibatch, normalised, settings.ent_coef * annealing)
                 gradients = torch.autograd.grad(loss, self.parameters, materialize_grads=True)
-                for parameter, gradient in zip(self.parameters, gradients, strict=True):
-                    parameter.grad = gradient / len(minibatch)
+                count = torch.tensor([float(len(minibatch))], device=self.device)
+                sums = ranks.add(torch.cat([*(gradient.flatten() for gradient in gradients), log, count]))
+                if not sums[-1]:
+                    continue  # on no rank is there anything to learn
+                means = (sums[:-1] / sums[-1]).split([*(each.numel() for each in gradients), NUM_LOGGED])
+                for parameter, gradient in zip(self.parameters, means[:-1], strict=True):
+                    parameter.grad = gradient.view_as(parameter)
                 torch.nn.utils.clip_grad_norm_(self.parameters, settings.max_grad_norm)
                 self.optimizer.step()
-                logs.append(log / len(minibatch))
-        names = ("losses/value", "losses/entropy", "losses/approximate_kl", "losses/clipped")
-        return len(learned), dict(zip(names, np.mean(logs, axis=0).tolist(), strict=True))
+                logs.append(means[-1])
+        mean = torch.stack(logs).mean(dim=0) if logs else torch.zeros(NUM_LOGGED)
+        return int(num_learned), dict(zip(LOGGED, mean.tolist(), strict=True))
+
+    def minibatches(self, learned: np.ndarray, count: int) -> list[np.ndarray]:
+        """Distribute these decisions among `count` minibatches at random; each rank has a part of each."""
+        random = self.random.random(self.settings.num_envs * self.settings.num_steps)
+        minibatch = (random[self.batch.slot[learned]] * count).astype(np.int64)
+        ends = np.bincount(minibatch, minlength=count).cumsum()[:-1]
+        return np.split(learned[np.argsort(minibatch, kind="stable")], ends)
 
     def loss(
         self, minibatch: np.ndarray, advantages: np.ndarray, ent_coef: float
-    ) -> tuple[torch.Tensor, np.ndarray]:
-        """(PPO's loss summed over decisions of the batch, the sums to log)."""
-        total, log = torch.zeros((), device=self.settings.device), np.zeros(4)
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """(PPO's loss summed over decisions of the batch, the sums of `LOGGED`)."""
+        total = torch.zeros((), device=self.device, requires_grad=True)
+        log = torch.zeros(NUM_LOGGED, device=self.device)
         for kind in (0, 1):
             decisions = minibatch[self.batch.kind[minibatch] == kind]
             if len(decisions):
@@ -271,14 +307,14 @@ class Learner:
 
     def loss_of_kind(
         self, kind: int, decisions: np.ndarray, advantages: np.ndarray, ent_coef: float
-    ) -> tuple[torch.Tensor, np.ndarray]:
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """`loss` of decisions of one kind; `advantages` are the normalised ones."""
         settings, batch, buffer = self.settings, self.batch, self.buffers[kind]
         places = batch.place[decisions]
         returns = batch.advantage[decisions] + batch.value[decisions]
         arrays = buffer.chosen[places], buffer.log_prob[places], advantages, returns
-        chosen, before, gains, targets = (torch.from_numpy(array).to(settings.device) for array in arrays)
-        logits, values = self.network(*buffer.inputs(places, settings.device))
+        chosen, before, gains, targets = (torch.from_numpy(array).to(self.device) for array in arrays)
+        logits, values = self.network(*buffer.inputs(places, self.device))
         log_probs = torch.log_softmax(logits, dim=1)
         change = log_probs.gather(1, chosen[:, None])[:, 0] - before
         ratio = change.exp()
@@ -288,7 +324,7 @@ class Learner:
         error = (values - targets).square().sum()
         with torch.no_grad():
             kl, outside = (ratio - 1 - change).sum(), (ratio != clipped).sum()
-        sums = torch.stack([error.detach(), entropy.detach(), kl, outside]).cpu().numpy()
+        sums = torch.stack([error.detach(), entropy.detach(), kl, outside])
         return settings.vf_coef * error - gain - ent_coef * entropy, sums
 
     def add_past_self(self) -> None:
@@ -298,24 +334,32 @@ class Learner:
     # --- Checkpoints: everything that changes -------------------------------------------------------------
 
     def tensors(self) -> Tensors:
-        """The state of network, optimizer, past selves and games."""
-        games = {
-            "state": self.games.state.view(np.uint8),
+        """The state of network, optimizer, past selves and the games of all ranks, at rank 0.
+
+        To be called between updates, by all ranks at the same time; the others get an empty dict.
+        """
+        own = {
+            "state": self.games.state.view(np.uint8).reshape(len(self.games), -1),
             "done": self.games.done,
             "opponent": self.opponent,
-            "results": self.league.results,
-            "hand_points": self.hand_points,
+            "num_games": self.num_games,
         }
+        games = self.ranks.gather(own)
+        if not games:
+            return {}
+        arrays = {name: np.concatenate([each[name] for each in games]) for name in own}
+        results = {"results": self.league.results, "hand_points": self.hand_points}
         return (
             prefixed("network", self.network.state_dict())
             | prefixed("optimizer", optimizer_tensors(self.optimizer))
             | prefixed("past", self.league.past_tensors())
-            | prefixed("games", {name: torch.from_numpy(array) for name, array in games.items()})
+            | prefixed("games", {name: torch.from_numpy(array) for name, array in arrays.items()})
+            | prefixed("league", {name: torch.from_numpy(array) for name, array in results.items()})
         )
 
     def state(self) -> dict[str, Any]:
         """What else a checkpoint needs, for JSON."""
-        return {"random": self.random.bit_generator.state, "num_games": self.num_games}
+        return {"random": self.random.bit_generator.state}
 
     def restore(self, tensors: Tensors, state: dict[str, Any]) -> None:
         """Restore what `tensors` and `state` returned."""
@@ -323,12 +367,12 @@ class Learner:
         self.network.load_state_dict(groups["network"])
         restore_optimizer(self.optimizer, groups.get("optimizer", {}))
         self.league.restore_past(groups.get("past", {}), self.settings.hidden)
-        games = {name: tensor.numpy() for name, tensor in groups["games"].items()}
-        self.games.state.view(np.uint8)[:] = games["state"]
+        games = {name: tensor.numpy()[self.own] for name, tensor in groups["games"].items()}
+        self.games.state.view(np.uint8).reshape(len(self.games), -1)[:] = games["state"]
         self.games.done[:] = games["done"]
         self.opponent[:] = games["opponent"]
-        self.league.results[:] = games["results"]
-        self.hand_points[:] = games["hand_points"]
+        self.num_games[:] = games["num_games"]
+        self.league.results[:] = groups["league"]["results"].numpy()
+        self.hand_points[:] = groups["league"]["hand_points"].numpy()
         self.win_chances = chances_to_win(self.hand_points, self.games.rules.target_score)
         self.random.bit_generator.state = state["random"]
-        self.num_games = state["num_games"]

@@ -12,22 +12,23 @@ as if it had not been. (What the clock decides, the learning rate and the end, d
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from gin_env.agents.policies.candidate_network import (
-    CandidateScorer,
-    find_candidate_policy,
-    save_candidate_policy,
-)
+from gin_env.agents.policies.candidate_network import find_candidate_policy, save_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.matches.provenance import describe_bot
 from gin_env.training.checkpoints import Tensors
 from gin_env.training.learner import Learner, PPOSettings
-from gin_env.training.runs import POLICY, RunProgress, TrainingRun, open_folder
+from gin_env.training.ranks import Ranks, launch
+from gin_env.training.runs import POLICY, Checkpoint, RunProgress, TrainingRun, open_folder
+
+Start = tuple[Tensors, dict[str, Any]]
+"""(weights, `describe_bot` of their policy)."""
 
 __all__ = ["POLICY", "Learner", "PPOProgress", "PPORun", "PPOSettings", "train"]
 
@@ -47,22 +48,26 @@ class PPORun(TrainingRun[PPOSettings, PPOProgress]):
     before anything is written.
     """
 
-    def __init__(self, settings: PPOSettings, resume_command: str | None = None) -> None:
-        # A resumed run has weights of its own; others are read before anything is written.
-        start = None if settings.resume else load_start(settings)
-        settings, checkpoint = open_folder(settings)
+    def __init__(
+        self, settings: PPOSettings, ranks: Ranks | None = None, resume_command: str | None = None
+    ) -> None:
+        ranks = ranks or Ranks()
         torch.set_num_threads(1)
-        self.learner = Learner(settings)
+        opened = _open(settings) if ranks.rank == 0 else None  # rank 0 alone needs the files
+        settings, checkpoint, start = ranks.broadcast(opened)  # type: ignore[misc]
+        settings = replace(settings, workers=ranks.size)
+        self.learner = Learner(settings, ranks)
         if checkpoint is None:
-            super().__init__(settings, PPOProgress(next_evaluation=settings.evaluate_every), resume_command)
+            progress = PPOProgress(next_evaluation=settings.evaluate_every)
+            super().__init__(settings, progress, resume_command, ranks)
             if start is not None:
-                network, self.progress.start = start
-                self.learner.network.load_state_dict(network.state_dict())
+                weights, self.progress.start = start
+                self.learner.network.load_state_dict(weights)
             self.learner.begin()
             self.save()
         else:
             tensors, metadata = checkpoint
-            super().__init__(settings, PPOProgress(**metadata["progress"]), resume_command)
+            super().__init__(settings, PPOProgress(**metadata["progress"]), resume_command, ranks)
             self.learner.restore(tensors, metadata["learner"])
 
     def learn(self) -> dict[str, float]:
@@ -92,19 +97,30 @@ class PPORun(TrainingRun[PPOSettings, PPOProgress]):
 
 
 def train(settings: PPOSettings, resume_command: str | None = None) -> PPORun:
-    """Train, evaluate and save.
+    """Train with `workers` processes, evaluate and save.
 
     After Ctrl-C the run is saved, `resume_command` is printed and SystemExit raised.
     """
-    with PPORun(settings, resume_command) as run:
+    return launch(partial(_train, resume_command=resume_command), settings, settings.workers, settings.device)
+
+
+def _train(settings: PPOSettings, ranks: Ranks, resume_command: str | None) -> PPORun:
+    with PPORun(settings, ranks, resume_command) as run:
         while run.share < 1:
             run.end_update(run.learn())
         run.finish()
     return run
 
 
-def load_start(settings: PPOSettings) -> tuple[CandidateScorer, dict[str, Any]] | None:
-    """(the network that a new run starts with, what identifies it); None for random weights.
+def _open(settings: PPOSettings) -> tuple[PPOSettings, Checkpoint | None, Start | None]:
+    """(settings, checkpoint, start) of a run."""
+    # A resumed run has weights of its own; others are read before anything is written.
+    start = None if settings.resume else load_start(settings)
+    return *open_folder(settings), start
+
+
+def load_start(settings: PPOSettings) -> Start | None:
+    """(the weights that a new run starts with, what identifies them); None for random weights.
 
     Raises ValueError for anything but a candidate policy that this run can continue, and FileNotFoundError.
     """
@@ -121,4 +137,4 @@ def load_start(settings: PPOSettings) -> tuple[CandidateScorer, dict[str, Any]] 
             f"start: {settings.start} was trained on single hands and has seen no scores: "
             "start with a policy that was trained on games"
         )
-    return network, describe_bot(settings.start)
+    return network.state_dict(), describe_bot(settings.start)

@@ -10,6 +10,7 @@ checkpoint.
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import sys
 import threading
@@ -35,6 +36,7 @@ from gin_env.support.memory import keep_freed_memory
 from gin_env.support.plots import new_figure, origin_line, save_figure, sign_figure
 from gin_env.support.tensor_files import read_tensors, write_tensors
 from gin_env.training.checkpoints import Tensors
+from gin_env.training.ranks import RankLostError, Ranks
 
 CHECKPOINT, POLICY, EVALUATIONS = "checkpoint.safetensors", "policy.safetensors", "evaluations.csv"
 Checkpoint = tuple[Tensors, dict[str, Any]]
@@ -165,7 +167,9 @@ def open_folder(settings: S) -> tuple[S, Checkpoint | None]:
 
 
 class TrainingRun(ABC, Generic[S, P]):
-    """A run in its folder. As a context manager it handles Ctrl-C, the progress bar and the logs.
+    """A run in its folder. As a context manager it handles Ctrl-C, lost ranks, the progress bar and the logs.
+
+    With several ranks, all call the same methods; rank 0 has the clock and the folder, and decides for all.
 
     >>> with run:
     ...     while run.share < 1:
@@ -177,19 +181,29 @@ class TrainingRun(ABC, Generic[S, P]):
     ----------
     settings, progress : of the run.
     resume_command : what to print after Ctrl-C; default: the program with --resume.
+    ranks : the processes that train together; default: this one alone.
+
+    Attributes
+    ----------
+    share : share of the training that is done; 1 and more: all of it.
     """
 
-    def __init__(self, settings: S, progress: P, resume_command: str | None = None) -> None:
+    def __init__(
+        self, settings: S, progress: P, resume_command: str | None = None, ranks: Ranks | None = None
+    ) -> None:
         self.settings, self.progress = settings, progress
+        self.ranks = ranks or Ranks()
+        self.leads = self.ranks.rank == 0
         self.resume_command = resume_command or f"{settings.PROGRAM} --run {settings.run} --resume"
         self.started = time.monotonic() - 60 * progress.minutes
         self.next_checkpoint = progress.minutes + settings.checkpoint_every
         self.interrupted = self.evaluating = False
+        self.share, _ = self.ranks.broadcast(self._decide())
         keep_freed_memory()
 
     @abstractmethod
     def tensors(self) -> Tensors:
-        """Everything that training changes."""
+        """Everything that training changes; at rank 0, where all ranks call it."""
 
     def state(self) -> dict[str, Any]:
         """What else the checkpoint holds, for JSON."""
@@ -208,12 +222,17 @@ class TrainingRun(ABC, Generic[S, P]):
         """Minutes of training so far, earlier sessions included."""
         return (time.monotonic() - self.started) / 60
 
-    @property
-    def share(self) -> float:
-        """Share of the training that is done; 1 and more: all of it."""
-        if self.settings.total_timesteps:
-            return self.progress.decisions / self.settings.total_timesteps
-        return self.minutes / self.settings.minutes
+    def _decide(self) -> tuple[float, str]:
+        """(share of the training that is done, what to do next); that of rank 0 counts."""
+        settings, progress = self.settings, self.progress
+        share = self.minutes / settings.minutes if settings.minutes else 1.0
+        if settings.total_timesteps:
+            share = progress.decisions / settings.total_timesteps
+        if self.interrupted:
+            return share, "stop"
+        if self.minutes >= progress.next_evaluation and share < 1:
+            return share, "evaluate"
+        return share, "save" if self.minutes >= self.next_checkpoint else ""
 
     @cached_property
     def players(self) -> list[dict[str, Any]]:
@@ -239,25 +258,32 @@ class TrainingRun(ABC, Generic[S, P]):
             raise KeyboardInterrupt
 
     def __enter__(self) -> Self:
-        self.board = SummaryWriter(str(self.settings.run / "tensorboard"))
-        self.bar = tqdm(total=100, unit="%", bar_format="{l_bar}{bar}| {elapsed} [{postfix}]")
+        if self.leads:
+            self.board = SummaryWriter(str(self.settings.run / "tensorboard"))
+        format_ = "{l_bar}{bar}| {elapsed} [{postfix}]"
+        self.bar = tqdm(total=100, unit="%", bar_format=format_, disable=not self.leads)
         self._timed_from = time.monotonic(), self.progress.decisions
         self._handler: Any = None
         if threading.current_thread() is threading.main_thread():
-            self._handler = signal.signal(signal.SIGINT, self.interrupt)
+            handler = self.interrupt if self.leads else signal.SIG_IGN
+            self._handler = signal.signal(signal.SIGINT, handler)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self.board.close()
+            if self.leads:
+                self.board.close()
             self.bar.close()
             if kind is KeyboardInterrupt:
                 self.save()
                 self.publish()
-                print(f"interrupted; to resume: {self.resume_command}", file=sys.stderr)
+                if self.leads:
+                    print(f"interrupted; to resume: {self.resume_command}", file=sys.stderr)
                 raise SystemExit(130) from None
+            if kind is RankLostError and self.leads:
+                raise RankLostError(f"{error}; to resume from the last checkpoint: {self.resume_command}")
         finally:
             if self._handler is not None:
                 signal.signal(signal.SIGINT, self._handler)
@@ -271,17 +297,19 @@ class TrainingRun(ABC, Generic[S, P]):
         progress.finished = False
         started, before = self._timed_from
         rate = (progress.decisions - before) / (time.monotonic() - started)
-        for name, value in (log | {"speed/decisions_per_second": rate}).items():
-            self.board.add_scalar(name, value, progress.decisions)
+        self.share, next_step = self.ranks.broadcast(self._decide())
+        if self.leads:
+            for name, value in (log | {"speed/decisions_per_second": rate}).items():
+                self.board.add_scalar(name, value, progress.decisions)
         self.bar.n = round(min(100 * self.share, 100), 1)
         self.bar.set_postfix_str(f"{progress.decisions / 1e6:.2f}M decisions, {rate:,.0f}/s")
-        if self.interrupted:
+        if next_step == "stop":
             raise KeyboardInterrupt
-        if self.minutes >= progress.next_evaluation and self.share < 1:
+        if next_step == "evaluate":
             self.evaluate(self.settings.evaluation_games)
             self.save()
             self.publish()
-        elif self.minutes >= self.next_checkpoint:
+        elif next_step == "save":
             self.save()
         self._timed_from = time.monotonic(), progress.decisions
 
@@ -295,12 +323,28 @@ class TrainingRun(ABC, Generic[S, P]):
             self.publish()
 
     def evaluate(self, games: int) -> None:
-        """Play matches; the results go to the progress, to TensorBoard and to the screen."""
+        """Play matches at rank 0; the results go to the progress, to TensorBoard and to the screen.
+
+        Raises KeyboardInterrupt at Ctrl-C; nothing has changed then.
+        """
+        row: dict[str, float] | None = None
+        if self.leads:
+            self.evaluating = True  # Ctrl-C may stop anywhere from here on
+            with contextlib.suppress(KeyboardInterrupt):
+                row = self._play_matches(games)
+            self.evaluating = False
+        row = self.ranks.broadcast(row)
+        if row is None:
+            raise KeyboardInterrupt
+        self.progress.evaluations.append(row)
+        self.progress.next_evaluation = self.minutes + self.settings.evaluate_every
+
+    def _play_matches(self, games: int) -> dict[str, float]:
+        """A line of evaluations.csv."""
         settings, decisions = self.settings, self.progress.decisions
         bot = self.bot()
         row: dict[str, float] = {"minutes": round(self.minutes, 2), "decisions": decisions}
         record = settings.run / f"games-{decisions}.jsonl" if settings.record else None
-        self.evaluating = True  # Ctrl-C may stop anywhere from here on: nothing changes before the end
         for opponent in settings.evaluate_against:
             result = play_match(bot, opponent, games, settings.seed, record=record)
             row[f"games_{opponent}"] = round(result.win_rate, 4)
@@ -308,23 +352,26 @@ class TrainingRun(ABC, Generic[S, P]):
             row[f"games_{opponent}_low"], row[f"games_{opponent}_high"] = round(low, 4), round(high, 4)
             tag = f"evaluation/games_{opponent.replace(':', ' ')}"
             self.board.add_scalar(tag, result.win_rate, decisions)
-        self.evaluating = False
-        self.progress.evaluations.append(row)
-        self.progress.next_evaluation = self.minutes + settings.evaluate_every
         won = [f"{row[f'games_{opponent}']:.1%} against {opponent}" for opponent in settings.evaluate_against]
         tqdm.write(
             f"{row['minutes']:6.1f} min, {decisions / 1e6:5.2f}M decisions: games won: {', '.join(won)}"
         )
+        return row
 
     def save(self) -> None:
         """Replace the checkpoint."""
         settings, self.progress.minutes = self.settings, self.minutes
         self.next_checkpoint = self.minutes + settings.checkpoint_every
+        tensors = self.tensors()
+        if not self.leads:
+            return
         metadata = {"settings": settings.as_json(), "progress": asdict(self.progress)} | self.state()
-        write_tensors(settings.run / CHECKPOINT, settings.KIND, settings.VERSION, self.tensors(), metadata)
+        write_tensors(settings.run / CHECKPOINT, settings.KIND, settings.VERSION, tensors, metadata)
 
     def publish(self) -> None:
         """Write what is made from a checkpoint: the policy, the table of evaluations, the learning curve."""
+        if not self.leads:
+            return
         settings, rows = self.settings, self.progress.evaluations
         self.save_policy(settings.run / POLICY)
         if rows:
@@ -340,6 +387,8 @@ class TrainingRun(ABC, Generic[S, P]):
 
     def announce(self) -> None:
         """Print where the policy is and what to do with it."""
+        if not self.leads:
+            return
         policy, curve = self.settings.run / POLICY, self.settings.run / "learning_curve.png"
         print(f"the policy is in {policy}, the learning curve in {curve}")
         print(f"next: gin-rummy match {policy} simple")

@@ -11,10 +11,13 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import cloudpickle
 import torch
+
+from gin_env.training.ranks import Ranks
 
 Events = Sequence[tuple[Any, str]]
 """Functions whose calls are counted: (module or class, name)."""
@@ -59,6 +62,7 @@ def forbid_pickles() -> None:
 
 def start(example, settings, prepare=lambda: None) -> int:
     """Fork a session, whose output goes to output.txt beside the run; return its process id."""
+    train = partial(example.train, ranks=Ranks()) if example.__name__ == "ppo" else example.train
     if process := os.fork():
         return process
     forbid_pickles()
@@ -69,7 +73,7 @@ def start(example, settings, prepare=lambda: None) -> int:
     status = 1
     try:
         with example.one_line_errors(example.__name__):
-            example.train(settings)
+            train(settings)
         status = 0
     except SystemExit as ended:
         status = ended.code

@@ -24,4 +24,5 @@ def tiny(run: Path) -> PPOSettings:
         evaluate_every=1e9,
         final_games=2,
         checkpoint_every=1e9,
+        workers=1,
     )

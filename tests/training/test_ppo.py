@@ -47,10 +47,11 @@ def new_learner(tmp_path: Path) -> Learner:
 def three_decisions():
     """Player 0, player 1 and player 0 decide in game 0, where the network expects 0.1, -0.2 and 0.3."""
     batch = LearnerBatch(num_envs=2, capacity=8)
+    slots = np.array([0])
     env = np.array([0])
     for place, (player, value) in enumerate(((0, 0.1), (1, -0.2), (0, 0.3))):
         places = slice(place, place + 1)
-        batch.add(env, np.array([player]), place % 2, places, np.array([value], np.float32))
+        batch.add(env, np.array([player]), place % 2, places, np.array([value], np.float32), slots)
     return batch
 
 
@@ -81,7 +82,8 @@ def test_end_of_rollout_cuts_chains_and_bootstraps():
 def test_next_hand_begins_new_chains():
     batch = three_decisions()
     batch.end_hands(np.array([0]), np.array([0.4], np.float32))
-    batch.add(np.array([0, 1]), np.array([0, 0]), 0, slice(3, 5), np.array([9, 9], np.float32))
+    both = np.array([0, 1])
+    batch.add(both, np.array([0, 0]), 0, slice(3, 5), np.array([9, 9], np.float32), both)
     batch.estimate_advantages(gamma=1.0, gae_lambda=0.95)
     np.testing.assert_allclose(batch.advantage[2], 0.4 - 0.3, rtol=1e-5)
     assert batch.next[1:5].tolist() == [batch.nothing] * 4
@@ -100,9 +102,9 @@ def test_no_chain_crosses_hands_or_players(tmp_path):
         numbers = learner.games.state["public"]["hand_number"][envs]
         return list(zip(keys.tolist(), numbers.tolist(), strict=True))
 
-    def recorded(envs, players, kind):
+    def recorded(envs, players, *others):
         taken.extend(zip(hands_of(envs), envs.tolist(), players.tolist(), strict=True))
-        return decide(envs, players, kind)
+        return decide(envs, players, *others)
 
     def paying(envs, rewards):
         last = learner.batch.last[envs].copy()
@@ -143,9 +145,9 @@ def test_self_play_learns_both_seats_and_league_games_one(tmp_path):
     seen = set()
     decide = learner.decide
 
-    def recorded(envs, players, kind):
+    def recorded(envs, players, *others):
         seen.update(zip((learner.opponent[envs] == SELF).tolist(), players.tolist(), strict=True))
-        return decide(envs, players, kind)
+        return decide(envs, players, *others)
 
     learner.decide = recorded
     learner.collect()
@@ -160,20 +162,20 @@ def test_hand_pays_the_change_of_the_chance_to_win(tmp_path):
     learner.games.rewards[:4] = results / 100
     learner.games.state["public"]["scores"][:4] = scores
     learner.opponent[:4] = [SELF, 0, 0, 0]
-    learner.league.results[:] = 0
+    learner.league.results[:] = learner.league.new_results[:] = 0
     paid = learner.end_hands(np.arange(4))
     before = [chances[70, 60], chances[70, 60], chances[95, 95], chances[50, 50]]
     after = [1, chances[70, 90], 0, chances[50, 50]]
     np.testing.assert_allclose(paid, 2 * (np.array(after) - before), rtol=1e-6)
     # Hands, hands lost, points: against itself, and against the league's only bot.
-    np.testing.assert_allclose(learner.league.results[:2], [[1, 0, 30], [3, 2, -42]], rtol=1e-6)
-    assert [learner.hand_points[points] for points in (0, 12, 30)] == [1, 1, 2]
+    np.testing.assert_allclose(learner.league.new_results[:2], [[1, 0, 30], [3, 2, -42]], rtol=1e-6)
+    assert [learner.new_hand_points[points] for points in (0, 12, 30)] == [1, 1, 2]
 
 
 def test_league_prefers_opponents_that_win_up_to_a_limit():
     league = League(("simple", "random"), 0.4, 0.3, 0.3, 2, 4.0)
     league.results[1:3] = [[950, 450, 0], [950, 0, 0]]  # half of the hands are lost to one, none to the other
-    opponents = league.draw(20_000, np.random.default_rng(1))
+    opponents = league.draw(np.random.default_rng(1).random(20_000))
     shares = np.bincount(1 + opponents, minlength=3) / len(opponents)
     np.testing.assert_allclose(shares, [0.7, 0.3, 0.0], atol=0.02)
 

@@ -22,6 +22,7 @@ from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa:
 from gin_env.support.tensor_files import read_tensors, write_tensors  # noqa: E402
 from gin_env.training.learner import PPOSettings  # noqa: E402
 from gin_env.training.ppo import PPORun, train  # noqa: E402
+from gin_env.training.ranks import Ranks  # noqa: E402
 from gin_env.training.runs import CHECKPOINT, open_folder  # noqa: E402
 
 pytestmark = pytest.mark.compiled
@@ -72,7 +73,7 @@ def test_stopped_run_resumes_exactly(tmp_path, monkeypatch, capsys):
 @pytest.mark.long
 def test_example_trains_like_the_package(tmp_path):
     """The loop that the script shows is that of `train`."""
-    load_example("ppo").train(tiny(tmp_path / "example"))
+    load_example("ppo").train(tiny(tmp_path / "example"), Ranks())
     expected = train(tiny(tmp_path / "package")).tensors()
     found, _ = read_tensors(tmp_path / "example" / CHECKPOINT, PPOSettings.KIND, PPOSettings.VERSION, "")
     assert expected.keys() == found.keys()

@@ -131,7 +131,8 @@ def rewards_table(rows: Sequence[Row]) -> str:
 
 def speed_table(rows: Sequence[Row]) -> str:
     """A row for each thing that was timed: its rate, and what it is beside the example's with one thread."""
-    peer = next(row["a_second"] for row in rows if row["what"] == "ppo.py, threads 1: learned")
+    alone = ("ppo.py, workers 1: learned", "ppo.py, threads 1: learned")
+    peer = next(row["a_second"] for row in rows if row["what"] in alone)
     lines = []
     for row in rows:
         rates = [f"{row[name]:,}" for name in ("a_second", "slowest", "fastest")]

@@ -1,0 +1,55 @@
+"""What ranks do in the tests; they import these functions by name."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import torch
+
+from gin_env.training.learner import Learner, PPOSettings
+from gin_env.training.ppo import PPORun
+from gin_env.training.ranks import Ranks
+
+KILLED_AT = 3
+
+
+def parameters_of_updates(settings: PPOSettings, ranks: Ranks) -> list[tuple[int, torch.Tensor]]:
+    """(decisions learned from, all parameters) after each of some updates."""
+    torch.set_num_threads(1)
+    learner = Learner(settings, ranks)
+    learner.begin()
+    updates = []
+    for index in range(4):
+        learner.collect()
+        num_decisions, _ = learner.update(1.0)
+        if index % 2:
+            learner.add_past_self()
+        updates.append((num_decisions, torch.cat([each.detach().flatten() for each in learner.parameters])))
+    return updates
+
+
+def train(settings: PPOSettings, ranks: Ranks) -> dict[str, torch.Tensor]:
+    """A whole run; its tensors."""
+    with PPORun(settings, ranks) as run:
+        while run.share < 1:
+            run.end_update(run.learn())
+        run.finish()
+    return run.tensors()
+
+
+def train_and_lose_a_rank(settings: PPOSettings, ranks: Ranks) -> None:
+    """Rank 1 is killed after some updates."""
+    with PPORun(settings, ranks) as run:
+        while run.share < 1:
+            run.end_update(run.learn())
+            if ranks.rank == 1 and run.progress.updates == KILLED_AT:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+def sum_shares(count: int, ranks: Ranks) -> tuple[float, list[int], str]:
+    """What the methods of `Ranks` return."""
+    share = ranks.share(count)
+    numbers = torch.arange(count)[share]
+    total = float(ranks.sum(numbers.sum().numpy()))
+    return total, ranks.gather(len(numbers)), ranks.broadcast(f"of rank {ranks.rank}")

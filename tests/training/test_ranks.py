@@ -1,0 +1,107 @@
+"""Processes that train together: equal results for any number of them, lost ones, resumed runs, nodes."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from example_scripts import EXAMPLES
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("tyro")
+
+import rank_tasks  # noqa: E402
+from ppo_runs import tiny  # noqa: E402
+
+from gin_env.support.tensor_files import read_tensors  # noqa: E402
+from gin_env.training.learner import PPOSettings  # noqa: E402
+from gin_env.training.ranks import RankLostError, Ranks, launch  # noqa: E402
+from gin_env.training.runs import CHECKPOINT  # noqa: E402
+
+pytestmark = [pytest.mark.compiled, pytest.mark.long]
+
+
+def assert_equal_tensors(expected, found):
+    assert expected.keys() == found.keys()
+    for name, tensor in expected.items():
+        assert torch.equal(tensor, found[name]), name
+
+
+def test_ranks_exchange_sums_and_values():
+    alone = launch(rank_tasks.sum_shares, 11, workers=1)
+    assert alone == (55.0, [11], "of rank 0")
+    assert launch(rank_tasks.sum_shares, 11, workers=3) == (55.0, [3, 4, 4], "of rank 0")
+
+
+def test_several_ranks_learn_what_one_learns(tmp_path):
+    """Gradients are those of the joined batch, up to the rounding of sums, and games are the same."""
+    settings = replace(tiny(tmp_path), num_envs=64, num_steps=64, hidden=16)
+    one, two, three = (launch(rank_tasks.parameters_of_updates, settings, workers) for workers in (1, 2, 3))
+    for expected, *found in zip(one, two, three, strict=True):
+        for num_decisions, parameters in found:
+            assert num_decisions == expected[0]
+            torch.testing.assert_close(parameters, expected[1], atol=2e-5, rtol=0)
+    assert (one[0][1] - one[-1][1]).abs().max() > 1e-3, "something was learned"
+
+
+def test_lost_rank_ends_the_run_and_it_resumes_exactly(tmp_path):
+    settings = replace(tiny(tmp_path / "lost"), checkpoint_every=0.0, total_timesteps=4000)
+    expected = launch(rank_tasks.train, replace(settings, run=tmp_path / "unbroken"), workers=2)
+    with pytest.raises(RankLostError) as lost:
+        launch(rank_tasks.train_and_lose_a_rank, settings, workers=2)
+    assert "\n" not in str(lost.value)
+    assert str(lost.value).startswith("another rank was lost: ")
+    assert f"; to resume from the last checkpoint: python examples/ppo.py --run {settings.run}" in str(
+        lost.value
+    )
+    _, metadata = read_tensors(settings.run / CHECKPOINT, PPOSettings.KIND, PPOSettings.VERSION, "")
+    assert metadata["progress"]["updates"] == rank_tasks.KILLED_AT
+    found = launch(rank_tasks.train, replace(settings, resume=True), workers=2)
+    assert_equal_tensors(expected, found)
+
+
+def test_error_in_rank_0_ends_all(tmp_path):
+    (tmp_path / "used").write_text("")
+    with pytest.raises(ValueError, match="is not empty"):
+        launch(rank_tasks.train, tiny(tmp_path), workers=2)
+
+
+def test_two_nodes_learn_what_two_workers_learn(tmp_path):
+    """torchrun on two "nodes" of this machine, and the script itself with two workers."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = [
+        str(EXAMPLES / "ppo.py"), "--total-timesteps", "3000", "--num-envs", "32", "--num-steps", "24",
+        "--num-minibatches", "3", "--hidden", "8", "--bots", "simple", "--final-games", "2", "--run",
+    ]  # fmt: skip
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nnodes", "2", "--nproc-per-node", "1"]
+    torchrun += ["--master-addr", "127.0.0.1", "--master-port", str(port), "--node-rank"]
+    nodes = [
+        subprocess.Popen([*torchrun, str(node), "--", *options, str(tmp_path / "nodes")], env=environment)
+        for node in (0, 1)
+    ]
+    assert [node.wait(timeout=300) for node in nodes] == [0, 0]
+    workers = subprocess.run(
+        [sys.executable, *options, str(tmp_path / "workers"), "--workers", "2"], env=environment
+    )
+    assert workers.returncode == 0
+    policies = [(tmp_path / run / "checkpoint.safetensors") for run in ("nodes", "workers")]
+    expected, found = (read_tensors(path, PPOSettings.KIND, PPOSettings.VERSION, "")[0] for path in policies)
+    assert_equal_tensors(expected, found)
+
+
+@pytest.mark.parametrize("workers", [0, -1])
+def test_no_workers_are_refused(workers):
+    with pytest.raises(ValueError, match="workers must be at least 1"):
+        launch(rank_tasks.sum_shares, 1, workers)
+
+
+def test_shares_are_contiguous_and_complete():
+    ends = [(Ranks(rank, 5).share(12).start, Ranks(rank, 5).share(12).stop) for rank in range(5)]
+    assert ends == [(0, 2), (2, 4), (4, 7), (7, 9), (9, 12)]
