@@ -33,7 +33,7 @@ from gin_env.game.engine import (
     start_next_hand,
     write_mask,
 )
-from gin_env.game.rules import Rules
+from gin_env.game.rules import Rules, check_rules
 from gin_env.game.state import OVER, STATE
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.observations.candidates import check_arrays, check_written, write_candidates
@@ -104,15 +104,13 @@ class Games:
             raise TypeError(f"num_games must be an integer, not {num_games!r}")
         if num_games < 1:
             raise ValueError(f"num_games must be at least 1, not {num_games}")
-        if rules is not None and not isinstance(rules, Rules):
-            raise TypeError(f"rules must be a gin_env.Rules, not {rules!r}")
         if episode not in EPISODES:
             raise ValueError(f"unknown episode {episode!r}; choose from {', '.join(EPISODES)}")
         if reward not in REWARDS:
             raise ValueError(f"unknown reward {reward!r}; choose from {', '.join(REWARDS)}")
         if reward == "score" and episode != "game":
             raise ValueError("reward 'score' needs episode='game': only a game has a final score")
-        self.rules = rules if rules is not None else Rules()
+        self.rules = check_rules(rules)
         self.whole_game = episode == "game"
         self.pays = REWARDS.index(reward)
         self.state = np.zeros(num_games, STATE)

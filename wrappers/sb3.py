@@ -238,7 +238,9 @@ class GinRummyVecEnv(VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
     ) -> list[Any]:
-        rows = self._get_indices(indices)
+        rows = list(self._get_indices(indices))
+        if any(not -self.num_envs <= row < self.num_envs for row in rows):
+            raise IndexError(f"indices must be games of 0 to {self.num_envs - 1}, not {indices!r}")
         if method_name == "action_masks":
             return [self._masks[row].copy() for row in rows]
         raise AttributeError(f"a game of GinRummyVecEnv has no method {method_name!r}, only 'action_masks'")

@@ -99,8 +99,8 @@ def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     try:
         with zipfile.ZipFile(path) as archive:
             _check_sizes(archive)
-            data = json.loads(archive.read("data"))
-            stored = archive.read("policy.pth")
+            data = json.loads(_content(archive, "data"))
+            stored = _content(archive, "policy.pth")
         with zipfile.ZipFile(io.BytesIO(stored)) as tensors:  # what torch.save writes is a zip archive too
             _check_sizes(tensors)
         weights = torch.load(io.BytesIO(stored), map_location="cpu", weights_only=True)
@@ -120,6 +120,13 @@ def _check_sizes(archive: zipfile.ZipFile) -> None:
     unpacked = sum(entry.file_size for entry in archive.infolist())
     if unpacked > MOST_BYTES:
         raise ArchiveError(f"unpacks to {unpacked:,} bytes, more than the {MOST_BYTES:,} that are read")
+
+
+def _content(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Read an entry, and no more of it than the archive promises."""
+    entry = archive.getinfo(name)
+    with archive.open(entry) as file:
+        return file.read(entry.file_size)
 
 
 def _activation(data: dict[str, Any]) -> str:

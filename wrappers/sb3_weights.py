@@ -67,7 +67,7 @@ def _checked(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         ):
             raise TypeError(f"{name[:60]!r} is not a tensor of weights")
         if (
-            tensor.ndim > 4
+            not 1 <= tensor.ndim <= 4
             or any(size > MOST_UNITS for size in tensor.shape)
             or not tensor.is_floating_point()
         ):

@@ -358,3 +358,10 @@ PRESETS = {
 """Rules by name. ``eaai`` is the default. ``bicycle`` and ``palace`` have the values of jdh8's presets;
 ``oklahoma`` is Bicycle's Oklahoma gin to Pagat's 150 points. ``openspiel`` and ``gin_rummy_v4`` are as
 near as rules can be to those environments: docs/rules.md lists what remains different."""
+
+
+def check_rules(rules: Rules | None) -> Rules:
+    """Return these rules, or the defaults for None. Raises TypeError for anything else."""
+    if rules is not None and not isinstance(rules, Rules):
+        raise TypeError(f"rules must be a gin_env.Rules, not {rules!r}")
+    return rules if rules is not None else Rules()

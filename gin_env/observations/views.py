@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gin_env.game.actions import NUM_ACTIONS, describe
-from gin_env.game.rules import Rules
+from gin_env.game.rules import Rules, check_rules
 from gin_env.game.words import position_in_words
 from gin_env.observations.candidates import check_arrays, check_written
 from gin_env.observations.observation import OBSERVATION_SIZE
@@ -122,7 +122,7 @@ class PlayerView:
                 dealer=dealer,
                 scores=scores,
                 hand_number=hand_number,
-                rules=rules if rules is not None else Rules(),
+                rules=check_rules(rules),
                 random=random,
             )
         )

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 MOST_BYTES = 1 << 29
 """Larger files are not opened: the largest network that a file may name (a policy's) has 460 MB."""
 _MOST_TEXT = 1 << 22
+_MAX_TENSORS = 10_000
+_MAX_WEIGHT = 1e6
+"""Larger numbers overflow in a few layers of single precision."""
 _NUMBERS = {"F16", "F32", "F64", "I64", "I32", "U8", "BOOL"}
 
 
@@ -55,7 +58,8 @@ def write_tensors(
 def read_tensors(
     path: str | Path, kind: str, version: str, command: str
 ) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """(tensors, metadata) of a file that `write_tensors` wrote; all numbers are finite.
+    """(tensors, metadata) of a file that `write_tensors` wrote; all numbers are finite and at most
+    1e6 in size.
 
     `command` is what makes such a file; errors name it. Raises ImportError without torch and safetensors,
     FileNotFoundError, or TensorFileError for a file that is damaged, too large, no regular file, or of
@@ -94,6 +98,10 @@ def _read_tensors(
                 f"make it again with `{command}`"
             )
         names = sorted(file.keys())
+        if len(names) > _MAX_TENSORS:
+            raise TensorFileError(
+                f"{path} is damaged: it holds {len(names):,} tensors, more than {_MAX_TENSORS:,}; {remedy}"
+            )
         for name in names:
             if (numbers := file.get_slice(name).get_dtype()) not in _NUMBERS:
                 raise TensorFileError(
@@ -104,9 +112,12 @@ def _read_tensors(
         raise TensorFileError(f"{path} is damaged: its checksum does not fit; {remedy}")
     for name, tensor in tensors.items():
         if not tensor.isfinite().all():
-            raise TensorFileError(
-                f"{path} is damaged: some numbers of {_short(name)} are not finite; {remedy}"
-            )
+            wrong = "not finite"
+        elif tensor.is_floating_point() and (tensor.abs() > _MAX_WEIGHT).any():
+            wrong = f"larger than {_MAX_WEIGHT:,.0f}"
+        else:
+            continue
+        raise TensorFileError(f"{path} is damaged: some numbers of {_short(name)} are {wrong}; {remedy}")
     return tensors, metadata
 
 

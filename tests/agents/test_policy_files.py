@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import sys
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -337,6 +338,12 @@ ACTION_NET = "action_net.weight"
         ),
         (
             lambda old, new: with_weights(
+                old, new, lambda held: held.update({"mlp_extractor.policy_net.0.weight": torch.tensor(1.0)})
+            ),
+            "is not a tensor of weights",
+        ),
+        (
+            lambda old, new: with_weights(
                 old, new, lambda held: held.update({ACTION_NET: torch.eye(3).to_sparse()})
             ),
             "is not a tensor of weights",
@@ -359,6 +366,21 @@ def test_an_archive_that_unpacks_to_more_than_a_network_is_refused(archive, tmp_
     assert path.stat().st_size < 10_000
     with pytest.raises(ArchiveError, match=r"bomb\.zip unpacks to 3,000,000 bytes, more than the 2,000,000"):
         convert_archive(path, tmp_path / "policy.safetensors")
+
+
+def test_archive_that_lies_about_its_sizes_is_not_unpacked(archive, tmp_path):
+    path = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("data", b" " * (1 << 27))
+        file.writestr("policy.pth", b"")
+    content = path.read_bytes()
+    path.write_bytes(content.replace((1 << 27).to_bytes(4, "little"), (10).to_bytes(4, "little")))
+    tracemalloc.start()
+    with pytest.raises(ArchiveError, match="or is damaged"):
+        convert_archive(path, tmp_path / "policy.safetensors")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 24
 
 
 def test_convert_writes_policies_only_where_they_can_be_named(archive, tmp_path):

@@ -354,3 +354,8 @@ def test_a_copy_plays_on_alone(clone):
     expected = play_out(twin)
     assert env.games.state.tobytes() == before
     assert play_out(env) == expected
+
+
+def test_rendering_without_a_mode_needs_no_reset():
+    with pytest.warns(UserWarning, match="render_mode"):
+        assert gin_rummy_v0.raw_env().render() is None

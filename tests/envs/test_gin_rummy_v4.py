@@ -425,3 +425,11 @@ def test_a_picture_of_the_first_discard():
     image = env.render()
     assert (image.shape, image.dtype) == ((640, 960, 3), np.uint8)
     env.close()
+
+
+@pytest.mark.parametrize("dealer", [0, 1])
+def test_dealer_option_fixes_the_dealer(dealer):
+    env = gin_rummy_v4.raw_env()
+    for seed in range(6):
+        env.reset(seed=seed, options={"dealer": dealer})
+        assert env.agent_selection == PLAYERS[1 - dealer]

@@ -496,3 +496,10 @@ def test_estimator_memory_is_cleared_each_episode(episode):
         return [one["observation"].tobytes() for one in seen]
 
     assert observations() == observations()
+
+
+@pytest.mark.parametrize("make", [GinRummyEnv, lambda: GinRummyVectorEnv(2)])
+def test_numpy_integers_are_seeds(make):
+    env = make()
+    first, again = (env.reset(seed=seed)[0]["observation"] for seed in (np.int64(3), 3))
+    assert np.array_equal(first, again)

@@ -410,3 +410,20 @@ def test_call_asks_every_game():
     assert env.call("num_envs") == (3, 3, 3)
     with pytest.raises(AttributeError):
         env.call("nothing_of_this_name")
+
+
+def test_disabled_autoreset_needs_a_reset_of_every_finished_game():
+    env = GinRummyVectorEnv(3, KnocksAtOnce(), AT_ONCE, autoreset_mode=AutoresetMode.DISABLED)
+    over = np.zeros(3, bool)
+    seed = 0
+    while over.sum() < 2:
+        seed += 1
+        _, infos = env.reset(seed=seed)
+        over = np.zeros(3, bool)
+        while not over.any():
+            _, _, over, _, infos = env.step(first_legal(infos["action_mask"]))
+    one = np.zeros(3, bool)
+    one[np.flatnonzero(over)[0]] = True
+    env.reset(options={"reset_mask": one})
+    with pytest.raises(RuntimeError, match=f"{over.sum() - 1} games are over"):
+        env.step(np.zeros(3, np.int64))

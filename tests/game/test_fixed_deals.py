@@ -95,3 +95,13 @@ def test_decks_that_a_game_does_not_need_change_nothing_once_it_is_over():
     fresh = Games(1)
     fresh.start(np.array([0]), np.array([2], np.uint64), np.zeros(1, np.uint64))
     assert env.games.deck(0).tolist() == fresh.deck(0).tolist()
+
+
+def test_decks_are_copied():
+    decks = [np.array(KNOCK.deck, np.int8), np.array(GIN.deck, np.int8)]
+    games = Games(1, episode="game")
+    games.start(seed=1)
+    games.fix_deals(0, decks)
+    expected = decks[1].tolist()
+    decks[1][:] = 0
+    assert games.fixed_decks[0][0].tolist() == expected

@@ -181,6 +181,7 @@ def test_an_answer_that_cannot_be_played_changes_nothing_until_patience_is_over(
 )
 def test_the_last_action_of_an_answer_counts(answer, action):
     assert find_action(answer) == action
+    assert find_action(f"draw from the stock{' ' * 200_000}{answer}") == action
 
 
 @pytest.mark.parametrize("answer", ["", "passing", "discard", "discard 5X", "discard 10H"])

@@ -18,7 +18,7 @@ from gin_env import Rules, agents, play_match, records
 from gin_env.matches import matches
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.tournaments import play_tournament
-from gin_env.records import RecordedGames, Recorder, files
+from gin_env.records import RecordedGames, Recorder, RecordError, files
 from gin_env.records.lines import from_line, to_line
 from gin_env.ui.opinions import chosen_actions, decisions
 
@@ -293,3 +293,13 @@ def test_one_game_is_found_by_its_number(tmp_path):
         records.read_one(path, 7)
     with pytest.raises(FileNotFoundError, match="there is no file"):
         records.read(tmp_path / "other.jsonl")
+
+
+def test_lines_beyond_the_limit_are_refused_by_read_one(tmp_path, monkeypatch):
+    path = tmp_path / "games.jsonl"
+    with records.Recorder(path) as recorder:
+        recorder.add(one_hand())
+    assert records.read_one(path, 1) == one_hand()
+    monkeypatch.setattr(files, "MAX_LINE_BYTES", 100)
+    with pytest.raises(RecordError):
+        records.read_one(path, 1)

@@ -11,7 +11,7 @@ from gin_env.game.actions import check_action
 from gin_env.game.deals import check_dealer
 from gin_env.game.streams import check_seed
 from gin_env.solvers.cfr import check_iterations
-from gin_env.support.checks import check_integer, check_number
+from gin_env.support.checks import check_integer, check_number, result_array
 from gin_env.training.estimators.counting import count_frequencies
 from gin_env.training.estimators.positions import collect_positions
 
@@ -57,3 +57,13 @@ def test_a_threshold_that_no_hand_reaches_is_refused(knock_at):
     """One beyond 64 bits was an OverflowError."""
     with pytest.raises(ValueError, match=f"knock_at = {knock_at} is out of range: 0 to 100 is possible"):
         agents.make(f"simple:knock_at={knock_at}")
+
+
+def test_result_array_must_be_writable_and_fit():
+    array = np.ones(3, np.int8)
+    assert result_array("out", array, (3,), np.dtype(np.int8)) is array
+    assert not result_array("out", None, (3,), np.dtype(np.int8)).any()
+    array.flags.writeable = False
+    for wrong in (array, np.ones(4, np.int8)):
+        with pytest.raises(ValueError, match=r"out is a writable array of shape \(3,\)"):
+            result_array("out", wrong, (3,), np.dtype(np.int8))

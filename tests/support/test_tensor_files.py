@@ -15,6 +15,7 @@ from gin_env.agents.generations.network import GenerationNetwork  # noqa: E402
 from gin_env.agents.hand_strength import weights  # noqa: E402
 from gin_env.agents.hand_strength.networks import build  # noqa: E402
 from gin_env.estimators import networks  # noqa: E402
+from gin_env.observations.parts import describe_parts  # noqa: E402
 from gin_env.support import tensor_files  # noqa: E402
 from gin_env.support.files import check_regular_file  # noqa: E402
 from gin_env.support.tensor_files import (  # noqa: E402
@@ -113,17 +114,17 @@ def write_text(path, text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[]", "no JSON object with a kind"),
-        ("null", "no JSON object with a kind"),
-        ('{"file_version": "1"}', "no JSON object with a kind"),
-        ('{"kind": 7, "file_version": "1"}', "no JSON object with a kind"),
+        ("[]", "not a JSON object with a kind"),
+        ("null", "not a JSON object with a kind"),
+        ('{"file_version": "1"}', "not a JSON object with a kind"),
+        ('{"kind": 7, "file_version": "1"}', "not a JSON object with a kind"),
         (
             '{"kind": "network"}',
             "has version None, this release reads 1; make it again with `gin-rummy train it`",
         ),
         ('{"kind": "network", "file_version": ["1"]}', "has version list"),
-        ('{"kind": "network", "file_version": "1"', "no JSON that can be read"),
-        ("[" * 100_000 + "]" * 100_000, "no JSON that can be read"),
+        ('{"kind": "network", "file_version": "1"', "not valid JSON"),
+        ("[" * 100_000 + "]" * 100_000, "not valid JSON"),
         ('{"kind": "a\\u001b[2J", "file_version": "1"}', r"is damaged: what it holds is called 'a\x1b[2J'"),
         (f'{{"kind": "{"a" * 1_000_000}"}}', "is damaged: what it holds is called 'aaa"),
         (" " * 5_000_000, "its description has 5,000,000 characters"),
@@ -243,7 +244,8 @@ def test_a_network_is_built_only_from_sizes_that_its_weights_have(
     """A file of 836 bytes that claims large layers must not cost their memory."""
     path = tmp_path / "a.safetensors"
     tensors = GenerationNetwork(8, 4).state_dict()
-    write_tensors(path, generations.KIND, generations._VERSION, tensors, description)
+    description = description | {"reads": describe_parts("observation", "row")}
+    write_tensors(path, generations.KIND, generations.FILE_VERSION, tensors, description)
     built = []
 
     def fill(network, *rest):
@@ -271,3 +273,17 @@ def test_hand_strength_networks_without_a_whole_description_are_refused(tmp_path
     write_tensors(path, "hand-strength network", weights.FILE_VERSION, build("mlp").state_dict(), description)
     with pytest.raises(TensorFileError, match=message):
         agents.make("offensive", network=str(path))
+
+
+def test_more_tensors_than_any_network_has_are_refused_unread(tmp_path):
+    path = tmp_path / "a.safetensors"
+    write_tensors(path, "network", "1", {str(number): torch.zeros(0) for number in range(10_001)}, {})
+    with pytest.raises(TensorFileError, match="it holds 10,001 tensors, more than 10,000"):
+        read(path)
+
+
+def test_weights_that_overflow_are_refused(tmp_path):
+    path = tmp_path / "a.safetensors"
+    write_tensors(path, "network", "1", {"weight": torch.tensor([1.0, -1e38])}, {})
+    with pytest.raises(TensorFileError, match=r"some numbers of weight are larger than 1,000,000"):
+        read(path)

@@ -107,6 +107,8 @@ def test_losses_are_of_the_differences_and_of_the_mean_of_what_was_tried(discard
     assert not torch.equal(network.seen[0], plain)
     held = fit._evaluate(network, (experience, experience), [np.array([2]), np.array([0])])
     assert held == pytest.approx({"differences": 0.375**2, "means": (1 + 0.125**2) / 2})
+    for seen, chosen in zip(network.seen[1:], ([2], [0]), strict=True):
+        assert torch.equal(seen, torch.from_numpy(fit.observe(PlayerView(experience.views[chosen]))))
     assert fit._evaluate(network, (experience, experience), [np.zeros(0, int)] * 2) == {
         "differences": 0,
         "means": 0,

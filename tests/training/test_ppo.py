@@ -157,6 +157,7 @@ def test_self_play_learns_both_seats_and_league_games_one(tmp_path):
 def test_hand_pays_the_change_of_the_chance_to_win(tmp_path):
     learner = new_learner(tmp_path)
     chances = learner.win_chances
+    chances[:100, :100] = np.linspace(0.1, 0.9, 10_000).reshape(100, 100)  # no two scores are alike
     results = np.array([30, -30, -12, 0])  # points of player 0, or of player 1 where negative
     scores = np.array([[100, 60], [70, 90], [95, 107], [50, 50]])  # after them
     learner.games.rewards[:4] = results / 100
@@ -248,3 +249,17 @@ def test_file_without_its_size_is_refused(tmp_path):
         write_tensors(path, KIND, FILE_VERSION, weights, described)
         with pytest.raises(TensorFileError):
             load_candidate_policy(path)
+
+
+def test_replaced_past_self_takes_only_its_own_results_along():
+    league = League(("simple", "random"), 0.4, 0.3, 0.3, 2, 4.0)
+    random, network = np.random.default_rng(1), CandidateScorer(8)
+    for _ in range(2):
+        league.add_past_self(network, random)
+    for _ in range(8):
+        league.results[:] = 1
+        before = list(league.members)
+        league.add_past_self(network, random)
+        (changed,) = [index for index, bot in enumerate(league.members) if bot is not before[index]]
+        assert changed >= 2
+        assert np.flatnonzero((league.results == 0).all(axis=1)).tolist() == [1 + changed]
