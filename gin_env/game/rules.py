@@ -73,6 +73,11 @@ def points_double(rules, upcard: int) -> bool:
     return rules.spades_double and upcard // NUM_RANKS == SPADES
 
 
+def _uncompiled(function: Any) -> Any:
+    """The Python function of a kernel, also where NUMBA_DISABLE_JIT leaves kernels uncompiled."""
+    return getattr(function, "py_func", function)
+
+
 @dataclass(frozen=True)
 class Rules:
     """Rules of one game. The defaults are those of the EAAI 2021 Gin Rummy challenge (the Java framework
@@ -262,7 +267,7 @@ class Rules:
 
     def limit_of_hand(self, upcard: int) -> int:
         """Return the most deadwood for a knock in a hand that begins with this upcard (a card id)."""
-        return int(limit_of_hand.py_func(self, upcard))
+        return int(_uncompiled(limit_of_hand)(self, upcard))
 
     def dealer_after(self, dealer: int, winner: int | None) -> int:
         """Return who deals after a hand that `dealer` dealt and `winner` won; None: void."""
@@ -290,12 +295,12 @@ class Rules:
     @property
     def deck_size(self) -> int:
         """Number of cards in the deck."""
-        return cards_in_deck.py_func(self)  # without compiling anything
+        return _uncompiled(cards_in_deck)(self)  # without compiling anything
 
     @property
     def initial_stock(self) -> int:
         """Cards in the stock after the deal."""
-        return stock_after_deal.py_func(self)
+        return _uncompiled(stock_after_deal)(self)
 
     @property
     def deck_mask(self) -> int:
