@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from gin_env.commands import (
@@ -23,18 +25,31 @@ from gin_env.commands import (
     tune,
 )
 from gin_env.support.exits import one_line_errors
+from gin_env.support.version import __version__
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"gin-env {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def _gin_rummy() -> None:
+def _gin_rummy(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version", metavar="", is_eager=True, callback=_print_version
+        ),
+    ] = False,
+) -> None:
     """Gin Rummy for reinforcement learning: bots, matches, tables."""
 
 
@@ -43,8 +58,8 @@ app.add_typer(matches.app)
 app.add_typer(replay.app)
 app.add_typer(explain.app)
 app.add_typer(exploit.app)
-app.add_typer(train.app, name="train", help="Train what bots play by.")
-app.add_typer(tune.app, name="tune", help="Search a bot's numbers.")
+app.add_typer(train.app, name="train", help="Train tables and networks for bots")
+app.add_typer(tune.app, name="tune", help="Tune a bot's parameters")
 app.add_typer(hand_strength.app, name="hand-strength")
 app.add_typer(estimators.app)
 app.add_typer(reproduce.app)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from tqdm import tqdm
 
-from gin_env.commands.options import Json
+from gin_env.commands.options import Json, progress_bar, say, say_written
 from gin_env.support.atomic import check_targets
 from gin_env.support.files import write_json
 
@@ -19,10 +18,10 @@ app = typer.Typer()
     "`gin-rummy bench --only play,vector_1024 --repeats 9 --json speed.json`"
 )
 def bench(
-    only: Annotated[str, typer.Option(help="Measure these only, by the names in the first column.")] = "",
-    repeats: Annotated[int, typer.Option(min=1, help="Runs of each measurement; the median counts.")] = 5,
-    seconds: Annotated[float, typer.Option(min=0.0, help="About how long one run takes.")] = 0.2,
-    core: Annotated[int, typer.Option(help="Processor to run on; -1 for any.")] = -1,
+    only: Annotated[str, typer.Option(help="Measure these only, by the names in the first column")] = "",
+    repeats: Annotated[int, typer.Option(min=1, help="Runs of each measurement; the median counts")] = 5,
+    seconds: Annotated[float, typer.Option(min=0.0, help="About how long one run takes")] = 0.2,
+    core: Annotated[int, typer.Option(help="Processor to run on; -1 for any")] = -1,
     json: Json = None,
 ) -> None:
     """Measure how fast gin-env is here, in half a minute.
@@ -39,13 +38,13 @@ def bench(
         raise ValueError(f"unknown measurement {unknown[0]!r}; choose from {', '.join(WORKLOADS)}")
     check_targets(json)
     pin_to_core(core)
-    with tqdm(total=len(names) * (repeats + 1), unit="run", smoothing=0.1) as progress:
+    with progress_bar(len(names) * (repeats + 1), "run") as progress:
         rates = measure(names, repeats, seconds, progress.update)
     for name, rate in rates.items():
         label, unit = WORKLOADS[name][:2]
-        typer.echo(f"{name:18} {label:50} {rate:>14,.0f} {unit}/s")
-    typer.echo(f"{'':18} {'state of one game':50} {STATE.itemsize:>14,} bytes")
+        say(f"{name:18} {label:50} {rate:>14,.0f} {unit}/s", json)
+    say(f"{'':18} {'state of one game':50} {STATE.itemsize:>14,} bytes", json)
     if json is not None:
         figures = {f"{name} {WORKLOADS[name].unit}/s": rate for name, rate in rates.items()}
         write_json(json, figures | {"state bytes": STATE.itemsize})
-        typer.echo(f"written to {json}")
+        say_written(json)

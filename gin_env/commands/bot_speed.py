@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from tqdm import tqdm
 
-from gin_env.commands.options import BOT_HELP, Json, Seed
+from gin_env.commands.options import BOT_HELP, Json, Seed, progress_bar, say, say_written
 from gin_env.support.atomic import check_targets
 from gin_env.support.files import write_json
 
@@ -21,12 +20,12 @@ app = typer.Typer()
 )
 def bot_speed(
     bots: Annotated[
-        list[str] | None, typer.Argument(help=f"{BOT_HELP} Default: every bot without a network.")
+        list[str] | None, typer.Argument(help=f"{BOT_HELP} Default: every bot without a network")
     ] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Runs of each bot; the median counts.")] = 5,
-    steps: Annotated[int, typer.Option(min=1, help="Calls in a run.")] = 200,
-    tables: Annotated[int, typer.Option(min=1, help="Decisions in a call.")] = 2048,
-    core: Annotated[int, typer.Option(help="Processor to run on; -1 for any.")] = -1,
+    repeats: Annotated[int, typer.Option(min=1, help="Runs of each bot; the median counts")] = 5,
+    steps: Annotated[int, typer.Option(min=1, help="Calls in a run")] = 200,
+    tables: Annotated[int, typer.Option(min=1, help="Decisions in a call")] = 2048,
+    core: Annotated[int, typer.Option(help="Processor to run on; -1 for any")] = -1,
     seed: Seed = 0,
     json: Json = None,
 ) -> None:
@@ -38,11 +37,11 @@ def bot_speed(
     check_targets(json)
     pin_to_core(core)
     names = bots or agents.names(needs_torch=False)
-    with tqdm(total=len(names) * (repeats + 1), unit="run", smoothing=0.1) as progress:
+    with progress_bar(len(names) * (repeats + 1), "run") as progress:
         speeds = measure_bots(names, repeats, steps, tables=tables, seed=seed, progress=progress.update)
-    typer.echo("| bot | decisions/s | slowest and fastest run |\n|---|---:|---|")
+    say("| bot | decisions/s | slowest and fastest run |\n|---|---:|---|", json)
     for speed in speeds:
-        typer.echo(f"| `{speed.bot}` | {speed.median:,.0f} | {speed.slowest:,.0f} to {speed.fastest:,.0f} |")
+        say(f"| `{speed.bot}` | {speed.median:,.0f} | {speed.slowest:,.0f} to {speed.fastest:,.0f} |", json)
     if json is not None:
         write_json(json, [speed._asdict() for speed in speeds])
-        typer.echo(f"written to {json}")
+        say_written(json)

@@ -1,4 +1,4 @@
-"""The command that fills the cache of compiled kernels: compile."""
+"""The command that compiles all kernels: compile."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 from tqdm import tqdm
+
+from gin_env.commands.options import flag
 
 app = typer.Typer()
 
@@ -16,10 +18,10 @@ app = typer.Typer()
 )
 def compile(
     for_everyone: Annotated[
-        bool, typer.Option("--for-everyone", help="Let all users of this machine read the cache.")
+        bool, flag("--for-everyone", "Let all users of this machine read the cache")
     ] = False,
 ) -> None:
-    """Compile the whole engine now, in a minute or two, so that no first use has to wait.
+    """Compile the whole engine now, which takes a minute or two, so that later runs start immediately.
 
     It is kept in ~/.cache/gin-env, or where GIN_ENV_CACHE says, and serves every installation of this release
     that is told of the same folder, on machines with the same kind of processor.

@@ -1,4 +1,4 @@
-"""The command that makes a policy's file of a Stable-Baselines3 archive."""
+"""The command that converts a Stable-Baselines3 archive to a policy file: convert."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from gin_env.commands.options import flag
 from gin_env.support.atomic import check_targets
 
 app = typer.Typer()
@@ -17,14 +18,14 @@ app = typer.Typer()
     "`gin-rummy match policy.safetensors simple`"
 )
 def convert(
-    archive: Annotated[Path, typer.Argument(help="What `MaskablePPO.save` wrote (.zip).")],
-    output: Annotated[Path, typer.Argument(help="The file to write (.safetensors): a bot by its path.")],
+    archive: Annotated[Path, typer.Argument(help="What `MaskablePPO.save` wrote (.zip)")],
+    output: Annotated[Path, typer.Argument(help="The file to write (.safetensors): a bot by its path")],
     trust: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--trust",
-            help="Load the archive as Stable-Baselines3 does, which runs whatever code is in it: "
-            "only for archives that you would run as a program.",
+            "Load the archive as Stable-Baselines3 does, which runs whatever code is in it: "
+            "only for archives that you would run as a program",
         ),
     ] = False,
 ) -> None:

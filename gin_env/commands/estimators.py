@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from tqdm import tqdm
 
-from gin_env.commands.options import BOT_HELP, Seed
+from gin_env.commands.options import BOT_HELP, Seed, progress_bar
 from gin_env.support.atomic import check_folder, check_targets
 
 app = typer.Typer()
@@ -23,16 +22,16 @@ app = typer.Typer()
 def evaluate(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Estimators, with parameters as in `nn:weights=simple`; default: every one."),
+        typer.Argument(help="Estimators, with parameters as in `nn:weights=simple`; default: every one"),
     ] = None,
-    games: Annotated[int, typer.Option(min=1, help="Hands to play.")] = 50_000,
+    games: Annotated[int, typer.Option(min=1, help="Hands to play")] = 50_000,
     seed: Seed = 0,
     opponent: Annotated[str, typer.Option(help=f"The bot that plays against itself. {BOT_HELP}")] = "simple",
     csv: Annotated[
-        Path | None, typer.Option(help="Write a line for each estimator and turn to this file.")
+        Path | None, typer.Option(help="Write a line for each estimator and turn to this file")
     ] = None,
     plot_folder: Annotated[
-        Path | None, typer.Option(help="Draw paper 003's figures, the log loss and the calibration in it.")
+        Path | None, typer.Option(help="Draw paper 003's figures, the log loss and the calibration in it")
     ] = None,
 ) -> None:
     """Compare estimators by paper 003's metrics, log loss and calibration, turn by turn."""
@@ -45,7 +44,7 @@ def evaluate(
     if plot_folder is not None:
         check_folder(plot_folder)
         import_matplotlib()
-    with tqdm(total=games, unit="hand", smoothing=0.1) as progress:
+    with progress_bar(games, "hand") as progress:
         result = evaluate_estimators(names or every_estimator(), games, seed, opponent, progress.update)
     typer.echo(result.summary())
     if csv is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gin_env.commands.options import BOT_HELP
+from gin_env.commands.options import BOT_HELP, flag
 
 if TYPE_CHECKING:
     from gin_env.agents import Agent
@@ -33,25 +33,23 @@ def explain(
             "last, you have just drawn it, and must discard."
         ),
     ] = None,
-    upcard: Annotated[str | None, typer.Option(help="The card that was turned up at the deal.")] = None,
+    upcard: Annotated[str | None, typer.Option(help="The card that was turned up at the deal")] = None,
     history: Annotated[
         str | None,
-        typer.Option(help="What both players have done since, in words, separated by semicolons."),
+        typer.Option(help="What both players have done since, in words, separated by semicolons"),
     ] = None,
-    drew: Annotated[str, typer.Option(help="The cards that you drew from the stock, in order.")] = "",
-    you_deal: Annotated[
-        bool, typer.Option("--you-deal", help="You have dealt, so your opponent acts first.")
-    ] = False,
-    scores: Annotated[str, typer.Option(help="Your score and your opponent's before this hand.")] = "0 0",
-    record: Annotated[Path | None, typer.Option(help="Instead: a position of this file of records.")] = None,
-    game: Annotated[int, typer.Option(min=1, help="Which game of the file, from 1.")] = 1,
-    step: Annotated[int, typer.Option(min=1, help="Which decision of the game, as `replay` counts.")] = 1,
+    drew: Annotated[str, typer.Option(help="The cards that you drew from the stock, in order")] = "",
+    you_deal: Annotated[bool, flag("--you-deal", "You have dealt, so your opponent acts first")] = False,
+    scores: Annotated[str, typer.Option(help="Your score and your opponent's before this hand")] = "0 0",
+    record: Annotated[Path | None, typer.Option(help="Instead: a position of this file of records")] = None,
+    game: Annotated[int, typer.Option(min=1, help="Which game of the file, from 1")] = 1,
+    step: Annotated[int, typer.Option(min=1, help="Which decision of the game, as `replay` counts")] = 1,
     bot: Annotated[
         list[str] | None,
-        typer.Option(help=f"{BOT_HELP} May be given several times; default: every bot that can be loaded."),
+        typer.Option(help=f"{BOT_HELP} May be given several times; default: every bot that can be loaded"),
     ] = None,
     estimator: Annotated[
-        str | None, typer.Option(help="Add the risk of each discard by this estimate of the opponent's hand.")
+        str | None, typer.Option(help="Add the risk of each discard by this estimate of the opponent's hand")
     ] = None,
 ) -> None:
     """Say what bots would do in a position, and why: deadwood, outs, danger and values of each action."""
@@ -60,7 +58,7 @@ def explain(
     from gin_env.ui.explanations import choices
 
     if (record is None) == (hand is None):
-        raise ValueError("tell a position by --hand and --upcard, or by --record, --game and --step")
+        raise ValueError("specify a position with --hand and --upcard, or with --record, --game and --step")
     if record is not None:
         view = _recorded_view(record, game, step)
     else:

@@ -1,4 +1,4 @@
-"""The command that makes a moving picture of a hand."""
+"""The command that draws a hand as a GIF: gif."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ app = typer.Typer()
 )
 def gif(
     a: Annotated[str, typer.Argument(help=BOT_HELP + " It sits below.")],
-    b: Annotated[str, typer.Argument(help="Its opponent, above.")],
-    file: Annotated[Path, typer.Argument(help="The file to write (.gif).")],
+    b: Annotated[str, typer.Argument(help="Its opponent, above")],
+    file: Annotated[Path, typer.Argument(help="The file to write (.gif)")],
     seed: Seed = 0,
     rules: RulesOption = None,
-    width: Annotated[int, typer.Option(help="Width in pixels; it is two thirds as high.")] = 720,
+    width: Annotated[int, typer.Option(help="Width in pixels; it is two thirds as high")] = 720,
     seconds: Annotated[
-        float, typer.Option(help="How long each picture is shown; the last one 5 at least.")
+        float, typer.Option(help="How long each picture is shown; the last one 5 at least")
     ] = 1.0,
 ) -> None:
     """Play one hand between two bots and write it as a GIF: a picture for each action, both hands open."""

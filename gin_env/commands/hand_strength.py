@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from tqdm import tqdm
 
-from gin_env.commands.options import DataEstimator, PlaysAnywhere, Ray, WorkerCount, workers_of
+from gin_env.commands.options import DataEstimator, PlaysAnywhere, Ray, WorkerCount, progress_bar, workers_of
 from gin_env.support.atomic import check_targets
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
@@ -27,16 +26,16 @@ def _hand_strength() -> None:
 )
 def data(
     name: Annotated[
-        str, typer.Argument(help="`simple`, `random-16`, `random-256` or `flat-monte-carlo-256`.")
+        str, typer.Argument(help="`simple`, `random-16`, `random-256` or `flat-monte-carlo-256`")
     ],
-    output: Annotated[Path, typer.Argument(help="The file to write (.npz).")],
-    observations: Annotated[int, typer.Option(help="States to record.")] = 1_000_000,
-    stages: Annotated[str, typer.Option(help="`last` discard of each hand, or `all`.")] = "last",
+    output: Annotated[Path, typer.Argument(help="The file to write (.npz)")],
+    observations: Annotated[int, typer.Option(help="States to record")] = 1_000_000,
+    stages: Annotated[str, typer.Option(help="`last` discard of each hand, or `all`")] = "last",
     discount: Annotated[
-        float | None, typer.Option(help="γ of equation 2; default 1, with all stages 0.9.")
+        float | None, typer.Option(help="Discount γ of equation 2; default: 1, or 0.9 with all stages")
     ] = None,
     estimator: DataEstimator = "bayes-isru",
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed")] = 0,
     workers: WorkerCount = None,
     ray: Ray = None,
 ) -> None:
@@ -44,7 +43,7 @@ def data(
     from gin_env.training.hand_strength.data_sets import generate
 
     check_targets(output)
-    with workers_of(workers, ray) as crew, tqdm(total=observations, unit="state", smoothing=0.1) as progress:
+    with workers_of(workers, ray) as crew, progress_bar(observations, "state") as progress:
         result = generate(
             name,
             observations,

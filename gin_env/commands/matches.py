@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from tqdm import tqdm
 
 from gin_env.batch import Episode
 from gin_env.commands.options import (
     BOT_HELP,
+    STANDARD_OUTPUT,
     Confidence,
     Hands,
     Json,
@@ -22,32 +22,47 @@ from gin_env.commands.options import (
     RulesOption,
     SecretSeed,
     WorkerCount,
+    flag,
+    progress_bar,
     resumable,
+    say,
+    say_written,
     workers_of,
 )
 from gin_env.support.atomic import check_targets
+from gin_env.ui.explanation_text import table
+
+if TYPE_CHECKING:
+    from gin_env.matches.matches import MatchResult
 
 app = typer.Typer()
 
 
-@app.command()
-def bots() -> None:
+@app.command(epilog="Examples:  \n`gin-rummy bots`  \n`gin-rummy bots --json -`")
+def bots(json: Json = None) -> None:
     """List the bots with their parameters; `name:key=value,key=value` sets some, a list is `1+2+3`.
 
     `NAME-paper` is the reading nearest to a paper, which never changes.
     """
     from gin_env import agents
+    from gin_env.support.files import write_json
     from gin_env.support.specs import format_value
 
     names = [*agents.names(), *agents.paper_names()]
     width = max(map(len, names))
+    listed = []
     for name in names:
         try:
-            defaults = agents.parameters(name) or {}
-            settings = "  ".join(f"{key}={format_value(value)}" for key, value in defaults.items())
+            defaults, missing = agents.parameters(name) or {}, None
         except ImportError as error:
-            settings = f"({error})"
-        typer.echo(f"{name:{width}}  {settings}".rstrip())
+            defaults, missing = {}, str(error)
+        listed.append({"name": name, "parameters": defaults, "missing": missing})
+        settings = "  ".join(f"{key}={format_value(value)}" for key, value in defaults.items())
+        if json != STANDARD_OUTPUT:
+            typer.echo(f"{name:{width}}  {settings if missing is None else f'({missing})'}".rstrip())
+    if json is not None:
+        write_json(json, listed)
+        say_written(json)
 
 
 @app.command(
@@ -63,9 +78,9 @@ def bots() -> None:
 )
 def match(
     a: Annotated[str, typer.Argument(help=BOT_HELP)],
-    b: Annotated[str, typer.Argument(help="Its opponent.")],
+    b: Annotated[str, typer.Argument(help="Its opponent")],
     games: Annotated[
-        int, typer.Option(help="Number of games, even: each deal is played from both seats.")
+        int, typer.Option(help="Number of games, even: each deal is played from both seats")
     ] = 10_000,
     seed: SecretSeed = None,
     hands: Hands = False,
@@ -73,7 +88,7 @@ def match(
     confidence: Confidence = 0.95,
     json: Json = None,
     deals: Annotated[
-        bool, typer.Option("--deals", help="Add to the JSON what each deal came to (wins, points, hands).")
+        bool, flag("--deals", "Add to the JSON what each deal came to (wins, points, hands)")
     ] = False,
     record: Record = None,
     workers: WorkerCount = None,
@@ -87,7 +102,7 @@ def match(
         raise ValueError("--deals adds to the JSON: name its file with --json")
     check_targets(json, record)
     unit: Episode = "hand" if hands else "game"
-    with workers_of(workers, ray) as crew, tqdm(total=games, unit=unit, smoothing=0.1) as progress:
+    with workers_of(workers, ray) as crew, progress_bar(games, unit) as progress:
         result = play_match(
             a,
             b,
@@ -99,12 +114,37 @@ def match(
             record=record,
             workers=crew,
         )
-    typer.echo(result.summary(confidence))
+    say(match_text(result, confidence), json)
     if record is not None:
-        typer.echo(f"recorded in {record}; next: gin-rummy replay {record}")
+        say(f"recorded in {record}; next: gin-rummy replay {record}", json)
     if json is not None:
         result.save(json, confidence, deals)
-        typer.echo(f"written to {json}")
+        say_written(json)
+
+
+def match_text(result: MatchResult, confidence: float) -> str:
+    """The result of a match as a headline and a table."""
+    names, unit = result.bots, result.episode
+    low, high = result.confidence_interval(confidence)
+    best = 0 if result.win_rate >= 0.5 else 1
+    rates = (result.win_rate, 1 - result.win_rate)
+    low, high = (low, high) if best == 0 else (1 - high, 1 - low)
+    headline = (
+        f"{names[best]} won {100 * rates[best]:.2f} % of {sum(result.wins):,} decided {unit}s against "
+        f"{names[1 - best]} ({100 * confidence:g} % interval {100 * low:.2f} to {100 * high:.2f})"
+    )
+    rows = [
+        [f"{unit}s won", *(f"{wins:,}" for wins in result.wins)],
+        ["points per hand", *(f"{points:.2f}" for points in result.points_per_hand)],
+        ["gin, % of hands", *(f"{100 * count / result.hands:.2f}" for count in result.gins)],
+        ["undercut, % of hands", *(f"{100 * count / result.hands:.2f}" for count in result.undercuts)],
+    ]
+    about = (
+        f"{result.hands:,} hands of {result.turns / result.hands:.1f} turns on average, "
+        f"{100 * result.voids / result.hands:.2f} % void; seed {result.seed}"
+    )
+    seen = ["clairvoyant: a bot saw its opponent's hand"] * result.clairvoyant
+    return "\n".join([headline, "", table(["", *names], rows, left=(0,)), "", about, *seen])
 
 
 @app.command(
@@ -120,16 +160,16 @@ def match(
 def tournament(
     bots: Annotated[
         list[str] | None,
-        typer.Argument(help="The bots, as in `gin-rummy match`; default: all but `search`, which is slow."),
+        typer.Argument(help="The bots, as in `gin-rummy match`; default: all but `search`, which is slow"),
     ] = None,
-    games: Annotated[int, typer.Option(help="Number of games for each pair, even.")] = 2000,
+    games: Annotated[int, typer.Option(help="Number of games for each pair, even")] = 2000,
     seed: SecretSeed = None,
     hands: Hands = False,
     rules: RulesOption = None,
     confidence: Confidence = 0.95,
     json: Json = None,
-    csv: Annotated[Path | None, typer.Option(help="Write a line for each pair to this file as CSV.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the win rates as a heat map (.png).")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write a line for each pair to this file as CSV")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the win rates as a heat map (.png)")] = None,
     record: Record = None,
     resume: Resume = False,
     workers: WorkerCount = None,
@@ -150,7 +190,7 @@ def tournament(
     with ExitStack() as open_files:
         log = open_files.enter_context(resumable(resume, json, csv, plot))
         recorder = None if record is None else open_files.enter_context(Recorder(record))
-        with workers_of(workers, ray) as crew, tqdm(total=total, unit=unit, smoothing=0.1) as progress:
+        with workers_of(workers, ray) as crew, progress_bar(total, unit) as progress:
             result = play_tournament(
                 entrants,
                 games,
@@ -163,7 +203,7 @@ def tournament(
                 record=recorder,
                 workers=crew,
             )
-        typer.echo(result)
+        say(result, json)
         for path, write in (
             (json, result.save),
             (csv, result.save_csv),
@@ -171,4 +211,4 @@ def tournament(
         ):
             if path is not None:
                 write(path)
-                typer.echo(f"written to {path}")
+        say_written(json, csv, plot)

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the log by which two of them are resumed."""
+"""Options and output that several commands share, and the log from which commands are resumed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from tqdm import tqdm
 from typer.core import TyperCommand
 
 if TYPE_CHECKING:
@@ -17,17 +18,30 @@ if TYPE_CHECKING:
     from gin_env.support.workers import Workers
 
 BOT_HELP = (
-    "A bot's name, with parameters as in `simple:knock_at=4`, or a trained policy's path (.safetensors). "
-    "A Stable-Baselines3 .zip is not loaded, since it may hold code: `gin-rummy convert` makes it a policy."
+    "Name of a bot, with parameters as in `simple:knock_at=4`, or path of a trained policy (.safetensors). "
+    "Convert a Stable-Baselines3 .zip with `gin-rummy convert` first: it may hold code."
 )
-Seed = Annotated[int, typer.Option(help="Random seed.")]
+STANDARD_OUTPUT = Path("/dev/stdout")
+
+
+def flag(name: str, help: str) -> Any:
+    """An option without a value."""
+    return typer.Option(name, help=help, metavar="")
+
+
+def _output(text: str | Path) -> Path:
+    return STANDARD_OUTPUT if str(text) == "-" else Path(text)
+
+
+Seed = Annotated[int, typer.Option(help="Random seed")]
 SecretSeed = Annotated[
     int | None,
     typer.Option(
-        help="Random seed; by default a secret one, told with the result: no bot can guess the decks."
+        help="Random seed; default: a random one, printed with the result, so that no bot can predict the "
+        "decks"
     ),
 ]
-Hands = Annotated[bool, typer.Option("--hands", help="Play single hands, not games to 100 points.")]
+Hands = Annotated[bool, flag("--hands", "Play single hands instead of games to 100 points")]
 
 
 def _rules(text: str) -> Any:
@@ -46,28 +60,33 @@ RulesOption = Annotated[
         parser=_rules,
         metavar="NAME|RULE=VALUE,...",
         help="Rules to play by: a preset, such as `oklahoma`, or single rules, such as "
-        "`knock_limit=7,oklahoma=true` (docs/rules.md).",
+        "`knock_limit=7,oklahoma=true` (docs/rules.md)",
         show_default="eaai",
     ),
 ]
-Confidence = Annotated[float, typer.Option(help="Confidence of the Wilson intervals.")]
+Confidence = Annotated[float, typer.Option(help="Confidence level of the Wilson intervals")]
 Resume = Annotated[
     bool,
     typer.Option(
         "--resume",
-        help="Go on with the same command where it was stopped: matches are kept in OUTPUT.matches, beside "
-        "the first output, until all are played.",
+        metavar="",
+        help="Continue the same command where it was stopped; until all matches are played, they are kept in "
+        "OUTPUT.matches next to the first output",
     ),
 ]
-Json = Annotated[Path | None, typer.Option(help="Write the result to this file as JSON.")]
+Json = Annotated[
+    Path | None,
+    typer.Option(
+        parser=_output, metavar="FILE", help="Write the result to this file as JSON; `-`: standard output"
+    ),
+]
 Record = Annotated[
     Path | None,
     typer.Option(
-        help="Write every game to this file as a line of JSON (docs/records.md); one that is there is gone "
-        "on with. `gin-rummy replay` steps through it."
+        help="Append every game to this file as a line of JSON (docs/records.md), for `gin-rummy replay`"
     ),
 ]
-DataEstimator = Annotated[str, typer.Option(help="What estimates the opponent's hand in the data.")]
+DataEstimator = Annotated[str, typer.Option(help="Estimator of the opponent's hand in the data")]
 
 
 def _count(text: str | int) -> int | Literal["all"]:
@@ -76,7 +95,7 @@ def _count(text: str | int) -> int | Literal["all"]:
     try:
         return int(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is neither a number nor `all`") from None
+        raise typer.BadParameter(f"must be a number or `all`, not {text!r}") from None
 
 
 WorkerCount = Annotated[
@@ -85,16 +104,15 @@ WorkerCount = Annotated[
         "--workers",
         parser=_count,
         metavar="N|all",
-        help="Processes that play, `all`: one for each core. The result does not depend on it.",
-        show_default="1, with --ray all of the cluster's cores",
+        help="Number of processes that play, or `all` for one per core; the result is the same",
+        show_default="1; with --ray all cores of the cluster",
     ),
 ]
 Ray = Annotated[
     str | None,
     typer.Option(
         metavar="[ADDRESS]",
-        help="Play on a Ray cluster: the one of this machine, or the one at HOST:PORT. The result does not "
-        "depend on it.",
+        help="Play on a Ray cluster: this machine's, or the one at HOST:PORT; the result is the same",
     ),
 ]
 _HERE = "auto-or-local"
@@ -105,12 +123,12 @@ class PlaysAnywhere(TyperCommand):
     """A command with the options `WorkerCount` and `Ray`, which may be given without an address."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Give a bare ``--ray`` the value that stands for it, which Typer does not do."""
-        told = list(args)
-        for place, word in enumerate(args):
-            if word == "--ray" and (place + 1 == len(args) or args[place + 1].startswith("-")):
-                told[place] = f"--ray={_HERE}"
-        return super().parse_args(ctx, told)
+        """Give a bare ``--ray`` the value that stands for it, which Typer cannot do."""
+        args = list(args)
+        for index, word in enumerate(args):
+            if word == "--ray" and (index + 1 == len(args) or args[index + 1].startswith("-")):
+                args[index] = f"--ray={_HERE}"
+        return super().parse_args(ctx, args)
 
 
 def workers_of(count: int | Literal["all"] | None, ray: str | None) -> Workers:
@@ -138,7 +156,11 @@ def resumable(resume: bool, *outputs: Path | None) -> Iterator[MatchLog | None]:
     """
     from gin_env.matches.match_log import MatchLog
 
-    files = [path for path in outputs if path is not None and (path.is_file() or not path.exists())]
+    files = [
+        path
+        for path in outputs
+        if path not in (None, STANDARD_OUTPUT) and (path.is_file() or not path.exists())
+    ]
     if not files:
         if resume:
             raise ValueError(
@@ -153,7 +175,24 @@ def resumable(resume: bool, *outputs: Path | None) -> Iterator[MatchLog | None]:
         if not len(log):
             raise
         typer.echo(
-            f"interrupted; {len(log)} matches are kept in {log.path}, --resume goes on with them", err=True
+            f"interrupted; {len(log)} matches are kept in {log.path}, --resume continues with them", err=True
         )
         raise typer.Exit(130) from None
     log.path.unlink(missing_ok=True)
+
+
+def progress_bar(total: int, unit: str) -> tqdm[Any]:
+    """A progress bar on a terminal; it appears after half a second, so not before an error or a short run."""
+    return tqdm(total=total, unit=unit, smoothing=0.1, delay=0.5, disable=None)
+
+
+def say(text: object, json: Path | None = None) -> None:
+    """Print a result: to standard error if standard output is for JSON."""
+    typer.echo(text, err=json == STANDARD_OUTPUT)
+
+
+def say_written(*paths: Path | None) -> None:
+    """Name the files that have been written."""
+    for path in paths:
+        if path is not None and path != STANDARD_OUTPUT:
+            typer.echo(f"written to {path}", err=STANDARD_OUTPUT in paths)

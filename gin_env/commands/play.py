@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gin_env.commands.options import BOT_HELP, RulesOption, is_terminal
+from gin_env.commands.options import BOT_HELP, RulesOption, flag, is_terminal
+
+if TYPE_CHECKING:
+    from gin_env.game.rules import Rules
 
 app = typer.Typer()
 
@@ -19,57 +22,55 @@ app = typer.Typer()
     "`gin-rummy play --web`"
 )
 def play(
-    opponent: Annotated[
-        str | None, typer.Option(help=f"Who plays against you; default: tonic. {BOT_HELP}")
-    ] = None,
+    opponent: Annotated[str | None, typer.Option(help=f"Opponent; default: tonic. {BOT_HELP}")] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Random seed: the same deals again; default: fresh deals.")
+        int | None, typer.Option(help="Random seed, to play the same deals again; default: random deals")
     ] = None,
     rules: RulesOption = None,
     save: Annotated[
         Path | None,
-        typer.Option(help="Where the game is kept until it is over; default: a file of your own."),
+        typer.Option(
+            help="Save file (with --web: a folder); default: game.json in your configuration folder"
+        ),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the game that was kept.")] = False,
+    resume: Annotated[bool, flag("--resume", "Resume the saved game")] = False,
     record: Annotated[
-        Path | None, typer.Option(help="Add each finished game to this file (JSON Lines).")
+        Path | None, typer.Option(help="Append each finished game to this file (JSON Lines)")
     ] = None,
-    hint_bot: Annotated[str, typer.Option(help="Whose hints the key h shows.")] = "tonic",
-    estimator: Annotated[
-        str, typer.Option(help="Whose belief about the other hand the key b shows.")
-    ] = "bayes",
+    hint_bot: Annotated[str, typer.Option(help="Bot that gives hints (key h)")] = "tonic",
+    estimator: Annotated[str, typer.Option(help="Estimator of the opponent's hand (key b)")] = "bayes",
     bot_delay: Annotated[
-        float, typer.Option(min=0, max=60, help="Seconds before each action of the bot.")
+        float, typer.Option(min=0, max=60, help="Seconds before each action of the bot")
     ] = 0.6,
     letters: Annotated[
-        bool, typer.Option("--letters", help="Write suits as C, H, S, D, for fonts without their symbols.")
+        bool, flag("--letters", "Write suits as C, H, S, D, for fonts without their symbols")
     ] = False,
-    web: Annotated[bool, typer.Option("--web", help="Serve the game to a browser instead.")] = False,
+    web: Annotated[bool, flag("--web", "Play in a browser: serve the table as a page")] = False,
     host: Annotated[
-        str, typer.Option(help="With --web: the address to serve at; the default is this computer alone.")
+        str, typer.Option(help="With --web: address to serve at; the default is this computer only")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="With --web.")] = 8000,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: port to serve at")] = 8000,
 ) -> None:
     """Play Gin Rummy against a bot, in the terminal or in the browser: games to 100 points.
 
-    Press ? for the keys. The game is kept after each of your actions; --resume goes on with it.
+    Press ? for the keys. The game is saved after each of your actions; --resume continues it.
     """
     from gin_env import agents
-    from gin_env.records import Recorder
+    from gin_env.records import Recorder, read_one
     from gin_env.support.atomic import check_targets
 
     agents.make(hint_bot, programs=True)
     if web:
         if resume:
             raise ValueError("each browser window resumes its own game: leave --resume out")
-        _serve(opponent, seed, save, record, hint_bot, estimator, bot_delay, host, port)
+        _serve(opponent, seed, rules, save, record, hint_bot, estimator, bot_delay, host, port)
         return
     from gin_env.ui.human_game import HumanGame
     from gin_env.ui.play_app import PlayApp  # first: it says what to install
     from gin_env.ui.table_app import make_estimator
 
     make_estimator(estimator)
-    go_on = "gin-rummy play --resume" + ("" if save is None else f" --save {shlex.quote(str(save))}")
+    resume_command = "gin-rummy play --resume" + ("" if save is None else f" --save {shlex.quote(str(save))}")
     if save is None:
         save = Path(typer.get_app_dir("gin-rummy")) / "game.json"
         save.parent.mkdir(parents=True, exist_ok=True)
@@ -78,11 +79,17 @@ def play(
         raise ValueError("gin-rummy play needs a terminal to draw on and read keys from; or use --web")
     if resume:
         if seed is not None:
-            raise ValueError("--resume goes on with the deals of the kept game: leave --seed out")
+            raise ValueError("--resume continues the deals of the saved game: leave --seed out")
         if rules is not None:
             raise ValueError("--resume continues the game with its own rules: leave --rules out")
         if not save.exists():
-            raise FileNotFoundError(f"there is no game to go on with at {save}")
+            raise FileNotFoundError(f"there is no saved game at {save}")
+        kept = read_one(save, 1).players[1]
+        if opponent not in (None, kept.bot, kept.name):
+            raise ValueError(
+                f"the saved game is against {kept.bot or kept.name}, not {opponent}: "
+                "leave --opponent out, or start a new game without --resume"
+            )
         game = HumanGame.load(save, opponent)
     else:
         game = HumanGame(opponent or "tonic", seed, rules)
@@ -101,12 +108,13 @@ def play(
     if screen.failure is not None:
         raise screen.failure
     if screen.is_kept or (resume and save.exists()):
-        typer.echo(f"The game is kept in {save}; `{go_on}` goes on with it.")
+        typer.echo(f"The game is saved in {save}; `{resume_command}` continues it.")
 
 
 def _serve(
     opponent: str | None,
     seed: int | None,
+    rules: Rules | None,
     save: Path | None,
     record: Path | None,
     hint_bot: str,
@@ -135,6 +143,7 @@ def _serve(
     api = TableApi(
         opponent=opponent or "tonic",
         seed=seed,
+        rules=rules,
         hint_bot=hint_bot,
         estimator=estimator,
         bot_delay=bot_delay,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gin_env.commands.options import is_terminal
+from gin_env.commands.options import flag, is_terminal
 
 if TYPE_CHECKING:
     from gin_env.agents import Agent
@@ -27,35 +27,31 @@ NO_JUDGE = "none"
     "`gin-rummy explain --record games.jsonl --game 3 --step 17`"
 )
 def replay(
-    file: Annotated[Path, typer.Argument(help="What `--record` wrote, or a log of the reference engine.")],
-    game: Annotated[int, typer.Option(min=1, help="Which game of the file, from 1.")] = 1,
+    file: Annotated[Path, typer.Argument(help="File of recorded games, or a log of the reference engine")],
+    game: Annotated[int, typer.Option(min=1, help="Game of the file, from 1")] = 1,
     bot: Annotated[
         list[str] | None,
         typer.Option(
-            help="What this bot would have played; may be given several times. Default: every bot, on a key; "
-            "none in plain text."
+            help="Bot whose moves are compared; may be repeated. Default: every bot, on a key; "
+            "none in plain text"
         ),
     ] = None,
     plain: Annotated[
-        bool, typer.Option("--plain", help="Plain text, a position for each Enter, instead of the screen.")
+        bool, flag("--plain", "Plain text, a position for each Enter, instead of the screen")
     ] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Print the whole game in plain text.")] = False,
+    everything: Annotated[bool, flag("--all", "Print the whole game in plain text")] = False,
     judge: Annotated[
         str,
-        typer.Option(help="The bot by whose values mistakes are counted; `none`: no table of them."),
+        typer.Option(help="The bot by whose values mistakes are counted; `none`: no table of them"),
     ] = "generation",
-    worst: Annotated[int, typer.Option(min=1, help="Most lines in the table of mistakes.")] = 10,
-    estimator: Annotated[
-        str, typer.Option(help="Whose belief about the other hand the key b shows.")
-    ] = "bayes",
-    letters: Annotated[
-        bool, typer.Option("--letters", help="On the screen write suits as C, H, S, D.")
-    ] = False,
-    web: Annotated[bool, typer.Option("--web", help="Show the replay in a browser instead.")] = False,
+    worst: Annotated[int, typer.Option(min=1, help="Maximum number of lines in the table of mistakes")] = 10,
+    estimator: Annotated[str, typer.Option(help="Estimator of the opponent's hand (key b)")] = "bayes",
+    letters: Annotated[bool, flag("--letters", "Write suits as C, H, S, D on the screen")] = False,
+    web: Annotated[bool, flag("--web", "Show the replay in a browser instead")] = False,
     host: Annotated[
-        str, typer.Option(help="With --web: the address to serve at; the default is this computer alone.")
+        str, typer.Option(help="With --web: the address to serve at; the default is this computer alone")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: the port to serve at.")] = 8000,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: the port to serve at")] = 8000,
 ) -> None:
     """Step through a recorded game: both hands, each move, what bots would have played, worst mistakes.
 

@@ -1,4 +1,4 @@
-"""The command that makes published tables and figures again: reproduce."""
+"""The command that reproduces published tables and figures: reproduce."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from gin_env.commands.options import flag
 from gin_env.support.atomic import check_folder
 
 app = typer.Typer()
@@ -22,32 +23,32 @@ app = typer.Typer()
 )
 def reproduce(
     experiments: Annotated[
-        list[str] | None, typer.Argument(help="Ids of experiments; with --list their beginnings.")
+        list[str] | None, typer.Argument(help="Ids of experiments; with --list, their beginnings")
     ] = None,
-    list_all: Annotated[bool, typer.Option("--list", help="List the experiments by paper.")] = False,
+    list_all: Annotated[bool, flag("--list", "List the experiments by paper")] = False,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="At the smallest size, to ID.quick.json: the figures mean nothing."),
+        flag("--quick", "Run at the smallest size, to ID.quick.json: the figures mean nothing"),
     ] = False,
-    seed: Annotated[int | None, typer.Option(help="Another random seed than the published one.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the results, ID.json each.")] = Path("runs/results"),
+    seed: Annotated[int | None, typer.Option(help="Another random seed than the published one")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the results, ID.json each")] = Path("runs/results"),
     work: Annotated[
-        Path, typer.Option(help="Folder for what a run that was stopped uses again: matches, networks.")
+        Path, typer.Option(help="Folder for what a run that was stopped uses again: matches, networks")
     ] = Path("runs/reproduce"),
     authors: Annotated[
         Path | None,
-        typer.Option(help="A checkout of the authors' repository, for experiments that read their files."),
+        typer.Option(help="A checkout of the authors' repository, for experiments that read their files"),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="In a checkout: name the results that its bots no longer fit.")
+        bool, flag("--check", "List the results in a checkout that its bots no longer fit")
     ] = False,
     pages: Annotated[
-        bool, typer.Option("--pages", help="In a checkout: make the pages and pictures of its results anew.")
+        bool, flag("--pages", "Rebuild the pages and pictures of the results in a checkout")
     ] = False,
 ) -> None:
     """Run experiments of the published results, or make the pages that show them.
 
-    The same command goes on where it was stopped. For two cores run two experiments at a time.
+    The same command continues where it was stopped. To use two cores, run two experiments at the same time.
     """
     from gin_env.reproduce import listing
     from gin_env.reproduce.experiment import Run

@@ -8,7 +8,15 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from gin_env.commands.options import DataEstimator, PlaysAnywhere, Ray, WorkerCount, workers_of
+from gin_env.commands.options import (
+    DataEstimator,
+    PlaysAnywhere,
+    Ray,
+    WorkerCount,
+    flag,
+    progress_bar,
+    workers_of,
+)
 from gin_env.support.atomic import check_folder, check_targets
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
@@ -23,22 +31,20 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
     "`gin-rummy match cfr:table=quick.npz simple`",
 )
 def train_cfr(
-    output: Annotated[Path, typer.Argument(help="The strategy table to write (.npz).")],
-    iterations: Annotated[int, typer.Option(help="Hands to learn from, with --resume in all.")] = 1_000_000,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 1,
+    output: Annotated[Path, typer.Argument(help="The strategy table to write (.npz)")],
+    iterations: Annotated[int, typer.Option(help="Hands to learn from, with --resume in all")] = 1_000_000,
+    seed: Annotated[int, typer.Option(help="Random seed")] = 1,
     abstraction: Annotated[
-        str, typer.Option(help="`paper` or `dealt` (bots cfr and fitness-cfr), or `plus`.")
+        str, typer.Option(help="`paper` or `dealt` (bots cfr and fitness-cfr), or `plus`")
     ] = "paper",
     candidates: Annotated[
-        str | None, typer.Option(help="Choose discards from `least` deadwood, `unmelded` or `all` cards.")
+        str | None, typer.Option(help="Choose discards from `least` deadwood, `unmelded` or `all` cards")
     ] = None,
-    exploration: Annotated[float, typer.Option(help="Share of random decisions of the learner.")] = 0.1,
+    exploration: Annotated[float, typer.Option(help="Share of random decisions of the learner")] = 0.1,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="Write a checkpoint to this file each minute.")
+        Path | None, typer.Option(help="Write a checkpoint to this file each minute")
     ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the checkpoint, with its settings.")
-    ] = False,
+    resume: Annotated[bool, flag("--resume", "Continue from the checkpoint, with its settings")] = False,
 ) -> None:
     """Train strategies for the full game by Monte Carlo CFR+.
 
@@ -48,7 +54,7 @@ def train_cfr(
     from gin_env.training.cfr.trainer import train_table
 
     check_targets(output, checkpoint)
-    with tqdm(total=iterations, unit="hand", smoothing=0.1) as progress:
+    with progress_bar(iterations, "hand") as progress:
         table = train_table(
             iterations,
             abstraction=abstraction,
@@ -70,12 +76,12 @@ def train_cfr(
     "`gin-rummy match safe-discard:estimator=bayes:table=table.npz simple`",
 )
 def train_estimator(
-    name: Annotated[str, typer.Argument(help="An estimator that learns.")],
-    output: Annotated[Path, typer.Argument(help="The file to write.")],
-    games: Annotated[int | None, typer.Option(help="Games to watch; default: as the packaged one.")] = None,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 1,
+    name: Annotated[str, typer.Argument(help="An estimator that learns")],
+    output: Annotated[Path, typer.Argument(help="The file to write")],
+    games: Annotated[int | None, typer.Option(help="Games to watch; default: as the packaged one")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed")] = 1,
     opponents: Annotated[
-        str, typer.Option(help="Who plays whom: a bot's name, or several joined by +.")
+        str, typer.Option(help="Who plays whom: a bot's name, or several joined by +")
     ] = "simple",
 ) -> None:
     """Train an opponent-hand estimator on games between bots."""
@@ -83,7 +89,7 @@ def train_estimator(
 
     check_targets(output)
     total = games or by_name.default_games(name)
-    with tqdm(total=total, unit="game", smoothing=0.1) as progress:
+    with progress_bar(total, "game") as progress:
         trained = by_name.train_estimator(name, games, seed, opponents.split("+"), progress.update)
     trained.save(output)
     typer.echo(f"{trained}\nwritten to {output}")
@@ -102,28 +108,28 @@ def train_estimator(
     "`gin-rummy match offensive:network=network.safetensors simple`",
 )
 def train_hand_strength(
-    name: Annotated[str, typer.Argument(help="Architecture and data, such as `dual-inception-random-256`.")],
-    output: Annotated[Path, typer.Argument(help="The network to write (.safetensors).")],
+    name: Annotated[str, typer.Argument(help="Architecture and data, such as `dual-inception-random-256`")],
+    output: Annotated[Path, typer.Argument(help="The network to write (.safetensors)")],
     data: Annotated[
-        Path, typer.Option(help="Folder of data sets; what is missing there is generated.")
+        Path, typer.Option(help="Folder of data sets; what is missing there is generated")
     ] = Path("runs/hand_strength"),
-    observations: Annotated[int, typer.Option(help="States of the data set.")] = 200_000,
+    observations: Annotated[int, typer.Option(help="States of the data set")] = 200_000,
     estimator: DataEstimator = "bayes-isru",
-    data_seed: Annotated[int, typer.Option(help="Names all the deals and choices of the data.")] = 0,
+    data_seed: Annotated[int, typer.Option(help="Names all the deals and choices of the data")] = 0,
     schedule: Annotated[
-        str, typer.Option(help="`fast`, or the `paper`'s: 96 epochs, half an hour to hours.")
+        str, typer.Option(help="`fast`, or the `paper`'s: 96 epochs, half an hour to hours")
     ] = "fast",
-    epochs: Annotated[int | None, typer.Option(help="Another number of epochs.")] = None,
-    seed: Annotated[int, typer.Option(help="Names first weights, split and order of the states.")] = 0,
+    epochs: Annotated[int | None, typer.Option(help="Another number of epochs")] = None,
+    seed: Annotated[int, typer.Option(help="Names first weights, split and order of the states")] = 0,
     candidates: Annotated[
-        int, typer.Option(min=1, help="Train so many and keep the one that wins most games against `simple`.")
+        int, typer.Option(min=1, help="Train so many and keep the one that wins most games against `simple`")
     ] = 1,
     workers: WorkerCount = None,
     ray: Ray = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="Write a checkpoint to this file after each epoch.")
+        Path | None, typer.Option(help="Write a checkpoint to this file after each epoch")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")] = False,
+    resume: Annotated[bool, flag("--resume", "Continue from the checkpoint")] = False,
 ) -> None:
     """Train a hand-strength network, the data included, which workers may play."""
     from gin_env.agents.hand_strength.weights import save_network
@@ -140,7 +146,7 @@ def train_hand_strength(
     settings = Settings(recipe.architecture, plan, recipe.augmented, seed, recipe.independently)
     with (
         workers_of(workers, ray) as crew,
-        tqdm(total=observations, unit="state", desc="data", smoothing=0.1) as progress,
+        progress_bar(observations, "state", desc="data") as progress,
     ):
         states = recipes.load_or_generate(
             data,

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from tqdm import tqdm
 
-from gin_env.commands.options import Json, Resume, resumable
+from gin_env.commands.options import Json, Resume, progress_bar, resumable, say, say_written
 from gin_env.support.atomic import check_targets
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
@@ -21,23 +20,21 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
     "`gin-rummy tune tonic --opponent simple --trials 40 --seed 7`",
 )
 def tune_tonic(
-    trials: Annotated[int, typer.Option(help="Combinations to try, the start among them.")] = 100,
-    games: Annotated[int, typer.Option(help="Games in a match, even; a trial plays one to nine.")] = 2000,
-    final_games: Annotated[int, typer.Option(help="Games in each match of the best ones.")] = 20_000,
-    finalists: Annotated[int, typer.Option(help="Best trials that play on fresh decks.")] = 5,
-    seed: Annotated[int, typer.Option(help="Random seed, of combinations and decks.")] = 1,
+    trials: Annotated[int, typer.Option(help="Combinations to try, the start among them")] = 100,
+    games: Annotated[int, typer.Option(help="Games in a match, even; a trial plays one to nine")] = 2000,
+    final_games: Annotated[int, typer.Option(help="Games in each match of the best ones")] = 20_000,
+    finalists: Annotated[int, typer.Option(help="Best trials that play on fresh decks")] = 5,
+    seed: Annotated[int, typer.Option(help="Random seed of combinations and decks")] = 1,
     opponent: Annotated[
         list[str] | None,
-        typer.Option(help="Opponent, several times for several; default: the three of paper 001."),
+        typer.Option(help="Opponent, several times for several; default: the three of paper 001"),
     ] = None,
-    start: Annotated[
-        str, typer.Option(help="The bot to begin with, and to beat; default: the paper's.")
-    ] = "tonic-paper",
+    start: Annotated[str, typer.Option(help="Bot to start from and to beat")] = "tonic-paper",
     csv: Annotated[
-        Path | None, typer.Option(help="Write a line for each trial to this file as it goes (CSV).")
+        Path | None, typer.Option(help="Write a line for each trial to this file as it goes (CSV)")
     ] = None,
     json: Json = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the trials (.png).")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the trials (.png)")] = None,
     resume: Resume = False,
 ) -> None:
     """Search the increments of Tonic's estimator and its knock thresholds by turn."""
@@ -49,7 +46,7 @@ def tune_tonic(
         import_matplotlib()
     opponents = tuple(opponent or tonic.OPPONENTS)
     with resumable(resume, json, csv, plot) as log:
-        with tqdm(total=trials + finalists + 1, unit="trial", smoothing=0.1) as progress:
+        with progress_bar(trials + finalists + 1, "trial") as progress:
             result = tonic.tune_tonic(
                 trials,
                 games,
@@ -66,17 +63,15 @@ def tune_tonic(
             ("Finalists", result.finalists),
             ("Verdict, on other decks", result.verdict),
         ):
-            typer.echo(f"\n{title}: games won in per cent, {final_games:,} against each opponent\n")
-            typer.echo("   mean " + " ".join(f"{one:>24}" for one in opponents))
+            say(f"\n{title}: games won in per cent, {final_games:,} against each opponent\n", json)
+            say("   mean " + " ".join(f"{one:>24}" for one in opponents), json)
             for candidate in candidates:
                 rates = " ".join(f"{100 * candidate.win_rate(one):24.2f}" for one in opponents)
-                typer.echo(f"{100 * candidate.mean_win_rate:7.2f} {rates}  {candidate.bot}")
+                say(f"{100 * candidate.mean_win_rate:7.2f} {rates}  {candidate.bot}", json)
         if result.head_to_head is not None:
-            typer.echo(f"\n{result.head_to_head}")
+            say(f"\n{result.head_to_head}", json)
         if json is not None:
             result.save(json)
         if plot is not None:
             tonic.draw_trials(result, plot)
-        for path in (csv, json, plot):
-            if path is not None:
-                typer.echo(f"written to {path}")
+        say_written(csv, json, plot)

@@ -36,6 +36,10 @@ Keys (or click on stock, upcard, cards and the words below):
 """
 
 
+EXPLAINED = {"s": "stock", "u": "upcard", "p": "pass", "enter": "discard", "d": "discard", "k": "knock"}
+"""Keys that say why they do nothing now."""
+
+
 class PlayApp(TableApp):
     """One person's games against a bot.
 
@@ -59,6 +63,7 @@ class PlayApp(TableApp):
         Binding("enter", "discard", "Discard"),
         Binding("enter", "next", "Next"),
         Binding("d", "discard", "Discard", show=False),
+        *(Binding(key, f"explain('{action}')", show=False) for key, action in EXPLAINED.items()),
         Binding("k", "knock", "Knock"),
         Binding("left", "choose(-1)", "Left", show=False),
         Binding("right", "choose(1)", "Right", show=False),
@@ -132,7 +137,7 @@ class PlayApp(TableApp):
         try:
             self.game.act(action)
         except IllegalActionError as error:
-            self._shown.told = f"{str(error).removeprefix('illegal action: ')}."
+            self._shown.notice = f"{str(error).removeprefix('illegal action: ')}."
             self._show()
             return
         self._shown.chosen = None
@@ -140,7 +145,7 @@ class PlayApp(TableApp):
         self._after_action()
 
     def _after_action(self) -> None:
-        self._shown.told = ""
+        self._shown.notice = ""
         self._save()
         if self.game.is_over and self._finished is not None:
             self._finished(self.game)
@@ -161,6 +166,8 @@ class PlayApp(TableApp):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Which keys do something now: the footer shows those."""
         at_end = self.game.ended is not None
+        if action == "explain":
+            return not at_end and not self.check_action(str(parameters[0]), ())
         if action == "next":
             return at_end
         if action in ("stock", "upcard", "pass", "hint", "choose_hint", "belief") and at_end:
@@ -193,6 +200,27 @@ class PlayApp(TableApp):
         """Pass."""
         self._act(PASS)
 
+    def action_explain(self, action: str) -> None:
+        """Say why an action is not possible now."""
+        self._shown.notice = self._why_not(action)
+        self._show()
+
+    def _why_not(self, action: str) -> str:
+        if self.game.waits_for_bot:
+            return f"It is {self.game.opponent}'s turn."
+        if self._may_discard():
+            if action == "knock":
+                limit = self.game.view.rules.knock_limit
+                return f"You cannot knock yet: you need {limit} deadwood or less after the discard."
+            return "You have drawn already: discard a card."
+        if action in ("discard", "knock"):
+            return "Draw first."
+        if action == "pass":
+            return "You can pass only in the opening offer."
+        if action == "stock":
+            return "The upcard is offered first: take it or pass."
+        return "Both have passed: draw from the stock."
+
     def action_discard(self) -> None:
         """Discard the chosen card."""
         self._with_chosen(0)
@@ -203,7 +231,7 @@ class PlayApp(TableApp):
 
     def _with_chosen(self, offset: int) -> None:
         if self._shown.chosen is None:
-            self._shown.told = "Choose a card first: arrow keys, 1 to 9, 0, -, or a click."
+            self._shown.notice = "Choose a card first: arrow keys, 1 to 9, 0, -, or a click."
             self._show()
             return
         self._act(offset + self._cards()[self._shown.chosen])
@@ -216,7 +244,7 @@ class PlayApp(TableApp):
 
     def action_pick(self, place: int) -> None:
         """Choose the card in a place of the hand."""
-        self._shown.told = ""
+        self._shown.notice = ""
         self._shown.chosen = place
         self._show()
 

@@ -23,27 +23,42 @@ GOLD, PALE = "#ffd25c", "#c4decf"
 RED_ON_FELT = "#ff9086"
 NAME_WIDTH = 7
 MOST_VALUES = 11
+LARGE_WIDTH = 6
+"""Columns of a large card."""
 
 # Dark blue to yellow: told apart by people who see no red or no green, and by brightness alone.
 _COLD, _MIDDLE, _HOT = (0, 34, 78), (124, 123, 120), (254, 232, 56)
 
 
-def card_edges(last: bool, new: bool = False) -> tuple[str, str]:
+def card_edges(last: bool, new: bool = False, width: int = 4) -> tuple[str, str]:
     """Top and bottom of a card; the next one covers its right edge, unless it is the last of its group."""
-    return ("╭new" if new else "╭───") + ("╮" if last else ""), "╰───" + ("╯" if last else "")
+    top = ("╭new" if new else "╭").ljust(width, "─")
+    return top + ("╮" if last else ""), "╰".ljust(width, "─") + ("╯" if last else "")
 
 
-def card_lines(card: int, last: bool, letters: bool, new: bool = False) -> list[Text]:
-    """A card in three lines, four wide (five the last of a group); `new`: just drawn."""
-    top, bottom = card_edges(last, new)
+def card_lines(card: int, last: bool, letters: bool, new: bool = False, large: bool = False) -> list[Text]:
+    """A card in three lines of four columns, if `large` in five of six; one more if `last` of its group.
+
+    `new`: just drawn.
+    """
+    width = LARGE_WIDTH if large else 4
+    top, bottom = card_edges(last, new, width)
     paper = NEW_PAPER if new else PAPER
     edge = Style(color=EDGE_INK, bgcolor=paper)
     ink = Style(color=RED_INK if _is_red(card) else BLACK_INK, bgcolor=paper, bold=True)
-    middle = Text("│", edge) + Text(f"{card_name(card, letters):<3}", ink) + Text("│" if last else "", edge)
+    name = card_name(card, letters)
+    inside = [f"{name:<3}"]
+    if large:
+        inside = [f"{name:<{width - 1}}", " " * (width - 1), f"{name[-1]:^{width - 1}}"]
     top_line = Text(top, edge)
     if new:
         top_line.stylize(Style(color=BLACK_INK), 1, 4)
-    return [top_line, middle, Text(bottom, edge)]
+    right = "│" if last else ""
+    return [
+        top_line,
+        *(Text("│", edge) + Text(line, ink) + Text(right, edge) for line in inside),
+        Text(bottom, edge),
+    ]
 
 
 def card_in_line(card: int, mark: str, letters: bool, chosen: bool) -> Text:
@@ -80,11 +95,11 @@ def group_drawings(groups: list[Group], letters: bool) -> Text:
     return Text("\n").join([side_by_side(drawings), captions])
 
 
-def captions(groups: list[Group]) -> Text:
+def captions(groups: list[Group], card_width: int = 4, gap: int = 2) -> Text:
     """What the groups of the player's hand are, below them."""
     text = Text(no_wrap=True)
     for cards, caption in groups:
-        width = 4 * len(cards) + 2
+        width = card_width * len(cards) + gap
         word = caption.split()[0]
         text.append(f"{word if len(word) < width else '':{width}}", GOLD if word != "deadwood" else PALE)
     return text
@@ -156,7 +171,7 @@ def hint_lines(advice: Hint, bot: str, upcard: int, letters: bool) -> Text:
     text = Text().append(f"{bot} would", "bold")
     text.append(f"\n→ {action_name(advice.action, upcard, letters)}", f"bold {GOLD}")
     if not advice.values:
-        text.append("\n(it has no values)")
+        text.append(f"\n({bot} does not rate its moves)")
         return text
     points = advice.unit == POINTS
     text.append("\nits values, in points:" if points else "\nits chances, per cent:")

@@ -15,7 +15,7 @@ from gin_env.ui.hints import hint
 from gin_env.ui.human_game import EndedHand, HumanGame
 from gin_env.ui.play_widgets import CardPlace, Pile
 from gin_env.ui.seat import HeatMap, Seat, card_name, describe_seat, describe_showdown, heat_map, last_turn
-from gin_env.ui.table_app import WIDE, TableView, make_bot, make_estimator
+from gin_env.ui.table_app import BOT, ESTIMATOR, WIDE, TableView
 
 PLACES = 11
 
@@ -34,8 +34,8 @@ class PlayView(TableView):
         self.game = game
         self.chosen: int | None = None
         """The place of the card that the player has chosen."""
-        self.told = ""
-        """What she is told instead of what she may do."""
+        self.notice = ""
+        """Shown instead of the prompt, such as why a key does nothing."""
 
     def compose(self) -> ComposeResult:
         yield Static(id="title", markup=False)
@@ -73,7 +73,7 @@ class PlayView(TableView):
             self._show_end(ended, width)
 
     def _show_table(self, seat: Seat, boxes: bool) -> None:
-        opponent, letters = self.game.opponent, self._letters
+        opponent, letters, large = self.game.opponent, self._letters, self.has_class("large")
         self._write("theirs", draw.their_hand(seat, opponent, letters, boxes))
         self._write("stock", draw.stock_drawing(seat, boxes))
         self._write("upcard", draw.upcard_drawing(seat, letters, boxes))
@@ -87,28 +87,34 @@ class PlayView(TableView):
         for place, card in enumerate(cards):
             first = any(group.cards[0] == card for group in seat.hand)
             last = any(group.cards[-1] == card for group in seat.hand)
-            places[place].show(card, first, last, card == seat.taken, place == self.chosen, boxes)
+            places[place].show(card, first, last, card == seat.taken, place == self.chosen, boxes, large)
         for unused in places[len(cards) :]:
             unused.display = False
-        self._write("captions", draw.captions(seat.hand))
+        widths = (draw.LARGE_WIDTH, 2) if large else (4, 2) if boxes else (4, 1)
+        self._write("captions", draw.captions(seat.hand, *widths))
         self._write("prompt", self._said(seat, cards, boxes))
         self._write("log", draw.turn_lines(seat, opponent))
         self._show_hint(seat)
-        belief = self._belief()
-        self._write("belief", draw.belief_lines(belief, self.estimator) if belief else "")
-        self.query_one("#turns", VerticalScroll).scroll_end(animate=False)
+        belief = self._belief() if self.belief_on else ""
+        self._write(
+            "belief", belief if isinstance(belief, str) else draw.belief_lines(belief, self.estimator)
+        )
+        turns = self.query_one("#turns", VerticalScroll)
+        self.call_after_refresh(turns.scroll_end, animate=False)  # once the hint has its height
 
     def _show_hint(self, seat: Seat) -> None:
         text: Any = ""
-        if self.hint_on:
+        if self.hint_on and not seat.my_turn:
             text = f"{self.hint_bot}: the hint comes when it is your turn"
-            bot = self._make(self.hint_bot, make_bot)
-            if seat.my_turn and bot is not None:
-                try:
-                    hinted = hint(bot, self.game.view)
-                    text = draw.hint_lines(hinted, self.hint_bot, seat.upcard, self._letters)
-                except (ValueError, TypeError, OSError) as error:
-                    text = f"{self.hint_bot} has no hint: {error}"
+        elif self.hint_on:
+            view = self.game.view
+            hinted = self._think(BOT, self.hint_bot, view, lambda bot: hint(bot, view))
+            if hinted is None:
+                text = f"{self.hint_bot} is thinking ..."
+            elif isinstance(hinted, Exception):
+                text = f"{self.hint_bot} has no hint: {hinted}"
+            else:
+                text = draw.hint_lines(hinted, self.hint_bot, seat.upcard, self._letters)
         self._write("hint", text)
         self.query_one("#hint").display = self.hint_on
 
@@ -118,9 +124,11 @@ class PlayView(TableView):
         text = draw.showdown_lines(showdown, opponent, self._letters, width >= WIDE)
         if self.game.is_over:
             text.append(f"\n{self._game_result()} Enter begins a new game.", f"bold {draw.GOLD}")
-        belief = self._belief(always=True)
-        if belief is not None:
-            text.append("\n\n")
+        belief = self._belief()
+        text.append("\n\n")
+        if isinstance(belief, str):
+            text.append(belief)
+        else:
             heading = f"What {self.estimator} believed, per cent"
             text.append(draw.belief_and_truth(belief, ended.hands[1], heading, width >= WIDE))
         self._write("end-text", text)
@@ -132,7 +140,7 @@ class PlayView(TableView):
 
     def _said(self, seat: Seat, cards: list[int], two_lines: bool) -> str:
         """The lines above the footer: what the opponent has done, what the player may do."""
-        now = self.told or self._about_chosen(cards) or seat.prompt
+        now = self.notice or self._about_chosen(cards) or seat.prompt
         before = last_turn(seat, self.game.opponent)
         return f"{before}\n{now}" if before and two_lines else now
 
@@ -144,14 +152,16 @@ class PlayView(TableView):
         name, legal = card_name(card, self._letters), self.game.legal()
         left = deadwood(int(self.game.view.hands[0]) & ~(1 << card))
         if card not in legal:
-            return f"{name} was just taken: it may not be discarded now."
+            return f"{name} was just taken from the pile: it cannot be discarded in this turn."
         knock = f", k knocks{' with gin' if left == 0 else ''}" if KNOCK + card in legal else ""
         return f"{name} leaves deadwood {left}: Enter discards it{knock}."
 
-    def _belief(self, always: bool = False) -> HeatMap | None:
-        if not (self.belief_on or always):
-            return None
-        estimator = self._make(self.estimator, make_estimator)
-        if estimator is None:
-            return None
-        return heat_map(estimator.estimate(self.game.view)[0].tolist(), self._letters)
+    def _belief(self) -> HeatMap | str:
+        """The belief, or a sentence that says why there is none."""
+        view = self.game.view
+        chances = self._think(ESTIMATOR, self.estimator, view, lambda one: one.estimate(view)[0].tolist())
+        if chances is None:
+            return f"{self.estimator} is thinking ..."
+        if isinstance(chances, Exception):
+            return f"{self.estimator} has no belief: {chances}"
+        return heat_map(chances, self._letters)

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
 
-from gin_env.ui.play_drawing import GOLD, PALE, card_in_line, card_lines
+from gin_env.ui.play_drawing import GOLD, LARGE_WIDTH, PALE, card_in_line, card_lines
 
 
 class CardPlace(Widget):
@@ -30,7 +30,7 @@ class CardPlace(Widget):
         self.place = place
         self._letters = letters
         self._card = 0
-        self._last = self._new = self._chosen = False
+        self._last = self._new = self._chosen = self._large = False
         self._shown: tuple[object, ...] = ()
 
     @property
@@ -38,24 +38,29 @@ class CardPlace(Widget):
         """The key that chooses this card: 1 to 9, 0, minus."""
         return "1234567890-"[self.place]
 
-    def show(self, card: int, first: bool, last: bool, new: bool, chosen: bool, boxes: bool) -> None:
+    def show(
+        self, card: int, first: bool, last: bool, new: bool, chosen: bool, boxes: bool, large: bool = False
+    ) -> None:
         """Show a card; `first` and `last` of its group, `new`: just drawn."""
         self.display = True
-        shown = (card, first, last, new, chosen, boxes)
+        shown = (card, first, last, new, chosen, boxes, large)
         if shown == self._shown:
             return
         self._shown = shown
         self._card, self._last, self._new, self._chosen = card, last, new, chosen
-        self.styles.width = 5 if last and boxes else 4
+        self._large = large
+        self.styles.width = (LARGE_WIDTH if large else 4) + (last and boxes)
         self.styles.margin = (0, 0, 0, 1 if first and self.place else 0)
         self.refresh(layout=True)
 
     def render(self) -> Text:
-        if self.size.height == 1:
-            mark = ">" if self._chosen else "*" if self._new else " "
-            return card_in_line(self._card, mark, self._letters, self._chosen)
         label = Text(f" {'▲▲' if self._chosen else self.key}", f"bold {GOLD}" if self._chosen else PALE)
-        return Text("\n").join([*card_lines(self._card, self._last, self._letters, self._new), label])
+        if self.size.height <= 2:
+            mark = ">" if self._chosen else "*" if self._new else " "
+            line = card_in_line(self._card, mark, self._letters, self._chosen)
+            return Text("\n").join([line, label]) if self.size.height == 2 else line
+        lines = card_lines(self._card, self._last, self._letters, self._new, self._large)
+        return Text("\n").join([*lines, label])
 
     def on_click(self) -> None:
         self.post_message(self.Clicked(self.place))

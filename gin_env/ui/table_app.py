@@ -1,13 +1,15 @@
-"""What the screens share on which a hand is played or replayed: sizes, texts, bots and estimators by name."""
+"""What the playing screen and the replay screen share: sizes, texts, bots and estimators by name."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 from gin_env import agents, estimators
 from gin_env.agents import Agent
 from gin_env.estimators.base import Estimator, NeedsHands
+from gin_env.observations.views import PlayerView
 
 try:
     from textual.app import App, ComposeResult
@@ -21,8 +23,16 @@ from gin_env.ui.play_widgets import Choice
 
 WIDE, HIGH = 80, 24
 """Columns and lines from which cards are drawn as cards."""
+LARGE_WIDE, LARGE_HIGH = 116, 34
+"""Columns and lines from which the player's own cards are drawn larger."""
+LOW = 18
+"""Fewer lines than this leave no room for the keys and captions below the cards."""
 NARROWEST, LOWEST = 48, 13
 """Less than this shows nothing but a request for more."""
+
+
+BOT, ESTIMATOR = "bot", "estimator"
+MAX_ANSWERS = 500
 
 
 def make_bot(name: str) -> Agent:
@@ -55,6 +65,10 @@ class TableView(Container):
         self._letters = letters
         self._made: dict[str, Any] = {}
         self._written: dict[str, Any] = {}
+        self._thinking = threading.Lock()
+        self._advisers: dict[tuple[str, str], Any] = {}
+        self._answers: dict[tuple[str, str, bytes], Any] = {}
+        self._asked: set[tuple[str, str, bytes]] = set()
 
     def show(self) -> None:
         """Draw what has changed."""
@@ -66,6 +80,8 @@ class TableView(Container):
         boxes = width >= WIDE and height >= HIGH
         self.set_class(width < NARROWEST or height < LOWEST, "tiny")
         self.set_class(not boxes, "compact")
+        self.set_class(height < LOW, "low")
+        self.set_class(width >= LARGE_WIDE and height >= LARGE_HIGH, "large")
         wanted = f"please enlarge the window to {WIDE} x {HIGH} (at least {NARROWEST} x {LOWEST})."
         self._write("too-small", f"{width} x {height} is too small: {wanted}")
         return boxes
@@ -81,8 +97,42 @@ class TableView(Container):
                 return None
         return self._made[key]
 
+    def _think(self, kind: str, name: str, view: PlayerView, compute: Callable[[Any], Any]) -> Any:
+        """What a bot or estimator says of a view, computed in a thread; None while it is thinking.
+
+        `compute` is called with the bot or estimator. The screen is drawn again when the answer is there.
+        Returns an exception if there is no answer.
+        """
+        key = (kind, name, view.records.tobytes())
+        if key in self._answers:
+            return self._answers[key]
+        if key not in self._asked:
+            self._asked.add(key)
+            self.run_worker(lambda: self._answer(key, compute), thread=True, exit_on_error=False)
+        return None
+
+    def _answer(self, key: tuple[str, str, bytes], compute: Callable[[Any], Any]) -> None:
+        """Runs in a thread: one question after the other, since a bot answers one at a time."""
+        kind, name, _ = key
+        try:
+            with self._thinking:
+                maker = make_bot if kind == BOT else make_estimator
+                if (kind, name) not in self._advisers:
+                    self._advisers[kind, name] = maker(name)
+                answer = compute(self._advisers[kind, name])
+        except (ImportError, ValueError, TypeError, OSError) as error:
+            answer = error
+        self.app.call_from_thread(self._received, key, answer)
+
+    def _received(self, key: tuple[str, str, bytes], answer: Any) -> None:
+        if len(self._answers) > MAX_ANSWERS:
+            self._answers.clear()
+        self._asked.discard(key)
+        self._answers[key] = answer
+        self.show()
+
     def _write(self, name: str, text: Any) -> None:
-        """Change a text, if it is another one: each change lays the screen out anew."""
+        """Change a text, if it is another one: each change lays out the screen again."""
         if self._written.get(name) != text:
             self._written[name] = text
             self.query_one(f"#{name}", Static).update(text)

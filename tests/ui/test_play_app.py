@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from collections.abc import Awaitable, Callable
 
 import numpy as np
@@ -46,8 +47,9 @@ def on_screen(
 async def settle(app: PlayApp, pilot) -> None:
     """Wait until the bot has acted and everything is drawn."""
     await pilot.pause()
-    while app.game.waits_for_bot and app.failure is None:
-        await pilot.pause()
+    while (app.game.waits_for_bot or app._shown._asked) and app.failure is None:
+        await pilot.pause(0.01)
+    await pilot.pause()
 
 
 async def press(app: PlayApp, pilot, *keys: str) -> None:
@@ -211,7 +213,7 @@ def test_the_heat_map_shows_the_estimators_numbers():
 def test_an_estimator_that_sees_the_hands_is_refused():
     async def steps(app, pilot):
         await press(app, pilot, "b")
-        assert "sees the opponent's hand" in " ".join(str(said.message) for said in app._notifications)
+        assert "sees the opponent's hand" in " ".join(text_of(app).split())
 
     on_screen(steps, estimator="omniscient")
 
@@ -353,7 +355,9 @@ def test_no_hidden_card_is_on_the_screen_before_the_end():
             for version in (states, again):
                 app.game._hand.state[:] = version[index]
                 app._show()
-                await pilot.pause()
+                while app._shown._asked:
+                    await pilot.pause(0.01)
+                await pilot.pause(0.05)  # the log scrolls to its end
                 await pilot.pause()
                 shown.append(text_of(app))
 
@@ -393,3 +397,70 @@ def test_help_tells_keys_and_rules():
         assert "Upcard" in text_of(app) or "upcard" in text_of(app)
 
     on_screen(steps)
+
+
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [
+        ("s", "The upcard is offered first: take it or pass."),
+        ("k", "Draw first."),
+        ("d", "Draw first."),
+        ("enter", "Draw first."),
+    ],
+)
+def test_a_key_that_does_nothing_says_why(key, reason):
+    async def steps(app, pilot):
+        before = list(app.game.actions)
+        await press(app, pilot, key)
+        assert reason in text_of(app)
+        assert app.game.actions == before
+
+    game = HumanGame("simple", SEED)
+    while not game.waits_for_person:
+        game.let_bot_act()
+    on_screen(steps, game)
+
+
+def test_keys_typed_while_a_hint_is_computed_act_on_what_is_shown(monkeypatch):
+    """A slow hint bot does not block the screen: it says that it is thinking, and keys work."""
+    asked, release = threading.Event(), threading.Event()
+
+    class Slow(Plain):
+        def act(self, view):
+            asked.set()
+            release.wait(30)
+            return super().act(view)
+
+    monkeypatch.setattr("gin_env.ui.table_app.make_bot", lambda name: Slow())
+
+    async def steps(app, pilot):
+        await pilot.press("h")
+        while not asked.is_set():
+            await pilot.pause(0.01)
+        assert "tonic is thinking" in text_of(app)
+        await pilot.press("p")
+        await pilot.pause()
+        assert app.game.actions[-1:] or app.game.waits_for_bot
+        assert len(app.game.actions) > before
+        release.set()
+        await settle(app, pilot)
+
+    game = HumanGame("simple", SEED)
+    while not game.waits_for_person:
+        game.let_bot_act()
+    before = len(game.actions)
+    on_screen(steps, game)
+
+
+@pytest.mark.parametrize("size", [(60, 20), (120, 40)])
+def test_cards_have_keys_and_captions_in_small_and_large_windows(size):
+    async def steps(app, pilot):
+        shown = text_of(app)
+        assert "deadwood" in shown.split("cards, deadwood")[1]  # below the cards, not only in the title
+        assert re.search(r"1 +2 +3 +4 +5 +6 +7 +8 +9 +0", shown)
+        assert max(map(len, shown.splitlines())) <= size[0]
+
+    game = HumanGame("simple", SEED)
+    while not game.waits_for_person:
+        game.let_bot_act()
+    on_screen(steps, game, size=size)

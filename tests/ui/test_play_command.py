@@ -81,7 +81,7 @@ def test_a_kept_game_is_gone_on_with(screens, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--resume"], "there is no game to go on with"),
+        (["--resume"], "there is no saved game"),
         (["--opponent", "nobody"], "unknown bot"),
         (["--hint-bot", "nobody"], "unknown bot"),
         (["--estimator", "nobody"], "unknown estimator"),
@@ -172,3 +172,14 @@ def test_without_textual_the_command_says_what_to_install_and_the_package_is_imp
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr.strip().endswith('a screen in the terminal needs Textual: pip install "gin-env[play]"')
+
+
+def test_another_opponent_is_not_put_into_a_saved_game(screens, tmp_path):
+    save = tmp_path / "game.json"
+    game = HumanGame("simple", 9)
+    play_plainly(game, 1)
+    game.save(save)
+    done = run("--resume", "--save", str(save), "--opponent", "tonic")
+    assert "the saved game is against simple, not tonic" in str(done.exception)
+    assert screens.made == []
+    assert run("--resume", "--save", str(save), "--opponent", "simple").exit_code == 0

@@ -52,6 +52,7 @@ class TableApi:
     ----------
     opponent : the bot of each window's first game.
     seed : of that game; None: a fresh one for each.
+    rules : of all games; default: `Rules()`.
     hint_bot, estimator : give hints and beliefs.
     bot_delay : seconds before each action of the bot.
     save_folder : where games are saved; None: nowhere.
@@ -62,6 +63,7 @@ class TableApi:
 
     opponent: str = "tonic"
     seed: int | None = None
+    rules: Rules | None = None
     hint_bot: str = "tonic"
     estimator: str = "bayes"
     bot_delay: float = 0.6
@@ -107,7 +109,7 @@ class TableApi:
                 page.replay(self._recorded.record, self._recorded.positions, 0)
                 self.ready.set()
                 return
-            game = HumanGame("simple", 0)
+            game = HumanGame("simple", 0, self.rules)
             while game.ended is None:
                 game.let_bot_act() if game.waits_for_bot else game.act(game.legal()[-1])
             page.table(game)
@@ -135,7 +137,7 @@ class TableApi:
             "advisers": self._advisers,
             "recorded": self.recorded is not None,
             "compiling": not self.ready.is_set(),
-            "rules": rules_in_words(Rules()),
+            "rules": rules_in_words(self.rules or Rules()),
         }
 
     def new(self, request: Json, token: str) -> Answer:
@@ -145,11 +147,11 @@ class TableApi:
             raise ValueError(f"opponent must be one of those offered, not {opponent!r}")
         session = self._sessions.find(token)
         if session is None:
-            session = self._sessions.start(HumanGame(opponent, self.seed), practice)
+            session = self._sessions.start(HumanGame(opponent, self.seed, self.rules), practice)
             return 200, self._answer(session)
         with session.lock:
             seed = None if self.seed is None else (session.game.seed + 1) % 2**64
-            began = self._sessions.start(HumanGame(opponent, seed), practice, session.token)
+            began = self._sessions.start(HumanGame(opponent, seed, self.rules), practice, session.token)
             began.version = session.version + 1
             return 200, self._answer(began)
 

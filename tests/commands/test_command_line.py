@@ -1,0 +1,83 @@
+"""What all commands share: version, completion, JSON on standard output, help, errors before progress."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from gin_env import __version__, agents
+from gin_env.cli import app
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from gin_env.cli import main; main()", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | environment)
+
+
+def test_version_is_printed():
+    assert CliRunner().invoke(app, ["--version"]).output == f"gin-env {__version__}\n"
+
+
+def test_shells_complete_commands():
+    done = run(
+        _GIN_RUMMY_COMPLETE="complete_bash", COMP_WORDS="gin-rummy ma", COMP_CWORD="1", _TYPER_COMPLETE="1"
+    )
+    assert "match" in done.stdout
+
+
+def test_json_goes_to_standard_output_alone():
+    done = run("match", "simple", "random", "--games", "2", "--seed", "3", "--json", "-")
+    assert json.loads(done.stdout)["bots"] == ["simple", "random"]
+    assert "simple won" in done.stderr
+
+
+def test_bots_are_listed_as_json():
+    listed = json.loads(run("bots", "--json", "-").stdout)
+    names = [one["name"] for one in listed]
+    assert names == [*agents.names(), *agents.paper_names()]
+    assert listed[1]["parameters"] == {"knock_at": 10}
+
+
+def test_an_error_comes_without_a_progress_bar():
+    done = run("match", "simple", "nobody")
+    assert done.returncode == 2
+    assert done.stderr.startswith("gin-rummy: unknown bot 'nobody'")
+
+
+def test_match_shows_a_headline_and_a_table():
+    done = CliRunner().invoke(app, ["match", "simple", "random", "--games", "20", "--seed", "3"])
+    assert "simple won 100.00 % of 20 decided games against random" in done.output
+    assert "games won" in done.output
+
+
+def walk(command: typer.core.TyperCommand, path: str = "gin-rummy"):
+    yield path, command
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from walk(inner, f"{path} {name}")
+
+
+COMMANDS = dict(walk(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_help_shows_flags_as_they_are_typed(path):
+    for param in COMMANDS[path].params:
+        if getattr(param, "is_flag", False) and param.name not in ("install_completion", "show_completion"):
+            assert param.metavar == "", f"{path} {param.opts}"
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_help_texts_are_fragments_in_sentence_case(path):
+    for param in COMMANDS[path].params:
+        text = getattr(param, "help", None) or ""
+        if text and param.name not in ("install_completion", "show_completion"):
+            assert text[0].isupper() or text[0] == "`" or not text[0].isalpha(), (
+                f"{path} {param.opts}: {text}"
+            )
+            assert not (text.endswith(".") and ". " not in text), f"{path} {param.opts}: {text}"
