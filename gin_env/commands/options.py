@@ -181,9 +181,9 @@ def resumable(resume: bool, *outputs: Path | None) -> Iterator[MatchLog | None]:
     log.path.unlink(missing_ok=True)
 
 
-def progress_bar(total: int, unit: str) -> tqdm[Any]:
+def progress_bar(total: int | None, unit: str, desc: str | None = None) -> tqdm[Any]:
     """A progress bar on a terminal; it appears after half a second, so not before an error or a short run."""
-    return tqdm(total=total, unit=unit, smoothing=0.1, delay=0.5, disable=None)
+    return tqdm(total=total, unit=unit, desc=desc, smoothing=0.1, delay=0.5, disable=None)
 
 
 def say(text: object, json: Path | None = None) -> None:
