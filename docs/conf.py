@@ -43,6 +43,7 @@ include_patterns = [
     "docs/**.md",
     "docs/**.ipynb",
     "examples/README.md",
+    "examples/language_models/README.md",
     "results/README.md",
     "benchmarks/NOTES.md",
 ]

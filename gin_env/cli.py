@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from gin_env.commands import (
+    arena,
     bench,
     bot_speed,
     compile,
@@ -55,6 +56,7 @@ def _gin_rummy(
 
 app.add_typer(play.app)
 app.add_typer(matches.app)
+app.add_typer(arena.app)
 app.add_typer(replay.app)
 app.add_typer(explain.app)
 app.add_typer(exploit.app)

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import sys
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
-
 import pytest
-from example_scripts import load_example
 from gymnasium.utils.env_checker import check_env
 from played_positions import simple_views
 
@@ -194,42 +188,3 @@ def test_an_answer_without_an_action_is_refused(answer):
 
 def test_gymnasiums_checker_is_content():
     check_env(TextGinRummy(), skip_render_check=True)
-
-
-# --- The example --------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def example():
-    return load_example("language_model")
-
-
-def test_the_example_plays_without_a_model(example, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["language_model.py", "--stand-in", "--episodes", "3"])
-    example.main()
-    assert "0 answers named no legal action" in capsys.readouterr().out
-
-
-def test_the_example_asks_a_server(example):
-    asked = []
-
-    class Server(BaseHTTPRequestHandler):
-        def do_POST(self):
-            message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            asked.append(message)
-            answer = example.stand_in(message["messages"])
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(json.dumps({"choices": [{"message": {"content": answer}}]}).encode())
-
-        def log_message(self, *_):
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Server) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        model = example.served(f"http://127.0.0.1:{server.server_port}/v1/", "some-model")
-        example.play(model, TextGinRummy("random"), seed=1)
-        server.shutdown()
-    assert asked[0]["model"] == "some-model"
-    roles = [message["role"] for message in asked[1]["messages"]]
-    assert roles == ["system", "user", "assistant", "user"]

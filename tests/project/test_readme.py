@@ -37,6 +37,7 @@ PAGES = sorted(
         *(ROOT / "docs" / "api").glob("*.md"),
         *(ROOT / "docs" / "results").rglob("*.md"),
         ROOT / "examples" / "README.md",
+        ROOT / "examples" / "language_models" / "README.md",
         ROOT / "results" / "README.md",
         ROOT / "benchmarks" / "NOTES.md",
     ]
@@ -238,7 +239,8 @@ def check_command(line: str) -> None:
     params = parse_command(line)
     named = [params.get("a"), params.get("b"), *(params.get("bots") or [])]
     for bot in filter(None, named):
-        made_by_the_reader = bot.split(":")[0] == "my-bot" or bot.startswith(PREFIX) or ".npz" in bot
+        made_by_the_reader = bot.split(":")[0] == "my-bot" or bot.startswith(PREFIX)
+        made_by_the_reader |= ".npz" in bot or "@http" in bot
         if not made_by_the_reader and not specs.parse(bot)[0].endswith(specs.POLICY_ENDINGS):
             agents.make(bot)
     for experiment in params.get("experiments") or []:

@@ -1,0 +1,223 @@
+"""Language models behind a chat interface as bots, for `gin-rummy arena`.
+
+>>> bot = ChatBot("qwen3", "http://localhost:8000/v1")
+>>> play_match(bot, "simple", games=2, episode="hand", seed=1)
+
+Any server with ``/chat/completions`` will do. The model reads the rules and what its player knows, in words,
+for each decision on its own: like every bot it has no memory between decisions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gin_env.game.actions import IllegalActionError
+from gin_env.game.words import rules_in_words
+from gin_env.observations.illegal_actions import explain_illegal
+from gin_env.observations.views import PlayerView
+from gin_env.support.checks import check_integer
+from gin_env.wrappers.text import find_action
+
+try:
+    import openai
+except ImportError as error:
+    raise ImportError(
+        'gin_env.wrappers.chat needs the openai library: pip install "gin-env[arena]"'
+    ) from error
+
+ASK = "Answer with one of the actions that are listed, word for word, and nothing after it."
+Message = dict[str, str]
+
+
+@dataclass
+class Usage:
+    """What a model has done and used so far, including answers read from a file."""
+
+    decisions: int = 0
+    answers: int = 0
+    illegal_answers: int = 0
+    """Answers that named no legal action; the model was asked again."""
+    replaced_actions: int = 0
+    """Decisions without a legal answer in all attempts; a random legal action was played."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    unmetered_answers: int = 0
+    """Answers for which the server did not report tokens."""
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def add(self, **counts: int) -> None:
+        """Add to some of the counts; threads may do this at the same time."""
+        with self._lock:
+            for name, count in counts.items():
+                setattr(self, name, getattr(self, name) + count)
+
+    def counts(self) -> dict[str, int]:
+        """Return all counts by name."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "_lock"}
+
+    def cost(self, input_price: float, output_price: float) -> float:
+        """Return the price of all tokens, for prices per million tokens."""
+        return (self.input_tokens * input_price + self.output_tokens * output_price) / 1e6
+
+
+class AnswerFile:
+    """Answers of models on disk, as lines of JSON, so that an interrupted run is not paid for twice.
+
+    Parameters
+    ----------
+    path : the file. Its first line holds `setting`.
+    setting : what the run consists of, for JSON. A file with another setting is refused with ValueError.
+    """
+
+    def __init__(self, path: str | Path, setting: dict[str, Any]) -> None:
+        self.path = Path(path)
+        self._lock = threading.Lock()
+        self._answers: dict[str, dict[str, Any]] = {}
+        header = json.dumps(setting)
+        lines = self.path.read_text(encoding="utf-8").split("\n") if self.path.exists() else [""]
+        if lines[0] and lines[0] != header:
+            raise ValueError(
+                f"{path} holds the answers of another run; choose another file ({lines[0][:200]})"
+            )
+        complete = [line for line in lines[:-1] if line]  # the last line may have been cut short
+        for line in complete[1:]:
+            answer = json.loads(line)
+            self._answers[answer["key"]] = answer
+        self.path.write_text("".join(f"{line}\n" for line in complete or [header]), encoding="utf-8")
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    @staticmethod
+    def setting_of(path: str | Path) -> dict[str, Any] | None:
+        """Return the setting of a file; None if it does not exist. Raises ValueError if it is not one."""
+        if not Path(path).exists():
+            return None
+        try:
+            with Path(path).open(encoding="utf-8") as file:
+                setting: dict[str, Any] = json.loads(file.readline())
+            return setting if isinstance(setting, dict) else {}
+        except ValueError as error:
+            raise ValueError(f"{path} is not a file of answers: {error}") from error
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """Return the answer to a question, if it is there."""
+        return self._answers.get(key)
+
+    def add(self, answer: dict[str, Any]) -> None:
+        """Write an answer; it is on its way to the disk when this returns."""
+        with self._lock, self.path.open("a", encoding="utf-8") as file:
+            self._answers[answer["key"]] = answer
+            file.write(json.dumps(answer) + "\n")
+
+
+class ChatBot:
+    """A language model as a bot.
+
+    Parameters
+    ----------
+    model : its name at the server.
+    url : of the server's interface, such as ``"http://localhost:8000/v1"``.
+    attempts : answers per decision. An answer without a legal action is explained to the model and it is
+        asked again; after the last one a random legal action is played, and counted.
+    parallel : number of questions asked at the same time.
+    answers : a file of answers, see `AnswerFile`. Questions that it answers are not asked.
+    key : sent to the server; default: the environment variable OPENAI_API_KEY, or none.
+    timeout : seconds until an answer must have arrived. The openai library tries again after time-outs,
+        lost connections and overload.
+    name : how results call it; default: `model`.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        url: str,
+        *,
+        attempts: int = 3,
+        parallel: int = 8,
+        answers: AnswerFile | None = None,
+        key: str | None = None,
+        timeout: float = 600,
+        name: str | None = None,
+    ) -> None:
+        self.name = name or model
+        self.model = model
+        self.url = url
+        self.attempts = check_integer("attempts", attempts, 1, 100)
+        self.usage = Usage()
+        self._parallel = check_integer("parallel", parallel, 1, 1000)
+        self._answers = answers
+        self._client = openai.OpenAI(
+            base_url=url,
+            api_key=key or os.environ.get("OPENAI_API_KEY") or "none",
+            timeout=timeout,
+            max_retries=4,
+        )
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        """Return an action for each view: int64 (n,). Raises ConnectionError without an answer."""
+        views = [view[index] for index in range(len(view))]
+        with ThreadPoolExecutor(min(self._parallel, len(views))) as pool:
+            return np.fromiter(pool.map(self._decide, views), np.int64, len(views))
+
+    def _decide(self, view: PlayerView) -> int:
+        rules = rules_in_words(view.rules)
+        messages = [
+            {"role": "system", "content": f"{rules}\n\n{ASK}"},
+            {"role": "user", "content": str(view)},
+        ]
+        random, legal = int(view.records["random"][0]), view.masks()[0].nonzero()[0]
+        self.usage.add(decisions=1)
+        for _ in range(self.attempts):
+            answer = self._ask(messages, random)
+            try:
+                action = find_action(answer)
+                if action in legal:
+                    return action
+                reason = explain_illegal(view.records, action)
+            except IllegalActionError as error:
+                reason = str(error)
+            self.usage.add(illegal_answers=1)
+            messages += [
+                {"role": "assistant", "content": answer},
+                {"role": "user", "content": f"Not possible: {reason}\n\n{view}"},
+            ]
+        self.usage.add(replaced_actions=1)
+        return int(legal[random % len(legal)])
+
+    def _ask(self, messages: list[Message], random: int) -> str:
+        """Return the model's answer, from the file or the server."""
+        question = json.dumps([self.url, self.model, messages, random])
+        key = hashlib.sha256(question.encode()).hexdigest()
+        known = self._answers.get(key) if self._answers is not None else None
+        if known is None:
+            known = {"key": key, "player": self.name, **self._request(messages)}
+            if self._answers is not None:
+                self._answers.add(known)
+        tokens = known["input_tokens"], known["output_tokens"]
+        if None in tokens:
+            self.usage.add(answers=1, unmetered_answers=1)
+        else:
+            self.usage.add(answers=1, input_tokens=tokens[0], output_tokens=tokens[1])
+        return str(known["answer"])
+
+    def _request(self, messages: list[Message]) -> dict[str, Any]:
+        try:
+            reply = self._client.chat.completions.create(model=self.model, messages=messages)  # type: ignore[arg-type]
+        except openai.OpenAIError as error:
+            raise ConnectionError(f"{self.name} at {self.url} does not answer: {error}") from error
+        usage = reply.usage
+        return {
+            "answer": (reply.choices[0].message.content if reply.choices else None) or "",
+            "input_tokens": usage and usage.prompt_tokens,
+            "output_tokens": usage and usage.completion_tokens,
+        }
