@@ -10,7 +10,7 @@ from environment_checks import as_the_package_lays
 from hand_endings import ALSO_LOOSE, LOOSE, NO_DEADWOOD, THREE_RUNS
 from hands_in_words import ONE_GAME, deck_of
 from reference_rules import Game
-from variants import VARIANTS
+from rule_variants import VARIANTS
 
 from gin_env import Rules, agents, cards
 from gin_env.batch import Games

@@ -137,3 +137,8 @@ def test_records_that_cannot_be_a_position_are_refused(damage):
     DAMAGES[damage](records["public"][0], records["private"][0])
     with pytest.raises(ValueError, match="record 0 is not a position of a hand"):
         PlayerView(records)
+
+
+def test_rules_of_another_type_are_refused():
+    with pytest.raises(TypeError, match=r"rules must be a gin_env\.Rules, not 5"):
+        PlayerView.from_history(cards.parse("AC 2C 3C 4C 5C 6C 7C 8C 9C TC"), cards.card_id("KS"), rules=5)

@@ -215,3 +215,12 @@ def test_an_invalid_seed_is_refused_at_once_and_changes_nothing():
         with pytest.raises(error, match="seed must be"):
             env.seed(seed)
     assert np.array_equal(env.reset(), twin.reset())
+
+
+@pytest.mark.parametrize("indices", [2**64 - 1, 3, -4, [0, 3]])
+def test_masks_of_unknown_games_raise(indices):
+    env = GinRummyVecEnv(3)
+    env.reset()
+    assert len(env.env_method("action_masks", indices=[0, -1])) == 2
+    with pytest.raises(IndexError, match=r"indices must be games of 0 to 2"):
+        env.env_method("action_masks", indices=indices)
