@@ -116,7 +116,7 @@ def past_of(view: PlayerView) -> np.void:
     return past[0]
 
 
-def test_what_the_opponent_took_and_discarded_again_came_from_no_hidden_place():
+def test_cards_taken_and_discarded_again_were_never_hidden():
     """She takes 5H and discards KS, later draws, and discards 5H: only KS came from where nobody saw."""
     hand = cards.parse("AC 2C 3C 7D 8D 9D JS QS 4H 9C")
     drawn = cards.card_id("TD")

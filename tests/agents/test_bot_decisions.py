@@ -101,7 +101,7 @@ def test_three_ranks_beyond_a_run_is_not_near_it():
     assert tonic.cards_near_runs(runs, unmelded, cards.FULL_DECK & ~runs & ~unmelded) == 0
 
 
-def test_what_the_bot_has_just_taken_is_no_discard_of_its_opponent_around_it():
+def test_card_just_taken_does_not_count_as_opponents_discard():
     """The card itself was her last discard: it gains nothing from that."""
     score = utility.discard_score(cards.card_id("8H"), mask("8H"), cards.FULL_DECK, 30, cards.card_id("8H"))
     assert score == 8

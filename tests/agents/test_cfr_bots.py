@@ -82,7 +82,7 @@ def gone(table: Table, text: str) -> Table:
     return table
 
 
-def test_a_card_is_unmeldable_if_every_meld_with_it_needs_a_card_that_is_gone():
+def test_card_is_unmeldable_if_every_meld_needs_a_discarded_card():
     # KS needs QS (with JS held, QS alone would do), or two of the other kings.
     assert "unmeldable" not in characteristics(at_discard(), "KS")
     assert "unmeldable" not in characteristics(gone(at_discard(), "QS"), "KS")  # KC KH may come

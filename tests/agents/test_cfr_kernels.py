@@ -23,7 +23,7 @@ def counts() -> np.ndarray:
 
 
 @pytest.mark.parametrize("situation", SITUATIONS.values(), ids=SITUATIONS)
-def test_a_hand_is_worth_its_points_to_the_winner_and_costs_the_loser_as_much(situation):
+def test_hand_is_zero_sum_in_points(situation):
     games = Games(1, RULES)
     games.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
     games.set_deck(0, situation.deck, situation.dealer)

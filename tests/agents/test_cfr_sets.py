@@ -393,9 +393,7 @@ def choose(probabilities: dict[str, float], share: float, purified: bool = False
         ({"KC": 0.0, "QH": 0.3, "8S": 0.0}, 0.999, False, "QH"),
     ],
 )
-def test_a_card_goes_in_proportion_to_its_probability_or_purified_the_likeliest(
-    probabilities, share, purified, chosen
-):
+def test_discards_follow_their_probabilities_or_purified_the_highest(probabilities, share, purified, chosen):
     assert choose(probabilities, share, purified) == (chosen, [1, 0])
 
 

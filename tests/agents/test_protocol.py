@@ -114,7 +114,7 @@ QUESTION = protocol.question(POSITIONS[60], 5)
         (QUESTION | {"player": 1 - QUESTION["player"]}, "does not say 'card'"),
     ],
 )
-def test_what_cannot_be_answered_gets_an_error_and_the_next_line_an_answer(line, message):
+def test_bad_question_gets_an_error_and_the_next_an_answer(line, message):
     answers = served(line, *([] if str(line).startswith(('{"', "x")) else [QUESTION]))
     assert answers[0]["type"] == "error"
     assert re.search(message, answers[0]["message"])
@@ -186,7 +186,7 @@ def answering(text):
         (answering('{"type": "error", "message": "help"}'), "answered with an error: help"),
     ],
 )
-def test_what_goes_wrong_is_said_with_the_programs_name_and_the_program_is_ended(tmp_path, body, message):
+def test_errors_name_the_program_and_end_it(tmp_path, body, message):
     command = program(tmp_path, body)
     bot = ProcessBot(command, seconds=0.3 if "sleep" in body else 30)
     with pytest.raises(ProcessBotError, match=f"^process:{command}: .*{message}"):

@@ -71,7 +71,7 @@ def test_must_draw_from_the_stock_after_two_passes():
     assert decision(table) == "draw"
 
 
-def test_discards_a_card_that_leaves_the_least_deadwood_each_with_the_same_probability():
+def test_discards_are_uniform_over_those_of_least_deadwood():
     table = Table(DULL, DREARY, upcard="7D", stock="QC").play("pass", "pass", "draw")
     found = decision(table, many_randoms())
     assert set(found) == {"KC", "QH", "QC", "JS"}, "four cards of ten points"
@@ -133,7 +133,7 @@ def test_a_pair_is_not_repeated_in_the_same_order():
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("knock_at", [10, 0])
-def test_over_many_hands_no_pair_is_repeated_and_every_choice_is_the_documented_one(knock_at):
+def test_no_pair_is_repeated_and_choices_are_as_documented(knock_at):
     bot = agents.make("simple", knock_at=knock_at)
     games = Games(150)
     games.start(games.everyone, np.full(150, 5, np.uint64), np.arange(150, dtype=np.uint64))

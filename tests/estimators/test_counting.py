@@ -26,7 +26,7 @@ def empty() -> list[np.ndarray]:
 
 @both_seats
 @pytest.mark.parametrize("turn", range(6))
-def test_a_turn_counts_each_card_of_unknown_place_and_those_that_she_holds(seat, turn):
+def test_turn_counts_each_unseen_card_and_those_held(seat, turn):
     """Before the turn the discard was of unknown place too, unless everybody had seen it: KS at the end."""
     table = table_of(seat, 4 + 2 * turn)
     found = empty()

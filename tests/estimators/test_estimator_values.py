@@ -57,17 +57,17 @@ def test_a_bucket_counts_from_the_least_number_of_observations_on(seen, counts):
     assert (ratios(50, both=(seen, 30))["both"] != 1) == counts
 
 
-def test_cards_of_neither_suit_are_one_bucket_whether_upcard_and_discard_share_a_suit():
+def test_cards_of_neither_suit_share_one_bucket():
     found = ratios(50, suited=(30, 20), unsuited=(40, 5))
     assert found["suited"] == found["unsuited"] == pytest.approx(25.5 / 45.5 / (1 / 3))
 
 
-def test_no_turn_makes_a_card_more_than_a_hundred_times_likelier_or_less_likely():
+def test_one_turn_changes_odds_at_most_a_hundredfold():
     found = ratios(50, both=(100_000, 100_000), upcard=(100_000, 0))
     assert (found["both"], found["upcard"]) == (100, 0.01)
 
 
-def test_the_letter_of_the_paper_is_the_frequency_of_the_turn_while_the_card_is_held():
+def test_paper_reading_is_the_frequency_while_the_card_is_held():
     """Of 199 turns (and 1/2 in each bucket) with a card of the rank held 29 1/2 were like this."""
     suited = {(1, 12, 11, RANK, BOTH): (60, 29), (1, 12, 11, RANK, NEITHER_SUITED): (160, 170)}
     factors = likelihoods_of_turns(made_up(suited), 50)[1, 12, 11, RANK]
@@ -78,7 +78,7 @@ def test_the_letter_of_the_paper_is_the_frequency_of_the_turn_while_the_card_is_
 
 
 @pytest.mark.parametrize(("seen", "counts"), [(49, False), (50, True)])
-def test_the_letter_of_the_paper_asks_for_observations_of_the_turn_not_of_the_card(seen, counts):
+def test_paper_reading_needs_observations_of_the_turn(seen, counts):
     """Another rank was seen often enough: then this one, never seen, counts too."""
     row = likelihoods_of_turns(made_up({(0, 3, 4, 9, UPCARD_ONLY): (seen, 1)}), 50)[0, 3, 4, RANK]
     assert ((row[[UPCARD_ONLY, DISCARD_ONLY, NEITHER_UNSUITED]] != 1) == counts).all()

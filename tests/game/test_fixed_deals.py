@@ -35,7 +35,7 @@ def test_fixed_decks_of_a_game_that_was_broken_off_are_forgotten():
     assert hands_of_a_game(used) == hands_of_a_game(fresh)
 
 
-def test_fixed_decks_of_one_game_of_a_batch_are_forgotten_when_it_alone_begins_again():
+def test_restarted_game_of_a_batch_forgets_its_fixed_decks():
     fresh, used = (GinRummyVectorEnv(2, Plain(), episode="game") for _ in range(2))
     used.reset(seed=1, options={"deck": [KNOCK.deck, GIN.deck, KNOCK.deck]})
     fresh.reset(seed=8)

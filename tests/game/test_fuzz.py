@@ -9,7 +9,7 @@ pytestmark = pytest.mark.compiled
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_odd_arguments_are_refused_with_a_typed_error_and_without_a_change(seed):
+def test_odd_arguments_raise_typed_errors_and_change_nothing(seed):
     fuzzer = Fuzzer(seed)
     fuzzer.run(1000)
     assert sum(fuzzer.made.values()) > 1000

@@ -184,7 +184,7 @@ def test_a_new_hand_tells_nothing_of_the_last():
     assert games.state["private"]["num_stock_draws"].tolist() == [[0, 0]]
 
 
-def test_fixed_decks_are_dealt_hand_by_hand_in_one_game_and_then_the_seed_goes_on():
+def test_fixed_decks_are_dealt_in_order_then_the_seed_continues():
     """Each hand is void after one turn: the same dealer deals again."""
     games, unfixed = (started(2, episode="game", rules=Rules(max_turns=1)) for _ in range(2))
     decks = [np.array(deck_of(THREE_RUNS, LOOSE, upcard, "2D")) for upcard in ("KC", "QC", "JC")]

@@ -24,7 +24,7 @@ MELDS = [
 
 
 @pytest.mark.parametrize("text", ["", "AC", "KC AH", "QC KC", "AD 2D", "9S TS KS AD", "5C 5D 5H 7C 8C"])
-def test_completions_are_the_cards_that_make_a_meld_with_two_cards_of_the_hand(text):
+def test_completions_meld_with_two_cards_of_the_hand(text):
     hand = mask(text)
     expected = 0
     for meld in MELDS:
@@ -74,7 +74,7 @@ def test_neighbours_of_a_card_end_at_ace_and_king():
 
 
 @pytest.mark.parametrize("needed", [1, 2])
-def test_partners_are_the_cards_that_form_a_pair_which_enough_cards_complete(needed):
+def test_partners_form_pairs_with_enough_completions(needed):
     rng = np.random.default_rng(4)
     for card in [*range(52), *range(52)]:
         others = cards.mask_of(rng.choice(52, size=24, replace=False).tolist()) & ~(1 << card)

@@ -147,7 +147,7 @@ def test_ninety_nine_is_not_enough_and_one_hundred_is():
 
 
 @pytest.mark.parametrize(("reward", "paid"), [("win", 1.0), ("points", 0.27)])
-def test_reaching_one_hundred_in_the_hand_in_which_the_other_is_at_ninety_nine(reward, paid):
+def test_reaching_100_while_the_other_has_99(reward, paid):
     table = Table(DULL, DREARY, upcard="7D", episode="game", reward=reward)
     table.public["scores"] = (98, 99)
     gin_hand(table)

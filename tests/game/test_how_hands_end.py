@@ -107,7 +107,7 @@ def test_games_of_one_batch_end_each_in_its_own_way():
     assert last["return"] == -1
 
 
-def test_an_illegal_first_action_of_a_later_episode_tells_nothing_of_the_hand_before():
+def test_illegal_first_action_reveals_nothing_of_the_last_hand():
     situation = SITUATIONS["gin by 0"]  # the learner begins: nobody has acted when she is asked
     options = {"deck": situation.deck, "dealer": situation.dealer}
     single = GinRummyEnv(Plain(), RULES, illegal_action="lose")

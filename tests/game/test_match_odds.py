@@ -26,7 +26,7 @@ def test_chances_by_hand():
     assert chances[99, 100] == 0
 
 
-def test_every_size_of_hand_counts_as_often_as_it_came_and_void_hands_not_at_all():
+def test_hands_count_by_frequency_and_void_hands_do_not():
     # From 70 to 70 a hand of 30 wins; after one of 10 it is 80 to 70: lost if the next is a lost 30.
     hands = paying(points_10=1, points_30=1)
     chances = chances_to_win(hands, 100)

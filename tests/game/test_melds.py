@@ -189,7 +189,7 @@ def test_eleven_cards_can_all_be_melded():
     assert sorted(map(len, melds.best_melds(hand))) == [3, 4, 4]
 
 
-def test_among_equal_arrangements_the_knocker_lays_the_one_with_fewest_lay_offs():
+def test_knocker_lays_the_arrangement_with_fewest_lay_offs():
     # Three sets (the fourth 4, 5 and 6 could be laid off) or three runs (of which all the other cards of
     # three suits could be laid off in chains): nine cards melded either way.
     hand = cards.parse("4C 4H 4S 5C 5H 5S 6C 6H 6S AD")
@@ -226,14 +226,14 @@ def test_lay_offs_made_by_hand(table, hand, left):
     assert brute_force.best_defence([frozenset(ids_of(meld)) for meld in table], frozenset(ids(hand))) == left
 
 
-def test_a_lay_off_that_is_only_possible_by_breaking_an_own_meld_and_is_better():
+def test_better_lay_off_that_breaks_an_own_meld():
     table = [["7C", "7H", "7S"]]
     hand = cards.parse("5C 5H 5D 6D 7D")
     assert melds.deadwood(hand) == 10  # the run, and 5C 5H are left
     assert melds.layoff(table, hand) == 6  # 7D on the sevens, the three fives, and 6D is left
 
 
-def test_a_lay_off_that_is_only_possible_by_breaking_an_own_meld_and_is_worse():
+def test_worse_lay_off_that_breaks_an_own_meld():
     table = [["2D", "3D", "4D"]]
     assert melds.layoff(table, cards.parse("5C 5D 5S 6D")) == 6  # 5D and 6D would go, but 5C 5S stay
 
@@ -283,7 +283,7 @@ def test_results_are_plain_python_numbers():
 # --- Runs end at the king, and the last of ties -------------------------------------------------------------
 
 
-def test_a_run_to_the_king_and_one_from_the_ace_of_the_next_suit_are_two_melds():
+def test_runs_do_not_continue_into_the_next_suit():
     """Their cards are neighbours as numbers."""
     for low, high in ("CH", "HS", "SD"):
         runs = [[f"J{low}", f"Q{low}", f"K{low}"], [f"A{high}", f"2{high}", f"3{high}"]]
@@ -293,7 +293,7 @@ def test_a_run_to_the_king_and_one_from_the_ace_of_the_next_suit_are_two_melds()
             melds.layoff([[*runs[0], *runs[1]]], cards.parse("7D"))
 
 
-def test_of_equal_arrangements_that_one_is_laid_onto_which_less_can_be_laid_off_sets_included():
+def test_fewest_lay_offs_count_sets_too():
     """39 points either way: onto TH TS TD, JC QC KC only TC goes, onto TH TS TD, QC QS QD two cards."""
     hand = "9C JC QC KC TH KH TS QS TD QD"
     assert melds.best_melds(cards.parse(hand)) == [["TH", "TS", "TD"], ["JC", "QC", "KC"]]

@@ -277,7 +277,7 @@ def test_a_used_slot_starts_afresh():
     assert used.rewards[1] == fresh.rewards[0]
 
 
-def test_hands_of_a_game_are_dealt_from_different_decks_and_both_players_deal():
+def test_hands_of_a_game_have_different_decks_and_dealers():
     games = Games(400)
     games.start(games.everyone, np.arange(400, dtype=np.uint64), np.zeros(400, np.uint64))
     dealers = games.state["public"]["dealer"]

@@ -80,7 +80,7 @@ def test_drawing_without_a_mode_is_a_warning(make):
         assert env.render() is None
 
 
-def test_all_estimators_are_compared_by_default_the_ensemble_in_its_three_kinds():
+def test_all_estimators_are_compared_by_default():
     names = every_estimator()
     assert {"uniform", "omniscient", "bayes"} <= set(names)
     assert "ensemble" not in names

@@ -73,7 +73,7 @@ def test_the_third_turn_after_two_passes_offers_no_upcard():
     assert table.legal == {"take", "draw"}
 
 
-def test_without_the_opening_offer_the_non_dealer_starts_with_an_ordinary_turn():
+def test_without_opening_offer_the_non_dealer_takes_a_turn():
     table = dull_table(rules=Rules(opening_offer=False))
     assert (table.phase, table.public["to_move"], table.legal) == ("draw", 0, {"take", "draw"})
     with pytest.raises(IllegalActionError, match="pass"):

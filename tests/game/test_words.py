@@ -149,7 +149,7 @@ def test_the_environment_in_words_is_the_environment_in_numbers():
     assert said.splitlines()[-1].startswith("The hand is over: ")
 
 
-def test_an_answer_that_cannot_be_played_changes_nothing_until_patience_is_over():
+def test_illegal_answers_change_nothing_until_patience_ends():
     env = TextGinRummy("random", patience=2)
     _, first = env.reset(seed=3)
     before = env.game.seat.games.state.copy()

@@ -77,7 +77,7 @@ def test_the_candidates_of_one_player_are_those_of_her_view():
 
 
 @pytest.mark.compiled
-def test_games_and_views_write_the_same_candidates_and_offer_exactly_the_legal_actions():
+def test_games_and_views_offer_exactly_the_legal_candidates():
     games = played("simple").games()
     rows, actions, table = games.candidates(games.everyone)
     view = games.views(games.everyone)
@@ -90,7 +90,7 @@ def test_games_and_views_write_the_same_candidates_and_offer_exactly_the_legal_a
 
 
 @pytest.mark.compiled
-def test_candidates_are_written_into_the_arrays_of_the_caller_whatever_was_there_before():
+def test_candidates_overwrite_the_callers_arrays():
     games = played("simple").games()
     expected = games.candidates(games.everyone)
     arrays = [np.full_like(array, 7) for array in expected]

@@ -36,7 +36,7 @@ def test_at_every_act_of_a_hand_it_says_what_the_observer_sees(dealer):
                 assert table.games.compact_observations(ONE_GAME).tobytes() == record.tobytes()
 
 
-def test_records_of_other_games_and_players_stay_apart_and_a_damaged_one_is_named():
+def test_batched_records_stay_apart_and_errors_name_one():
     games = Games(3)
     games.start(games.everyone, np.full(3, 4, np.uint64), np.arange(3, dtype=np.uint64))
     some = np.array([2, 0])

@@ -139,7 +139,7 @@ def test_the_observation_stays_within_minus_one_and_one(name):
 
 
 @every_policy
-def test_the_estimate_is_a_probability_for_each_card_and_adds_up_to_the_opponents_hand(name):
+def test_estimates_are_probabilities_that_add_up_to_the_hand(name):
     play = played(name)
     games = play.games()
     for player in range(2):

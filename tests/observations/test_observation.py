@@ -90,7 +90,7 @@ def test_an_unknown_part_is_an_error_that_lists_the_parts():
 # --- The uniform estimate -----------------------------------------------------------------------------
 
 
-def test_the_uniform_estimate_shares_the_opponents_hand_over_the_unseen_cards():
+def test_uniform_estimate_spreads_the_hand_over_unseen_cards():
     table = Table(HAND_0, HAND_1, upcard="7D", stock="2C 2D")
     for player, hand in enumerate((HAND_0, HAND_1)):
         seen = {*hand.split(), "7D"}

@@ -76,7 +76,7 @@ def test_fewer_games_never_make_a_claim_agree_or_differ():
         assert verdicts[-1] == "undecided"
 
 
-def test_the_error_of_the_published_figure_widens_the_interval_by_square_and_add():
+def test_published_error_widens_the_interval_in_quadrature():
     exact, uncertain = figure(70), figure(70, error=1.2)
     assert exact.verdict(70.0, (69.1, 70.1)) == "agrees"
     assert uncertain.verdict(70.0, (69.2, 70.1)) == "agrees"  # 70 - 1.44, hypot(0.8, 1.2)

@@ -42,7 +42,7 @@ def test_the_filter_of_runs_is_for_the_first_two_turns():
     assert discards(later(table, 2), ("runs",)) == {"8C"}
 
 
-def test_a_filter_that_leaves_nothing_is_skipped_if_they_are_asked_one_by_one():
+def test_filter_that_leaves_nothing_is_skipped_in_sequence():
     """Every loose card is in a pair: in concert all count, one by one the filter of runs still keeps 8C."""
     table = holding("4C 5C 6C 8C 8H 7H 7D 3S 3D 2S", "2H", "QH")
     assert discards(table, ("pairs", "runs")) == {"8C", "8H"}

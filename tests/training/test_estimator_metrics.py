@@ -204,7 +204,7 @@ class Peeking:
 
 
 @pytest.mark.compiled
-def test_whoever_needs_the_hands_is_given_them_by_environments_and_refused_by_bots():
+def test_environments_provide_hands_that_bots_refuse():
     env = gymnasium.make("gin_env/GinRummy-v0", estimator=Peeking())
     observation, _ = env.reset(seed=1)
     hand = env.unwrapped.seat.games.state["private"]["hand"][0, 1]
@@ -215,7 +215,7 @@ def test_whoever_needs_the_hands_is_given_them_by_environments_and_refused_by_bo
         agents.make("safe-discard", estimator=Peeking())
 
 
-def test_the_drift_area_as_printed_rewards_what_lies_beyond_the_eleventh_place():
+def test_printed_drift_area_rewards_places_beyond_the_eleventh():
     """Nine cards are found, the tenth comes last of all: 42 places late, weighed 11 - 10 or 11 - 52."""
     estimate = np.linspace(0.5, 0.4, 52, dtype=np.float32)
     estimate[held() == 1] = 0.9

@@ -38,7 +38,7 @@ def block(searcher: SearchBot, gain: float, seed: int = 1) -> Searched:
     return Searched(states[kept], tried, np.tile([0, gain], (len(kept), 1)), np.zeros(tried.shape))
 
 
-def test_search_chooses_what_is_surely_better_and_never_what_was_not_tried():
+def test_search_chooses_tried_actions_that_are_surely_better():
     tried = np.array([[5, 7, NO_ACTION], [5, 7, 8], [5, 7, 8], [5, NO_ACTION, NO_ACTION]])
     gains = np.array([[0, -0.1, 0], [0, 0.1, 0.2], [0, 0.1, 0.2], [0, 0, 0]])
     errors = np.array([[0, 0, 0], [0, 0.01, 0.15], [0, 0.1, 0.15], [0, 0, 0]])
@@ -68,7 +68,7 @@ def test_a_lesson_is_learned_in_the_direction_of_the_gains(searcher, lesson, mon
         assert changed > 0.1 if gain > 0 else changed < 0.01
 
 
-def test_the_policy_itself_is_not_changed_and_the_same_lesson_teaches_the_same(searcher):
+def test_lesson_is_reproducible_and_leaves_the_policy(searcher):
     lessons = [block(searcher, 0.1)]
     before = {name: value.clone() for name, value in searcher.policy.network.state_dict().items()}
     first, second = (teach(searcher, lessons, GAINS, 0.01).network.state_dict() for _ in range(2))
@@ -90,7 +90,7 @@ def test_a_block_follows_from_its_seed(searcher):
     assert (first.gains[first.tried == NO_ACTION] == 0).all()
 
 
-def test_true_gains_are_those_of_the_tried_actions_and_certain_where_nothing_is_left_to_chance(searcher):
+def test_true_gains_are_exact_without_chance(searcher):
     """A knock ends the hand: between two knocks the orders of the stock make no difference."""
     states = positions(searcher.policy, searcher.policy, 400, 5, share=0.3)
     searched = Searched(states, np.full((len(states), 3), NO_ACTION), *np.zeros((2, len(states), 3)))

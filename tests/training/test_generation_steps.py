@@ -136,7 +136,7 @@ def some_rows(views: np.ndarray, discarding: bool) -> tuple[np.ndarray, None]:
     return np.broadcast_to(row, (len(views), *row.shape)).copy(), None
 
 
-def test_a_fit_goes_over_all_but_the_held_out_positions_in_each_epoch_and_learns(monkeypatch):
+def test_each_epoch_fits_all_but_the_held_out_positions(monkeypatch):
     monkeypatch.setattr(fit, "candidate_rows", some_rows)
     torch.manual_seed(1)
     network = GenerationNetwork(8, 4)
@@ -377,7 +377,7 @@ def test_a_bot_plays_the_possible_candidate_of_highest_value(knock, best):
         assert chosen == offered[np.unravel_index(possible.argmax(), possible.shape)]
 
 
-def test_what_float32_cannot_tell_apart_is_decided_in_float64_the_first_of_equals():
+def test_ties_in_float32_are_decided_in_float64():
     play = played("simple")
     view = play.games().views(np.flatnonzero(candidates.are_discarding(play.states))[:5])
     _, actions = candidates.candidate_rows(view.records, True)

@@ -46,7 +46,7 @@ def small_network(seed: int = 0) -> GenerationNetwork:
 
 
 @pytest.mark.compiled
-def test_meld_completions_are_the_cards_that_make_a_meld_with_two_cards_of_the_hand():
+def test_meld_completions_meld_with_two_cards_of_the_hand():
     random = np.random.default_rng(3)
     for _ in range(60):
         hand = cards.mask_of(random.choice(52, size=10, replace=False).tolist())
@@ -67,7 +67,7 @@ def row_of(hand: str, unseen: str, least: int = 0) -> np.ndarray:
     return row
 
 
-def test_a_hand_is_described_by_what_it_is_and_what_the_next_card_makes_of_it():
+def test_hand_features_describe_it_and_its_next_draw():
     # 5D 6D 7D | 9C 9H 9S | KH QH 2S 3C: deadwood 25, kings and queens loose.
     row = row_of("5D 6D 7D 9C 9H 9S KH QH 2S 3C", "JH 8D 4C AC", least=20)
     assert row[0] == pytest.approx(25 / 50)
@@ -90,7 +90,7 @@ def test_a_hand_that_is_one_card_from_gin():
     assert row[6] == pytest.approx(1 / 6), "4H, and the ace goes; a third ace only replaces the run"
 
 
-def test_rows_for_discarding_offer_each_card_that_may_go_and_the_knocks_that_are_legal():
+def test_discarding_rows_offer_the_legal_discards_and_knocks():
     table = Table("5D 6D 7D 9C 9H 9S AH 2H 3H KS", "2C 3D 4C 6C 7H 8H TD JD QC KC", "KD", dealer=1)
     table.play("take")
     view = table.games.views(np.array([0]))
@@ -280,7 +280,7 @@ def test_a_run_leaves_a_history_and_networks(whole_run):
 
 
 @pytest.mark.long
-def test_a_resumed_run_gives_the_same_networks_whatever_the_number_of_workers(whole_run, tmp_path):
+def test_resumed_run_is_equal_for_any_number_of_workers(whole_run, tmp_path):
     folder, history = whole_run
     resumed = tmp_path / "resumed"
     list(loop.run(resumed, 1, TINY, workers=2))

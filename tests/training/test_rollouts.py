@@ -76,7 +76,7 @@ def test_opponents_are_drawn_by_their_weights(weights):
         assert stats.binomtest(met[0], 100, weights[0] / sum(weights)).pvalue > 0.001
 
 
-def test_parts_and_seeds_play_deals_of_their_own_and_the_learner_sits_on_both_sides():
+def test_shards_and_seeds_play_own_deals_from_both_seats():
     dealt = {}
     for seed, part in ((1, 0), (1, 1), (1, 2), (2, 0)):
         learner, opponent = Asked(), Asked()
@@ -107,7 +107,7 @@ def test_positions_are_stopped_at_by_their_share_and_there_may_be_none():
 
 
 @pytest.mark.parametrize(("best", "others"), [(1, 0), (2, 1), (3, 2), (0, 2), (8, 0), (2, 9)])
-def test_the_candidates_of_highest_value_are_tried_and_some_others_never_impossible_ones(best, others):
+def test_best_and_some_other_possible_candidates_are_tried(best, others):
     rng = np.random.default_rng(0)
     values = rng.permuted(np.tile(np.arange(8, dtype=np.float32), (200, 1)), axis=1)
     actions = np.where(rng.random((200, 8)) < 0.7, 5, rollouts.NO_ACTION)

@@ -112,7 +112,7 @@ def test_a_saved_game_goes_on_as_it_would_have(tmp_path, acts):
     assert again.ended.hands == game.ended.hands
 
 
-def test_a_game_saved_after_the_deal_of_the_next_hand_does_not_show_the_last_one(tmp_path):
+def test_game_saved_after_a_deal_does_not_show_the_last_hand(tmp_path):
     game = play_plainly(HumanGame("simple", SEED))
     game.next_hand()
     game.save(tmp_path / "game.json")
@@ -130,7 +130,7 @@ def test_the_kept_file_is_a_record_of_what_has_been_played(tmp_path):
     assert [hand.outcome for hand in game.record().hands] == [kept.hands[-1].outcome, "undecided"]
 
 
-def test_a_game_against_a_bot_object_is_gone_on_with_by_its_name_or_another_bot(tmp_path):
+def test_game_against_an_object_resumes_by_name_or_other_bot(tmp_path):
     game = play_plainly(HumanGame(agents.make("simple"), SEED), 4)
     game.save(tmp_path / "game.json")
     assert HumanGame.load(tmp_path / "game.json").opponent == game.opponent

@@ -161,7 +161,7 @@ def test_without_a_terminal_the_command_says_so(tmp_path):
     assert "needs a terminal" in str(done.exception)
 
 
-def test_without_textual_the_command_says_what_to_install_and_the_package_is_imported():
+def test_without_textual_the_command_names_the_extra():
     program = (
         "import sys\n"
         "sys.modules['textual'] = None\n"

@@ -224,7 +224,7 @@ def test_every_card_looks_different_and_every_suit_without_colours_too(width):
 
 
 @pytest.mark.parametrize("width", [480, 960])
-def test_the_picture_shows_the_cards_of_each_hand_in_its_melds_and_the_upcard_on_top(width):
+def test_picture_shows_melds_and_the_upcard(width):
     from gin_env.ui import picture
 
     game = table().play("take", "KD").games.state[0]

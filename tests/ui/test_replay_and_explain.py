@@ -89,7 +89,7 @@ def test_only_one_position_of_who_is_to_move_is_explained():
         choices(told("2D", "pass"))
 
 
-def test_the_table_puts_the_best_first_by_values_and_without_them_by_deadwood():
+def test_table_sorts_by_value_or_else_by_deadwood():
     found = choices(told("2D"), "uniform")
     values = np.full(107, np.nan)
     values[action("take")], values[action("pass")] = -3.25, 10
@@ -193,7 +193,7 @@ def bot_of(name: str) -> Agent:
     return agents.make(name)
 
 
-def test_generations_values_are_of_legal_actions_and_highest_where_it_plays(steps):
+def test_generation_plays_the_legal_action_of_highest_value(steps):
     bot = bot_of("generation")
     view = records.views_of(steps)
     values = opinions.action_values(bot, view)
@@ -209,7 +209,7 @@ def test_generations_values_are_of_legal_actions_and_highest_where_it_plays(step
     assert not np.isfinite(impatient[may_knock, :52]).any()
 
 
-def test_the_policys_chances_are_of_legal_actions_and_highest_where_it_plays(steps):
+def test_policy_plays_the_legal_action_of_highest_chance(steps):
     bot = bot_of("policy")
     view = records.views_of(steps)
     chances = opinions.action_chances(bot, view)

@@ -481,7 +481,7 @@ def test_without_a_terminal_the_text_is_printed_and_a_line_says_why(file, game, 
     assert said.stderr == "plain text: the screen needs a terminal for input and output\n"
 
 
-def test_without_textual_the_text_is_printed_and_a_line_says_what_to_install(file, game, monkeypatch):
+def test_without_textual_text_is_printed_and_the_extra_named(file, game, monkeypatch):
     monkeypatch.setitem(sys.modules, "textual", None)
     monkeypatch.setitem(os.environ, "TEXTUAL_DRIVER", "any")
     said = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none"])

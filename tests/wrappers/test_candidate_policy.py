@@ -80,7 +80,7 @@ def tensors(observations) -> list[torch.Tensor]:
 # --- One network --------------------------------------------------------------------------------------------
 
 
-def test_sb3_and_torch_have_the_same_logits_and_values_from_the_same_weights(model, observations, tmp_path):
+def test_sb3_and_torch_agree_on_logits_and_values(model, observations, tmp_path):
     save_policy(model, tmp_path / "policy.safetensors")
     network, _, _ = load_candidate_policy(tmp_path / "policy.safetensors")
     policy = model.policy
@@ -195,7 +195,7 @@ def test_a_snapshot_is_frozen_and_may_sit_opposite():
 
 
 @pytest.mark.parametrize("episode", ["hand", "game"])
-def test_rules_and_kind_of_episode_are_remembered_and_after_hands_no_scores_are_seen(episode, tmp_path):
+def test_rules_and_episode_are_kept_and_hands_show_no_scores(episode, tmp_path):
     rules = Rules(knock_limit=7)
     env = GinRummyVecEnv(8, "simple", rules, episode, seed=1, candidates=True)
     model = new_model(env)

@@ -54,7 +54,7 @@ FACES = {
 
 
 @pytest.mark.parametrize("face", FACES)
-def test_a_model_trained_on_gymnasium_make_is_a_bot_that_decides_as_it_predicts(face, tmp_path):
+def test_model_trained_on_gymnasium_make_is_a_bot(face, tmp_path):
     policy, make = FACES[face]
     env = make()
     model = MaskablePPO(policy, env, n_steps=8, batch_size=8, seed=1, policy_kwargs={"net_arch": [8]})
@@ -84,7 +84,7 @@ def test_a_card_policy_predicts_in_the_environments_it_was_not_trained_in(flat):
     assert mask[int(alone)]
 
 
-def test_a_policy_on_everything_that_candidates_show_is_refused_with_what_to_take():
+def test_policy_on_all_candidate_entries_is_refused():
     model = MaskablePPO("MultiInputPolicy", GinRummyVecEnv(2, candidates=True), n_steps=8, batch_size=8)
     model.gin_env = model.env.describe_training()
     with pytest.raises(ValueError, match=r"reads .*candidate_rows.*CandidatePolicyBot\.snapshot"):
@@ -114,7 +114,7 @@ def test_renamed_entries_are_those_of_the_environment_inside():
             break
 
 
-def test_a_renamed_aec_environment_keeps_candidates_and_the_type_of_its_mask():
+def test_renamed_aec_environment_keeps_candidates_and_mask_type():
     env = rename_entries(gin_rummy_v0.raw_env(candidates=True), observation="observations")
     env.reset(seed=2)
     seen = env.last()[0]

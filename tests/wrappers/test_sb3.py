@@ -167,7 +167,7 @@ def test_a_policy_trained_on_hands_does_not_see_scores(saved):
     assert (seen[0] == seen[1]).all()
 
 
-def test_sampling_follows_the_probabilities_and_never_takes_impossible_actions():
+def test_sampling_follows_probabilities_of_legal_actions():
     chances = np.tile(np.array([0.0, 0.25, 0.0, 0.75, 0.0], np.float32), (40_000, 1))
     random = np.random.default_rng(0).integers(0, 2**64, 40_000, np.uint64)
     random[:2] = 0, 2**64 - 1
