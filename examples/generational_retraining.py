@@ -29,7 +29,7 @@ from tqdm import tqdm
 from gin_env.support.exits import one_line_errors
 from gin_env.support.plots import new_figure, origin_line, save_figure, sign_figure
 from gin_env.support.workers import Workers
-from gin_env.training.generations.loop import PREVIOUS, Generation, Settings, champion, read_history, run
+from gin_env.training.generations.loop import PREVIOUS, Generation, LoopSettings, champion, read_history, run
 
 
 @dataclass
@@ -44,14 +44,14 @@ class Options:
     """Processes that play, "all": one for each core. The result does not depend on it."""
     ray: str | None = None
     """Play on the Ray cluster at this address, "auto": the one of this machine (docs/scale.md)."""
-    settings: Settings = field(default_factory=Settings)
+    settings: LoopSettings = field(default_factory=LoopSettings)
     """What a new run does."""
 
 
 def main(options: Options) -> None:
     """Run, print and draw."""
     fresh = not (options.folder / "settings.json").is_file()
-    if not fresh and options.settings != Settings():
+    if not fresh and options.settings != LoopSettings():
         sys.exit(
             f"{options.folder} holds a run already; give another --folder, or resume it without --settings"
         )

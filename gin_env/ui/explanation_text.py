@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from gin_env.game.actions import describe
-from gin_env.ui.explanations import Choice
+from gin_env.ui.explanations import RankedChoice
 
 NONE = "-"
 WIDTH = 100
@@ -24,7 +24,7 @@ LEGEND = {
 
 
 def explanation(
-    choices: Sequence[Choice], values: Mapping[str, np.ndarray], chances: Mapping[str, np.ndarray]
+    choices: Sequence[RankedChoice], values: Mapping[str, np.ndarray], chances: Mapping[str, np.ndarray]
 ) -> str:
     """The table: a line for each action, the best first.
 
@@ -37,7 +37,7 @@ def explanation(
     """
     ranking = next(iter(values.values()), None)
 
-    def order(choice: Choice) -> tuple[float, int, int]:
+    def order(choice: RankedChoice) -> tuple[float, int, int]:
         worth = np.nan if ranking is None else ranking[choice.action]
         deadwood = 999 if choice.deadwood is None else choice.deadwood
         return (np.inf if np.isnan(worth) else -float(worth), deadwood, choice.action)

@@ -20,7 +20,7 @@ from gin_env.observations.views import PlayerView
 
 
 @dataclass(frozen=True)
-class Choice:
+class RankedChoice:
     """One legal action. What does not apply is None: a knock leaves no next card to hope for."""
 
     action: int
@@ -40,7 +40,7 @@ class Choice:
     (`gin_env.estimators.risk`)."""
 
 
-def choices(view: PlayerView, estimator: str | Estimator | None = None) -> list[Choice]:
+def choices(view: PlayerView, estimator: str | Estimator | None = None) -> list[RankedChoice]:
     """Every legal action of one player who is to move; with an estimator, its `risk` too.
 
     Raises ValueError unless there is one view, of a player to move.
@@ -55,9 +55,9 @@ def choices(view: PlayerView, estimator: str | Estimator | None = None) -> list[
         risks = discard_risks(resolve(estimator).estimate(view))[0]
     public = view.records["public"][0]
     if public["phase"] == STOCK_ONLY:
-        return [Choice(DRAW_STOCK)]
+        return [RankedChoice(DRAW_STOCK)]
     rows, actions, _ = view.candidates()
-    found: list[Choice] = []
+    found: list[RankedChoice] = []
     for row, (plain, knock) in zip(rows[0], actions[0].tolist(), strict=True):
         if plain == NO_ACTION:
             continue
@@ -65,7 +65,7 @@ def choices(view: PlayerView, estimator: str | Estimator | None = None) -> list[
         takes = plain == DRAW_UPCARD  # so the opponent gets nothing yet
         danger = _whole(row, "sets_for_opponent", 3) + _whole(row, "runs_for_opponent", 3)
         found.append(
-            Choice(
+            RankedChoice(
                 plain,
                 deadwood=_whole(row, "deadwood", 50),
                 outs=_whole(row, "outs", 12),
@@ -76,7 +76,7 @@ def choices(view: PlayerView, estimator: str | Estimator | None = None) -> list[
             )
         )
         if knock != NO_ACTION:
-            found.append(Choice(knock, found[-1].deadwood))
+            found.append(RankedChoice(knock, found[-1].deadwood))
     return found
 
 

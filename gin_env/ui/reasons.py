@@ -5,7 +5,7 @@ from __future__ import annotations
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.game.melds import deadwood
 from gin_env.observations.views import PlayerView
-from gin_env.ui.explanations import Choice, choices
+from gin_env.ui.explanations import RankedChoice, choices
 
 
 def reasons(view: PlayerView, action: int) -> list[str]:
@@ -24,7 +24,7 @@ def reasons(view: PlayerView, action: int) -> list[str]:
     return _about_discard(options, action)
 
 
-def _about_draw(options: dict[int, Choice], action: int, now: int) -> list[str]:
+def _about_draw(options: dict[int, RankedChoice], action: int, now: int) -> list[str]:
     if DRAW_UPCARD not in options:
         return ["After two passes the stock is the only choice."]
     left = options[DRAW_UPCARD].deadwood
@@ -38,13 +38,13 @@ def _about_draw(options: dict[int, Choice], action: int, now: int) -> list[str]:
     return [f"The upcard would leave {change} ({left} after the best discard, {now} now)."]
 
 
-def _about_knock(choice: Choice, limit: int) -> list[str]:
+def _about_knock(choice: RankedChoice, limit: int) -> list[str]:
     if choice.deadwood == 0:
         return ["Every card is in a meld: that is gin, and the opponent cannot lay off."]
     return [f"You keep {choice.deadwood} deadwood; a knock needs {limit} or less."]
 
 
-def _about_discard(options: dict[int, Choice], action: int) -> list[str]:
+def _about_discard(options: dict[int, RankedChoice], action: int) -> list[str]:
     chosen = options[action]
     discards = [choice for number, choice in options.items() if number < KNOCK]
     sentences = []

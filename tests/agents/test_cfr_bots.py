@@ -19,7 +19,7 @@ from gin_env.agents.cfr.strategy import decide
 from gin_env.agents.cfr.table import StrategyTable, packaged_table
 from gin_env.support.array_files import ArrayFileError
 from gin_env.training.cfr import trainer as cfr_training
-from gin_env.training.cfr.trainer import Settings, Trainer
+from gin_env.training.cfr.trainer import CFRSettings, CFRTrainer
 
 ABSTRACTIONS = list(cfr_sets.KINDS)
 PACKAGED = ["paper", "plus"]
@@ -215,30 +215,30 @@ def test_a_stage_that_was_never_visited_leaves_the_decision_to_the_other():
 @pytest.mark.long
 @pytest.mark.parametrize("abstraction", ABSTRACTIONS)
 def test_training_is_deterministic_and_resumes_exactly(abstraction, tmp_path):
-    whole = Trainer(Settings(abstraction, seed=3))
+    whole = CFRTrainer(CFRSettings(abstraction, seed=3))
     whole.run(60)
-    part = Trainer(Settings(abstraction, seed=3))
+    part = CFRTrainer(CFRSettings(abstraction, seed=3))
     part.run(25)
     part.save(tmp_path / "checkpoint.npz")
-    resumed = Trainer.resume(tmp_path / "checkpoint.npz")
+    resumed = CFRTrainer.resume(tmp_path / "checkpoint.npz")
     assert (resumed.iterations, resumed.settings) == (25, part.settings)
     resumed.run(35)
     for name in ("regrets", "sums"):
         assert np.array_equal(getattr(whole, name), getattr(resumed, name))
     assert (whole.regrets >= 0).all()
-    other = Trainer(Settings(abstraction, seed=4))
+    other = CFRTrainer(CFRSettings(abstraction, seed=4))
     other.run(60)
     assert not np.array_equal(whole.sums, other.sums)
 
 
 def test_settings_are_checked():
     with pytest.raises(ValueError, match="abstraction = 'papers': choose from paper"):
-        Settings("papers")
+        CFRSettings("papers")
     with pytest.raises(ValueError, match="candidates = 'most': choose from least"):
-        Settings(candidates="most")
+        CFRSettings(candidates="most")
     with pytest.raises(ValueError, match="exploration = 2 is out of range"):
-        Settings(exploration=2)
-    assert Settings("plus").candidates == "near"
+        CFRSettings(exploration=2)
+    assert CFRSettings("plus").candidates == "near"
 
 
 @pytest.mark.long
@@ -267,7 +267,7 @@ def test_the_command_line_trains_and_resumes(tmp_path):
     assert not (tmp_path / "none.npz").exists()
     (tmp_path / "checkpoint.npz").write_bytes(b"PK not a checkpoint")
     with pytest.raises(ArrayFileError, match="no checkpoint, or is damaged"):
-        Trainer.resume(tmp_path / "checkpoint.npz")
+        CFRTrainer.resume(tmp_path / "checkpoint.npz")
 
 
 # --- Tables -------------------------------------------------------------------------------------------

@@ -50,8 +50,8 @@ KNOWN_WORDS: dict[str, int] = {
 }
 """Folder -> how many turns of phrase are left in it; the numbers may only become smaller."""
 
-KNOWN_CLASSES = {"raw_env", "Claim", "Settings", "Trainer", "Trained", "Choice"}
-"""Public class names that occur twice; only `raw_env`, which is PettingZoo's name, may stay."""
+KNOWN_CLASSES = {"raw_env"}
+"""Public class names that occur twice: PettingZoo's name of every environment."""
 
 
 def tracked(*patterns: str) -> list[str]:

@@ -20,7 +20,7 @@ from gin_env.estimators import ensemble, frequencies
 from gin_env.estimators.frequencies import Frequencies
 from gin_env.support import array_files
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
-from gin_env.training.cfr.trainer import CHECKPOINT, Settings, Trainer
+from gin_env.training.cfr.trainer import CHECKPOINT, CFRSettings, CFRTrainer
 from gin_env.training.generations import experience
 from gin_env.training.generations.experience import load_experiences
 from gin_env.training.hand_strength import data_sets
@@ -38,7 +38,7 @@ READERS = {
     "table of frequencies": (frequencies.FORMAT, Frequencies.load),
     "ensemble table": (ensemble.FORMAT, ensemble.load_table),
     "strategy table": (strategy_table.FORMAT, StrategyTable.load),
-    "checkpoint": (CHECKPOINT, Trainer.resume),
+    "checkpoint": (CHECKPOINT, CFRTrainer.resume),
     "data set": (data_sets.FORMAT, DataSet.load),
     "experience": (experience.FORMAT, load_experiences),
 }
@@ -175,13 +175,13 @@ def test_an_ensemble_table_chooses_among_what_there_is(tmp_path):
 
 def test_a_checkpoint_of_impossible_settings_is_refused(tmp_path):
     path = tmp_path / "checkpoint.npz"
-    trainer = Trainer(Settings("plus"))
+    trainer = CFRTrainer(CFRSettings("plus"))
     trainer.save(path)
     arrays, metadata = CHECKPOINT.read(path)
     for wrong in ({"abstraction": "cards"}, {"seed": -1}, {"exploration": 2.0}, {"abstraction": "paper"}):
         CHECKPOINT.write(path, arrays, metadata | wrong)
         with pytest.raises(ArrayFileError, match=r"checkpoint\.npz is a checkpoint of"):
-            Trainer.resume(path)
+            CFRTrainer.resume(path)
 
 
 def test_irregular_and_too_large_files_are_refused_unread(tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 from gin_env.agents.cfr.abstractions import CANDIDATES, KINDS, number_of_sets
 from gin_env.support.array_files import ArrayFileError
 from gin_env.training.cfr import trainer
-from gin_env.training.cfr.trainer import Settings, Trainer, train_table
+from gin_env.training.cfr.trainer import CFRSettings, CFRTrainer, train_table
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def done(monkeypatch) -> list[tuple]:
 
 
 def test_iterations_are_run_in_steps_from_where_the_last_run_stopped(done):
-    run, seen = Trainer(Settings("plus", seed=4, exploration=0.25)), []
+    run, seen = CFRTrainer(CFRSettings("plus", seed=4, exploration=0.25)), []
     run.regrets[5] = 1.0, 3.0
     run.run(450, seen.append)
     run.run(10)
@@ -44,7 +44,7 @@ def test_iterations_are_run_in_steps_from_where_the_last_run_stopped(done):
 
 
 def test_a_table_is_the_average_and_minus_one_where_training_never_came(done):
-    run = Trainer()
+    run = CFRTrainer()
     run.run(1)
     assert run.table().strategy[7] == 0.25, "what the first iteration alone has visited counts"
     run.run(7)
@@ -57,25 +57,25 @@ def test_a_table_is_the_average_and_minus_one_where_training_never_came(done):
 
 
 def test_candidates_are_those_of_the_abstraction_unless_they_are_given():
-    assert [Settings(name).candidates for name in KINDS] == ["least", "near", "least"]
-    assert Settings("plus", "all").which == CANDIDATES["all"]
-    assert Settings("plus").which == CANDIDATES["near"]
+    assert [CFRSettings(name).candidates for name in KINDS] == ["least", "near", "least"]
+    assert CFRSettings("plus", "all").which == CANDIDATES["all"]
+    assert CFRSettings("plus").which == CANDIDATES["near"]
     for wrong in ({"exploration": -0.1}, {"exploration": 1.1}, {"seed": -1}, {"abstraction": "no"}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            Settings(**wrong)
+            CFRSettings(**wrong)
 
 
 def test_a_run_goes_on_from_its_checkpoint(done, tmp_path, monkeypatch):
     path, seen = tmp_path / "checkpoint.npz", []
     train_table(30, abstraction="plus", candidates="all", seed=9, exploration=0.5, checkpoint=path)
-    again = Trainer.resume(path)
-    assert (again.iterations, again.settings) == (30, Settings("plus", "all", 9, 0.5))
+    again = CFRTrainer.resume(path)
+    assert (again.iterations, again.settings) == (30, CFRSettings("plus", "all", 9, 0.5))
     assert again.sums[7].tolist() == [7.5, 30]
     table = train_table(50, checkpoint=path, resume=True, progress=seen.append)
     assert seen == [30, 20]
     assert [part[:2] for part in done] == [(0, 30), (30, 50)]
     assert done[1][2:] == done[0][2:] == (9, 0.5, KINDS["plus"], CANDIDATES["all"])
-    assert Trainer.resume(path).iterations == table.metadata["iterations"] == 50
+    assert CFRTrainer.resume(path).iterations == table.metadata["iterations"] == 50
     assert (
         "plus.npz --iterations 50 --seed 9 --abstraction plus --candidates all" in table.metadata["command"]
     )
@@ -93,7 +93,7 @@ def test_a_run_goes_on_from_its_checkpoint(done, tmp_path, monkeypatch):
         {"abstraction": "plus", "candidates": "all", "seed": 9, "exploration": 0.5, "iterations": 1},
     )
     with pytest.raises(ArrayFileError, match="of another abstraction"):
-        Trainer.resume(path)
+        CFRTrainer.resume(path)
 
 
 @pytest.mark.parametrize("seconds", [60, 61])
@@ -102,7 +102,7 @@ def test_checkpoints_are_written_once_a_minute_and_at_the_end(seconds, done, tmp
     clock = iter(range(0, 100 * seconds, seconds))
     monkeypatch.setattr(trainer.time, "monotonic", lambda: next(clock))
     written = []
-    monkeypatch.setattr(Trainer, "save", lambda self, path: written.append(self.iterations))
+    monkeypatch.setattr(CFRTrainer, "save", lambda self, path: written.append(self.iterations))
     train_table(450, checkpoint=tmp_path / "x.npz")
     assert written[-1] == 450
     assert (200 in written) == (seconds > 60)

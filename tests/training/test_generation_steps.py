@@ -159,7 +159,7 @@ def test_each_epoch_fits_all_but_the_held_out_positions(monkeypatch):
 
 # --- The loop -------------------------------------------------------------------------------------------
 
-SETTINGS = loop.Settings(
+SETTINGS = loop.LoopSettings(
     pool={"simple": 2.0, "tonic": 1.0}, hands=100, hands_per_part=30, memory=2, games=6, seed=5, past=2
 )
 
@@ -190,7 +190,7 @@ def test_each_generation_gathers_against_the_pool_and_the_last_ones_kept():
     workers = Asked(lambda _: made_up(1, 1))
     loop._gather(players[:1], SETTINGS, 1, workers, lambda *_: None)
     assert workers.asked[0][2] == SETTINGS.pool, "the ancestor is no opponent of its own"
-    loop._gather(players[:2], loop.Settings(hands=10), 1, workers, lambda *_: None)
+    loop._gather(players[:2], loop.LoopSettings(hands=10), 1, workers, lambda *_: None)
     assert list(workers.asked[-1][2].items())[-1] == ("one", 0.5)
     assert len(workers.asked) == 3 + 1, "at least one part"
 
@@ -258,8 +258,8 @@ def test_a_run_keeps_its_settings(tmp_path):
     for same_or_none in (SETTINGS, None):
         assert loop._open(folder, same_or_none) == (SETTINGS, [])
     with pytest.raises(ValueError, match="holds a run with other settings"):
-        loop._open(folder, loop.Settings())
-    assert loop._open(tmp_path / "other", None)[0] == loop.Settings()
+        loop._open(folder, loop.LoopSettings())
+    assert loop._open(tmp_path / "other", None)[0] == loop.LoopSettings()
     (folder / "settings.json").write_text('{"seed": 3}')
     with pytest.raises(ValueError, match="holds no settings of this loop"):
         loop._open(folder, None)

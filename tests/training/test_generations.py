@@ -28,7 +28,7 @@ from gin_env.training.generations.experience import Experience, load_experiences
 from gin_env.training.generations.fit import fit, permute_suits
 from gin_env.training.generations.rollouts import Players, Search, gather, try_candidates
 
-TINY = loop.Settings(
+TINY = loop.LoopSettings(
     pool={"simple": 2.0, "simple:knock_at=0": 1.0},
     hands=512,
     hands_per_part=256,

@@ -15,7 +15,7 @@ from gin_env.agents import Agent
 from gin_env.observations.views import PlayerView
 from gin_env.ui import opinions
 from gin_env.ui.explanation_text import bots_text, explanation, legend
-from gin_env.ui.explanations import Choice, choices
+from gin_env.ui.explanations import RankedChoice, choices
 from gin_env.ui.replay_text import blunders_text, position_text, title
 
 pytestmark = pytest.mark.compiled
@@ -52,14 +52,14 @@ def test_each_discard_is_explained_by_the_hand_that_it_leaves():
     found = {choice.action: choice for choice in choices(told("7H", "pass", "pass", "draw", drew="2D"))}
     # Gin with 2C, 3C, 7C or 9C; she may knock with any card. KH KC KD, and QS JS, are unseen.
     king = found[action("KS")]
-    assert king == Choice(
+    assert king == RankedChoice(
         action("KS"), deadwood=1, outs=4, knock_chance=1.0, gin_outs=4, danger=3 + 1, risk=None
     )
     # The three other aces; A23 of diamonds is not possible, since she holds 2D.
     ace = found[action("AD")]
     assert (ace.deadwood, ace.outs, ace.gin_outs, ace.danger) == (10, 4, 4, 3)
-    assert found[action("knock KS")] == Choice(action("knock KS"), deadwood=1)
-    assert found[action("knock AD")] == Choice(action("knock AD"), deadwood=10)
+    assert found[action("knock KS")] == RankedChoice(action("knock KS"), deadwood=1)
+    assert found[action("knock AD")] == RankedChoice(action("knock AD"), deadwood=10)
     assert found[action("2D")].deadwood == 2 + 2 + 1 + 10
     assert len(found) == 11 + 2
 
@@ -78,7 +78,7 @@ def test_draws_are_explained_by_the_hand_that_they_leave():
     assert (take.action, take.deadwood, take.gin_outs, take.danger) == (action("take"), 1, 4, None)
     # Left for the opponent: the other twos are in the hand but 2C; A23 lacks AD, 234 is possible.
     assert (leave.action, leave.deadwood, leave.danger) == (action("pass"), 15, 0 + 1)
-    assert choices(told("2D", "pass", "pass")) == [Choice(action("draw"))]
+    assert choices(told("2D", "pass", "pass")) == [RankedChoice(action("draw"))]
 
 
 def test_only_one_position_of_who_is_to_move_is_explained():

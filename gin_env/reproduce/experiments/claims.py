@@ -46,7 +46,7 @@ LITERAL_MEDIUM = "medium-literal-paper"
 
 
 @dataclass(frozen=True)
-class Claim:
+class PaperClaim:
     """A statement of a paper, and the match or matches that test it.
 
     `low` to `high`, `margin` and `error` are those of `gin_env.reproduce.verdicts.Claim`: what the paper's
@@ -114,84 +114,84 @@ THRESHOLDS_NOTE = (
 INCREMENTS_NOTE = "The estimator decides few discards."
 
 PAPER_000 = [
-    Claim(
+    PaperClaim(
         "V4 wins 7.8 % more games than V2, head to head (our reading of \"won on average 7.8%\")", (V4, V2),
         "53.9", 53.85, 53.95, note=V4_NOTE, games=400_000,
     ),
-    Claim(
+    PaperClaim(
         "V4 wins 4 points more than V2 against Simple", (V4, "simple"), "+4", 3.5, 4.5, (V2, "simple"),
         note=V4_NOTE,
     ),
-    Claim(
+    PaperClaim(
         "V4 wins 3 points more than V2 against Medium", (V4, LITERAL_MEDIUM), "+3", 2.5, 3.5,
         (V2, LITERAL_MEDIUM), note=V4_NOTE,
     ),
-    Claim(
+    PaperClaim(
         "A knock at once at 10 or less makes V4 no better", (f"{V4}:early_knock=10", V4), "≤ 50",
         -INFINITE, 50, margin=0, games=50_000,
     ),
-    Claim(
+    PaperClaim(
         "A knock at once at 4 or less makes V4 no better", (f"{V4}:early_knock=4", V4), "≤ 50",
         -INFINITE, 50, margin=0, games=50_000,
     ),
-    Claim(
+    PaperClaim(
         "The lower the threshold of the early knock, the worse: 4 against 10",
         (f"{V4}:early_knock=4", f"{V4}:early_knock=10"), "< 50", -INFINITE, 50, margin=0,
         games=50_000, note="Knocking early costs less the rarer it is.",
     ),
-    Claim(
+    PaperClaim(
         "The same: 2 against 6", (f"{V4}:early_knock=2", f"{V4}:early_knock=6"), "< 50", -INFINITE, 50,
         margin=0, games=50_000, note="Knocking early costs less the rarer it is.",
     ),
 ]  # fmt: skip
 PAPER_001 = [
-    Claim(
+    PaperClaim(
         "A hand of Simple against itself lasts six turns", ("simple", "simple"), "6", 5.5, 6.5, margin=0,
         unit="turns",
     ),
-    Claim("Tonic against Simple", (TONIC, "simple"), "≥ 68", 68, INFINITE, fitted=True),
-    Claim("Tonic against Simple (4)", (TONIC, "simple:knock_at=4"), "68", 67.5, 68.5, fitted=True),
-    Claim("Tonic against Simple (variable)", (TONIC, VARIABLE), "60", 59.5, 60.5, fitted=True),
-    Claim(
+    PaperClaim("Tonic against Simple", (TONIC, "simple"), "≥ 68", 68, INFINITE, fitted=True),
+    PaperClaim("Tonic against Simple (4)", (TONIC, "simple:knock_at=4"), "68", 67.5, 68.5, fitted=True),
+    PaperClaim("Tonic against Simple (variable)", (TONIC, VARIABLE), "60", 59.5, 60.5, fitted=True),
+    PaperClaim(
         "Tonic undercuts Simple (variable) less often than Simple (4)", (TONIC, VARIABLE), "< 0",
         -INFINITE, 0, (TONIC, "simple:knock_at=4"), margin=0, unit="undercuts",
     ),
     *(
-        Claim(
+        PaperClaim(
             f"A lower threshold wins more: Simple ({limit})", (f"simple:knock_at={limit}", "simple"), "> 50",
             50, INFINITE, margin=0, note=KNOCK_NOTE,
         )
         for limit in (8, 6, 4)
     ),
-    Claim("Simple (variable) against Simple", (VARIABLE, "simple"), "> 50", 50, INFINITE, margin=0),
-    Claim(
+    PaperClaim("Simple (variable) against Simple", (VARIABLE, "simple"), "> 50", 50, INFINITE, margin=0),
+    PaperClaim(
         "Simple (variable) wins about as much as Simple (4)", (VARIABLE, "simple"), "≈ 0", 0, 0,
         ("simple:knock_at=4", "simple"), note=THRESHOLDS_NOTE,
     ),
-    Claim(
+    PaperClaim(
         "Drawing for pairs in four turns, not two, costs over 10 points", (f"{TONIC}:pair_turns=4", "simple"),
         "< -10", -INFINITE, -10, (TONIC, "simple"), note=PAIRS_NOTE,
     ),
-    Claim(
+    PaperClaim(
         "The same in self-play: four turns against two", (f"{TONIC}:pair_turns=4", TONIC), "< 45",
         -INFINITE, 45, note=PAIRS_NOTE,
     ),
-    Claim(
+    PaperClaim(
         "Drawing for pairs in three turns, not two, changes little", (f"{TONIC}:pair_turns=3", "simple"),
         "≈ 0", 0, 0, (TONIC, "simple"),
     ),
-    Claim(
+    PaperClaim(
         "Increments above decrements: swapping them costs",
         (f"{TONIC}:increment=0.75,decrement=1.5", "simple"), "< 0", -INFINITE, 0, (TONIC, "simple"),
         margin=0, note=INCREMENTS_NOTE, games=400_000,
     ),
-    Claim(
+    PaperClaim(
         "The same with a pair of half the size", (f"{TONIC}:increment=0.375,decrement=0.75", "simple"),
         "< 0", -INFINITE, 0, (f"{TONIC}:increment=0.75,decrement=0.375", "simple"), margin=0,
         note=INCREMENTS_NOTE, games=400_000,
     ),
     *(
-        Claim(
+        PaperClaim(
             f"Proposed: {text}", (f"{TONIC}:{option}", "simple"), "> 0", 0, INFINITE, (TONIC, "simple"),
             margin=0, games=400_000,
         )
@@ -203,7 +203,7 @@ PAPER_001 = [
     ),
 ]  # fmt: skip
 PAPER_002 = [
-    Claim(
+    PaperClaim(
         "The late knocker against Simple",
         ("late-knock-paper", "simple"),
         "70.1 ± 0.75",
@@ -215,7 +215,7 @@ PAPER_002 = [
 ]
 PAPER_004 = [
     *(
-        Claim(
+        PaperClaim(
             f"Two to three times the points of a dummy: {dummy}",
             ("utility-paper", dummy),
             "2 to 3",
@@ -229,7 +229,7 @@ PAPER_004 = [
         for dummy in ("random", "random-discard", "simple")
     ),
     *(
-        Claim(
+        PaperClaim(
             f"Wins the majority of games: {dummy}",
             ("utility-paper", dummy),
             "> 50",
@@ -244,7 +244,7 @@ PAPER_004 = [
 ]
 
 
-def measure_claims(claims: Sequence[Claim], run: Run) -> list[Row]:
+def measure_claims(claims: Sequence[PaperClaim], run: Run) -> list[Row]:
     """A row for each claim: our figure with its 95 % interval."""
     rows = []
     for claim in claims:
@@ -339,8 +339,8 @@ def mean_turns(turns: np.ndarray) -> tuple[float, Interval]:
     return mean, mean_interval(mean, per_player - mean)
 
 
-def claims_table(claims: Sequence[Claim], rows: Sequence[Row]) -> str:
-    """Claim by claim the paper's figure, ours, and the verdict; a note for what does not agree."""
+def claims_table(claims: Sequence[PaperClaim], rows: Sequence[Row]) -> str:
+    """PaperClaim by claim the paper's figure, ours, and the verdict; a note for what does not agree."""
     by_text = by(rows, "claim")
     lines, notes = [], []
     for claim in claims:
@@ -359,7 +359,7 @@ def claims_table(claims: Sequence[Claim], rows: Sequence[Row]) -> str:
     return "\n\n".join([table, "  \n".join(f"({n}) {note}" for n, note in enumerate(notes, 1))]).strip()
 
 
-def claims_experiment(experiment: str, title: str, claims: Sequence[Claim], **more: Any) -> Experiment:
+def claims_experiment(experiment: str, title: str, claims: Sequence[PaperClaim], **more: Any) -> Experiment:
     """The claims of a paper as an experiment."""
     return Experiment(
         experiment, title, partial(measure_claims, claims), partial(claims_table, claims), **more

@@ -39,7 +39,7 @@ from gin_env.reproduce.experiment import (
     percent,
 )
 from gin_env.support.plots import new_figure, save_figure, sign_figure
-from gin_env.training.cfr.trainer import Settings, Trainer
+from gin_env.training.cfr.trainer import CFRSettings, CFRTrainer
 
 # --- Shapley values -----------------------------------------------------------------------------------
 
@@ -130,7 +130,7 @@ def measure_training(run: Run) -> list[Row]:
     """Both abstractions, trained with seed 1: win rates after so many iterations."""
     rows = []
     for kind, (full, quick) in ITERATIONS.items():
-        trainer = Trainer(Settings(kind, seed=TRAINING_SEED))
+        trainer = CFRTrainer(CFRSettings(kind, seed=TRAINING_SEED))
         for checkpoint in growing(run.size(full, quick)):
             trainer.run(checkpoint - trainer.iterations)
             bot = BOTS[kind](table=trainer.table())

@@ -33,12 +33,12 @@ def train_champion(run: Run, folder: Path, pool: dict[str, float], seed: int) ->
     """The champion of a run of the loop, resumed in its folder; its ancestor if no generation was kept."""
     from gin_env.training.generations import loop
 
-    hands = run.size(loop.Settings().hands, 64)
-    settings = loop.Settings(
+    hands = run.size(loop.LoopSettings().hands, 64)
+    settings = loop.LoopSettings(
         pool=pool,
         hands=hands,
-        hands_per_part=run.size(loop.Settings().hands_per_part, 64),
-        games=run.size(loop.Settings().games, 20),
+        hands_per_part=run.size(loop.LoopSettings().hands_per_part, 64),
+        games=run.size(loop.LoopSettings().games, 20),
         seed=seed,
     )
     for generation in loop.run(folder, run.size(GENERATIONS, 1), settings, workers=1):

@@ -46,7 +46,7 @@ CHECKPOINT = ArrayFormat(
 
 
 @dataclass(frozen=True)
-class Settings:
+class CFRSettings:
     """What a training run depends on, beside the number of iterations."""
 
     abstraction: str = "paper"
@@ -73,7 +73,7 @@ class Settings:
         return CANDIDATES[self.candidates or DEFAULT_CANDIDATES[self.abstraction]]
 
 
-class Trainer:
+class CFRTrainer:
     """A training run: regrets, the average strategy so far, and how to go on.
 
     Attributes
@@ -84,8 +84,8 @@ class Trainer:
         average.
     """
 
-    def __init__(self, settings: Settings | None = None) -> None:
-        self.settings = settings if settings is not None else Settings()
+    def __init__(self, settings: CFRSettings | None = None) -> None:
+        self.settings = settings if settings is not None else CFRSettings()
         self.iterations = 0
         self._kind = KINDS[self.settings.abstraction]
         size = number_of_sets(self._kind)
@@ -136,14 +136,14 @@ class Trainer:
         CHECKPOINT.write(path, {"regrets": self.regrets, "sums": self.sums}, metadata)
 
     @classmethod
-    def resume(cls, path: str | Path) -> Trainer:
+    def resume(cls, path: str | Path) -> CFRTrainer:
         """The training run of a checkpoint.
 
         Raises FileNotFoundError, or ArrayFileError for a damaged file.
         """
         arrays, metadata = CHECKPOINT.read(path)
         try:
-            settings = Settings(**{field.name: metadata[field.name] for field in fields(Settings)})
+            settings = CFRSettings(**{field.name: metadata[field.name] for field in fields(CFRSettings)})
         except (TypeError, ValueError) as error:
             raise ArrayFileError(f"{path} is a checkpoint of impossible settings: {error}") from error
         trainer = cls(settings)
@@ -174,13 +174,13 @@ def train_table(
     if resume:
         if checkpoint is None:
             raise ValueError("to resume, name the checkpoint")
-        trainer = Trainer.resume(checkpoint)
+        trainer = CFRTrainer.resume(checkpoint)
         if trainer.iterations > iterations:
             raise ValueError(f"{checkpoint} has done {trainer.iterations} iterations, more than {iterations}")
         if progress is not None:
             progress(trainer.iterations)
     else:
-        trainer = Trainer(Settings(abstraction, candidates, seed, exploration))
+        trainer = CFRTrainer(CFRSettings(abstraction, candidates, seed, exploration))
     saved = time.monotonic()
 
     def report(done: int) -> None:

@@ -73,7 +73,7 @@ SHARE = 0.1
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedNetwork:
     """A trained network, its curve, and where it comes from."""
 
     name: str
@@ -111,7 +111,7 @@ def train(
     seed: int,
     opponents: Sequence[str],
     progress: Callable[[int], object] | None = None,
-) -> Trained:
+) -> TrainedNetwork:
     """What ``gin-rummy train estimator`` calls: train on about `games` hands, on one thread."""
     course = COURSES[name]
     hands = max(1, min(course.hands, games))
@@ -130,7 +130,7 @@ def train_network(
     seed: int = 1,
     course: Course | None = None,
     progress: Callable[[int], object] | None = None,
-) -> Trained:
+) -> TrainedNetwork:
     """Train the network of the estimator `name` on hands of `bots` against each other.
 
     `progress` is called after each round with the number of hands played in it. Uses torch's present number
@@ -177,7 +177,7 @@ def train_network(
         "date": date.today().isoformat(),
         "versions": {"gin_env": __version__, "torch": torch.__version__},
     }
-    return Trained(name, network.eval(), tuple(curve), metadata)
+    return TrainedNetwork(name, network.eval(), tuple(curve), metadata)
 
 
 def prepare(network: Any, positions: Positions, before: Any) -> tuple[torch.Tensor, ...]:

@@ -43,7 +43,7 @@ PREVIOUS = "previous"
 
 
 @dataclass(frozen=True)
-class Settings:
+class LoopSettings:
     """A run of the loop."""
 
     ancestor: str = "simple"
@@ -99,7 +99,7 @@ Progress = Callable[[str, int, int], object]
 def run(
     folder: str | Path,
     generations: int,
-    settings: Settings | None = None,
+    settings: LoopSettings | None = None,
     workers: int | Literal["all"] | Workers = "all",
     progress: Progress = lambda *_: None,
 ) -> Iterator[Generation]:
@@ -147,16 +147,16 @@ def read_history(folder: str | Path) -> list[Generation]:
         raise ValueError(f"{path} is no history of generations: {error}") from error
 
 
-def _open(folder: Path, settings: Settings | None) -> tuple[Settings, list[Generation]]:
+def _open(folder: Path, settings: LoopSettings | None) -> tuple[LoopSettings, list[Generation]]:
     path = folder / "settings.json"
     if not path.is_file():
-        settings = settings or Settings()
+        settings = settings or LoopSettings()
         folder.mkdir(parents=True, exist_ok=True)
         write_json(path, asdict(settings))
         return settings, []
     try:
         stored = json.loads(path.read_text())
-        before = Settings(**stored | {"search": Search(**stored["search"])})
+        before = LoopSettings(**stored | {"search": Search(**stored["search"])})
     except (json.JSONDecodeError, TypeError, KeyError) as error:
         raise ValueError(f"{path} holds no settings of this loop: {error}") from error
     if settings is not None and settings != before:
@@ -164,7 +164,7 @@ def _open(folder: Path, settings: Settings | None) -> tuple[Settings, list[Gener
     return before, read_history(folder)
 
 
-def _begin(settings: Settings, workers: Workers, progress: Progress) -> Generation:
+def _begin(settings: LoopSettings, workers: Workers, progress: Progress) -> Generation:
     """Generation 0: measured, not trained."""
     start = monotonic()
     results = _evaluate(settings.ancestor, {}, settings, workers, progress)
@@ -173,7 +173,7 @@ def _begin(settings: Settings, workers: Workers, progress: Progress) -> Generati
 
 def _advance(
     folder: Path,
-    settings: Settings,
+    settings: LoopSettings,
     history: Sequence[Generation],
     workers: Workers,
     progress: Progress,
@@ -214,7 +214,7 @@ def _advance(
 
 
 def _remember(
-    folder: Path, settings: Settings, number: int, experiences: tuple[Experience, Experience]
+    folder: Path, settings: LoopSettings, number: int, experiences: tuple[Experience, Experience]
 ) -> tuple[Experience, Experience]:
     """Store a generation's experience, forget what is too old, and join what is left."""
     newest = folder / f"experience-{number}.npz"
@@ -232,13 +232,13 @@ def passes_gate(champion: dict[str, float], successor: dict[str, float], shares:
     return sum(shares[bot] * (rate - before[bot]) for bot, rate in successor.items()) >= 0
 
 
-def _player_of(folder: Path, settings: Settings, number: int) -> str:
+def _player_of(folder: Path, settings: LoopSettings, number: int) -> str:
     """Who plays as a generation: the ancestor's name, or a file."""
     return str(folder / f"generation-{number}.safetensors") if number else settings.ancestor
 
 
 def _gather(
-    players: Sequence[str], settings: Settings, number: int, workers: Workers, progress: Progress
+    players: Sequence[str], settings: LoopSettings, number: int, workers: Workers, progress: Progress
 ) -> tuple[Experience, Experience]:
     """Experience of the last of these generations against the pool and those before it, itself included."""
     opponents = settings.pool | dict.fromkeys(
@@ -256,7 +256,7 @@ def _gather(
 
 
 def _evaluate(
-    bot: str, others: dict[str, str], settings: Settings, workers: Workers, progress: Progress
+    bot: str, others: dict[str, str], settings: LoopSettings, workers: Workers, progress: Progress
 ) -> dict[str, MatchResult]:
     """Matches against the evaluation bots and others, each under the name by which it is reported."""
     opponents = {name: name for name in settings.pool} | others
@@ -333,7 +333,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def _gather_part(
-    task: tuple[str, dict[str, float], Settings, int, int],
+    task: tuple[str, dict[str, float], LoopSettings, int, int],
 ) -> tuple[Experience, Experience]:
     parent, opponents, settings, seed, part = task
     with _one_thread():
