@@ -94,6 +94,8 @@ CONTEXT = {
     "unseen_points": "mean points of the unseen cards / 10",
     "own_score": "own score / 100",
     "opponent_score": "opponent's score / 100",
+    "knock_limit": "most deadwood for a knock in this hand / 10",
+    "points_double": "1 if the points of this hand count double",
 }
 """The numbers of the context in order, name -> meaning."""
 NUM_CONTEXT = len(CONTEXT)
@@ -272,6 +274,8 @@ def write_context(public, private, player: int, row: np.ndarray) -> None:
     row[_IN_CONTEXT.unseen_points] = total_value(unseen) / np.float32(10 * max(count_cards(unseen), 1))
     row[_IN_CONTEXT.own_score] = public.scores[player] / np.float32(100)
     row[_IN_CONTEXT.opponent_score] = public.scores[opponent] / np.float32(100)
+    row[_IN_CONTEXT.knock_limit] = public.knock_limit / np.float32(10)
+    row[_IN_CONTEXT.points_double] = public.points_double
 
 
 @kernel

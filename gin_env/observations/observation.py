@@ -55,6 +55,8 @@ SCALARS = {
     ),
     "own_score": "own score / target score, at most 1",
     "opponent_score": "opponent's score / target score, at most 1",
+    "knock_limit": "most deadwood for a knock in this hand / 10, at most 1",
+    "points_double": "1 if the points of this hand count double",
 }
 """Single values in order, name -> meaning; they follow the planes."""
 
@@ -167,6 +169,8 @@ def write_observation(public, private, player: int, row: np.ndarray) -> None:
     row[_AT.upcard_gain] = min(max(gain / np.float32(30), np.float32(-1)), np.float32(1))
     row[_AT.own_score] = min(public.scores[player] / target, np.float32(1))
     row[_AT.opponent_score] = min(public.scores[opponent] / target, np.float32(1))
+    row[_AT.knock_limit] = min(public.knock_limit / np.float32(10), np.float32(1))
+    row[_AT.points_double] = public.points_double
 
 
 @kernel

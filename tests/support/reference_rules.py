@@ -322,6 +322,8 @@ class Game:
             "upcard_gain": min(max(gain / 30, -1), 1),
             "own_score": min(self.scores[player] / self.rules.target_score, 1),
             "opponent_score": min(self.scores[other] / self.rules.target_score, 1),
+            "knock_limit": min(limit_of_hand(self.rules, self.first_upcard) / 10, 1),
+            "points_double": self.rules.spades_double and self.first_upcard // 13 == 2,
         }
 
     def _ages(self, player: int) -> dict[int, float]:
