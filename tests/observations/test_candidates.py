@@ -36,7 +36,7 @@ def test_every_part_stands_in_the_table_for_the_documentation():
     assert [line.split("`")[1] for line in lines] == [*candidates.LAYOUT, *candidates.CONTEXT]
     assert lines[0] == "| `deadwood` | row | 0 | of the hand: deadwood / 50 |"
     assert lines[12].startswith("| `rank` | row | 12:25 |")
-    assert lines[-1] == "| `opponent_score` | context | 9 | opponent's score / 100 |"
+    assert lines[-1] == "| `points_double` | context | 11 | 1 if the points of this hand count double |"
 
 
 def test_parts_of_rows_are_views_by_name():
@@ -317,7 +317,8 @@ def test_every_number_is_what_its_name_says(limit):
         waiting = table.games.views(ONE_GAME, 1 - player).candidates()
         assert not waiting[0].any()
         assert (waiting[1] == candidates.NO_ACTION).all()
-        assert waiting[2][0, -2:].tolist() == numbers[-2:].tolist()[::-1]
+        own = list(candidates.CONTEXT).index("own_score")
+        assert waiting[2][0, own : own + 2].tolist() == numbers[own : own + 2].tolist()[::-1]
         few = written[0][:, :2].copy(), written[1][:, :2].copy()
         for write in (partial(table.games.candidates, ONE_GAME), table.games.views(ONE_GAME).candidates):
             if table.phase == "discard":
@@ -337,6 +338,8 @@ def test_every_number_is_what_its_name_says(limit):
                 mean_of_unseen(table, player) / 10,
                 scores[player] / 100,
                 scores[1 - player] / 100,
+                limit / 10,
+                0.0,
             ]
         )
         if table.phase == "draw from the stock":

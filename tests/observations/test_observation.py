@@ -38,7 +38,7 @@ def test_every_part_stands_in_the_table_for_the_documentation():
     lines = observation.layout_table().splitlines()[2:]
     assert [line.split("`")[1] for line in lines] == list(LAYOUT)
     assert "| `hand` | 0:52 | 4×13 |" in lines[0]
-    assert lines[-1].startswith(f"| `opponent_score` | {OBSERVATION_SIZE - 1} | 1 |")
+    assert lines[-1].startswith(f"| `points_double` | {OBSERVATION_SIZE - 1} | 1 |")
 
 
 @pytest.mark.parametrize("batch", [(), (5,), (2, 3)])
