@@ -41,7 +41,7 @@ class PlaysTurns(Protocol):
     It plays the same actions as `Agent.act`. A subclass that decides differently sets ``play_turns = None``.
     """
 
-    def play_turns(self, games: Games, indices: np.ndarray, both_seats: bool) -> None:
+    def play_turns(self, games: Games, which: np.ndarray, both_seats: bool) -> None:
         """Play the rest of the turn in these games, integers (n,); with `both_seats` the rest of the hand."""
         ...
 

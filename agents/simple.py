@@ -71,11 +71,11 @@ class SimpleBot:
         _act(view.records, self.knock_limits, actions)
         return actions
 
-    def play_turns(self, games: Games, indices: np.ndarray, both_seats: bool) -> None:
+    def play_turns(self, games: Games, which: np.ndarray, both_seats: bool) -> None:
         """See `PlaysTurns.play_turns`. Raises IndexError for a game that is over or unknown."""
         wrong = _play_turns(
             games.state,
-            indices,
+            which,
             both_seats,
             self.knock_limits,
             games.whole_game,
@@ -85,7 +85,7 @@ class SimpleBot:
             games.results,
         )
         if wrong >= 0:
-            raise IndexError(f"game {indices[wrong]} is over or unknown")
+            raise IndexError(f"game {which[wrong]} is over or unknown")
 
 
 def knock_limits(knock_at: int | str | Sequence[int]) -> np.ndarray:

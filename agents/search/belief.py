@@ -1,14 +1,13 @@
-"""What a player may believe of the whole table: worlds that explain everything that she has seen.
+"""Sampled worlds: full deals consistent with everything that a player has seen.
 
 >>> from gin_env import belief
->>> hands = belief.sample(view, 256, np.random.default_rng(1))  # masks of what the opponent may hold
->>> games = belief.worlds(view, 256, np.random.default_rng(1))  # `gin_env.game.state.STATE` records to play
-on
+>>> hands = belief.sample(view, 256, np.random.default_rng(1))  # masks of the opponent's possible hands
+>>> games = belief.worlds(view, 256, np.random.default_rng(1))  # `gin_env.game.state.STATE` records
 >>> belief.Belief(model="my_policy.safetensors", trust=0.5).sample(view, 256, np.random.default_rng(1))
 
-An estimator (`gin_env.estimators`) says of each card how likely the opponent holds it; a belief draws whole
-hands, in which melds belong together, as often as an opponent with them would have acted as she did.
-`Belief` says how, and what can be chosen.
+An estimator (`gin_env.estimators`) gives the probability of each card. A belief samples whole hands, with
+the cards of a meld together, in proportion to the probability that an opponent with them would have acted as
+this one did. `Belief` has the method and its parameters.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ __all__ = ["Belief", "Chains", "sample", "worlds"]
 
 
 def sample(view: PlayerView, count: int, random: np.random.Generator) -> np.ndarray:
-    """uint64 (count,): hands that the opponent may hold, by `Belief()`; see `Belief.sample`."""
-    return _usual().sample(view, count, random)
+    """uint64 (count,): possible hands of the opponent, by `Belief()`; see `Belief.sample`."""
+    return _default().sample(view, count, random)
 
 
 def worlds(view: PlayerView, count: int, random: np.random.Generator) -> np.ndarray:
-    """`STATE` records (count,): games that explain the view, by `Belief()`; see `Belief.worlds`."""
-    return _usual().worlds(view, count, random)
+    """`STATE` records (count,): worlds consistent with the view, by `Belief()`; see `Belief.worlds`."""
+    return _default().worlds(view, count, random)
 
 
 @cache
-def _usual() -> Belief:
+def _default() -> Belief:
     return Belief()

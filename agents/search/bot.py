@@ -1,15 +1,15 @@
-"""``search``: the policy, which looks ahead at the table where it sits.
+"""``search``: the policy with a look ahead from the current position.
 
-Wherever `policy` has a choice, its likeliest actions are tried in worlds that explain what has been seen
-(`gin_env.agents.search.belief`): the policy plays both hands on, and after a few turns its network says how
-likely the game is to be won. All actions are tried in the same worlds, so that what they have in common
-cancels, and another action than the policy's is played only if it is better by more than chance may explain.
+Where the policy has a choice, its most probable actions are tried in sampled worlds, which are full deals
+consistent with the view (`gin_env.agents.search.belief`). The policy plays both hands for a few turns; then
+its network estimates the probability of winning the game. All actions are tried in the same worlds, so that
+common luck cancels. An action other than the policy's is played only if it is significantly better.
 
 This is one step of policy improvement by rollouts (Tesauro and Galperin, "On-line policy improvement using
 Monte-Carlo search", NIPS 1996) over sampled hidden cards (Ginsberg, "GIB: imperfect information in a
-computationally challenging game", JAIR 2001), with a value network where the rollouts end. In them both
-players see their own cards only, so that nothing is gained by what nobody could know; but they play as the
-policy does, who draws no conclusions from a decision that the policy would not have made.
+computationally challenging game", JAIR 2001), with a value network where the rollouts end. In the rollouts
+each player sees only their own cards, so hidden cards are never exploited. They play like the policy, which
+draws no conclusions from decisions that it would not have made itself.
 
 Measured: docs/results/search.md, "Games won".
 """
@@ -42,35 +42,35 @@ try:
 except ImportError as error:  # pragma: no cover - the tests have torch
     raise ImportError('the bot search needs torch: pip install "gin-env[train]"') from error
 
-LEAST_CHANCE = 1e-6
-"""Actions that the policy holds for less likely are not tried."""
+MIN_PROBABILITY = 1e-6
+"""Actions that the policy gives a lower probability are not tried."""
 FIRST_ROUND = 16
-"""Worlds of the first round; each further one has as many as all before it."""
-PAID_HANDS = 2048
-"""Hands that say how often a hand pays which points."""
+"""Worlds in the first round. Each later round has as many as all rounds before it."""
+NUM_PAID_HANDS = 2048
+"""Hands played to estimate how often a hand pays how many points."""
 
 
 class SearchBot:
-    """Looks ahead from where it sits, in sampled worlds.
+    """Tries the policy's most probable actions in sampled worlds.
 
-    Its decisions follow from the views and their random numbers, unless `budget_ms` lets them depend on how
-    fast the machine is.
+    Its decisions depend only on the views and their random numbers, unless `budget_ms` makes them depend on
+    the speed of the machine.
 
     Parameters
     ----------
-    samples : worlds in which actions are tried, until there are as many.
-    budget_ms : milliseconds for a decision: no round of worlds begins that is not likely to end in time, and
-        without one the policy's choice is played. None: as long as the samples take.
-    turns : how far to look, until the player draws for the so manieth time; there the network values the
-        table.
-    tried : actions at most.
-    caution : how many standard errors another action has to be better than the policy's choice. One that is
-        so many worse is tried no longer.
-    policy : whose choices are tried, and who plays on: the file of a policy that scores candidates, or
-        ``"policy"``, the shipped one.
-    opponent : the bot that plays on for the other side, neither a program nor a search; None: the same
-        policy. Worlds come from what `estimator` says, which should have watched the same opponent.
-    estimator, trust : of the `gin_env.agents.search.belief.Belief`.
+    samples : number of worlds in which actions are tried, at most.
+    budget_ms : milliseconds for a decision. No round of worlds begins that is not likely to end in time; if
+        none ends, the policy's choice is played. None for no limit.
+    turns : how far to look ahead: the network estimates the value when the player is to draw for the
+        `turns`-th time.
+    tried : maximum number of actions.
+    caution : number of standard errors by which an action has to be better than the policy's choice. An
+        action that is worse by as much is not tried again.
+    policy : the policy that proposes actions and plays the rollouts: a file of a policy that scores
+        candidates, or ``"policy"`` for the bundled one.
+    opponent : the bot that plays the other side in rollouts, neither a program nor a search; None for the
+        same policy. `estimator` should be trained on games of the same opponent.
+    estimator, trust : see `gin_env.agents.search.belief.Belief`.
     """
 
     def __init__(
@@ -100,18 +100,20 @@ class SearchBot:
         self._chances: dict[Rules, np.ndarray] = {}
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`; one view after the other."""
-        return np.fromiter((self._look_ahead(one, self.likeliest(one)) for one in view), np.int64, len(view))
+        """See `Agent.act`. Views are decided one by one."""
+        return np.fromiter(
+            (self._look_ahead(each, self.likeliest(each)) for each in view), np.int64, len(view)
+        )
 
     def likeliest(self, view: PlayerView) -> np.ndarray:
-        """int64 (k,): the policy's choice for one view, then what else it holds for likely."""
+        """int64 (k,): the policy's choice for one view, then its other actions by falling probability."""
         first, chances = self.policy.act(view), self.policy.action_chances(view)[0]
         order = np.argsort(-chances, kind="stable")
-        others = order[(chances[order] > LEAST_CHANCE) & (order != first)]
+        others = order[(chances[order] > MIN_PROBABILITY) & (order != first)]
         return np.concatenate([first, others[: self.tried - 1]])
 
     def _look_ahead(self, view: PlayerView, tried: np.ndarray) -> int:
-        """The best of these actions in sampled worlds; the first unless another one is surely better."""
+        """The best of these actions in sampled worlds; the first unless another is significantly better."""
         first, others = int(tried[0]), tried[1:]
         if not len(others):
             return first
@@ -119,15 +121,15 @@ class SearchBot:
         chains = self.belief.begin(view, np.random.default_rng(int(view.records["random"][0])))
         gains = np.zeros((len(others), 0))
         while len(others) and gains.shape[1] < self.samples:
-            count = gains.shape[1]
-            number = max(count, FIRST_ROUND)
-            passed = 1000 * (perf_counter() - began)
-            # A round of as many worlds as before takes as long as all before it.
-            if self.budget_ms is not None and (2 * passed if count else passed) >= self.budget_ms:
+            num_worlds = gains.shape[1]
+            elapsed = 1000 * (perf_counter() - began)
+            # The next round takes as long as all rounds before it, since it has as many worlds.
+            if self.budget_ms is not None and (2 * elapsed if num_worlds else elapsed) >= self.budget_ms:
                 break
-            worlds = np.concatenate([chains.next_worlds() for _ in range(number // FIRST_ROUND)])
-            found = self.gains(view, worlds, np.concatenate([[first], others]))[1:]
-            gains = np.concatenate([gains, found], axis=1)
+            num_new = max(num_worlds, FIRST_ROUND)
+            worlds = np.concatenate([chains.next_worlds() for _ in range(num_new // FIRST_ROUND)])
+            new_gains = self.gains(view, worlds, np.concatenate([[first], others]))[1:]
+            gains = np.concatenate([gains, new_gains], axis=1)
             mean, error = mean_and_error(gains)
             hopeful = mean + self.caution * error > 0
             others, gains = others[hopeful], gains[hopeful]
@@ -138,9 +140,9 @@ class SearchBot:
         return int(others[surely.argmax()]) if surely.max() > 0 else first
 
     def gains(self, view: PlayerView, worlds: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """float64 (k, n): how much more likely the win is after each of k actions than after the first one.
+        """float64 (k, n): the probability of winning after each of k actions, minus that after the first.
 
-        `view` is the one view of a player to move, `worlds` are `STATE` records (n,) in which she has it.
+        `view` is one view of a player to move; `worlds` are `STATE` records (n,) consistent with it.
         """
         player = int(view.records["player"][0])
         won = self.won_after(np.tile(worlds, len(actions)), np.repeat(actions, len(worlds)), player)
@@ -148,12 +150,12 @@ class SearchBot:
         return won - won[0]
 
     def won_after(self, worlds: np.ndarray, actions: np.ndarray, player: int) -> np.ndarray:
-        """float64 (n,): how much more likely than before the hand the win is after an action in each world.
+        """float64 (n,): the probability of winning after an action in each world, minus that before the hand.
 
         `worlds` are `STATE` records (n,) under the same rules, in which `player` is to move.
         """
         games = after(worlds, actions)
-        won = self._players.play_on(games, player, self.turns)
+        won = self._players.roll_out(games, player, self.turns)
         ended = np.flatnonzero(games.done)
         points = np.rint(100 * games.rewards[ended] * (1 - 2 * player)).astype(np.int64)
         scores = worlds["public"]["scores"][ended].astype(np.int64)
@@ -163,26 +165,26 @@ class SearchBot:
     def worth(
         self, rules: Rules, points: np.ndarray, own: int | np.ndarray, other: int | np.ndarray
     ) -> np.ndarray:
-        """float64 (n,): how much more likely points int64 (n,) of a hand make the win, at these scores."""
+        """float64 (n,): the change in the probability of winning by points int64 (n,), at these scores."""
         chances = self._chances_to_win(rules)
         scores = np.stack([own + np.maximum(points, 0), other + np.maximum(-points, 0)])
         return chances[tuple(np.minimum(scores, len(chances) - 1))] - chances[own, other]
 
     def _chances_to_win(self, rules: Rules) -> np.ndarray:
-        """`chances_to_win` by hands of the policy against whom it plays in thought, under these rules."""
+        """`chances_to_win` by hands of the policy against its opponent in rollouts, under these rules."""
         if rules not in self._chances:
-            games = Games(PAID_HANDS, rules)
-            games.start(games.everyone, np.zeros(PAID_HANDS, np.uint64), games.everyone.astype(np.uint64))
-            self._players.play_on(games, 0, 1 << 30)
+            games = Games(NUM_PAID_HANDS, rules)
+            games.start(games.everyone, np.zeros(NUM_PAID_HANDS, np.uint64), games.everyone.astype(np.uint64))
+            self._players.roll_out(games, 0, 1 << 30)
             paid = np.bincount(np.rint(np.abs(100 * games.rewards)).astype(np.int64))
-            if len(paid) == 1:  # nobody ever won
+            if len(paid) == 1:  # no hand paid points
                 paid = np.bincount([max(rules.gin_bonus, 1)])
             self._chances[rules] = chances_to_win(paid, rules.target_score)
         return self._chances[rules]
 
 
 def _check_opponent(opponent: object) -> None:
-    """Raise TypeError or ValueError for an opponent of which one action takes too long."""
+    """Raise TypeError or ValueError for an opponent whose actions take too long."""
     if not isinstance(opponent, str):
         raise TypeError(f"opponent must be a bot's name, not {opponent!r}")
     if agents.starts_program(opponent):
@@ -201,28 +203,28 @@ def after(states: np.ndarray, actions: np.ndarray) -> Games:
 
 
 def mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Means (..., k) of gains (..., k, n) and their standard errors."""
+    """The means (..., k) of gains (..., k, n), and their standard errors."""
     return gains.mean(axis=-1), gains.std(axis=-1, ddof=1) / gains.shape[-1] ** 0.5
 
 
 class _Players:
-    """Who plays many games on; the policy in single precision: this happens in thought only.
+    """The players of rollouts. The policy computes in single precision here.
 
     Parameters
     ----------
-    network : of the policy.
-    opponent : on the other side; None: the policy too.
+    network : the policy's.
+    opponent : the bot on the other side; None for the policy.
     """
 
     def __init__(self, network: CandidateScorer, opponent: Agent | None) -> None:
         self.network, self.opponent = network, opponent
         self._logits = {DRAW_ROWS: QuickLogits(network.draws), DISCARD_ROWS: QuickLogits(network.discards)}
 
-    def play_on(self, games: Games, player: int, turns: int) -> np.ndarray:
-        """Play every game on until it is over or `player` is to draw for the so manieth time.
+    def roll_out(self, games: Games, player: int, turns: int) -> np.ndarray:
+        """Play every game until it is over or `player` is to draw for the `turns`-th time.
 
-        Returns float64 (n,): how much more likely she is to win then than before the hand, as the network
-        values it; 0 where the hand has ended.
+        Returns float64 (n,): their probability of winning then minus that before the hand, as estimated by
+        the network; 0 where the hand is over.
         """
         drawing, discarding = (new_arrays(len(games), rows) for rows in (DRAW_ROWS, DISCARD_ROWS))
         begun, arrived = np.zeros(len(games), np.int64), np.zeros(len(games), np.bool_)
@@ -233,8 +235,8 @@ class _Players:
                 (games.to_move()[running] == player) & (phase != DISCARD) & (phase != STOCK_ONLY)
             )
             arrived[running] = begun[running] == turns
-            on = ~arrived[running]
-            running, discards = running[on], phase[on] == DISCARD
+            going = ~arrived[running]
+            running, discards = running[going], phase[going] == DISCARD
             acting = running
             if self.opponent is not None:
                 ours = games.to_move()[running] == player
@@ -247,38 +249,38 @@ class _Players:
             games.play_legal(acting, actions)  # candidates can be played
             running = running[~games.done[running]]
         won = np.zeros(len(games))
-        there = np.flatnonzero(arrived)
-        rows, actions, table = _candidates(games, there, drawing)
+        unfinished = np.flatnonzero(arrived)
+        rows, actions, context = _candidates(games, unfinished, drawing)
         with torch.inference_mode():
-            possible = torch.from_numpy(actions.reshape(len(there), 2 * DRAW_ROWS) != NO_ACTION)
-            values = self.network(torch.from_numpy(rows), possible, torch.from_numpy(table))[1]
-        won[there] = values.numpy() / 2  # values are twice the change of the chance to win
+            possible = torch.from_numpy(actions.reshape(len(unfinished), 2 * DRAW_ROWS) != NO_ACTION)
+            values = self.network(torch.from_numpy(rows), possible, torch.from_numpy(context))[1]
+        won[unfinished] = values.numpy() / 2  # values are twice the change in the probability of winning
         return won
 
-    def _likeliest(self, games: Games, tables: np.ndarray, candidates: Candidates) -> np.ndarray:
-        """int64 (n,): what the players to move do; `candidates` has room for at least n of them."""
-        rows, actions, table = _candidates(games, tables, candidates)
-        chosen = np.empty(len(tables), np.int64)
-        _choose(self._logits[rows.shape[1]](rows, table), actions, chosen)
+    def _likeliest(self, games: Games, which: np.ndarray, candidates: Candidates) -> np.ndarray:
+        """int64 (n,): the actions of the players to move; `candidates` has room for at least n of them."""
+        rows, actions, context = _candidates(games, which, candidates)
+        chosen = np.empty(len(which), np.int64)
+        _choose(self._logits[rows.shape[1]](rows, context), actions, chosen)
         return chosen
 
 
 Candidates = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def _candidates(games: Games, tables: np.ndarray, room: Candidates) -> Candidates:
-    """What the players to move may do, written into the first of these arrays."""
-    rows, actions, table = (array[: len(tables)] for array in room)
-    return games.candidates(tables, rows, actions, table)
+def _candidates(games: Games, which: np.ndarray, arrays: Candidates) -> Candidates:
+    """The candidates of the players to move, written into the first rows of these arrays."""
+    rows, actions, context = (array[: len(which)] for array in arrays)
+    return games.candidates(which, rows, actions, context)
 
 
 @kernel
 def _choose(logits: np.ndarray, actions: np.ndarray, chosen: np.ndarray) -> None:
-    """The possible action of the highest logit for each player; logits and actions (n, k, 2)."""
-    for number in range(len(chosen)):
-        most = -np.inf
+    """Choose the possible action with the highest logit for each player; logits and actions (n, k, 2)."""
+    for index in range(len(chosen)):
+        highest = -np.inf
         for row in range(actions.shape[1]):
             for knock in range(2):
-                if actions[number, row, knock] != NO_ACTION and logits[number, row, knock] > most:
-                    most = logits[number, row, knock]
-                    chosen[number] = actions[number, row, knock]
+                if actions[index, row, knock] != NO_ACTION and logits[index, row, knock] > highest:
+                    highest = logits[index, row, knock]
+                    chosen[index] = actions[index, row, knock]

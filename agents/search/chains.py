@@ -1,4 +1,4 @@
-"""A player's belief: worlds drawn in proportion to how likely the opponent would have acted as she did."""
+"""A player's belief: Markov chains over the worlds that are consistent with a view."""
 
 # mypy: disable-error-code="no-untyped-def,return-value"
 
@@ -18,36 +18,34 @@ from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_number
 from gin_env.support.compilation import kernel
 
-LEAST_CHANCE, MOST_CHANCE = 1e-3, 0.95
-"""An estimate beyond these counts as these: no card is certain before its place is known."""
-MOST = 1 << 20
-"""Chains and steps at most."""
+MIN_ESTIMATE, MAX_ESTIMATE = 1e-3, 0.95
+"""Estimates are clipped to this range: no card is certain before its place is known."""
+MAX_CHAINS = MAX_STEPS = 1 << 20
 
 
 class Belief:
-    """What a player believes, for a model of her opponent: draws worlds as often as they are likely.
+    """Samples worlds in proportion to their probability, given a model of the opponent.
 
-    Worlds come from Markov chains, many side by side (`Chains`). Each begins with a world from the
-    estimator's chances: every unseen card is held with them, independently but for their number. A step
-    proposes to exchange cards with the stock, by the same chances, or to move cards to other places of
-    origin, and goes there with the chance of Metropolis and Hastings, so that after many steps each world
-    comes as often as it is likely: as often as the model would have drawn, passed and discarded what was
-    seen with those cards.
-    Worlds of one chain are not independent, those of different chains are.
+    Worlds come from parallel Markov chains (`Chains`). Each chain begins with a world sampled from the
+    estimator: every unseen card is held with its estimated probability, independently but for the number of
+    cards. A step proposes to exchange cards with the stock, with the same probabilities, or to move cards to
+    other places of origin, and is accepted by the rule of Metropolis and Hastings. After many steps each
+    world is sampled in proportion to the probability that the model would have drawn, passed and discarded as
+    the opponent did. Worlds of one chain are not independent; those of different chains are.
 
     Parameters
     ----------
-    model : whom the opponent is taken for: the network of a policy that scores candidates, its file, or
-        ``"policy"``, the shipped one.
-    estimator : where chains begin, and which cards they try.
-    trust : how far the likelihood of the opponent's acts counts against the estimator's chances, from 0 to 1;
-        the logarithms of both are added in these shares. With 0 the estimator alone is believed, which takes
-        no steps.
-    mistakes : share of the opponent's decisions that are any of the possible ones, so that no world is ruled
-        out by one act that the model would not have done.
-    chains : how many run side by side.
-    warm_up : steps before the first worlds.
-    apart : steps between the worlds of a chain.
+    model : the model of the opponent: the network of a policy that scores candidates, its file, or
+        ``"policy"`` for the bundled one.
+    estimator : gives the chains their first worlds and their proposals.
+    trust : weight of the likelihood of the opponent's actions against the estimator's probabilities, from 0
+        to 1; the logarithms of both are added with these weights. With 0 only the estimator counts, and no
+        steps are made.
+    mistakes : the probability that the opponent acts at random, so that no world is ruled out by one action
+        that the model would not have chosen.
+    chains : number of parallel chains.
+    warm_up : number of steps before the first worlds.
+    apart : number of steps between two worlds of a chain.
     """
 
     def __init__(
@@ -62,69 +60,74 @@ class Belief:
     ) -> None:
         self.estimator = estimators.resolve(estimator)
         if isinstance(self.estimator, NeedsHands):
-            raise ValueError(f"a belief begins with what is seen: {self.estimator.name!r} sees all cards")
+            raise ValueError(f"estimator must not see hidden cards, as {self.estimator.name!r} does")
         self.trust = check_number("trust", trust, 0, 1)
         network = model if isinstance(model, CandidateScorer) else find_candidate_policy(model)[0]
         self.likelihood = PolicyLikelihood(network, check_number("mistakes", mistakes, 0, 1))
-        self.chains = check_integer("chains", chains, 1, MOST)
-        self.warm_up = check_integer("warm_up", warm_up, 0, MOST)
-        self.apart = check_integer("apart", apart, 1, MOST)
+        self.chains = check_integer("chains", chains, 1, MAX_CHAINS)
+        self.warm_up = check_integer("warm_up", warm_up, 0, MAX_STEPS)
+        self.apart = check_integer("apart", apart, 1, MAX_STEPS)
 
     def sample(self, view: PlayerView, count: int, random: np.random.Generator) -> np.ndarray:
-        """uint64 (count,): masks of what the opponent may hold; else as `worlds`."""
+        """uint64 (count,): masks of the opponent's possible hands; otherwise as `worlds`."""
         states = self.worlds(view, count, random)
         return states["private"]["hand"][:, 1 - int(view.records["player"][0])]
 
     def worlds(self, view: PlayerView, count: int, random: np.random.Generator) -> np.ndarray:
-        """`STATE` records (count,): games in which the player sees what she sees in `view`, one view.
+        """`STATE` records (count,): worlds in which the player sees the same as in `view`, one view.
 
-        The same generator in the same state draws the same worlds. Raises ValueError for several views, or a
-        hand that is over.
+        The same generator in the same state samples the same worlds. Raises ValueError for several views, or
+        a hand that is over.
         """
         count = check_integer("count", count, 1, 1 << 24)
         chains = self.begin(view, random, min(self.chains, count))
         rounds = -(-count // min(self.chains, count))
         return np.concatenate([chains.next_worlds() for _ in range(rounds)])[:count]
 
-    def begin(self, view: PlayerView, random: np.random.Generator, number: int | None = None) -> Chains:
-        """So many chains (default: `chains`) for one view, not moved yet."""
-        return Chains(self, view, self.chains if number is None else number, random)
+    def begin(self, view: PlayerView, random: np.random.Generator, num_chains: int | None = None) -> Chains:
+        """Start chains from one view, by default `chains`, without a step yet."""
+        return Chains(self, view, self.chains if num_chains is None else num_chains, random)
 
 
 class Chains:
     """Markov chains over the worlds of one view: see `Belief`.
 
-    `next_worlds` moves them on and says where they are; `step` and `worlds` do either.
+    `next_worlds` makes steps and returns the worlds that they lead to; `step` and `worlds` do one of these.
     """
 
-    def __init__(self, belief: Belief, view: PlayerView, number: int, random: np.random.Generator) -> None:
+    def __init__(
+        self, belief: Belief, view: PlayerView, num_chains: int, random: np.random.Generator
+    ) -> None:
         if len(view) != 1 or view.records["public"]["phase"][0] == OVER:
-            raise ValueError("a belief is about one view of a hand in progress")
+            raise ValueError("view must be one view of a hand in progress")
         self._belief, self._random = belief, random
         self._view = view.records[0]
         pasts = np.zeros(1, PAST)
         _read_past(view.records, pasts)
         self._past = pasts[0]
         self._hand_size = int(self._view["public"]["rules"]["hand_size"])
-        chances = belief.estimator.estimate(view)[0].astype(np.float64).clip(LEAST_CHANCE, MOST_CHANCE)
+        chances = belief.estimator.estimate(view)[0].astype(np.float64).clip(MIN_ESTIMATE, MAX_ESTIMATE)
         self._odds = chances / (1 - chances)
         places = self._hand_size + int(self._past["draws"])
         in_stock = int(self._past["unseen"]).bit_count() - int(self._past["missing"])
-        self._held, self._rest = np.empty((number, places), np.int8), np.empty((number, in_stock), np.int8)
+        self._held, self._rest = (
+            np.empty((num_chains, places), np.int8),
+            np.empty((num_chains, in_stock), np.int8),
+        )
         self._begin()
         self._warm = False
         self._logarithm: np.ndarray | None = None
-        """Of each world's chance, but for a constant; it is not known before the first step."""
+        """Of each world's probability, up to a constant; None before the first step."""
 
     def next_worlds(self) -> np.ndarray:
-        """`STATE` records (number of chains,): the first ones after the warm-up, others some steps apart."""
+        """`STATE` records (chains,): the first ones after the warm-up, later ones `apart` steps later."""
         self.step(self._belief.apart if self._warm else self._belief.warm_up)
         self._warm = True
         return self.worlds()
 
     def step(self, steps: int = 1) -> None:
-        """Propose a change to each chain, so many times."""
-        if self._belief.trust == 0:  # the worlds are drawn from the estimator's chances already
+        """Propose a change to each chain, `steps` times."""
+        if self._belief.trust == 0:  # new worlds from the estimator are independent already
             self._begin()
             return
         correction = np.empty(len(self._held))
@@ -138,7 +141,7 @@ class Chains:
             self._held[goes], self._rest[goes], self._logarithm[goes] = held[goes], rest[goes], then[goes]
 
     def worlds(self) -> np.ndarray:
-        """`STATE` records (number of chains,): the games where the chains are, their stocks shuffled anew."""
+        """`STATE` records (chains,): the current worlds of the chains, with reshuffled stocks."""
         states = np.zeros(len(self._held), STATE)
         write_worlds(self._view, self._past, self._held, self._rest, self._key(), states)
         return states
@@ -147,10 +150,10 @@ class Chains:
         propose_worlds(self._past, self._hand_size, self._odds, self._key(), self._held, self._rest)
 
     def _chances(self, held: np.ndarray, rest: np.ndarray) -> np.ndarray:
-        """float64 (n,): logarithms of the chances of worlds, but for a constant."""
+        """float64 (n,): logarithms of the probabilities of worlds, up to a constant."""
         trust = self._belief.trust
         acted = trust * self._belief.likelihood(self._view, self._past, held, rest)
-        # What is not in the stock is held, so the odds of the stock say it too.
+        # Cards that are not in the stock are held, so the odds of the stock are enough.
         return acted - (1 - trust) * np.log(self._odds)[rest].sum(axis=1)
 
     def _key(self) -> np.uint64:

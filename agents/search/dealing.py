@@ -1,16 +1,16 @@
-"""Worlds: decks that explain everything that a player has seen in a hand.
+"""Worlds: full deals consistent with everything that a player has seen in a hand.
 
-Of a hand in progress a player knows her own cards, the pile, and what the opponent took from it. A *world*
-fills in the rest: which cards the opponent was dealt, which she drew from the stock and when, and in which
-order the others lie there. Dealt and played by the engine with the actions of the hand, its deck leads to a
-state in which the player sees exactly what she sees. There is no second reading of the rules in here.
+A player knows their own cards, the pile, and the cards that the opponent took from it. A *world* adds the
+rest: the opponent's other cards, the turns in which they drew them from the stock, and the order of the
+stock. Dealt and played by the engine with the actions of the hand, its deck leads to a state in which the
+player sees exactly what they see now. So the rules are not implemented a second time here.
 
 A world is stored as two rows of card ids:
 
-- ``held``: the opponent's cards of unknown origin: the `hand_size` that she was dealt, then one for each of
-  her draws from the stock. What she has discarded since is among them, at a place that she had reached by
-  then; every order of these places that the discards allow is equally likely before she acts;
-- ``rest``: the other unseen cards, which are in the stock. Their order does not matter for what was seen.
+- ``held``: the opponent's cards of unknown origin: the `hand_size` dealt cards, then one for each of their
+  draws from the stock. Cards discarded since are among them, at a place that was filled by then; every order
+  of these places that the discards allow has the same probability before the opponent acts;
+- ``rest``: the other unseen cards, which are in the stock. Their order cannot affect what the player saw.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -35,47 +35,47 @@ from gin_env.support.compilation import kernel
 PAST = np.dtype(
     [
         ("drawn", np.uint8),  # cards drawn from the stock so far, by both players
-        ("drawer", np.int8, (NUM_CARDS,)),  # who drew each of them
+        ("drawer", np.int8, (NUM_CARDS,)),  # the player who drew each of them
         ("draws", np.uint8),  # of these, the opponent's
         ("discards", np.uint8),  # the opponent's discards of cards whose origin the player does not know
         ("discard", np.int8, (MAX_TURNS,)),  # the cards, in order
-        ("draws_before", np.uint8, (MAX_TURNS,)),  # how often she had drawn from the stock by then
-        ("draw_decisions", np.uint8),  # how often she has chosen where to draw, or passed
-        ("discard_decisions", np.uint8),  # how often she has discarded
-        ("unseen", np.uint64),  # cards in the stock or unknown in her hand
-        ("missing", np.uint8),  # how many of them she holds
+        ("draws_before", np.uint8, (MAX_TURNS,)),  # the opponent's draws from the stock by then
+        ("draw_decisions", np.uint8),  # the opponent's decisions where to draw, or to pass
+        ("discard_decisions", np.uint8),  # the opponent's discards
+        ("unseen", np.uint64),  # cards in the stock or of unknown place
+        ("missing", np.uint8),  # number of them in the opponent's hand
     ],
     align=True,
 )
-"""What the public acts of a hand say of where the opponent's cards came from."""
+"""What the public actions of a hand say about the origin of the opponent's cards."""
 CHANGE_PLACES = 0.25
 """Share of the proposed changes that move two of the opponent's cards to other places of origin."""
 CHANGE_TWO = 0.3
 """Share of the others that exchange two cards with the stock, not one."""
 NEVER = -1e30
-"""Logarithm of the chance of what cannot be."""
+"""Logarithm of the probability of an impossible change."""
 
 
 class Decisions(NamedTuple):
-    """What was to be decided, as `gin_env.observations.candidates` describes it, and what was done."""
+    """Decisions as candidates (`gin_env.observations.candidates`), and the actions taken."""
 
     rows: np.ndarray
     """float32 (n, k, NUM_FEATURES)"""
     actions: np.ndarray
     """int64 (n, k, 2)"""
-    table: np.ndarray
+    context: np.ndarray
     """float32 (n, NUM_CONTEXT)"""
     taken: np.ndarray
     """int64 (n,)"""
 
-    def first(self, number: int) -> Decisions:
-        """The arrays of the first ones."""
-        return Decisions(*(array[:number] for array in self))
+    def first(self, count: int) -> Decisions:
+        """The first `count` decisions."""
+        return Decisions(*(array[:count] for array in self))
 
 
-def new_decisions(number: int, rows: int) -> Decisions:
-    """Arrays for so many decisions between so many candidates."""
-    return Decisions(*new_arrays(number, rows), np.empty(number, np.int64))
+def new_decisions(count: int, num_rows: int) -> Decisions:
+    """Uninitialised arrays for `count` decisions between `num_rows` candidates each."""
+    return Decisions(*new_arrays(count, num_rows), np.empty(count, np.int64))
 
 
 @kernel
@@ -87,7 +87,7 @@ def read_past(public, private, player: int, past) -> None:
     past.discards = 0
     past.draw_decisions = 0
     past.discard_decisions = 0
-    shown = np.int64(0)  # cards that she took from the pile and has not discarded since
+    shown = np.int64(0)  # cards that the opponent took from the pile and still holds
     upcard, mover = np.int64(public.first_upcard), first_mover(public)
     for index in range(public.history_length):
         action = np.int64(public.history[index])
@@ -119,21 +119,21 @@ def read_past(public, private, player: int, past) -> None:
 def propose_worlds(
     past, hand_size: int, odds: np.ndarray, key: int, held: np.ndarray, rest: np.ndarray
 ) -> None:
-    """Draw worlds (n,): each unseen card is held with these odds, float64 (52,), given how many are.
+    """Sample worlds (n,): each unseen card is held with these odds, float64 (52,), given their number.
 
     Fills `held`, int8 (n, hand_size + draws), and `rest`, int8 (n, others); uses the stream `key`.
     """
     cards = np.empty(NUM_CARDS, np.int64)
-    unseen, number = np.int64(past.unseen), 0
+    unseen, num_unseen = np.int64(past.unseen), 0
     while unseen:
-        cards[number] = lowest_card(unseen)
+        cards[num_unseen] = lowest_card(unseen)
         unseen &= unseen - 1
-        number += 1
+        num_unseen += 1
     missing = np.int64(past.missing)
     # weight[i, j]: sum over all sets of j of the cards from the i-th on, of the product of their odds.
-    weight = np.zeros((number + 1, missing + 1))
-    weight[number, 0] = 1
-    for index in range(number - 1, -1, -1):
+    weight = np.zeros((num_unseen + 1, missing + 1))
+    weight[num_unseen, 0] = 1
+    for index in range(num_unseen - 1, -1, -1):
         weight[index, 0] = 1
         for size in range(1, missing + 1):
             weight[index, size] = weight[index + 1, size] + odds[cards[index]] * weight[index + 1, size - 1]
@@ -141,39 +141,39 @@ def propose_worlds(
     chosen = np.empty(NUM_CARDS, np.int64)
     counter = np.int64(0)
     for world in range(len(held)):
-        left, number_held, number_rest = missing, 0, 0
-        for index in range(number):
+        left, num_held, num_rest = missing, 0, 0
+        for index in range(num_unseen):
             counter += 1
             taken = False
             if left > 0:
                 share = odds[cards[index]] * weight[index + 1, left - 1] / weight[index, left]
                 taken = unit(mix(key, counter)) < share
             if taken:
-                chosen[number_held] = cards[index]
-                number_held += 1
+                chosen[num_held] = cards[index]
+                num_held += 1
                 left -= 1
             else:
-                rest[world, number_rest] = cards[index]
-                number_rest += 1
-        mine = held[world]
-        mine[:] = NO_CARD
-        # Her discards first, each to one of the places that she had reached: all of these are equally likely.
+                rest[world, num_rest] = cards[index]
+                num_rest += 1
+        places_of_world = held[world]
+        places_of_world[:] = NO_CARD
+        # Discards first, each at one of the places filled by then, with equal probability.
         for index in range(past.discards):
             counter += 1
             skip = below(mix(key, counter), hand_size + np.int64(past.draws_before[index]) - index)
-            mine[_free_place(mine, skip)] = past.discard[index]
+            places_of_world[_free_place(places_of_world, skip)] = past.discard[index]
         for place in range(places):
-            if mine[place] == NO_CARD:
+            if places_of_world[place] == NO_CARD:
                 counter += 1
-                other = below(mix(key, counter), number_held)
-                mine[place] = chosen[other]
-                number_held -= 1
-                chosen[other] = chosen[number_held]
+                other = below(mix(key, counter), num_held)
+                places_of_world[place] = chosen[other]
+                num_held -= 1
+                chosen[other] = chosen[num_held]
 
 
 @kernel
 def _free_place(held: np.ndarray, skip: int) -> int:
-    """The first free place after so many free ones."""
+    """The free place after `skip` free ones."""
     for place in range(len(held)):
         if held[place] == NO_CARD:
             if skip == 0:
@@ -192,12 +192,14 @@ def propose_changes(
     rest: np.ndarray,
     correction: np.ndarray,
 ) -> None:
-    """Change each of the worlds (n,) a little, in place: a step of Metropolis and Hastings.
+    """Propose a small change to each of the worlds (n,), in place, for a step of Metropolis and Hastings.
 
-    `correction`, float64 (n,), becomes the logarithm of the way back's chance over that of the way there;
-    `NEVER` for a change to what cannot be.
+    `correction`, float64 (n,), becomes the logarithm of the probability of the reverse proposal over that of
+    the proposal; `NEVER` for an impossible world.
     """
-    latest = np.full(NUM_CARDS, NUM_CARDS)  # for each discarded card: draws before it, which bound its place
+    latest = np.full(
+        NUM_CARDS, NUM_CARDS
+    )  # of each discarded card: draws before it, which limit its place
     discarded = np.int64(0)
     for index in range(past.discards):
         latest[past.discard[index]] = past.draws_before[index]
@@ -205,37 +207,37 @@ def propose_changes(
     draws, places = np.int64(past.draws), hand_size + np.int64(past.draws)
     counter = np.int64(0)
     for world in range(len(held)):
-        mine, others = held[world], rest[world]
+        cards, others = held[world], rest[world]
         correction[world] = 0
         counter += 4
         if draws > 0 and (unit(mix(key, counter)) < CHANGE_PLACES or len(others) == 0 or past.missing == 0):
             one = hand_size + below(mix(key, counter + 1), draws)
             two = np.int64(below(mix(key, counter + 2), places))
-            if one - hand_size >= latest[mine[two]] or two - hand_size >= latest[mine[one]]:
+            if one - hand_size >= latest[cards[two]] or two - hand_size >= latest[cards[one]]:
                 correction[world] = NEVER
             else:
-                mine[one], mine[two] = mine[two], mine[one]
+                cards[one], cards[two] = cards[two], cards[one]
             continue
         if len(others) == 0 or past.missing == 0:
             continue
-        times = 2 if unit(mix(key, counter + 1)) < CHANGE_TWO else 1
+        num_exchanges = 2 if unit(mix(key, counter + 1)) < CHANGE_TWO else 1
         total = 0.0
         for index in range(len(others)):
             total += odds[others[index]]
-        for _ in range(times):
+        for _ in range(num_exchanges):
             counter += 4
             skip = below(mix(key, counter), past.missing)
             place = 0
-            while discarded >> mine[place] & 1 or skip > 0:
-                skip -= not discarded >> mine[place] & 1
+            while discarded >> cards[place] & 1 or skip > 0:
+                skip -= not discarded >> cards[place] & 1
                 place += 1
             mark = unit(mix(key, counter + 1)) * total
             index = 0
             while index < len(others) - 1 and mark >= odds[others[index]]:
                 mark -= odds[others[index]]
                 index += 1
-            leaves, comes = mine[place], others[index]
-            mine[place], others[index] = comes, leaves
+            leaves, comes = cards[place], others[index]
+            cards[place], others[index] = comes, leaves
             after = total - odds[comes] + odds[leaves]
             correction[world] += np.log(odds[leaves] / after) - np.log(odds[comes] / total)
             total = after
@@ -243,7 +245,7 @@ def propose_changes(
 
 @kernel
 def _write_deck(view, past, held: np.ndarray, rest: np.ndarray, key: int, deck: np.ndarray) -> None:
-    """The deck of a world, in dealing order; what nobody has drawn yet is shuffled by the stream `key`."""
+    """Write the deck of a world, in dealing order; the undrawn stock is shuffled by the stream `key`."""
     public, player = view.public, np.int64(view.player)
     hand_size = np.int64(public.rules.hand_size)
     own = first_hand(public, view.private, player)
@@ -253,14 +255,14 @@ def _write_deck(view, past, held: np.ndarray, rest: np.ndarray, key: int, deck: 
         own &= own - 1
     deck[2 * hand_size] = public.first_upcard
     first = 2 * hand_size + 1
-    hers, mine = hand_size, 0
+    place, draw = hand_size, 0
     for index in range(past.drawn):
         if past.drawer[index] == player:
-            deck[first + index] = view.private.stock_draws[mine]
-            mine += 1
+            deck[first + index] = view.private.stock_draws[draw]
+            draw += 1
         else:
-            deck[first + index] = held[hers]
-            hers += 1
+            deck[first + index] = held[place]
+            place += 1
     first += past.drawn
     for index in range(cards_in_deck(public.rules) - first):  # Fisher and Yates, inside out
         other = below(mix(key, index), index + 1)
@@ -270,32 +272,32 @@ def _write_deck(view, past, held: np.ndarray, rest: np.ndarray, key: int, deck: 
 
 @kernel
 def write_worlds(view, past, held: np.ndarray, rest: np.ndarray, key: int, states: np.ndarray) -> None:
-    """Write the games of worlds (n,) into `STATE` records (n,): the player sees what she sees in `view`.
+    """Write the games of worlds (n,) into `STATE` records (n,); the player sees the same as in `view`.
 
-    World number k has its stock from the stream ``mix(key, k)``, and its players break ties by that.
+    World k is shuffled by the stream ``mix(key, k)``, and its players break ties by it.
     """
     for world in range(len(held)):
         game = states[world]
-        mine = mix(key, world)
+        world_key = mix(key, world)
         game.public = view.public
-        _write_deck(view, past, held[world], rest[world], mine, game.hidden.deck)
+        _write_deck(view, past, held[world], rest[world], world_key, game.hidden.deck)
         deal(game)
         for index in range(view.public.history_length):
             play(game, np.int64(view.public.history[index]))
-        game.hidden.deal_key = mine
+        game.hidden.deal_key = world_key
         for player in range(2):
-            game.hidden.decision_keys[player] = mix(mine, NUM_CARDS + player)
+            game.hidden.decision_keys[player] = mix(world_key, NUM_CARDS + player)
 
 
 @kernel
 def write_past_decisions(view, past, held: np.ndarray, rest: np.ndarray, game, draws, discards) -> None:
-    """Write what the opponent has had to decide in each of the worlds (n,), in order, and what she did.
+    """Write all decisions of the opponent in each of the worlds (n,), in order, and the actions taken.
 
-    `draws` and `discards` are the arrays of `Decisions`; `game` is a `STATE` record to play in.
+    `draws` and `discards` are `Decisions` to write into; `game` is a `STATE` record to play in.
     """
     opponent = 1 - np.int64(view.player)
     after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
-    drawn, discarded = 0, 0
+    num_draws, num_discards = 0, 0
     for world in range(len(held)):
         game.public = view.public
         _write_deck(view, past, held[world], rest[world], np.uint64(0), game.hidden.deck)
@@ -305,17 +307,17 @@ def write_past_decisions(view, past, held: np.ndarray, rest: np.ndarray, game, d
             if game.public.to_move == opponent:
                 private = game.private[opponent]
                 if game.public.phase == DISCARD:
-                    number, mine = discarded, discards
+                    row, decisions = num_discards, discards
                     write_discards(
-                        game.public, private, opponent, mine.rows[number], mine.actions[number], after
+                        game.public, private, opponent, decisions.rows[row], decisions.actions[row], after
                     )
-                    discarded += 1
+                    num_discards += 1
                 else:
-                    number, mine = drawn, draws
+                    row, decisions = num_draws, draws
                     write_draws(
-                        game.public, private, opponent, mine.rows[number], mine.actions[number], after
+                        game.public, private, opponent, decisions.rows[row], decisions.actions[row], after
                     )
-                    drawn += 1
-                write_context(game.public, private, opponent, mine.table[number])
-                mine.taken[number] = action
+                    num_draws += 1
+                write_context(game.public, private, opponent, decisions.context[row])
+                decisions.taken[row] = action
             play(game, action)

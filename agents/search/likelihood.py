@@ -1,4 +1,4 @@
-"""How likely a policy is to have done what the opponent has done, with the cards of each of many worlds."""
+"""The likelihood of the opponent's actions in many worlds, under a policy as the model of the opponent."""
 
 # mypy: disable-error-code="no-untyped-def,return-value"
 
@@ -12,17 +12,17 @@ from gin_env.game.state import STATE
 from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION
 from gin_env.support.compilation import kernel
 
-PART = 64
-"""Worlds in one forward pass: what they need fits into the processor's cache."""
+BATCH_SIZE = 64
+"""Worlds in one forward pass, whose arrays fit into the processor's cache."""
 
 
 class PolicyLikelihood:
-    """The opponent taken for a policy that scores candidates, who sometimes does anything.
+    """Models the opponent as a policy that scores candidates and errs at random.
 
     Parameters
     ----------
     network : the policy.
-    mistakes : share of her decisions that are any of the possible ones: no world is excluded by one act.
+    mistakes : the probability of a random action, so that no single action excludes a world.
     """
 
     def __init__(self, network: CandidateScorer, mistakes: float) -> None:
@@ -30,46 +30,48 @@ class PolicyLikelihood:
         self._draws, self._discards = QuickLogits(network.draws), QuickLogits(network.discards)
 
     def __call__(self, view: np.void, past: np.void, held: np.ndarray, rest: np.ndarray) -> np.ndarray:
-        """float64 (n,): logarithm of the chance of all that the opponent did, for worlds (n,)."""
-        found = np.zeros(len(held))
+        """float64 (n,): logarithm of the likelihood of all of the opponent's actions, for worlds (n,)."""
+        likelihoods = np.zeros(len(held))
         game = np.zeros(1, STATE)
-        draws_each, discards_each = int(past["draw_decisions"]), int(past["discard_decisions"])
-        most = min(len(held), PART)
-        all_draws = new_decisions(most * draws_each, DRAW_ROWS)
-        all_discards = new_decisions(most * discards_each, DISCARD_ROWS)
-        for first in range(0, len(held), PART):
-            some = slice(first, first + PART)
-            number = len(held[some])
-            draws = all_draws.first(number * draws_each)
-            discards = all_discards.first(number * discards_each)
-            write_past_decisions(view, past, held[some], rest[some], game[0], draws, discards)
+        num_draws, num_discards = int(past["draw_decisions"]), int(past["discard_decisions"])
+        max_worlds = min(len(held), BATCH_SIZE)
+        all_draws = new_decisions(max_worlds * num_draws, DRAW_ROWS)
+        all_discards = new_decisions(max_worlds * num_discards, DISCARD_ROWS)
+        for first in range(0, len(held), BATCH_SIZE):
+            batch = slice(first, first + BATCH_SIZE)
+            num_worlds = len(held[batch])
+            draws = all_draws.first(num_worlds * num_draws)
+            discards = all_discards.first(num_worlds * num_discards)
+            write_past_decisions(view, past, held[batch], rest[batch], game[0], draws, discards)
             for decisions, scores in ((draws, self._draws), (discards, self._discards)):
                 if len(decisions.taken):
-                    logits = scores(decisions.rows, decisions.table)
-                    _add_chances(logits, decisions.actions, decisions.taken, self.mistakes, found[some])
-        return found
+                    logits = scores(decisions.rows, decisions.context)
+                    _add_chances(
+                        logits, decisions.actions, decisions.taken, self.mistakes, likelihoods[batch]
+                    )
+        return likelihoods
 
 
 @kernel
 def _add_chances(
-    logits: np.ndarray, actions: np.ndarray, taken: np.ndarray, mistakes: float, found: np.ndarray
+    logits: np.ndarray, actions: np.ndarray, taken: np.ndarray, mistakes: float, likelihoods: np.ndarray
 ) -> None:
-    """Add to `found` (n,) the logarithms of the chances of the actions taken, m for each of n worlds."""
-    each = len(taken) // len(found)
-    for world in range(len(found)):
-        for number in range(world * each, (world + 1) * each):
-            most = -np.inf
+    """Add to `likelihoods` (n,) the logarithms of the probabilities of the actions taken, m in each world."""
+    each = len(taken) // len(likelihoods)
+    for world in range(len(likelihoods)):
+        for index in range(world * each, (world + 1) * each):
+            highest = -np.inf
             for row in range(actions.shape[1]):
                 for knock in range(2):
-                    if actions[number, row, knock] != NO_ACTION:
-                        most = max(most, logits[number, row, knock])
+                    if actions[index, row, knock] != NO_ACTION:
+                        highest = max(highest, logits[index, row, knock])
             total, share, possible = 0.0, 0.0, 0
             for row in range(actions.shape[1]):
                 for knock in range(2):
-                    if actions[number, row, knock] != NO_ACTION:
-                        weight = np.exp(logits[number, row, knock] - most)
+                    if actions[index, row, knock] != NO_ACTION:
+                        weight = np.exp(logits[index, row, knock] - highest)
                         total += weight
                         possible += 1
-                        if actions[number, row, knock] == taken[number]:
+                        if actions[index, row, knock] == taken[index]:
                             share = weight
-            found[world] += np.log((1 - mistakes) * share / total + mistakes / possible)
+            likelihoods[world] += np.log((1 - mistakes) * share / total + mistakes / possible)

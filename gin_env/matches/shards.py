@@ -12,7 +12,7 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents import Agent
-from gin_env.agents.turns import play_bot, play_on, play_seated
+from gin_env.agents.turns import play_bot, play_seated, play_turns
 from gin_env.batch import Episode, Games
 from gin_env.game.rules import Rules
 from gin_env.game.state import BIG_GIN, GIN, UNDERCUT, VOID
@@ -118,7 +118,7 @@ def play_games(
     tally = Tally(len(deals))
     same = bots[0] is bots[1]
     if recorded is None:
-        play = partial(play_on, both_seats=same, clairvoyant=setting.clairvoyant)
+        play = partial(play_turns, both_seats=same, clairvoyant=setting.clairvoyant)
     else:
         play = partial(play_bot, clairvoyant=setting.clairvoyant)
     positions = np.arange(size)  # in `order`, of the game at each place of the batch

@@ -19,7 +19,7 @@ import torch
 
 from gin_env.agents.policies.candidate_network import CandidateScorer
 from gin_env.agents.policies.policy import sample_actions
-from gin_env.agents.turns import play_on
+from gin_env.agents.turns import play_turns
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.match_odds import chances_to_win
@@ -210,7 +210,7 @@ class Learner:
         others = np.flatnonzero(~learning)
         opponents = self.opponent[others]
         for index in np.unique(opponents):
-            play_on(games, self.league.members[index], others[opponents == index])
+            play_turns(games, self.league.members[index], others[opponents == index])
         ended = np.flatnonzero(games.results["ended"])
         if len(ended):
             self.batch.end_hands(ended, self.end_hands(ended))

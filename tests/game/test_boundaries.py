@@ -12,7 +12,7 @@ from played_positions import played
 
 from gin_env import agents, observation
 from gin_env.agents.simple import SimpleBot
-from gin_env.agents.turns import play_bot, play_on
+from gin_env.agents.turns import play_bot, play_turns
 from gin_env.batch import Games
 from gin_env.game.actions import IllegalActionError, check_action
 from gin_env.game.cards import card_text
@@ -70,10 +70,10 @@ def test_nothing_is_played_in_a_game_that_is_over():
     games = Games(1)
     for action in (104, 0, 106):
         refuse(games, IllegalActionError, games.play, ONE, np.array([action]))
-    refuse(games, IndexError, play_on, games, SimpleBot(), ONE)
+    refuse(games, IndexError, play_turns, games, SimpleBot(), ONE)
     refuse(games, IndexError, play_bot, started(), SimpleBot(), np.array([0, 3]))
     refuse(games, ValueError, play_bot, started(), SimpleBot(), np.array([1, 1]))
-    refuse(games, IndexError, play_on, started(), SimpleBot(), np.array([3]))
+    refuse(games, IndexError, play_turns, started(), SimpleBot(), np.array([3]))
 
 
 def test_a_game_takes_one_action_at_a_time_in_any_order_of_the_games():

@@ -8,7 +8,7 @@ from played_positions import same_records
 
 from gin_env import agents, play_match
 from gin_env.agents.simple import SimpleBot
-from gin_env.agents.turns import play_bot, play_on, play_seated
+from gin_env.agents.turns import play_bot, play_seated, play_turns
 from gin_env.batch import Games
 from gin_env.game.rules import Rules
 from gin_env.game.state import OVER
@@ -39,7 +39,7 @@ def test_a_turn_is_all_actions_up_to_the_other_players(knock_at, rules):
     waiting = turns.everyone
     while len(waiting):
         movers = turns.to_move()[waiting].copy()
-        play_on(turns, bot, waiting)
+        play_turns(turns, bot, waiting)
         assert (turns.done[waiting] | (turns.to_move()[waiting] != movers)).all()
         left = waiting
         while len(left):
@@ -58,7 +58,7 @@ def test_on_both_seats_it_plays_each_hand_to_its_end(reward):
     table, by_steps = started(40, episode="game", reward=reward), started(40, episode="game", reward=reward)
     hands = 0
     while len(running := np.flatnonzero(~table.done)):
-        play_on(table, bot, running, both_seats=True)
+        play_turns(table, bot, running, both_seats=True)
         assert table.results["ended"][running].all()
         hands += len(running)
     while len(running := np.flatnonzero(~by_steps.done)):
@@ -73,7 +73,7 @@ def test_fixed_decks_are_dealt_after_a_hand_played_at_once():
     table = started(2, episode="game")
     deck = table.deck(1)
     table.fix_deals(0, [table.deck(0), deck])
-    play_on(table, agents.make("simple"), np.array([0]), both_seats=True)
+    play_turns(table, agents.make("simple"), np.array([0]), both_seats=True)
     assert not table.done[0]
     assert np.array_equal(table.deck(0), deck)
 
@@ -94,11 +94,11 @@ def test_a_bot_derived_from_simple_decides_for_itself():
             return np.where(view.masks()[:, 106] == 1, 106, super().act(view))
 
     table = started(50)
-    play_on(table, Passive(), table.everyone)
+    play_turns(table, Passive(), table.everyone)
     assert (table.state["public"]["history"][:, 0] == 106).all()
 
 
-@pytest.mark.parametrize("play", [play_on, play_bot])
+@pytest.mark.parametrize("play", [play_turns, play_bot])
 def test_each_seated_bot_plays_its_own_games(play):
     class Constant:
         def __init__(self, action):
