@@ -1,4 +1,4 @@
-"""What a bot is, and the protocols of what some bots can do besides."""
+"""What a bot is, and protocols for what some bots can do besides."""
 
 from __future__ import annotations
 

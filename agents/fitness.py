@@ -10,15 +10,15 @@ at random. V4 "won on average 7.8% of the games played", read as a margin over V
 
 Readings:
 
-- Draw and knock of both: an upcard that the best melds use is taken and gin is knocked with at once (the
+- Draw and knock of both: an upcard that the best melds use is taken and gin is knocked with immediately (the
   "simple heuristics"); otherwise the table of ``cfr`` decides.
 - *Average deadwood decreased*: the least deadwood of the ten cards left and one more, averaged over all
   unseen cards, is below that of the eleven cards now; with ``relative=True`` it is at most the mean of the
   candidates.
 - *Unmeldable*: no meld of the hand and the unseen cards contains it; unseen are cards neither in hand nor in
   the pile nor taken from there by the opponent. *Useless to the opponent*: no meld of the unseen cards and
-  those that she took contains it. *Would be melded with it*: of its rank, or at most two ranks away in its
-  suit.
+  those that the opponent took contains it. *Would be melded with it*: of its rank, or at most two ranks
+  away in its suit.
 - V2 taken literally throws away the cards with good marks and keeps the worst: see `READINGS`.
 
 Measured: docs/results/paper-000.md, "Fitness" and "Early knock".
@@ -68,7 +68,7 @@ class FitnessCfrBot(CfrBot):
     ----------
     factors : the characteristics that count, some of `FACTORS`.
     relative : the first characteristic compares the candidates with each other, see the module's docstring.
-    early_knock : knocks at once with at most this deadwood; with more the table decides.
+    early_knock : knocks immediately with at most this deadwood; with more the table decides.
     table, purified, stages : see `CfrBot`.
     """
 
@@ -109,7 +109,7 @@ class FitnessCfrBot(CfrBot):
 def check_factors(factors: Iterable[str]) -> tuple[str, ...]:
     """The factors in the paper's order. Raises TypeError or ValueError for anything but some of `FACTORS`."""
     if isinstance(factors, str) or not isinstance(factors, Iterable):
-        raise TypeError(f"factors is a collection of names, not {factors!r}")
+        raise TypeError(f"factors must be a collection of names, not {factors!r}")
     chosen = list(factors)
     for factor in chosen:
         if factor not in FACTORS:
@@ -276,7 +276,7 @@ def draw_or_decline(public, private, player, random, strategy, kind, purified, c
 def discard_or_knock_early(
     public, private, player, card, random, strategy, kind, purified, early_knock, counts
 ) -> int:
-    """The knock of V4 and V2 with this discard: gin (or `early_knock`) at once, else the strategy decides."""
+    """The knock of V4 and V2 with this discard: gin (or `early_knock`) immediately, else by the strategy."""
     rest = np.int64(private.hand) & ~card_bit(card)
     deadwood = min_deadwood(rest)
     if deadwood > public.knock_limit:

@@ -2,7 +2,7 @@
 
 Source: Gallucci, Bowser, Kettell and Overton, "Estimating Card Fitness for Discard in Gin Rummy" (2021),
 paper 000, "Other Agents Used in Evaluation". It gives no win rate of this bot, only that V4 wins 3 % more
-games against it than V2 does; so the bot must lie between ``simple`` and those ("intermediate").
+games against it than V2 does; so the bot must be between ``simple`` and those ("intermediate").
 
 Readings:
 
@@ -50,7 +50,7 @@ class MediumBot:
     ----------
     minimum_drop : takes the upcard if it lowers the deadwood by at least this.
     knock_at : knocks with deadwood of at most this while the opponent holds no card from the pile.
-    cautious_knock_at : the same once she holds one.
+    cautious_knock_at : the same once the opponent holds one.
     exact : knocks with exactly one of these two or with gin, and with nothing else.
     """
 

@@ -1,13 +1,13 @@
-"""The frozen readings: for each player of a paper one bot that never changes.
+"""The frozen readings: one bot that never changes for each player of a paper.
 
-A bot's defaults are the best that we know and may change; what is compared with a paper must not. So every
-reading that stands beside a published figure has a name of its own here, with all parameters written out:
+A bot's defaults are the best that we know, and they may change. A bot that is compared with a paper must not.
+So every reading of a published player has its own name here, with all parameters written out.
 `gin_env.agents.make` reads the name, ``gin-rummy reproduce`` uses it, and `tests/agents/test_paper_names.py`
-holds what it decides. A reading that turns out to be wrong gets a new name; these stay.
+checks its decisions. A reading that turns out to be wrong gets a new name; the old one stays.
 
 ``simple`` and ``random-discard`` are defined completely by their sources, so they are frozen under their own
-names. No frozen name have: ``safe-discard`` (its rule is missing from paper 003), ``cfr`` (paper 000 has no
-such bot), ``cfr-plus``, ``generation`` and ``policy`` (ours).
+names. These bots have no frozen name: ``safe-discard`` (its rule is missing from paper 003), ``cfr`` (paper
+000 has no such bot), ``cfr-plus``, ``generation`` and ``policy`` (ours).
 """
 
 from __future__ import annotations

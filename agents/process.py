@@ -41,7 +41,7 @@ CHECK_SECONDS = 0.1
 """How often a program that has not answered is checked for having ended."""
 EXIT_SECONDS = 0.2
 """For a program to end by itself once its input has ended."""
-MAX_BYTES = 4 * protocol.MOST_CHARACTERS
+MAX_BYTES = 4 * protocol.MAX_CHARACTERS
 """Of a line; anything longer has too many characters."""
 
 

@@ -1,10 +1,10 @@
-"""How programs in other languages play here: one decision as one line of JSON, and the answer as another.
+"""The line protocol for programs in other languages: one decision as a line of JSON, the answer as another.
 
 ``gin-rummy serve-bot NAME`` answers for a bot of this package; a bot named ``process:COMMAND`` starts a
-program and asks it (`gin_env.agents.process`). Both speak the lines of `docs/protocol.md`, whose schema is
-`docs/protocol.schema.json`. Each question tells the whole hand as one player saw it, so a program need not
-remember anything. Cards are written rank then suit (``TH``), actions as `gin_env.game.actions.describe` says
-them.
+program and asks it (`gin_env.agents.process`). Both use the lines described in `docs/protocol.md`, whose
+schema is `docs/protocol.schema.json`. Each question contains the whole hand as one player saw it, so a
+program needs no memory. Cards are written rank then suit (``TH``), actions as by
+`gin_env.game.actions.describe`.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from gin_env.game.state import NO_CARD
 from gin_env.observations.views import PlayerView
 
 VERSION = 1
-"""Of the protocol: raised when a line changes its meaning."""
-MOST_CHARACTERS = 100_000
+"""Version of the protocol, raised when a line changes its meaning."""
+MAX_CHARACTERS = 100_000
 """Longer lines are refused."""
 
 
 class ProtocolError(ValueError):
-    """A line that is not of this protocol; the message says what was wrong."""
+    """An invalid line; the message says what is wrong with it."""
 
 
 def question(view: PlayerView, number: int) -> dict[str, Any]:
-    """What a player is asked, as a JSON object; `view` is one view whose player is to move."""
+    """The question to a player, as a JSON object; `view` is one view whose player is to move."""
     record = view.records[0]
     public, player = record["public"], int(record["player"])
     draws = iter(view.stock_draws())
     events = []
     for event in view.history():
-        told: dict[str, Any] = {"player": event.player, "action": act.describe(event.action)}
+        entry: dict[str, Any] = {"player": event.player, "action": act.describe(event.action)}
         if event.action == act.DRAW_STOCK and event.player == player:
-            told["card"] = card_text(next(draws))
+            entry["card"] = card_text(next(draws))
         elif event.action == act.DRAW_UPCARD:
-            told["card"] = card_text(event.card)
-        events.append(told)
+            entry["card"] = card_text(event.card)
+        events.append(entry)
     hand, upcard = int(record["private"]["hand"]), int(public["upcard"])
     return {
         "type": "decide",
@@ -64,7 +64,7 @@ def question(view: PlayerView, number: int) -> dict[str, Any]:
 
 
 def read_question(message: dict[str, Any]) -> PlayerView:
-    """The view that `question` told. Raises ProtocolError for anything else."""
+    """The view of a question made by `question`. Raises ProtocolError for anything else."""
     try:
         player, events = message["player"], message["events"]
         drawn = [
@@ -121,16 +121,16 @@ def line(message: dict[str, Any]) -> str:
 
 def read_line(text: str) -> dict[str, Any]:
     """The message of a line. Raises ProtocolError unless it is one complete JSON object."""
-    if len(text) > MOST_CHARACTERS:
-        raise ProtocolError(f"the line has more than {MOST_CHARACTERS:,} characters")
+    if len(text) > MAX_CHARACTERS:
+        raise ProtocolError(f"the line has more than {MAX_CHARACTERS:,} characters")
     if not text.endswith("\n"):
         raise ProtocolError(f"the line has no end: {text[:80]!r}")
     try:
         message = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ProtocolError(f"the line is no JSON ({error}): {text[:80]!r}") from error
+        raise ProtocolError(f"the line is not valid JSON ({error}): {text[:80]!r}") from error
     if not isinstance(message, dict):
-        raise ProtocolError(f"the line is no JSON object: {text[:80]!r}")
+        raise ProtocolError(f"the line is not a JSON object: {text[:80]!r}")
     return message
 
 

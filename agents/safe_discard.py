@@ -15,8 +15,9 @@ The rules here:
   discard again are not discarded here either. A discard that ends the hand risks nothing: it is Simple's.
 - ``draw``: an upcard is also taken if it leaves more than ``draw_margin`` points less deadwood than a draw
   from the stock is expected to, each unseen card being there with 1 - the estimate.
-- ``knock``: Simple knocks at once. Here a knock must be expected to win ``knock_above`` points, in the mean
-  over 32 hands of the opponent sampled from the estimate, lay-offs and undercuts included. Gin always knocks.
+- ``knock``: Simple knocks immediately. Here a knock must be expected to win ``knock_above`` points, in the
+  mean over 32 hands of the opponent sampled from the estimate, lay-offs and undercuts included. Gin always
+  knocks.
 
 Measured: docs/results/estimators.md, "In play".
 """
@@ -124,7 +125,7 @@ class ClairvoyantSafeDiscardBot(SafeDiscardBot):
     """The same with the ``omniscient`` estimator: it sees the opponent's cards.
 
     Parameters as of `SafeDiscardBot`. It has no name that `gin_env.agents.make` knows, and it plays only in
-    matches that are told so, since the opponents' hands are in no view::
+    matches with ``clairvoyant=True``, since views never contain the opponents' hands::
 
         gin_env.play_match(ClairvoyantSafeDiscardBot(), "simple", games=20_000, clairvoyant=True)
     """
@@ -143,9 +144,9 @@ class ClairvoyantSafeDiscardBot(SafeDiscardBot):
         self.omniscient = OmniscientEstimator()
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """Raises ValueError: the opponents' hands are in no view."""
+        """Raises ValueError: views never contain the opponents' hands."""
         raise ValueError(
-            f"{self.name} needs the opponents' hands, which are in no view: "
+            f"{self.name} needs the opponents' hands, which views never contain: "
             "play_match(..., clairvoyant=True) tells them"
         )
 

@@ -6,7 +6,7 @@ Source: the reference engine tneller/gin-rummy-eaai, and the sections on the Sim
 - Draw: takes the upcard if some meld of hand + upcard contains it, otherwise draws from the stock.
 - Discard: a card that leaves the least deadwood, at random among equals; never one that would repeat an
   unordered {drawn, discarded} pair of this hand.
-- Knock: at once, as soon as its deadwood allows; ``knock_at`` lowers the threshold (the papers' 8, 6, 4;
+- Knock: as soon as its deadwood allows; ``knock_at`` lowers the threshold (the papers' 8, 6, 4;
   0 waits for gin).
 
 ``knock_at="variable"`` uses Tonic's thresholds (paper 001, "Approach to Knocking"). The paper does not give
@@ -41,7 +41,7 @@ from gin_env.support.checks import check_integer, is_integer
 from gin_env.support.compilation import kernel
 from gin_env.support.specs import spell
 
-MOST_POINTS = 100
+MAX_POINTS = 100
 """No hand has more deadwood."""
 VARIABLE_KNOCK = (10, 10, 10, 10, 8, 6, 4, 3)
 """Tonic's knock thresholds in its first, second, ... turn; the last one for all later turns."""
@@ -91,18 +91,18 @@ class SimpleBot:
 def knock_limits(knock_at: int | str | Sequence[int]) -> np.ndarray:
     """int64 (MAX_TURNS,): the knock threshold in each turn of the player, from 1 on; entry 0 is not used.
 
-    Raises TypeError or ValueError unless `knock_at` is an integer from 0 to `MOST_POINTS`, a sequence of
+    Raises TypeError or ValueError unless `knock_at` is an integer from 0 to `MAX_POINTS`, a sequence of
     them, or ``"variable"``.
     """
     if isinstance(knock_at, str) and knock_at == "variable":
-        return points_by_turn("knock_at", VARIABLE_KNOCK, MOST_POINTS)
+        return points_by_turn("knock_at", VARIABLE_KNOCK, MAX_POINTS)
     if isinstance(knock_at, Sequence) and not isinstance(knock_at, str):
-        return points_by_turn("knock_at", knock_at, MOST_POINTS)
+        return points_by_turn("knock_at", knock_at, MAX_POINTS)
     if not is_integer(knock_at):
         raise TypeError(
             f"knock_at is an integer or 'variable' or a list of integers by turn, not {knock_at!r}"
         )
-    return np.full(MAX_TURNS, check_integer("knock_at", knock_at, 0, MOST_POINTS), np.int64)
+    return np.full(MAX_TURNS, check_integer("knock_at", knock_at, 0, MAX_POINTS), np.int64)
 
 
 def points_by_turn(name: str, points: Sequence[int], most: int) -> np.ndarray:
@@ -177,7 +177,7 @@ def _act(views, limits, actions):
 
 @kernel
 def _play_turns(state, games, both_seats, knock_limits, whole_game, pays, rewards, done, results):
-    """Play; or return the position of a game in which nobody is to move, with nothing played. -1: played."""
+    """Play and return -1; or play nothing and return the position of a game in which no player is to move."""
     for k in range(len(games)):
         if games[k] < 0 or games[k] >= len(state) or state[games[k]].public.phase == OVER:
             return k

@@ -102,7 +102,7 @@ class TonicBot:
     held : the likelihood above which a card is believed to be in the opponent's hand.
     knock_at : the threshold, a sequence of thresholds by turn, or ``"variable"`` for `simple.VARIABLE_KNOCK`.
     pair_turns : number of turns, from the first on, in which the upcard is drawn for a pair.
-    max_pair_points : the most points of a pair that the upcard is drawn for.
+    max_pair_points : maximum points of a pair for which the upcard is drawn.
     keep_pairs_below : points below which pairs are kept, by turn; the last entry for all later turns.
     filtered_fallback : when the filters leave nothing, the opponent's desired cards are still kept back.
     break_pairs : when some discard allows a knock, the discard with the least deadwood is made, pair or not.

@@ -15,7 +15,7 @@ Readings:
 - The "number of cards in the deck" is the number of cards in the stock (1 if it is empty).
 - "In a pair": exactly one other card of the rank is held outside melds.
 - The opponent's last discard counts even if the bot has just taken it.
-- With both neighbours unmelded (the run's cards lie in sets), both sides are looked at.
+- With both neighbours unmelded (the run's cards are in sets), both sides are looked at.
 - Nothing is said about knocking: the bot knocks as soon as it may (``knock_at`` = 10).
 - Ties are broken at random. If all cards are melded, it discards as ``simple`` does.
 
@@ -135,7 +135,7 @@ def draw_score(public, hand: int, possible: int, late_stock: int) -> int:
     """The score of the upcard.
 
     By the paper: 20 if it completes a meld, 9 if its rank is 6 to 9, minus its deadwood points, minus 1 in
-    the late game, minus 1000 if the discard rule would throw it away at once.
+    the late game, minus 1000 if the discard rule would discard it immediately.
     """
     upcard = np.int64(public.upcard)
     score = -np.int64(CARD_VALUES[upcard])

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from gin_env.agents.policies.candidate_network import CandidateScorer
-from gin_env.agents.policies.policy_networks import MOST_UNITS, Actor, build
+from gin_env.agents.policies.policy_networks import MAX_UNITS, Actor, build
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.support.tensor_files import fill_network
@@ -68,7 +68,7 @@ def _checked(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
             raise TypeError(f"{name[:60]!r} is not a tensor of weights")
         if (
             not 1 <= tensor.ndim <= 4
-            or any(size > MOST_UNITS for size in tensor.shape)
+            or any(size > MAX_UNITS for size in tensor.shape)
             or not tensor.is_floating_point()
         ):
             raise ValueError(

@@ -29,7 +29,7 @@ from gin_env.support.checks import check_integer
 _ACTIONS = re.compile(
     r"\b(?:pass|draw from the stock|draw the upcard|(?:discard|knock with) [A2-9TJQK][CHSD])\b", re.IGNORECASE
 )
-MOST_CHARACTERS = 100_000
+MAX_CHARACTERS = 100_000
 
 
 class TextGinRummy(gymnasium.Env):
@@ -54,8 +54,8 @@ class TextGinRummy(gymnasium.Env):
         self.game = GinRummyEnv(opponent, rules, episode, reward)
         self.patience = check_integer("patience", patience, 1, 1000)
         characters = "".join(map(chr, range(32, 127))) + "\n"
-        self.observation_space = spaces.Text(MOST_CHARACTERS, charset=characters)
-        self.action_space = spaces.Text(MOST_CHARACTERS, min_length=0, charset=characters)
+        self.observation_space = spaces.Text(MAX_CHARACTERS, charset=characters)
+        self.action_space = spaces.Text(MAX_CHARACTERS, min_length=0, charset=characters)
         self._misses = 0
 
     def reset(
@@ -115,7 +115,7 @@ def find_action(text: str) -> int:
     """
     if not isinstance(text, str):
         raise TypeError(f"an answer is a text, not {type(text).__name__}")
-    found = _ACTIONS.findall(text[-MOST_CHARACTERS:])
+    found = _ACTIONS.findall(text[-MAX_CHARACTERS:])
     if not found:
         raise IllegalActionError(
             "the answer names no action; write one as it is listed, such as 'discard 5H'"

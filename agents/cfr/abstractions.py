@@ -36,7 +36,7 @@ def number_of_sets(kind: int) -> int:
 
 
 def decision_slices(kind: int) -> tuple[slice, slice, slice]:
-    """Where the sets of discards, draws and knocks lie."""
+    """The slices of the sets of discards, draws and knocks."""
     first_draw, first_knock = _MODULES[kind].FIRST_DRAW_SET, _MODULES[kind].FIRST_KNOCK_SET
     return slice(0, first_draw), slice(first_draw, first_knock), slice(first_knock, number_of_sets(kind))
 

@@ -1,4 +1,4 @@
-"""The information sets of the CFR strategies: what a player looks at when she draws, discards and knocks.
+"""The information sets of the CFR strategies: what a player looks at to draw, discard and knock.
 
 Source: paper 000, "Ranking the Fitness of a Card in a Game State". The paper gives one abstraction, the
 discard's: for each card a decision to discard or to keep it, from the card, the stage of the game (20 to 30
@@ -15,7 +15,7 @@ include factors such as the number of deadwood in a hand or the number of turns 
   ..., 20 or more); current deadwood in steps of five.
 - Knock (or go on): deadwood after the discard (0 to 10) and cards dealt, which stand for the turn.
 
-All three lie in one array, discards first; an entry is the probability of acting (discard, take, knock).
+All three are in one array, discards first; an entry is the probability of acting (discard, take, knock).
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -32,16 +32,16 @@ from gin_env.game.state import OFFER
 from gin_env.support.compilation import kernel
 
 STAGES = 3
-MOST_DEADWOOD = 100
+MAX_DEADWOOD = 100
 """Any deadwood above this counts as this."""
-MOST_SAVED = 20
+MAX_SAVED = 20
 DEADWOOD_STEP = 5
 FIRST_DEALT = 20
 DEALT_COUNTS = 31
 KNOCK_DEADWOODS = 11
 
-DISCARD_SETS_A_STAGE = 52 * (MOST_DEADWOOD + 1)
-DRAW_SETS_A_STAGE = 2 * (MOST_SAVED + 2) * (MOST_DEADWOOD // DEADWOOD_STEP + 1)
+DISCARD_SETS_A_STAGE = 52 * (MAX_DEADWOOD + 1)
+DRAW_SETS_A_STAGE = 2 * (MAX_SAVED + 2) * (MAX_DEADWOOD // DEADWOOD_STEP + 1)
 KNOCK_SETS = KNOCK_DEADWOODS * DEALT_COUNTS
 
 DISCARD_SETS = DISCARD_SETS_A_STAGE * STAGES
@@ -73,8 +73,8 @@ def stage_of(public) -> int:
 @kernel
 def discard_number(hand: int, card: int, stage: int, stages: int) -> int:
     """Place of card, stage (one of `stages`) and the hand's deadwood among the discard sets."""
-    deadwood = min(min_deadwood(hand), MOST_DEADWOOD)
-    return (card * stages + stage) * (MOST_DEADWOOD + 1) + deadwood
+    deadwood = min(min_deadwood(hand), MAX_DEADWOOD)
+    return (card * stages + stage) * (MAX_DEADWOOD + 1) + deadwood
 
 
 @kernel
@@ -85,10 +85,10 @@ def draw_number(public, hand: int, stage: int, stages: int) -> int:
     bit = card_bit(public.upcard)
     deadwood = min_deadwood(hand)
     _, least = least_deadwood_discards(hand | bit, hand)
-    saved = min(max(deadwood - least, -1), MOST_SAVED) + 1
+    saved = min(max(deadwood - least, -1), MAX_SAVED) + 1
     melds = 0 if unmelded_cards(hand | bit) & bit else 1
-    steps = MOST_DEADWOOD // DEADWOOD_STEP + 1
-    number = ((stage * 2 + melds) * (MOST_SAVED + 2) + saved) * steps
+    steps = MAX_DEADWOOD // DEADWOOD_STEP + 1
+    number = ((stage * 2 + melds) * (MAX_SAVED + 2) + saved) * steps
     return number + deadwood // DEADWOOD_STEP  # ten cards have at most 98
 
 

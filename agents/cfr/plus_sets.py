@@ -32,10 +32,10 @@ from gin_env.support.compilation import kernel
 DANGERS = 5
 OUTS = 5
 TURNS = 4
-MOST_SAVED = 20
+MAX_SAVED = 20
 
 DISCARD_SETS = 3 * OUTS * DANGERS * 4 * TURNS * 4
-DRAW_SETS = (TURNS + 1) * 2 * (MOST_SAVED + 2) * 3 * 6
+DRAW_SETS = (TURNS + 1) * 2 * (MAX_SAVED + 2) * 3 * 6
 KNOCK_SETS = 11 * 10 * 4 * 3
 FIRST_DRAW_SET = DISCARD_SETS
 FIRST_KNOCK_SET = DISCARD_SETS + DRAW_SETS
@@ -64,10 +64,10 @@ def outs_of(card: int, others: int, unseen: int) -> int:
 
 @kernel
 def danger_of(card: int, shown: int, unseen: int, discarded: int) -> int:
-    """What the opponent can do with a card, by the cards she took from the pile and those she discarded.
+    """How useful a card is to the opponent, by the cards they took from the pile and those they discarded.
 
-    0 nothing: every meld with it needs a card that is gone; 1 little: she discarded a card that goes with it
-    and took none; 2 unknown; 3 she holds a card from the pile that goes with it; 4 she holds cards that meld
+    0 useless: every meld with it needs a card that is gone; 1 little: they discarded a card that goes with it
+    and took none; 2 unknown; 3 they hold a card from the pile that goes with it; 4 they hold cards that meld
     it for sure.
     """
     if completes_meld(shown, card):
@@ -105,13 +105,13 @@ def draw_set(public, private, player: int) -> int:
     bit = card_bit(upcard)
     turn = TURNS if public.phase == OFFER else turn_of(public)
     _, least = least_deadwood_discards(hand | bit, hand)
-    saved = min(max(min_deadwood(hand) - least, -1), MOST_SAVED) + 1
+    saved = min(max(min_deadwood(hand) - least, -1), MAX_SAVED) + 1
     melds = 0 if unmelded_cards(hand | bit) & bit else 1
     outs = min(max(outs_of(upcard, hand, unseen) - 1, 0), 2)
     after = 0
     for limit in (0, 5, 10, 20, 35):
         after += least > limit
-    return FIRST_DRAW_SET + (((turn * 2 + melds) * (MOST_SAVED + 2) + saved) * 3 + outs) * 6 + after
+    return FIRST_DRAW_SET + (((turn * 2 + melds) * (MAX_SAVED + 2) + saved) * 3 + outs) * 6 + after
 
 
 @kernel

@@ -27,7 +27,7 @@ MAPPINGS = ("hard", "linear", "harmonic")
 MIDDLES = (25.0, 35.5, 45.5)
 """Cards dealt in the middle of each stage: 20 to 30, 31 to 40, 41 to 50."""
 LAST_DEALT = (30, 40)
-"""Most cards dealt in the early and in the middle stage."""
+"""The maximum number of cards dealt in the early and in the middle stage."""
 
 
 def stage_weights(mapping: str) -> np.ndarray:

@@ -1,15 +1,15 @@
-"""Decisions by a table of probabilities: the same kernels in training, in its rollouts and in play.
+"""Decisions by a table of probabilities: the same kernels serve training, its rollouts and play.
 
 ``strategy`` is float64 (number of information sets,): the probability of discarding, taking or knocking;
-negative in a set that the training has not visited. There the paper falls back on chance ("a discard would be
+negative in a set that the training has not visited. There the paper decides at random ("a discard would be
 chosen at random").
 
 Discards: the paper decides for each card whether to discard or to keep it, and leaves open how eleven such
 answers become one discard. Reading: cards are drawn from the candidates at random, with replacement, until
 one is to be discarded; so a card is discarded with a probability proportional to its own. Cards without a
-strategy are left aside if another has one; if none has, one of them is chosen at random.
+strategy are ignored if another has one; if none has, one of them is chosen at random.
 
-``counts`` is int64 (3, 2): decisions (discard, draw, knock) found in the table and not found.
+``counts`` is int64 (3, 2): decisions (discard, draw, knock) that the table has, and that it lacks.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -33,7 +33,7 @@ DISCARDS, DRAWS, KNOCKS = 0, 1, 2
 
 @kernel
 def decide(probability: float, random: int, purified: bool) -> bool:
-    """Whether to act, by a probability (negative: unknown, so a coin). Purified: the likelier of the two."""
+    """Whether to act, by a probability (negative means 1/2); if purified, the more probable decision."""
     if probability < 0 or (purified and probability == 0.5):
         return unit(random) < 0.5
     return probability > 0.5 if purified else unit(random) < probability
@@ -41,7 +41,7 @@ def decide(probability: float, random: int, purified: bool) -> bool:
 
 @kernel
 def choose_discard(public, private, player, candidates: int, random, strategy, kind, purified, counts) -> int:
-    """One of the candidates, by the strategy."""
+    """Choose one of the candidates by the strategy."""
     if not candidates & (candidates - 1):
         return lowest_card(candidates)
     known, best, highest, total = np.int64(0), np.int64(0), -1.0, 0.0

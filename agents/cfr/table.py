@@ -33,7 +33,7 @@ class StrategyTable:
 
     Attributes
     ----------
-    strategy : float64 (number of information sets,): the probability of acting, -1 where training never came.
+    strategy : float64 (number of information sets,): the probability of acting; -1 for unvisited sets.
     metadata : abstraction, candidates, iterations, seed, exploration, command, date, version.
     """
 
@@ -93,23 +93,23 @@ def packaged_table(abstraction: str) -> StrategyTable:
 
 
 def find_table(table: str | Path | StrategyTable | None, abstractions: Sequence[str]) -> StrategyTable:
-    """The table that a bot's `table` parameter stands for: itself, a file's, or (None) the packaged one.
+    """Return the table of a bot's `table` parameter: itself, from a file, or the packaged one (None).
 
     The packaged table is of the first of `abstractions`.
 
     Raises ValueError for a table of another abstraction than the bot's.
     """
     if table is None:
-        found = packaged_table(abstractions[0])
+        chosen = packaged_table(abstractions[0])
     elif isinstance(table, StrategyTable):
-        found = table
+        chosen = table
     elif isinstance(table, str | Path):
-        found = StrategyTable.load(table)
+        chosen = StrategyTable.load(table)
     else:
-        raise TypeError(f"table is a path, a StrategyTable or None, not {table!r}")
-    if found.metadata["abstraction"] not in abstractions:
+        raise TypeError(f"table must be a path, a StrategyTable or None, not {table!r}")
+    if chosen.metadata["abstraction"] not in abstractions:
         needed = " or ".join(map(repr, abstractions))
         raise ValueError(
-            f"this table's abstraction is {found.metadata['abstraction']!r}; the bot needs {needed}"
+            f"this table's abstraction is {chosen.metadata['abstraction']!r}; the bot needs {needed}"
         )
-    return found
+    return chosen

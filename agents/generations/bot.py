@@ -71,36 +71,36 @@ class GenerationBot:
         actions = np.empty(len(view), np.int64)
         discarding = are_discarding(view.records)
         for phase in (False, True):
-            mine = np.flatnonzero(discarding == phase)
-            if len(mine):
-                group = view[mine]
+            index = np.flatnonzero(discarding == phase)
+            if len(index):
+                group = view[index]
                 values, choices = self.values(group, phase)
-                best = are_best(values.reshape(len(mine), -1), self._exact_values(group, phase))
-                actions[mine] = choices.reshape(len(mine), -1)[np.arange(len(mine)), best.argmax(axis=1)]
+                best = are_best(values.reshape(len(index), -1), self._exact_values(group, phase))
+                actions[index] = choices.reshape(len(index), -1)[np.arange(len(index)), best.argmax(axis=1)]
         return actions
 
     def values(self, view: PlayerView, discarding: bool) -> tuple[np.ndarray, np.ndarray]:
         """Values float32 (n, rows, 2) of the candidates in points / 100, their actions int64 (n, rows, 2).
 
-        `view` holds only players who all discard, or all draw. What cannot be played has `IMPOSSIBLE` value.
+        The players of `view` all discard, or all draw. Impossible actions have the value `IMPOSSIBLE`.
         """
         values, actions = self._values(self.network, self.dtype, view, discarding)
         return values.astype(np.float32, copy=False), actions
 
     def action_values(self, view: PlayerView) -> np.ndarray:
-        """float64 (n, 107): points of the hand that each action brings on average; NaN where it is no choice.
+        """float64 (n, 107): mean points of the hand after each action; NaN for actions not considered.
 
         The players are to move, at any decision.
         """
-        found = np.full((len(view), NUM_ACTIONS + 1), np.nan)  # the last column is of no action
+        points_of = np.full((len(view), NUM_ACTIONS + 1), np.nan)  # the last column is for `NO_ACTION`
         discarding = are_discarding(view.records)
         for phase in (False, True):
-            mine = np.flatnonzero(discarding == phase)
-            if len(mine):
-                values, actions = self.values(view[mine], phase)
+            index = np.flatnonzero(discarding == phase)
+            if len(index):
+                values, actions = self.values(view[index], phase)
                 points = np.where(values > IMPOSSIBLE, 100 * values.astype(np.float64), np.nan)
-                found[mine[:, None, None], actions] = points
-        return found[:, :NUM_ACTIONS]
+                points_of[index[:, None, None], actions] = points
+        return points_of[:, :NUM_ACTIONS]
 
     def _exact_values(self, view: PlayerView, discarding: bool) -> Callable[[np.ndarray], np.ndarray] | None:
         """What `are_best` calls: the values of some of these players in float64."""

@@ -2,7 +2,7 @@
 
 A trunk reads the observation (`gin_env.observations.observation`, without the scores: hands are valued, not
 games); a smaller network, the same for every row, reads a candidate (`gin_env.observations.candidates`)
-beside what the trunk made of the table, and gives two values: for the plain decision and for knocking with
+with the output of the trunk, and gives two values: for the plain decision and for knocking with
 it.
 """
 
@@ -27,7 +27,7 @@ except ImportError as error:  # pragma: no cover - the tests have torch
     raise ImportError('the generations\' networks need torch: pip install "gin-env[train]"') from error
 
 KIND = "generation network"
-MOST_UNITS = 4096
+MAX_UNITS = 4096
 """Files of networks with wider layers are refused."""
 FILE_VERSION = "2"
 """Changes when the network is built differently; other versions are refused."""
@@ -89,7 +89,7 @@ def load_network(path: str | Path) -> tuple[GenerationNetwork, dict[str, Any]]:
     tensors, described = read_tensors(path, KIND, FILE_VERSION, "python examples/generational_retraining.py")
     try:
         sizes = described["sizes"]
-        table_size, row_size = (check_integer("a layer's size", size, 2, MOST_UNITS) for size in sizes)
+        table_size, row_size = (check_integer("a layer's size", size, 2, MAX_UNITS) for size in sizes)
         provenance = dict(described["provenance"])
         for name, vector in (("trunk.0.weight", "observation"), ("row_first.weight", "row")):
             tensors[name] = place_columns(tensors[name], vector, described.get("reads"))

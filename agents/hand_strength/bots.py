@@ -9,7 +9,7 @@ unit of risk.
 
 Readings:
 
-- Draws are the Simple player's, and so is the knock: at once if the chosen discard allows it.
+- Draws are the Simple player's, and so is the knock: immediately, if the chosen discard allows it.
 - ``offensive`` and ``balanced`` choose among all cards that may be discarded, ``defensive`` among the
   unmelded ones ("the defensive score of each unmelded card"), or among all if every card is melded: melds
   would otherwise be broken for safety.
@@ -47,7 +47,7 @@ Rate = Callable[[PlayerView, np.ndarray, np.ndarray, np.ndarray, bool], np.ndarr
 
 DEFAULT_NETWORK = "dual-inception-random-256"
 """The strongest of the paper's networks here."""
-VIEWS_AT_ONCE = 512
+BATCH_SIZE = 512
 """Views of one forward pass; more do not fit the processor's cache."""
 _STEPS = 1000
 """Values that agree to 1/1000 of a point are equal."""
@@ -81,9 +81,9 @@ class OffensiveBot:
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
-        for first in range(0, len(view), VIEWS_AT_ONCE):
-            part = view[first : first + VIEWS_AT_ONCE]
-            actions[first : first + len(part)] = choose_actions(part, self.values, unmelded_only=False)
+        for first in range(0, len(view), BATCH_SIZE):
+            batch = view[first : first + BATCH_SIZE]
+            actions[first : first + len(batch)] = choose_actions(batch, self.values, unmelded_only=False)
         return actions
 
     def values(

@@ -16,8 +16,8 @@ macro-only            m alone: a control                 1 + 4 + 1       129
 dual-inception-mixed  of 52 cards in a fixed other order 272 + 4 + 272   9,057
 ===================== ================================== =============== ==========
 
-The last two are controls of what the filters see: in ``macro-only`` nothing (a zero stands for x and for o),
-in ``dual-inception-mixed`` all cards, but never neighbours beside each other (`MixedInception`).
+The last two are controls of what the filters see: in ``macro-only`` nothing (zeros replace x and o),
+in ``dual-inception-mixed`` all cards, but no neighbours (`MixedInception`).
 
 Readings:
 

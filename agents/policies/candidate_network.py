@@ -1,10 +1,9 @@
 """The network of policies that score candidates, and its file.
 
 Every candidate (`gin_env.observations.candidates`) is scored by the same two layers, which also read the
-numbers of the table; the probability of an action is the softmax of the scores. Draws and discards have
-weights of their own. The value of the position is that of its candidates, each as much as it is probable to
-be chosen. ``examples/ppo.py`` trains one in plain PyTorch, `gin_env.wrappers.candidate_policy` with
-Stable-Baselines3.
+context; the probability of an action is the softmax of the scores. Draws and discards have separate weights.
+The value of the position is the mean value of its candidates, weighted by their probabilities.
+``examples/ppo.py`` trains one in plain PyTorch, `gin_env.wrappers.candidate_policy` with Stable-Baselines3.
 
 >>> network = CandidateScorer(hidden=64)
 >>> env = gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=256, candidates=True)
@@ -43,9 +42,9 @@ except ImportError as error:  # pragma: no cover - the tests have torch
 KIND = "candidate policy"
 FILE_VERSION = "2"
 """Changes when the network is built differently; other versions are refused."""
-MOST_UNITS = 4096
+MAX_UNITS = 4096
 IMPOSSIBLE = -1e9
-"""Logit of what cannot be done."""
+"""Logit of an impossible action."""
 SHIPPED = Path(__file__).parents[1] / "data" / "policy.safetensors"
 """The weights of the bot ``policy``."""
 
@@ -87,7 +86,7 @@ class CandidateScorer(nn.Module):
 
     def __init__(self, hidden: int = 64) -> None:
         super().__init__()
-        self.hidden = check_integer("a layer's size", hidden, 1, MOST_UNITS)
+        self.hidden = check_integer("a layer's size", hidden, 1, MAX_UNITS)
         self.draws = CandidateScores(self.hidden)
         self.discards = CandidateScores(self.hidden)
 
@@ -106,18 +105,18 @@ class CandidateScorer(nn.Module):
         """(logits (n, 107), values (n,)) of observations with candidates: draws and discards as they come.
 
         Takes the three entries of the observation: rows (n, 11, NUM_FEATURES), actions int64 (n, 11, 2) and
-        table (n, NUM_CONTEXT). The logit of an action that no candidate stands for is `IMPOSSIBLE`, its
+        table (n, NUM_CONTEXT). An action without a candidate has the logit `IMPOSSIBLE` and the
         probability 0.
         """
         drawing = actions[:, 1, 0] >= DRAW_STOCK  # the second row does not take the upcard
-        logits = rows.new_full((len(rows), NUM_ACTIONS + 1), IMPOSSIBLE)  # the last column is of no action
+        logits = rows.new_full((len(rows), NUM_ACTIONS + 1), IMPOSSIBLE)  # the last column is for `NO_ACTION`
         values = rows.new_zeros(len(rows))
-        for number, group in ((DRAW_ROWS, drawing), (DISCARD_ROWS, ~drawing)):
-            mine = group.nonzero()[:, 0]
-            chosen = actions[mine, :number].flatten(1)
-            scores, worth = self(rows[mine, :number], chosen != NO_ACTION, table[mine])
-            logits[mine[:, None], chosen] = scores
-            values[mine] = worth
+        for num_rows, group in ((DRAW_ROWS, drawing), (DISCARD_ROWS, ~drawing)):
+            index = group.nonzero()[:, 0]
+            chosen = actions[index, :num_rows].flatten(1)
+            scores, worth = self(rows[index, :num_rows], chosen != NO_ACTION, table[index])
+            logits[index[:, None], chosen] = scores
+            values[index] = worth
         return logits[:, :NUM_ACTIONS], values
 
 

@@ -63,15 +63,15 @@ def check_training(training: dict[str, Any]) -> tuple[Rules, Episode]:
 
 
 class CandidatePolicyBot:
-    """Plays a `CandidateScorer`, one forward pass for all tables where players draw, one where they discard.
+    """Plays a `CandidateScorer`, with one forward pass for all draws of a batch and one for all discards.
 
     A deterministic one decides the same alone and in any batch, with any number of threads.
 
     Parameters
     ----------
-    network : used as it is: hand over a copy of one that is still learning.
+    network : not copied: pass a copy of a network that is still in training.
     rules : under which it was trained, and alone plays; default: it plays under any.
-    deterministic : play the most probable action (default) or draw from the distribution.
+    deterministic : play the most probable action (default) or sample from the distribution.
     name : the bot's name in results.
     episode : of its training, ``"hand"`` or ``"game"``: after training on hands it is shown no scores.
     """
@@ -125,18 +125,18 @@ class CandidatePolicyBot:
         self._check_rules(view)
         chosen = np.empty(len(view), np.int64)
         discarding = are_discarding(view.records)
-        for number, group in ((DRAW_ROWS, ~discarding), (DISCARD_ROWS, discarding)):
-            mine = np.flatnonzero(group)
-            if not len(mine):
+        for num_rows, group in ((DRAW_ROWS, ~discarding), (DISCARD_ROWS, discarding)):
+            index = np.flatnonzero(group)
+            if not len(index):
                 continue
-            rows, actions, table = self._candidates(view[mine], number)
-            actions = actions.reshape(len(mine), -1)
+            rows, actions, context = self._candidates(view[index], num_rows)
+            actions = actions.reshape(len(index), -1)
             if self.deterministic:
-                chosen[mine] = self._best(rows, actions, table)
+                chosen[index] = self._best(rows, actions, context)
             else:
-                chances = torch.softmax(_logits(self.network, rows, actions, table), dim=1).numpy()
-                best = sample_actions(chances, view.records["random"][mine])
-                chosen[mine] = actions[np.arange(len(mine)), best]
+                chances = torch.softmax(_logits(self.network, rows, actions, context), dim=1).numpy()
+                best = sample_actions(chances, view.records["random"][index])
+                chosen[index] = actions[np.arange(len(index)), best]
         return chosen
 
     def action_chances(self, view: PlayerView) -> np.ndarray:

@@ -93,7 +93,7 @@ class PolicyBot:
     ----------
     network : observations float32 (n, OBSERVATION_SIZE) to logits float32 (n, 107), such as a network of
         `gin_env.agents.policies.policy_networks`; it is used as it is, see `snapshot` for a frozen copy. If
-        it has ``reads_mask``, and that is true, the mask stands before the observation, (n, 107 +
+        it has ``reads_mask``, and that is true, the mask precedes the observation, (n, 107 +
         OBSERVATION_SIZE).
     training : what `describe_training` returned for it.
     deterministic : play the most probable action (default) or draw from the distribution.
@@ -137,7 +137,7 @@ class PolicyBot:
     def load(cls, path: str | Path, deterministic: bool = True) -> PolicyBot:
         """The policy in a file that `gin_env.wrappers.sb3.save_policy` or ``gin-rummy convert`` wrote.
 
-        Raises FileNotFoundError, or ValueError for a file that is no such policy. An archive of
+        Raises FileNotFoundError, or ValueError for any other file. An archive of
         Stable-Baselines3 (``.zip``) is refused unopened: it may hold code, which SB3 runs when it loads it.
         """
         path = Path(path)
@@ -211,6 +211,6 @@ def check_inputs(space: Any, name: str) -> None:
 def sample_actions(chances: np.ndarray, random: np.ndarray) -> np.ndarray:
     """int64 (n,): an action from each row of probabilities (n, 107), by uint64 random numbers (n,)."""
     limits = np.cumsum(chances, axis=1, dtype=np.float64)
-    # The draw lies in [0, total), so that rounding in the sum can never choose an action of chance 0.
+    # The draw is in [0, total), so that rounding of the sum never chooses an action of probability 0.
     draws = units(random) * limits[:, -1]
     return (limits <= draws[:, None]).sum(axis=1)

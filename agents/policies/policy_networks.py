@@ -31,9 +31,9 @@ KIND = "policy"
 FILE_VERSION = "2"
 """Changes when the networks are built differently; other versions are refused."""
 ENDING = ".safetensors"
-MOST_LAYERS = 8
-MOST_UNITS = 4096
-MOST_CARD_FEATURES = 1024
+MAX_LAYERS = 8
+MAX_UNITS = 4096
+MAX_CARD_FEATURES = 1024
 ACTIVATIONS = {"tanh": nn.Tanh, "relu": nn.ReLU}
 NUM_OTHER_ACTIONS = NUM_ACTIONS - 2 * NUM_CARDS
 
@@ -59,7 +59,7 @@ class CardActor(nn.Module):
     ) -> None:
         super().__init__()
         self.hidden = check_hidden(hidden, least=1)
-        self.card_features = check_integer("card_features", card_features, 1, MOST_CARD_FEATURES)
+        self.card_features = check_integer("card_features", card_features, 1, MAX_CARD_FEATURES)
         self.num_planes = num_planes
         # Each card sees two neighbours on either side in its suit, and the sum over its rank's cards.
         self.neighbours = nn.Conv2d(num_planes, card_features, (1, 5), padding=(0, 2))
@@ -116,8 +116,8 @@ class MlpActor(nn.Module):
 
     @property
     def architecture(self) -> dict[str, Any]:
-        told = {"name": "mlp", "hidden": self.hidden, "activation": self.activation}
-        return told | {"reads_mask": True} if self.reads_mask else told
+        described = {"name": "mlp", "hidden": self.hidden, "activation": self.activation}
+        return described | {"reads_mask": True} if self.reads_mask else described
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """float32 (n, 107) before masking, from float32 (n, OBSERVATION_SIZE); with the mask before it, if it
@@ -131,18 +131,18 @@ ARCHITECTURES: dict[str, type[Actor]] = {"card-policy": CardActor, "mlp": MlpAct
 
 
 def check_hidden(hidden: object, least: int) -> list[int]:
-    """`hidden` as a list. Raises TypeError or ValueError unless it holds sizes of at least so many layers."""
+    """`hidden` as a list. Raises TypeError or ValueError unless it holds at least `least` sizes of layers."""
     if isinstance(hidden, str) or not isinstance(hidden, Sequence):
-        raise TypeError(f"hidden layers are a list of sizes such as [256, 256], not {hidden!r}")
-    if not least <= len(hidden) <= MOST_LAYERS:
-        raise ValueError(f"{len(hidden)} hidden layers: {least} to {MOST_LAYERS} are possible")
-    return [check_integer("a hidden layer's size", size, 1, MOST_UNITS) for size in hidden]
+        raise TypeError(f"hidden layers must be a list of sizes such as [256, 256], not {hidden!r}")
+    if not least <= len(hidden) <= MAX_LAYERS:
+        raise ValueError(f"{len(hidden)} hidden layers: {least} to {MAX_LAYERS} are possible")
+    return [check_integer("a hidden layer's size", size, 1, MAX_UNITS) for size in hidden]
 
 
 def dense_layers(
     hidden: list[int], activation: type[nn.Module], inputs: int = OBSERVATION_SIZE
 ) -> nn.Sequential:
-    """Layers of these sizes over so many inputs, each with an activation."""
+    """Layers of these sizes over `inputs` values, each with an activation."""
     layers: list[nn.Module] = []
     for before, size in zip([inputs, *hidden], hidden, strict=False):
         layers += [nn.Linear(before, size), activation()]

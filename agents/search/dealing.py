@@ -197,9 +197,7 @@ def propose_changes(
     `correction`, float64 (n,), becomes the logarithm of the probability of the reverse proposal over that of
     the proposal; `NEVER` for an impossible world.
     """
-    latest = np.full(
-        NUM_CARDS, NUM_CARDS
-    )  # of each discarded card: draws before it, which limit its place
+    latest = np.full(NUM_CARDS, NUM_CARDS)  # of each discarded card: draws before it, which limit its place
     discarded = np.int64(0)
     for index in range(past.discards):
         latest[past.discard[index]] = past.draws_before[index]

@@ -52,7 +52,7 @@ from gin_env.observations.knowledge import cards_missing, cards_unseen
 from gin_env.support.checks import check_integer
 from gin_env.support.compilation import kernel
 
-LEAST_OBSERVATIONS = 50
+MIN_OBSERVATIONS = 50
 _MOST = 100.0
 """No turn makes a card likelier, or less likely, by more than this factor."""
 
@@ -75,7 +75,7 @@ class BayesEstimator(ProductEstimator):
     def __init__(
         self,
         table: str | Path = "simple",
-        least_observations: int = LEAST_OBSERVATIONS,
+        least_observations: int = MIN_OBSERVATIONS,
         likelihood: str = "odds",
     ) -> None:
         least = check_integer("least_observations", least_observations, 1, 1 << 31)

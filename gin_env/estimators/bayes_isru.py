@@ -35,7 +35,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gin_env.estimators.bayes import LEAST_OBSERVATIONS, likelihoods_of_turns
+from gin_env.estimators.bayes import MIN_OBSERVATIONS, likelihoods_of_turns
 from gin_env.estimators.frequencies import Frequencies, find_table
 from gin_env.estimators.turn_buckets import ProductEstimator, advance_products
 from gin_env.game.cards import NUM_CARDS, count_cards
@@ -62,7 +62,7 @@ class BayesIsruEstimator(ProductEstimator):
         self._normalised = check_switch("normalised", normalised)
         frequencies = find_table(table)
         self._factors = (
-            likelihoods_of_turns(frequencies, LEAST_OBSERVATIONS)
+            likelihoods_of_turns(frequencies, MIN_OBSERVATIONS)
             if self._normalised
             else relative_likelihoods(frequencies)
         )

@@ -86,12 +86,12 @@ class Frequencies:
 
 
 def find_table(table: str | Path) -> Frequencies:
-    """The `table` parameter of an estimator: the name of a packaged table (whom it watched), or a file.
+    """The `table` parameter of an estimator: the name of a packaged table (by its players), or a file.
 
     Raises TypeError, FileNotFoundError or ValueError if it is neither.
     """
     if not isinstance(table, str | Path):
-        raise TypeError(f"table is a name or a path, not {table!r}")
+        raise TypeError(f"table must be a name or a path, not {table!r}")
     if str(table).endswith(TABLE_ENDING):
         return Frequencies.load(table)
     if table not in packaged_tables():
@@ -103,11 +103,11 @@ def find_table(table: str | Path) -> Frequencies:
 
 
 def packaged_tables() -> list[str]:
-    """The tables that come with the package, by whom they have watched."""
-    found = (file.name for file in (files("gin_env.estimators") / "data").iterdir())
+    """The tables that come with the package, by the players of their games."""
+    files_there = (file.name for file in (files("gin_env.estimators") / "data").iterdir())
     return sorted(
         name.removeprefix("frequencies_").removesuffix(TABLE_ENDING)
-        for name in found
+        for name in files_there
         if name.startswith("frequencies_") and name.endswith(TABLE_ENDING)
     )
 

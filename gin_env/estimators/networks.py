@@ -49,7 +49,7 @@ class EstimatorNetwork(nn.Module):
         raise NotImplementedError
 
     def card_logits(self, unseen: torch.Tensor, missing: torch.Tensor, *inputs: torch.Tensor) -> torch.Tensor:
-        """float32 (n, 52), from `inputs`; `unseen` bool (n, 52), `missing` (n,): what is to be estimated."""
+        """float32 (n, 52), from `inputs`; `unseen` bool (n, 52), `missing` (n,): the cards to estimate."""
         return self(*inputs)
 
 

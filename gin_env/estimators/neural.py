@@ -168,7 +168,7 @@ def find_weights(name: str, weights: str) -> tuple[Any, dict[str, Any]]:
     Raises ImportError without torch, FileNotFoundError or ValueError for a file that is missing or unusable.
     """
     if not isinstance(weights, str | Path):
-        raise TypeError(f"weights is a name or a path, not {weights!r}")
+        raise TypeError(f"weights must be a name or a path, not {weights!r}")
     if str(weights).endswith(WEIGHTS_ENDING):
         from gin_env.estimators.networks import load
 

@@ -30,7 +30,7 @@ class OmniscientEstimator:
     def estimate(self, view: PlayerView) -> np.ndarray:
         """Raises ValueError: a view does not hold the opponent's hand."""
         raise ValueError(
-            "the omniscient estimator needs the opponents' hands, which are in no view: "
+            "the omniscient estimator needs the opponents' hands, which views never contain: "
             "it works in environments (estimator='omniscient') and in `gin-rummy evaluate-estimators`"
         )
 

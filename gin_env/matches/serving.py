@@ -14,13 +14,13 @@ from gin_env.batch import Games
 
 def serve(bot: Agent, questions: TextIO, answers: TextIO) -> None:
     """Answer every line until the questions end; answer with an error what cannot be answered."""
-    while text := questions.readline(protocol.MOST_CHARACTERS + 1):
+    while text := questions.readline(protocol.MAX_CHARACTERS + 1):
         try:
             reply = _reply(bot, protocol.read_line(text))
         except ProtocolError as error:
             reply = {"type": "error", "message": str(error)}
             while text and not text.endswith("\n"):  # skip the remainder of a line that is too long
-                text = questions.readline(protocol.MOST_CHARACTERS)
+                text = questions.readline(protocol.MAX_CHARACTERS)
         answers.write(protocol.line(reply))
         answers.flush()
 

@@ -246,7 +246,7 @@ def test_worlds_come_as_often_as_they_are_likely():
         ({"mistakes": -0.1}, ValueError, "mistakes"),
         ({"chains": 0}, ValueError, "chains"),
         ({"apart": 0}, ValueError, "apart"),
-        ({"estimator": "omniscient"}, ValueError, "sees all cards"),
+        ({"estimator": "omniscient"}, ValueError, "must not see hidden cards"),
         ({"estimator": "nobody"}, ValueError, "unknown estimator"),
         ({"model": "nowhere.safetensors"}, FileNotFoundError, "nowhere"),
     ],

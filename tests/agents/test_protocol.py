@@ -97,7 +97,7 @@ QUESTION = protocol.question(POSITIONS[60], 5)
     [
         ("\n", "no JSON"),
         ('{"type": "decide"', "the line has no end"),
-        ("[1, 2]\n", "no JSON object"),
+        ("[1, 2]\n", "not a JSON object"),
         ("[" * 50_000 + "\n", "no JSON"),
         ("x" * 200_000 + "\n", "more than 100,000 characters"),
         ({"type": "hello", "protocol": 2}, "protocol must be 1, not 2"),
@@ -177,7 +177,7 @@ def answering(text):
     [
         ("sys.exit(3)", "it has ended, with status 3"),
         ("time.sleep(60)", "no answer in 0.3 seconds"),
-        (answering("pass"), "its answer cannot be read: the line is no JSON"),
+        (answering("pass"), "its answer cannot be read: the line is not valid JSON"),
         ("sys.stdout.write('{'); sys.stdout.flush(); sys.exit()", "the line has no end"),
         ("print('x' * 300_000, flush=True)", "more than 100,000 characters"),
         (answering('{"type": "action", "number": 1, "action": "resign"}'), "'resign' is no action"),
@@ -203,7 +203,7 @@ def test_errors_name_the_program_and_end_it(tmp_path, body, message):
         ("'unclosed", "cannot be read"),
         ("/no/such/program", "it does not start"),
         (f"{sys.executable} -c ''", "it has ended, with status 0"),
-        (f"{sys.executable} -c 'input(); print(1)'", "no JSON object"),
+        (f"{sys.executable} -c 'input(); print(1)'", "not a JSON object"),
         (f"{sys.executable} -c 'input(); print({{}})'", "it is not ready"),
     ],
 )

@@ -246,7 +246,7 @@ def test_it_plays_only_where_it_is_named():
         ("budget_ms=-5", ValueError, "budget_ms"),
         ("budget_ms=soon", TypeError, "budget_ms"),
         ("policy=nowhere.safetensors", FileNotFoundError, "nowhere"),
-        ("estimator=omniscient", ValueError, "sees all cards"),
+        ("estimator=omniscient", ValueError, "must not see hidden cards"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(settings, error, message):

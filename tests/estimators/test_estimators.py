@@ -276,7 +276,7 @@ def test_omniscient_must_be_given_the_hands():
     assert not estimates[1].any()
     view = views_of("simple", 0)[0]
     for estimate in (omniscient.estimate, lambda view: omniscient.advance(view, omniscient.new_memory(1))):
-        with pytest.raises(ValueError, match="needs the opponents' hands, which are in no view"):
+        with pytest.raises(ValueError, match="needs the opponents' hands, which views never contain"):
             estimate(view)
 
 
@@ -386,7 +386,7 @@ def test_damaged_tables_are_named(tmp_path):
         estimators.make("bayes", table="nowhere.npz")
     with pytest.raises(ValueError, match=r"no table of frequencies 'nobody'; choose from .*simple"):
         estimators.make("bayes", table="nobody")
-    with pytest.raises(TypeError, match="table is a name or a path"):
+    with pytest.raises(TypeError, match="table must be a name or a path"):
         estimators.make("bayes", table=3)
 
 
