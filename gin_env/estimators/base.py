@@ -1,4 +1,4 @@
-"""What an estimator is, and what all of them know for certain."""
+"""What an estimator is, and optional protocols."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from gin_env.observations.views import PlayerView
 
 @runtime_checkable
 class Estimator(Protocol):
-    """Estimates the opponent's hand: for each view, the probability that the opponent holds each card.
+    """Estimates the probability of each of the 52 cards that the opponent of a view's player holds it.
 
-    Cards whose place the player knows are exactly 0 or 1: those in their own hand and in the discard pile are
-    0, those that the opponent took and kept are 1. Cards that the deck lacks are 0. Each estimator decides
-    what the other probabilities sum to.
+    Cards whose place the player knows are exactly 0 or 1: cards in their own hand and in the discard pile are
+    0, cards that the opponent took from the pile and still holds are 1. Cards that the deck lacks are 0. Each
+    estimator documents the sum of the other probabilities.
 
-    An estimator sees views, never a state. The exception declares itself: it `NeedsHands`.
+    An estimator sees only views, never a state. An estimator that cheats is a `NeedsHands`.
 
-    *Memory* saves work in play: a caller that estimates repeatedly along a hand keeps a record for each view
-    and advances it instead of reading the whole hand each time. A memory of another hand, another game or a
-    later position is detected and restarted, so ``advance(view, memory)`` equals ``estimate(view)`` for every
-    memory. (The one exception, ``ensemble:switching=adaptive``, learns from hand to hand.) A copy of the
-    array is a copy of the memory.
+    *Memory* saves work when a hand is estimated repeatedly: keep a record for each view and advance it,
+    instead of processing the whole hand each time. A memory of another hand, another game or a later position
+    is detected and reset, so that ``advance(view, memory)`` equals ``estimate(view)`` for every memory. (The
+    one exception, ``ensemble:switching=adaptive``, learns from hand to hand.) A copy of the array is a copy
+    of the memory.
     """
 
     name: str
@@ -44,12 +44,12 @@ class Estimator(Protocol):
 
 @runtime_checkable
 class NeedsHands(Protocol):
-    """An estimator that is given what no view holds: ``omniscient``. Bots refuse it."""
+    """An estimator that needs the opponents' hands, which no view has: ``omniscient``. Bots refuse it."""
 
     name: str
 
     def estimate_hands(self, hands: np.ndarray) -> np.ndarray:
-        """float32 (n, 52): the estimates for opponents who hold these cards, masks uint64 (n,)."""
+        """float32 (n, 52): the estimates for opponents with these hands, masks uint64 (n,)."""
         ...
 
 
@@ -73,8 +73,7 @@ def advance_slots(
 ) -> np.ndarray:
     """float32 (n, 52): the estimates, with these slots (n,) of a larger memory brought up to the views.
 
-    `hands` are what the opponents hold, masks uint64 (n,), for an estimator that needs them; no other sees
-    them.
+    `hands` are the opponents' hands, masks uint64 (n,); only an estimator that `NeedsHands` sees them.
     """
     if isinstance(estimator, NeedsHands):
         return estimator.estimate_hands(hands)

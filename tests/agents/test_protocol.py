@@ -95,10 +95,10 @@ QUESTION = protocol.question(POSITIONS[60], 5)
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("\n", "no JSON"),
+        ("\n", "not valid JSON"),
         ('{"type": "decide"', "the line has no end"),
         ("[1, 2]\n", "not a JSON object"),
-        ("[" * 50_000 + "\n", "no JSON"),
+        ("[" * 50_000 + "\n", "not valid JSON"),
         ("x" * 200_000 + "\n", "more than 100,000 characters"),
         ({"type": "hello", "protocol": 2}, "protocol must be 1, not 2"),
         ({"type": "resign"}, "type must be 'hello' or 'decide'"),

@@ -183,7 +183,7 @@ def test_nobody_is_told_the_opponents_hand_unless_the_match_says_so():
     assert bot.told > 0
     assert told.clairvoyant
     assert told.as_dict()["clairvoyant"] is True
-    assert "clairvoyant: a bot was told its opponent's hand" in told.summary()
+    assert "clairvoyant: a bot saw its opponent's hand" in told.summary()
     with pytest.raises(ValueError, match="neither bot"):
         play_match("simple", "random", games=4, clairvoyant=True)
     with pytest.raises(ValueError, match=r"plays in play_match\(..., clairvoyant=True\) only"):
