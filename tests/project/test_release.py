@@ -44,7 +44,7 @@ def test_no_link_of_the_readme_stays_relative(release):
     targets = re.findall(r"\]\(([^)]*)\)", page)
     assert len(targets) > 20
     assert [target for target in targets if not target.startswith("https://")] == []
-    assert f"![Speed beside other libraries]({ADDRESS}/raw/v1/examples/figures/speed.png)" in page
+    assert f"![Speed compared with other libraries]({ADDRESS}/raw/v1/examples/figures/speed.png)" in page
 
 
 def test_the_address_is_written_before_the_extras(release):

@@ -27,7 +27,7 @@ KNOWN_WORDS: dict[str, int] = {
     "agents/policies": 3,
     "agents/search": 38,
     "docs": 4,
-    "docs/results": 3,
+    "docs/results": 2,
     "examples/frameworks": 3,
     "gin_env/commands": 2,
     "gin_env/envs": 1,
