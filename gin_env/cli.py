@@ -12,6 +12,7 @@ from gin_env.commands import (
     bot_speed,
     compile,
     convert,
+    dataset,
     estimators,
     explain,
     exploit,
@@ -67,6 +68,7 @@ app.add_typer(estimators.app)
 app.add_typer(reproduce.app)
 app.add_typer(compile.app)
 app.add_typer(convert.app)
+app.add_typer(dataset.app)
 app.add_typer(gif.app)
 app.add_typer(serve.app)
 app.add_typer(bench.app)

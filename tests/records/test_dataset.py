@@ -1,0 +1,130 @@
+"""Data sets of hands: their content, completion after an interruption, and reproducible bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from gin_env import estimators
+from gin_env.cli import app
+from gin_env.game.cards import NUM_CARDS
+from gin_env.records import dataset
+
+pytest.importorskip("pyarrow")
+SETTING = {"hands": 200, "shard_size": 80, "seed": 5, "bot": "simple", "estimator": "bayes"}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made")
+    dataset.make(folder, **SETTING)
+    return folder
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_hands_replay_to_what_the_columns_say(made):
+    num_hands = 0
+    for hands in dataset.load(made):
+        num_hands += len(hands)
+        estimator = estimators.make("bayes")
+        for index in range(0, len(hands), 20):
+            record = hands.record(index)
+            decisions = [position for position in record.positions() if position.action is not None]
+            start, end = hands.starts[index : index + 2]
+            assert len(decisions) == end - start
+            for row, position in zip(range(start, end), decisions, strict=True):
+                view = position.view()
+                assert view.hands[0] == hands.own_hands[row]
+                assert hands.opponent_hands[row] in position.state["private"]["hand"]
+                expected = estimator.estimate(view)[0].astype(np.float16)
+                np.testing.assert_array_equal(hands.beliefs[row], expected)
+            ended = record.positions()[-1].state["public"]
+            assert ended["points"].item() == hands.points[index]
+    assert num_hands == 200
+    assert hands.beliefs.shape == (len(hands.actions), NUM_CARDS)
+
+
+def test_numbers_of_hands_follow_each_other(made):
+    numbers = np.concatenate([hands.numbers for hands in dataset.load(made)])
+    np.testing.assert_array_equal(numbers, np.arange(200))
+
+
+def test_interrupted_data_set_is_completed_with_the_same_bytes(made, tmp_path):
+    dataset.make(tmp_path, **SETTING)
+    (tmp_path / "data" / "hands-00001.parquet").unlink()
+    (tmp_path / "data" / ".hands-00001.parquet.aa.partial").write_bytes(b"PAR1")
+    done = []
+    dataset.make(tmp_path, **SETTING, progress=done.append)
+    assert done == [80, 40, 80]
+    assert contents(tmp_path) == contents(made)
+
+
+@pytest.mark.long
+def test_workers_make_the_same_bytes(made, tmp_path):
+    dataset.make(tmp_path, **SETTING, workers=2)
+    assert contents(tmp_path) == contents(made)
+
+
+def test_larger_data_set_begins_with_the_smaller_one(made, tmp_path):
+    dataset.make(tmp_path, **SETTING | {"hands": 160})
+    dataset.make(tmp_path, **SETTING | {"hands": 200})
+    assert contents(tmp_path) == contents(made)
+
+
+@pytest.mark.parametrize(
+    "other", [{"seed": 6}, {"bot": "tonic"}, {"estimator": "uniform"}, {"shard_size": 100}]
+)
+def test_folder_of_another_data_set_is_refused(made, other):
+    before = contents(made)
+    with pytest.raises(ValueError, match="another data set"):
+        dataset.make(made, **SETTING | other)
+    assert contents(made) == before
+
+
+def test_files_of_another_kind_are_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no data set"):
+        dataset.load(tmp_path)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "hands-00000.parquet").write_bytes(b"nothing")
+    with pytest.raises(ValueError, match="not a file of hands"):
+        list(dataset.load(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"hands": 0}, "hands"),
+        ({"shard_size": 0}, "shard_size"),
+        ({"bot": "nobody"}, "unknown bot"),
+        ({"estimator": "nothing"}, "unknown estimator"),
+    ],
+)
+def test_wrong_settings_make_no_folder(tmp_path, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        dataset.make(tmp_path / "new", **SETTING | wrong)
+    assert not (tmp_path / "new").exists()
+
+
+def test_command_writes_the_data_card(tmp_path):
+    command = [
+        "dataset",
+        tmp_path,
+        "--hands",
+        20,
+        "--shard-size",
+        10,
+        "--bot",
+        "simple",
+        "--estimator",
+        "bayes",
+    ]
+    result = CliRunner().invoke(app, list(map(str, command)), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    card = (tmp_path / "README.md").read_text()
+    assert "20 hands of Gin Rummy, played by the bot `simple`" in card
+    assert "--hands 20 --shard-size 10 --seed 0 --bot simple --estimator bayes" in card
+    assert "| `belief`* |" in card
