@@ -100,8 +100,8 @@ def table(rows: Sequence[Row]) -> str:
     epochs = sorted(in_order(rows, "epoch"))
     lines = []
     for name in in_order(rows, "network"):
-        mine = [found[name, epoch] for epoch in epochs]
-        cells = [f"{row['validation_loss']:.1f}; {interval(row, 1)}" for row in mine]
+        mine = [found.get((name, epoch)) for epoch in epochs]
+        cells = [f"{row['validation_loss']:.1f}; {interval(row, 1)}" if row else "" for row in mine]
         lines.append([f"`{name}`", f"{TABLE[name][1]:.1f}; {TABLE[name][2]} ± {TABLE[name][3]}", *cells])
     header = ["validation loss; games won, % (90 % interval)", "paper, epoch 96"]
     return markdown([*header, *(f"epoch {epoch}" for epoch in epochs)], lines)
