@@ -23,8 +23,8 @@ def compile(
 ) -> None:
     """Compile the whole engine now, which takes a minute or two, so that later runs start immediately.
 
-    It is kept in ~/.cache/gin-env, or where GIN_ENV_CACHE says, and serves every installation of this release
-    that is told of the same folder, on machines with the same kind of processor.
+    The cache is in ~/.cache/gin-env, or in the folder GIN_ENV_CACHE. Installations of the same release on
+    machines with the same kind of processor can share it.
     """
     from gin_env.speed.warm_up import parts
     from gin_env.support.kernel_cache import cache_folder, open_to_readers
@@ -35,7 +35,7 @@ def compile(
             use()
     folder = cache_folder()
     if folder is None:
-        raise OSError("nothing is kept: no folder can be written; set GIN_ENV_CACHE to one")
+        raise OSError("no folder for the cache can be written; set GIN_ENV_CACHE to one")
     if for_everyone:
         open_to_readers(folder)
-    typer.echo(f"compiled; kept in {folder}")
+    typer.echo(f"compiled; cached in {folder}")

@@ -1,4 +1,4 @@
-"""The command that says why bots play what they play."""
+"""The command that explains the moves of bots: explain."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def explain(
     if record is not None:
         view = _recorded_view(record, game, step)
     else:
-        view = _told_view(str(hand), upcard, history, drew, you_deal, scores)
+        view = _view_from_options(str(hand), upcard, history, drew, you_deal, scores)
     found = choices(view, estimator)
-    bots, played, silent = _asked(bot, view)
+    bots, played, silent = _ask_bots(bot, view)
     values = {
         name: one.action_values(view)[0] for name, one in bots.items() if isinstance(one, HasActionValues)
     }
@@ -78,8 +78,10 @@ def explain(
         typer.echo(line)
 
 
-def _asked(names: list[str] | None, view: PlayerView) -> tuple[dict[str, Agent], dict[str, int], list[str]]:
-    """(the bots, what each plays, a line for each that cannot answer). Bots that are named have to."""
+def _ask_bots(
+    names: list[str] | None, view: PlayerView
+) -> tuple[dict[str, Agent], dict[str, int], list[str]]:
+    """The bots, what each plays, and a line for each that cannot answer; an error for a bot that is named."""
     from gin_env import agents
     from gin_env.ui.opinions import chosen_actions
 
@@ -108,10 +110,10 @@ def _recorded_view(path: Path, game: int, step: int) -> PlayerView:
     return steps[step - 1].view()
 
 
-def _told_view(
+def _view_from_options(
     hand: str, upcard: str | None, history: str | None, drew: str, you_deal: bool, scores: str
 ) -> PlayerView:
-    """The view of player 0, who tells the hand."""
+    """The view of player 0, from the options."""
     from gin_env.game import cards
     from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS, parse
     from gin_env.game.rules import Rules

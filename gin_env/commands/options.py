@@ -116,7 +116,7 @@ Ray = Annotated[
     ),
 ]
 _HERE = "auto-or-local"
-"""The address that stands for no address."""
+"""The value of ``--ray`` without an address."""
 
 
 class PlaysAnywhere(TyperCommand):
@@ -139,20 +139,17 @@ def workers_of(count: int | Literal["all"] | None, ray: str | None) -> Workers:
 
 
 def is_terminal() -> bool:
-    """Whether a screen can be shown: at a terminal, or by Textual's server.
-
-    Textual draws on standard error; whoever directs the output into a file does not mean a screen.
-    """
+    """Whether a screen can be shown: at a terminal, or by a driver that the environment gives Textual."""
     streams = (sys.stdin, sys.stdout, sys.stderr)
     return "TEXTUAL_DRIVER" in os.environ or all(stream.isatty() for stream in streams)
 
 
 @contextmanager
 def resumable(resume: bool, *outputs: Path | None) -> Iterator[MatchLog | None]:
-    """The matches played so far, in OUTPUT.matches beside the first output; None without an output.
+    """The matches played so far, in OUTPUT.matches next to the first output; None without an output.
 
-    The file is removed when the block has ended, results written; Ctrl-C ends the program with a line that
-    names it.
+    The file is removed at the end of the block, once the results are written. Ctrl-C ends the program with a
+    line that names it.
     """
     from gin_env.matches.match_log import MatchLog
 

@@ -122,7 +122,10 @@ def train_hand_strength(
     epochs: Annotated[int | None, typer.Option(help="Another number of epochs")] = None,
     seed: Annotated[int, typer.Option(help="Names first weights, split and order of the states")] = 0,
     candidates: Annotated[
-        int, typer.Option(min=1, help="Train so many and keep the one that wins most games against `simple`")
+        int,
+        typer.Option(
+            min=1, help="Number of networks to train; the one that wins most games against `simple` is kept"
+        ),
     ] = 1,
     workers: WorkerCount = None,
     ray: Ray = None,

@@ -17,8 +17,8 @@ LEGEND = {
     "outs": "unseen cards that complete a meld and lower the deadwood",
     "knock": "share of the unseen cards after which a knock is possible",
     "gin": "unseen cards that make gin",
-    "danger": "melds of three that the opponent may complete with the card: he may hold the other two",
-    "risk": "the same, weighted with the probability that he holds them, by the estimator",
+    "danger": "melds of three that the opponent may complete with the card, given the other two",
+    "risk": "the same, weighted with the estimated probability that the opponent holds the other two",
 }
 """What the columns mean."""
 
@@ -67,7 +67,7 @@ def legend(with_risk: bool, values: Iterable[str], chances: Iterable[str]) -> st
 
 
 def bots_text(played: Mapping[str, int]) -> str:
-    """For each action who plays it; `played` is the action by bot."""
+    """The bots that play each action; `played` is the action by bot."""
     lines = []
     for action in dict.fromkeys(played.values()):
         bots = ", ".join(name for name, other in played.items() if other == action)
@@ -80,7 +80,7 @@ def bots_text(played: Mapping[str, int]) -> str:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int]) -> str:
-    """Columns as wide as they need to be, those in `left` flush left, the others flush right."""
+    """Columns as wide as their widest cell, aligned to the left if in `left`, otherwise to the right."""
     widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
     lines = [
         "  ".join(

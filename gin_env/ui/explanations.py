@@ -33,10 +33,10 @@ class RankedChoice:
     gin_outs: int | None = None
     """Unseen cards that make gin."""
     danger: int | None = None
-    """Melds of three that the opponent may complete with the card that is discarded (or left for her):
-    those whose other two cards she may hold, 6 at most."""
+    """Melds of three that the opponent could complete with the card that is discarded or left on the pile:
+    those whose other two cards the opponent may hold, 6 at most."""
     risk: float | None = None
-    """The same, each meld weighted with the probability that she holds the other two, by an estimator
+    """The same, each meld weighted with the probability that the opponent holds the other two
     (`gin_env.estimators.risk`)."""
 
 
@@ -46,10 +46,12 @@ def choices(view: PlayerView, estimator: str | Estimator | None = None) -> list[
     Raises ValueError unless there is one view, of a player to move.
     """
     if len(view) != 1:
-        raise ValueError(f"one position is explained at a time, not {len(view)}")
+        raise ValueError(f"view must be of one position, not of {len(view)}")
     legal = view.masks()[0]
     if not legal.any():
-        raise ValueError("nobody has to decide here: the hand is over, or the other player is to move")
+        raise ValueError(
+            "the player of the view must be to move; the hand is over, or the other player is to move"
+        )
     risks = None
     if estimator is not None:
         risks = discard_risks(resolve(estimator).estimate(view))[0]

@@ -1,4 +1,4 @@
-"""What a bot would do in a player's place, and its values of all her actions where it has them."""
+"""What a bot would do in a player's place, and how it rates the player's actions if it does."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Hint(NamedTuple):
 
 
 def hint(bot: Agent, view: PlayerView) -> Hint:
-    """What `bot` would do in the place of the player of this one view, whose turn it is.
+    """Return what `bot` would do in the place of the player of this view, who must be to move.
 
     Raises as `gin_env.ui.opinions.chosen_actions` does, and ValueError unless the view is one, of a player
     to move.

@@ -1,7 +1,7 @@
-"""A person's game against a bot, without a screen: what may be done, what has happened, saved and resumed.
+"""A person's game against a bot, without a screen: legal actions, events, saving and resuming.
 
-The person is player 0. What she is shown is a `PlayerView` and, once a hand has ended, both hands; nothing
-else of the game leaves this module.
+The person is player 0. A screen gets their `PlayerView` and, once a hand has ended, both hands; nothing else
+of the game leaves this module.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ONE = np.zeros(1, np.int64)
 
 
 class EndedHand(NamedTuple):
-    """A hand that has ended, of which everything may be shown."""
+    """A hand that has ended, so everything may be shown."""
 
     view: PlayerView
     """The person's, whose public part says how the hand ended."""
@@ -80,7 +80,7 @@ class HumanGame:
 
     @property
     def view(self) -> PlayerView:
-        """What the person sees: the hand that goes on, or the one that has just ended."""
+        """What the person sees of the current hand, or of the one that has just ended."""
         return self._hand.views(_ONE, PERSON)
 
     @property
@@ -107,14 +107,14 @@ class HumanGame:
         return not self._hand.done[0] and int(self._hand.to_move()[0]) == BOT
 
     def legal(self) -> list[int]:
-        """What the person may do now; nothing while it is not her turn."""
+        """The person's legal actions; none while it is not their turn."""
         return self.view.masks()[0].nonzero()[0].tolist() if self.waits_for_person else []
 
     def act(self, action: int) -> None:
-        """Carry out an action of the person's.
+        """Carry out an action of the person.
 
-        Raises IllegalActionError, which says why, if it is not allowed or not her turn; TypeError for what is
-        no integer.
+        Raises IllegalActionError with the reason if it is illegal or not their turn, TypeError if it is
+        anything but an integer.
         """
         if not self.waits_for_person:
             raise IllegalActionError("it is not your turn")
@@ -131,7 +131,7 @@ class HumanGame:
     def next_hand(self) -> None:
         """Leave the hand that has ended. Raises RuntimeError if none has, or if the game is over."""
         if self.ended is None or self.is_over:
-            raise RuntimeError("there is no next hand to go on to")
+            raise RuntimeError("there is no next hand")
         self._begin_hand()
 
     def another(self) -> HumanGame:
@@ -179,19 +179,19 @@ class HumanGame:
     # --- Saving and resuming --------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write the game's `record` as a file of `gin_env.records`, from which `load` goes on.
+        """Write the game's `record` as a file of `gin_env.records`, which `load` resumes.
 
-        Whoever reads the file sees the hidden cards. Raises OSError.
+        The file contains the hidden cards. Raises OSError.
         """
         atomic.write_text(path, to_line(self.record()) + "\n")
 
     @classmethod
     def load(cls, path: str | Path, opponent: str | Agent | None = None) -> HumanGame:
-        """The game that `save` wrote, played again act by act.
+        """Resume the game that `save` wrote, by playing its actions again.
 
         Parameters
         ----------
-        opponent : who plays on; default: the bot that the file names, unless that starts a program
+        opponent : the bot that continues; default: the bot that the file names, unless that starts a program
             (``process:COMMAND``): a file must not run commands.
 
         Raises OSError, or ValueError, naming the file, for one that holds no such game.
@@ -200,7 +200,7 @@ class HumanGame:
         person, bot = saved.players
         if person != YOU or saved.episode != "game" or saved.finished:
             raise ValueError(
-                f"{path} holds no game that a person can go on with: `gin-rummy play --save FILE` writes one"
+                f"{path} is not an unfinished game of a person: `gin-rummy play --save FILE` writes one"
             )
         if opponent is None:
             opponent = bot.bot or bot.name

@@ -1,4 +1,4 @@
-"""What bots think of positions: what they would play, and what each action is worth to them.
+"""What bots would play in recorded positions, and how they rate each action.
 
 Only bots with `action_values` or `action_chances` say what actions are worth: see `gin_env.agents.base`.
 """
@@ -61,7 +61,7 @@ class Judgement:
 
 
 def decisions(game: GameRecord) -> list[Position]:
-    """The positions in which somebody decided, in order: the steps of the game."""
+    """The positions in which a player decided, in order: the steps of the game."""
     return [position for position in game.positions() if position.is_decision]
 
 

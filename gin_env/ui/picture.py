@@ -33,7 +33,7 @@ except ImportError as error:
     raise ImportError('a picture needs Pillow: pip install "gin-env[play]"') from error
 
 WIDTH, HEIGHT = 960, 640
-"""Size unless told otherwise. All lengths below are pixels of this size; other widths are drawn to scale."""
+"""Default size. All lengths below are pixels of this size; other widths are drawn to scale."""
 NARROWEST, WIDEST = 240, 3840
 CARD_STEP, GROUP_GAP, MARGIN = 77, 16, 32
 PILE_LEFT, PILE_STEP, PILE_CARDS = 152, 41, 12
@@ -56,10 +56,10 @@ def image(
     names: Sequence[str] = PLAYERS,
     width: int = WIDTH,
 ) -> np.ndarray:
-    """The table as uint8 (height, width, 3), two thirds as high as wide: (640, 960, 3) unless told otherwise.
+    """The table as uint8 (height, width, 3), two thirds as high as wide: (640, 960, 3) by default.
 
     Other parameters as for `gin_env.ui.text.describe`. The same game gives the same picture. Raises
-    ValueError for a width outside `NARROWEST` to `WIDEST`, TypeError for one that is no integer.
+    ValueError for a width outside `NARROWEST` to `WIDEST`, TypeError unless it is an integer.
     """
     if not isinstance(width, Integral) or isinstance(width, bool):
         raise TypeError(f"width must be an integer, not {width!r}")

@@ -1,4 +1,4 @@
-"""The playing screen: a person's game against a bot in the terminal, or in the browser by Textual's server.
+"""The playing screen: a person's game against a bot in the terminal.
 
 It needs Textual (``pip install "gin-env[play]"``). What is on the screen is drawn from the person's
 `PlayerView` and, after the end of a hand, from both hands; see `gin_env.ui.seat`.
@@ -46,8 +46,8 @@ class PlayApp(TableApp):
     Parameters
     ----------
     game : the game to play.
-    save_to : where the game is kept after each action, from the person's first on, until it is over; None:
-        nowhere.
+    save_to : file to which the game is saved after each action, from the person's first, until it is over;
+        None: the game is not saved.
     hint_bot : the bot whose hint is shown first.
     estimator : whose belief is shown first.
     bot_delay : seconds before each action of the bot.
@@ -111,7 +111,7 @@ class PlayApp(TableApp):
 
     @property
     def is_kept(self) -> bool:
-        """Whether this screen has kept a game that can be gone on with."""
+        """Whether this screen has saved a game that can be resumed."""
         return self._save_to is not None and self._acted and not self.game.is_over
 
     # --- The course of the game -----------------------------------------------------------------------
@@ -153,7 +153,7 @@ class PlayApp(TableApp):
         self._go_on()
 
     def _save(self) -> None:
-        """Keep the game once the person has done something in it: one kept before is not lost for a look."""
+        """Save the game once the person has acted in it; before that, an older saved game is kept."""
         if self._save_to is None or not self._acted:
             return
         if self.game.is_over:
@@ -258,7 +258,7 @@ class PlayApp(TableApp):
             self.action_pick(event.place)
 
     def action_next(self) -> None:
-        """Go on to the next hand, or to a new game."""
+        """Begin the next hand or a new game."""
         if self.game.is_over:
             self.game, self._acted = self.game.another(), False
         else:

@@ -1,6 +1,6 @@
 """The pieces of the playing screen as rich texts, drawn from what `gin_env.ui.seat` describes.
 
-Nothing is told by colour alone: suits have symbols or letters, and every cell of a heat map has its number.
+Colour is never the only sign: suits have symbols or letters, and every cell of a heat map has its number.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_VALUES = 11
 LARGE_WIDTH = 6
 """Columns of a large card."""
 
-# Dark blue to yellow: told apart by people who see no red or no green, and by brightness alone.
+# Dark blue to yellow: distinct for people who see no red or no green, and in greys.
 _COLD, _MIDDLE, _HOT = (0, 34, 78), (124, 123, 120), (254, 232, 56)
 
 
@@ -80,7 +80,7 @@ def empty_lines() -> list[Text]:
 
 
 def side_by_side(cards: list[list[Text]]) -> Text:
-    """Drawings of three lines beside each other."""
+    """Drawings of three lines, side by side."""
     return Text("\n").join(Text("").join(card[line] for card in cards) for line in range(3))
 
 
@@ -217,7 +217,7 @@ def truth_lines(hand: int) -> Text:
 def belief_and_truth(
     belief: HeatMap, hand: int, heading: str, wide: bool, truth: str = "what was held"
 ) -> Text:
-    """A belief about a hand beside the hand, or above it, each under its heading."""
+    """A belief about a hand next to the hand or above it, each under its heading."""
     left, right = _heat_cells(belief).split("\n"), truth_lines(hand).split("\n")
     if not wide:
         return Text("\n").join(

@@ -1,4 +1,4 @@
-"""What stands on the playing screen: the person's view and, after the end of a hand, both hands."""
+"""The contents of the playing screen: the person's view and, after the end of a hand, both hands."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class Page(ModalScreen[None]):
         self.app.pop_screen()
 
 
-class Choice(ModalScreen[str | None]):
+class ChoiceDialog(ModalScreen[str | None]):
     """One of several names; None if the player goes back without choosing."""
 
     BINDINGS = [Binding("escape,q", "dismiss", "Back")]  # noqa: RUF012

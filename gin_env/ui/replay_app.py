@@ -21,7 +21,7 @@ from textual.binding import Binding  # isort: skip
 from textual.containers import VerticalScroll  # isort: skip
 
 from gin_env.ui import play_drawing as draw
-from gin_env.ui.play_widgets import Choice, Page
+from gin_env.ui.play_widgets import ChoiceDialog, Page
 from gin_env.ui.replay_view import ReplayView
 
 KEYS = """\
@@ -35,16 +35,16 @@ Keys:
   t                table of mistakes: choose one to go there
   o                what every bot would have played
   h, H             one bot's opinion with its values; choose the bot
-  b, B             belief about the other hand beside the truth;
+  b, B             belief about the other hand and the truth;
                    choose the estimator
-  v                whose belief: who is to move, or one player's
+  v                belief of the player to move, or of one player
   PageUp, PageDown scroll what does not fit
   q                quit
 
 The card that is played next is marked ▲▲ (or >), the one just drawn
 "new" (or *).
-Behind a bot's name stands what the move that was played is worth to
-it: points less than its own choice, or how probable it would be.
+After a bot's name: the value of the move that was played, in points
+compared with the bot's own choice, or its probability.
 """
 
 
@@ -102,7 +102,7 @@ class ReplayApp(TableApp):
         self._show()
 
     def action_move(self, step: int) -> None:
-        """Go on (1) or back (-1) by one position."""
+        """Go forward (1) or back (-1) by one position."""
         self.action_go_to(min(max(self._shown.place + step, 0), len(self._shown.positions) - 1))
 
     def action_hand(self, step: int) -> None:
@@ -150,7 +150,7 @@ class ReplayApp(TableApp):
                 self._rank = lines.index(line)
                 self.action_go_to(places[self._rank])
 
-        self.push_screen(Choice("\n".join([*totals, "", f"  {heading}"]), lines, here), chosen)
+        self.push_screen(ChoiceDialog("\n".join([*totals, "", f"  {heading}"]), lines, here), chosen)
 
     def _short(self, one: Judgement, action: int) -> str:
         """An action in a few letters."""
@@ -168,7 +168,7 @@ class ReplayApp(TableApp):
         super().action_hint()
 
     def action_viewer(self) -> None:
-        """Show the belief of who is to move, of the one player, of the other."""
+        """Show the belief of the player to move, of player 0, or of player 1."""
         self._shown.viewer = {None: 0, 0: 1, 1: None}[self._shown.viewer]
         self._shown.belief_on = True
         self._show()

@@ -1,4 +1,4 @@
-"""What a replay draws beside the drawings of the playing screen: open hands, moves, bots' opinions."""
+"""Drawings of the replay screen only: open hands, moves, opinions of bots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recorded game in plain text: its positions, what bots would have played, and its dearest mistakes."""
+"""A recorded game in plain text: its positions, what bots would have played, and the worst mistakes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def title(game: GameRecord) -> str:
     if game.source is not None:
         words.append(f"Recorded by {game.source}.")
     if game.clairvoyant:
-        words.append("Clairvoyant: a bot was told its opponent's hand.")
+        words.append("Clairvoyant: a bot saw its opponent's hand.")
     return " ".join(words)
 
 
@@ -96,7 +96,7 @@ def blunders_text(game: GameRecord, judgements: Sequence[Judgement], judge: str,
 
 
 def losses_by_player(game: GameRecord, judgements: Sequence[Judgement], judge: str) -> list[str]:
-    """A line for each player who had a choice: how often she played otherwise, and what it lost."""
+    """A line for each player who had a choice: how often the judge disagrees, and what it cost."""
     lines = []
     for player, name in enumerate(names(game)):
         losses = [one.loss for one in judgements if one.player == player]
@@ -109,5 +109,5 @@ def losses_by_player(game: GameRecord, judgements: Sequence[Judgement], judge: s
 
 
 def worst_moves(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """The moves that lost points, the dearest first."""
+    """The moves that lost points, the worst first."""
     return sorted((one for one in judgements if one.loss > 0), key=lambda one: (-one.loss, one.step))

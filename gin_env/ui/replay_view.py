@@ -1,4 +1,4 @@
-"""What stands on the replay screen: a position of a recorded game with both hands open, opinions, belief."""
+"""The contents of the replay screen: a position of a recorded game with both hands open, opinions, belief."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from gin_env.ui.table_app import TableView, make_bot, make_estimator
 
 NAME_WIDTH = 14
 LONG_LINES = 54
-"""Columns from which a step is told in full."""
+"""Columns from which a step is described in full."""
 HEAT_AND_TRUTH = 74
-"""Columns from which belief and truth stand side by side."""
+"""Columns from which belief and truth are side by side."""
 
 
 class ReplayView(TableView):
@@ -34,19 +34,19 @@ class ReplayView(TableView):
     Parameters
     ----------
     game : the game.
-    bots : who is asked about each move; those that cannot be made are left out with a message.
+    bots : asked about each move; a bot that cannot be made is left out with a message.
     judge : the bot by whose values the worst moves are found; None: they are not.
     estimator, letters : as for `TableView`.
 
     Attributes
     ----------
     positions : of the whole game, in order.
-    decisions : the places of those in which somebody decided: the steps.
+    decisions : the indices of positions in which a player decided: the steps.
     place : the position that is shown, an index of `positions`.
     names : how the players are called.
     judgements : of the steps by their place, once `worst` has been called.
     opinions_on : whether every bot's opinion is shown.
-    viewer : whose belief is shown; None: of who is to move.
+    viewer : player whose belief is shown; None: the player to move.
     """
 
     def __init__(
@@ -222,7 +222,7 @@ class ReplayView(TableView):
         self.show()
 
     def worst(self) -> list[Judgement]:
-        """The moves that lost points, the dearest first; none, with a message, if nobody can judge."""
+        """The moves that lost points, the worst first; none, with a message, without a judge."""
         if self.judge is None:
             self.notify("Mistakes are not counted: --judge names a bot with values.", markup=False)
             return []

@@ -1,7 +1,7 @@
 """What the environments' ``render()`` does in each ``render_mode``.
 
 Pillow and pygame come with ``pip install "gin-env[play]"``; they, and our own renderer, are imported when
-somebody first asks for a picture.
+a picture is first needed.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Window:
     def show(self, pixels: np.ndarray) -> None:
         """Show uint8 (height, width, 3) and wait until the next picture is due.
 
-        Does nothing once the user has closed the window: the game goes on unseen.
+        Does nothing once the user has closed the window: the game continues without it.
         """
         if self._closed_by_user:
             return

@@ -1,4 +1,4 @@
-"""What one player sees of a hand, for a screen that she plays at, and how the hand ended once it has.
+"""What a player at a screen sees of a hand, and how the hand ended.
 
 Everything here is made of a `PlayerView` and, after the end, of both hands: a screen drawn from it cannot
 show a hidden card.
@@ -25,7 +25,7 @@ class Turn(NamedTuple):
 
     mine: bool
     took: str
-    """``"stock"``, ``"stock 5♥"`` (her own), ``"9♦"`` (the upcard) or ``"pass"``."""
+    """``"stock"``, ``"stock 5♥"`` (their own), ``"9♦"`` (the upcard) or ``"pass"``."""
     discarded: str
     """``"K♠"``, ``"K♠ knock"``, or nothing yet."""
 
@@ -35,10 +35,10 @@ class Seat:
     """What a player sees."""
 
     hand: list[Group]
-    """Her cards as melded best, then the deadwood."""
+    """The player's cards as melded best, then the deadwood."""
     deadwood: int
     known: list[int]
-    """Cards that she saw the opponent take, and which the opponent still holds."""
+    """Cards that the opponent took from the pile and still holds."""
     closed: int
     """The opponent's other cards: how many."""
     upcard: int
@@ -177,7 +177,7 @@ class Showdown(NamedTuple):
 def describe_showdown(
     view: PlayerView, hands: tuple[int, int], opponent: str, letters: bool = False, me: str = YOU
 ) -> Showdown:
-    """How the hand ended: `view` is a player's after its end, `hands` are hers and her opponent's (masks).
+    """How the hand ended: `view` is the player's after its end, `hands` are both hands (masks), theirs first.
 
     The player is called `me`.
     """

@@ -19,7 +19,7 @@ try:
 except ImportError as error:
     raise ImportError('a screen in the terminal needs Textual: pip install "gin-env[play]"') from error
 
-from gin_env.ui.play_widgets import Choice
+from gin_env.ui.play_widgets import ChoiceDialog
 
 WIDE, HIGH = 80, 24
 """Columns and lines from which cards are drawn as cards."""
@@ -180,7 +180,7 @@ class TableApp(App[None]):
                 self._shown.hint_bot, self._shown.hint_on = name, True
                 self._show()
 
-        self.push_screen(Choice("Whose hint?", agents.names(), self._shown.hint_bot), chosen)
+        self.push_screen(ChoiceDialog("Whose hint?", agents.names(), self._shown.hint_bot), chosen)
 
     def action_choose_belief(self) -> None:
         """Choose the estimator whose belief is shown."""
@@ -191,4 +191,6 @@ class TableApp(App[None]):
                 self._shown.estimator, self._shown.belief_on = name, True
                 self._show()
 
-        self.push_screen(Choice("Whose belief about the other hand?", names, self._shown.estimator), chosen)
+        self.push_screen(
+            ChoiceDialog("Whose belief about the other hand?", names, self._shown.estimator), chosen
+        )

@@ -28,7 +28,7 @@ from gin_env.observations.views import VIEW, Event, PlayerView
 
 SUIT_SYMBOLS = dict(zip(SUITS, "♣♥♠♦", strict=True))
 PLAYERS = ("player_0", "player_1")
-"""What the players are called unless told otherwise: PettingZoo's names of the agents."""
+"""Default names of the players: PettingZoo's names of the agents."""
 
 
 def card_symbol(card: int) -> str:
@@ -136,7 +136,7 @@ def hand_groups(mask: int) -> list[Group]:
 
 
 def defence_groups(mask: int, knocker_mask: int) -> list[Group]:
-    """The defender's cards: her own melds, what she lays off on the knocker's, and the rest."""
+    """The defender's cards: own melds, cards laid off on the knocker's melds, and deadwood."""
     knocker_sets = int(best_set_cards(knocker_mask))
     knocker_runs = int(run_cards(knocker_mask & ~knocker_sets))
     sets = int(defence_set_cards(knocker_runs, knocker_sets, mask))
@@ -169,7 +169,7 @@ def discard_pile(first_upcard: int, events: list[Event]) -> list[int]:
 
 
 def _now(public: np.void, names: Sequence[str]) -> str:
-    """Who is to move and what she may do, or how the hand has ended."""
+    """The player to move and their choices, or how the hand ended."""
     phase = int(public["phase"])
     if phase == OVER:
         return _outcome(public, names)

@@ -20,7 +20,7 @@ SEED = 5
 
 
 def play_plainly(game: HumanGame, acts: int = 10_000) -> HumanGame:
-    """Play until a hand has ended, at most so many acts."""
+    """Play until a hand has ended, or for this number of acts."""
     while game.ended is None and acts > 0:
         act(game)
         acts -= 1
@@ -149,8 +149,8 @@ def change(content: dict, place: tuple, value: object) -> None:
         (("format",), "gin-rummy game", "line 1: not a record of a game"),
         (("version",), 2, "version must be 1"),
         (("random", "seed"), "5", "random.seed"),
-        (("players", 0, "name"), "simple", "no game that a person can go on with"),
-        (("episode",), "hand", "no game that a person can go on with"),
+        (("players", 0, "name"), "simple", "is not an unfinished game of a person"),
+        (("episode",), "hand", "is not an unfinished game of a person"),
         (("players", 1, "bot"), "process:rm -r /", "start it with --opponent yourself"),
         (("players", 1, "bot"), "nobody", "unknown bot"),
         (("hands", 0, "actions"), ["discard AC"], "hand 1, action 1"),
@@ -169,7 +169,7 @@ def test_damaged_files_and_other_records_are_refused(tmp_path, place, value, com
 def test_a_finished_game_is_not_gone_on_with(tmp_path):
     game = play_to_the_end(HumanGame("simple", SEED))
     game.save(tmp_path / "game.json")
-    with pytest.raises(ValueError, match="no game that a person can go on with"):
+    with pytest.raises(ValueError, match="is not an unfinished game of a person"):
         HumanGame.load(tmp_path / "game.json")
 
 

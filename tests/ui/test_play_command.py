@@ -17,7 +17,7 @@ pytest.importorskip("textual", reason='the playing screen needs Textual: pip ins
 
 
 def play_plainly(game: HumanGame, hands: int) -> None:
-    """Play until so many hands have ended; the last end is shown."""
+    """Play until this number of hands has ended; the last end is shown."""
     while hands:
         if game.ended is not None:
             game.next_hand()
@@ -66,7 +66,7 @@ def test_the_opponent_is_tonic_and_the_deals_are_fresh_by_default(screens, tmp_p
     assert screens.made[0].game.seed != screens.made[1].game.seed
 
 
-def test_a_kept_game_is_gone_on_with(screens, tmp_path):
+def test_a_saved_game_is_resumed(screens, tmp_path):
     save = tmp_path / "my game.json"
     game = HumanGame("simple", 9)
     play_plainly(game, 1)

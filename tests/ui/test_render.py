@@ -25,7 +25,7 @@ with warnings.catch_warnings():  # PettingZoo 1.27's own tests import its own en
 
 pytest.importorskip("PIL", reason='pictures need Pillow: pip install "gin-env[play]"')
 
-# Player 0: three runs and KD, which leave her a gin away; player 1: one set and a seven to lay off.
+# Player 0: three runs and KD, one card from gin; player 1: one set and a seven to lay off.
 HAND_0, HAND_1 = "AC 2C 3C 4H 5H 6H 9S TS JS KD", "4C 4S 4D 7H 2D 3D 8D TD QH QC"
 both_environments = pytest.mark.parametrize("make", [gin_rummy_v0.raw_env, gin_rummy_v0.env])
 

@@ -50,12 +50,12 @@ class Judge:
 def test_each_discard_is_explained_by_the_hand_that_it_leaves():
     """With 2D there are three melds, ace and king."""
     found = {choice.action: choice for choice in choices(told("7H", "pass", "pass", "draw", drew="2D"))}
-    # Gin with 2C, 3C, 7C or 9C; she may knock with any card. KH KC KD, and QS JS, are unseen.
+    # Gin with 2C, 3C, 7C or 9C: a knock is possible with any card. KH KC KD, and QS JS, are unseen.
     king = found[action("KS")]
     assert king == RankedChoice(
         action("KS"), deadwood=1, outs=4, knock_chance=1.0, gin_outs=4, danger=3 + 1, risk=None
     )
-    # The three other aces; A23 of diamonds is not possible, since she holds 2D.
+    # The three other aces; A23 of diamonds is not possible, since the player holds 2D.
     ace = found[action("AD")]
     assert (ace.deadwood, ace.outs, ace.gin_outs, ace.danger) == (10, 4, 4, 3)
     assert found[action("knock KS")] == RankedChoice(action("knock KS"), deadwood=1)
@@ -83,7 +83,7 @@ def test_draws_are_explained_by_the_hand_that_they_leave():
 
 def test_only_one_position_of_who_is_to_move_is_explained():
     view = told("2D")
-    with pytest.raises(ValueError, match="one position is explained at a time, not 2"):
+    with pytest.raises(ValueError, match="view must be of one position, not of 2"):
         choices(PlayerView(np.concatenate([view.records, view.records])))
     with pytest.raises(ValueError, match="the other player is to move"):
         choices(told("2D", "pass"))
@@ -371,9 +371,9 @@ def test_every_bot_is_asked_and_those_that_cannot_answer_say_why(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "tell a position by --hand and --upcard, or by --record"),
+        ([], "specify a position with --hand and --upcard, or with --record"),
         (["--hand", HAND], "--hand needs --upcard"),
-        (["--hand", HAND, "--record", "x"], "tell a position by --hand"),
+        (["--hand", HAND, "--record", "x"], "specify a position with --hand"),
         (["--hand", "4C 5X", "--upcard", "2D"], "'5X' is not a card"),
         (["--hand", "4C 5C", "--upcard", "2D"], "hand must hold 10 cards, not 2"),
         (["--hand", f"{HAND} 2D", "--upcard", "7H", "--drew", "3D"], "eleven cards is one at its first"),

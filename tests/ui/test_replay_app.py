@@ -136,7 +136,7 @@ def test_every_move_is_shown_in_order_and_back(game):
 
 
 def test_the_move_just_made_is_told(game):
-    """With the card that was drawn from the stock, whoever drew it."""
+    """With the card that was drawn from the stock by either player."""
 
     async def steps(app, pilot):
         told = []

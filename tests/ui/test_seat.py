@@ -13,7 +13,7 @@ from gin_env.game.rules import Rules
 from gin_env.observations.views import PlayerView
 from gin_env.ui.seat import describe_seat, describe_showdown, heat_map
 
-# Player 0: three runs and KD, with which she knocks; player 1: a set, and two cards that fit on the runs.
+# Player 0: three runs and KD, with which they knock; player 1: a set, and two cards that fit on the runs.
 HAND_0, HAND_1 = "AC 2C 3C 4H 5H 6H 9S TS JS KD", "4C 5C 9D 7H 2D 3D 8D TD QH KC"
 
 

@@ -262,7 +262,7 @@ def test_only_ended_hands_can_be_replayed():
     told = one.ask("opinion", hand=1, step=0, bot="simple")
     assert told["same"] == (told["text"] == played_first["action"])
     assert "one of those offered" in one.ask("opinion", 400, hand=1, step=0, bot="process:id")["error"]
-    assert "nobody decides" in one.ask("opinion", 400, hand=1, step=999, bot="simple")["error"]
+    assert "no player decides" in one.ask("opinion", 400, hand=1, step=999, bot="simple")["error"]
 
 
 def test_a_recorded_game_is_replayed_and_no_table_is_served():

@@ -99,7 +99,7 @@ def _netloc(origin: str) -> str | None:
 
 
 def _is_address(name: str) -> bool:
-    """Whether this is an IP address, which nobody can let point elsewhere."""
+    """Whether this is an IP address, which cannot be pointed elsewhere."""
     try:
         ipaddress.ip_address(name)
     except ValueError:

@@ -214,7 +214,7 @@ class TableApi:
         return self._look(token, ask)
 
     def belief(self, request: Json, token: str) -> Answer:
-        """Which cards the opponent may hold; beside what they held once the hand has ended."""
+        """Which cards the opponent may hold; with what they held once the hand has ended."""
 
         def ask(session: Session) -> Answer:
             game, estimator = session.game, _estimator(self.estimator)
@@ -240,7 +240,7 @@ class TableApi:
         for position in replayed.positions:
             if position.hand == hand and position.step == step and position.is_decision:
                 return 200, page.opinion(bot, self._ask(bot, position.view()), position)
-        raise ValueError("nobody decides at this step")
+        raise ValueError("no player decides at this step")
 
     def _replayed(self, token: str) -> _Replayed:
         if self._recorded is not None:
