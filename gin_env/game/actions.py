@@ -40,7 +40,11 @@ def is_discard(action: int) -> bool:
 
 
 def describe(action: int) -> str:
-    """An action in words: ``"knock with 5H"``, ``"draw from the stock"``."""
+    """Return an action in words. Raises IllegalActionError for a number that is not an action.
+
+    >>> describe(104), describe(52 + 22)
+    ('draw from the stock', 'knock with TH')
+    """
     if action == DRAW_STOCK:
         return "draw from the stock"
     if action == DRAW_UPCARD:
@@ -55,7 +59,11 @@ def describe(action: int) -> str:
 
 
 def parse(text: str) -> int:
-    """The action of its words: the inverse of `describe`. Raises ValueError for any other words."""
+    """Return the action of its words: the inverse of `describe`. Raises ValueError for any other words.
+
+    >>> parse("knock with TH")
+    74
+    """
     if not isinstance(text, str):
         raise TypeError(f"an action in words is a text, not {text!r}")
     action = _BY_WORDS.get(text)

@@ -104,7 +104,11 @@ def total_value(mask: int) -> int:
 
 
 def card_id(text: str) -> int:
-    """Id of a card: ``card_id("TH") == 22``. Raises ValueError for anything that is not a card."""
+    """Return the id of a card. Raises ValueError for anything that is not a card.
+
+    >>> card_id("TH")
+    22
+    """
     if not isinstance(text, str):
         raise TypeError(f"a card is a text such as 'TH', not {text!r}")
     rank, suit = RANKS.find(text[:1].upper()), SUITS.find(text[1:2].upper())
@@ -116,7 +120,11 @@ def card_id(text: str) -> int:
 
 
 def card_text(card: int) -> str:
-    """Text of a card id: ``card_text(22) == "TH"``."""
+    """Return the text of a card id.
+
+    >>> card_text(22)
+    'TH'
+    """
     if not is_integer(card):
         raise TypeError(f"a card id is an integer, not {card!r}")
     if not 0 <= card < NUM_CARDS:
@@ -125,9 +133,12 @@ def card_text(card: int) -> str:
 
 
 def parse(text: str) -> int:
-    """Mask of the cards in a text, separated by blanks: ``parse("AS TD")``.
+    """Return the mask of the cards in a text, separated by blanks.
 
     Raises ValueError for an unknown card or one that is named twice.
+
+    >>> parse("AC 2C 3C")
+    7
     """
     if not isinstance(text, str):
         raise TypeError(f"expected a text such as 'AS TD', not {text!r}")
@@ -135,12 +146,16 @@ def parse(text: str) -> int:
 
 
 def format(mask: int) -> str:
-    """Text of a mask, suit by suit in ascending rank: the inverse of `parse`."""
+    """Return the text of a mask, suit by suit in ascending rank: the inverse of `parse`.
+
+    >>> format(parse("TD AS"))
+    'AS TD'
+    """
     return " ".join(card_text(card) for card in cards_of(mask))
 
 
 def mask_of(cards: Iterable[int]) -> int:
-    """Mask of card ids.
+    """Return the mask of card ids.
 
     Raises TypeError for anything that is not an integer, ValueError for an id out of range or named twice.
     """
@@ -158,7 +173,11 @@ def mask_of(cards: Iterable[int]) -> int:
 
 
 def cards_of(mask: int) -> list[int]:
-    """Card ids of a mask, ascending."""
+    """Return the card ids of a mask, ascending.
+
+    >>> cards_of(parse("AC TH"))
+    [0, 22]
+    """
     mask = check_mask(mask)
     return [card for card in range(NUM_CARDS) if mask >> card & 1]
 

@@ -267,14 +267,17 @@ def completes_meld(hand: int, card: int) -> bool:
 # --- The public functions, for people rather than kernels -------------------------------------------
 
 
-MOST_CARDS = 20
+MAX_CARDS = 20
 """Larger hands are refused: the ways to lay sets grow sixfold with every rank held completely."""
 
 
 def deadwood(mask: int) -> int:
     """Minimum deadwood of one hand: the points of the cards left unmelded.
 
-    Raises TypeError or ValueError if `mask` is not a mask of cards or holds more than `MOST_CARDS`.
+    Raises TypeError or ValueError if `mask` is not a mask of cards or holds more than `MAX_CARDS`.
+
+    >>> deadwood(cards.parse("7C 7H 7S KD 2D"))
+    12
     """
     return int(min_deadwood(_check_hand(mask)))
 
@@ -283,6 +286,9 @@ def best_melds(mask: int) -> list[list[str]]:
     """The arrangement that the engine lays for this hand, each meld as card texts; sets first.
 
     Among arrangements of equal deadwood see `best_set_cards`. A run of six or more is one meld.
+
+    >>> best_melds(cards.parse("7C 7H 7S 2D 3D 4D KD"))
+    [['7C', '7H', '7S'], ['2D', '3D', '4D']]
     """
     hand = _check_hand(mask)
     laid = int(best_set_cards(hand))
@@ -297,6 +303,9 @@ def layoff(knocker_melds: Sequence[Sequence[str]], defender_mask: int) -> int:
 
     `knocker_melds` are lists of card texts, as `best_melds` returns them. Raises ValueError if one of them is
     not a meld, for cards laid twice, or for a defender holding a card that is laid.
+
+    >>> layoff([["7C", "8C", "9C"]], cards.parse("TC JC 2D"))  # TC and JC are laid off
+    2
     """
     defender = _check_hand(defender_mask)
     runs = sets = 0
@@ -319,8 +328,8 @@ def layoff(knocker_melds: Sequence[Sequence[str]], defender_mask: int) -> int:
 
 def _check_hand(mask: int) -> int:
     hand = cards.check_mask(mask)
-    if hand.bit_count() > MOST_CARDS:
-        raise ValueError(f"{hand.bit_count()} cards are no hand: at most {MOST_CARDS} are evaluated")
+    if hand.bit_count() > MAX_CARDS:
+        raise ValueError(f"{hand.bit_count()} cards are too many: at most {MAX_CARDS} are evaluated")
     return hand
 
 

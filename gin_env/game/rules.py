@@ -25,7 +25,7 @@ NEXT_ALTERNATE, NEXT_WINNER, NEXT_LOSER = range(3)  # `next_dealer` in the kerne
 VOID_SAME, VOID_OTHER = range(2)  # `void_dealer` in the kernels
 SPADES = SUITS.index("S")
 
-_BOUNDS = {
+BOUNDS = {
     "ranks": (1, NUM_RANKS),
     "suits": (1, NUM_SUITS),
     "hand_size": (1, MAX_HAND_SIZE),
@@ -174,7 +174,7 @@ class Rules:
             return value
         if not is_integer(value):
             raise TypeError(f"Rules.{field.name} must be an integer, not {value!r}")
-        least, most = _BOUNDS[field.name]
+        least, most = BOUNDS[field.name]
         if not least <= value <= most:
             raise ValueError(f"Rules.{field.name} = {value} is out of range: {least} to {most} is possible")
         return int(value)
@@ -337,7 +337,7 @@ def _dtype(field: Field[Any]) -> type[np.generic]:
         return np.bool_
     if field.name in CHOICES:
         return np.uint8
-    return np.int8 if _BOUNDS[field.name][1] < 128 else np.int16
+    return np.int8 if BOUNDS[field.name][1] < 128 else np.int16
 
 
 RULES = np.dtype([(field.name, _dtype(field)) for field in fields(Rules)], align=True)

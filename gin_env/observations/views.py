@@ -67,7 +67,10 @@ class PlayerView:
     def from_env(cls, env: Any, agent: str) -> PlayerView:
         """Return the view of `agent` (``"player_0"`` or ``"player_1"``) in our PettingZoo environment.
 
-        >>> action = bot.act(PlayerView.from_env(env, env.agent_selection))[0]
+        >>> from gin_env import agents, gin_rummy_v0
+        >>> env = gin_rummy_v0.raw_env()
+        >>> env.reset(seed=1)
+        >>> action = agents.make("simple").act(PlayerView.from_env(env, env.agent_selection))[0]
         """
         raw = env.unwrapped
         if agent not in raw.possible_agents:
@@ -111,6 +114,17 @@ class PlayerView:
         IllegalActionError
             For a history against the rules; the message names the action. A knock is refused too: it ends
             the hand.
+
+        Examples
+        --------
+        >>> from gin_env import cards
+        >>> view = PlayerView.from_history(cards.parse("AC 2C 3C 4C 5C 6C 7C 8C 9C TC"), 51, player=1)
+        >>> print(view)
+        Hand 1, the opponent dealt. Score: you 0, the opponent 0; 100 points win the game.
+        Your hand: AC 2C 3C 4C 5C 6C 7C 8C 9C TC; no deadwood.
+        Upcard: KD. Cards in the stock: 31.
+        Nobody has acted yet.
+        You may: draw the upcard; pass.
         """
         return cls(
             records_of_history(

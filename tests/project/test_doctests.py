@@ -12,11 +12,16 @@ pytestmark = pytest.mark.compiled
 MODULES = (
     "gin_env.estimators",
     "gin_env.estimators.public_history",
+    "gin_env.game.actions",
+    "gin_env.game.cards",
+    "gin_env.game.melds",
+    "gin_env.game.rules",
     "gin_env.matches.differences",
     "gin_env.matches.intervals",
     "gin_env.matches.matches",
     "gin_env.matches.ratings",
     "gin_env.matches.tournaments",
+    "gin_env.observations.views",
 )
 
 
