@@ -41,7 +41,11 @@ def test_wheel_holds_every_module_and_nothing_else_at_top_level(wheel_files):
     }
     modules |= {f"gin_env/wrappers/{file.name}" for file in (ROOT / "wrappers").glob("*.py")}
     assert modules <= wheel_files
-    data = [*ROOT.glob("agents/**/data/*"), *ROOT.glob("gin_env/**/data/*")]
+    data = [
+        *ROOT.glob("agents/**/data/*"),
+        *ROOT.glob("gin_env/**/data/*"),
+        *ROOT.glob("gin_env/**/static/*"),
+    ]
     names = {file.relative_to(ROOT).as_posix().removeprefix("gin_env/") for file in data}
     assert {f"gin_env/{name}" for name in names} <= wheel_files
     assert len(names) > 15
