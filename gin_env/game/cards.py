@@ -126,7 +126,7 @@ def card_text(card: int) -> str:
     'TH'
     """
     if not is_integer(card):
-        raise TypeError(f"a card id is an integer, not {card!r}")
+        raise TypeError(f"a card id must be an integer, not {card!r}")
     if not 0 <= card < NUM_CARDS:
         raise ValueError(f"{card} is not a card id: ids run from 0 to {NUM_CARDS - 1}")
     return RANKS[card % NUM_RANKS] + SUITS[card // NUM_RANKS]
@@ -162,7 +162,7 @@ def mask_of(cards: Iterable[int]) -> int:
     mask = 0
     for card in cards:
         if not is_integer(card):
-            raise TypeError(f"a card id is an integer, not {card!r}")
+            raise TypeError(f"a card id must be an integer, not {card!r}")
         bit = 1 << int(card) if 0 <= card < NUM_CARDS else 0
         if not bit:
             raise ValueError(f"{card} is not a card id: ids run from 0 to {NUM_CARDS - 1}")
@@ -190,7 +190,9 @@ def card_columns(masks: np.ndarray) -> np.ndarray:
 def check_mask(mask: int) -> int:
     """`mask` as a Python int. Raises TypeError or ValueError if it is not a mask of cards."""
     if not is_integer(mask):
-        raise TypeError(f"a hand is an integer mask, not {mask!r}; cards.parse('AS TD') makes one from text")
+        raise TypeError(
+            f"a hand must be an integer mask, not {mask!r}; cards.parse('AS TD') makes one from text"
+        )
     if not 0 <= mask <= FULL_DECK:
         raise ValueError(f"{mask} is not a mask of cards: only bits 0 to {NUM_CARDS - 1} may be set")
     return int(mask)

@@ -68,7 +68,7 @@ class Claim:
             raise ValueError(f"a claim reaches from low to high, not from {self.low} to {self.high}")
         for name in ("margin", "error"):
             if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"a claim's {name} is a number from 0 on, not {getattr(self, name)}")
+                raise ValueError(f"a claim's {name} must be a number from 0 on, not {getattr(self, name)}")
 
     def verdict(self, value: float, interval: Interval) -> Verdict:
         """How a measured value with its interval lies to the claim, see above.

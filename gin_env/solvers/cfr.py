@@ -51,7 +51,7 @@ def regret_matching(regrets: np.ndarray, first: np.ndarray | None = None) -> np.
 def check_iterations(iterations: int) -> int:
     """The number of iterations to run. Raises TypeError or ValueError unless it is an integer >= 0."""
     if not is_integer(iterations):
-        raise TypeError(f"the number of iterations is an integer, not {iterations!r}")
+        raise TypeError(f"the number of iterations must be an integer, not {iterations!r}")
     if iterations < 0:
         raise ValueError(f"the number of iterations is at least 0, not {iterations}")
     return int(iterations)

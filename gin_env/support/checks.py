@@ -19,7 +19,7 @@ def is_integer(value: object) -> TypeGuard[int | np.integer]:
 def check_integer(name: str, value: object, least: int, most: int) -> int:
     """`value` as an int. Raises TypeError or ValueError unless it is an integer from `least` to `most`."""
     if not is_integer(value):
-        raise TypeError(f"{name} is an integer, not {value!r}")
+        raise TypeError(f"{name} must be an integer, not {value!r}")
     if not least <= value <= most:
         raise ValueError(f"{name} = {value} is out of range: {least} to {most} is possible")
     return int(value)
@@ -28,7 +28,7 @@ def check_integer(name: str, value: object, least: int, most: int) -> int:
 def check_number(name: str, value: Any, least: float, most: float) -> float:
     """`value` as a float. Raises TypeError or ValueError unless it is a number from `least` to `most`."""
     if not is_integer(value) and not isinstance(value, float | np.floating):
-        raise TypeError(f"{name} is a number, not {value!r}")
+        raise TypeError(f"{name} must be a number, not {value!r}")
     if not least <= value <= most:  # so is NaN out of every range
         raise ValueError(f"{name} = {value} is out of range: {least} to {most} is possible")
     return float(value)
@@ -37,7 +37,7 @@ def check_number(name: str, value: Any, least: float, most: float) -> float:
 def check_switch(name: str, value: object) -> bool:
     """`value` as a bool. Raises TypeError unless it is True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} is True or False, not {value!r}")
+        raise TypeError(f"{name} must be True or False, not {value!r}")
     return bool(value)
 
 

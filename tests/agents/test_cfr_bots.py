@@ -32,7 +32,7 @@ PACKAGED = ["paper", "plus"]
     ("name", "params", "error", "message"),
     [
         ("cfr", {"candidates": "best"}, ValueError, "candidates = 'best': choose from least"),
-        ("cfr", {"purified": 1}, TypeError, "purified is True or False"),
+        ("cfr", {"purified": 1}, TypeError, "purified must be True or False"),
         ("cfr", {"table": 7}, TypeError, "table is a path"),
         ("cfr", {"table": "nowhere.npz"}, FileNotFoundError, "no strategy table nowhere.npz"),
         ("fitness-cfr", {"factors": "deadwood"}, TypeError, "factors is a collection"),

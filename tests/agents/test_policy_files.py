@@ -427,7 +427,7 @@ def small_policy():
         (SMALL | {"hidden": [10**9]}, "a hidden layer's size = 1000000000 is out of range: 1 to 4096"),
         (SMALL | {"hidden": [4] * 9}, "9 hidden layers: 0 to 8 are possible"),
         (SMALL | {"hidden": "4"}, "hidden layers must be a list of sizes"),
-        (SMALL | {"hidden": [True]}, "a hidden layer's size is an integer"),
+        (SMALL | {"hidden": [True]}, "a hidden layer's size must be an integer"),
         (SMALL | {"hidden": [4096] * 8}, "does not fit its own architecture: action_net.weight has shape"),
         (
             {"name": "card-policy", "hidden": [4], "card_features": 10**6},

@@ -126,9 +126,9 @@ def test_parameters_are_named_and_bad_ones_are_errors():
         ({"estimator": "nobody"}, ValueError, "unknown estimator 'nobody'"),
         ({"estimator": "omniscient"}, ValueError, "ClairvoyantSafeDiscardBot is the bot that cheats"),
         ({"caution": -1}, ValueError, "caution = -1 is out of range"),
-        ({"draw": 1}, TypeError, "draw is True or False"),
-        ({"knock": "yes"}, TypeError, "knock is True or False"),
-        ({"caution": "much"}, TypeError, "caution is a number"),
+        ({"draw": 1}, TypeError, "draw must be True or False"),
+        ({"knock": "yes"}, TypeError, "knock must be True or False"),
+        ({"caution": "much"}, TypeError, "caution must be a number"),
     ):
         with pytest.raises(error, match=text):
             SafeDiscardBot(**params)

@@ -100,7 +100,9 @@ def test_actions_out_of_range_are_refused(env, number):
     "value", [106.0, float("nan"), np.float32(106), True, np.bool_(1), "pass", None, [106]]
 )
 def test_actions_that_are_not_integers_are_refused(env, value):
-    expect_unchanged(env, TypeError, f"an action is an integer from 0 to 106, not {value!r}", env.step, value)
+    expect_unchanged(
+        env, TypeError, f"an action must be an integer from 0 to 106, not {value!r}", env.step, value
+    )
 
 
 def test_illegal_action_error_is_a_value_error():

@@ -174,7 +174,7 @@ def test_no_candidates_after_an_illegal_action():
 
 def test_candidates_must_be_a_bool():
     for make in (gin_rummy_v0.raw_env, GinRummyEnv, GinRummyVectorEnv, GinRummyVecEnv):
-        with pytest.raises(TypeError, match="candidates is True or False, not 'rows'"):
+        with pytest.raises(TypeError, match="candidates must be True or False, not 'rows'"):
             make(candidates="rows")
 
 

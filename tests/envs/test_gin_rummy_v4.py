@@ -376,10 +376,10 @@ def test_calls_before_reset_or_after_the_end_raise():
 @pytest.mark.parametrize(
     ("keywords", "error", "message"),
     [
-        ({"knock_reward": "0.5"}, TypeError, "knock_reward is a number"),
+        ({"knock_reward": "0.5"}, TypeError, "knock_reward must be a number"),
         ({"gin_reward": float("nan")}, ValueError, "gin_reward = nan is out of range"),
-        ({"opponents_hand_visible": 1}, TypeError, "opponents_hand_visible is True or False"),
-        ({"layoffs": "yes"}, TypeError, "layoffs is True or False"),
+        ({"opponents_hand_visible": 1}, TypeError, "opponents_hand_visible must be True or False"),
+        ({"layoffs": "yes"}, TypeError, "layoffs must be True or False"),
         ({"render_mode": "picture"}, ValueError, "unknown render_mode"),
         ({"screen_height": 500}, ValueError, "screen_height must be None"),
     ],

@@ -146,7 +146,7 @@ def test_illegal_action_may_lose_the_episode():
 def test_actions_that_are_not_integers_are_refused(action):
     env = GinRummyEnv()
     env.reset(seed=1)
-    with pytest.raises(TypeError, match="an action is an integer"):
+    with pytest.raises(TypeError, match="an action must be an integer"):
         env.step(action)
 
 

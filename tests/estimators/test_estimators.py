@@ -91,7 +91,7 @@ def test_estimators_are_made_by_name_and_bad_names_are_errors():
         estimators.make("bayes", least_observations=0)
     with pytest.raises(ValueError, match="alpha = 0"):
         estimators.make("bayes-isru", alpha=0)
-    with pytest.raises(TypeError, match="normalised is True or False"):
+    with pytest.raises(TypeError, match="normalised must be True or False"):
         estimators.make("logistic", normalised=1)
     for no_estimator in (3, agents.make("simple"), type(made("uniform"))):
         with pytest.raises(TypeError, match="an estimator is a name or an object"):

@@ -224,9 +224,9 @@ def _fields(dtype: np.dtype, offset: int = 0):
 
 
 def test_durations_are_no_integers_though_numpy_says_so():
-    with pytest.raises(TypeError, match="an action is an integer"):
+    with pytest.raises(TypeError, match="an action must be an integer"):
         check_action(np.timedelta64(3))
-    with pytest.raises(TypeError, match="a card id is an integer"):
+    with pytest.raises(TypeError, match="a card id must be an integer"):
         card_text([])  # type: ignore[arg-type]
     for read in (observation.planes, observation.scalars, lambda one: observation.part(one, "hand")):
         with pytest.raises(TypeError, match="observation must be a numpy array"):

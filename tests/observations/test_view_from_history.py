@@ -97,14 +97,14 @@ def test_histories_against_the_rules_are_refused(history, draws, message):
         ({"rules": Rules(ranks=10)}, ValueError, "different cards of the deck"),  # which has no kings
         ({"first_upcard": 52}, ValueError, "first_upcard = 52"),
         ({"player": 2}, ValueError, "player = 2"),
-        ({"dealer": None}, TypeError, "dealer is an integer"),
+        ({"dealer": None}, TypeError, "dealer must be an integer"),
         ({"scores": (0, 100)}, ValueError, "score = 100"),
         ({"scores": (0,)}, ValueError, "scores must be those of players 0 and 1"),
         ({"random": -1}, ValueError, "random = -1"),
         ({"stock_draws": [20]}, ValueError, "stock_draws has 1 cards, but the player drew 0 times"),
         ({"history": [PASS, PASS, DRAW_STOCK, 20, DRAW_STOCK]}, ValueError, "does not say which card"),
         ({"rules": Rules(ranks=7, hand_size=7)}, ValueError, "must hold 7 cards"),
-        ({"history": [0.5]}, TypeError, "an action is an integer"),
+        ({"history": [0.5]}, TypeError, "an action must be an integer"),
     ],
 )
 def test_what_cannot_be_is_refused(changed, error, message):

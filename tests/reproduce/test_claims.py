@@ -101,9 +101,9 @@ def test_the_claims_by_name():
     [
         ((2, 1), "not from 2 to 1"),
         ((math.nan, 1), "not from nan to 1"),
-        ((0, 1, -1), "margin is a number from 0 on, not -1"),
-        ((0, 1, math.inf), "margin is a number from 0 on, not inf"),
-        ((0, 1, 1, math.nan), "error is a number from 0 on, not nan"),
+        ((0, 1, -1), "margin must be a number from 0 on, not -1"),
+        ((0, 1, math.inf), "margin must be a number from 0 on, not inf"),
+        ((0, 1, 1, math.nan), "error must be a number from 0 on, not nan"),
     ],
 )
 def test_nonsense_is_no_claim(arguments, message):

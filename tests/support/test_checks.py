@@ -47,7 +47,7 @@ def test_integers_of_any_kind_are_taken(taker, value):
 
 
 def test_durations_are_no_numbers():
-    with pytest.raises(TypeError, match="held is a number, not"):
+    with pytest.raises(TypeError, match="held must be a number, not"):
         check_number("held", np.timedelta64(1, "s"), 0, 2)
     assert check_number("held", np.float32(0.5), 0, 2) == 0.5
 

@@ -227,7 +227,7 @@ def test_no_network_plays_with_weights_that_are_no_numbers(tmp_path, kind):
         ({"sizes": [8, 10**30], "provenance": {}}, "is out of range"),
         ({"sizes": [8, -4], "provenance": {}}, "a layer's size = -4 is out of range"),
         ({"sizes": [8, 4, 4], "provenance": {}}, "does not say which sizes"),
-        ({"sizes": ["8", 4], "provenance": {}}, "a layer's size is an integer"),
+        ({"sizes": ["8", 4], "provenance": {}}, "a layer's size must be an integer"),
         ({"sizes": None, "provenance": {}}, "does not say which sizes"),
         ({"sizes": [8, 4]}, "does not say which sizes its network has, and where it comes from"),
         (
