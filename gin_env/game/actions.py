@@ -88,7 +88,8 @@ def check_action(action: Any) -> int:
         action = action[()]
     if not is_integer(action):
         raise TypeError(
-            f"an action must be an integer from 0 to {NUM_ACTIONS - 1}, not {action!r} ({type(action).__name__})"
+            f"an action must be an integer from 0 to {NUM_ACTIONS - 1}, "
+            f"not {action!r} ({type(action).__name__})"
         )
     if not 0 <= action < NUM_ACTIONS:
         raise IllegalActionError(f"{action} is not an action: actions run from 0 to {NUM_ACTIONS - 1}")

@@ -48,7 +48,7 @@ def expect_unchanged(env, error: type[Exception], message: str, call, *arguments
     [
         ({"render_mode": "ascii"}, ValueError, "unknown render_mode 'ascii'; choose from None, human, ansi"),
         ({"episode": "match"}, ValueError, "unknown episode 'match'; choose from hand, game"),
-        ({"reward": "score"}, ValueError, "unknown reward 'score'; choose from points, win"),
+        ({"reward": "money"}, ValueError, "unknown reward 'money'; choose from points, win"),
         ({"estimator": "bayse"}, ValueError, "unknown estimator 'bayse'; choose from uniform"),
         ({"rules": {"knock_limit": 5}}, TypeError, "rules must be a gin_env.Rules, not {'knock_limit': 5}"),
     ],
