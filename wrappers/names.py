@@ -1,4 +1,4 @@
-"""Other names for the entries of observations, and masks of bools, for libraries that ask for them.
+"""Other names for the entries of observations, and bool masks, for libraries that need them.
 
 >>> rename_entries(gymnasium.make("gin_env/GinRummy-v0"), observation="observations")  # RLlib
 >>> rename_entries(gymnasium.make("gin_env/GinRummy-v0"), "obs", "mask", bool_mask=True)  # Tianshou
@@ -24,11 +24,11 @@ def rename_entries(
     action_mask: str = "action_mask",
     bool_mask: bool = False,
 ) -> Any:
-    """The environment, of Gymnasium or PettingZoo (AEC), with these names in its observations.
+    """Return the environment, of Gymnasium or PettingZoo (AEC), with these names in its observations.
 
-    With `bool_mask` the mask is bool (107,), not int8. Other entries keep their names, and the infos are as
-    they were. Raises TypeError for other environments, ValueError if both names are the same or the
-    observations are no dicts with these entries (``flat=True``).
+    With `bool_mask` the mask is bool (107,), not int8. Other entries keep their names, and the infos do not
+    change. Raises TypeError for other environments, and ValueError if both names are the same or the
+    observations are not dicts with these entries (``flat=True``).
     """
     if observation == action_mask:
         raise ValueError(f"observation and action_mask need different names, not both {observation!r}")

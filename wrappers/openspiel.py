@@ -1,12 +1,12 @@
-"""One hand of Gin Rummy as a game of OpenSpiel's, for its algorithms.
+"""One hand of Gin Rummy as an OpenSpiel game, for OpenSpiel's algorithms.
 
 >>> import gin_env.wrappers.openspiel  # registers the game
 >>> game = pyspiel.load_game("python_gin_env")
 
-Chance moves once, to say which of `DEALS` decks is dealt; all that follows is decided by the players. Actions
-are those of `gin_env.game.actions`, the tensor is the observation of `gin_env.observations.observation`,
-returns are points / 100. A clone is a copy of the whole game, hidden cards included: searching it (MCTS)
-looks at them.
+Chance moves once: it chooses one of `DEALS` decks. Everything after that is decided by the players. Actions
+are those of `gin_env.game.actions`, the tensor is the observation of `gin_env.observations.observation`, and
+returns are points / 100. A clone copies the whole game with its hidden cards, so a search on it (MCTS) sees
+them.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ except ImportError as error:  # pragma: no cover - make compatibility has it
 DEALS = 10_000
 SEED = 0
 """The decks are those of episodes 0 to `DEALS` - 1 of this seed."""
-MOST_POINTS = 2.0
-MOST_DECISIONS = 300
+MAX_POINTS = 2.0
+MAX_DECISIONS = 300
 _TYPE = pyspiel.GameType(
     short_name="python_gin_env",
     long_name="Gin Rummy by gin-env",
@@ -48,10 +48,10 @@ _INFO = pyspiel.GameInfo(
     num_distinct_actions=actions.NUM_ACTIONS,
     max_chance_outcomes=DEALS,
     num_players=2,
-    min_utility=-MOST_POINTS,
-    max_utility=MOST_POINTS,
+    min_utility=-MAX_POINTS,
+    max_utility=MAX_POINTS,
     utility_sum=0.0,
-    max_game_length=MOST_DECISIONS,
+    max_game_length=MAX_DECISIONS,
 )
 
 

@@ -4,9 +4,9 @@
 >>> text, info = env.reset(seed=1)
 >>> text, reward, terminated, truncated, info = env.step("draw from the stock")
 
-The first observation holds the rules. An action may stand in a longer answer: the last legal or illegal
-action that it names counts. An answer without an action, or with an illegal one, changes nothing: the next
-observation says why, until `patience` such answers in an episode have ended it as lost.
+The first observation contains the rules. An answer may contain more than an action: the last action that it
+names counts, legal or not. An answer without an action, or with an illegal one, changes nothing, and the next
+observation says why. After `patience` such answers the episode is lost.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def train_hand_strength(
     from gin_env.agents.hand_strength.weights import save_network
     from gin_env.training.hand_strength import recipes
     from gin_env.training.hand_strength.selection import Contestant, train_best, validation_win_rate
-    from gin_env.training.hand_strength.trainer import Settings, find_schedule, train
+    from gin_env.training.hand_strength.trainer import HandStrengthSettings, find_schedule, train
 
     check_targets(output, checkpoint)
     check_folder(data)
@@ -146,7 +146,7 @@ def train_hand_strength(
         raise ValueError("a checkpoint is of one network: leave out --checkpoint, or --candidates")
     recipe = recipes.find_recipe(name)
     plan = find_schedule(schedule, epochs)
-    settings = Settings(recipe.architecture, plan, recipe.augmented, seed, recipe.independently)
+    settings = HandStrengthSettings(recipe.architecture, plan, recipe.augmented, seed, recipe.independently)
     with (
         workers_of(workers, ray) as crew,
         progress_bar(observations, "state", desc="data") as progress,

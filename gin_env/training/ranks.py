@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import signal
 import sys
 import time
@@ -28,7 +29,7 @@ TIMEOUT = timedelta(days=1)
 PATIENCE = 60.0
 """Seconds for the other ranks to end after the first."""
 Value = TypeVar("Value")
-Settings = TypeVar("Settings")
+Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
@@ -94,11 +95,13 @@ def _lost_ranks() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:  # all that torch raises when a connection breaks
-        raise RankLostError(f"another rank was lost: {str(error).splitlines()[0][:200]}") from error
+        # Gloo's messages begin with a line of its source in brackets, and end with advice.
+        reason = re.sub(r"^\[\S+\] ", "", str(error).splitlines()[0]).partition(". ")[0]
+        raise RankLostError(f"another rank was lost: {reason}") from error
 
 
 def launch(
-    function: Callable[[Settings, Ranks], Result], settings: Settings, workers: int, device: str = "cpu"
+    function: Callable[[Task, Ranks], Result], settings: Task, workers: int, device: str = "cpu"
 ) -> Result:
     """Call ``function(settings, ranks)`` in `workers` processes; its result in this one, which is rank 0.
 

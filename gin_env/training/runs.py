@@ -260,8 +260,7 @@ class TrainingRun(ABC, Generic[S, P]):
     def __enter__(self) -> Self:
         if self.leads:
             self.board = SummaryWriter(str(self.settings.run / "tensorboard"))
-        format_ = "{l_bar}{bar}| {elapsed} [{postfix}]"
-        self.bar = tqdm(total=100, unit="%", bar_format=format_, disable=not self.leads)
+            self.bar = tqdm(total=100, unit="%", bar_format="{l_bar}{bar}| {elapsed} [{postfix}]")
         self._timed_from = time.monotonic(), self.progress.decisions
         self._handler: Any = None
         if threading.current_thread() is threading.main_thread():
@@ -275,7 +274,7 @@ class TrainingRun(ABC, Generic[S, P]):
         try:
             if self.leads:
                 self.board.close()
-            self.bar.close()
+                self.bar.close()
             if kind is KeyboardInterrupt:
                 self.save()
                 self.publish()
@@ -301,8 +300,8 @@ class TrainingRun(ABC, Generic[S, P]):
         if self.leads:
             for name, value in (log | {"speed/decisions_per_second": rate}).items():
                 self.board.add_scalar(name, value, progress.decisions)
-        self.bar.n = round(min(100 * self.share, 100), 1)
-        self.bar.set_postfix_str(f"{progress.decisions / 1e6:.2f}M decisions, {rate:,.0f}/s")
+            self.bar.n = round(min(100 * self.share, 100), 1)
+            self.bar.set_postfix_str(f"{progress.decisions / 1e6:.2f}M decisions, {rate:,.0f}/s")
         if next_step == "stop":
             raise KeyboardInterrupt
         if next_step == "evaluate":

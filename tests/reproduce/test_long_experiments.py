@@ -11,7 +11,7 @@ from gin_env.reproduce.experiment import Run
 from gin_env.reproduce.experiments import cfr_training, hand_strength_networks, held_out
 from gin_env.training.cfr.trainer import train_table
 from gin_env.training.hand_strength import trainer
-from gin_env.training.hand_strength.trainer import Schedule, Settings
+from gin_env.training.hand_strength.trainer import HandStrengthSettings, Schedule
 
 pytestmark = pytest.mark.compiled
 
@@ -96,7 +96,7 @@ def test_networks_are_selected_by_other_games_than_are_shown(tmp_path, monkeypat
 def test_a_schedule_goes_on_from_its_checkpoint(tmp_path):
     from small_data_set import tiny_data
 
-    data, settings = tiny_data(40), Settings("mlp", Schedule(4, 8, 1e-3, 0.5, 2))
+    data, settings = tiny_data(40), HandStrengthSettings("mlp", Schedule(4, 8, 1e-3, 0.5, 2))
     path = tmp_path / "checkpoint.safetensors"
     whole = trainer.train(data, settings)
     run = hand_strength_networks.continued(path, data, settings)

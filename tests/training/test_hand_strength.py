@@ -27,9 +27,9 @@ from gin_env.training.hand_strength.data_sets import (
 from gin_env.training.hand_strength.simulation import start_sample
 from gin_env.training.hand_strength.trainer import (
     SCHEDULES,
+    HandStrengthSettings,
+    HandStrengthTrainer,
     Schedule,
-    Settings,
-    Trainer,
     find_schedule,
     train,
 )
@@ -322,7 +322,7 @@ def test_the_paper_schedule_is_the_papers():
 @pytest.mark.parametrize("architecture", ["mlp", "dual-inception"])
 def test_a_network_overfits_a_tiny_data_set(architecture):
     data = tiny_data(40)
-    run = train(data, Settings(architecture, Schedule(500, 8, 3e-3, 0.3, 200)))
+    run = train(data, HandStrengthSettings(architecture, Schedule(500, 8, 3e-3, 0.3, 200)))
     assert len(run.training) == 32
     residuals = data.scores[run.training] - trainer.predict(run.network, data, run.training)
     assert np.abs(residuals).mean() < 1.5
@@ -333,9 +333,9 @@ def test_a_network_overfits_a_tiny_data_set(architecture):
 @pytest.mark.parametrize("augmented", [False, True])
 def test_resumed_training_equals_an_uninterrupted_run(tmp_path, augmented):
     data = tiny_data(100)
-    settings = Settings("dual-inception", Schedule(4, 16, 2e-3, 0.1, 2), augmented)
+    settings = HandStrengthSettings("dual-inception", Schedule(4, 16, 2e-3, 0.1, 2), augmented)
     whole = train(data, settings)
-    broken = Trainer(data, settings)
+    broken = HandStrengthTrainer(data, settings)
     broken.run_epoch()
     broken.run_epoch()
     broken.run_epoch()
@@ -349,13 +349,13 @@ def test_resumed_training_equals_an_uninterrupted_run(tmp_path, augmented):
 
 def test_a_checkpoint_belongs_to_its_run(tmp_path):
     data = tiny_data(20)
-    settings = Settings("mlp", Schedule(2, 8, 1e-3, 0.1, 1))
+    settings = HandStrengthSettings("mlp", Schedule(2, 8, 1e-3, 0.1, 1))
     path = tmp_path / "run.safetensors"
-    Trainer(data, settings).save_checkpoint(path)
+    HandStrengthTrainer(data, settings).save_checkpoint(path)
     with pytest.raises(
         TensorFileError, match=r"run\.safetensors is a checkpoint of another run: its seed differs"
     ):
-        Trainer.resume(path, data, Settings("mlp", settings.schedule, seed=1))
+        HandStrengthTrainer.resume(path, data, HandStrengthSettings("mlp", settings.schedule, seed=1))
     with pytest.raises(
         TensorFileError, match="holds a hand-strength checkpoint, not a hand-strength network"
     ):
@@ -385,7 +385,7 @@ def test_by_the_papers_count_the_two_hands_are_permuted_each_for_itself():
     assert not torch.equal(moved_x, x)
     schedule = Schedule(1, 8, 1e-3, 1.0, 1)
     losses = [
-        train(data, Settings("mlp", schedule, augmented=True, independently=apart)).train_losses
+        train(data, HandStrengthSettings("mlp", schedule, augmented=True, independently=apart)).train_losses
         for apart in (False, True, True)
     ]
     assert losses[0] != losses[1] == losses[2]

@@ -11,11 +11,11 @@ from gin_env.cli import app
 from gin_env.training.hand_strength import selection
 from gin_env.training.hand_strength.data_sets import generate
 from gin_env.training.hand_strength.selection import train_best, validation_win_rate
-from gin_env.training.hand_strength.trainer import Schedule, Settings, train
+from gin_env.training.hand_strength.trainer import HandStrengthSettings, Schedule, train
 
 pytestmark = pytest.mark.long
 
-SETTINGS = Settings("mlp", Schedule(1, 64, 1e-3, 0.1, 1), seed=4)
+SETTINGS = HandStrengthSettings("mlp", Schedule(1, 64, 1e-3, 0.1, 1), seed=4)
 
 
 @pytest.fixture(scope="module")

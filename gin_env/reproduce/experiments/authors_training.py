@@ -52,7 +52,7 @@ def measure(run: Run) -> list[Row]:
     """Error and games won of each network along the paper's schedule."""
     import torch
 
-    from gin_env.training.hand_strength.trainer import Settings, find_schedule
+    from gin_env.training.hand_strength.trainer import HandStrengthSettings, find_schedule
 
     torch.set_num_threads(1)
     schedule = find_schedule("paper", 3 if run.quick else None)
@@ -61,7 +61,7 @@ def measure(run: Run) -> list[Row]:
         recipe = recipes.find_recipe(name)
         data_name = FITTED.get(recipe.data_set, recipe.data_set)
         states = data_set(run, data_name, recipe.stages, OBSERVATIONS, ESTIMATOR)
-        settings = Settings(
+        settings = HandStrengthSettings(
             recipe.architecture,
             schedule,
             seed=run.seed,

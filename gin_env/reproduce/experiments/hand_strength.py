@@ -64,7 +64,7 @@ def measure_training_length(run: Run) -> list[Row]:
     import torch
 
     from gin_env.training.hand_strength.selection import validation_win_rate
-    from gin_env.training.hand_strength.trainer import Schedule, Settings, Trainer
+    from gin_env.training.hand_strength.trainer import HandStrengthSettings, HandStrengthTrainer, Schedule
 
     torch.set_num_threads(1)
     constant = Schedule(epochs=1000, batch_size=64, learning_rate=1e-3, decay=1.0, decay_every=1000)
@@ -72,7 +72,7 @@ def measure_training_length(run: Run) -> list[Row]:
     for name in run.some(["random-16", "random-256"], 1):
         states = data_set(run, name)
         for seed in range(run.size(2, 1)):
-            trainer = Trainer(states, Settings("dual-inception", constant, seed=seed))
+            trainer = HandStrengthTrainer(states, HandStrengthSettings("dual-inception", constant, seed=seed))
             epochs: list[int] = []
             seen, following = 0, 0.0
             longest = run.size(LONGEST, 1000)

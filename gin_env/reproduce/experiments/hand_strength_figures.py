@@ -99,13 +99,20 @@ def measure_figure_5(run: Run) -> list[Row]:
     """Residuals of the packaged Dual Inception in states that it has not learned from: density, quantiles."""
     from scipy import stats
 
-    from gin_env.training.hand_strength.trainer import Settings, Trainer, find_schedule, predict
+    from gin_env.training.hand_strength.trainer import (
+        HandStrengthSettings,
+        HandStrengthTrainer,
+        find_schedule,
+        predict,
+    )
 
     network, training = find_network(FIGURE_5_NETWORK)
     run.used(f"offensive:network={FIGURE_5_NETWORK}")
     states = data_set(run, recipes.find_recipe(FIGURE_5_NETWORK).data_set)
-    settings = Settings(training["architecture"], find_schedule("fast", 1), training["augmented"], run.seed)
-    chosen = Trainer(states, settings).validation[:50_000]
+    settings = HandStrengthSettings(
+        training["architecture"], find_schedule("fast", 1), training["augmented"], run.seed
+    )
+    chosen = HandStrengthTrainer(states, settings).validation[:50_000]
     predicted = predict(network, states, chosen)
     residuals = (states.scores[chosen] - predicted).astype(np.float64)
     normal = (residuals - residuals.mean()) / residuals.std()

@@ -49,7 +49,7 @@ def measure_loop(samples: int, run: Run) -> list[Row]:
     """Each generation's networks against Simple, and what the data looked like that they learned from."""
     import torch
 
-    from gin_env.training.hand_strength.trainer import Settings, find_schedule
+    from gin_env.training.hand_strength.trainer import HandStrengthSettings, find_schedule
 
     torch.set_num_threads(1)
     schedule = find_schedule("fast", 1 if run.quick else None)
@@ -57,7 +57,8 @@ def measure_loop(samples: int, run: Run) -> list[Row]:
     states = data_set(run, f"random-{samples}")
     for generation in range(1, run.size(GENERATIONS, 2) + 1):
         settings = [
-            Settings("dual-inception", schedule, seed=run.seed + k) for k in range(run.size(NETWORKS, 2))
+            HandStrengthSettings("dual-inception", schedule, seed=run.seed + k)
+            for k in range(run.size(NETWORKS, 2))
         ]
         name = f"generation {generation}"
         networks = trained_networks(run, f"generation-{generation}", states, settings)

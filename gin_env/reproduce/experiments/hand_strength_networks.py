@@ -34,7 +34,7 @@ from gin_env.training.hand_strength import recipes
 from gin_env.training.hand_strength.data_sets import DataSet
 
 if TYPE_CHECKING:
-    from gin_env.training.hand_strength.trainer import Settings, Trainer
+    from gin_env.training.hand_strength.trainer import HandStrengthSettings, HandStrengthTrainer
 
 CONFIDENCE = 0.9
 """The paper's."""
@@ -64,7 +64,7 @@ GAMES = 10_000
 
 
 def trained_networks(
-    run: Run, name: str, states: DataSet, settings: Sequence[Settings]
+    run: Run, name: str, states: DataSet, settings: Sequence[HandStrengthSettings]
 ) -> list[tuple[Path, dict[str, Any]]]:
     """(file, what it says) of a network for each of the settings, trained and validated once in the folder.
 
@@ -121,7 +121,7 @@ def measure_networks(names: Sequence[str], run: Run) -> list[Row]:
     """Ten networks of each recipe."""
     import torch
 
-    from gin_env.training.hand_strength.trainer import Settings, find_schedule
+    from gin_env.training.hand_strength.trainer import HandStrengthSettings, find_schedule
 
     torch.set_num_threads(1)
     schedule = find_schedule("fast", 1 if run.quick else None)
@@ -130,7 +130,9 @@ def measure_networks(names: Sequence[str], run: Run) -> list[Row]:
         recipe = recipes.find_recipe(name)
         states = data_set(run, recipe.data_set, recipe.stages)
         settings = [
-            Settings(recipe.architecture, schedule, recipe.augmented, run.seed + k, recipe.independently)
+            HandStrengthSettings(
+                recipe.architecture, schedule, recipe.augmented, run.seed + k, recipe.independently
+            )
             for k in range(run.size(NETWORKS, 2))
         ]
         rows += network_rows(run, name, trained_networks(run, name, states, settings))
@@ -209,18 +211,22 @@ MEASURED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 33, 40, 48, 64, 80, 96)
 """Epochs after which the network plays."""
 
 
-def continued(path: Path, states: DataSet, settings: Settings) -> Trainer:
+def continued(path: Path, states: DataSet, settings: HandStrengthSettings) -> HandStrengthTrainer:
     """The training run of a checkpoint, or a new one if there is none."""
-    from gin_env.training.hand_strength.trainer import Trainer
+    from gin_env.training.hand_strength.trainer import HandStrengthTrainer
 
-    return Trainer.resume(path, states, settings) if path.exists() else Trainer(states, settings)
+    return (
+        HandStrengthTrainer.resume(path, states, settings)
+        if path.exists()
+        else HandStrengthTrainer(states, settings)
+    )
 
 
 def measure_schedule(run: Run) -> list[Row]:
     """Dual Inception by the paper's schedule, on as many observations as the paper's: errors and games."""
     import torch
 
-    from gin_env.training.hand_strength.trainer import Settings, find_schedule
+    from gin_env.training.hand_strength.trainer import HandStrengthSettings, find_schedule
 
     torch.set_num_threads(1)
     schedule = find_schedule("paper", 3 if run.quick else None)
@@ -228,7 +234,7 @@ def measure_schedule(run: Run) -> list[Row]:
     for name, number in run.some(SCHEDULED, 2):
         seed = run.seed + number
         states = data_set(run, name, observations=PAPER_OBSERVATIONS)
-        settings = Settings("dual-inception", schedule, seed=seed)
+        settings = HandStrengthSettings("dual-inception", schedule, seed=seed)
         label = f"{name}, seed {seed}"
         checkpoint = run.folder / f"{name}-{seed}-checkpoint.safetensors"
         trainer = continued(checkpoint, states, settings)

@@ -15,11 +15,14 @@ _MODULES = {
     "suit-equivariant": "network_trainer",
     "ensemble": "ensemble",
 }
-"""Where the trainer of each estimator is: modules of `gin_env.training.estimators` with ``DEFAULT_GAMES`` (a
-dict by name) and a function ``train(name, games, seed, opponents, progress)``, which returns a `Trained`."""
+"""The modules of `gin_env.training.estimators` that train each estimator.
+
+Each has ``DEFAULT_GAMES``, a dict by name, and a function ``train(name, games, seed, opponents, progress)``,
+which returns a `TrainedEstimator`.
+"""
 
 
-class Trained(Protocol):
+class TrainedEstimator(Protocol):
     """What came out of a training; its text says how it went."""
 
     def save(self, path: str | Path) -> None:
@@ -43,7 +46,7 @@ def train_estimator(
     seed: int = 1,
     opponents: Sequence[str] = ("simple",),
     progress: Callable[[int], object] | None = None,
-) -> Trained:
+) -> TrainedEstimator:
     """Train an estimator on games of `opponents` against each other.
 
     `games` is by default as many as the packaged one has seen. `progress` is called with the number of games

@@ -46,7 +46,7 @@ from gin_env.training.hand_strength.simulation import (
     EXPLORERS,
     FITTED,
     FLAT_MONTE_CARLO,
-    MOST_OBSERVATIONS,
+    MAX_OBSERVATIONS,
     RANDOM,
     SIMPLE,
     explore_deals,
@@ -274,7 +274,7 @@ def _explore(task: _Task) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
     estimate = _estimator(task.estimator).estimate
     tables = np.zeros(4, STATE)
     tables["public"]["rules"] = Rules().record()
-    room = task.deals * (8 if task.stages == "all" else 1) + MOST_OBSERVATIONS
+    room = task.deals * (8 if task.stages == "all" else 1) + MAX_OBSERVATIONS
     views, hands = np.zeros(room, VIEW), np.empty(room, np.uint64)
     points, left = np.empty(room, np.int16), np.empty(room, np.uint8)
     deadwood = np.empty(room, np.uint8)

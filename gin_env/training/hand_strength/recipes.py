@@ -17,7 +17,7 @@ from gin_env.training.hand_strength.data_sets import DataSet, generate
 
 if TYPE_CHECKING:
     from gin_env.training.hand_strength.selection import Contestant
-    from gin_env.training.hand_strength.trainer import Trainer
+    from gin_env.training.hand_strength.trainer import HandStrengthTrainer
 
 OBSERVATIONS = 200_000
 """Enough for the fast schedule, which sees each state three times; the paper's has a million."""
@@ -35,7 +35,7 @@ class Recipe:
     stages: str = "last"
     augmented: bool = False
     independently: bool = False
-    """Of the augmentation, see `trainer.Settings`."""
+    """Of the augmentation, see `trainer.HandStrengthSettings`."""
 
 
 _PAPER = ("mlp", "mlp-i", "dual-inception")
@@ -114,7 +114,7 @@ def load_or_generate(
 
 
 def provenance(
-    name: str, trainer: Trainer, schedule: str, epochs: int | None, candidates: list[Contestant]
+    name: str, trainer: HandStrengthTrainer, schedule: str, epochs: int | None, candidates: list[Contestant]
 ) -> dict[str, Any]:
     """The metadata of a finished network, the best of `candidates`, with the command that reproduces it."""
     data = trainer.data.metadata

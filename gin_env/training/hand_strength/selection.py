@@ -21,7 +21,7 @@ from gin_env.agents.hand_strength.weights import save_network
 from gin_env.matches.matches import play_match
 from gin_env.support.checks import check_integer
 from gin_env.training.hand_strength.data_sets import DataSet
-from gin_env.training.hand_strength.trainer import Settings, Trainer, train
+from gin_env.training.hand_strength.trainer import HandStrengthSettings, HandStrengthTrainer, train
 
 VALIDATION_GAMES = 3000
 VALIDATION_SEED = 20_201_202
@@ -39,11 +39,11 @@ class Contestant:
 
 def train_best(
     data: DataSet,
-    settings: Settings,
+    settings: HandStrengthSettings,
     candidates: int,
     games: int | None = None,
     progress: Callable[[int], object] | None = None,
-) -> tuple[Trainer, list[Contestant]]:
+) -> tuple[HandStrengthTrainer, list[Contestant]]:
     """Train `candidates` networks, with seeds from that of the settings on; return the best and all results.
 
     The best wins most of its validation `games`. `progress` is called with numbers of states, as in
@@ -60,7 +60,7 @@ def train_best(
     return trainers[best], found
 
 
-def validation_win_rate(trainer: Trainer, games: int | None = None) -> float:
+def validation_win_rate(trainer: HandStrengthTrainer, games: int | None = None) -> float:
     """Share of the validation games against the Simple player that the trained network wins.
 
     By default `VALIDATION_GAMES` are played.

@@ -40,7 +40,7 @@ SIMPLE, RANDOM, FLAT_MONTE_CARLO, FITTED = 0, 1, 2, 3
 EXPLORERS = ("simple", "random", "flat-monte-carlo", "fitted")
 SHORT_DEALS = 3
 """Of 100 deals of the fitted explorer: those with few samples."""
-MOST_OBSERVATIONS = 128
+MAX_OBSERVATIONS = 128
 """The most discards of one player in a hand (`MAX_TURNS` is the limit of both players' turns)."""
 
 
@@ -234,7 +234,7 @@ def explore_deals(
     rows = 0
     simulated = np.int64(0)
     for index in range(deals):
-        if rows + MOST_OBSERVATIONS > len(hands):
+        if rows + MAX_OBSERVATIONS > len(hands):
             return index, rows, simulated
         end, score, actions = explore_deal(
             tables, seed, first_deal + index, explorer, samples, views, hands, rows

@@ -11,7 +11,7 @@ Augmentation (Table 1c: "for every matrix hand representation given to a model, 
 row-permutations"): in each epoch each state is seen in one order of suits, drawn at random, x and o permuted
 together. In the long run that is the same, and an epoch takes as long as without; with all 24 it would take
 24 times as long. The paper counts otherwise: "this increases the input size 24² times" needs x and o permuted
-each by its own order. That is `Settings.independently`.
+each by its own order. That is `HandStrengthSettings.independently`.
 
 Epoch e of a run shuffles with its own generator, so that a resumed run equals an uninterrupted one, bit by
 bit.
@@ -82,7 +82,7 @@ def find_schedule(name: str, epochs: int | None = None) -> Schedule:
 
 
 @dataclass(frozen=True)
-class Settings:
+class HandStrengthSettings:
     """What a training run depends on, beside its data."""
 
     architecture: str
@@ -102,7 +102,7 @@ class Settings:
         return self.hits, self.scored_deadwood
 
 
-class Trainer:
+class HandStrengthTrainer:
     """A training run; `run_epoch` until `finished`.
 
     Attributes
@@ -113,7 +113,7 @@ class Trainer:
     training, validation : int64, the states of the data set on either side.
     """
 
-    def __init__(self, data: DataSet, settings: Settings) -> None:
+    def __init__(self, data: DataSet, settings: HandStrengthSettings) -> None:
         check_seed(settings.seed)
         if len(data) < 2:
             raise ValueError(f"a data set of {len(data)} states cannot be split for training and validation")
@@ -197,7 +197,7 @@ class Trainer:
         write_tensors(path, _CHECKPOINT, FILE_VERSION, tensors, self.describe())
 
     @classmethod
-    def resume(cls, path: str | Path, data: DataSet, settings: Settings) -> Trainer:
+    def resume(cls, path: str | Path, data: DataSet, settings: HandStrengthSettings) -> HandStrengthTrainer:
         """The run of a checkpoint. Raises FileNotFoundError, or TensorFileError for damage or another run."""
         tensors, metadata = read_tensors(path, _CHECKPOINT, FILE_VERSION, COMMAND)
         trainer = cls(data, settings)
@@ -275,21 +275,21 @@ def predict(
 
 def train(
     data: DataSet,
-    settings: Settings,
+    settings: HandStrengthSettings,
     *,
     checkpoint: str | Path | None = None,
     resume: bool = False,
     progress: Callable[[int], object] | None = None,
-) -> Trainer:
+) -> HandStrengthTrainer:
     """Train to the end of the schedule, with a checkpoint after each epoch if a file is named."""
     if resume:
         if checkpoint is None:
             raise ValueError("to resume, name the checkpoint")
-        trainer = Trainer.resume(checkpoint, data, settings)
+        trainer = HandStrengthTrainer.resume(checkpoint, data, settings)
         if progress is not None:
             progress(trainer.epoch * len(trainer.training))
     else:
-        trainer = Trainer(data, settings)
+        trainer = HandStrengthTrainer(data, settings)
     while not trainer.finished:
         trainer.run_epoch(progress)
         if checkpoint is not None:
