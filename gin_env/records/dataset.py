@@ -41,7 +41,7 @@ _KEY = b"gin-env"
 
 
 @dataclass(frozen=True)
-class Shard:
+class DataSetShard:
     """One file of a data set."""
 
     seed: int
@@ -161,7 +161,7 @@ def make(
     data.mkdir(parents=True, exist_ok=True)
     remove_partials(data)
     shards = [
-        Shard(seed, bot, estimator, first, min(shard_size, hands - first))
+        DataSetShard(seed, bot, estimator, first, min(shard_size, hands - first))
         for first in range(0, hands, shard_size)
     ]
     paths = [data / f"hands-{index:05}.parquet" for index in range(len(shards))]
@@ -184,7 +184,7 @@ def make(
     return paths
 
 
-def make_shard(shard: Shard) -> bytes:
+def make_shard(shard: DataSetShard) -> bytes:
     """Return the content of a file."""
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)  # sums of networks depend on the number of threads
@@ -196,7 +196,7 @@ def make_shard(shard: Shard) -> bytes:
     return _write(columns, shard)
 
 
-def _play(shard: Shard, numbers: np.ndarray) -> dict[str, np.ndarray]:
+def _play(shard: DataSetShard, numbers: np.ndarray) -> dict[str, np.ndarray]:
     """Play hands in one batch and return their columns; decisions are ordered by hand."""
     bot, estimator = agents.make(shard.bot), estimators.make(shard.estimator)
     games, memory = Games(len(numbers)), estimator.new_memory(2 * len(numbers))
@@ -225,7 +225,7 @@ def _play(shard: Shard, numbers: np.ndarray) -> dict[str, np.ndarray]:
     return columns | {"own_hand": own[order], "opponent_hand": other[order], "belief": belief[order]}
 
 
-def _write(columns: dict[str, np.ndarray], shard: Shard) -> bytes:
+def _write(columns: dict[str, np.ndarray], shard: DataSetShard) -> bytes:
     pa, parquet = _pyarrow()
     starts = pa.array(np.concatenate([[0], np.cumsum(columns["length"])]).astype(np.int32))
 
