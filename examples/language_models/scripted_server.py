@@ -50,27 +50,28 @@ class Handler(BaseHTTPRequestHandler):
             return
         answer = player(request["messages"])
         read, written = sum(len(each["content"].split()) for each in request["messages"]), len(answer.split())
+        streamed = request.get("stream", False)
         message = {"role": "assistant", "content": answer}
-        self._reply(
-            200,
-            {
-                "id": "scripted",
-                "object": "chat.completion",
-                "created": 0,
-                "model": request["model"],
-                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-                "usage": {
-                    "prompt_tokens": read,
-                    "completion_tokens": written,
-                    "total_tokens": read + written,
-                },
-            },
-        )
+        reply = {
+            "id": "scripted",
+            "object": "chat.completion.chunk" if streamed else "chat.completion",
+            "created": 0,
+            "model": request["model"],
+            "choices": [{"index": 0, "delta" if streamed else "message": message, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written},
+        }
+        if streamed:
+            self._send("text/event-stream", f"data: {json.dumps(reply)}\n\ndata: [DONE]\n\n")
+        else:
+            self._reply(200, reply)
 
     def _reply(self, status: int, content: dict[str, Any]) -> None:
-        body = json.dumps(content).encode()
+        self._send("application/json", json.dumps(content), status)
+
+    def _send(self, kind: str, content: str, status: int = 200) -> None:
+        body = content.encode()
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
