@@ -87,7 +87,7 @@ def read_question(message: dict[str, Any]) -> PlayerView:
     except KeyError as error:
         raise ProtocolError(f"the question does not say {error}") from error
     except (TypeError, ValueError, AttributeError) as error:
-        raise ProtocolError(f"the question tells no hand that can be: {error}") from error
+        raise ProtocolError(f"the request describes an impossible hand: {error}") from error
     if not view.masks().any():
         raise ProtocolError(f"player {player} is asked, but has nothing to decide")
     return view

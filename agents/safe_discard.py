@@ -147,7 +147,7 @@ class ClairvoyantSafeDiscardBot(SafeDiscardBot):
         """Raises ValueError: views never contain the opponents' hands."""
         raise ValueError(
             f"{self.name} needs the opponents' hands, which views never contain: "
-            "play_match(..., clairvoyant=True) tells them"
+            "play_match(..., clairvoyant=True) shows them"
         )
 
     def act_clairvoyantly(self, view: PlayerView, opponent_hands: np.ndarray) -> np.ndarray:

@@ -63,7 +63,7 @@ def play(weights, squares, seen, key):
     return weights, squares, seen, played[0]["action_mask"], played[1]
 
 
-def choose(vectors, masks):  # always of one shape: each other one would be compiled anew
+def choose(vectors, masks):  # of one shape, since each shape is compiled separately
     rows = {"observation": np.resize(vectors, (2048, SIZE)), "action_mask": np.resize(masks, (2048, 107))}
     return np.asarray(network(weights, rows)[0])[: len(masks)].argmax(1)
 

@@ -1,6 +1,6 @@
 """What the scripts of this folder share: options, what they count, and a match before and after learning.
 
-It is no part of gin-env, and a learner of your own does not need it.
+It is not part of gin-env; your own learner does not need it.
 
 >>> run = Run("torch", opponent="random")  # reads the options
 >>> run.begin(choose)  # plays the first match and starts the clock
@@ -76,7 +76,7 @@ class Run:
         return used >= self.options.seconds or self.steps >= self.options.steps
 
     def finish(self, score: float | None = None) -> None:
-        """Play the match after learning (unless `score` tells its result) and print what came of it."""
+        """Play the match after learning (unless `score` gives its result) and print the result."""
         rate = self.steps / (time.perf_counter() - self.started)
         after = self.score() if score is None else score
         print(

@@ -31,7 +31,7 @@ def who_plays(agent, episode, **_):
 
 
 class Candidates(TorchRLModule, ValueFunctionAPI):
-    """Logits that the network has masked already: what cannot be done is no candidate."""
+    """Logits that the network has already masked, because only legal actions are candidates."""
 
     def setup(self):
         self.network = CandidateScorer(hidden=64)

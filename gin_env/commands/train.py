@@ -49,7 +49,7 @@ def train_cfr(
     """Train strategies for the full game by Monte Carlo CFR+.
 
     Each hand is played by what all hands before it have taught, so one run is the work of one process. Runs
-    with other seeds can go on beside it.
+    with other seeds can run in parallel.
     """
     from gin_env.training.cfr.trainer import train_table
 

@@ -3,7 +3,7 @@
 The learner is player 0 in every game; the first dealer is random and the deal alternates, so both seats are
 worth the same. The learner sees only its own turns: after each of its actions the opponents play until every
 unfinished game waits for the learner again. Rewards accumulate in between, so the learner always sees the
-outcome of a hand, whoever ended it.
+outcome of a hand, no matter which player ended it.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

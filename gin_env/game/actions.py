@@ -69,7 +69,7 @@ def parse(text: str) -> int:
     action = _BY_WORDS.get(text)
     if action is None:
         raise ValueError(
-            f"{text[:60]!r} is no action; write 'draw from the stock', 'draw the upcard', 'pass', "
+            f"{text[:60]!r} is not an action; use 'draw from the stock', 'draw the upcard', 'pass', "
             "'discard 5H' or 'knock with 5H'"
         )
     return action

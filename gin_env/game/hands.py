@@ -57,16 +57,16 @@ CARDS_UP_TO = np.array(
 
 @kernel
 def own_turn(public) -> int:
-    """The number of the turn that the player to move is in, counting her own turns from 1."""
+    """Return the number of the current turn of the player to move, counting their own turns from 1."""
     return public.turn // 2 + 1
 
 
 @kernel
 def available_cards(public, private) -> int:
-    """Cards of the deck that may still come to the player: neither in her hand nor in the discard pile.
+    """Return the cards that may still come to the player: neither in their hand nor in the discard pile.
 
-    What the opponent took from the pile counts, since she may discard it (paper 001, "Pair Formation");
-    `gin_env.observations.knowledge.cards_unseen` are those without it.
+    Cards that the opponent took from the pile count, since they may be discarded (paper 001, "Pair
+    Formation"); `gin_env.observations.knowledge.cards_unseen` are those without it.
     """
     rules = public.rules
     return deck_cards(rules.ranks, rules.suits) & ~np.int64(private.hand) & ~np.int64(public.pile)
@@ -166,9 +166,9 @@ def pair_partners(card: int, others: int, available: int, needed: int) -> int:
 
 @kernel
 def opponents_last_discard(public) -> int:
-    """The card that the opponent discarded in her last turn, wherever it is now; `NO_CARD` before her first.
+    """Return the card that the opponent discarded in their last turn; `NO_CARD` before their first.
 
-    For the player to move: it is the upcard, or the card that she has just taken from there.
+    For the player to move it is the upcard, or the card that they have just taken from the pile.
     """
     if public.turn == 0:
         return NO_CARD

@@ -20,7 +20,7 @@ def chances_to_win(hands: np.ndarray, target_score: int) -> np.ndarray:
 
     Parameters
     ----------
-    hands : (k,), how many hands paid 0, 1, 2, ... points to their winner, whoever that was; void hands pay 0.
+    hands : (k,), number of hands that paid 0, 1, 2, ... points to either player; void hands pay 0.
     target_score : points that win the game.
 
     Returns float64 (target_score + 1, target_score + 1): at [own score, opponent's score], where

@@ -1,6 +1,6 @@
 """Melds: minimum deadwood, best arrangements, lay-offs.
 
-One observation makes all of this cheap. Once it is decided which cards lie in *sets*, the runs follow:
+One observation makes all of this cheap. Once it is decided which cards are in *sets*, the runs follow:
 every stretch of three or more consecutive cards of a suit is melded whole, since splitting or
 shortening it never helps. So an arrangement *is* the mask of its set cards, and looking for the best
 one means trying the few ways to lay sets: two for a rank held three times (no set, the set), six for a
@@ -41,7 +41,7 @@ _RUN_STARTS = sum(0b0011111111111 << NUM_RANKS * suit for suit in range(NUM_SUIT
 
 @kernel
 def run_cards(hand: int) -> int:
-    """Cards of `hand` that lie in a stretch of three or more consecutive cards of one suit."""
+    """Return the cards of `hand` in a stretch of three or more consecutive cards of one suit."""
     starts = hand & (hand >> 1) & (hand >> 2) & _RUN_STARTS
     return starts | (starts << 1) | (starts << 2)
 
@@ -74,7 +74,7 @@ def count_set_choices(hand: int) -> int:
 
 @kernel
 def set_choice(hand: int, choice: int) -> int:
-    """Mask of the cards that lie in sets in way number `choice`.
+    """Return the mask of the cards in sets in arrangement number `choice`.
 
     `choice` is read as a number of mixed radix with one digit per rank held three or four times: 0 lays
     no set of the rank, 1 lays all the cards held, 2 to 5 leave out one of the four.
@@ -225,10 +225,10 @@ def best_set_cards(hand: int) -> int:
 
 @kernel
 def laid_off_cards(knocker_runs: int, knocker_sets: int, rest: int) -> int:
-    """Cards laid off from `rest`, the defender's cards outside her own sets.
+    """Cards laid off from `rest`, the defender's cards outside their own sets.
 
     A card that chains on to a knocker's run goes there, with the whole stretch that it belongs to: no
-    other use of it can leave less. A fourth card of a set goes there unless one of her own runs needs it.
+    other use of it can leave less. A fourth card of a set goes there unless one of their own runs needs it.
     """
     on_runs = grow_runs(knocker_runs, rest)
     left = rest & ~on_runs
@@ -237,7 +237,7 @@ def laid_off_cards(knocker_runs: int, knocker_sets: int, rest: int) -> int:
 
 @kernel
 def defence_set_cards(knocker_runs: int, knocker_sets: int, defender: int) -> int:
-    """The defender's own set cards in her best way of melding and laying off (first of equals)."""
+    """Return the defender's own set cards in the best way of melding and laying off (first of equals)."""
     best, least = np.int64(0), np.int64(1 << 30)
     for choice in range(count_set_choices(defender)):
         laid = set_choice(defender, choice)

@@ -9,7 +9,7 @@ There are two layers:
 
 - *Keys*, once an episode: `episode_key` is SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input
   PRF", INDOCRYPT 2012) under the seed. It is a one-way function: from the keys that a player can work out
-  (those of her own tie-breaks) nothing leads to the seed, to the key of the deals or to the other player's
+  (those of their own tie-breaks) nothing leads to the seed, to the key of the deals or to the other player's
   key. What remains is to try seeds one after the other: use the default, a secret seed, with bots that you
   do not trust.
 - *Numbers*, at every use: `mix` is SplitMix64's output function (Steele, Lea and Flood, "Fast splittable

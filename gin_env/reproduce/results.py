@@ -92,13 +92,13 @@ def path_of(folder: Path, experiment: str) -> Path:
 def load(folder: Path, experiment: str, quick: bool = False) -> Result:
     """The result of an experiment, or of its quick run.
 
-    Raises FileNotFoundError, or ValueError for a file that is no result.
+    Raises FileNotFoundError, or ValueError for a file that is not a result.
     """
     path = path_of(folder, f"{experiment}.quick" if quick else experiment)
     try:
         found = Result(**json.loads(path.read_text()))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{path} is no result of `gin-rummy reproduce` ({error})") from error
+        raise ValueError(f"{path} is not a result of `gin-rummy reproduce` ({error})") from error
     if found.id != experiment:
         raise ValueError(f"{path} is the result of {found.id!r}, not of {experiment!r}: move it")
     return found

@@ -144,7 +144,7 @@ class ExternalSamplingCFR:
     """Monte Carlo CFR by external sampling. It needs no tree: it walks the states, and keeps what it visits.
 
     In an iteration each player once tries all their actions, while chance and the opponent are sampled; the
-    opponent's strategies on the way enter his average, which his sampled play weights by his reach
+    opponent's strategies on the way enter their average, which their sampled play weights by their reach
     probability.
 
     Attributes

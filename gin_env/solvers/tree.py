@@ -116,7 +116,7 @@ class GameTree:
         if len(wrong):
             number = int(wrong[0])
             raise ValueError(
-                f"{self.information_sets[number]!r}: {rows[number]} is no probability distribution "
+                f"{self.information_sets[number]!r}: {rows[number]} is not a probability distribution "
                 "over its actions"
             )
         return vector

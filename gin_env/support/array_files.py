@@ -41,7 +41,7 @@ class ArrayFormat:
     arrays: Mapping[str, tuple[type[np.generic], tuple[int | str, ...]]]
     """name -> (type, shape). A word in a shape is a length that the file chooses, the same at each place."""
     command: str
-    """What makes such a file again; a user with an old one is told it."""
+    """The command that makes such a file again; errors show it."""
     described: Mapping[str, type | UnionType] = field(default_factory=dict)
     """Entries that the metadata must have, and their types."""
 
@@ -89,7 +89,9 @@ class ArrayFormat:
                 same = (kind, version) == (self.kind, self.version)
                 arrays = {name: file[name] for name in self.arrays} if same else {}
         except Exception as error:  # numpy, zipfile and json raise nearly anything for a damaged file
-            raise ArrayFileError(f"{path} is no {self.kind}, or is damaged ({error})") from error
+            raise ArrayFileError(
+                f"{path} is not a file of kind {self.kind!r}, or is damaged ({error})"
+            ) from error
         if kind != self.kind:
             what = f"a {kind}" if isinstance(kind, str) else "something that does not say what it is"
             raise ArrayFileError(f"{path} holds {what}, not a {self.kind}")
@@ -99,7 +101,7 @@ class ArrayFormat:
                 f"make it again with `{self.command}`"
             )
         if wrong := self._misfit(arrays) or self._undescribed(metadata):
-            raise ArrayFileError(f"{path} is no {self.kind}, or is damaged: {wrong}")
+            raise ArrayFileError(f"{path} is not a file of kind {self.kind!r}, or is damaged: {wrong}")
         if checksum != _checksum(arrays, text):
             raise ArrayFileError(f"{path} is damaged: its checksum does not fit")
         metadata.pop("kind", None)

@@ -155,7 +155,7 @@ class Learner:
         )
         self.batch = LearnerBatch(num_envs, capacity)
         self.hand_points = np.zeros(MAX_POINTS + 1)
-        """Number of hands by their points, whoever won them, in earlier rollouts ..."""
+        """Number of hands by their points, for either winner, in earlier rollouts ..."""
         self.hand_points[FIRST_POINTS] = 1
         self.new_hand_points = np.zeros_like(self.hand_points)
         """... and in this one."""

@@ -51,7 +51,7 @@ class HumanGame:
     opponent : the text that names the bot.
     actions : the actions of both players since the beginning of the game, in order.
 
-    Raises as `gin_env.agents.make` does, ValueError or TypeError for a seed that cannot be.
+    Raises as `gin_env.agents.make` does, ValueError or TypeError for an invalid seed.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ STRONGEST_WITH_VALUES = "generation"
 
 
 def chosen_actions(bot: Agent, view: PlayerView) -> np.ndarray:
-    """int64 (n,): what the bot plays. Raises ValueError that names it for what it may not play."""
+    """Return the bot's actions, int64 (n,). Raises ValueError, naming the bot, for an illegal action."""
     actions = check_bot_actions(bot, bot.act(view), len(view))
     legal = view.masks()
     inside = (actions >= 0) & (actions < legal.shape[1])

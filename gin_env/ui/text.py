@@ -83,7 +83,7 @@ def describe(
 ) -> Table:
     """What `viewer` may see of a game (a record of `state.STATE`): None sees both hands.
 
-    `last_hand` (a record of `batch.HAND_RESULT`) tells how the hand before this one ended; `names` are what
+    `last_hand` (a record of `batch.HAND_RESULT`) says how the previous hand ended; `names` are what
     the two players are called. Nobody sees the stock; after a knock everybody sees both hands.
     """
     public = game["public"]

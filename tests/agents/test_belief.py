@@ -1,4 +1,4 @@
-"""Beliefs: worlds that explain what was seen, drawn as often as the opponent would have acted as she did."""
+"""Beliefs: worlds that explain what was seen, drawn by the probability of what the opponent did."""
 
 from collections import Counter
 from itertools import combinations
@@ -117,7 +117,7 @@ def past_of(view: PlayerView) -> np.void:
 
 
 def test_cards_taken_and_discarded_again_were_never_hidden():
-    """She takes 5H and discards KS, later draws, and discards 5H: only KS came from where nobody saw."""
+    """The player takes 5H, discards KS, draws, and discards 5H: only KS came from hidden cards."""
     hand = cards.parse("AC 2C 3C 7D 8D 9D JS QS 4H 9C")
     drawn = cards.card_id("TD")
     later = cards.card_id("6S")
@@ -150,7 +150,7 @@ def test_cards_taken_and_discarded_again_were_never_hidden():
 
 
 def test_a_discard_was_dealt_or_drawn_before():
-    """What she discards before her first draw from the stock was dealt to her, in every world."""
+    """Cards discarded before the first draw from the stock were dealt, in every world."""
     view = PlayerView.from_history(
         cards.parse("AC 2C 3C 7D 8D 9D JS QS 4H 9C"),
         cards.card_id("5H"),

@@ -19,7 +19,7 @@ NEAR_GIN = "5C 5H 5S 7D 8D 9D TC JC QC 2H"
 
 
 def after_taking_back() -> Table:
-    """Player 0 took 7D and discarded KD, which the opponent took and gave back; she has taken it again."""
+    """Player 0 took 7D and discarded KD, which the opponent took and gave back, and took it again."""
     table = Table(DREARY, OTHERS, "7D", "5H 9D 2C 3C", dealer=1)
     return table.play("take", "KD", "take", "KC", "draw", "5H", "draw", "KD", "take")
 
@@ -86,7 +86,7 @@ def test_the_rules_limit_the_knock_of_every_bot():
 
 
 def test_the_lowest_card_of_all_is_looked_at_once():
-    """AC is bit 0 of a mask: whoever steps through a hand must get past it."""
+    """AC is bit 0 of a mask: loops over a hand must get past it."""
     assert medium.hopeless_cards(mask("AC KD"), mask("AC 2C 3C")) == mask("KD")
     assert medium.safest_then_highest(mask("AC KD"), mask("KS")) == mask("AC")
     assert utility.best_discards(mask("AC KD"), mask("AC KD"), cards.FULL_DECK, 30, -1) == mask("KD")
@@ -102,7 +102,7 @@ def test_three_ranks_beyond_a_run_is_not_near_it():
 
 
 def test_card_just_taken_does_not_count_as_opponents_discard():
-    """The card itself was her last discard: it gains nothing from that."""
+    """The card itself was the last discard: it gains nothing from that."""
     score = utility.discard_score(cards.card_id("8H"), mask("8H"), cards.FULL_DECK, 30, cards.card_id("8H"))
     assert score == 8
     assert utility.discard_score(0, mask("AC"), cards.FULL_DECK, 30, -1) == 1
@@ -196,7 +196,7 @@ def readings(gone: str = "", discarded: str = "", reading: int = 0) -> list[int]
 
 def test_readings_of_the_characteristics_keep_different_cards():
     """To discard any of the three lowers the average deadwood. Without KC, KS and JH the king is unmeldable,
-    and useless to the opponent; with a king discarded by her it has all four."""
+    and useless to the opponent; with a king discarded by the player it has all four."""
     everything = mask("QS QC KH")
     assert readings() == [everything] * 3
     king = {"gone": "KC KS JH"}

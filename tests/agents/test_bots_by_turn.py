@@ -19,7 +19,7 @@ def test_turns_are_counted_by_each_player_for_herself(turns, own):
 
 
 def test_thresholds_by_turn_hold_for_the_second_player_too():
-    """Player 1 has deadwood 4 in her first turn, and in her second."""
+    """Player 1 has deadwood 4 in their first and second turns."""
     hand, other = "AC 2C 3C 4H 5H 6H 7S 8S 9S 4D", "5C 6C 2H 3S 5D 7D 9D JD QH KS"
     for turns, expected in ((1, "knock KC"), (3, "KC")):
         table = Table(other, hand, "TD", "JS KC QC", dealer=1).play("pass", "pass", "draw", "JS", "draw")
@@ -36,14 +36,14 @@ def test_tonic_keeps_cards_near_runs_in_the_first_two_turns_only(turns, discard)
 
 
 def test_tonic_does_not_discard_what_the_opponent_desires():
-    """She has taken TD and TH; TC is the highest unmelded card, and would make three of them."""
+    """The opponent has taken TD and TH; TC is the highest unmelded card, and would make three of them."""
     table = holding("5C 5H 5S KC KH KS TC 8H 3D AS", drawn="6C", upcard="2C")
     assert choices(table, "tonic") == {"TC"}
     public = table.games.state["public"]
     public["shown"][0, 1] = mask("TD TH")
     public["history"][0, :3] = action("pass"), action("take"), cards.card_id("2D")
     assert choices(table, "tonic") == {"8H"}
-    public["shown"][0, 1] = mask("TD")  # one ten more makes no meld with hers
+    public["shown"][0, 1] = mask("TD")  # one ten more makes no meld with theirs
     assert choices(table, "tonic") == {"TC"}
 
 

@@ -99,7 +99,7 @@ def test_a_card_is_useless_to_the_opponent_if_she_cannot_meld_it():
     assert "useless" not in characteristics(gone(at_discard(), "QS"), "KS")
     assert "useless" in characteristics(gone(at_discard(), "QS KH"), "KS")
     assert "useless" in characteristics(gone(at_discard(), "QH QS JC"), "QC")
-    # What she took from the pile is hers, not gone.
+    # Cards taken from the pile are held, not gone.
     assert "useless" not in characteristics(gone(at_discard(), "QH QS KC"), "QC", shown="JC")
 
 
@@ -299,7 +299,7 @@ def test_damaged_tables_are_clear_errors(tmp_path):
     whole = path.read_bytes()
     for size in (0, 10, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
-        with pytest.raises(ArrayFileError, match="is no strategy table, or is damaged"):
+        with pytest.raises(ArrayFileError, match="is not a file of kind 'strategy table', or is damaged"):
             StrategyTable.load(path)
     for place in range(50, len(whole), 997):
         altered = bytearray(whole)
@@ -337,7 +337,7 @@ def test_tables_of_other_versions_and_abstractions_are_refused(tmp_path, monkeyp
     with pytest.raises(ValueError, match="this table's abstraction is 'paper'; the bot needs 'plus'"):
         CfrPlusBot(table)
     np.savez(path, strategy=np.array([{}], object), metadata=np.zeros(1), checksum=np.zeros(1))
-    with pytest.raises(ArrayFileError, match="is no strategy table"):
+    with pytest.raises(ArrayFileError, match="is not a file of kind 'strategy table'"):
         StrategyTable.load(path)
 
 

@@ -143,7 +143,7 @@ def test_the_average_is_weighted_by_the_number_of_the_iteration():
 
 @pytest.mark.parametrize("iteration", range(4))
 def test_both_players_learn_in_turn(iteration):
-    """The hand has one turn: its player either learns from her discard, or her average strategy grows."""
+    """The hand has one turn: its player either learns from the discard, or their average strategy grows."""
     states = np.zeros(2, STATE)
     states["public"]["rules"] = Rules(max_turns=1).record()
     strategy, regrets, sums = np.full(SIZE, 0.5), np.zeros((SIZE, 2)), np.zeros((SIZE, 2))
@@ -152,7 +152,7 @@ def test_both_players_learn_in_turn(iteration):
         states, iteration, iteration + 1, 5, 0.0, strategy, regrets, sums, KIND, every_card, counts()
     )
     discards = abstractions.decision_slices(KIND)[0]
-    discarding = int(states[0]["public"]["to_move"])  # at the end of a hand whoever moved last
+    discarding = int(states[0]["public"]["to_move"])  # at the end of a hand the player who moved last
     assert bool(sums[discards, 1].any()) == (discarding != iteration % 2)
 
 

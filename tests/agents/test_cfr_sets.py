@@ -25,7 +25,7 @@ def parts(table: Table):
 
 
 def with_dealt(table: Table, dealt: int) -> Table:
-    """The same position with so many cards gone from the stock."""
+    """The same position with cards gone from the stock."""
     table.games.state["public"]["stock_left"][0] = 52 - dealt
     return table
 
@@ -148,16 +148,16 @@ def test_outs_are_the_unseen_cards_that_would_meld_a_card(card, others, unseen, 
 @pytest.mark.parametrize(
     ("shown", "unseen", "discarded", "danger"),
     [
-        ("5C 7C", "", "", 4),  # she melds 6C for sure
+        ("5C 7C", "", "", 4),  # certainly melds 6C
         ("6H 6S", "", "6D", 4),
-        ("5C", "4C", "", 3),  # she may
-        ("5C", "8C 6H", "", 0),  # she cannot: 5C 6C needs 4C or 7C
+        ("5C", "4C", "", 3),  # may meld
+        ("5C", "8C 6H", "", 0),  # cannot: 5C 6C needs 4C or 7C
         ("", "6H 6S", "", 2),
-        ("", "6H 6S", "7C", 1),  # she threw away a card that goes with it
+        ("", "6H 6S", "7C", 1),  # discarded a card that goes with it
         ("", "6H 6S", "9C", 2),
         ("KD", "6H 6S", "6D", 1),
         ("KD", "6H 7C", "6D", 0),
-        ("5C", "4C", "6D", 3),  # what she took says more than what she discarded
+        ("5C", "4C", "6D", 3),  # taken cards say more than discarded ones
     ],
 )
 def test_danger_is_what_the_opponent_can_do_with_a_card(shown, unseen, discarded, danger):
@@ -172,7 +172,7 @@ def test_danger_is_what_the_opponent_can_do_with_a_card(shown, unseen, discarded
         ("KC", 0, 3, 1),
         ("8S", 1, 2, 1),
         ("6H", 2, 1, 1),
-        ("2S", 2, 0, 3),  # with AS, which she has taken, and 3S
+        ("2S", 2, 0, 3),  # with AS, which was taken, and 3S
     ],
 )
 def test_discards_of_cfr_plus_are_told_apart(card, extra, value, known_danger):

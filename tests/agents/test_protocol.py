@@ -48,7 +48,7 @@ def test_every_action_is_read_as_it_is_written():
 
 @pytest.mark.parametrize("words", ["", "discard", "discard 5h", "Pass", "knock 5H", "discard 5H ", "\n"])
 def test_other_words_are_no_actions(words):
-    with pytest.raises(ValueError, match="is no action; write"):
+    with pytest.raises(ValueError, match="is not an action; use"):
         actions.parse(words)
     with pytest.raises(TypeError, match="a text, not 3"):
         actions.parse(3)
@@ -104,13 +104,13 @@ QUESTION = protocol.question(POSITIONS[60], 5)
         ({"type": "resign"}, "type must be 'hello' or 'decide'"),
         (QUESTION | {"number": "5"}, "number must be an integer"),
         ({"type": "decide", "number": 5}, "does not say 'player'"),
-        (QUESTION | {"dealt": ["1C"]}, "tells no hand that can be"),
-        (QUESTION | {"events": 3}, "tells no hand that can be"),
-        (QUESTION | {"events": [3]}, "tells no hand that can be"),
-        (QUESTION | {"events": [*QUESTION["events"], {"player": 0, "action": "pass"}]}, "tells no hand"),
-        (QUESTION | {"rules": {"ranks": 0}}, "tells no hand that can be"),
-        (QUESTION | {"rules": {"jokers": 2}}, "tells no hand that can be"),
-        (QUESTION | {"scores": [0, 0, 0]}, "tells no hand that can be"),
+        (QUESTION | {"dealt": ["1C"]}, "describes an impossible hand"),
+        (QUESTION | {"events": 3}, "describes an impossible hand"),
+        (QUESTION | {"events": [3]}, "describes an impossible hand"),
+        (QUESTION | {"events": [*QUESTION["events"], {"player": 0, "action": "pass"}]}, "an impossible hand"),
+        (QUESTION | {"rules": {"ranks": 0}}, "describes an impossible hand"),
+        (QUESTION | {"rules": {"jokers": 2}}, "describes an impossible hand"),
+        (QUESTION | {"scores": [0, 0, 0]}, "describes an impossible hand"),
         (QUESTION | {"player": 1 - QUESTION["player"]}, "does not say 'card'"),
     ],
 )
@@ -180,7 +180,7 @@ def answering(text):
         (answering("pass"), "its answer cannot be read: the line is not valid JSON"),
         ("sys.stdout.write('{'); sys.stdout.flush(); sys.exit()", "the line has no end"),
         ("print('x' * 300_000, flush=True)", "more than 100,000 characters"),
-        (answering('{"type": "action", "number": 1, "action": "resign"}'), "'resign' is no action"),
+        (answering('{"type": "action", "number": 1, "action": "resign"}'), "'resign' is not an action"),
         (answering('{"type": "action", "number": 2, "action": "pass"}'), "question 2 instead of 1"),
         (answering('{"type": "action", "number": 1, "action": "discard 5H"}'), "is illegal; legal: draw the"),
         (answering('{"type": "error", "message": "help"}'), "answered with an error: help"),

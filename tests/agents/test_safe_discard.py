@@ -148,7 +148,7 @@ def test_seeing_all_cards_helps_a_lot_and_is_no_bot_by_name():
 
 
 def test_the_true_hand_is_that_of_the_opponent():
-    """Player 0 keeps what player 1 melds, and knows it from her hand alone."""
+    """Player 0 keeps what player 1 melds, and knows it from their hand alone."""
     table = Table(
         "2C 3C 4C 6H 8H TD QD KS 9S 4S", "QH QC JH JD TH TC 5C 5S 6D 7D", "AD", "JC", dealer=1
     ).play("pass", "pass", "draw")

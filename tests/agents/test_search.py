@@ -52,7 +52,7 @@ def views_of_policy(hands: int, rules: Rules | None = None) -> list[tuple[np.voi
 
 
 def table_with(hand: str, stock: str = "", scores: tuple[int, int] = (0, 0)) -> PlayerView:
-    """Player 0 has drawn the first card of the stock after two passes; she discards or knocks."""
+    """Player 0 has drawn the first card of the stock after two passes; to discard or knock."""
     table = Games(1, episode="game")
     table.start(np.array([0]), np.zeros(1, np.uint64), np.zeros(1, np.uint64))
     table.state["public"]["scores"] = scores

@@ -179,5 +179,5 @@ def test_estimator_lowers_what_surrounds_a_discard_and_what_was_declined():
     discarded = values(table, decrement=1.0)
     # Nothing spreads: the cards next to TC and KC are in the player's hand or in the pile.
     assert discarded == pytest.approx({"QH": -1, "QD": -1, "TC": -1, "KC": -1})
-    deeper = values(table, decrement=1.0, depth_growth=0.5)  # one turn was over when she discarded
+    deeper = values(table, decrement=1.0, depth_growth=0.5)  # one turn was over at the discard
     assert deeper == pytest.approx({card: 1.5 * value for card, value in discarded.items()})

@@ -30,7 +30,7 @@ LAYS_OFF_TWO = "4C 7H 2H 3S 5D 7D 9D JD QH KS"  # deadwood 67, on THREE_RUNS 56
 
 
 def dealt(hand_0: str, hand_1: str, eleventh: str, stock: str = "", **keywords) -> gin_rummy_v4.raw_env:
-    """A table at which player 0 begins, with the eleventh card in her hand."""
+    """Return an environment in which player 0 starts with eleven cards."""
     env = gin_rummy_v4.raw_env(**keywords)
     env.reset(options={"deck": deck_of(hand_0, hand_1, eleventh, stock), "dealer": 1})
     return env
@@ -252,7 +252,7 @@ def test_the_card_of_a_knock_is_seen_no_more():
 
 
 def test_waiting_player_sees_own_hand_without_mask():
-    """The old release showed her the hand and the actions of the player to move."""
+    """The old release showed the hand and the actions of the player to move."""
     env = dealt(LOOSE, THREE_RUNS, "QS")
     assert plane(env, "player_1", 0) == set(ids(THREE_RUNS))
     assert not env.observe("player_1")["action_mask"].any()

@@ -52,7 +52,7 @@ def test_opponents_are_drawn_by_weight(kind, weights):
     else:
         env.seed(6)
         env.reset()
-    plain_step(env)  # where the learner begins the opponent is asked after her pass
+    plain_step(env)  # where the learner begins the opponent is asked after its pass
     sat = [len(bot.hands) for bot in bots]
     shares = np.ones(3) / 3 if weights is None else np.array(weights) / np.sum(weights)
     assert all(hands == 0 for hands, share in zip(sat, shares, strict=True) if share < 1e-6)

@@ -18,7 +18,7 @@ KNOCK, GIN = (cards_text(SITUATIONS[name].deck) for name in ("knock by 0", "gin 
 
 @pytest.mark.parametrize("kind", ["gymnasium", "vector"])
 def test_dealer_without_learner_turns_raises(kind):
-    """It was looked for forever: the opponent begins, and his first discard makes each hand void."""
+    """The search never ended: the opponent starts, and its first discard makes each hand void."""
     replay(
         kind,
         {"rules": Rules(opening_offer=False, max_turns=1), "opponent": ["lowest"]},

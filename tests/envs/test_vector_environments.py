@@ -1,4 +1,4 @@
-"""What the batched environments say beside observations and rewards: spaces, infos, rows, pictures."""
+"""Spaces, infos, rows and pictures of the batched environments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gin_env.observations.parts import describe_parts
 from gin_env.wrappers.sb3 import GinRummyVecEnv
 
 AT_ONCE = Rules(hand_size=2, knock_limit=20, opening_offer=False, max_hands=3)
-"""Whoever begins may knock in the first turn."""
+"""The player who starts may knock in the first turn."""
 
 
 class KnocksAtOnce(Plain):

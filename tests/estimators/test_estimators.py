@@ -365,7 +365,7 @@ def test_damaged_tables_are_named(tmp_path):
 
     damaged = tmp_path / "damaged.npz"
     damaged.write_bytes(path.read_bytes()[:-700])
-    with pytest.raises(ValueError, match=r"damaged\.npz is no table of frequencies, or is damaged"):
+    with pytest.raises(ValueError, match=r"damaged\.npz is not a file of kind 'table of frequencies'"):
         estimators.make("bayes", table=str(damaged))
     np.savez(damaged, seen=np.array([{}], object))
     with pytest.raises(ValueError, match=r"damaged\.npz"):

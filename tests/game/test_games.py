@@ -149,7 +149,7 @@ def test_a_game_that_begins_again_is_as_new():
 
 
 def test_rewards_add_up_until_they_are_cleared_and_each_hand_is_told_once():
-    """Two hands of a game, one won by each side, and what is told in between."""
+    """Two hands of a game, one won by each side, and the results in between."""
     table = Table(THREE_RUNS, LOOSE, "KC", "2D", dealer=1, episode="game", rules=Rules(target_score=500))
     games = table.games
     table.play("pass", "pass", "draw")

@@ -104,7 +104,7 @@ def test_a_hand_in_which_only_the_upcard_is_taken_ends_at_the_cap():
 
 
 def gin_hand(table: Table, stock: str = "5C", discard: str = "knock 5D") -> None:
-    """A hand that player 0 wins with gin for 27 points, whoever deals."""
+    """A hand that player 0 wins with gin for 27 points, with either dealer."""
     table.deal(ALL_BUT_A_FIVE, GIN_DEFENDER, "7D", stock)
     table.play("pass", "pass")
     if table.public["to_move"] == 1:
@@ -225,7 +225,7 @@ def test_a_small_deck_is_void_at_its_stock_floor():
 
 
 def test_every_stock_card_of_a_small_hand_can_be_drawn_by_one_player():
-    # Hands of five: one player draws 39 times from the stock while the other takes what she discards.
+    # Hands of five: one player draws 39 times from the stock while the other takes each discard.
     rules = Rules(hand_size=5, knock_limit=0)
     table = Table("AC 3C 5H 7S 9D", "2C 4H 6S 8D TC", upcard="QC", rules=rules).play("pass", "pass")
     drawn = []

@@ -1,4 +1,4 @@
-"""Every environment tells of every ending, to both sides, what the hand itself says."""
+"""Every environment reports the end of a hand to both players as the engine does."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gin_env.game.state import OUTCOME_NAMES
 from gin_env.wrappers.sb3 import GinRummyVecEnv
 
 every_situation = pytest.mark.parametrize("situation", SITUATIONS.values(), ids=SITUATIONS)
-ILLEGAL = 0  # AC: never legal for whoever has not drawn yet
+ILLEGAL = 0  # AC: never legal before a draw
 
 
 def play_on(env: GinRummyEnv, mask: np.ndarray) -> tuple[float, dict]:
-    """The learner plays plainly to the end: the sum of her rewards, the last info."""
+    """The learner plays plainly to the end: the sum of its rewards, the last info."""
     total, over, info = 0.0, False, {"action_mask": mask}
     while not over:
         _, reward, over, _, info = env.step(plain_action(info["action_mask"]))
@@ -108,7 +108,7 @@ def test_games_of_one_batch_end_each_in_its_own_way():
 
 
 def test_illegal_first_action_reveals_nothing_of_the_last_hand():
-    situation = SITUATIONS["gin by 0"]  # the learner begins: nobody has acted when she is asked
+    situation = SITUATIONS["gin by 0"]  # the learner begins: no action precedes its first
     options = {"deck": situation.deck, "dealer": situation.dealer}
     single = GinRummyEnv(Plain(), RULES, illegal_action="lose")
     _, info = single.reset(options=options)

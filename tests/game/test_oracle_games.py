@@ -103,7 +103,9 @@ def test_complete_games_replay_move_by_move(name, whole, capsys):
         for index, hand in enumerate(line["hands"]):
             if index and not games.done[0]:
                 assert public["dealer"] == 1 - hand["starter"], "the deal alternates after scored hands only"
-            public["scores"] = scores  # where points differ by the better defence, go on with those logged
+            public["scores"] = (
+                scores  # where the better defence changes the points, continue with those logged
+            )
             games.set_deck(0, ids_of(hand["deck"]), 1 - hand["starter"])
             dealt = [cards.mask_of(ids_of(texts)) for texts in hand["deal"]]
             assert games.state["private"]["hand"][0].tolist() == dealt

@@ -1,4 +1,4 @@
-"""Properties that hold at every position of every hand, whoever plays (information: test_information)."""
+"""Properties that hold at every position of every hand, for any player (information: test_information)."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_the_ensemble_is_fitted_to_one_bot():
 @pytest.mark.parametrize("text", ["[", '[{"number": 1}]', '["kept"]'])
 def test_a_broken_history_of_generations_is_named(tmp_path, text):
     (tmp_path / "history.json").write_text(text)
-    with pytest.raises(ValueError, match=r"history\.json is no history of generations"):
+    with pytest.raises(ValueError, match=r"history\.json is not a history of generations"):
         loop.read_history(tmp_path)
 
 

@@ -26,7 +26,7 @@ def dull_table(stock: str = "", **options) -> Table:
 def test_cards_are_dealt_alternately_then_the_upcard_then_the_stock():
     games = Games(1)
     deck = list(range(51, -1, -1))
-    for dealer in (0, 1):  # player 0 gets the first card whoever deals
+    for dealer in (0, 1):  # player 0 gets the first card with either dealer
         games.set_deck(0, deck, dealer)
         state = games.state[0]
         assert cards.cards_of(int(state["private"]["hand"][0])) == sorted(deck[0:20:2])

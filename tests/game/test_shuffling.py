@@ -1,4 +1,4 @@
-"""The cards are fair: every card comes to every place alike, whoever deals and whatever the hand's number."""
+"""The cards are fair: every card is equally likely at every place, for any dealer and hand number."""
 
 from __future__ import annotations
 

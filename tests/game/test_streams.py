@@ -1,4 +1,4 @@
-"""Random numbers: the one-way keys, what a player can work out from her own, and the suits in a twin."""
+"""Random numbers: one-way keys, what players can derive from their own, and the suits of twin games."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_no_number_in_a_view_leads_to_a_deck_or_to_the_opponents_numbers(seed):
         for game, number in enumerate(views.records["random"].tolist()):
             hidden = games.state["hidden"][game]
             key = unmix(number, 0)
-            # She can predict her own numbers, and that is all.
+            # A player can predict their own numbers and nothing else.
             assert key == int(hidden["decision_keys"][player])
             assert key != int(hidden["decision_keys"][1 - player])
             for guess in {key, unmix(key, 0), unmix(key, game), unmix(unmix(key, 0), game)}:

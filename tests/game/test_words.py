@@ -108,7 +108,7 @@ def test_the_rules_in_words_have_the_numbers_of_the_rules():
 
 
 def test_words_hold_nothing_that_the_player_cannot_know():
-    """Every card that is named is in her hand, in the pile, or was seen to be taken or drawn by her."""
+    """Every card named is in the player's hand, in the pile, or was publicly taken or drawn by them."""
     for one in simple_views(games=16, seed=2, steps=30):
         record = one.records[0]
         public, player = record["public"], int(record["player"])

@@ -47,7 +47,7 @@ def test_wilson_ends_are_exact_for_equal_games():
 
 
 def games_of(deals: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Deals of which so many games were won, both decided."""
+    """Return deals with `wins` games won, both games decided."""
     return np.array(deals), np.full(len(deals), 2)
 
 

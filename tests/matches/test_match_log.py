@@ -22,7 +22,7 @@ TOURNAMENT = ["tournament", *BOTS, "--games", "4", "--hands", "--seed", "5"]
 
 
 def stop_after(monkeypatch, matches: int) -> list[int]:
-    """Ctrl-C in the match after so many; the list counts those that are really played."""
+    """Interrupt the match after a number of matches; the list counts those that are played."""
     played: list[int] = []
     play_match = match_log.play_match
 

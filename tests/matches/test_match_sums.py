@@ -304,7 +304,7 @@ def test_each_bot_plays_both_seats_of_every_deal():
 
 
 class Seer(Plain):
-    """Is told her opponent's hand, and notes whether she was."""
+    """A clairvoyant bot that notes whether it saw its opponent's hand."""
 
     name = "seer"
 

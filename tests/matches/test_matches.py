@@ -97,7 +97,7 @@ def test_both_bots_hold_each_hand_once():
 
 
 def test_twin_games_differ_only_in_suits():
-    """Else a bot with memory, which holds in one game what its opponent holds in the other, knew her hand."""
+    """Otherwise a bot with memory would know the hand that it holds itself in the other game."""
     table = Games(64)
     table.start(
         table.everyone, np.full(64, 5, np.uint64), np.arange(64, dtype=np.uint64) // 2, np.arange(64) % 2 == 1

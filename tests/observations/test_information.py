@@ -1,4 +1,4 @@
-"""What a player is told: nothing of what she cannot see (no leak), all of the rest (nothing is missing)."""
+"""What a player sees: nothing hidden (no leak), and everything else (nothing is missing)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_nothing_leaks_from_the_hidden_cards(name, player):
     wanted = {DRAW, DISCARD, OVER} | ({OFFER, STOCK_ONLY} if play.rules.opening_offer else set())
     assert {(phase, turn) for phase, turn in zip(phases.tolist(), mine.tolist(), strict=True)} >= {
         (phase, turn) for phase in wanted for turn in (True, False)
-    }, "every phase, on her turn and on the opponent's"
+    }, "every phase, on the player's turn and the opponent's"
 
     true = play.games()
     false = as_games(redealt(play.states, play.rules, player, seed=player), play.rules)
@@ -84,7 +84,7 @@ def test_the_mask_of_a_player_who_is_not_to_move_is_all_zero(name, player):
 @both_seats
 @every_policy
 def test_nothing_is_missing_from_the_view(name, player):
-    """From her view alone she can work out the whole public course of the hand and her own first hand."""
+    """From the view alone follow the whole public course of the hand and the player's first hand."""
     play = played(name)
     views = play.games().views(np.arange(len(play.states)), player)
     for state, view, game in zip(play.states, views, seen_games(name, player), strict=True):

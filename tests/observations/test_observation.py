@@ -96,7 +96,7 @@ def test_uniform_estimate_spreads_the_hand_over_unseen_cards():
         seen = {*hand.split(), "7D"}
         for text, probability in estimate(table, player).items():
             assert probability == pytest.approx(0 if text in seen else 10 / 41), text
-    # Player 0 draws a card that only she sees: 40 unseen cards for her; the opponent knows 41 cards of which
+    # Player 0 draws a hidden card: 40 unseen cards for them; the opponent knows 41 cards of which
     # eleven are held.
     table.play("pass", "pass", "draw")
     assert estimate(table, 0)["KD"] == pytest.approx(10 / 40)
@@ -172,7 +172,7 @@ def test_single_values_at_a_table_made_by_hand():
     assert values(1)["to_move"] == values(1)["upcard_gain"] == 0
     table.play("pass", "pass")
     assert values(0)["stock_only"] == 1
-    assert values(0)["upcard_gain"] == 0, "she may not take it any more"
+    assert values(0)["upcard_gain"] == 0, "can no longer take it"
     table.play("draw")
     second = values(0)
     assert (second["discard"], second["stock"]) == (1, pytest.approx(30 / 31))
@@ -180,7 +180,7 @@ def test_single_values_at_a_table_made_by_hand():
 
 
 def test_ages_of_discards_and_qualities_of_ones_own_card_by_card():
-    """Player 1 holds two runs and the ace of clubs; both have discarded twice, and she has drawn again."""
+    """Player 1 holds two runs and the ace of clubs; both have discarded twice and player 1 has drawn."""
     hand = cards.parse("AC 2H 3H 4H 7S 8S 9S KD QC 5C")
     discards = [cards.card_id(text) for text in ("KD", "KH", "QC", "JD")]
     history = [action for card in discards for action in (DRAW_STOCK, card)]
@@ -212,7 +212,7 @@ def test_ages_of_discards_and_qualities_of_ones_own_card_by_card():
     }
     expected = {card: 1 / (1 + points - 8) for card, points in left.items()}
     assert plane("discard_quality") == pytest.approx(expected)
-    assert float(observation.part(row, "upcard_gain")) == 0, "she has drawn already"
+    assert float(observation.part(row, "upcard_gain")) == 0, "has already drawn"
 
 
 def test_what_was_taken_is_shown_on_both_sides():

@@ -118,7 +118,7 @@ DAMAGES = {
     "no upcard to draw": lambda public, private: public.__setitem__("upcard", -1),
     "a card that the deck lacks was shown": lambda public, private: public["shown"].__setitem__(1, 1 << 60),
     "a discard that is not in the pile": lambda public, private: public["discarded"].__setitem__(1, 1 << 20),
-    "a first upcard that is no card": lambda public, private: public.__setitem__("first_upcard", -1),
+    "an invalid first upcard": lambda public, private: public.__setitem__("first_upcard", -1),
     "a discard before the draw": lambda public, private: public["history"].__setitem__(2, 20),
     "a third pass": lambda public, private: public["history"].__setitem__(2, PASS),
     "a draw that brought no card": lambda public, private: private.__setitem__("num_stock_draws", 0),

@@ -113,7 +113,7 @@ DAMAGE = [
     ("hands.0.deck", DECK[:-3], r"hand 1: a deck has 52 cards, not shape \(51,\)"),
     ("hands.0.deck", DECK, r"hand 1, action 4: player 0, knock with KD: KD is not in the hand"),
     ("hands.0.actions", "pass", r"hands\[0\]\.actions must be a list of actions as text"),
-    ("hands.0.actions.0", "fold", r"hands\[0\]\.actions: 'fold' is no action; write 'draw from the stock'"),
+    ("hands.0.actions.0", "fold", r"hands\[0\]\.actions: 'fold' is not an action; use 'draw from the stock'"),
     ("hands.0.actions.0", "draw from the stock", "hand 1, action 1: player 0, draw from the stock: in "),
     ("hands.0.actions.3", "knock with 3C", "hand 1, action 4: player 0, knock with 3C: deadwood would be"),
     ("hands.0.actions", [], "hand 1: outcome is 'knock', but replaying gives 'undecided'"),

@@ -1,4 +1,4 @@
-"""Recorded games: written and read again, replayed state by state, gone on with after a stop."""
+"""Recorded games: written and read again, replayed state by state, continued after a stop."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ RESULTS = ROOT / pages.RESULTS
 
 
 def match(a: str, b: str, wins: int, low: float, high: float) -> dict:
-    """The row of a match of 200 games, of which bot a won so many, with this interval."""
+    """Return the row of a match of 200 games with these wins of bot a and this interval."""
     none = (0, 0)
     played = MatchResult((a, b), 200, 0, "game", (wins, 200 - wins), 200, none, none, none, 0, none, 0)
     return played.as_dict() | {"interval": [low, high]}

@@ -256,7 +256,7 @@ def test_a_picture_says_what_it_was_drawn_from(tmp_path):
 def test_a_file_that_is_no_result_is_refused(tmp_path):
     (tmp_path / "000").mkdir()
     (tmp_path / "000" / "claims.json").write_text('{"id": "000/claims"}')
-    with pytest.raises(ValueError, match=r"claims\.json is no result of `gin-rummy reproduce`"):
+    with pytest.raises(ValueError, match=r"claims\.json is not a result of `gin-rummy reproduce`"):
         load(tmp_path, "000/claims")
     load(RESULTS, "002/late-knock").save(tmp_path)
     (tmp_path / "002" / "late-knock.json").rename(tmp_path / "000" / "claims.json")

@@ -129,7 +129,7 @@ def npy(array: np.ndarray) -> bytes:
 def test_files_that_are_no_npz_are_clear_errors_everywhere(tmp_path, kind, content):
     path = tmp_path / "a.npz"
     path.write_bytes(content)
-    with pytest.raises(ArrayFileError, match=rf"(?s)a\.npz is no {kind}, or is damaged"):
+    with pytest.raises(ArrayFileError, match=rf"(?s)a\.npz is not a file of kind '{kind}', or is damaged"):
         READERS[kind][1](path)
 
 

@@ -116,7 +116,7 @@ def test_uniform_and_omniscient_measure_as_they_must(result):
     assert result.overall("drift_area")[everything] == 0
     assert (result.overall("integrity_loss") < 1e-3).all()
     # After the first turn the opponent holds 10 of the 41 cards that are neither in hand nor in the pile, or
-    # 9 of 40 if she took the upcard, or 10 of 40 if she declined it.
+    # 9 of 40 if the upcard was taken, or 10 of 40 if it was declined.
     shares = [10 / 40, 9 / 41, 9 / 40, 10 / 41]
     entropies = [-p * math.log(p) - (1 - p) * math.log(1 - p) for p in shares]
     assert min(entropies) - 0.01 < result.mean("log_loss")[none, 1] < max(entropies) + 0.01

@@ -189,7 +189,7 @@ def test_each_generation_gathers_against_the_pool_and_the_last_ones_kept():
     assert told == [("gathering", done, 3) for done in range(4)]
     workers = Asked(lambda _: made_up(1, 1))
     loop._gather(players[:1], SETTINGS, 1, workers, lambda *_: None)
-    assert workers.asked[0][2] == SETTINGS.pool, "the ancestor is no opponent of its own"
+    assert workers.asked[0][2] == SETTINGS.pool, "the ancestor does not play against itself"
     loop._gather(players[:2], loop.LoopSettings(hands=10), 1, workers, lambda *_: None)
     assert list(workers.asked[-1][2].items())[-1] == ("one", 0.5)
     assert len(workers.asked) == 3 + 1, "at least one part"
@@ -248,7 +248,7 @@ def test_the_champion_is_the_last_generation_that_was_kept(tmp_path):
             assert loop.champion(tmp_path) == tmp_path / f"generation-{name}.safetensors"
     for text in ("{", '[{"number": 1}]'):
         (tmp_path / "history.json").write_text(text)
-        with pytest.raises(ValueError, match="is no history of generations"):
+        with pytest.raises(ValueError, match="is not a history of generations"):
             loop.read_history(tmp_path)
 
 

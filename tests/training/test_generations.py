@@ -215,7 +215,7 @@ def test_experience_is_stored_whole(tmp_path):
         assert same_records(before.views, after.views)
         assert np.array_equal(before.returns, after.returns, equal_nan=True)
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(ValueError, match=r"experience\.npz is no experience, or is damaged"):
+    with pytest.raises(ValueError, match=r"experience\.npz is not a file of kind 'experience'"):
         load_experiences(path)
 
 

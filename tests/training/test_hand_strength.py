@@ -164,13 +164,13 @@ def test_samples_of_a_deal_keep_the_players_hand_and_deal_the_rest_again():
     held = np.zeros(52, np.int64)
     for sample in range(840):
         start_sample(tables[0], 3, 7, sample)
-        mine, hers = (int(hand) for hand in tables["private"]["hand"][0])
+        own_hand, other_hand = (int(hand) for hand in tables["private"]["hand"][0])
         deck = tables["hidden"]["deck"][0]
-        assert mine == own
+        assert own_hand == own
         assert sorted(deck) == list(range(52))
         assert tables["public"]["upcard"][0] == deck[20]
-        assert not hers & own
-        held += [hers >> card & 1 for card in range(52)]
+        assert not other_hand & own
+        held += [other_hand >> card & 1 for card in range(52)]
     others = held[[card for card in range(52) if not own >> card & 1]]
     assert others.sum() == 8400
     assert (abs(others - 200) < 60).all()  # each of the 42 cards in about 10 of 42 samples
@@ -219,9 +219,9 @@ def test_data_survive_a_file_and_damaged_files_are_errors(tmp_path, monkeypatch)
     assert np.array_equal(again.estimates, data.estimates)
     assert again.metadata == data.metadata  # a checkpoint compares them
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ArrayFileError, match=r"data\.npz is no data set, or is damaged"):
+    with pytest.raises(ArrayFileError, match=r"data\.npz is not a file of kind 'data set', or is damaged"):
         DataSet.load(path)
-    with pytest.raises(FileNotFoundError, match="there is no data set"):
+    with pytest.raises(FileNotFoundError, match="there is not a data set"):
         DataSet.load(tmp_path / "other.npz")
 
 

@@ -39,11 +39,11 @@ def test_returns_of_both_seats_in_one_batch_are_each_learners_own():
     returns = try_candidates(state, players, np.random.default_rng(0), EVERYTHING).returns
     for seat, tried in zip(seats.tolist(), returns, strict=True):
         knocks = tried[np.isfinite(tried[:, 1]), 1].tolist()
-        assert knocks == [pytest.approx(0.60)], "KS: deadwood 6 against 66, for whoever knocks"
+        assert knocks == [pytest.approx(0.60)], "KS: deadwood 6 against 66, for either knocker"
         sign = 1 - 2 * seat
         expected = [sign * played_out(taken_by(seat), action(card), simple) for card in HAND.split()]
         assert sorted(tried[np.isfinite(tried[:, 0]), 0].tolist()) == pytest.approx(sorted(expected))
-    # A hand like this is worth something; whoever turns a sign finds no seat of which it is true.
+    # A hand like this is worth something; a wrong sign would hold for no seat.
     assert all(np.nanmean(each) > 0 for each in returns)
 
 
@@ -120,7 +120,7 @@ def test_best_and_some_other_possible_candidates_are_tried(best, others):
         assert chosen[row, ranked[:best]].all()
         assert chosen[row].sum() == min(best + others, len(possible))
         also[row, ranked[best:]] = chosen[row, ranked[best:]]
-    if 0 < others < 5:  # the others by lot: no place is left out
+    if 0 < others < 5:  # the others at random: every place occurs
         assert (also.sum(axis=0) > 0).all()
 
 

@@ -41,7 +41,7 @@ def test_only_what_the_player_cannot_see_is_dealt_again(seat):
         left = 52 - int(before["public"]["stock_left"])
         assert states[0]["hidden"]["deck"][:left].tolist() == before["hidden"]["deck"][:left].tolist()
         hand = int(states[0]["private"]["hand"][1 - seat])
-        assert hand & cards.parse("KS"), "which she has shown"
+        assert hand & cards.parse("KS"), "which the player has shown"
         taken |= set(cards.cards_of(hand))
         stock.add(int(states[0]["hidden"]["deck"][left]))
     own = cards.parse("2C 3C 4C 5H 6H 7H AD 2D 3H 6S")
@@ -158,7 +158,7 @@ def space(rows: int = 140) -> tuple[np.ndarray, np.ndarray]:
 
 
 def hand_by_hand(states: np.ndarray, explorer: int) -> tuple[list[tuple[int, int]], int, int]:
-    """What player 0 holds and keeps at each of her discards; her points, actions in all."""
+    """Return what player 0 holds and keeps at each discard, their points, and the number of actions."""
     game, kept, steps = states[0], [], 0
     while game["public"]["phase"] != OVER:
         mover = int(game["public"]["to_move"])

@@ -378,7 +378,7 @@ def test_every_bot_is_asked_and_those_that_cannot_answer_say_why(monkeypatch):
         (["--hand", "4C 5C", "--upcard", "2D"], "hand must hold 10 cards, not 2"),
         (["--hand", f"{HAND} 2D", "--upcard", "7H", "--drew", "3D"], "eleven cards is one at its first"),
         (["--hand", HAND, "--upcard", "2D", "--scores", "40"], "--scores are two numbers"),
-        (["--hand", HAND, "--upcard", "2D", "--history", "fold"], "'fold' is no action"),
+        (["--hand", HAND, "--upcard", "2D", "--history", "fold"], "'fold' is not an action"),
         (["--hand", HAND, "--upcard", "2D", "--you-deal"], "the other player is to move"),
         (["--record", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
     ],

@@ -65,7 +65,7 @@ def test_masks_reach_sb3_and_belong_to_the_new_hand_after_autoreset():
 
 
 def test_rewards_and_infos_tell_the_whole_hand():
-    """The learner's rewards of an episode sum to its return, which is how the hand ended for her."""
+    """The learner's rewards of an episode sum to its return, which is the outcome of the hand."""
     env = GinRummyVecEnv(32, "simple", seed=5)
     observations = env.reset()
     returns, lengths, won, lost = np.zeros(32), np.zeros(32, int), 0, 0

@@ -43,7 +43,7 @@ from gin_env.reproduce.experiment import (
 from gin_env.support.files import write_json
 
 TARGET_SCORE = 500
-"""Games of some 30 hands, so that there is something to learn from."""
+"""Games of about 30 hands, long enough to learn from."""
 CHANGE = 12
 """Hands after which the opponent changes style."""
 STYLES = ("simple", "tonic-paper")

@@ -25,7 +25,7 @@ OPPONENTS = ("simple", V4, "cfr")
 
 
 def trained_table(run: Run, abstraction: str, seed: int, iterations: int) -> StrategyTable:
-    """The table after so many iterations: from its file, or trained on from the last checkpoint."""
+    """The table after `iterations` iterations: from its file, or trained on from the last checkpoint."""
     path = run.folder / f"{abstraction}-{seed}-{iterations}.npz"
     if not path.exists():
         run.say(f"{abstraction}, seed {seed}: training to {iterations:,} iterations")

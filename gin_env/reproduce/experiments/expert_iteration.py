@@ -90,7 +90,7 @@ class Expert:
 
         def search() -> Searched:
             policy, games = self.searcher.policy, self.run.size(GAMES, 2)
-            all_of_them = 1000 * games  # no game has so many decisions
+            all_of_them = 1000 * games  # more decisions than any game has
             states = positions(policy, policy, all_of_them, self.run.seed + number, SHARE, games)
             return search_positions(self.searcher, states, [self.run.seed, number, 0])
 

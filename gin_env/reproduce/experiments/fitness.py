@@ -127,7 +127,7 @@ def growing(most: int) -> list[int]:
 
 
 def measure_training(run: Run) -> list[Row]:
-    """Both abstractions, trained with seed 1: win rates after so many iterations."""
+    """Both abstractions, trained with seed 1: win rates by the number of iterations."""
     rows = []
     for kind, (full, quick) in ITERATIONS.items():
         trainer = CFRTrainer(CFRSettings(kind, seed=TRAINING_SEED))

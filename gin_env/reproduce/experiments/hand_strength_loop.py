@@ -2,8 +2,8 @@
 
 "The training cycle could be repeated" (002, "Conclusions and Future Work"). Generation 1 learns from
 Random-N, explored by the random-discard player. Generation n learns from the same deals and samples, explored
-by the network of generation n - 1; each time Dual Inception is trained anew. Of ten networks the one that
-wins most validation games explores on. (`gin_env.training.generations` is another loop, with another
+by the network of generation n - 1; each time Dual Inception is trained from scratch. Of ten networks the one
+that wins most validation games explores on. (`gin_env.training.generations` is another loop, with another
 network.)
 """
 

@@ -3,7 +3,7 @@
 A long match is cut into short ones; its win rate, from as many times more games, stands for the true one.
 Beside the intervals of `gin_env.matches.intervals`, in which the two games of a deal are one observation and
 two matches on the same decks are compared deal by deal, stand those that take all games as independent:
-Wilson's, and Newcombe's of two of his. Intervals of points per hand are counted too.
+Wilson's, and Newcombe's of two of these. Intervals of points per hand are counted too.
 ``tests/matches/test_intervals.py`` does the same with simulated games, of which the truth is known.
 """
 
@@ -112,7 +112,7 @@ def row_of(
 
 
 def cut(match: MatchResult, matches: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Games won by bot a and games decided in each deal, of each of so many matches."""
+    """Games won by bot a and games decided in each deal, of each match."""
     wins, decided = match.wins_and_decided
     return list(zip(np.split(wins, matches), np.split(decided, matches), strict=True))
 

@@ -77,7 +77,7 @@ def positions(
 ) -> np.ndarray:
     """`STATE` records (count,): player 0, who plays the policy, is to move and has a choice.
 
-    Each of her decisions becomes a position with the chance `share`; there are fewer than `count` if so many
+    Each decision becomes a position with probability `share`; there are fewer than `count` if that many
     `games` (default: `count`) do not have enough of them.
     """
     random = np.random.default_rng(seed)
@@ -102,7 +102,7 @@ def view_of(state: np.void) -> PlayerView:
 
 
 def shuffle_stock(state: np.void, count: int, random: np.random.Generator) -> np.ndarray:
-    """So many copies of a `STATE` record, with the cards of the stock in random orders."""
+    """Return copies of a `STATE` record with the stock in random orders."""
     shuffled = np.repeat(state.reshape(1), count)
     rules = Rules.from_record(state["public"]["rules"])
     stock = slice(rules.deck_size - int(state["public"]["stock_left"]), rules.deck_size)
@@ -156,7 +156,7 @@ class Trial:
         self.policy = self.searcher.policy
 
     def measure(self, count: int, seed: int) -> dict[str, Any]:
-        """What each variant gains over the policy in so many positions, on average."""
+        """Return the mean gain of each variant over the policy."""
         found: dict[Variant, list[Gain]] = {}
         states = positions(self.opponent, self.policy, count, seed)
         for number, state in enumerate(states):

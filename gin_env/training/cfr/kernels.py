@@ -129,7 +129,7 @@ def add_average(sums, number: int, weight: float, probability: float) -> None:
 
 @kernel
 def iterate(states, iteration, seed, exploration, strategy, regrets, sums, kind, which, counts) -> None:
-    """One iteration: one hand, at whose decisions the traverser learns and her opponent's average grows."""
+    """One iteration: one hand, at whose decisions the traverser learns and the opponent's average grows."""
     game = states[0]
     start_episode(game, seed, iteration, False)
     public = game.public

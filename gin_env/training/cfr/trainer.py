@@ -47,7 +47,7 @@ CHECKPOINT = ArrayFormat(
 
 @dataclass(frozen=True)
 class CFRSettings:
-    """What a training run depends on, beside the number of iterations."""
+    """Everything that a training run depends on, except the number of iterations."""
 
     abstraction: str = "paper"
     """One of `gin_env.agents.cfr.abstractions.KINDS`."""

@@ -1,1 +1,1 @@
-"""Estimators: positions with the truth beside them, training, and how they are measured."""
+"""Estimators: positions with the true hands, training, and how they are measured."""

@@ -109,7 +109,7 @@ def _count_turns(state, games, seen, held, seen_before, held_before):
         if public.phase != DRAW or public.turn == 0:  # a turn has ended only where the next player is to draw
             continue
         turns += 1
-        player = public.to_move  # she has watched the turn of the other
+        player = public.to_move  # who has watched the turn of the opponent
         private = game.private[1 - player]
         last = np.int64(public.history_length) - 1
         upcard = offered_upcard(public, last)

@@ -128,7 +128,7 @@ class Evaluation:
 def _verdict(gains: list[tuple[int, float]]) -> str:
     """What `Evaluation.against_uniform` found, in words."""
     if not gains:
-        return "no turn has so many samples"
+        return "no turn has enough samples"
     if lost := [turn for turn, gain in gains if gain <= 0]:
         return f"not after turn {', '.join(map(str, lost))}"
     turn, least = min(gains, key=lambda item: item[1])

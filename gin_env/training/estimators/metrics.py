@@ -7,7 +7,7 @@ Source: paper 003, "Metric Design". Estimates p are compared with the hand that 
 - ``integrity_loss``: how far the sum of p is from n, in per cent of n.
 - ``minimum_top_largest``: how many of the cards with the largest p it takes to include the whole hand (least:
   n).
-- ``top_cards``: how many of the n cards with the largest p she holds ("Top n Cards", most: n).
+- ``top_cards``: how many of the n cards with the largest p the opponent holds ("Top n Cards", most: n).
 - ``drift_area``: the sum of (n + 1 - k)(i - k) over each k up to n, if it takes the i cards with the largest
   p to include k held ones.
 - ``log_loss`` (ours): mean over the cards of unknown place of -ln(the probability given to what is true), in

@@ -2,7 +2,7 @@
 
 Paper 003 trains on games of two Simple players, "batch sizes and epochs were hand-tuned" (no figures).
 Reading: the loss is the cross-entropy over the cards whose place the player does not know (the others are set
-to 0 or 1 anyway); no position is seen twice, so that there is nothing to overfit; the learning rate falls to
+to 0 or 1 anyway); no position is seen twice, so the network cannot overfit; the learning rate falls to
 0 along a cosine.
 
 ``nn`` takes its own earlier estimates as inputs: they come from the network as it was at the end of the
@@ -90,7 +90,7 @@ class TrainedNetwork:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the weights as safetensors, and beside them the validation curve.
+        """Write the weights as safetensors, and the validation curve next to them.
 
         The curve is ``.curve.csv`` and, if matplotlib is installed, ``.curve.png``.
         """
@@ -138,7 +138,7 @@ def train_network(
     network or bot.
     """
     if name not in NETWORKS:
-        raise ValueError(f"{name!r} is no network; choose from {', '.join(NETWORKS)}")
+        raise ValueError(f"unknown network {name!r}; choose from {', '.join(NETWORKS)}")
     course = course or COURSES[name]
     seed = check_seed(seed)
     with torch.random.fork_rng():

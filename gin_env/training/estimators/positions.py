@@ -1,4 +1,4 @@
-"""Positions with the truth beside them, from bots that play each other.
+"""Positions with the true hands, from bots that play each other.
 
 Estimators learn from them and are measured by them.
 Only training and evaluation may use this module: the opponents' hands are read from the state.

@@ -8,7 +8,7 @@ least as many games on the same decks as the champion did (who wins half against
 forgotten; the next attempt gathers other hands.
 
 Everything in the folder of a run: ``settings.json``, ``generation-K.safetensors``, ``history.json`` with a
-`Generation` for each, and ``experience-K.npz`` of the last few. A run that is resumed from there goes on as
+`Generation` for each, and ``experience-K.npz`` of the last few. A run that is resumed from there continues as
 if it had never stopped.
 """
 
@@ -144,7 +144,7 @@ def read_history(folder: str | Path) -> list[Generation]:
     try:
         return [Generation(**entry) for entry in json.loads(path.read_text())]
     except (json.JSONDecodeError, TypeError) as error:
-        raise ValueError(f"{path} is no history of generations: {error}") from error
+        raise ValueError(f"{path} is not a history of generations: {error}") from error
 
 
 def _open(folder: Path, settings: LoopSettings | None) -> tuple[LoopSettings, list[Generation]]:

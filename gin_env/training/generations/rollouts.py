@@ -129,7 +129,7 @@ def try_candidates(
 def _choose(
     values: np.ndarray, actions: np.ndarray, best: int, others: int, random: np.random.Generator
 ) -> np.ndarray:
-    """bool (n, rows): the `best` possible candidates of highest value (n, rows), and `others` by lot."""
+    """bool (n, rows): the `best` possible candidates of highest value (n, rows), and `others` at random."""
     possible = actions != NO_ACTION
     ranks = np.where(possible, values + 1e-6 * random.random(values.shape), -np.inf)
     order = np.argsort(-ranks, axis=1)
@@ -144,7 +144,7 @@ def _choose(
 
 @dataclass(frozen=True)
 class Players:
-    """The learner and her opponents at many tables."""
+    """The learner and its opponents in many games."""
 
     learner: Agent
     pool: Sequence[Agent]

@@ -1,13 +1,13 @@
 """The data sets of paper 002: player's hand, opponent estimate, discounted score; identical states averaged.
 
 Source: "Scoring Metrics", equation 2, and "The Data". With `s` points to the winner and a discount γ, the
-hand that a player keeps `q` discards before her last one has the value y = ±s γ^q. Kept compactly: a mask, 52
-bytes and a number for each state.
+hand that a player keeps `q` discards before their last one has the value y = ±s γ^q. Kept compactly: a mask,
+52 bytes and a number for each state.
 
 Readings:
 
 - A hand is observed after each discard ("at the end of each round"): the ten cards that the network will
-  later compare. The estimate is the one that the player had when she chose the discard.
+  later compare. The estimate is the one that the player had when choosing the discard.
 - γ is not given. With the last stage only it does not matter (q = 0); for all stages it is
   `ALL_STAGES_DISCOUNT`.
 - Void hands have no winner and are left out, and so are hands in which the player never discarded.
@@ -86,7 +86,7 @@ class DataSet:
 
     Attributes
     ----------
-    hands : uint64 (n,): the player's ten cards after her discard.
+    hands : uint64 (n,): the player's ten cards after the discard.
     estimates : uint8 (n, 52): 255 times the probability that the opponent holds the card.
     deadwood : uint8 (n,): deadwood of the hand; at the last discard as it was scored, after laying off.
     scores : float32 (n,): discounted points, the mean over all observations of the state.
@@ -255,7 +255,7 @@ def generate(
 
 @dataclass(frozen=True)
 class _Task:
-    """Deals to explore, for whoever does it."""
+    """Deals for one worker to explore."""
 
     seed: int
     first: int

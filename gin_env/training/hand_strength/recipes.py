@@ -55,7 +55,7 @@ TABLE_1: dict[str, Recipe] = {
     "card-messages-random-256": Recipe("card-messages", "random-256"),
     "dual-inception-flat-monte-carlo-256": Recipe("dual-inception", "flat-monte-carlo-256"),
 }
-"""The paper's Table 1, and ours beside it."""
+"""The paper's Table 1 and ours."""
 CONTROLS: dict[str, Recipe] = {
     "macro-only-random-16": Recipe("macro-only", "random-16"),
     "macro-only-random-256": Recipe("macro-only", "random-256"),

@@ -4,17 +4,17 @@ An *explorer* looks for lines of play that beat the Simple player:
 
 - ``simple``: none; two Simple players, one of whom is observed.
 - ``random``: the paper's. The same hand is played by the random-discard player N times against the Simple
-  player, all other cards dealt again each time, and only the sample with the best score for her is kept
-  ("Monte Carlo simulation"; Random-16, Random-256).
+  player, all other cards dealt again each time, and only the sample with the best score for that player is
+  kept ("Monte Carlo simulation"; Random-16, Random-256).
 - ``fitted``: as ``random``, with three numbers fitted to the 779 rows of Random-256 in the authors'
   repository (sangttruong/ginrummy): the player moves first in every deal, only 25 in 32 of the samples count,
   and in 3 % of the deals there are no more than N / 32 samples. How the authors dealt is not published.
 - ``flat-monte-carlo``: the paper's open wish ("other state space exploration methods (e.g. flat MC tree
   search)"). The deal is played once; at each discard every unmelded card is tried in N / 32 simulations, in
-  which the cards she cannot see are dealt again and both sides go on as Simple players, and the best mean
-  score is chosen. So she never profits from unseen cards.
+  which the unseen cards are dealt again and both players continue as Simple players, and the best mean
+  score is chosen. So the player never profits from unseen cards.
 
-An observation is the player's view when she discards, the hand that the discard leaves, and her score.
+An observation is the player's view at the discard, the hand that the discard leaves, and the score.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -159,7 +159,7 @@ def play_hand(tables, explorer: int, samples: int, record: bool, views, hands, f
 
 @kernel
 def start_sample(game, seed: int, deal_number: int, sample: int) -> None:
-    """Prepare a dealt game for one sample: player 0 keeps her hand; other cards and random numbers change."""
+    """Prepare a dealt game for one sample: player 0 keeps their hand, all other cards change."""
     key = stream(mix(seed, sample), deal_number, OPPONENT)
     set_decision_keys(game, key)
     deck, rules = game.hidden.deck, game.public.rules
@@ -190,8 +190,8 @@ def explore_deal(tables, seed: int, deal_number: int, explorer: int, samples: in
     """Play one deal and record what the explorer keeps: (row after the last one, score, actions simulated).
 
     The random explorer plays all the samples, then the best one (the first of equals) once more, recording
-    it: a decision depends on nothing but its seed. Nothing is recorded of a hand that is void or in which she
-    never discarded.
+    it: a decision depends on nothing but its seed. Nothing is recorded of a hand that is void or in which the
+    player never discarded.
     """
     game = tables[0]
     tries = samples_of(explorer, samples, seed, deal_number)

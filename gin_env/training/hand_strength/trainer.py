@@ -83,7 +83,7 @@ def find_schedule(name: str, epochs: int | None = None) -> Schedule:
 
 @dataclass(frozen=True)
 class HandStrengthSettings:
-    """What a training run depends on, beside its data."""
+    """Everything that a training run depends on, except its data."""
 
     architecture: str
     schedule: Schedule

@@ -159,7 +159,7 @@ class TableApi:
         """The table as it is."""
         session = self._sessions.find(token)
         if session is None:
-            return 404, {"error": "there is no game in this window"}
+            return 404, {"error": "no game in this window"}
         with session.lock:
             return 200, self._answer(session)
 
@@ -247,7 +247,7 @@ class TableApi:
             return self._recorded
         session = self._sessions.find(token)
         if session is None:
-            raise ValueError("there is no game in this window")
+            raise ValueError("no game in this window")
         with session.lock:
             record = session.game.record()
             return _Replayed(record, _positions(record))
@@ -268,7 +268,7 @@ class TableApi:
         """Change a window's game, if the request is about the table as it is now."""
         session = self._sessions.find(token)
         if session is None:
-            return 404, {"error": "there is no game in this window"}
+            return 404, {"error": "no game in this window"}
         with session.lock:
             if request.get("version") != session.version:
                 return 409, self._answer(session)
@@ -279,7 +279,7 @@ class TableApi:
     def _look(self, token: str, ask: Callable[[Session], Answer]) -> Answer:
         session = self._sessions.find(token)
         if session is None:
-            return 404, {"error": "there is no game in this window"}
+            return 404, {"error": "no game in this window"}
         with session.lock:
             return ask(session)
 
