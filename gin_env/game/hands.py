@@ -1,7 +1,7 @@
-"""What several bots ask about a hand: which cards are unmelded, what may still come, which cards pair.
+"""Properties of a hand that several bots use: unmelded cards, available cards and pairs.
 
-A *pair*, as in paper 001, is two cards that one more card makes a meld. It is *broad* if at least
-one such card may still come and *narrow* if two may (Table 1 of the paper is a test).
+A *pair*, as in paper 001, is two cards that become a meld with one more card. It is *broad* if at least
+one such card may still come and *narrow* if two may. A test checks Table 1 of the paper.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -27,19 +27,22 @@ from gin_env.game.state import NO_CARD, OFFER
 from gin_env.support.compilation import kernel
 
 _HIGHEST_VALUES = np.array([min(mask.bit_length(), 10) for mask in range(SUIT_MASK + 1)], np.uint8)
-"""uint8 (8192,): for each 13-bit mask of ranks, the points of the highest."""
+"""uint8 (8192,): for each 13-bit mask of ranks, the points of the highest rank."""
 
 FACE_CARDS = (ACES << 10) | (ACES << 11) | (ACES << 12)
 """Jacks, queens and kings."""
 
 BROAD = 1
-"""Cards that must be able to complete a broad pair."""
+"""Number of available cards that must complete a broad pair."""
 NARROW = 2
-"""Cards that must be able to complete a narrow pair."""
+"""Number of available cards that must complete a narrow pair."""
 
 
 def _meld_mates(card: int) -> int:
-    """Mask of the cards in some meld of three with the card: its rank, and its suit up to two ranks away."""
+    """Return the mask of the cards that share some meld of three with the card.
+
+    These are the cards of its rank, and those of its suit up to two ranks away.
+    """
     rank, suit = card % NUM_RANKS, card // NUM_RANKS
     same_rank = ACES << rank
     same_suit = sum(1 << suit * NUM_RANKS + other for other in range(NUM_RANKS) if abs(other - rank) <= 2)
@@ -63,10 +66,10 @@ def own_turn(public) -> int:
 
 @kernel
 def available_cards(public, private) -> int:
-    """Return the cards that may still come to the player: neither in their hand nor in the discard pile.
+    """Return the cards that the player may still receive: neither in their hand nor in the discard pile.
 
-    Cards that the opponent took from the pile count, since they may be discarded (paper 001, "Pair
-    Formation"); `gin_env.observations.knowledge.cards_unseen` are those without it.
+    Cards that the opponent took from the pile are included, since the opponent may discard them again
+    (paper 001, "Pair Formation"). `gin_env.observations.knowledge.cards_unseen` excludes them.
     """
     rules = public.rules
     return deck_cards(rules.ranks, rules.suits) & ~np.int64(private.hand) & ~np.int64(public.pile)
@@ -74,24 +77,25 @@ def available_cards(public, private) -> int:
 
 @kernel
 def decline(public) -> int:
-    """The action of not taking the upcard."""
+    """Return the action that does not take the upcard: a pass or a draw from the stock."""
     return PASS if public.phase == OFFER else DRAW_STOCK
 
 
 @kernel
 def discard_or_knock(hand: int, card: int, limit: int) -> int:
-    """The action that discards this card: with a knock if that leaves deadwood of at most `limit`.
+    """Return the action that discards this card, with a knock if that leaves deadwood of at most `limit`.
 
-    The caller's limit must not be above `public.knock_limit`.
+    `limit` must not exceed `public.knock_limit`.
     """
     return card + (KNOCK if min_deadwood(hand & ~card_bit(card)) <= limit else 0)
 
 
 @kernel
 def keep_best(best: int, highest: float, card: int, score: float):
-    """One step in the search for the highest score: (mask of the best cards, their score), `card` included.
+    """Return the mask of the best cards and their score, after adding one card to the search.
 
-    `best` and `highest` are the same for the cards before it; begin with an empty mask and a score below all.
+    `best` and `highest` are the mask and score for the previous cards. Begin with an empty mask and a
+    score below all others.
     """
     if score > highest:
         return card_bit(card), score
@@ -102,26 +106,26 @@ def keep_best(best: int, highest: float, card: int, score: float):
 
 @kernel
 def unmelded_cards(hand: int) -> int:
-    """Cards left over by the arrangement of least deadwood that the engine would lay."""
+    """Return the cards left unmelded by the arrangement that the engine would lay (`best_set_cards`)."""
     rest = hand & ~best_set_cards(hand)
     return rest & ~run_cards(rest)
 
 
 @kernel
 def highest_value(mask: int) -> int:
-    """Points of the highest card in the mask; 0 if it is empty."""
+    """Return the points of the highest card in the mask; 0 if it is empty."""
     return np.int64(_HIGHEST_VALUES[(mask | mask >> 13 | mask >> 26 | mask >> 39) & SUIT_MASK])
 
 
 @kernel
 def would_be_melded(hand: int, card: int) -> bool:
-    """Whether the arrangement of least deadwood of hand + card melds the card."""
+    """Return whether the arrangement that the engine would lay for hand + card melds the card."""
     return not unmelded_cards(hand | card_bit(card)) & card_bit(card)
 
 
 @kernel
 def meld_completions(hand: int) -> int:
-    """Mask of the cards outside the hand that form a meld with two cards of it: its hits (paper 002)."""
+    """Return the mask of the cards that form a meld with two cards of the hand: its hits (paper 002)."""
     a, b = hand & SUIT_MASK, hand >> 13 & SUIT_MASK
     c, d = hand >> 26 & SUIT_MASK, hand >> 39 & SUIT_MASK
     held_twice = (a & b) | (c & d) | ((a | b) & (c | d))
@@ -134,19 +138,19 @@ def meld_completions(hand: int) -> int:
 
 @kernel
 def cards_below(card: int, steps: int) -> int:
-    """Mask of the card `steps` ranks below in the same suit; 0 if there is none."""
+    """Return the mask of the card `steps` ranks below in the same suit; 0 if there is none."""
     return card_bit(card - steps) if card % NUM_RANKS >= steps else np.int64(0)
 
 
 @kernel
 def cards_above(card: int, steps: int) -> int:
-    """Mask of the card `steps` ranks above in the same suit; 0 if there is none."""
+    """Return the mask of the card `steps` ranks above in the same suit; 0 if there is none."""
     return card_bit(card + steps) if card % NUM_RANKS + steps < NUM_RANKS else np.int64(0)
 
 
 @kernel
 def pair_partners(card: int, others: int, available: int, needed: int) -> int:
-    """Those of `others` with which the card forms a pair that at least `needed` available cards complete."""
+    """Return the cards of `others` that pair with the card, with `needed` or more available completions."""
     partners = np.int64(0)
     same_rank = (np.int64(ACES) << (card % NUM_RANKS)) & ~card_bit(card)
     if count_cards(same_rank & available) >= needed:
@@ -157,7 +161,7 @@ def pair_partners(card: int, others: int, available: int, needed: int) -> int:
         partners |= below & others
     if count_cards((below | above_2) & available) >= needed:
         partners |= above & others
-    if needed <= 1 and below & available:  # inner straits
+    if needed <= 1 and below & available:  # pairs with a gap
         partners |= below_2 & others
     if needed <= 1 and above & available:
         partners |= above_2 & others
@@ -168,7 +172,7 @@ def pair_partners(card: int, others: int, available: int, needed: int) -> int:
 def opponents_last_discard(public) -> int:
     """Return the card that the opponent discarded in their last turn; `NO_CARD` before their first.
 
-    For the player to move it is the upcard, or the card that they have just taken from the pile.
+    For the player to move, this is the upcard or the card that they have just taken from the pile.
     """
     if public.turn == 0:
         return NO_CARD

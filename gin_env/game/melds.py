@@ -1,13 +1,13 @@
 """Melds: minimum deadwood, best arrangements, lay-offs.
 
-One observation makes all of this cheap. Once it is decided which cards are in *sets*, the runs follow:
-every stretch of three or more consecutive cards of a suit is melded whole, since splitting or
-shortening it never helps. So an arrangement *is* the mask of its set cards, and looking for the best
-one means trying the few ways to lay sets: two for a rank held three times (no set, the set), six for a
-rank held four times (none, all four, four choices of three). Most hands have one way: no set at all.
+The search only branches on sets. Once the cards in *sets* are fixed, the runs follow: every stretch of
+three or more consecutive cards of a suit is melded whole, because splitting or shortening it never
+helps. An arrangement is therefore represented by the mask of its set cards. Finding the best one means
+trying every way to lay sets: two for a rank held three times (no set, the set) and six for a rank held
+four times (none, all four, four choices of three). Most hands have only one: no set at all.
 
-Kernels take and return masks as int64 (cards use bits 0-51 only, so the sign never matters, and numba
-turns mixed uint64/int64 arithmetic into floats).
+Kernels take and return masks as int64. Cards use only bits 0-51, so the sign never matters. uint64 is
+avoided because numba converts mixed uint64/int64 arithmetic to floats.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -34,7 +34,7 @@ from gin_env.game.cards import (
 )
 from gin_env.support.compilation import kernel
 
-# Cards that can begin a run of three: A to J of each suit (bits 0-10 of each 13), so that no run
+# Cards that can start a run of three: A to J of each suit (bits 0-10 of each 13), so that no run
 # crosses from the king of one suit to the ace of the next.
 _RUN_STARTS = sum(0b0011111111111 << NUM_RANKS * suit for suit in range(NUM_SUITS))
 
@@ -48,7 +48,7 @@ def run_cards(hand: int) -> int:
 
 @kernel
 def ranks_held_thrice(hand: int) -> int:
-    """13-bit mask of the ranks of which the hand holds three or four."""
+    """Return the 13-bit mask of the ranks of which the hand holds three or four cards."""
     a, b = hand & SUIT_MASK, hand >> 13 & SUIT_MASK
     c, d = hand >> 26 & SUIT_MASK, hand >> 39 & SUIT_MASK
     return (a & b & (c | d)) | (c & d & (a | b))
@@ -56,13 +56,16 @@ def ranks_held_thrice(hand: int) -> int:
 
 @kernel
 def _rank_cards(hand: int, rank: int) -> int:
-    """The cards of one rank that the hand holds."""
+    """Return the cards of one rank in the hand."""
     return hand & (np.int64(ACES) << rank)
 
 
 @kernel
 def count_set_choices(hand: int) -> int:
-    """Number of ways to lay sets from the hand (1 if only "none"). Way number k is `set_choice(hand, k)`."""
+    """Return the number of ways to lay sets from the hand, "no set" included.
+
+    `set_choice(hand, k)` returns the k-th of them.
+    """
     ranks = ranks_held_thrice(hand)
     choices = 1
     while ranks:
@@ -76,8 +79,8 @@ def count_set_choices(hand: int) -> int:
 def set_choice(hand: int, choice: int) -> int:
     """Return the mask of the cards in sets in arrangement number `choice`.
 
-    `choice` is read as a number of mixed radix with one digit per rank held three or four times: 0 lays
-    no set of the rank, 1 lays all the cards held, 2 to 5 leave out one of the four.
+    `choice` is a mixed-radix number with one digit per rank held three or four times: 0 lays no set of
+    the rank, 1 lays all the cards held, 2 to 5 leave out one of the four.
     """
     ranks = ranks_held_thrice(hand)
     laid = np.int64(0)
@@ -88,7 +91,7 @@ def set_choice(hand: int, choice: int) -> int:
         choice //= radix
         if digit > 0:
             left_out = held
-            for _ in range(digit - 2):  # drop the lowest cards until the one to leave out is lowest
+            for _ in range(digit - 2):  # drop the lowest cards until the card to leave out is the lowest
                 left_out &= left_out - 1
             laid |= held if digit == 1 else held ^ (left_out & -left_out)
         ranks &= ranks - 1
@@ -97,13 +100,13 @@ def set_choice(hand: int, choice: int) -> int:
 
 @kernel
 def unmelded_value(rest: int) -> int:
-    """Points of the cards that no run takes, once the set cards are gone."""
+    """Return the points of the cards outside runs, given the cards that are not in sets."""
     return total_value(rest & ~run_cards(rest))
 
 
 @kernel
 def min_deadwood(hand: int) -> int:
-    """Minimum deadwood of a hand over all arrangements."""
+    """Return the minimum deadwood of a hand over all arrangements."""
     best = unmelded_value(hand)
     if ranks_held_thrice(hand):
         for choice in range(1, count_set_choices(hand)):
@@ -113,9 +116,10 @@ def min_deadwood(hand: int) -> int:
 
 @kernel
 def deadwood_after_discards(hand: int, deadwood: np.ndarray) -> int:
-    """Write into deadwood[card] (52,) the minimum deadwood after discarding that card of the hand.
+    """Write the minimum deadwood after each possible discard to `deadwood`, shape (52,).
 
-    Entries of cards not in the hand are left alone. Returns the least value written.
+    `deadwood[card]` is written for the cards of the hand; other entries are unchanged. Return the
+    smallest value written.
     """
     runs = run_cards(hand)
     value = total_value(hand & ~runs)
@@ -135,7 +139,7 @@ def deadwood_after_discards(hand: int, deadwood: np.ndarray) -> int:
         rest = hand & ~set_choice(hand, choice)
         runs = run_cards(rest)
         value = total_value(rest & ~runs)
-        remaining = rest  # a card laid in a set is not discarded in this way, but in another one
+        remaining = rest  # discarding a card of a set is covered by the choices that leave it out
         while remaining:
             bit = remaining & -remaining
             card = lowest_card(bit)
@@ -149,13 +153,13 @@ def deadwood_after_discards(hand: int, deadwood: np.ndarray) -> int:
 
 @kernel
 def least_deadwood_discards(hand: int, allowed: int):
-    """(mask of the allowed discards that leave the least deadwood, that deadwood)."""
+    """Return the mask of the allowed discards that leave the least deadwood, and that deadwood."""
     best, least = np.int64(0), np.int64(1 << 30)
     for choice in range(count_set_choices(hand)):
         rest = hand & ~set_choice(hand, choice)
         runs = run_cards(rest)
         value = total_value(rest & ~runs)
-        remaining = rest & allowed  # a card laid in a set is not discarded in this way, but in another one
+        remaining = rest & allowed  # discarding a card of a set is covered by the choices that leave it out
         while remaining:
             bit = remaining & -remaining
             # Discarding an unmelded card saves its points; one from a run may break the run.
@@ -171,7 +175,7 @@ def least_deadwood_discards(hand: int, allowed: int):
 
 @kernel
 def grow_runs(runs: int, hand: int) -> int:
-    """Cards of `hand` that can be laid off on `runs`, chains included: grow both ends until nothing fits."""
+    """Return the cards of `hand` that can be laid off on `runs`, chains of cards included."""
     grown = runs
     while True:
         upward = (grown & ~KINGS) << 1
@@ -184,31 +188,31 @@ def grow_runs(runs: int, hand: int) -> int:
 
 @kernel
 def fourth_cards(set_cards: int) -> int:
-    """For each set of three among the laid set cards, the card that would make it four."""
-    # Three of a rank leave out one suit: they hold its card of the first suit or of the last.
+    """Return the missing fourth card of each set of three among the laid set cards."""
+    # Three of a rank miss only one suit, so they include the first suit or the last.
     ranks = (set_cards | set_cards >> 39) & SUIT_MASK
-    return (ranks * ACES) & ~set_cards  # times ACES: the ranks in every suit
+    return (ranks * ACES) & ~set_cards  # multiplying by ACES copies the ranks to every suit
 
 
 @kernel
 def _count_layoffs(hand: int, laid: int) -> int:
-    """How many cards outside the hand could be laid off on its arrangement with these set cards."""
+    """Return how many cards outside the hand could be laid off on its arrangement with these set cards."""
     outside = FULL_DECK & ~hand
     return count_cards((fourth_cards(laid) | grow_runs(run_cards(hand & ~laid), outside)) & outside)
 
 
 @kernel
 def best_set_cards(hand: int) -> int:
-    """The set cards of the arrangement that a knocker lays (rule 6 of `gin_env.game.engine`).
+    """Return the set cards of the arrangement that a knocker lays (rule 6 of `gin_env.game.engine`).
 
-    Least deadwood; among several, the one onto which the fewest cards outside the hand could be laid off
-    (chains included, all of them counted as if the opponent might hold them); then the first in the
-    order of `set_choice`.
+    The arrangement has the least deadwood. Ties go to the arrangement with the fewest possible lay-offs:
+    the number of cards outside the hand, chains included, that could be laid off on it if the opponent
+    held them all. Remaining ties go to the first in the order of `set_choice`.
     """
     best, least = np.int64(0), np.int64(1 << 30)
     if not ranks_held_thrice(hand):
         return best
-    fewest = np.int64(-1)  # counted only where arrangements tie
+    fewest = np.int64(-1)  # counted only if arrangements tie
     for choice in range(count_set_choices(hand)):
         laid = set_choice(hand, choice)
         value = unmelded_value(hand & ~laid)
@@ -225,10 +229,11 @@ def best_set_cards(hand: int) -> int:
 
 @kernel
 def laid_off_cards(knocker_runs: int, knocker_sets: int, rest: int) -> int:
-    """Cards laid off from `rest`, the defender's cards outside their own sets.
+    """Return the cards laid off from `rest`, the defender's cards outside their own sets.
 
-    A card that chains on to a knocker's run goes there, with the whole stretch that it belongs to: no
-    other use of it can leave less. A fourth card of a set goes there unless one of their own runs needs it.
+    A card that extends one of the knocker's runs is laid off with the whole stretch it belongs to: no
+    other use of it can leave less deadwood. A fourth card of a set is laid off unless one of the
+    defender's own runs uses it.
     """
     on_runs = grow_runs(knocker_runs, rest)
     left = rest & ~on_runs
@@ -237,7 +242,10 @@ def laid_off_cards(knocker_runs: int, knocker_sets: int, rest: int) -> int:
 
 @kernel
 def defence_set_cards(knocker_runs: int, knocker_sets: int, defender: int) -> int:
-    """Return the defender's own set cards in the best way of melding and laying off (first of equals)."""
+    """Return the defender's own set cards in the best way of melding and laying off.
+
+    Ties go to the first in the order of `set_choice`.
+    """
     best, least = np.int64(0), np.int64(1 << 30)
     for choice in range(count_set_choices(defender)):
         laid = set_choice(defender, choice)
@@ -250,29 +258,29 @@ def defence_set_cards(knocker_runs: int, knocker_sets: int, defender: int) -> in
 
 @kernel
 def defender_deadwood(knocker_runs: int, knocker_sets: int, defender: int) -> int:
-    """The defender's minimum deadwood over all ways of melding and laying off together."""
+    """Return the defender's minimum deadwood over all combinations of melding and laying off."""
     rest = defender & ~defence_set_cards(knocker_runs, knocker_sets, defender)
     return unmelded_value(rest & ~laid_off_cards(knocker_runs, knocker_sets, rest))
 
 
 @kernel
 def completes_meld(hand: int, card: int) -> bool:
-    """Whether some meld of hand + card contains the card: a third of its rank, or a run through it."""
+    """Return whether some meld of hand + card contains the card, as the third of its rank or in a run."""
     bit = card_bit(card)
     if count_cards(_rank_cards(hand, card % NUM_RANKS) & ~bit) >= 2:
         return True
     return (run_cards(hand | bit) & bit) != 0
 
 
-# --- The public functions, for people rather than kernels -------------------------------------------
+# --- Public functions: they check their arguments and are not called from kernels --------------------
 
 
 MAX_CARDS = 20
-"""Larger hands are refused: the ways to lay sets grow sixfold with every rank held completely."""
+"""Largest hand that is evaluated: the number of ways to lay sets grows sixfold with each rank held in full."""
 
 
 def deadwood(mask: int) -> int:
-    """Minimum deadwood of one hand: the points of the cards left unmelded.
+    """Return the minimum deadwood of one hand: the points of the cards left unmelded.
 
     Raises TypeError or ValueError if `mask` is not a mask of cards or holds more than `MAX_CARDS`.
 
@@ -283,9 +291,10 @@ def deadwood(mask: int) -> int:
 
 
 def best_melds(mask: int) -> list[list[str]]:
-    """The arrangement that the engine lays for this hand, each meld as card texts; sets first.
+    """Return the melds that the engine lays for this hand, each as a list of card texts; sets come first.
 
-    Among arrangements of equal deadwood see `best_set_cards`. A run of six or more is one meld.
+    `best_set_cards` documents how ties between arrangements are broken. A run of six or more cards is
+    one meld.
 
     >>> best_melds(cards.parse("7C 7H 7S 2D 3D 4D KD"))
     [['7C', '7H', '7S'], ['2D', '3D', '4D']]
@@ -299,10 +308,10 @@ def best_melds(mask: int) -> list[list[str]]:
 
 
 def layoff(knocker_melds: Sequence[Sequence[str]], defender_mask: int) -> int:
-    """The defender's deadwood after the best melding *and* laying off on these melds.
+    """Return the defender's deadwood after the best melding *and* laying off on these melds.
 
-    `knocker_melds` are lists of card texts, as `best_melds` returns them. Raises ValueError if one of them is
-    not a meld, for cards laid twice, or for a defender holding a card that is laid.
+    `knocker_melds` are lists of card texts, as `best_melds` returns them. Raises ValueError if one of
+    them is not a meld, if a card is in two melds, or if the defender holds a card of a meld.
 
     >>> layoff([["7C", "8C", "9C"]], cards.parse("TC JC 2D"))  # TC and JC are laid off
     2
@@ -334,14 +343,14 @@ def _check_hand(mask: int) -> int:
 
 
 def split_sets(set_cards: int) -> list[list[int]]:
-    """Set cards grouped by rank."""
+    """Return the set cards grouped by rank, as lists of card ids."""
     cards_laid = cards.cards_of(set_cards)
     ranks = sorted({card % NUM_RANKS for card in cards_laid})
     return [[card for card in cards_laid if card % NUM_RANKS == rank] for rank in ranks]
 
 
 def split_runs(mask: int) -> list[list[int]]:
-    """Cards grouped into stretches of consecutive cards of one suit."""
+    """Return the cards grouped into stretches of consecutive cards of one suit, as lists of card ids."""
     stretches: list[list[int]] = []
     for card in cards.cards_of(mask):
         if stretches and card - 1 == stretches[-1][-1] and card % NUM_RANKS != 0:

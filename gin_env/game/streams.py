@@ -1,19 +1,17 @@
-"""Counter-based random streams: every random number is a hash of what it is for.
+"""Counter-based random streams: every random number is a hash of its purpose.
 
-A number depends on (seed, episode, hand, purpose, counter) and on nothing else: not on how many games run
-beside this one, nor on how many workers share them, nor on what was drawn before. So a batch of N equals N
-single games, and the same decks can be dealt twice with the seats swapped while bots break ties
-independently.
+A number depends only on (seed, episode, hand, purpose, counter). It does not depend on the number of games
+in the batch, on the number of workers, or on earlier draws. A batch of N therefore equals N single games,
+and the same decks can be dealt twice with the seats swapped while bots break ties independently.
 
 There are two layers:
 
-- *Keys*, once an episode: `episode_key` is SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input
-  PRF", INDOCRYPT 2012) under the seed. It is a one-way function: from the keys that a player can work out
-  (those of their own tie-breaks) nothing leads to the seed, to the key of the deals or to the other player's
-  key. What remains is to try seeds one after the other: use the default, a secret seed, with bots that you
-  do not trust.
+- *Keys*, once per episode: `episode_key` is SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast
+  short-input PRF", INDOCRYPT 2012) under the seed. It is a one-way function: a player who works out the
+  key of their own tie-breaks cannot derive the seed, the key of the deals or the other player's key. The
+  remaining attack is to try every seed, so use the default, a secret seed, with bots that you do not trust.
 - *Numbers*, at every use: `mix` is SplitMix64's output function (Steele, Lea and Flood, "Fast splittable
-  pseudorandom number generators", OOPSLA 2014), which passes BigCrush. It is fast and can be inverted.
+  pseudorandom number generators", OOPSLA 2014), which passes BigCrush. It is fast and invertible.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -28,12 +26,12 @@ import numpy as np
 from gin_env.support.checks import is_integer
 from gin_env.support.compilation import kernel
 
-# What keys are for (`episode_key`).
+# Purposes of keys (`episode_key`).
 DEALS = np.uint64(1)
 DECISIONS = np.uint64(2)
-"""2 to 5: of player 0 and player 1, then of both in the twin of the deal."""
+"""First of four purposes, 2 to 5: player 0 and player 1, then both of them in the twin of the deal."""
 
-# What streams of one key are for (`stream`).
+# Purposes of the streams of one key (`stream`).
 DEALER = np.uint64(1)
 DECK = np.uint64(2)
 SUITS = np.uint64(3)
@@ -46,7 +44,7 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 @kernel
 def mix(key: int, value: int) -> int:
-    """uint64 hash of a key and one more value (SplitMix64's output function)."""
+    """Return the uint64 hash of a key and a value (SplitMix64's output function)."""
     z = (np.uint64(key) ^ (np.uint64(value) * _MIX_2)) + _GOLDEN
     z = (z ^ (z >> np.uint64(30))) * _MIX_1
     z = (z ^ (z >> np.uint64(27))) * _MIX_2
@@ -60,7 +58,7 @@ def _rotate_left(word: int, bits: int) -> int:
 
 @kernel
 def _sip_rounds(state: tuple[int, int, int, int], rounds: int) -> tuple[int, int, int, int]:
-    """SipHash's round, some times; the state is four uint64."""
+    """Return the state, four uint64, after this number of SipHash rounds."""
     a, b, c, d = state
     for _ in range(rounds):
         a += b
@@ -78,7 +76,7 @@ def _sip_rounds(state: tuple[int, int, int, int], rounds: int) -> tuple[int, int
 
 @kernel
 def siphash(key_0: int, key_1: int, word_0: int, word_1: int) -> int:
-    """SipHash-2-4 (uint64) of a message of two 64-bit words under a key of two."""
+    """Return the SipHash-2-4 (uint64) of a message of two 64-bit words under a key of two 64-bit words."""
     state = (
         key_0 ^ np.uint64(0x736F6D6570736575),
         key_1 ^ np.uint64(0x646F72616E646F6D),
@@ -97,32 +95,35 @@ def siphash(key_0: int, key_1: int, word_0: int, word_1: int) -> int:
 
 @kernel
 def episode_key(seed: int, episode: int, purpose: int) -> int:
-    """uint64 key for one purpose of one episode; see above for what it hides."""
+    """Return the uint64 key for one purpose of one episode; the module docstring says what it protects."""
     return siphash(np.uint64(seed), np.uint64(0), np.uint64(episode), np.uint64(purpose))
 
 
 @kernel
 def stream(key: int, number: int, purpose: int) -> int:
-    """Key (uint64) of the stream for one purpose in one hand; ``mix(stream, counter)`` are its numbers."""
+    """Return the key (uint64) of the stream for one purpose in one hand.
+
+    The numbers of the stream are ``mix(stream, counter)``.
+    """
     return mix(mix(np.uint64(key), np.uint64(number)), purpose)
 
 
 @kernel
 def below(number: int, limit: int) -> int:
-    """A uint64 random number scaled to 0..limit-1: upper 32 bits times limit (bias below limit / 2^32)."""
+    """Return a uint64 random number scaled to 0..limit-1, with a bias below limit / 2^32."""
     return np.int64(((np.uint64(number) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
 @kernel
 def shuffle_cards(cards: np.ndarray, size: int, key: int) -> None:
-    """Fisher-Yates shuffle of the first `size` cards in place, with the numbers of one stream."""
+    """Shuffle the first `size` cards in place (Fisher-Yates) with the numbers of the stream `key`."""
     for index in range(size - 1, 0, -1):
         other = below(mix(key, index), index + 1)
         cards[index], cards[other] = cards[other], cards[index]
 
 
 def _suit_orders() -> np.ndarray:
-    """int8 (24, 4): all orders of the suits; the first n! of them move none but the first n suits."""
+    """Return all orders of the suits, int8 (24, 4); the first n! of them move only the first n suits."""
     moved = [
         max((s for s in range(4) if order[s] != s), default=-1) for order in itertools.permutations(range(4))
     ]
@@ -138,9 +139,10 @@ _NUM_SPADES_FIXED = np.array([1, 1, 2, 2, 6])
 
 @kernel
 def other_suit_order(suits: int, key: int, spades_fixed: bool) -> np.ndarray:
-    """int8 (4,): a random order of the first `suits` suits that is not the usual one.
+    """Return a random order of the first `suits` suits, int8 (4,), that differs from the usual order.
 
-    With `spades_fixed`, spades keep their place. With one suit there is no other order.
+    With `spades_fixed`, spades keep their place. If no other order exists, as with one suit, return the
+    usual order.
     """
     if spades_fixed:
         others = _NUM_SPADES_FIXED[suits] - 1
@@ -151,17 +153,20 @@ def other_suit_order(suits: int, key: int, spades_fixed: bool) -> np.ndarray:
 
 @kernel
 def unit(number: int) -> float:
-    """A uint64 random number scaled to [0, 1): its upper 53 bits."""
+    """Return a uint64 random number scaled to [0, 1), using its upper 53 bits."""
     return np.float64(np.uint64(number) >> np.uint64(11)) / 9007199254740992.0  # 2^53
 
 
 def units(numbers: np.ndarray) -> np.ndarray:
-    """float64: uint64 random numbers scaled to [0, 1), each as by `unit`."""
+    """Return uint64 random numbers scaled to [0, 1), as float64; the array version of `unit`."""
     return (numbers >> np.uint64(11)) / 9007199254740992.0
 
 
 def check_seed(seed: Any) -> int:
-    """`seed` as a Python int. Raises TypeError or ValueError unless it is an integer >= 0."""
+    """Return `seed` as a Python int.
+
+    Raises TypeError or ValueError unless it is a non-negative integer of at most 64 bits.
+    """
     if not is_integer(seed):
         raise TypeError(f"a seed is a non-negative integer, not {seed!r}")
     if seed < 0:
@@ -172,5 +177,5 @@ def check_seed(seed: Any) -> int:
 
 
 def fresh_seed() -> int:
-    """A seed from the operating system's entropy, for callers that give none."""
+    """Return a seed from the operating system's entropy, for callers that do not pass one."""
     return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
