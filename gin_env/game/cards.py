@@ -1,8 +1,8 @@
-"""Cards as numbers, hands as bit masks, both as text.
+"""Cards as numbers, hands as bit masks, and their text forms.
 
 A card's id is ``suit * 13 + rank`` with ranks ``A23456789TJQK`` and suits ``CHSD``; its text is rank
-then suit: ``TH``, ``AS``. A hand is a mask with bit ``id`` set for each card, so the four suits lie
-one after the other, 13 bits each.
+then suit: ``TH``, ``AS``. A hand is a mask with bit ``id`` set for each card, so the four suits are
+consecutive blocks of 13 bits.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -24,7 +24,7 @@ NUM_SUITS = 4
 NUM_CARDS = 52
 FULL_DECK = (1 << NUM_CARDS) - 1
 SUIT_MASK = (1 << NUM_RANKS) - 1
-"""The 13 cards of the first suit; shift right by 13 to bring the next suit under it."""
+"""Mask of the 13 cards of the first suit; shift a hand right by 13 to apply it to the next suit."""
 
 ACES = sum(1 << NUM_RANKS * suit for suit in range(NUM_SUITS))
 KINGS = ACES << (NUM_RANKS - 1)
@@ -32,7 +32,7 @@ KINGS = ACES << (NUM_RANKS - 1)
 CARD_VALUES = np.array([min(rank + 1, 10) for rank in range(NUM_RANKS)] * NUM_SUITS, np.uint8)
 """uint8 (52,): deadwood points of each card: ace 1, number cards their number, T J Q K 10."""
 
-# uint8 (8192,): points of all the cards of one suit's 13-bit mask together (at most 85).
+# uint8 (8192,): total points of the cards in each 13-bit mask of one suit (at most 85).
 _SUIT_VALUES = (
     (np.arange(1 << NUM_RANKS)[:, None] >> np.arange(NUM_RANKS) & 1) @ CARD_VALUES[:NUM_RANKS]
 ).astype(np.uint8)
@@ -40,13 +40,13 @@ _SUIT_VALUES = (
 
 @kernel
 def card_bit(card: int) -> int:
-    """Mask of one card."""
+    """Return the mask of one card."""
     return np.int64(1) << np.int64(card)
 
 
 @kernel
 def deck_cards(ranks: int, suits: int) -> int:
-    """Mask of a deck of this many ranks (from the ace) and suits (in the order CHSD)."""
+    """Return the mask of a deck with the first `ranks` ranks from the ace and the first `suits` of CHSD."""
     suit = np.int64(SUIT_MASK) >> (NUM_RANKS - ranks)
     deck = np.int64(0)
     for number in range(suits):
@@ -56,8 +56,8 @@ def deck_cards(ranks: int, suits: int) -> int:
 
 @kernel
 def count_cards(mask: int) -> int:
-    """Number of cards in a mask. Clears the lowest bit until none is left; LLVM makes it one popcnt."""
-    count = 0
+    """Return the number of cards in a mask."""
+    count = 0  # LLVM compiles this loop to one popcnt instruction
     while mask:
         mask &= mask - 1
         count += 1
@@ -66,13 +66,13 @@ def count_cards(mask: int) -> int:
 
 @kernel
 def lowest_card(mask: int) -> int:
-    """Id of the lowest card of a non-empty mask: the number of zeros below its lowest bit."""
+    """Return the id of the lowest card of a non-empty mask."""
     return count_cards((mask & -mask) - 1)
 
 
 @kernel
 def nth_card(mask: int, index: int) -> int:
-    """Return the id of the card at this position of a mask, from 0, in ascending order."""
+    """Return the id of the card at position `index` of a mask, counting from 0 in ascending order."""
     for _ in range(index):
         mask &= mask - 1
     return lowest_card(mask)
@@ -80,13 +80,13 @@ def nth_card(mask: int, index: int) -> int:
 
 @kernel
 def pick_card(mask: int, random: int) -> int:
-    """Return one card of a non-empty mask, each with equal probability, by a uint64 random number."""
+    """Return a card of a non-empty mask, chosen uniformly with the uint64 random number `random`."""
     return nth_card(mask, below(random, count_cards(mask)))
 
 
 @kernel
 def write_ones(row: np.ndarray, start: int, mask: int) -> None:
-    """Write a 1 at `start` + id of each card of the mask."""
+    """Write a 1 to `row[start + card]` for each card of the mask."""
     while mask:
         row[start + lowest_card(mask)] = 1
         mask &= mask - 1
@@ -94,7 +94,7 @@ def write_ones(row: np.ndarray, start: int, mask: int) -> None:
 
 @kernel
 def total_value(mask: int) -> int:
-    """Deadwood points of all the cards of a mask, melded or not: one look-up per suit."""
+    """Return the deadwood points of all the cards of a mask, melded or not."""
     return (
         np.int64(_SUIT_VALUES[mask & SUIT_MASK])
         + np.int64(_SUIT_VALUES[mask >> 13 & SUIT_MASK])
@@ -135,7 +135,7 @@ def card_text(card: int) -> str:
 def parse(text: str) -> int:
     """Return the mask of the cards in a text, separated by blanks.
 
-    Raises ValueError for an unknown card or one that is named twice.
+    Raises ValueError for an unknown card or a card that occurs twice.
 
     >>> parse("AC 2C 3C")
     7
@@ -157,7 +157,7 @@ def format(mask: int) -> str:
 def mask_of(cards: Iterable[int]) -> int:
     """Return the mask of card ids.
 
-    Raises TypeError for anything that is not an integer, ValueError for an id out of range or named twice.
+    Raises TypeError for anything that is not an integer, ValueError for an id out of range or repeated.
     """
     mask = 0
     for card in cards:
@@ -183,12 +183,12 @@ def cards_of(mask: int) -> list[int]:
 
 
 def card_columns(masks: np.ndarray) -> np.ndarray:
-    """bool (n, 52): which cards are in each of the masks, uint64 (n,)."""
+    """Return which cards are in each mask, bool (n, 52), for masks uint64 (n,)."""
     return (masks[:, None] >> np.arange(NUM_CARDS, dtype=np.uint64) & np.uint64(1)).astype(np.bool_)
 
 
 def check_mask(mask: int) -> int:
-    """`mask` as a Python int. Raises TypeError or ValueError if it is not a mask of cards."""
+    """Return `mask` as a Python int. Raises TypeError or ValueError if it is not a mask of cards."""
     if not is_integer(mask):
         raise TypeError(
             f"a hand must be an integer mask, not {mask!r}; cards.parse('AS TD') makes one from text"

@@ -13,9 +13,10 @@ from gin_env.support.checks import is_integer
 
 
 def check_deck(deck: Sequence[int] | np.ndarray, rules: Rules) -> np.ndarray:
-    """A deck in dealing order as int8 (deck_size,): two hands alternately from player_0 on, upcard, stock.
+    """Return a deck in dealing order, int8 (deck_size,).
 
-    Raises TypeError or ValueError unless it holds each card of the rules' deck exactly once.
+    The order is the two hands, dealt alternately from player_0 on, then the upcard, then the stock. Raises
+    TypeError or ValueError unless the deck holds each card of the rules' deck exactly once.
     """
     cards = np.asarray(deck)
     if cards.dtype.kind not in "iu":
@@ -36,7 +37,7 @@ def check_deck(deck: Sequence[int] | np.ndarray, rules: Rules) -> np.ndarray:
 
 
 def check_dealer(dealer: Any) -> int:
-    """0 or 1. Raises ValueError for anything else."""
+    """Return the dealer as an int, 0 or 1. Raises ValueError for anything else."""
     if not is_integer(dealer) or dealer not in (0, 1):
         raise ValueError(f"the dealer is 0 or 1, not {dealer!r}")
     return int(dealer)
@@ -45,8 +46,9 @@ def check_dealer(dealer: Any) -> int:
 def check_deal_options(
     options: Mapping[str, Any] | None, rules: Rules, whole_game: bool
 ) -> tuple[list[np.ndarray], int | None]:
-    """The decks (none, one, or for a whole game one for each hand) and the dealer that reset options ask for.
+    """Return the decks and the dealer given in the options of `reset`.
 
+    There are no decks, one, or, for a whole game, one for each hand; the dealer is None if it is not given.
     Other options are ignored. Raises TypeError or ValueError if a deck or the dealer is invalid.
     """
     if options is None:
@@ -69,7 +71,7 @@ def check_deal_options(
 
 
 def _is_list_of_decks(deck: Any) -> bool:
-    """Whether the first element is itself a deck.
+    """Return whether the option holds several decks: whether its first element is itself a deck.
 
     Raises ValueError for an empty list, TypeError for anything that is not a list.
     """

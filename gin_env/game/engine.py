@@ -1,25 +1,27 @@
 """The rules of one game as compiled scalar functions.
 
-A hand of Gin Rummy here:
+A hand follows these rules:
 
-1. Each player is dealt `hand_size` cards, one card is turned up, the rest is the stock.
+1. Each player is dealt `hand_size` cards, one card is turned up, and the rest form the stock.
 2. The upcard is offered to the non-dealer, then to the dealer; if both pass, the non-dealer draws from the
    stock. From then on a turn is a draw (stock or upcard) and a discard.
 3. The card just taken from the pile must not be discarded in the same turn.
-4. With a discard that leaves deadwood of at most `public.knock_limit` the player may knock. Nobody has to,
-   not even with gin. The limit is `Rules.knock_limit`; with `oklahoma` the first upcard lowers it.
+4. With a discard that leaves deadwood of at most `public.knock_limit` the player may knock. Knocking is
+   never compulsory, not even with gin. The limit is `Rules.knock_limit`; with `oklahoma` the first upcard
+   lowers it.
 5. A turn starts only while the stock holds more than `stock_floor` cards; otherwise the hand is void.
-6. After a knock both melds are laid optimally (`gin_env.game.melds`).
+6. After a knock both players' melds are laid optimally (`gin_env.game.melds`).
 7. Gin scores `gin_bonus` + the defender's deadwood, without lay-offs; big gin, with eleven melded cards,
-   scores `big_gin_bonus` instead, if it is not 0. A knocker below the defender scores the difference;
-   otherwise, ties included with `undercut_on_tie`, the defender scores `undercut_bonus` + the difference.
+   scores `big_gin_bonus` instead, if it is not 0. A knocker with less deadwood than the defender scores the
+   difference. Otherwise the defender scores `undercut_bonus` + the difference; ties are undercuts with
+   `undercut_on_tie`.
    With `spades_double` these points double if the first upcard was a spade. The winner gets a box.
 8. `next_dealer` deals after a scored hand, `void_dealer` after a void one.
 9. A game ends when a player has `target_score` points. The final score adds `box_bonus` for each box,
    `game_bonus` to the winner, and the shutout if the loser has no points.
 
-``game`` is one record of `state.STATE`, changed in place; ``public`` and ``private`` are its parts. The batch
-kernels (`gin_env.batch`), the bots' rollouts and all environments loop over these functions.
+``game`` is one record of `state.STATE`, modified in place; ``public`` and ``private`` are its parts. The
+batch kernels (`gin_env.batch`), the bots' rollouts and all environments call these functions.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -75,10 +77,10 @@ from gin_env.support.compilation import kernel
 
 @kernel
 def start_episode(game, seed: int, episode: int, twin: bool) -> None:
-    """Begin a new game under the rules already in place: scores 0, random dealer, first hand dealt.
+    """Begin a new game under the current rules: reset the scores, choose a random dealer, deal a hand.
 
     The `twin` of an episode has the same dealer and the same decks with their suits permuted, and breaks
-    ties with numbers of its own. Spades remain spades where the rules distinguish them.
+    ties with its own random numbers. Spades remain spades if the rules distinguish them.
     """
     hidden = game.hidden
     hidden.deal_key = episode_key(seed, episode, DEALS)
@@ -138,7 +140,7 @@ def shuffle(game) -> None:
 
 @kernel
 def deal(game) -> None:
-    """Deal the deck in place and open the hand; rules, dealer, scores and hand number are kept."""
+    """Deal the current deck and begin the hand; rules, dealer, scores and hand number are kept."""
     public = game.public
     rules = public.rules
     deck = game.hidden.deck
@@ -174,11 +176,11 @@ def deal(game) -> None:
 
 # --- Legal actions ------------------------------------------------------------------------------------
 
-# What `illegality` answers; `gin_env.observations.illegal_actions.explain_illegal` puts it into words.
+# Values that `illegality` returns; `gin_env.observations.illegal_actions.explain_illegal` describes them.
 LEGAL = 0
 NO_SUCH_ACTION = 1  # not a number from 0 to 106
 HAND_IS_OVER = 2
-NOT_IN_THIS_PHASE = 3  # the player has to draw, or may pass, and this is something else
+NOT_IN_THIS_PHASE = 3  # another action where the player has to draw or may pass
 ALREADY_DRAWN = 4  # a draw or a pass where the player has to discard
 NOT_IN_HAND = 5
 JUST_TAKEN = 6  # from the pile, in the same turn (rule 3)
@@ -187,17 +189,23 @@ TOO_MUCH_DEADWOOD = 7  # for a knock (rule 4)
 
 @kernel
 def discards_allowed(public, private) -> int:
-    """Mask of the cards that the player to move may discard; only in the discard phase (rule 3)."""
+    """Return the mask of the cards that the player to move may discard (rule 3).
+
+    Valid only in the discard phase.
+    """
     hand = np.int64(private.hand)
     return hand if public.taken == NO_CARD else hand & ~card_bit(public.taken)
 
 
 @kernel
 def knocks_allowed(public, private) -> int:
-    """Mask of the cards with whose discard the player to move may knock; discard phase only (rule 4)."""
+    """Return the mask of the cards that the player to move may knock with by discarding them (rule 4).
+
+    Valid only in the discard phase.
+    """
     hand = np.int64(private.hand)
     limit = np.int64(public.knock_limit)
-    # A discard saves at most its own points, 10: a quick no for most hands.
+    # A discard saves at most its own points, 10; this rules out most hands quickly.
     if min_deadwood(hand) > limit + 10:
         return np.int64(0)
     allowed = np.int64(0)
@@ -212,19 +220,22 @@ def knocks_allowed(public, private) -> int:
 
 @kernel
 def may_draw_stock(public) -> bool:
-    """Whether the player to move may draw from the stock."""
+    """Return whether the player to move may draw from the stock."""
     return public.phase == DRAW or public.phase == STOCK_ONLY
 
 
 @kernel
 def may_draw_upcard(public) -> bool:
-    """Whether the player to move may take the upcard."""
+    """Return whether the player to move may take the upcard."""
     return public.phase == DRAW or public.phase == OFFER
 
 
 @kernel
 def illegality(public, private, action: int) -> int:
-    """Why the player to move, whose private part this is, must not do this; `LEGAL` (0) if they may."""
+    """Return the reason why the action is illegal, or `LEGAL` (0).
+
+    `private` is the private part of the player to move.
+    """
     if action < 0 or action >= NUM_ACTIONS:
         return NO_SUCH_ACTION
     if public.phase == OVER:
@@ -249,13 +260,13 @@ def illegality(public, private, action: int) -> int:
 
 @kernel
 def is_legal(public, private, action: int) -> bool:
-    """Whether the player to move, whose private part this is, may take this action."""
+    """Return whether the action is legal; `private` is the private part of the player to move."""
     return illegality(public, private, action) == LEGAL
 
 
 @kernel
 def write_mask(public, private, mask: np.ndarray) -> None:
-    """Write the action mask of the player to move into int8 (107,)."""
+    """Write the action mask of the player to move to `mask`, int8 (107,)."""
     mask[:] = 0
     if public.phase == DISCARD:
         write_ones(mask, 0, discards_allowed(public, private))
@@ -268,7 +279,7 @@ def write_mask(public, private, mask: np.ndarray) -> None:
 
 @kernel
 def decision_random(game, player: int) -> int:
-    """The uint64 random number for the decision that the player now faces (ties of bots and the like)."""
+    """Return the uint64 random number for the player's current decision, with which bots break ties."""
     return mix(game.hidden.decision_keys[player], game.hidden.decisions)
 
 
@@ -277,7 +288,7 @@ def decision_random(game, player: int) -> int:
 
 @kernel
 def play(game, action: int) -> None:
-    """Carry out an action, which must be legal (`is_legal`), of the player to move."""
+    """Play an action of the player to move. The action must be legal (`is_legal`)."""
     public = game.public
     public.history[public.history_length] = action
     public.history_length += 1
@@ -349,7 +360,7 @@ def _discard(public, private, card: int) -> None:
 
 @kernel
 def _settle_knock(public, private, discard: int) -> None:
-    """Melding, laying off and scoring after a knock with this discard (rules 6 and 7)."""
+    """Meld, lay off and score after a knock with this discard (rules 6 and 7)."""
     rules = public.rules
     knocker = public.to_move
     defender = 1 - knocker
@@ -392,7 +403,7 @@ def _settle_knock(public, private, discard: int) -> None:
 
 @kernel
 def points_for(public, player: int) -> int:
-    """Points of an ended hand for this player: their own, or minus the opponent's; 0 if it is void."""
+    """Return this player's points in a finished hand: negative if the opponent won, 0 if it is void."""
     if public.winner < 0:
         return 0
     return np.int64(public.points) if public.winner == player else -np.int64(public.points)
@@ -400,7 +411,7 @@ def points_for(public, player: int) -> int:
 
 @kernel
 def game_is_over(public) -> bool:
-    """Whether, at the end of a hand, the game of several hands has ended too."""
+    """Return whether the game of several hands has ended too; call it at the end of a hand."""
     return (
         public.scores[0] >= public.rules.target_score
         or public.scores[1] >= public.rules.target_score
@@ -410,7 +421,7 @@ def game_is_over(public) -> bool:
 
 @kernel
 def game_winner(public) -> int:
-    """The player who has reached the target score; -1 if nobody has."""
+    """Return the player who has reached the target score; -1 if neither has."""
     if public.scores[0] >= public.rules.target_score:
         return 0
     return 1 if public.scores[1] >= public.rules.target_score else -1
@@ -418,7 +429,7 @@ def game_winner(public) -> int:
 
 @kernel
 def final_score(public, player: int) -> int:
-    """The player's total at the end of a game, boxes and bonuses included (rule 9)."""
+    """Return the player's total at the end of a game, boxes and bonuses included (rule 9)."""
     rules = public.rules
     total = np.int64(public.scores[player])
     if not rules.immediate_boxes:

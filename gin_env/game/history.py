@@ -1,6 +1,6 @@
-"""The public actions of the current hand: who acted, which card everybody saw, and the hand that was dealt.
+"""The public actions of the current hand: the player who acted, the card both saw, and the initial hand.
 
-`gin_env.game.state.PUBLIC` keeps the actions of the current hand in order; the rest follows from them::
+`gin_env.game.state.PUBLIC` stores the actions of the current hand in order; everything else follows::
 
     upcard, mover = public.first_upcard, first_mover(public)
     for index in range(public.history_length):
@@ -29,21 +29,21 @@ def first_mover(public) -> int:
 
 @kernel
 def next_mover(action: int, mover: int) -> int:
-    """Return the player who acts after `mover` took this action: after a draw the same player discards."""
+    """Return the player who acts after this action of `mover`; after a draw the same player discards."""
     return 1 - mover if is_discard(action) or action == PASS else mover
 
 
 @kernel
 def upcard_after(action: int, upcard: int) -> int:
-    """Return the card last laid on the discard pile, after this action; drawing it does not change that."""
+    """Return the last card placed on the discard pile after this action, even if it has been drawn since."""
     return action % NUM_CARDS if is_discard(action) else upcard
 
 
 @kernel
 def first_hand(public, private, player: int) -> int:
-    """Return the mask of the cards that the player was dealt, from a view in the middle of the hand.
+    """Return the mask of the cards that the player was dealt, from a view at any point of the hand.
 
-    `private` is the player's own part. Their draws and discards are undone, the last one first.
+    `private` is the player's own part. Their draws and discards are undone in reverse order.
     """
     upcards = np.empty(len(public.history), np.int8)
     movers = np.empty(len(public.history), np.int8)

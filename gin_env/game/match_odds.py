@@ -1,9 +1,9 @@
-"""The chance to win a game of several hands, by score.
+"""The probability of winning a game of several hands, by score.
 
-A game to 100 points is a random walk of two scores. If both players are equally likely to win the next hand,
-whatever the score, then how often a hand pays which points says how likely each score is to win. A learner
-that is paid the change of that chance plays the game, not the hand: at 95 to 40 five points are as good as
-thirty.
+A game to 100 points is a random walk of two scores. Assume that both players are equally likely to win
+the next hand, whatever the score. The distribution of the points per hand then determines the probability
+of winning from each score. A learner rewarded with the change of that probability learns to win the game
+rather than the hand: at 95 to 40, five points are worth as much as thirty.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -16,17 +16,22 @@ from gin_env.support.compilation import kernel
 
 
 def chances_to_win(hands: np.ndarray, target_score: int) -> np.ndarray:
-    """How likely each score is to win, between two players of equal strength.
+    """Return the probability of winning from each score, between two players of equal strength.
 
     Parameters
     ----------
     hands : (k,), number of hands that paid 0, 1, 2, ... points to either player; void hands pay 0.
     target_score : points that win the game.
 
-    Returns float64 (target_score + 1, target_score + 1): at [own score, opponent's score], where
-    `target_score` stands for that or more.
+    Returns
+    -------
+    float64 (target_score + 1, target_score + 1), indexed by [own score, opponent's score]. The index
+    `target_score` means that score or more.
 
-    Raises ValueError if no hand paid anything.
+    Raises
+    ------
+    ValueError
+        If no hand paid any points.
     """
     hands = np.asarray(hands, np.float64)
     if hands.ndim != 1 or (hands < 0).any() or not hands[1:].sum() > 0:
@@ -36,7 +41,7 @@ def chances_to_win(hands: np.ndarray, target_score: int) -> np.ndarray:
 
 @kernel
 def _chances_to_win(paid: np.ndarray, target: int) -> np.ndarray:
-    """`chances_to_win`, where paid[k] is the share of the hands that pay k + 1 points."""
+    """Compute `chances_to_win`, where paid[k] is the share of the hands that pay k + 1 points."""
     chances = np.zeros((target + 1, target + 1))
     chances[target, :target] = 1
     for own in range(target - 1, -1, -1):  # from the last scores backwards

@@ -265,7 +265,7 @@ def defender_deadwood(knocker_runs: int, knocker_sets: int, defender: int) -> in
 
 @kernel
 def completes_meld(hand: int, card: int) -> bool:
-    """Return whether some meld of hand + card contains the card, as the third of its rank or in a run."""
+    """Return whether some meld of hand + card, a set or a run, contains the card."""
     bit = card_bit(card)
     if count_cards(_rank_cards(hand, card % NUM_RANKS) & ~bit) >= 2:
         return True
@@ -276,7 +276,7 @@ def completes_meld(hand: int, card: int) -> bool:
 
 
 MAX_CARDS = 20
-"""Largest hand that is evaluated: the number of ways to lay sets grows sixfold with each rank held in full."""
+"""Largest hand that is evaluated: the number of ways to lay sets grows sixfold with each complete rank."""
 
 
 def deadwood(mask: int) -> int:

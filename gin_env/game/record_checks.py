@@ -1,7 +1,7 @@
-"""Whether records that come from outside can be positions of a hand: compiled code trusts what it is given.
+"""Validation of position records from outside the package, before they reach compiled code.
 
-Everything is checked that kernels rely on when they look something up. For whole states, in words:
-`state.status`.
+The checks cover every value that kernels use as an index, since compiled code does not check its
+arguments. `state.status` checks a whole state and describes its errors in words.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -20,10 +20,9 @@ from gin_env.support.compilation import kernel
 
 @kernel
 def is_position(public, hand: int, player: int) -> bool:
-    """Whether these can be the public part and the hand of `player` in some hand of Gin Rummy.
+    """Return whether a public part and the cards of `player` are a valid position of some hand.
 
-    Everything is checked that kernels rely on when they look something up: for records that come from
-    outside.
+    Every value that kernels use as an index is checked, so that records from outside are safe to use.
     """
     rules = public.rules
     if not (0 < rules.ranks <= NUM_RANKS and 0 < rules.suits <= NUM_SUITS and rules.target_score > 0):
@@ -62,7 +61,10 @@ def is_position(public, hand: int, player: int) -> bool:
 
 @kernel
 def is_history(public, private, player: int) -> bool:
-    """Whether the history of a position (`is_position`) can have led to it, own draws included."""
+    """Return whether the history of a valid position (`is_position`) can have led to it.
+
+    The player's own draws are checked too.
+    """
     if public.history_length > len(public.history) or private.num_stock_draws > len(private.stock_draws):
         return False
     if not 0 <= public.first_upcard < NUM_CARDS:

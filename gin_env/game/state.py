@@ -1,8 +1,8 @@
-"""The state of N games: one numpy record array, shaped so that it cannot leak.
+"""The state of N games: one numpy record array that separates public, private and hidden information.
 
-``STATE`` has a *public* part (what both players see), a *private* part for each player (their hand and what
-they drew from the stock) and a *hidden* part (the deck and the random streams). A player's view is the
-public part and their own private part; nothing else is ever handed to a bot or an observation.
+``STATE`` has a *public* part (what both players see), a *private* part for each player (their hand and their
+draws from the stock) and a *hidden* part (the deck and the random streams). A player's view is the public
+part and their own private part; bots and observations receive nothing else.
 Bits of a mask are card ids (`gin_env.game.cards`). A game takes `STATE.itemsize` bytes (about 700).
 """
 
@@ -18,7 +18,7 @@ from gin_env.game.rules import MAX_TURNS, RULES, Rules
 NUM_PLAYERS = 2
 NO_CARD = -1
 
-# Phases: what the player to move has to decide.
+# Phases: the decision that the player to move faces.
 OFFER = 0  # take the first upcard or pass
 STOCK_ONLY = 1  # both passed: the non-dealer must draw from the stock
 DRAW = 2  # draw from the stock or take the upcard
@@ -32,37 +32,37 @@ KNOCK_WON = 1
 GIN = 2
 UNDERCUT = 3
 VOID = 4
-BIG_GIN = 5  # gin with eleven melded cards, where the rules know it
+BIG_GIN = 5  # gin with eleven melded cards, if the rules include it
 OUTCOME_NAMES = ("undecided", "knock", "gin", "undercut", "void", "big gin")
 
 PUBLIC = np.dtype(
     [
         ("rules", RULES),
-        ("knock_limit", np.int8),  # most deadwood for a knock in this hand; set at the deal
+        ("knock_limit", np.int8),  # maximum deadwood for a knock in this hand; set at the deal
         ("points_double", np.bool_),  # all points of this hand count double; set at the deal
         ("phase", np.uint8),
         ("to_move", np.int8),  # player 0 or 1; at the end of a hand, the player who moved last
         ("dealer", np.int8),
         ("first_upcard", np.int8),  # turned up at the deal
-        ("upcard", np.int8),  # top of the discard pile; NO_CARD once it is taken, until the next discard
+        ("upcard", np.int8),  # top of the discard pile; NO_CARD from when it is taken until the next discard
         ("taken", np.int8),  # the card just taken from the pile, which must not be discarded, else NO_CARD
         ("stock_left", np.uint8),
         ("turn", np.uint8),  # turns completed in this hand, by both players together
-        ("hand_number", np.uint16),  # hands begun before this one in this game, void ones included
+        ("hand_number", np.uint16),  # hands of this game before this one, void hands included
         ("scores", np.int16, (2,)),
         ("boxes", np.uint16, (2,)),  # hands won in this game
         ("pile", np.uint64),  # the discard pile, its top included
-        ("discarded", np.uint64, (2,)),  # cards in the pile, by who discarded them (neither: the first)
-        ("declined", np.uint64, (2,)),  # cards in the pile that this player could have taken and did not
+        ("discarded", np.uint64, (2,)),  # cards in the pile, by discarder (neither player: the first upcard)
+        ("declined", np.uint64, (2,)),  # cards in the pile that this player could have taken but did not
         ("shown", np.uint64, (2,)),  # cards that this player took from the pile and still holds
-        ("discard_turn", np.uint8, (52,)),  # for cards in the pile: value of `turn` when they came there
+        ("discard_turn", np.uint8, (52,)),  # for cards in the pile: value of `turn` when they were added
         ("history_length", np.uint16),
         ("history", np.uint8, (2 * MAX_TURNS + 4,)),  # action ids in order; `gin_env.game.history` reads them
-        # How the hand ended (`outcome` is UNDECIDED until then):
+        # The result of the hand (`outcome` is UNDECIDED until it ends):
         ("outcome", np.uint8),
         ("winner", np.int8),  # -1: no winner
         ("knocker", np.int8),  # -1: nobody knocked
-        ("points", np.int16),  # by which the winner's score grew
+        ("points", np.int16),  # added to the winner's score
         ("deadwood", np.int16, (2,)),  # after melding and laying off; only set once someone has knocked
     ],
     align=True,
@@ -78,8 +78,8 @@ PRIVATE = np.dtype(
 HIDDEN = np.dtype(
     [
         ("deck", np.int8, (52,)),  # as dealt: hands alternately from player 0 on, upcard, stock in order
-        ("deal_key", np.uint64),  # of dealer and decks in this episode, see `gin_env.game.streams`
-        ("decision_keys", np.uint64, (NUM_PLAYERS,)),  # with which each player breaks ties
+        ("deal_key", np.uint64),  # for the dealer and decks of this episode, see `gin_env.game.streams`
+        ("decision_keys", np.uint64, (NUM_PLAYERS,)),  # for each player's tie-breaks
         ("twin", np.bool_),  # the decks of this episode have their suits permuted
         ("decisions", np.uint32),  # actions taken in this episode
     ],
@@ -89,17 +89,17 @@ STATE = np.dtype([("public", PUBLIC), ("private", PRIVATE, (NUM_PLAYERS,)), ("hi
 
 
 def status(record: np.void) -> list[str]:
-    """Every broken invariant of one `STATE` record, in words; an empty list if the state is sound.
+    """Return a description of every broken invariant of one `STATE` record; an empty list if it is valid.
 
-    For code that writes states by hand (a search, a test, a port to other hardware). Raises TypeError for
-    anything but a record of `STATE`.
+    Use it to check code that writes states directly, such as a search, a test or a port to other hardware.
+    Raises TypeError for anything but a record of `STATE`.
     """
     if not isinstance(record, np.void) or record.dtype != STATE:
         raise TypeError(f"status() takes one record of gin_env.game.state.STATE, not {type(record).__name__}")
     public = record["public"]
     broken = _broken_numbers(public)
     if broken:
-        return broken  # the other checks need sound numbers
+        return broken  # the other checks need numbers in range
     rules, phase, mover = Rules.from_record(public["rules"]), int(public["phase"]), int(public["to_move"])
     hands = [int(private["hand"]) for private in record["private"]]
     pile, upcard, taken = int(public["pile"]), int(public["upcard"]), int(public["taken"])
@@ -154,7 +154,7 @@ def status(record: np.void) -> list[str]:
 
 
 def _broken_numbers(public: np.void) -> list[str]:
-    """Numbers of the public part that are out of range."""
+    """Return a description of each number of the public part that is out of range."""
     try:
         rules = Rules.from_record(public["rules"])
     except (ValueError, TypeError) as error:
