@@ -1,4 +1,4 @@
-"""The abstractions by number, so that one set of kernels trains and plays all of them."""
+"""Numbers of the abstractions, so that the same kernels train and play all of them."""
 
 # mypy: disable-error-code="no-untyped-def,return-value"
 
@@ -18,32 +18,32 @@ DEALT = 2
 KINDS = {"paper": PAPER, "plus": PLUS, "dealt": DEALT}
 """``"paper"``: `paper_sets`; ``"plus"``: `plus_sets`; ``"dealt"``: `dealt_sets`."""
 DEFAULT_CANDIDATES = {"paper": "least", "plus": "near", "dealt": "least"}
-"""For each abstraction, the cards that its discards are chosen between (`CANDIDATES`)."""
+"""The default set of candidate discards for each abstraction, one of `CANDIDATES`."""
 _MODULES = (paper_sets, plus_sets, dealt_sets)
 
-# The cards that a discard is chosen between.
+# The cards from which a discard is chosen.
 LEAST_DEADWOOD, NEAR_LEAST, UNMELDED, ALL_CARDS = 0, 1, 2, 3
 NEAR = 4
-"""Points of deadwood that a discard may give away with `NEAR_LEAST`."""
+"""Maximum extra deadwood, in points, of the candidates with `NEAR_LEAST`."""
 CANDIDATES = {"least": LEAST_DEADWOOD, "near": NEAR_LEAST, "unmelded": UNMELDED, "all": ALL_CARDS}
-"""``"least"``: cards whose discard leaves the least deadwood; ``"near"``: also unmelded ones that leave at
+"""``"least"``: cards whose discard leaves the least deadwood; ``"near"``: also unmelded cards that leave at
 most `NEAR` points more; ``"unmelded"``: cards outside the best melds; ``"all"``: all allowed discards."""
 
 
 def number_of_sets(kind: int) -> int:
-    """How many information sets an abstraction has."""
+    """Return the number of information sets of an abstraction."""
     return _MODULES[kind].NUM_SETS
 
 
 def decision_slices(kind: int) -> tuple[slice, slice, slice]:
-    """The slices of the sets of discards, draws and knocks."""
+    """Return the slices of the information sets for discards, draws and knocks."""
     first_draw, first_knock = _MODULES[kind].FIRST_DRAW_SET, _MODULES[kind].FIRST_KNOCK_SET
     return slice(0, first_draw), slice(first_draw, first_knock), slice(first_knock, number_of_sets(kind))
 
 
 @kernel
 def discard_set_of(kind: int, public, private, player: int, card: int) -> int:
-    """Number of the information set of discarding this card."""
+    """Return the number of the information set for discarding this card."""
     if kind == PLUS:
         return plus_sets.discard_set(public, private, player, card)
     if kind == DEALT:
@@ -53,7 +53,7 @@ def discard_set_of(kind: int, public, private, player: int, card: int) -> int:
 
 @kernel
 def draw_set_of(kind: int, public, private, player: int) -> int:
-    """Number of the information set of taking the upcard."""
+    """Return the number of the information set for taking the upcard."""
     if kind == PLUS:
         return plus_sets.draw_set(public, private, player)
     if kind == DEALT:
@@ -63,7 +63,7 @@ def draw_set_of(kind: int, public, private, player: int) -> int:
 
 @kernel
 def knock_set_of(kind: int, public, private, player: int, rest: int) -> int:
-    """Number of the information set of knocking with these cards left."""
+    """Return the number of the information set for knocking with the cards in the mask `rest`."""
     if kind == PLUS:
         return plus_sets.knock_set(public, private, player, rest)
     if kind == DEALT:
@@ -73,7 +73,7 @@ def knock_set_of(kind: int, public, private, player: int, rest: int) -> int:
 
 @kernel
 def discard_candidates(public, private, which: int) -> int:
-    """Mask of the cards that the discard is chosen between; never empty. `which`: see `CANDIDATES`."""
+    """Return a mask of the candidate discards, never empty. `which` is a value of `CANDIDATES`."""
     hand = np.int64(private.hand)
     allowed = discards_allowed(public, private)
     if which == ALL_CARDS:

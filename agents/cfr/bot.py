@@ -1,21 +1,21 @@
-"""``cfr`` and ``cfr-plus``: strategies trained by Monte Carlo CFR+ for draw, discard and knock, nothing else.
+"""``cfr`` and ``cfr-plus``: bots that draw, discard and knock by a strategy trained with Monte Carlo CFR+.
 
 Source: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021), paper 000. ``cfr`` is the
-ablation that the paper calls for: its abstraction without the ranking by fitness. What a player looks at:
-`paper_sets` (the paper's), `plus_sets` (ours); how a table becomes a decision: `strategy`; training:
+ablation that the paper calls for: its abstraction without the ranking by fitness. The information sets are in
+`paper_sets` (the paper's) and `plus_sets` (ours), the decision rule is in `strategy`, and training is in
 `gin_env.training.cfr`. The paper trained for a week at 12 hours a day; ``gin-rummy train cfr`` takes about
 four minutes on one core.
 
 Readings:
 
-- Discards are chosen between the cards that leave the least deadwood, from which the paper's ranking starts
-  too: its information set does not show whether a card is melded, and the more cards the table is asked
-  about, the worse it plays.
-- The lookup table answers "whether they should discard that card": the likeliest alternative is taken
-  (``purified``). The mixed strategy is weaker: probes are noisy, so the average keeps some weight on bad
-  cards.
+- Discards are chosen from the cards that leave the least deadwood. The paper's ranking starts from these
+  cards too. The paper's information set does not show whether a card is melded, so the table plays worse the
+  more cards it chooses from.
+- The lookup table answers "whether they should discard that card". The bot takes the most probable
+  alternative (``purified``). The mixed strategy is weaker: probes are noisy, so the average strategy keeps
+  some weight on bad cards.
 
-Measured: docs/results/paper-000.md, "The CFR table".
+Results: docs/results/paper-000.md, "The CFR table".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -36,24 +36,25 @@ from gin_env.support.compilation import kernel
 
 
 class CfrBot:
-    """Follows a trained table in everything.
+    """Decide draws, discards and knocks by a trained table.
 
     Parameters
     ----------
-    table : the packaged table (None), a file, or a `StrategyTable`.
-    candidates : the cards that discards are chosen between, see `abstractions.CANDIDATES`; by default those
-        of the training.
-    purified : takes the likeliest alternative instead of one by chance.
-    stages : how positions between the stages are mapped, one of `stages.MAPPINGS`.
+    table : a file or a `StrategyTable`; None is the packaged table.
+    candidates : the cards from which discards are chosen, one of `abstractions.CANDIDATES`; by default the
+        cards used in training.
+    purified : whether to take the most probable alternative instead of sampling one.
+    stages : how to map positions between the stages, one of `stages.MAPPINGS`.
 
     Attributes
     ----------
-    counts : int64 (3, 2): discards, draws and knocks decided by the table, and without one so far.
+    counts : int64 (3, 2). Rows are discards, draws and knocks; columns count the decisions so far that the
+        table has an entry for, and those that it does not.
     """
 
     name = "cfr"
     abstractions: tuple[str, ...] = ("paper", "dealt")
-    """The abstractions that its table may have; the packaged table has the first."""
+    """The abstractions that the table may have; the packaged table has the first."""
 
     def __init__(
         self,
@@ -76,7 +77,7 @@ class CfrBot:
 
     @property
     def hit_rate(self) -> float:
-        """Share of the decisions so far whose information set training had visited (nan before the first)."""
+        """Share of decisions so far in information sets visited in training; nan before the first."""
         return float(self.counts[:, 0].sum() / self.counts.sum()) if self.counts.any() else float("nan")
 
     def act(self, view: PlayerView) -> np.ndarray:
@@ -112,7 +113,7 @@ def _act(views, strategy, kind, which, purified, counts, actions):
 
 
 class CfrPlusBot(CfrBot):
-    """Follows a table trained on the abstraction of `plus_sets`; parameters as for `CfrBot`."""
+    """Decide by a table trained on the abstraction of `plus_sets`; parameters as for `CfrBot`."""
 
     name = "cfr-plus"
     abstractions = ("plus",)

@@ -1,8 +1,9 @@
-"""The paper's abstraction by the number of cards dealt instead of the three stages.
+"""The paper's abstraction with the number of cards dealt in place of the three stages.
 
-It has ten times as many sets for discards and draws as `paper_sets`, and the same sets for knocks. A table of
-it is made from one of stages by `stages.interpolate`, which answers paper 000's question about "cases that
-fall between known abstraction points", or trained, which shows what the stages give away.
+It has ten times as many information sets for discards and draws as `paper_sets`, and the same sets for
+knocks. `stages.interpolate` makes a table of this abstraction from one with stages, which addresses paper
+000's question about "cases that fall between known abstraction points". A table can also be trained on it
+directly, which shows how much strength the stages cost.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -28,17 +29,17 @@ NUM_SETS = FIRST_KNOCK_SET + KNOCK_SETS
 
 @kernel
 def discard_set(public, hand: int, card: int) -> int:
-    """Number of the information set in which the player decides whether to discard the card."""
+    """Return the number of the information set for discarding this card or keeping it."""
     return discard_number(hand, card, dealt_step(public), DEALT_COUNTS)
 
 
 @kernel
 def draw_set(public, hand: int) -> int:
-    """Number of the information set in which the player decides whether to take the upcard."""
+    """Return the number of the information set for taking the upcard or not."""
     return FIRST_DRAW_SET + draw_number(public, hand, dealt_step(public), DEALT_COUNTS)
 
 
 @kernel
 def knock_set(public, deadwood: int) -> int:
-    """Number of the information set of knocking or not with this deadwood left."""
+    """Return the number of the information set for knocking or not with this deadwood left."""
     return FIRST_KNOCK_SET + knock_number(public, deadwood)

@@ -1,21 +1,22 @@
-"""The information sets of the CFR strategies: what a player looks at to draw, discard and knock.
+"""The information sets of the CFR strategies in paper 000, for draws, discards and knocks.
 
-Source: paper 000, "Ranking the Fitness of a Card in a Game State". The paper gives one abstraction, the
-discard's: for each card a decision to discard or to keep it, from the card, the stage of the game (20 to 30
-cards dealt, 31 to 40, 41 to 50) and the current deadwood. Its draw and knock strategies are "pre-trained
-Monte Carlo CFR strategies" without a description; about a knock it only says that an information set "may
-include factors such as the number of deadwood in a hand or the number of turns taken". Readings:
+Source: paper 000, "Ranking the Fitness of a Card in a Game State". The paper describes only the abstraction
+for discards: for each card a decision to discard or to keep it, based on the card, the stage of the game (20
+to 30 cards dealt, 31 to 40, 41 to 50) and the current deadwood. Its draw and knock strategies are
+"pre-trained Monte Carlo CFR strategies" without a description. For knocks it only says that an information
+set "may include factors such as the number of deadwood in a hand or the number of turns taken". Readings:
 
-- *Cards dealt* are those that have left the stock: 21 after the deal (the upcard counts), 50 when a hand
+- *Cards dealt* are the cards that have left the stock: 21 after the deal (the upcard counts), 50 when a hand
   becomes void.
-- *Current deadwood* is the least deadwood of the hand as it is: eleven cards before a discard, ten before a
-  draw.
-- Draw (take the upcard or not): stage, the opening offer being a stage of its own; whether the best
+- *Current deadwood* is the least deadwood of the player's current cards: eleven before a discard, ten before
+  a draw.
+- Draw (take the upcard or not): stage, with the opening offer as a separate stage; whether the best
   arrangement with the upcard melds it; the deadwood that taking it saves after the best discard (negative, 0,
   ..., 20 or more); current deadwood in steps of five.
-- Knock (or go on): deadwood after the discard (0 to 10) and cards dealt, which stand for the turn.
+- Knock (or continue): deadwood after the discard (0 to 10) and cards dealt, as a measure of the turn.
 
-All three are in one array, discards first; an entry is the probability of acting (discard, take, knock).
+All three kinds are in one array: discards, draws, knocks. An entry is the probability of discarding, taking
+or knocking.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -33,7 +34,7 @@ from gin_env.support.compilation import kernel
 
 STAGES = 3
 MAX_DEADWOOD = 100
-"""Any deadwood above this counts as this."""
+"""Higher deadwood counts as this much."""
 MAX_SAVED = 20
 DEADWOOD_STEP = 5
 FIRST_DEALT = 20
@@ -53,33 +54,33 @@ NUM_SETS = DISCARD_SETS + DRAW_SETS + KNOCK_SETS
 
 @kernel
 def cards_dealt(public) -> int:
-    """Cards that have left the stock: 21 after the deal of the full game."""
+    """Return the number of cards that have left the stock: 21 after the deal in standard rules."""
     return cards_in_deck(public.rules) - np.int64(public.stock_left)
 
 
 @kernel
 def dealt_step(public) -> int:
-    """Cards dealt as a step: 0 to `DEALT_COUNTS` - 1."""
+    """Return the number of cards dealt as a step, 0 to `DEALT_COUNTS` - 1."""
     return min(max(cards_dealt(public) - FIRST_DEALT, 0), DEALT_COUNTS - 1)
 
 
 @kernel
 def stage_of(public) -> int:
-    """0 early (up to 30 cards dealt), 1 middle (up to 40), 2 late."""
+    """Return the stage: 0 early (up to 30 cards dealt), 1 middle (up to 40), 2 late."""
     dealt = cards_dealt(public)
     return 0 if dealt <= 30 else (1 if dealt <= 40 else 2)
 
 
 @kernel
 def discard_number(hand: int, card: int, stage: int, stages: int) -> int:
-    """Place of card, stage (one of `stages`) and the hand's deadwood among the discard sets."""
+    """Return the index of card, stage (one of `stages`) and the hand's deadwood among the discard sets."""
     deadwood = min(min_deadwood(hand), MAX_DEADWOOD)
     return (card * stages + stage) * (MAX_DEADWOOD + 1) + deadwood
 
 
 @kernel
 def draw_number(public, hand: int, stage: int, stages: int) -> int:
-    """Place of a draw in this stage (one of `stages`) among the draw sets."""
+    """Return the index of a draw in this stage (one of `stages`) among the draw sets."""
     if public.phase == OFFER:
         stage = stages
     bit = card_bit(public.upcard)
@@ -89,28 +90,28 @@ def draw_number(public, hand: int, stage: int, stages: int) -> int:
     melds = 0 if unmelded_cards(hand | bit) & bit else 1
     steps = MAX_DEADWOOD // DEADWOOD_STEP + 1
     number = ((stage * 2 + melds) * (MAX_SAVED + 2) + saved) * steps
-    return number + deadwood // DEADWOOD_STEP  # ten cards have at most 98
+    return number + deadwood // DEADWOOD_STEP  # ten cards have at most 98 points
 
 
 @kernel
 def knock_number(public, deadwood: int) -> int:
-    """Place of deadwood and cards dealt among the knock sets."""
+    """Return the index of the deadwood and the cards dealt among the knock sets."""
     return min(deadwood, KNOCK_DEADWOODS - 1) * DEALT_COUNTS + dealt_step(public)
 
 
 @kernel
 def discard_set(public, hand: int, card: int) -> int:
-    """Number of the information set in which the player decides whether to discard the card."""
+    """Return the number of the information set for discarding this card or keeping it."""
     return discard_number(hand, card, stage_of(public), STAGES)
 
 
 @kernel
 def draw_set(public, hand: int) -> int:
-    """Number of the information set in which the player decides whether to take the upcard."""
+    """Return the number of the information set for taking the upcard or not."""
     return FIRST_DRAW_SET + draw_number(public, hand, stage_of(public), STAGES)
 
 
 @kernel
 def knock_set(public, deadwood: int) -> int:
-    """Number of the information set of knocking or not with this deadwood left."""
+    """Return the number of the information set for knocking or not with this deadwood left."""
     return FIRST_KNOCK_SET + knock_number(public, deadwood)

@@ -1,18 +1,18 @@
-"""The abstraction of ``cfr-plus``: what a card is worth in this hand, rather than which card it is.
+"""The abstraction of ``cfr-plus``, which describes a card by its uses in the hand instead of its name.
 
-Ours; it answers what paper 000 leaves as future work ("if there are more heuristical approaches that, when
-combined with CFR ..., could perform better"). Suits are alike and neighbouring numbers nearly so; instead of
-the card's name its uses count. The discard is chosen among the unmelded cards that leave at most 4 points
-more than the least (``candidates="near"``).
+It is ours, and addresses the future work that paper 000 names ("if there are more heuristical approaches
+that, when combined with CFR ..., could perform better"). Suits are interchangeable and neighbouring ranks are
+similar, so a card is described by its uses. The discard is chosen from the cards that leave the least
+deadwood and the unmelded cards that leave at most 4 points more (``candidates="near"``).
 
-- Discard: how much more than the least deadwood it leaves (0, 1 to 2, 3 to 4); *outs*, the unseen cards that
-  would meld it (0 to 4 and more); *danger*, what the opponent can do with it (`danger_of`); its points (1 to
-  3, 4 to 6, 7 to 9, 10); the own turn (1 to 2, 3 to 4, 5 to 7, later); the least deadwood (to 10, 20, 35,
-  more).
-- Draw: turn, the opening offer apart; whether the upcard is melded; the deadwood it saves; its outs (to 1, 2,
-  more); the deadwood after taking it (0, to 5, 10, 20, 35, more).
-- Knock: deadwood; own turn (1 to 10 and more); how many cards from the pile the opponent holds (0 to 3 and
-  more); unseen cards that give gin (0, 1 to 2, more).
+- Discard: the deadwood that it leaves above the least possible (0, 1 to 2, 3 to 4); *outs*, the number of
+  unseen cards that would meld it (0, 1, 2, 3, 4 or more); *danger*, its use to the opponent (`danger_of`);
+  its points (1 to 3, 4 to 6, 7 to 9, 10); the player's turn (1 to 2, 3 to 4, 5 to 7, later); the least
+  deadwood (up to 10, 20, 35, more).
+- Draw: turn, with the opening offer separate; whether the upcard is melded; the deadwood it saves; its outs
+  (up to 1, 2, more); the deadwood after taking it (0, up to 5, 10, 20, 35, more).
+- Knock: deadwood; the player's turn (1 to 9, 10 or more); the number of cards from the pile that the opponent
+  holds (0, 1, 2, 3 or more); the number of unseen cards that give gin (0, 1 to 2, more).
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -44,14 +44,14 @@ NUM_SETS = DISCARD_SETS + DRAW_SETS + KNOCK_SETS
 
 @kernel
 def turn_of(public) -> int:
-    """The own turn as a step: 0 to `TURNS` - 1."""
+    """Return the player's turn as a step, 0 to `TURNS` - 1."""
     turn = own_turn(public)
     return 0 if turn <= 2 else (1 if turn <= 4 else (2 if turn <= 7 else 3))
 
 
 @kernel
 def outs_of(card: int, others: int, unseen: int) -> int:
-    """How many of the unseen cards would make a meld of this card and some of the others."""
+    """Return the number of unseen cards that would meld this card with some of the others."""
     outs = 0
     remaining = MELD_MATES[card] & unseen
     while remaining:
@@ -64,11 +64,13 @@ def outs_of(card: int, others: int, unseen: int) -> int:
 
 @kernel
 def danger_of(card: int, shown: int, unseen: int, discarded: int) -> int:
-    """How useful a card is to the opponent, by the cards they took from the pile and those they discarded.
+    """Return how useful a card is to the opponent, judged by the cards they took and discarded.
 
-    0 useless: every meld with it needs a card that is gone; 1 little: they discarded a card that goes with it
-    and took none; 2 unknown; 3 they hold a card from the pile that goes with it; 4 they hold cards that meld
-    it for sure.
+    - 0: useless, since every meld with the card needs another that the opponent cannot have;
+    - 1: of little use, since the opponent discarded a card that could be in a meld with it, and took none;
+    - 2: unknown;
+    - 3: the opponent holds a card from the pile that could be in a meld with it;
+    - 4: the opponent holds cards from the pile that make a meld with it.
     """
     if completes_meld(shown, card):
         return 4
@@ -81,7 +83,7 @@ def danger_of(card: int, shown: int, unseen: int, discarded: int) -> int:
 
 @kernel
 def discard_set(public, private, player: int, card: int) -> int:
-    """Number of the information set in which the player decides whether to discard the card."""
+    """Return the number of the information set for discarding this card or keeping it."""
     hand = np.int64(private.hand)
     shown = np.int64(public.shown[1 - player])
     unseen = cards_unseen(public, private, player)
@@ -98,7 +100,7 @@ def discard_set(public, private, player: int, card: int) -> int:
 
 @kernel
 def draw_set(public, private, player: int) -> int:
-    """Number of the information set in which the player decides whether to take the upcard."""
+    """Return the number of the information set for taking the upcard or not."""
     hand = np.int64(private.hand)
     unseen = cards_unseen(public, private, player)
     upcard = np.int64(public.upcard)
@@ -116,10 +118,10 @@ def draw_set(public, private, player: int) -> int:
 
 @kernel
 def gin_outs(rest: int, unseen: int) -> int:
-    """How many of the unseen cards, drawn to these ten, would allow gin by melding an unmelded card.
+    """Return the number of unseen cards that would allow gin, if drawn, by melding an unmelded card.
 
-    A card that extends another meld, so that a single unmelded card may go, is not counted: the packaged
-    table was trained without it.
+    `rest` is a mask of ten cards. A card that extends another meld, so that the last unmelded card can be
+    discarded, does not count: the packaged table was trained without it.
     """
     loose = unmelded_cards(rest)
     useful = np.int64(0)
@@ -139,7 +141,7 @@ def gin_outs(rest: int, unseen: int) -> int:
 
 @kernel
 def knock_set(public, private, player: int, rest: int) -> int:
-    """Number of the information set of knocking or not with these cards left."""
+    """Return the number of the information set for knocking or not with the cards in the mask `rest`."""
     turn = min(np.int64(own_turn(public)), np.int64(10)) - 1
     taken = min(count_cards(np.int64(public.shown[1 - player])), 3)
     outs = gin_outs(rest, available_cards(public, private))

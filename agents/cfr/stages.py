@@ -1,18 +1,18 @@
-"""A mapping for positions between the early, middle and late stages: paper 000's open question.
+"""Mappings for positions between the early, middle and late stages, an open question of paper 000.
 
 The paper calls its three stages a weakness and points to Sandholm ("Abstraction for solving large
 incomplete-information games", AAAI 2015) for "a function that could be used to deal with cases that fall
-between known abstraction points". There an opponent's bet between two bets of the abstraction is mapped to
-each of them with a probability. Here the number of cards dealt lies between the middles of two stages; its
-strategy is the mean of theirs, weighted by
+between known abstraction points". Sandholm's function maps an opponent's bet between two bets of the
+abstraction to each of them with a probability. Here, a number of cards dealt x is between the middles A and B
+of two stages, and its strategy is the mean of the strategies of both stages. The weight of the lower stage is
 
-- ``"hard"``: 1 for the stage it belongs to (the paper's bot);
-- ``"linear"``: the distances, (B - x) / (B - A) for the lower stage A;
+- ``"hard"``: 1 if x belongs to it, otherwise 0 (the paper's bot);
+- ``"linear"``: (B - x) / (B - A);
 - ``"harmonic"``: the pseudo-harmonic mapping of Ganzfried and Sandholm ("Action translation in extensive-form
   games with large action spaces", IJCAI 2013), (B - x) (1 + A) / ((B - A) (1 + x)).
 
-Before the first and after the last middle there is nothing to mix. Where training has visited only some of
-the stages that have a weight, these decide. Nothing is trained again.
+Before the first middle and after the last one, a single stage has all the weight. If training visited only
+some of the weighted stages, only those count. No mapping needs further training.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ from gin_env.agents.cfr.table import StrategyTable
 
 MAPPINGS = ("hard", "linear", "harmonic")
 MIDDLES = (25.0, 35.5, 45.5)
-"""Cards dealt in the middle of each stage: 20 to 30, 31 to 40, 41 to 50."""
+"""Number of cards dealt in the middle of each stage: 20 to 30, 31 to 40, 41 to 50."""
 LAST_DEALT = (30, 40)
-"""The maximum number of cards dealt in the early and in the middle stage."""
+"""Maximum number of cards dealt in the early and in the middle stage."""
 
 
 def stage_weights(mapping: str) -> np.ndarray:
-    """float64 (DEALT_COUNTS, STAGES): the weight of each stage by the number of cards dealt (from 20 on)."""
+    """Return the weights of the stages for each number of cards dealt, from 20 on.
+
+    The result is float64 (DEALT_COUNTS, STAGES).
+    """
     if mapping not in MAPPINGS:
         raise ValueError(f"stages = {mapping!r}: choose from {', '.join(MAPPINGS)}")
     cards = np.arange(FIRST_DEALT, FIRST_DEALT + DEALT_COUNTS)
@@ -51,7 +54,7 @@ def stage_weights(mapping: str) -> np.ndarray:
 
 
 def interpolate(table: StrategyTable, mapping: str) -> StrategyTable:
-    """A table of the abstraction ``"dealt"`` from one of ``"paper"``, by one of `MAPPINGS`.
+    """Return a table of the abstraction ``"dealt"`` made from one of ``"paper"`` by one of `MAPPINGS`.
 
     Raises ValueError for a table of another abstraction and for an unknown mapping.
     """
@@ -69,14 +72,14 @@ def interpolate(table: StrategyTable, mapping: str) -> StrategyTable:
             _weighted(discards, weights).ravel(),
             _weighted(draws[:STAGES], weights).ravel(),
             draws[STAGES],  # the opening offer
-            table.strategy[first_knock:],  # which has the number of cards dealt already
+            table.strategy[first_knock:],  # knock sets already contain the number of cards dealt
         ]
     )
     return StrategyTable(mapped, table.metadata | {"abstraction": "dealt", "stages": mapping})
 
 
 def _weighted(strategy: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The stages (last axis but one) of a strategy, mixed: (..., STAGES, k) -> (..., DEALT_COUNTS, k)."""
+    """Return a strategy (..., STAGES, k) averaged over its stages by weight, (..., DEALT_COUNTS, k)."""
     visited = strategy >= 0
     mixed = weights @ np.where(visited, strategy, 0.0)
     total = weights @ visited

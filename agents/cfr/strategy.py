@@ -1,15 +1,16 @@
-"""Decisions by a table of probabilities: the same kernels serve training, its rollouts and play.
+"""Decisions by a table of probabilities, used in training, its rollouts and play.
 
-``strategy`` is float64 (number of information sets,): the probability of discarding, taking or knocking;
-negative in a set that the training has not visited. There the paper decides at random ("a discard would be
-chosen at random").
+``strategy`` is float64 (number of information sets,): the probability of discarding, taking or knocking. It
+is negative for information sets not visited in training; there the paper decides at random ("a discard would
+be chosen at random").
 
-Discards: the paper decides for each card whether to discard or to keep it, and leaves open how eleven such
-answers become one discard. Reading: cards are drawn from the candidates at random, with replacement, until
-one is to be discarded; so a card is discarded with a probability proportional to its own. Cards without a
-strategy are ignored if another has one; if none has, one of them is chosen at random.
+Discards: the paper decides for each card whether to discard or to keep it, and does not say how eleven such
+answers determine one discard. Reading: cards are sampled from the candidates with replacement until one is to
+be discarded, so each card is chosen with a probability proportional to its entry. Cards without an entry are
+ignored if another card has one; if no card has one, the choice is uniform.
 
-``counts`` is int64 (3, 2): decisions (discard, draw, knock) that the table has, and that it lacks.
+``counts`` is int64 (3, 2): the number of discards, draws and knocks (rows) with and without an entry in the
+table (columns).
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -33,7 +34,7 @@ DISCARDS, DRAWS, KNOCKS = 0, 1, 2
 
 @kernel
 def decide(probability: float, random: int, purified: bool) -> bool:
-    """Whether to act, by a probability (negative means 1/2); if purified, the more probable decision."""
+    """Return whether to act, by a probability (negative means 1/2); if purified, the likelier decision."""
     if probability < 0 or (purified and probability == 0.5):
         return unit(random) < 0.5
     return probability > 0.5 if purified else unit(random) < probability
@@ -41,7 +42,7 @@ def decide(probability: float, random: int, purified: bool) -> bool:
 
 @kernel
 def choose_discard(public, private, player, candidates: int, random, strategy, kind, purified, counts) -> int:
-    """Choose one of the candidates by the strategy."""
+    """Return one of the candidates, chosen by the strategy."""
     if not candidates & (candidates - 1):
         return lowest_card(candidates)
     known, best, highest, total = np.int64(0), np.int64(0), -1.0, 0.0
@@ -72,7 +73,7 @@ def choose_discard(public, private, player, candidates: int, random, strategy, k
 
 @kernel
 def choose_draw(public, private, player, random, strategy, kind, purified, counts) -> bool:
-    """Whether to take the upcard, by the strategy."""
+    """Return whether to take the upcard by the strategy."""
     probability = strategy[draw_set_of(kind, public, private, player)]
     counts[DRAWS, 1 if probability < 0 else 0] += 1
     return decide(probability, random, purified)
@@ -80,7 +81,7 @@ def choose_draw(public, private, player, random, strategy, kind, purified, count
 
 @kernel
 def choose_knock(public, private, player, rest: int, random, strategy, kind, purified, counts) -> bool:
-    """Whether to knock with these cards left, whose deadwood must be within the limit, by the strategy."""
+    """Return whether to knock by the strategy. The deadwood of `rest` must be within the knock limit."""
     probability = strategy[knock_set_of(kind, public, private, player, rest)]
     counts[KNOCKS, 1 if probability < 0 else 0] += 1
     return decide(probability, random, purified)
@@ -90,7 +91,7 @@ def choose_knock(public, private, player, rest: int, random, strategy, kind, pur
 def discard_or_knock_by_strategy(
     public, private, player, card, random, strategy, kind, purified, counts
 ) -> int:
-    """The action that discards this card, knocking by the strategy if the rules allow it."""
+    """Return the action that discards this card, and knocks by the strategy if the rules allow it."""
     rest = np.int64(private.hand) & ~card_bit(card)
     if min_deadwood(rest) > public.knock_limit:
         return card
@@ -100,7 +101,7 @@ def discard_or_knock_by_strategy(
 
 @kernel
 def strategy_action(public, private, player, random, strategy, kind, which, purified, counts) -> int:
-    """The decision of a player who follows the strategy in everything; `which`: see `discard_candidates`."""
+    """Return the action that the strategy decides on; `which` is as for `discard_candidates`."""
     if public.phase == STOCK_ONLY:
         return DRAW_STOCK
     if public.phase != DISCARD:

@@ -1,7 +1,7 @@
-"""Trained strategies as small files: probabilities in bytes, and where they come from.
+"""Trained strategies and their files.
 
-A file (`FORMAT`) holds ``strategy`` uint8 (number of information sets,): `UNVISITED`, or the probability of
-acting times 254.
+A file (`FORMAT`) holds ``strategy``, uint8 (number of information sets,): the probability of acting times
+254, or `UNVISITED`. Its metadata say how the strategy was trained.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ UNVISITED = 255
 _SCALE = 254
 FORMAT = ArrayFormat(
     kind="strategy table",
-    version=1,  # changes when information sets are numbered in another way
+    version=1,  # increase when the numbering of information sets changes
     arrays={"strategy": (np.uint8, ("information sets",))},
     described={"abstraction": str, "iterations": int},
     command="gin-rummy train cfr",
@@ -29,7 +29,7 @@ FORMAT = ArrayFormat(
 
 
 class StrategyTable:
-    """A strategy and where it comes from.
+    """A trained strategy and its provenance.
 
     Attributes
     ----------
@@ -50,11 +50,11 @@ class StrategyTable:
 
     @property
     def visited(self) -> np.ndarray:
-        """bool (number of information sets,): which ones training has visited."""
+        """The information sets visited in training, bool (number of information sets,)."""
         return self.strategy >= 0
 
     def shuffled(self, seed: int) -> StrategyTable:
-        """A copy in which the visited entries of each of the three decisions are permuted: a control."""
+        """Return a copy for a control, its visited entries permuted within discards, draws and knocks."""
         from gin_env.agents.cfr.abstractions import decision_slices
 
         rng = np.random.default_rng(seed)
@@ -71,7 +71,7 @@ class StrategyTable:
 
     @classmethod
     def load(cls, path: str | Path) -> StrategyTable:
-        """Read a table.
+        """Return the table in a file.
 
         Raises FileNotFoundError, or ArrayFileError for a truncated, altered or foreign file.
         """
@@ -87,17 +87,16 @@ class StrategyTable:
 
 @cache
 def packaged_table(abstraction: str) -> StrategyTable:
-    """The table for an abstraction that comes with the package, read once."""
+    """Return the packaged table of an abstraction, which is read only once."""
     with as_file(files("gin_env.agents.cfr") / "data" / f"cfr_{abstraction}.npz") as path:
         return StrategyTable.load(path)
 
 
 def find_table(table: str | Path | StrategyTable | None, abstractions: Sequence[str]) -> StrategyTable:
-    """Return the table of a bot's `table` parameter: itself, from a file, or the packaged one (None).
+    """Return the table that a bot's `table` parameter names.
 
-    The packaged table is of the first of `abstractions`.
-
-    Raises ValueError for a table of another abstraction than the bot's.
+    A `StrategyTable` is returned as it is, a path is read, and None is the packaged table of the first of
+    `abstractions`. Raises ValueError for a table whose abstraction is not one of `abstractions`.
     """
     if table is None:
         chosen = packaged_table(abstractions[0])
