@@ -1,10 +1,10 @@
-"""The bots: every one by name, or as an object with the `Agent` interface.
+"""The bots, created by name or passed as objects with the `Agent` interface.
 
 >>> from gin_env import agents
 >>> agents.names()
 >>> bot = agents.make("simple", knock_at=4)
 >>> bot = agents.make("simple:knock_at=4")  # the same; see `gin_env.support.specs`
->>> bot = agents.make("tonic-paper")  # the reading nearest to its paper, which never changes
+>>> bot = agents.make("tonic-paper")  # the reading closest to its paper, which never changes
 """
 
 from __future__ import annotations
@@ -26,31 +26,32 @@ from gin_env.support.tensor_files import TensorFileError, read_kind
 __all__ = ["Agent", "make", "names", "paper_names", "parameters", "quick_names", "resolve", "starts_program"]
 
 _PROGRAM = re.compile(rf"(?:^|[=+])\s*{PREFIX}")
-"""At the beginning of a name, or of a parameter's value at any depth."""
+"""Matches ``process:`` at the start of a name, or of a parameter's value at any depth."""
 
 
 def names(*, needs_torch: bool | None = None, slow: bool | None = None) -> list[str]:
-    """The names of all bots, or of those that (do not) need torch or (do not) take milliseconds to decide.
+    """Return the names of the bots, without the frozen readings of `paper_names`.
 
-    The frozen readings of `paper_names` are not among them.
+    `needs_torch` and `slow` select the bots that do (True) or do not (False) need torch, and that do or do
+    not take milliseconds per decision. None selects both.
     """
     return BOTS.names(needs_torch, slow)
 
 
 def quick_names() -> list[str]:
-    """The names of the bots that decide in microseconds, which play wherever no bot is named."""
+    """Return the names of the bots that decide in microseconds; they play by default if no bot is named."""
     return names(slow=False)
 
 
 def paper_names() -> list[str]:
-    """The names of the frozen readings, which never change: see `gin_env.agents.paper`."""
+    """Return the names of the frozen readings, which never change; see `gin_env.agents.paper`."""
     return list(PAPER_BOTS)
 
 
 def parameters(name: str) -> dict[str, Any] | None:
-    """A bot's parameters and their defaults; None if it takes any.
+    """Return a bot's parameters with their defaults, or None if it accepts any parameter.
 
-    Raises ValueError for an unknown name, ImportError for a bot that needs torch where there is none.
+    Raises ValueError for an unknown name, and ImportError if the bot needs torch and torch is not installed.
     """
     if name not in BOTS.declarations and name not in PAPER_BOTS:
         raise ValueError(f"unknown bot {name!r}; choose from {_choices()}")
@@ -58,25 +59,30 @@ def parameters(name: str) -> dict[str, Any] | None:
 
 
 def starts_program(name: str) -> bool:
-    """Whether a bot's name, or a bot named anywhere in its parameters, is a program (``process:COMMAND``)."""
+    """Return whether a name, or any bot named in its parameters, is a program (``process:COMMAND``)."""
     return _PROGRAM.search(name) is not None
 
 
 def make(name: str, *, programs: bool = False, **params: Any) -> Agent:
-    """A bot by name, or the trained policy or generation's network in a ``.safetensors`` file.
+    """Return a new bot, given its name or the ``.safetensors`` file of a policy or a generation's network.
 
-    A Stable-Baselines3 archive (``.zip``) is refused, since it may hold code: ``gin-rummy convert`` makes
-    such a file of it.
+    The name may include parameters, as in ``"simple:knock_at=4"`` (see `gin_env.support.specs`). Results
+    refer to a bot with parameters by the text that creates it again.
 
-    The name may hold parameters, as in ``"simple:knock_at=4"`` (see `gin_env.support.specs`). In results
-    a bot made with parameters is called by the text that makes it again.
+    ``process:COMMAND`` is an external program that plays; see `gin_env.agents.process`. It is started only
+    with ``programs=True``. Pass that for names written in your own code or by the user, never for a name read
+    from a file. Bots named in another bot's parameters must not be programs.
 
-    ``process:COMMAND`` is a program that plays, see `gin_env.agents.process`. It is started only with
-    ``programs=True``. Pass that for names that your own code or the user wrote, never for a name from a file.
-    The bots named in a bot's parameters are never programs.
+    Stable-Baselines3 archives (``.zip``) are refused because they may contain code. Convert them to
+    ``.safetensors`` with ``gin-rummy convert``.
 
-    Raises ValueError for an unknown name, a program without ``programs=True`` or parameters that cannot be
-    read, TypeError for a parameter that the bot does not have.
+    Raises
+    ------
+    ValueError
+        If the name is unknown, the parameters cannot be parsed, or the bot is a program and `programs` is
+        False.
+    TypeError
+        If the bot does not have one of the parameters.
     """
     if isinstance(name, str) and starts_program(name):
         check_switch("programs", programs)
@@ -93,9 +99,9 @@ def make(name: str, *, programs: bool = False, **params: Any) -> Agent:
 
 
 def resolve(bot: str | Agent, *, programs: bool = False) -> Agent:
-    """A bot from a name (with or without parameters), a path or an object; `programs` as for `make`.
+    """Return a bot from a name (with or without parameters), a path or a bot object.
 
-    Raises TypeError for an object that is not a bot.
+    `programs` is as for `make`. Raises TypeError for an object that is not a bot.
     """
     if isinstance(bot, str):
         return make(bot, programs=programs)
@@ -122,7 +128,7 @@ def _factory(name: str) -> Callable[..., Agent]:
 
 
 def _policy_loader(path: str) -> Callable[..., Agent]:
-    """What plays a policy's file, by its ending and the kind that it names."""
+    """Return the factory for a policy's file, chosen by its extension and the kind stored in it."""
     kind = "policy" if path.endswith(".zip") else read_kind(path, "trained policy")
     if kind not in POLICY_FILES:
         raise TensorFileError(f"{path} holds a {kind}: only a {' or a '.join(POLICY_FILES)} is a bot")

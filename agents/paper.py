@@ -1,13 +1,14 @@
-"""The frozen readings: one bot that never changes for each player of a paper.
+"""The frozen readings: bots with fixed parameters that reproduce the players of the papers.
 
-A bot's defaults are the best that we know, and they may change. A bot that is compared with a paper must not.
-So every reading of a published player has its own name here, with all parameters written out.
-`gin_env.agents.make` reads the name, ``gin-rummy reproduce`` uses it, and `tests/agents/test_paper_names.py`
-checks its decisions. A reading that turns out to be wrong gets a new name; the old one stays.
+A bot's defaults are the best known values, and they may change. A bot that is compared with a paper must not
+change, so every reading of a published player has its own name here, with all parameters written out.
+`gin_env.agents.make` accepts these names, ``gin-rummy reproduce`` uses them, and
+`tests/agents/test_paper_names.py` checks the bots' decisions. If a reading turns out to be wrong, the
+corrected one gets a new name and the old one stays.
 
-``simple`` and ``random-discard`` are defined completely by their sources, so they are frozen under their own
+``simple`` and ``random-discard`` are completely defined by their sources, so they are frozen under their own
 names. These bots have no frozen name: ``safe-discard`` (its rule is missing from paper 003), ``cfr`` (paper
-000 has no such bot), ``cfr-plus``, ``generation`` and ``policy`` (ours).
+000 has no such bot), and ``cfr-plus``, ``generation`` and ``policy`` (bots of this project).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ class Reading(NamedTuple):
     """A frozen reading of a paper's player."""
 
     paper: str
-    """Its number."""
+    """The paper's number."""
     bot: str
     parameters: dict[str, Any]
     """All of the bot's parameters."""
@@ -84,5 +85,8 @@ PAPER_BOTS: dict[str, Reading] = {
     "defensive-paper": Reading("002", "defensive", {"estimator": "bayes-isru:table=simple,alpha=1.0"}),
     "utility-paper": Reading("004", "utility", {"draw_above": 2, "late_stock": 20, "knock_at": 10}),
 }
-"""name -> `Reading`. ``table=None`` is the packaged table ``cfr_paper.npz``, which
-stays as it is for their sake, as does the network ``dual-inception-random-256``."""
+"""name -> `Reading`.
+
+``table=None`` is the packaged table ``cfr_paper.npz``. The readings depend on it and on the network
+``dual-inception-random-256``, so neither file may ever change.
+"""

@@ -3,18 +3,18 @@
 Source: the reference engine tneller/gin-rummy-eaai, and the sections on the Simple player in papers 000 to
 003.
 
-- Draw: takes the upcard if some meld of hand + upcard contains it, otherwise draws from the stock.
-- Discard: a card that leaves the least deadwood, at random among equals; never one that would repeat an
-  unordered {drawn, discarded} pair of this hand.
-- Knock: as soon as its deadwood allows; ``knock_at`` lowers the threshold (the papers' 8, 6, 4;
-  0 waits for gin).
+- Draw: takes the upcard if a meld of hand + upcard contains it, otherwise draws from the stock.
+- Discard: a card that leaves the least deadwood, ties broken at random. It does not repeat an unordered
+  {drawn, discarded} pair of this hand while any other discard is allowed.
+- Knock: as soon as its deadwood allows. ``knock_at`` lowers the threshold (the papers use 8, 6 and 4; 0 waits
+  for gin).
 
-``knock_at="variable"`` uses Tonic's thresholds (paper 001, "Approach to Knocking"). The paper does not give
-them, only that they begin at 10, that they fall "gradually" "as we approach and exceed the estimated average
-game length of six turns", and how they play: Tonic wins at least 68 % against Simple, 60 % against the
-variable threshold and 68 % against 4; against Simple these two are "approximately equivalent" (the figure
-with the numbers is lost). Reading: `VARIABLE_KNOCK`, 10 up to the bot's fourth turn, then two less in
-each turn down to 3, which comes nearest to these figures.
+``knock_at="variable"`` uses Tonic's thresholds (paper 001, "Approach to Knocking"). The paper does not list
+them. It says that they begin at 10 and fall "gradually" "as we approach and exceed the estimated average game
+length of six turns". It also reports that Tonic wins at least 68 % against Simple, 60 % against the variable
+threshold and 68 % against a threshold of 4, and that against Simple these two thresholds are "approximately
+equivalent" (the figure with the numbers is lost). Reading: `VARIABLE_KNOCK`, which is 10 up to the bot's
+fourth turn and then falls by two each turn, down to 3. It comes closest to the reported figures.
 
 Measured: docs/results/paper-001.md, "Knock thresholds".
 """
@@ -42,9 +42,9 @@ from gin_env.support.compilation import kernel
 from gin_env.support.specs import spell
 
 MAX_POINTS = 100
-"""No hand has more deadwood."""
+"""Upper bound on the deadwood of a hand."""
 VARIABLE_KNOCK = (10, 10, 10, 10, 8, 6, 4, 3)
-"""Tonic's knock thresholds in its first, second, ... turn; the last one for all later turns."""
+"""Tonic's knock thresholds by turn, from the first; the last value holds for all later turns."""
 
 
 class SimpleBot:
@@ -52,8 +52,8 @@ class SimpleBot:
 
     Parameters
     ----------
-    knock_at : knocks with deadwood of at most this (0 to 100; the rules' knock limit also holds); a sequence
-        of thresholds by turn; or ``"variable"`` for `VARIABLE_KNOCK`.
+    knock_at : maximum deadwood to knock with (0 to 100; the rules' knock limit also applies), a sequence of
+        such thresholds by turn, or ``"variable"`` for `VARIABLE_KNOCK`.
     """
 
     def __init__(self, knock_at: int | str | Sequence[int] = 10) -> None:
@@ -63,7 +63,7 @@ class SimpleBot:
 
     def __init_subclass__(cls) -> None:
         if "act" in vars(cls) and "play_turns" not in vars(cls):
-            cls.play_turns = None  # type: ignore[assignment]  # it would play other actions than `act`
+            cls.play_turns = None  # type: ignore[assignment]  # the inherited one would not match `act`
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
@@ -89,7 +89,9 @@ class SimpleBot:
 
 
 def knock_limits(knock_at: int | str | Sequence[int]) -> np.ndarray:
-    """int64 (MAX_TURNS,): the knock threshold in each turn of the player, from 1 on; entry 0 is not used.
+    """Return the knock threshold for each turn of the player, int64 (MAX_TURNS,).
+
+    Turns are counted from 1; entry 0 is unused.
 
     Raises TypeError or ValueError unless `knock_at` is an integer from 0 to `MAX_POINTS`, a sequence of
     them, or ``"variable"``.
@@ -106,9 +108,10 @@ def knock_limits(knock_at: int | str | Sequence[int]) -> np.ndarray:
 
 
 def points_by_turn(name: str, points: Sequence[int], most: int) -> np.ndarray:
-    """int64 (MAX_TURNS,): `points` for the turns from 1 on, the last entry repeated; entry 0 is not used.
+    """Return `points` by turn, with the last entry repeated for all later turns, int64 (MAX_TURNS,).
 
-    Raises TypeError or ValueError, naming the parameter, unless they are integers from 0 to `most`.
+    Turns are counted from 1; entry 0 is unused. `name` is the parameter's name for error messages. Raises
+    TypeError or ValueError unless `points` is a sequence of integers from 0 to `most`.
     """
     if isinstance(points, str) or not isinstance(points, Sequence) or not 0 < len(points) < MAX_TURNS:
         raise TypeError(f"{name} is a sequence of integers, one a turn, not {points!r}")
@@ -118,7 +121,7 @@ def points_by_turn(name: str, points: Sequence[int], most: int) -> np.ndarray:
 
 @kernel
 def simple_draw(public, private) -> int:
-    """Take the upcard if it completes or extends a meld."""
+    """Return Simple's draw: the upcard if it completes or extends a meld, otherwise decline it."""
     if public.phase != STOCK_ONLY and completes_meld(np.int64(private.hand), public.upcard):
         return DRAW_UPCARD
     return decline(public)
@@ -126,9 +129,9 @@ def simple_draw(public, private) -> int:
 
 @kernel
 def repeated_discards(public, private, player: int) -> int:
-    """Mask of the cards that would make an unordered {drawn, discarded} pair which this player had before.
+    """Return the mask of discards that would repeat an unordered {drawn, discarded} pair of this player.
 
-    Only a card taken from the pile can repeat a pair: one from the stock has never been seen.
+    Only a card taken from the pile can repeat a pair, since a card from the stock is new to the hand.
     """
     repeated = np.int64(0)
     if public.taken < 0:
@@ -156,7 +159,7 @@ def repeated_discards(public, private, player: int) -> int:
 
 @kernel
 def simple_action(public, private, player: int, random: int, knock_at: int) -> int:
-    """The Simple player's decision."""
+    """Return the Simple player's action."""
     if public.phase != DISCARD:
         return simple_draw(public, private)
     allowed = discards_allowed(public, private)
@@ -177,7 +180,10 @@ def _act(views, limits, actions):
 
 @kernel
 def _play_turns(state, games, both_seats, knock_limits, whole_game, pays, rewards, done, results):
-    """Play and return -1; or play nothing and return the position of a game in which no player is to move."""
+    """Play the turns and return -1, or the position in `games` of a game that is over or unknown.
+
+    In the second case nothing is played.
+    """
     for k in range(len(games)):
         if games[k] < 0 or games[k] >= len(state) or state[games[k]].public.phase == OVER:
             return k
