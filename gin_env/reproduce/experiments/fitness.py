@@ -1,7 +1,7 @@
 """Paper 000's bot V4: Shapley values of its factors, stages, early knocks, length of training.
 
-000: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021), whose future work asks for
-them.
+000: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021), which lists these
+experiments as future work.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ SUBSETS = [
 
 
 def bot_with(subset: Subset, relative: bool = False) -> str:
-    """The name of the V4 that ranks by these factors only."""
+    """Return the name of the V4 variant that ranks cards by these factors only."""
     factors = "+".join(factor for factor in FACTORS if factor in subset) + "+" * (len(subset) < 2)
     return f"{V4}:factors={factors}" + (",relative=true" if relative else "")
 
 
 def shapley_weights(factor: str) -> dict[Subset, float]:
-    """The factor's Shapley value is the sum of these weights times the subsets' win rates."""
+    """Return the weight of each subset's win rate in the factor's Shapley value."""
     weights = {}
     for subset in SUBSETS:
         weight = 1 / (len(FACTORS) * math.comb(len(FACTORS) - 1, len(subset - {factor})))
@@ -66,9 +66,11 @@ def shapley_weights(factor: str) -> dict[Subset, float]:
 
 
 def shapley_value(factor: str, matches: dict[Subset, MatchResult]) -> tuple[float, float, float]:
-    """(value, low, high) in percentage points: a factor's mean contribution to the win rate over all orders.
+    """Return a factor's Shapley value and its confidence interval (value, low, high), in percentage points.
 
-    Shapley (1953), exact: all 16 subsets have played. They play the same deals, and are paired by them.
+    The value is the factor's mean contribution to the win rate over all orders of the factors (Shapley,
+    1953). It is exact in the subsets: all 16 play. They play the same deals, so the interval pairs them by
+    deal.
     """
     weights = shapley_weights(factor)
     value = sum(weight * matches[subset].win_rate for subset, weight in weights.items())
@@ -80,7 +82,10 @@ def shapley_value(factor: str, matches: dict[Subset, MatchResult]) -> tuple[floa
 
 
 def measure_shapley(run: Run) -> list[Row]:
-    """In both readings of the first factor and against both opponents: each factor, and none and all."""
+    """Measure the value of each factor, and the win rates with no factor and with all factors.
+
+    Both readings of the first factor are measured, against both opponents.
+    """
     rows: list[Row] = []
     for relative in (False, True):
         for opponent in ("simple", MEDIUM):
@@ -95,7 +100,7 @@ def measure_shapley(run: Run) -> list[Row]:
 
 
 def shapley_table(rows: Sequence[Row]) -> str:
-    """A row for each factor, a column for each opponent and reading."""
+    """Return a Markdown table with a row for each factor and a column for each opponent and reading."""
     found = by(rows, "factor", "relative", "opponent")
     columns = [(relative, opponent) for relative in (False, True) for opponent in ("simple", MEDIUM)]
     header = [
@@ -116,18 +121,18 @@ def shapley_table(rows: Sequence[Row]) -> str:
 
 BOTS = {"paper": CfrBot, "plus": CfrPlusBot}
 ITERATIONS = {"paper": (1_000_000, 100), "plus": (220_000, 30)}
-"""Those of the packaged tables; in a quick run."""
+"""Number of iterations for each abstraction: as in the packaged table, and in a quick run."""
 TRAINING_SEED = 1
 
 
 def growing(most: int) -> list[int]:
-    """1, 3, 10, 30, ... below `most`, from a thousandth of it on, and `most`."""
+    """Return 1, 3, 10, 30, ... from `most` / 1000 up to `most`, and `most` itself."""
     steps = [factor * 10**power for power in range(9) for factor in (1, 3)]
     return [step for step in steps if most / 1000 <= step < most] + [most]
 
 
 def measure_training(run: Run) -> list[Row]:
-    """Both abstractions, trained with seed 1: win rates by the number of iterations."""
+    """Measure win rates by number of iterations, for both abstractions trained with `TRAINING_SEED`."""
     rows = []
     for kind, (full, quick) in ITERATIONS.items():
         trainer = CFRTrainer(CFRSettings(kind, seed=TRAINING_SEED))
@@ -142,7 +147,10 @@ def measure_training(run: Run) -> list[Row]:
 
 
 def training_table(rows: Sequence[Row]) -> str:
-    """A row for each number of iterations, a column for each abstraction and opponent."""
+    """Return a Markdown table with a row for each number of iterations.
+
+    It has a column for each abstraction and opponent.
+    """
     found = by(rows, "iterations", "abstraction", "opponent")
     columns = [
         (kind, opponent) for kind in in_order(rows, "abstraction") for opponent in in_order(rows, "opponent")
@@ -156,7 +164,7 @@ def training_table(rows: Sequence[Row]) -> str:
 
 
 def draw_training(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Win rate against iterations."""
+    """Draw the win rate by number of iterations."""
     curves: dict[str, list[Row]] = {}
     for row in rows:
         curves.setdefault(f"{row['abstraction']}, against {row['opponent']}", []).append(row)
@@ -173,7 +181,7 @@ def draw_curves(
     origin: str,
     logarithmic: bool = False,
 ) -> None:
-    """A line with intervals for each curve."""
+    """Draw a line with confidence intervals for each curve."""
     figure, [[axes]] = new_figure(8, 5.4)
     for name, rows in curves.items():
         rates = np.array([(row["won"], row["low"], row["high"]) for row in rows]).T
@@ -198,18 +206,18 @@ CURVES = {
     "threshold alone, against `simple`": "V4 that knocks by the threshold alone, against simple",
     "V4 against `simple` with the threshold": "V4 as it is, against simple with the threshold",
 }
-"""Row of the table -> label in the picture."""
+"""Row of the table -> label in the figure."""
 
 
 def without_knocks(table: StrategyTable) -> StrategyTable:
-    """A table that never knocks (but with gin, which V4 does without asking)."""
+    """Return a copy of a table that never knocks. V4 still knocks with gin, without consulting the table."""
     strategy = table.strategy.copy()
     strategy[decision_slices(KINDS[table.metadata["abstraction"]])[2]] = 0
     return StrategyTable(strategy, table.metadata | {"knocks": "none"})
 
 
 def measure_early_knock(run: Run) -> list[Row]:
-    """V4 against a knock threshold: its own, in two readings, and its opponent's."""
+    """Measure V4 with a knock threshold of its own, in two readings, and against one of its opponent."""
     silent = without_knocks(packaged_table("paper"))
     rows = []
     for limit in run.some([0, 2, 4, 6, 8, 10]):
@@ -229,7 +237,7 @@ def measure_early_knock(run: Run) -> list[Row]:
 
 
 def early_knock_table(rows: Sequence[Row]) -> str:
-    """A column for each threshold."""
+    """Return a Markdown table with a row for each curve and a column for each threshold."""
     found = by(rows, "curve", "threshold")
     limits = in_order(rows, "threshold")
     lines = [
@@ -240,7 +248,7 @@ def early_knock_table(rows: Sequence[Row]) -> str:
 
 
 def draw_early_knock(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Win rate against the threshold."""
+    """Draw the win rate by knock threshold."""
     curves = {label: [row for row in rows if row["curve"] == curve] for curve, label in CURVES.items()}
     title = "V4 of paper 000 and an early knock"
     draw_curves(curves, "threshold", title, "knocks at once with at most so much deadwood", path, origin)
@@ -250,7 +258,7 @@ def draw_early_knock(rows: Sequence[Row], path: Path, origin: str) -> None:
 
 
 class Compared:
-    """A bot, and how often another one would have decided otherwise."""
+    """A bot that counts how often another bot would have decided differently."""
 
     def __init__(self, bot: str | Agent, other: str | Agent) -> None:
         self.bot, self.other = resolve(bot), resolve(other)
@@ -266,7 +274,7 @@ class Compared:
 
 
 def measure_stages(run: Run) -> list[Row]:
-    """Mappings for positions between the stages, against the hard stages and against `simple`."""
+    """Measure mappings of positions between the stages, against the hard stages and against `simple`."""
     rows = []
     for base in ("cfr", V4):
         for mapping in MAPPINGS:
@@ -281,7 +289,7 @@ def measure_stages(run: Run) -> list[Row]:
 
 
 def stages_table(rows: Sequence[Row]) -> str:
-    """A row for each mapping."""
+    """Return a Markdown table with a row for each bot and mapping."""
     lines = []
     for base, mapping in in_order([row | {"key": (row["base"], row["stages"])} for row in rows], "key"):
         found = by((row for row in rows if (row["base"], row["stages"]) == (base, mapping)), "opponent")
@@ -291,7 +299,7 @@ def stages_table(rows: Sequence[Row]) -> str:
     return markdown(header, lines)
 
 
-# --- V4, V2 and what their tables are worth -------------------------------------------------------------
+# --- V4, V2 and the value of their tables ----------------------------------------------------------------
 
 FITNESS: list[Row] = [
     {"label": "V4 against `simple`", "bot": V4, "opponent": "simple"},
@@ -316,7 +324,7 @@ READINGS = {
 
 
 def measure_readings(run: Run) -> list[Row]:
-    """Each reading of V2: V4 head to head, and by how many points V4 does better against the controls."""
+    """Measure V4 against each reading of V2, and V4's advantage over it against the controls."""
     rows = []
     for relative in (False, True):
         extra = ",relative=true" if relative else ""
@@ -332,7 +340,7 @@ def measure_readings(run: Run) -> list[Row]:
 
 
 def readings_table(rows: Sequence[Row]) -> str:
-    """A row for each reading."""
+    """Return a Markdown table with a row for each reading of V2."""
     found = by(rows, "reading", "relative")
 
     def cell(row: Row | None) -> str:
@@ -357,7 +365,11 @@ ASKED = {
 
 
 def measure_tables(run: Run) -> list[Row]:
-    """What the packaged table of `cfr` is worth: against a shuffled one, none, parts of it; asked more."""
+    """Measure the value of the packaged table of `cfr`.
+
+    It plays against a shuffled table, no table and part of the table. It also plays `simple` when
+    consulted about more cards, and as a mixed strategy.
+    """
     table = packaged_table("paper")
     nothing = StrategyTable(np.full_like(table.strategy, -1.0), table.metadata)
     no_discards = StrategyTable(table.strategy.copy(), table.metadata)
@@ -376,7 +388,7 @@ def measure_tables(run: Run) -> list[Row]:
 
 
 def labelled_table(rows: Sequence[Row]) -> str:
-    """A row for each match."""
+    """Return a Markdown table with a row for each match."""
     lines: list[Any] = [(row["label"], interval(row)) for row in rows]
     return markdown(["match", "games won (95 % interval)"], lines)
 

@@ -1,7 +1,7 @@
-"""Paper 002's data sets; its defensive and balanced players; error and play against the length of training.
+"""Paper 002's data sets, its defensive and balanced players, and results by length of training.
 
 002: the data-driven hand-strength evaluation with convolutional networks (EAAI 2021 Gin Rummy challenge).
-Data sets and networks are kept in the run's folder and used again if it is stopped.
+Data sets and networks are stored in the run's folder and reused when the run is resumed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def data_set(
     observations: int = recipes.OBSERVATIONS,
     estimator: str = recipes.ESTIMATOR,
 ) -> DataSet:
-    """The data set of a name, generated once in the run's folder; in a quick run 500 observations."""
+    """Return a data set by name, generated once in the run's folder; 500 observations in a quick run."""
     observations = run.size(observations, 500)
     run.say(f"data {name}, {observations:,} states")
     run.used(*(("random-discard", "simple") if name.startswith("random") else ("simple",)))
@@ -42,16 +42,16 @@ PLAYERS = {
     "offensive-paper:average_suits=true": 1000,
     "offensive-paper": 20_000,
 }
-"""Bot -> games against Simple; averaging takes each decision 24 times."""
+"""Bot -> games against Simple. Averaging over suits evaluates each decision 24 times."""
 
 
 def measure_players(run: Run) -> list[Row]:
-    """Defence alone, both scores together, the network without names of suits."""
+    """Measure defence alone, both scores together, and the network averaged over the orders of suits."""
     return [match_row(run.match(bot, "simple", games)) for bot, games in PLAYERS.items()]
 
 
 def players_table(rows: Sequence[Row]) -> str:
-    """A row for each player."""
+    """Return a Markdown table with a row for each player."""
     lines = [(f"`{row['bot']}`", f"{row['games']:,}", interval(row)) for row in rows]
     return markdown(["bot", "games", "won against `simple` (95 % interval)"], lines, "lr")
 
@@ -60,7 +60,10 @@ LONGEST = 3_200_000
 
 
 def measure_training_length(run: Run) -> list[Row]:
-    """Dual Inception at a constant rate: error and play along the way, in steps of a factor of about 1.5."""
+    """Measure error and win rate of Dual Inception during training at a constant learning rate.
+
+    The number of states seen grows by a factor of about 1.5 between measurements.
+    """
     import torch
 
     from gin_env.training.hand_strength.selection import validation_win_rate
@@ -95,7 +98,7 @@ def measure_training_length(run: Run) -> list[Row]:
 
 
 def training_length_table(rows: Sequence[Row]) -> str:
-    """A column for each network: validation error, games won."""
+    """Return a Markdown table with the validation error and games won of each network in a column."""
     columns = list(dict.fromkeys((row["data_set"], row["seed"]) for row in rows))
     found = {(row["data_set"], row["seed"], row["states_seen"]): row for row in rows}
     lines = []
@@ -108,7 +111,7 @@ def training_length_table(rows: Sequence[Row]) -> str:
 
 
 def draw_training_length(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Error and games won by states seen, a line for each network."""
+    """Draw the error and the games won by states seen, with a line for each network."""
     figure, [panels] = new_figure(9, 3.6, columns=2)
     names = sorted({row["data_set"] for row in rows})
     for name, (colour, dash) in zip(names, ((BLUE, "-"), (ORANGE, "--"), (GREEN, "-.")), strict=False):

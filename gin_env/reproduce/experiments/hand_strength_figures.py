@@ -1,4 +1,4 @@
-"""Paper 002's Figures 2 and 5 to 7: scores of the data, residuals, a discard, both scores of a hand."""
+"""Paper 002's Figures 2 and 5 to 7: data set scores, residuals, a discard, and both scores of a hand."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FIGURE_6 = {
     "dual-inception-random-16": "QC",
     "dual-inception-random-256": "QC",
 }
-"""What each player discards in Figure 6 (the Simple player: one of the four tens and faces at random)."""
+"""Each player's discard in Figure 6. The Simple player chooses one of the four tens and faces at random."""
 
 FIGURE_7_ESTIMATE = """
 .10 .09   0 .18 .29   1 .55 .61 .49 .33 .44   0 .39
@@ -37,9 +37,9 @@ FIGURE_7_ESTIMATE = """
   0   0 .07 .09   0 .33 .23 .24 .32   0 .33 .30   0
 .10 .08 .09 .11   0 .40   0 .31 .46   0   0 .14   0
 """
-"""Figure 7a: the opponent's cards; T is 1, F is 0. Rows are clubs, hearts, spades, diamonds."""
+"""Figure 7a: the estimate of the opponent's cards; T is 1, F is 0. Rows: clubs, hearts, spades, diamonds."""
 FIGURE_7_HAND = "3C 6H 7H 9H TH AS 5S TS 5D 7D TD"
-"""Figure 7b; the caption says that it is the opponent's hand, but the scored cards are these."""
+"""Figure 7b. The caption says that it is the opponent's hand, but the scored cards are these."""
 FIGURE_7_NETWORK = "dual-inception-random-16"
 FIGURE_7 = {
     "5S": (0.16, -29.9),
@@ -60,7 +60,7 @@ SCORES = np.arange(-90, 101, 4)
 
 
 def measure_figure_2(run: Run) -> list[Row]:
-    """Distribution of the scores of each data set."""
+    """Measure the distribution of the scores in each data set."""
     rows = []
     for name in run.some(list(DATA_TITLES)):
         scores = data_set(run, name).scores
@@ -77,7 +77,7 @@ def measure_figure_2(run: Run) -> list[Row]:
 
 
 def draw_scores(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Figure 2: distribution of scores in the data sets."""
+    """Draw Figure 2: the distribution of scores in the data sets."""
     figure, [axes] = new_figure(4, 3.4)
     for row, dash in zip(rows, DASHES, strict=False):
         label = f"{DATA_TITLES[row['data_set']]}: {row['mean']:.1f} ± {row['deviation']:.1f}"
@@ -96,7 +96,7 @@ QUANTILES = np.linspace(0.005, 0.995, 100)
 
 
 def measure_figure_5(run: Run) -> list[Row]:
-    """Residuals of the packaged Dual Inception in states that it has not learned from: density, quantiles."""
+    """Measure the residuals of the packaged Dual Inception in its validation states."""
     from scipy import stats
 
     from gin_env.training.hand_strength.trainer import (
@@ -138,7 +138,7 @@ def measure_figure_5(run: Run) -> list[Row]:
 
 
 def draw_residuals(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Figure 5: density, residuals by prediction (mean and deviation of twentieths), Q-Q plot."""
+    """Draw Figure 5: density, residuals by prediction (mean and deviation in 20 groups), Q-Q plot."""
     from scipy import stats
 
     (row,) = rows
@@ -163,7 +163,7 @@ def draw_residuals(rows: Sequence[Row], path: Path, origin: str) -> None:
 
 
 def figure_6_view() -> PlayerView:
-    """The position of Figure 6 in the first turn: ten cards, both passed, one drawn from the stock."""
+    """Return the position of Figure 6 in the first turn: both players passed, one card has been drawn."""
     own = cards.parse(FIGURE_6_HAND)
     drawn = cards.card_id(FIGURE_6_DRAWN)
     others = [card for card in range(cards.NUM_CARDS) if not own >> card & 1 and card != drawn]
@@ -180,7 +180,7 @@ def figure_6_view() -> PlayerView:
 
 
 def measure_figure_6(run: Run) -> list[Row]:
-    """What each packaged network of Figure 6 discards, beside the paper's."""
+    """Compare the discard of each packaged network of Figure 6 with the paper's."""
     view = figure_6_view()
     rows = []
     for name, theirs in FIGURE_6.items():
@@ -193,12 +193,12 @@ def measure_figure_6(run: Run) -> list[Row]:
 
 
 def figure_7_estimate() -> np.ndarray:
-    """float32 (1, 52): Figure 7a."""
+    """Return the estimate of Figure 7a, float32 (1, 52)."""
     return np.array(FIGURE_7_ESTIMATE.split(), np.float32)[None]
 
 
 def measure_figure_7(run: Run) -> list[Row]:
-    """Defensive and offensive scores of the position of Figure 7, beside the paper's."""
+    """Compare the defensive and offensive scores of the position of Figure 7 with the paper's."""
     estimate = figure_7_estimate()
     hand = cards.parse(FIGURE_7_HAND)
     ids = np.array([cards.card_id(text) for text in FIGURE_7])

@@ -1,10 +1,10 @@
-"""Paper 002's literal loop: the network of each generation explores the data of the next.
+"""Paper 002's loop, read literally: each generation's network explores the data of the next.
 
 "The training cycle could be repeated" (002, "Conclusions and Future Work"). Generation 1 learns from
 Random-N, explored by the random-discard player. Generation n learns from the same deals and samples, explored
-by the network of generation n - 1; each time Dual Inception is trained from scratch. Of ten networks the one
-that wins most validation games explores on. (`gin_env.training.generations` is another loop, with another
-network.)
+by the network of generation n - 1. Dual Inception is trained from scratch in each generation. Of its ten
+networks, the network that wins the most validation games explores the next data set.
+(`gin_env.training.generations` is another loop, with another network.)
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GENERATIONS = 3
 
 
 def explored_data(run: Run, explorer: Path, generation: int, samples: int) -> DataSet:
-    """Random-N with a network's discards, generated once in the run's folder."""
+    """Return Random-N with a network's discards, generated once in the run's folder."""
     path = run.folder / "data" / f"generation-{generation}.npz"
     if path.exists():
         return DataSet.load(path)
@@ -46,7 +46,7 @@ def explored_data(run: Run, explorer: Path, generation: int, samples: int) -> Da
 
 
 def measure_loop(samples: int, run: Run) -> list[Row]:
-    """Each generation's networks against Simple, and what the data looked like that they learned from."""
+    """Measure each generation's networks against Simple, and describe their training data."""
     import torch
 
     from gin_env.training.hand_strength.trainer import HandStrengthSettings, find_schedule
@@ -79,7 +79,7 @@ def measure_loop(samples: int, run: Run) -> list[Row]:
 
 
 def loop_table(rows: Sequence[Row]) -> str:
-    """A row for each generation."""
+    """Return a Markdown table with a row for each generation."""
     lines = []
     for generation in in_order(rows, "generation"):
         mine = [row for row in rows if row["generation"] == generation]
