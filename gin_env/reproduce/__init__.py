@@ -1,8 +1,8 @@
-"""Every published table and figure as an experiment that anybody can run: ``gin-rummy reproduce``.
+"""Every published table and figure as a reproducible experiment: ``gin-rummy reproduce``.
 
-An experiment (`experiments.Experiment`) measures rows, flat records of numbers and texts. A result
-(`results.Result`) is these rows with all that identifies them: the bots spelled out with every parameter,
-their files and a hash of their decisions, seed, games, command, release and date; one JSON file each, in the
-repository's folder ``results``. The tables in docs/results and the pictures are made from these files
-(`pages`), never by hand.
+An experiment (`experiment.Experiment`) measures rows, which are flat records of numbers and texts. A result
+(`results.Result`) is a JSON file in the repository's folder ``results``. It holds these rows and everything
+that identifies them: each bot with all of its parameters, its files and a hash of its decisions, and the
+seed, number of games, command, release and date. The tables in docs/results and the pictures are generated
+from these files (`pages`), never edited by hand.
 """

@@ -1,4 +1,4 @@
-"""What an experiment is, what it measures with, and how its rows become a table."""
+"""Experiments, the runs that measure them, and helpers for turning rows into tables."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from gin_env.matches.match_log import MatchLog
 from gin_env.matches.matches import MatchResult, play_match
 
 Row = dict[str, Any]
-"""A flat record for JSON: texts, numbers, None, lists of these."""
+"""A flat, JSON-serialisable record of texts, numbers, None and lists of these."""
 QUICK_GAMES = 40
 
-# The frozen readings that most tables name.
+# Bots that play a frozen reading of a paper and appear in most tables.
 V4, V2, MEDIUM = "fitness-cfr-paper", "heuristics-paper", "medium-paper"
 TONIC, VARIABLE = "tonic-paper", "simple-variable-paper"
 
 
 class Run:
-    """One run of an experiment: its size and seed, and what it has played so far.
+    """One run of an experiment: its size and seed, and the matches played so far.
 
     Parameters
     ----------
-    seed : of the matches, or of whatever the experiment draws.
-    quick : everything at the smallest size that still goes through all the steps: tries the command.
-    folder : where the run keeps what it can use again if it is stopped: matches, data sets, networks.
-    progress : called with lines that say how far the run has come.
-    authors : a checkout of the repository of a paper's authors, for the experiments that read it.
+    seed : seed of the matches, or of whatever else the experiment samples.
+    quick : whether to run at the smallest size that still exercises every step, to try the command.
+    folder : folder for everything that a resumed run can reuse: matches, data sets, networks.
+    progress : called with lines that describe the progress of the run.
+    authors : checkout of the repository of a paper's authors, for experiments that read it.
     """
 
     def __init__(
@@ -54,15 +54,15 @@ class Run:
         self.log = MatchLog(log, resume=log.exists())
 
     def size(self, full: int, quick: int = QUICK_GAMES) -> int:
-        """`full`, or `quick` in a quick run."""
+        """Return `full`, or in a quick run at most `quick`."""
         return min(full, quick) if self.quick else full
 
     def some(self, full: Sequence[Any], quick: int = 2) -> list[Any]:
-        """All of them, or in a quick run the first ones."""
+        """Return all elements of `full`, or in a quick run the first `quick`."""
         return list(full)[:quick] if self.quick else list(full)
 
     def used(self, *bots: str | Agent) -> None:
-        """Note bots that took part in something other than `match`."""
+        """Record bots that took part in anything other than `match`."""
         for bot in bots:
             self.bots[bot if isinstance(bot, str) else bot.name] = bot
 
@@ -75,12 +75,13 @@ class Run:
         clairvoyant: bool = False,
         fresh: bool = False,
     ) -> MatchResult:
-        """A match of `games` games at most (in a quick run `QUICK_GAMES`).
+        """Return a match of `games` games (in a quick run of at most `QUICK_GAMES`).
 
-        It is kept in the folder and not played again there, unless it is `fresh` or `clairvoyant`; so bots
-        that play differently need different names.
+        The match is stored in the folder and is not played again there, unless it is `fresh` or
+        `clairvoyant`. Bots that play differently therefore need different names.
         """
-        self.used(*((opponent,) if clairvoyant else (bot, opponent)))  # who sees hands has no decisions alone
+        # A clairvoyant bot needs both hands, so its decisions cannot be hashed from a view alone.
+        self.used(*((opponent,) if clairvoyant else (bot, opponent)))
         names = tuple(one if isinstance(one, str) else one.name for one in (bot, opponent))
         self.say(f"{names[0]} against {names[1]}")
         games = self.size(games)
@@ -89,12 +90,12 @@ class Run:
         return self.log.play((names[0], names[1]), (bot, opponent), games, self.seed)
 
     def finish(self) -> None:
-        """Forget the matches: a later run plays them again, with the bots of its time."""
+        """Delete the stored matches, so that a later run plays them again with the bots of that release."""
         self.log.path.unlink(missing_ok=True)
 
 
 def match_row(match: MatchResult, **more: Any) -> Row:
-    """A match as a row: `more`, the bots, the games and the share that bot a won, in per cent."""
+    """Return a match as a row: `more`, the bots, the games and the share that bot a won, in per cent."""
     low, high = match.interval
     a, b = match.bots
     return more | {
@@ -112,10 +113,11 @@ def match_row(match: MatchResult, **more: Any) -> Row:
 
 
 def deal_counts(*matches: MatchResult) -> list[int] | None:
-    """Number of deals by the games that bot a won of their two: none, one, both; None if some is undecided.
+    """Return the numbers of deals of which bot a won neither game, one game and both games.
 
-    With two matches on the same decks the nine numbers of both, those of the second changing first. The
-    intervals of a win rate and of a difference follow from these numbers alone.
+    With two matches on the same decks, return the nine numbers of deals for each combination; the index of
+    the second match varies fastest. The intervals of a win rate and of a difference depend only on these
+    numbers. Returns None if any game is undecided.
     """
     kind = np.zeros(len(matches[0].each_deal()), np.int64)
     for match in matches:
@@ -127,49 +129,50 @@ def deal_counts(*matches: MatchResult) -> list[int] | None:
 
 
 def percent(share: float) -> float:
-    """A share in per cent, to three digits."""
+    """Return a share in per cent, rounded to three decimal places."""
     return round(100 * float(share), 3)
 
 
 def more_won(more: float, low: float, high: float) -> Row:
-    """By how much more is won than without something, with its interval, in per cent: a part of a row."""
+    """Return the part of a row for a gain in win rate with its interval, in per cent."""
     return {"more": percent(more), "more_low": percent(low), "more_high": percent(high)}
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A published table or figure, and what makes it."""
+    """A published table or figure and the functions that produce it."""
 
     id: str
-    """As in ``gin-rummy reproduce 000/claims``; the result is ``results/000/claims.json``."""
+    """Such as ``000/claims`` in ``gin-rummy reproduce 000/claims``, stored in ``results/000/claims.json``."""
     title: str
     measure: Callable[[Run], list[Row]] | None
-    """None if `program` measures it, or if it has `parts`."""
+    """Returns the rows; None if `program` measures them or the experiment has `parts`."""
     table: Callable[[Sequence[Row]], str]
-    """The rows as Markdown."""
+    """Returns the rows as Markdown."""
     games: int = 20_000
-    """In each match, 0 if it plays no matches."""
+    """Number of games in each match; 0 without matches."""
     time: str = "a minute"
-    """Of a full run on one core, roughly; the result says it exactly."""
+    """Approximate time of a full run on one core; the result has the measured time."""
     seed: int = 0
     program: str = ""
-    """What measures it, where ``gin-rummy reproduce`` cannot: training by a script, a check of the tests."""
+    """Command that measures it if ``gin-rummy reproduce`` cannot: a training script or a test suite."""
     on_page: Callable[[Row], bool] = lambda row: True
-    """Which rows a page shows; the page of complete tables has all."""
+    """Whether a page shows a row; the page with the complete table shows all rows."""
     pictures: Mapping[str, Callable[[Sequence[Row], Path, str], None]] = field(default_factory=dict)
-    """Path in ``examples/figures`` -> what draws it from the rows, with `Result.origin` at its foot."""
+    """Path in ``examples/figures`` -> function of the rows, the path and `Result.origin` that draws it."""
     authors: str = ""
-    """The repository of a paper's authors that it reads: it needs a checkout of it (``--authors``)."""
+    """Repository of a paper's authors that it reads; running it needs a checkout (``--authors``)."""
     parts: tuple[str, ...] = ()
-    """The experiments whose stored results it is made of, if it measures nothing itself. `table` gets the
-    rows of all, each with the id of its experiment as ``of``. All but the first may be missing."""
+    """Ids of the experiments whose stored results it combines, if it measures nothing itself. `table`
+    receives the rows of all of them, each with the id of its experiment as ``of``. Results of all parts but
+    the first can be missing."""
 
 
 # --- Tables -------------------------------------------------------------------------------------------
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[object]], align: str = "") -> str:
-    """A table; `align` has a letter for each column, r for right, else left."""
+    """Return a Markdown table; `align` has one letter per column, ``r`` for right and any other for left."""
     marks = ["---:" if mark == "r" else "---" for mark in align.ljust(len(header))]
     lines = [f"| {' | '.join(header)} |", f"|{'|'.join(marks)}|"]
     lines += [f"| {' | '.join(map(str, row))} |" for row in rows]
@@ -177,7 +180,10 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[object]], align: str
 
 
 def interval(row: Row, digits: int = 2, sign: str = "", key: str = "won") -> str:
-    """``52.72 (52.03 to 53.41)``; the figure alone if the row has no interval, nothing without a figure."""
+    """Return a figure with its interval, such as ``52.72 (52.03 to 53.41)``.
+
+    Returns only the figure if the row has no interval, and an empty string if it has no figure.
+    """
     if row.get(key) is None:
         return ""
     number = f"{row[key]:{sign}.{digits}f}"
@@ -187,12 +193,12 @@ def interval(row: Row, digits: int = 2, sign: str = "", key: str = "won") -> str
 
 
 def more_interval(row: Row) -> str:
-    """``+0.52 (+0.03 to +1.01)`` of a row with what `more_won` returned."""
+    """Return ``+0.52 (+0.03 to +1.01)`` for a row that contains the fields of `more_won`."""
     return interval({"won": row["more"], "low": row["more_low"], "high": row["more_high"]}, 2, "+")
 
 
 def plain_table(header: Sequence[str], keys: Sequence[str], rows: Sequence[Row]) -> str:
-    """A column for each key; numbers that are no integers to two digits, None as nothing."""
+    """Return a table with a column for each key; floats have two decimal places and None is left empty."""
 
     def text(value: Any) -> str:
         return "" if value is None else f"{value:.2f}" if isinstance(value, float) else str(value)
@@ -201,25 +207,28 @@ def plain_table(header: Sequence[str], keys: Sequence[str], rows: Sequence[Row])
 
 
 def games_of(row: Row, usual: int) -> str:
-    """`` (4,000 games)`` where a row has another number of games than usual."""
+    """Return `` (4,000 games)`` if a row does not have the usual number of games, else an empty string."""
     games = row.get("games")
     return "" if games in (None, usual) else f" ({games:,} games)"
 
 
 def by(rows: Iterable[Row], *keys: str) -> dict[Any, Row]:
-    """The rows by the values of these keys (one: the value itself)."""
+    """Return the rows by their values of `keys`: by the value itself for one key, else by a tuple."""
     return {row[keys[0]] if len(keys) == 1 else tuple(row[key] for key in keys): row for row in rows}
 
 
 def in_order(rows: Iterable[Row], key: str) -> list[Any]:
-    """The different values of a key, in the order in which they come."""
+    """Return the distinct values of a key in order of first appearance."""
     return list(dict.fromkeys(row[key] for row in rows))
 
 
 def match_experiment(
     experiment: str, title: str, matches: Sequence[Row], games: int = 20_000, **more: Any
 ) -> Experiment:
-    """An experiment whose rows are matches: each has ``label``, ``bot``, ``opponent``, perhaps ``games``."""
+    """Return an experiment whose rows are matches.
+
+    Each of `matches` has ``label``, ``bot`` and ``opponent``, and optionally ``games``.
+    """
 
     def measure(run: Run) -> list[Row]:
         return [

@@ -1,4 +1,4 @@
-"""The experiments as ``gin-rummy reproduce --list`` shows them: by paper, with time and needs."""
+"""The list of ``gin-rummy reproduce --list``: experiments by paper, with their time and requirements."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _TORCH = (
     "002/", "003/", "ppo/", "search/", "against-utility", "bot-speed", "exploit", "generation",
     "leaderboard", "policy", "tournament",
 )  # fmt: skip
-"""Beginnings of the experiments with networks."""
+"""Prefixes of the ids of experiments that use networks, and so need PyTorch."""
 
 
 def chosen(experiments: Iterable[Experiment], prefixes: Sequence[str]) -> list[Experiment]:
-    """Return the experiments whose id begins with one of `prefixes`, all of them without any.
+    """Return the experiments whose id begins with one of `prefixes`; all experiments if it is empty.
 
-    Raises ValueError for a prefix that no id begins with.
+    Raises ValueError for a prefix that matches no id.
     """
     experiments = list(experiments)
     for prefix in prefixes:
@@ -38,7 +38,7 @@ def chosen(experiments: Iterable[Experiment], prefixes: Sequence[str]) -> list[E
 
 
 def listing(experiments: Sequence[Experiment], results: Path) -> str:
-    """Return the experiments by paper; times are measured ones where the folder of results has them."""
+    """Return the experiments by paper as text, with measured times where the folder `results` has them."""
     width = max(len(one.id) for one in experiments)
     lines: list[str] = []
     for heading, group in grouped(experiments):
@@ -49,7 +49,7 @@ def listing(experiments: Sequence[Experiment], results: Path) -> str:
 
 
 def grouped(experiments: Iterable[Experiment]) -> list[tuple[str, list[Experiment]]]:
-    """Return (heading, experiments) of each paper that has some, and of the rest."""
+    """Return (heading, experiments) for each paper that has experiments, then for all others."""
     groups: dict[str, list[Experiment]] = {}
     for one in experiments:
         groups.setdefault(PAPERS.get(one.id.split("/")[0], OURS), []).append(one)
@@ -57,7 +57,7 @@ def grouped(experiments: Iterable[Experiment]) -> list[tuple[str, list[Experimen
 
 
 def details(experiment: Experiment, results: Path) -> list[str]:
-    """Return time, extra, checkout and program that an experiment takes, each as a text."""
+    """Return the time of an experiment and the extra and checkout that it needs, or its program, as texts."""
     if experiment.program:
         return [f"by `{experiment.program}`"]
     seconds = measured_seconds(experiment, results)
@@ -70,7 +70,7 @@ def details(experiment: Experiment, results: Path) -> list[str]:
 
 
 def measured_seconds(experiment: Experiment, results: Path) -> float | None:
-    """Return the seconds of the published run, None if they are not known."""
+    """Return the duration of the published run in seconds, or None if it is unknown."""
     path = results / f"{experiment.id}.json"
     if experiment.parts or not path.exists():
         return None

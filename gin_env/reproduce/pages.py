@@ -1,13 +1,13 @@
-"""Pages and pictures made from results.
+"""Pages and pictures generated from results.
 
-A page of ``docs/results`` holds blocks that are generated from the data:
+A page of ``docs/results`` contains blocks that are generated from the data:
 
 <!-- result 000/claims -->
 ...
 <!-- end -->
 
-The folder ``docs/results/data`` is generated as a whole: one page with the complete table of each experiment,
-and a list of them.
+The whole folder ``docs/results/data`` is generated: a page with the complete table of each experiment, and an
+index of these pages.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _TOCTREE = "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
 
 
 def appendix_of(experiment: str) -> Path:
-    """The page with the complete table of an experiment."""
+    """Return the path of the page with an experiment's complete table."""
     return DATA / f"{experiment.replace('/', '-')}.md"
 
 
 def render(experiment: Experiment, folder: Path) -> str:
-    """Return a block's text: the table with the rows for a page, and links to the complete data."""
+    """Return a block's text: the table of the rows that the page shows, and links to the complete data."""
     parts = experiment.parts or (experiment.id,)
     results = {part: load(folder, part) for part in parts if path_of(folder, part).exists()}
     if parts[0] not in results:
@@ -61,7 +61,7 @@ def render(experiment: Experiment, folder: Path) -> str:
 
 
 def _sample(result: Result, appendix: str) -> str:
-    """The command, with a link to all rows, and the size of the sample."""
+    """Return the command with a link to all rows, the number of games and the seed."""
     facts = [f"[`{result.command}`]({appendix})"]
     if result.games:
         facts.append(f"{result.games:,} games per match")
@@ -69,7 +69,7 @@ def _sample(result: Result, appendix: str) -> str:
 
 
 def appendix(experiment: Experiment, result: Result) -> str:
-    """The page with everything that was measured in an experiment."""
+    """Return the text of the page with an experiment's complete table."""
     data = Path(os.path.relpath(path_of(RESULTS, result.id), DATA)).as_posix()
     lines = [
         f"Command: `{result.command}`",
@@ -82,7 +82,7 @@ def appendix(experiment: Experiment, result: Result) -> str:
 
 
 def appendices(folder: Path, experiments: Mapping[str, Experiment]) -> dict[Path, str]:
-    """Every page of the folder of complete tables, by its path in the checkout."""
+    """Return the text of every page with a complete table and of their index, by path in the checkout."""
     pages, lines = {}, []
     for experiment in experiments.values():
         if experiment.parts or not path_of(folder, experiment.id).exists():
@@ -95,10 +95,10 @@ def appendices(folder: Path, experiments: Mapping[str, Experiment]) -> dict[Path
 
 
 def rewritten(text: str, folder: Path, experiments: Mapping[str, Experiment]) -> str:
-    """A page's text with all its blocks generated from the results in a folder.
+    """Return a page's text with all its blocks regenerated from the results in a folder.
 
-    A block without a result says that it has not been measured yet. Raises ValueError for a block of an
-    unknown experiment or without an end.
+    A block without a result says that it has not been measured yet. Raises ValueError for a block with an
+    unknown experiment or without an end marker.
     """
     if len(_BLOCK.findall(text)) != text.count("<!-- result "):
         raise ValueError("a block that begins with <!-- result ID --> must end with <!-- end -->")
@@ -113,12 +113,12 @@ def rewritten(text: str, folder: Path, experiments: Mapping[str, Experiment]) ->
 
 
 def shown(text: str) -> list[str]:
-    """The experiments whose results a page shows in blocks."""
+    """Return the ids of the experiments whose results a page shows."""
     return [match[1] for match in _BLOCK.findall(text)]
 
 
 def generated(root: Path, experiments: Mapping[str, Experiment]) -> dict[Path, str]:
-    """Every page made from results, by its path in the checkout, as the results make it today."""
+    """Return the current text of every page generated from results, by path in the checkout."""
     written = {
         path.relative_to(root): rewritten(path.read_text(), root / RESULTS, experiments)
         for path in sorted((root / PAGES).glob("*.md"))
@@ -127,9 +127,9 @@ def generated(root: Path, experiments: Mapping[str, Experiment]) -> dict[Path, s
 
 
 def rewrite(root: Path, experiments: Mapping[str, Experiment]) -> list[Path]:
-    """Write the pages and pictures of the checkout at `root` that differ from the results.
+    """Write the pages and pictures of the checkout at `root` that are out of date.
 
-    Returns the files that changed. Raises FileNotFoundError outside a checkout.
+    Returns the files that changed. Raises FileNotFoundError if `root` is not a checkout.
     """
     if not (root / RESULTS).is_dir() or not (root / PAGES).is_dir():
         raise FileNotFoundError(f"{root.resolve()} is not a checkout of gin-env; change to its root")
@@ -151,15 +151,15 @@ def rewrite(root: Path, experiments: Mapping[str, Experiment]) -> list[Path]:
     return changed
 
 
-# --- What a picture was drawn from ----------------------------------------------------------------------
+# --- Digests in pictures --------------------------------------------------------------------------------
 
 _KEYWORD = b"gin-env rows\0"
 _IEND = 12
-"""Bytes of the last chunk of a PNG file."""
+"""Size of the last chunk of a PNG file, in bytes."""
 
 
 def stamp(picture: Path, digest: str) -> None:
-    """Write into a PNG file which rows it was drawn from, as a text chunk at its end."""
+    """Write the digest of the rows that a PNG file was drawn from into a text chunk at its end."""
     content = picture.read_bytes()
     body = b"tEXt" + _KEYWORD + digest.encode()
     chunk = (len(body) - 4).to_bytes(4, "big") + body + crc32(body).to_bytes(4, "big")
@@ -167,7 +167,7 @@ def stamp(picture: Path, digest: str) -> None:
 
 
 def drawn_from(picture: Path) -> str | None:
-    """What `stamp` wrote into a picture; None if there is no such picture or text."""
+    """Return the digest that `stamp` wrote into a picture; None without a picture or a digest."""
     if not picture.exists():
         return None
     _, found, rest = picture.read_bytes()[-200:].partition(b"tEXt" + _KEYWORD)

@@ -1,4 +1,4 @@
-"""Published tables that other programs measure: their rows are stored, and shown, in the same way."""
+"""Published tables that other programs measure; their rows are stored and shown like all others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ POOL = ("simple", "simple:knock_at=0", "tonic", "previous")
 
 
 def generations_table(rows: Sequence[Row]) -> str:
-    """A row for each generation; the last column is the run whose knock is frozen to Simple's."""
+    """Return a table with a row for each generation.
+
+    The last column is the run whose knocks are frozen to those of Simple.
+    """
     found = by(rows, "run", "generation", "opponent")
     lines = []
     for number in in_order(rows, "generation"):
@@ -26,7 +29,7 @@ def generations_table(rows: Sequence[Row]) -> str:
 
 
 def gain_table(rows: Sequence[Row]) -> str:
-    """A row for each estimator: the mean of its seeds, and what each gained over the first estimator."""
+    """Return a table of each estimator's mean over the seeds and its gain over the first for each seed."""
     names, seeds = in_order(rows, "estimator"), in_order(rows, "seed")
     found = by(rows, "estimator", "seed")
     lines = []
@@ -41,7 +44,7 @@ def gain_table(rows: Sequence[Row]) -> str:
 
 
 def trials_table(rows: Sequence[Row], most: int = 5) -> str:
-    """The best of the trials that played all their games, and the one that the search began with."""
+    """Return a table of the best trials that played all their games, and of the search's starting point."""
     longest = [row for row in rows if row["games"] == max(one["games"] for one in rows)]
     best = sorted(longest, key=lambda row: row["mean"], reverse=True)[:most]
     chosen = best if rows[0] in best else [*best, rows[0]]
@@ -50,7 +53,10 @@ def trials_table(rows: Sequence[Row], most: int = 5) -> str:
 
 
 def draw_trials(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Each trial's mean win rate over each of the six numbers; the line is the bot that it began with."""
+    """Plot each trial's mean win rate against each of the six parameters.
+
+    A line marks the bot that the search started from.
+    """
     trials = []
     for row in rows:
         numbers = {key: row[key] for key in tonic.RANGES if row[key] is not None}

@@ -1,4 +1,4 @@
-"""All experiments by their id, in the order in which ``gin-rummy reproduce --list`` shows them."""
+"""All experiments by id, in the order of ``gin-rummy reproduce --list``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def find(name: str) -> Experiment:
-    """An experiment by its id. Raises ValueError with the choices."""
+    """Return an experiment by its id. Raises ValueError for an unknown id, with the choices."""
     if name not in EXPERIMENTS:
         raise ValueError(f"unknown experiment {name!r}; choose from {', '.join(EXPERIMENTS)}")
     return EXPERIMENTS[name]

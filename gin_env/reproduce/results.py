@@ -1,4 +1,4 @@
-"""Results as data: one JSON file for each experiment, with all that identifies what was measured."""
+"""Results of experiments: one JSON file for each, with everything that identifies what was measured."""
 
 from __future__ import annotations
 
@@ -25,42 +25,42 @@ from gin_env.support.version import __version__
 
 @dataclass(frozen=True)
 class Result:
-    """What an experiment measured, and with what. The fields are those of the file."""
+    """The rows that an experiment measured and their provenance. The fields are those of the file."""
 
     id: str
     command: str
     version: str
-    """The release of gin-env."""
+    """Release of gin-env."""
     commit: str | None = field(default=None, kw_only=True)
-    """The commit of the checkout that measured, with ``-dirty`` if files of it had been edited."""
+    """Commit of the checkout that measured the rows, with ``-dirty`` if it had uncommitted changes."""
     date: str
     seed: int
     games: int
-    """In each match, unless a row says otherwise; 0 if there are no matches."""
+    """Number of games in each match, unless a row has its own; 0 without matches."""
     quick: bool
-    """A run at the smallest size: its figures mean nothing."""
+    """Whether the run had the smallest size; its figures are then meaningless."""
     seconds: float | None
-    """Of the run that ended; what a run before it had kept in its folder is not counted."""
+    """Duration of the run that finished, without the interrupted runs that it resumed."""
     keys: str
-    """`deck_keys` of the release that measured: with other keys the same seed deals other cards."""
+    """`deck_keys` of the release that measured the rows: with other keys, the same seed deals other cards."""
     stale: str | None
-    """Why the command would give other figures today; None: it would give these."""
+    """Why the command would return other figures today; None if it would return the same."""
     bots: list[dict[str, Any]]
     """`gin_env.matches.provenance.describe_bot` of each bot."""
     estimators: list[dict[str, Any]]
-    """`gin_env.matches.provenance.describe_estimator` of each estimator that was measured."""
+    """`gin_env.matches.provenance.describe_estimator` of each measured estimator."""
     rows: list[Row]
 
     def save(self, folder: Path) -> Path:
-        """Write the file of this experiment in a folder of results; return its path.
+        """Write the result to its file in a folder of results and return the path.
 
-        A quick run goes to ``ID.quick.json`` and never replaces a full one.
+        A quick run is written to ``ID.quick.json`` and never replaces a full one.
         """
         path = path_of(folder, f"{self.id}.quick" if self.quick else self.id)
         path.parent.mkdir(parents=True, exist_ok=True)
         parts = []
         for name, value in asdict(self).items():
-            if isinstance(value, list) and value:  # one record a line
+            if isinstance(value, list) and value:  # one record per line
                 records = ",\n".join(f"    {json.dumps(record, ensure_ascii=False)}" for record in value)
                 parts.append(f'  "{name}": [\n{records}\n  ]')
             else:
@@ -70,29 +70,29 @@ class Result:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the rows, shortened: pictures say by it what they were drawn from."""
+        """Shortened SHA-256 of the rows, which pictures store to record the rows they were drawn from."""
         return hashlib.sha256(json.dumps(self.rows, sort_keys=True).encode()).hexdigest()[:32]
 
     @property
     def origin(self) -> str:
-        """Games, seed and release in a line: what the experiment's pictures say at their feet."""
+        """Command, games, seed and release in one line, for the footer of pictures."""
         sample = f"{self.command}: {self.games:,} games a match" if self.games else self.command
         return origin_line(sample, self.seed, self.version)
 
     def changes(self) -> list[str]:
-        """What has changed in the bots and estimators since: a line for each difference."""
+        """Return what has changed in the bots and estimators since, one line for each difference."""
         return [line for one in [*self.bots, *self.estimators] for line in changes(one)]
 
 
 def path_of(folder: Path, experiment: str) -> Path:
-    """The file of an experiment in a folder of results."""
+    """Return the path of an experiment's file in a folder of results."""
     return folder / f"{experiment}.json"
 
 
 def load(folder: Path, experiment: str, quick: bool = False) -> Result:
-    """The result of an experiment, or of its quick run.
+    """Read the result of an experiment, or of its quick run.
 
-    Raises FileNotFoundError, or ValueError for a file that is not a result.
+    Raises FileNotFoundError if there is no such file, and ValueError if it is not a result of the experiment.
     """
     path = path_of(folder, f"{experiment}.quick" if quick else experiment)
     try:
@@ -105,13 +105,16 @@ def load(folder: Path, experiment: str, quick: bool = False) -> Result:
 
 
 def stored(folder: Path) -> list[str]:
-    """The experiments that have a file of a full run in the folder."""
+    """Return the ids of the experiments with a result of a full run in the folder."""
     paths = (path for path in folder.rglob("*.json") if not path.name.endswith(".quick.json"))
     return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in paths)
 
 
 def measure(experiment: Experiment, run: Run) -> Result:
-    """Run an experiment. Raises ValueError for one that another program measures, or made of others."""
+    """Run an experiment and return its result.
+
+    Raises ValueError for an experiment that another program measures, or that combines other results.
+    """
     if experiment.parts:
         raise ValueError(f"{experiment.id} is made of other results: measure {', '.join(experiment.parts)}")
     if experiment.measure is None:
@@ -127,7 +130,7 @@ def measure(experiment: Experiment, run: Run) -> Result:
 def describe(
     experiment: Experiment, run: Run, rows: list[Row], command: str, seconds: float | None
 ) -> Result:
-    """The result of a command that measured these rows in a run, with all bots that took part in it."""
+    """Return the result of a command that measured these rows, with all bots that took part in its run."""
     run.say("describing the bots")
     return Result(
         id=experiment.id,
@@ -149,7 +152,7 @@ def describe(
 
 @cache
 def commit() -> str | None:
-    """The commit of the checkout that this package runs from; None outside a checkout or without Git."""
+    """Return the commit of the checkout that this package runs from; None outside one or without Git."""
     folder = Path(__file__).resolve().parent
     command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
@@ -160,9 +163,10 @@ def commit() -> str | None:
 
 
 def stale_results(folder: Path, progress: Callable[[str], object] | None = None) -> dict[str, list[str]]:
-    """What has changed since each stored result: a line for each difference, by experiment.
+    """Return what has changed since each stored result was measured: lines by experiment.
 
-    Each bot and estimator is asked once. Results that say themselves why they are stale are left out.
+    Each distinct bot and estimator is compared only once. Results that are already marked as stale are
+    skipped.
     """
     known: dict[str, list[str]] = {}
     found: dict[str, list[str]] = {}
@@ -186,12 +190,12 @@ def stale_results(folder: Path, progress: Callable[[str], object] | None = None)
 
 
 NO_KEYS = "not used"
-"""The keys of a result for which no cards are dealt."""
+"""`Result.keys` of a result for which no cards are dealt."""
 
 
 @cache
 def deck_keys() -> str:
-    """A hash of the decks of sixteen games: it changes when seeds deal other cards than before."""
+    """Return a hash of the decks of sixteen games; it changes if seeds no longer deal the same cards."""
     games = Games(16)
     games.start(games.everyone, np.arange(16, dtype=np.uint64), np.arange(16, dtype=np.uint64))
     decks = np.stack([games.deck(game) for game in range(len(games))]).astype(np.uint8)

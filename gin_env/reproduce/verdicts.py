@@ -1,25 +1,26 @@
-"""Does a measured figure agree with a published one? One rule for all claims.
+"""The rule that decides whether a measured figure agrees with a published one.
 
-A claim is a range of values, and a margin: the difference that is too small to matter.
+A claim is a range of values and a margin. The margin is the largest difference that is too small to matter.
 
-- A figure ("wins 53.9 %") claims what it may have been rounded from: 53.85 to 53.95. `figure`.
-- A bound ("at least 68 %", "costs over 10 points") claims everything on one side. `at_least`, `at_most`.
-- An order ("wins more", "no better", "costs") claims one side of equality, without a margin: who is behind by
-  little does not win more. `more_than`, `less_than`.
+- A figure ("wins 53.9 %") claims the values that round to it: 53.85 to 53.95. See `figure`.
+- A bound ("at least 68 %", "costs over 10 points") claims everything on one side. See `at_least` and
+  `at_most`.
+- An order ("wins more", "no better", "costs") claims one side of equality, without a margin: a bot that is
+  slightly behind does not win more. See `more_than` and `less_than`.
 
-The acceptable values are the claimed ones and those that lie no further from them than the margin. For
-figures and bounds it is a quarter of the claimed effect, and 1.5 points of the win rate at most
-(`margin_for`): "+4" is met by +3 to +5, not by +2.5. A claim of no effect has the whole 1.5. The measured
-figure
+The acceptable values are the claimed values and those within the margin of them. For figures and bounds the
+margin is a quarter of the claimed effect, but at most 1.5 points of the win rate (`margin_for`): +3 to +5
+meet "+4", and +2.5 does not. The margin of a claim of no effect is 1.5 points. The measured figure
 
-- agrees if its whole interval lies among the acceptable values,
-- differs if its whole interval lies outside them,
+- agrees if its whole interval is inside the acceptable values,
+- differs if its whole interval is outside them,
 - is undecided otherwise: more games are needed.
 
-So "agrees" is never said for want of games. It is the two one-sided tests of equivalence (Schuirmann, 1987),
-at 2.5 % each with an interval of 95 %. An end of the interval that lies on the edge of the acceptable values
-decides nothing. A published figure with an error of its own ("70.1 ± 0.75") widens the measured interval, by
-square and add, since both are uncertain; published figures without one are taken as exact.
+A small number of games therefore never leads to "agrees". The rule is the pair of one-sided tests of
+equivalence (Schuirmann, 1987), at 2.5 % each with an interval of 95 %. If an end of the interval is exactly
+on the edge of the acceptable values, the verdict is undecided. If the published figure has an error of its
+own ("70.1 ± 0.75"), the error and each half of the measured interval are combined as the root of the sum of
+their squares, since both are uncertain. Published figures without an error are taken as exact.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ from gin_env.matches.intervals import Interval
 Verdict = Literal["agrees", "differs", "undecided"]
 
 MARGIN = 1.5
-"""Points of the win rate, in per cent: two figures that lie no further apart are as good as equal."""
+"""Largest difference between two win rates that counts as none, in percentage points."""
 MARGIN_SHARE = 0.25
-"""Of the claimed effect: no margin is wider."""
+"""Largest margin as a share of the claimed effect."""
 
 
 def margin_for(low: float, high: float, neutral: float) -> float:
-    """Return the margin of a figure or bound: `neutral` is the value without an effect, 50 or 0.
+    """Return the margin of a figure or bound; `neutral` is the value without an effect, 50 or 0.
 
-    The effect is the distance from `neutral` to the nearest end of the claimed values.
+    The effect is the distance from `neutral` to the nearest end of the claimed range.
     """
     if low <= neutral <= high:
         return MARGIN
@@ -51,7 +52,7 @@ def margin_for(low: float, high: float, neutral: float) -> float:
 
 @dataclass(frozen=True)
 class Claim:
-    """Values from `low` to `high`, either of which may be infinite; all in one unit, such as per cent.
+    """A claimed range from `low` to `high`, in one unit such as per cent; either end can be infinite.
 
     Raises ValueError if `low` is above `high`, if `margin` or `error` is negative or infinite, and for NaN.
     """
@@ -59,9 +60,9 @@ class Claim:
     low: float
     high: float
     margin: float = MARGIN
-    """How far outside a value is as good as inside."""
+    """Largest distance from the range at which a value is still acceptable."""
     error: float = 0.0
-    """Half the width of the published figure's own interval, at the confidence of the measured one."""
+    """Half the width of the published figure's own interval, at the confidence level of the measured one."""
 
     def __post_init__(self) -> None:
         if not self.low <= self.high:
@@ -71,9 +72,9 @@ class Claim:
                 raise ValueError(f"a claim's {name} must be a number from 0 on, not {getattr(self, name)}")
 
     def verdict(self, value: float, interval: Interval) -> Verdict:
-        """How a measured value with its interval lies to the claim, see above.
+        """Return whether a measured value with its interval agrees with the claim, by the module's rule.
 
-        Raises ValueError unless the value lies in its interval.
+        Raises ValueError if the value is outside its interval.
         """
         if not interval[0] <= value <= interval[1]:
             raise ValueError(f"the measured value {value} lies outside its interval {interval}")
@@ -88,25 +89,31 @@ class Claim:
 
 
 def figure(value: float, rounding: float = 0.0, margin: float = MARGIN, error: float = 0.0) -> Claim:
-    """A published figure; `rounding` is half a unit of its last digit: ``figure(53.9, 0.05)``."""
+    """Return the claim of a published figure.
+
+    `rounding` is half a unit of its last digit, as in ``figure(53.9, 0.05)``.
+    """
     return Claim(value - rounding, value + rounding, margin, error)
 
 
 def at_least(value: float, margin: float = MARGIN) -> Claim:
-    """A published bound from below."""
+    """Return the claim of a published lower bound."""
     return Claim(value, math.inf, margin)
 
 
 def at_most(value: float, margin: float = MARGIN) -> Claim:
-    """A published bound from above."""
+    """Return the claim of a published upper bound."""
     return Claim(-math.inf, value, margin)
 
 
 def more_than(value: float) -> Claim:
-    """An order: more than `value`, 50 for a win rate or 0 for a difference. Without a margin."""
+    """Return the claim of more than `value`, without a margin; 50 for a win rate, 0 for a difference."""
     return at_least(value, margin=0.0)
 
 
 def less_than(value: float) -> Claim:
-    """An order: less than `value` ("no better" too), 50 for a win rate or 0 for a difference. No margin."""
+    """Return the claim of less than `value`, without a margin; 50 for a win rate, 0 for a difference.
+
+    This is also the claim of "no better".
+    """
     return at_most(value, margin=0.0)
