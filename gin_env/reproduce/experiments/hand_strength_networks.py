@@ -1,8 +1,8 @@
-"""Paper 002's Table 1 with ten networks for each of its one, controls, the paper's own schedule to its end.
+"""Paper 002's Table 1 with ten networks per row instead of one, controls, and the paper's full schedule.
 
-Everything is kept in the run's folder as soon as it is made: data sets, networks, checkpoints after each
-epoch. A network is selected by its games on the decks of `selection.VALIDATION_SEED`; all figures that a
-table shows are of the run's own decks.
+Data sets, networks and checkpoints after each epoch are stored in the run's folder as soon as they exist.
+Networks are selected by their games on the decks of `selection.VALIDATION_SEED`; all numbers in the tables
+come from the run's own decks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gin_env.training.hand_strength.trainer import HandStrengthSettings, HandStrengthTrainer
 
 CONFIDENCE = 0.9
-"""The paper's."""
+"""The paper's confidence level."""
 TABLE = {
     "mlp-simple": (87.4, 87.7, 42.9, 0.8),
     "mlp-i-simple": (90.8, 91.4, 43.6, 0.8),
@@ -54,9 +54,9 @@ TABLE = {
     "dual-inception-random-16-augmented": (181.7, 181.4, 42.8, 0.8),
     "dual-inception-16-random-16-augmented": (132.6, 132.0, 51.2, 0.8),
 }
-"""Table 1: training loss, validation loss, games won in per cent against Simple, half its interval."""
+"""Table 1: training loss, validation loss, percentage of games won against Simple, half of its interval."""
 NETWORKS = 10
-"""Of each kind."""
+"""Number of networks per recipe."""
 GAMES = 10_000
 
 
@@ -66,9 +66,10 @@ GAMES = 10_000
 def trained_networks(
     run: Run, name: str, states: DataSet, settings: Sequence[HandStrengthSettings]
 ) -> list[tuple[Path, dict[str, Any]]]:
-    """(file, what it says) of a network for each of the settings, trained and validated once in the folder.
+    """Return the file and the metadata of one network for each of the settings.
 
-    ``"validated"`` in what the file says is the share of its validation games that the network won.
+    Each network is trained and validated once, in the run's folder. ``"validated"`` in the metadata is the
+    share of its validation games that the network won.
     """
     from gin_env.training.hand_strength.selection import VALIDATION_GAMES, validation_win_rate
     from gin_env.training.hand_strength.trainer import train
@@ -86,14 +87,17 @@ def trained_networks(
 
 
 def play_network(run: Run, path: Path, label: str, games: int = GAMES) -> MatchResult:
-    """The match of a network's player against Simple."""
+    """Play a match of a network's player against Simple and return it."""
     bot = OffensiveBot(str(path))
     bot.name = f"offensive with {label}"
     return run.match(bot, "simple", games)
 
 
 def network_rows(run: Run, name: str, networks: Sequence[tuple[Path, dict[str, Any]]]) -> list[Row]:
-    """A row for each network: its losses, its validation games, its match; the best one is `selected`."""
+    """Return a row for each network with its losses, its validation games and its match.
+
+    The network that won the most validation games is `selected`.
+    """
     best = max(range(len(networks)), key=lambda number: networks[number][1]["validated"])
     rows = []
     for number, (path, told) in enumerate(networks):
@@ -118,7 +122,7 @@ def network_rows(run: Run, name: str, networks: Sequence[tuple[Path, dict[str, A
 
 
 def measure_networks(names: Sequence[str], run: Run) -> list[Row]:
-    """Ten networks of each recipe."""
+    """Measure ten networks of each recipe."""
     import torch
 
     from gin_env.training.hand_strength.trainer import HandStrengthSettings, find_schedule
@@ -140,12 +144,15 @@ def measure_networks(names: Sequence[str], run: Run) -> list[Row]:
 
 
 def spread(numbers: Sequence[float]) -> str:
-    """``53.6 (46.1 to 55.2)``: median, lowest and highest."""
+    """Return the median, lowest and highest number as text: ``53.6 (46.1 to 55.2)``."""
     return f"{np.median(numbers):.1f} ({min(numbers):.1f} to {max(numbers):.1f})"
 
 
 def networks_table(rows: Sequence[Row]) -> str:
-    """A row for each recipe: median and range of its networks, and the one selected by other games."""
+    """Return a Markdown table with a row for each recipe.
+
+    A row has the median and range of its networks, and the network selected by its validation games.
+    """
     lines = []
     for name in in_order(rows, "network"):
         mine = [row for row in rows if row["network"] == name]
@@ -182,7 +189,7 @@ COLOURS = {"mlp": BLUE, "mlp-i": ORANGE, "dual-inception": GREEN}
 
 
 def draw_losses(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Figure 4: training and validation loss by epoch, medians of the networks."""
+    """Draw Figure 4: training and validation loss by epoch, medians of the networks."""
     figure, [axes] = new_figure(4 * len(DATA_TITLES), 3.4, columns=len(DATA_TITLES))
     for panel, (name, title) in zip(axes, DATA_TITLES.items(), strict=True):
         for architecture, colour in COLOURS.items():
@@ -200,19 +207,22 @@ def draw_losses(rows: Sequence[Row], path: Path, origin: str) -> None:
 
 
 CONTROLS = ("dual-inception-random-16", "dual-inception-random-256", *recipes.CONTROLS)
-"""The controls, and what they are controls of."""
+"""The controls, and the networks that they are compared with."""
 
 # --- The paper's schedule ---------------------------------------------------------------------------------
 
 SCHEDULED = (("random-256", 0), ("random-16", 0), ("random-256", 1))
-"""Data set and seed (from the run's) of each network. The paper trained one on each; ten take nine hours."""
+"""Data set and seed, relative to the run's, of each network.
+
+The paper trained one on each data set. Ten networks would take nine hours.
+"""
 PAPER_OBSERVATIONS = 1_000_000
 MEASURED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 33, 40, 48, 64, 80, 96)
-"""Epochs after which the network plays."""
+"""Epochs after which the network is measured."""
 
 
 def continued(path: Path, states: DataSet, settings: HandStrengthSettings) -> HandStrengthTrainer:
-    """The training run of a checkpoint, or a new one if there is none."""
+    """Return the training run resumed from a checkpoint, or a new run if there is no checkpoint."""
     from gin_env.training.hand_strength.trainer import HandStrengthTrainer
 
     return (
@@ -223,7 +233,10 @@ def continued(path: Path, states: DataSet, settings: HandStrengthSettings) -> Ha
 
 
 def measure_schedule(run: Run) -> list[Row]:
-    """Dual Inception by the paper's schedule, on as many observations as the paper's: errors and games."""
+    """Measure the errors and win rates of Dual Inception trained by the paper's schedule.
+
+    The number of observations is the paper's too.
+    """
     import torch
 
     from gin_env.training.hand_strength.trainer import HandStrengthSettings, find_schedule
@@ -260,7 +273,7 @@ def measure_schedule(run: Run) -> list[Row]:
 
 
 def schedule_table(rows: Sequence[Row]) -> str:
-    """A row for each measured epoch, a column for each network: validation error, games won."""
+    """Return a Markdown table with the validation error and games won by epoch, a column for each network."""
     found = by(rows, "data_set", "seed", "epoch")
     columns = sorted({(row["data_set"], row["seed"]) for row in rows})
     lines = []
@@ -272,7 +285,10 @@ def schedule_table(rows: Sequence[Row]) -> str:
 
 
 def draw_schedule(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Error and games won by epoch, a line for each network; the rate falls after epochs 32 and 64."""
+    """Draw the error and the games won by epoch, with a line for each network.
+
+    The learning rate falls after epochs 32 and 64.
+    """
     figure, [axes] = new_figure(9, 3.6, columns=2)
     looks = ((BLUE, "-"), (ORANGE, "--"))
     for name, (colour, dash) in zip(in_order(rows, "data_set"), looks, strict=True):

@@ -1,8 +1,8 @@
-"""``generation`` trained with one family of bots left out: what it does to bots that it has never met.
+"""``generation`` trained with one family of bots left out of its pool, to measure how it generalises.
 
-The shipped `generation` was mostly shown against the pool that it was trained and chosen in. Here the loop
-runs with its whole pool, and with `tonic` left out, three seeds each; all champions play the same bots.
-The bots of `HELD_OUT` are in no pool.
+The bundled `generation` is measured mostly against the pool used to train and select it. In this experiment
+the loop runs with its whole pool and with `tonic` left out, with three seeds each. All champions play the
+same bots. The bots of `HELD_OUT` are not in any pool.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ LEFT_OUT: dict[str, dict[str, float]] = {
     "nothing": {"simple": 8.0, "simple:knock_at=0": 1.0, "tonic": 2.0},
     "`tonic`": {"simple": 8.0, "simple:knock_at=0": 1.0},
 }
-"""What is left out -> the pool of the loop, each bot with its share; the first is the loop's own."""
+"""Bots left out -> the pool of the loop, each bot with its share. The first pool is the loop's default."""
 SEEDS = (1, 2, 3)
 GENERATIONS = 3
-"""After the third the shipped run gained little."""
+"""Number of generations: the bundled run gained little after the third."""
 OPPONENTS = ("simple", "simple:knock_at=0", "tonic", *HELD_OUT)
 GAMES = 6000
 
 
 def train_champion(run: Run, folder: Path, pool: dict[str, float], seed: int) -> Agent:
-    """The champion of a run of the loop, resumed in its folder; its ancestor if no generation was kept."""
+    """Run or resume the loop in a folder and return its champion, or its ancestor if none was kept."""
     from gin_env.training.generations import loop
 
     hands = run.size(loop.LoopSettings().hands, 64)
@@ -49,7 +49,7 @@ def train_champion(run: Run, folder: Path, pool: dict[str, float], seed: int) ->
 
 
 def measure_held_out(run: Run) -> list[Row]:
-    """Each run's champion against bots of the whole pool and against those that are in none."""
+    """Measure each run's champion against the bots of the whole pool and against held-out bots."""
     rows = []
     for number, (left_out, pool) in enumerate(run.some(list(LEFT_OUT.items()))):
         for seed in run.some(SEEDS, 1):
@@ -62,7 +62,10 @@ def measure_held_out(run: Run) -> list[Row]:
 
 
 def held_out_table(rows: Sequence[Row]) -> str:
-    """A row for each opponent, a column for each pool: the mean of the seeds; bots never met are marked."""
+    """Return a Markdown table with a row for each opponent and a column for each pool.
+
+    A cell has the mean of the seeds. Results against bots outside the pool are in italics.
+    """
     lines = []
     for opponent in in_order(rows, "opponent"):
         cells = [f"`{opponent}`"]

@@ -1,10 +1,10 @@
-"""Do 95 % intervals hold the true value in 95 % of the matches? Cut from long matches, counted.
+"""Coverage of confidence intervals: the share of matches in which a 95 % interval contains the true value.
 
-A long match is cut into short ones; its win rate, from as many times more games, stands for the true one.
-Beside the intervals of `gin_env.matches.intervals`, in which the two games of a deal are one observation and
-two matches on the same decks are compared deal by deal, stand those that take all games as independent:
-Wilson's, and Newcombe's of two of these. Intervals of points per hand are counted too.
-``tests/matches/test_intervals.py`` does the same with simulated games, of which the truth is known.
+A long match is cut into short ones, and the win rate of the long match is taken as the true value. Two kinds
+of intervals are compared. Those of `gin_env.matches.intervals` treat the two games of a deal as one
+observation and compare two matches on the same decks deal by deal. The others treat all games as
+independent: Wilson's interval, and Newcombe's for the difference of two. Intervals of points per hand are
+counted too. ``tests/matches/test_intervals.py`` does the same with simulated games whose true value is known.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ WIN_RATES: list[tuple[str, str, Episode, int]] = [
     ("random-discard", "simple", "game", 100),
     ("fitness-cfr", "heuristics", "game", 50),
 ]
-"""Bots, kind of episode, and deals in a match; each deal is two games."""
+"""Two bots, kind of episode, and number of deals in a match; each deal is two games."""
 DIFFERENCES: list[tuple[str, str, str, Episode, int]] = [
     ("late-knock", "simple:knock_at=0", "simple", "game", 100),
     ("simple:knock_at=9", "simple", "random-discard", "hand", 1000),
 ]
-"""Two bots, the third that both play, kind of episode, deals."""
+"""Two bots, their common opponent, kind of episode, and number of deals in a match."""
 
 
 def measure_coverage(run: Run) -> list[Row]:
-    """Long matches, cut: in how many parts each kind of interval holds the figure of the whole."""
+    """Measure in what share of the short matches each kind of interval contains the long match's value."""
     matches = run.size(MATCHES, 5)
 
     def play(bot: str, opponent: str, episode: Episode, deals: int) -> MatchResult:
@@ -62,7 +62,7 @@ def measure_coverage(run: Run) -> list[Row]:
 
 
 def win_rate_row(match: MatchResult, matches: int) -> Row:
-    """Intervals of the win rate, and of the points per hand."""
+    """Return the row for the intervals of the win rate and of the points per hand."""
     short = cut(match, matches)
     paired = [win_rate_interval(*part, CONFIDENCE) for part in short]
     independent = [plain(part)[1] for part in short]
@@ -81,7 +81,7 @@ def win_rate_row(match: MatchResult, matches: int) -> Row:
 
 
 def difference_row(first: MatchResult, second: MatchResult, matches: int) -> Row:
-    """Intervals of the difference of two bots' win rates on the same decks."""
+    """Return the row for the intervals of the difference of two bots' win rates on the same decks."""
     short = list(zip(cut(first, matches), cut(second, matches), strict=True))
     paired = [win_rate_difference_interval(one, other, CONFIDENCE) for one, other in short]
     independent = [newcombe_interval(plain(one), plain(other)) for one, other in short]
@@ -95,7 +95,7 @@ def row_of(
     paired: Sequence[Interval],
     independent: Sequence[Interval],
 ) -> Row:
-    """What both kinds of rows have; `less` is the bot whose win rate is taken away."""
+    """Return the part common to both kinds of rows; `less` is the bot whose win rate is subtracted."""
     matches = len(paired)
     row: Row = {
         "bot": match.bots[0],
@@ -112,19 +112,19 @@ def row_of(
 
 
 def cut(match: MatchResult, matches: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Games won by bot a and games decided in each deal, of each match."""
+    """Return, for each short match, the games won by bot a and the games decided in each deal."""
     wins, decided = match.wins_and_decided
     return list(zip(np.split(wins, matches), np.split(decided, matches), strict=True))
 
 
 def plain(of_match: tuple[np.ndarray, np.ndarray]) -> tuple[float, Interval]:
-    """Win rate, and its interval as if all games were independent."""
+    """Return the win rate and its interval, as if all games were independent."""
     wins, decided = (float(games.sum()) for games in of_match)
     return wins / decided, wilson_interval(wins / decided, decided, CONFIDENCE)
 
 
 def held(kind: str, found: Sequence[Interval], value: float) -> Row:
-    """In how many per cent of the matches the interval holds the value, and half its mean width in points."""
+    """Return the percentage of intervals that contain the value, and half their mean width in points."""
     ends = np.array(found)
     share = float(np.mean((ends[:, 0] <= value) & (value <= ends[:, 1])))
     return {
@@ -134,7 +134,7 @@ def held(kind: str, found: Sequence[Interval], value: float) -> Row:
 
 
 def coverage_table(rows: Sequence[Row]) -> str:
-    """A row for each pair of bots, or for a bot less another."""
+    """Return a Markdown table with a row for each pair of bots and each difference of two bots."""
 
     def cell(row: Row, kind: str) -> str:
         return f"{row[f'{kind}_held']:.1f} % (± {row[f'{kind}_half_width']:.2f})"

@@ -1,4 +1,4 @@
-"""The leaderboard: a row for each bot, made of the stored results of several experiments."""
+"""The leaderboard: a row for each bot, compiled from the stored results of several experiments."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from gin_env.reproduce.experiments.learning import HELD_OUT
 
 
 def leaderboard_table(rows: Sequence[Row]) -> str:
-    """A row for each bot of the tournament, the best rating first; a cell is empty if nothing was measured.
+    """Return a Markdown table with a row for each bot of the tournament, best rating first.
 
-    An exploiter's result is that of the one that won most, if there are several.
+    A cell is empty if nothing was measured. Of several exploiters, the result is that of the strongest.
     """
     found = {part: [row for row in rows if row["of"] == part] for part in PARTS}
     result = tournament_of(found["tournament"])
@@ -48,7 +48,10 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
 
 
 def against_simple(rows: Sequence[Row]) -> dict[str, Row]:
-    """What each bot won against Simple, with the interval that was stored: its deals are not."""
+    """Return each bot's win rate against Simple, with the stored interval.
+
+    The interval cannot be computed again because the deals are not stored.
+    """
     found = {}
     for row in rows:
         (a, b), won, (low, high) = row["bots"], row["win_rate"], row["interval"]
@@ -60,12 +63,12 @@ def against_simple(rows: Sequence[Row]) -> dict[str, Row]:
 
 
 def rated(rating: Rating) -> str:
-    """A rating, with its standard error if that is known."""
+    """Return a rating as text, with its standard error if that is known."""
     return f"{rating.value:.0f}" + (f" ± {rating.deviation:.1f}" if rating.deviation else "")
 
 
 def microseconds(a_second: float) -> str:
-    """The time of a decision: two digits, or whole microseconds."""
+    """Return the time of a decision in microseconds as text: two digits below 10, else whole numbers."""
     time = 1e6 / a_second
     return f"{time:.2g}" if time < 10 else f"{time:,.0f}"
 

@@ -1,4 +1,4 @@
-"""What is learned: PPO on candidates by minutes, what carries it, and the shipped policy."""
+"""Learning results: PPO on candidates by training time, its ablations, and the bundled policy."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from gin_env.reproduce.experiment import Experiment, Row, Run, by, in_order, int
 from gin_env.support.plots import new_figure, save_figure, sign_figure
 
 HELD_OUT = ("utility", "cfr-plus", "late-knock")
-"""Bots that no training of ours may meet: what it does to them is what it does to strangers."""
+"""Bots that are never used in training, so that results against them measure generalisation."""
 LEAGUE = ("simple", "simple:knock_at=0", "tonic", "generation")
-"""Of the example's default settings."""
+"""Opponents in the example's default settings."""
 
 
 def strength_table(rows: Sequence[Row]) -> str:
-    """Games won against Simple by minutes of training, a column for each seed."""
+    """Return a Markdown table of games won against Simple by minutes of training, a column for each seed."""
     simple = [row for row in rows if row["opponent"] == "simple" and "after" not in row]
     seeds, found = in_order(simple, "seed"), by(simple, "example", "minutes", "seed")
     lines = []
@@ -34,7 +34,7 @@ def strength_table(rows: Sequence[Row]) -> str:
 
 
 def opponents_table(rows: Sequence[Row]) -> str:
-    """After the longest training: games won against every bot, a column for each seed."""
+    """Return a Markdown table of games won against every bot after the longest training, by seed."""
     longest = max(row["minutes"] for row in rows)
     last = [
         row for row in rows if row["minutes"] == longest and row["example"] == "ppo.py" and "after" not in row
@@ -49,7 +49,7 @@ def opponents_table(rows: Sequence[Row]) -> str:
 
 
 def draw_curves(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Games won against Simple over the longest training, a line for each example and seed."""
+    """Draw the games won against Simple during the longest training, a line for each example and seed."""
     longest = max(row["minutes"] for row in rows)
     mine = [row for row in rows if row["minutes"] == longest and row["opponent"] == "simple"]
     figure, [[axes]] = new_figure(8, 5)
@@ -68,7 +68,10 @@ def draw_curves(rows: Sequence[Row], path: Path, origin: str) -> None:
 
 
 def ablation_table(rows: Sequence[Row]) -> str:
-    """Each change of the training: the mean of the seeds against each opponent, the seeds in brackets."""
+    """Return a Markdown table with a row for each variant of the training and a column for each opponent.
+
+    A cell has the mean of the seeds, with each seed in brackets.
+    """
     opponents = in_order(rows, "opponent")
     found: dict[tuple[str, str], list[float]] = {}
     for row in rows:
@@ -86,7 +89,7 @@ def ablation_table(rows: Sequence[Row]) -> str:
 
 
 def measure_policy(run: Run) -> list[Row]:
-    """The shipped policy against every other bot."""
+    """Measure the bundled policy against every other bot that decides quickly, except `random`."""
     opponents = [name for name in agents.quick_names() if name not in ("policy", "random")]
     return [
         match_row(run.match("policy", opponent, 20_000), held_out=opponent in HELD_OUT)
@@ -95,14 +98,14 @@ def measure_policy(run: Run) -> list[Row]:
 
 
 def policy_table(rows: Sequence[Row]) -> str:
-    """Games won by the shipped policy; those whom its training never met are marked."""
+    """Return a Markdown table of the games won by the bundled policy; held-out opponents are marked."""
     ordered = sorted(rows, key=lambda row: row["won"])
     lines = [(f"`{row['opponent']}`", "yes" if row["held_out"] else "", interval(row)) for row in ordered]
     return markdown(["`policy` against", "held out", "games won (95 % interval)"], lines, "llr")
 
 
 def measure_scores(run: Run) -> list[Row]:
-    """The shipped policy, with and without a look at the score, against some bots and each other."""
+    """Measure the bundled policy with and without the score as an input, against bots and each other."""
     seeing = agents.make("policy")
     if not isinstance(seeing, CandidatePolicyBot):
         raise TypeError("the bot policy does not score candidates")
@@ -114,13 +117,13 @@ def measure_scores(run: Run) -> list[Row]:
 
 
 def scores_table(rows: Sequence[Row]) -> str:
-    """A row for each match."""
+    """Return a Markdown table with a row for each match."""
     lines = [(f"{row['bot']} against {row['opponent']}", interval(row)) for row in rows]
     return markdown(["match", "games won (95 % interval)"], lines, "lr")
 
 
 def rewards_table(rows: Sequence[Row]) -> str:
-    """A row for each opponent, a column for each reward of the same training."""
+    """Return a Markdown table with a row for each opponent and a column for each reward."""
     rewards, found = in_order(rows, "reward"), by(rows, "reward", "opponent")
     lines = [
         [f"`{opponent}`", *(interval(found[reward, opponent]) for reward in rewards)]
@@ -130,7 +133,7 @@ def rewards_table(rows: Sequence[Row]) -> str:
 
 
 def speed_table(rows: Sequence[Row]) -> str:
-    """A row for each thing that was timed: its rate, and what it is beside the example's with one thread."""
+    """Return a Markdown table of the measured rates, also relative to ppo.py with one thread."""
     alone = ("ppo.py, workers 1: learned", "ppo.py, threads 1: learned")
     peer = next(row["a_second"] for row in rows if row["what"] in alone)
     lines = []
