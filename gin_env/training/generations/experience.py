@@ -1,4 +1,4 @@
-"""What one generation leaves to learn from: positions, and what the decisions tried in them led to."""
+"""Training data of one generation: positions, and the returns of the decisions tried in them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gin_env.support.array_files import ArrayFileError, ArrayFormat
 UNTRIED = np.float32(np.nan)
 _PARTS = ("draw", "discard")
 _VIEW_FIELDS = str(VIEW.descr)
-"""The layout of the views' records: bytes of another one mean nothing here."""
+"""The layout of the `VIEW` records, stored with them to detect files of another layout."""
 FORMAT = ArrayFormat(
     kind="experience",
     version=1,
@@ -32,26 +32,26 @@ FORMAT = ArrayFormat(
 
 @dataclass(frozen=True)
 class Experience:
-    """Positions in which all learners discard, or all draw, and what their candidates earned."""
+    """Positions of one phase (all draws or all discards) and the returns of their candidates."""
 
     views: np.ndarray
     """`VIEW` records (n,)."""
     returns: np.ndarray
-    """float32 (n, rows, 2): the learner's points / 100 at the end of the hand; NaN for what was not tried."""
+    """float32 (n, rows, 2): the learner's points / 100 at the end of the hand; NaN for untried candidates."""
 
     def __len__(self) -> int:
         return len(self.views)
 
     @classmethod
     def join(cls, parts: Sequence[Experience]) -> Experience:
-        """All positions of several."""
+        """Return the positions of several experiences in one."""
         return cls(
             np.concatenate([part.views for part in parts]), np.concatenate([part.returns for part in parts])
         )
 
 
 def save_experiences(experiences: tuple[Experience, Experience], path: Path) -> None:
-    """Write positions to draw in and to discard in to a file (.npz)."""
+    """Write the draw positions and the discard positions to a file (.npz)."""
     arrays = {}
     for name, experience in zip(_PARTS, experiences, strict=True):
         arrays[f"{name}_views"] = experience.views.view(np.uint8).reshape(-1, VIEW.itemsize)
@@ -60,9 +60,9 @@ def save_experiences(experiences: tuple[Experience, Experience], path: Path) -> 
 
 
 def load_experiences(path: Path) -> tuple[Experience, Experience]:
-    """What `save_experiences` wrote.
+    """Return the draw positions and the discard positions that `save_experiences` wrote.
 
-    Raises FileNotFoundError, or ArrayFileError for a file that cannot be used.
+    Raises FileNotFoundError if the file is missing, or ArrayFileError if it cannot be used.
     """
     arrays, metadata = FORMAT.read(path)
     if metadata["view"] != _VIEW_FIELDS:

@@ -1,9 +1,10 @@
 """Fitting the network to the returns of tried decisions.
 
-The loss has two parts. What decides the play is how the candidates of one position differ: their returns,
-less the mean of the position, which takes out the luck of the deal that they share. The mean itself is fitted
-with a small weight. Suits are permuted at random in the observations (candidates have none), a new order for
-each batch: 24 times the data.
+The loss has two parts. The first compares the candidates of one position, because their differences decide
+the play: it is the squared error of the values after subtracting the position's mean, which removes the luck
+of the deal that all candidates share. The second, with a small weight, is the squared error of the mean
+itself. The suits of the observations are permuted at random in each batch, which augments the data 24-fold;
+the features of candidates do not depend on suits.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ def fit(
     learning_rate: float = 1e-3,
     progress: Callable[[int], object] | None = None,
 ) -> dict[str, float]:
-    """Train `network` in place on positions to draw in and to discard in; returns the held-out losses.
+    """Train `network` in place on draw and discard positions, and return the held-out losses.
 
-    A twentieth of the positions is held out. The learning rate rises and falls once (one cycle).
+    One twentieth of the positions is held out. The learning rate follows a one-cycle schedule.
     `progress` is called with the number of positions seen since the last call.
     """
     random = np.random.default_rng(seed)
@@ -80,7 +81,7 @@ def _split(count: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndar
 def _losses(
     network: GenerationNetwork, experience: Experience, chosen: np.ndarray, suits: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Squared errors (k,) of these positions: of the differences between candidates, and of the means."""
+    """Return two squared errors (k,) of these positions: of the candidates' differences, and of the means."""
     view = PlayerView(experience.views[chosen])
     rows, _ = candidate_rows(view.records, discarding=experience.returns.shape[1] > DRAW_ROWS)
     observations = permute_suits(torch.from_numpy(observe(view)), suits)
@@ -97,7 +98,7 @@ def _losses(
 
 
 def permute_suits(observations: torch.Tensor, suits: torch.Tensor) -> torch.Tensor:
-    """Observations (n, OBSERVATION_SIZE) with the suits of all card planes in this order (4,)."""
+    """Return observations (n, OBSERVATION_SIZE) with the suits of all planes in the order `suits` (4,)."""
     planes = observations[:, :_CARDS].view(-1, NUM_PLANES, NUM_SUITS, NUM_RANKS)
     return torch.cat([planes[:, :, suits].flatten(1), observations[:, _CARDS:]], dim=1)
 
@@ -106,7 +107,7 @@ def permute_suits(observations: torch.Tensor, suits: torch.Tensor) -> torch.Tens
 def _evaluate(
     network: GenerationNetwork, experiences: tuple[Experience, Experience], held: list[np.ndarray]
 ) -> dict[str, float]:
-    """Mean losses of the held-out positions."""
+    """Return the mean losses of the held-out positions."""
     unchanged = _SUIT_ORDERS[0]
     sums, count = np.zeros(2), 0
     for experience, chosen in zip(experiences, held, strict=True):

@@ -1,15 +1,17 @@
 """The generational loop: gather, fit, evaluate, keep or reject; checkpointed after each generation.
 
-Generation 0 is a bot by name (`simple`, as in paper 002) with random decisions strewn in. Generation k plays
-against a pool of bots and of the generations kept before it, tries decisions in the positions that it meets,
-fits its successor's network to what they led to, and lets it play against everybody. The *gate*: a successor
-replaces the champion only if, over the whole pool and the champion, weighted by their shares, it wins at
-least as many games on the same decks as the champion did (who wins half against itself). A rejected one is
-forgotten; the next attempt gathers other hands.
+Generation 0 is a bot by name (`simple`, as in paper 002) that makes some decisions at random. Each
+generation plays against a pool of bots and of recently kept generations, tries several decisions in the
+positions that it meets, and fits its successor's network to their returns. The successor then plays against
+the pool and the champion.
 
-Everything in the folder of a run: ``settings.json``, ``generation-K.safetensors``, ``history.json`` with a
-`Generation` for each, and ``experience-K.npz`` of the last few. A run that is resumed from there continues as
-if it had never stopped.
+The *gate*: the successor replaces the champion only if it wins at least as many games as the champion did on
+the same decks, over the pool and the champion, weighted by their shares. The champion's win rate against
+itself counts as one half. A rejected successor is not used again; the next attempt gathers other hands.
+
+The folder of a run holds ``settings.json``, ``generation-K.safetensors``, ``history.json`` with one
+`Generation` for each, and ``experience-K.npz`` of the most recent generations. A resumed run gives the same
+result as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -39,35 +41,35 @@ from gin_env.training.generations.fit import fit
 from gin_env.training.generations.rollouts import Search, gather
 
 PREVIOUS = "previous"
-"""The name, in a generation's results, of the champion before it."""
+"""Name of the previous champion in a generation's results."""
 
 
 @dataclass(frozen=True)
 class LoopSettings:
-    """A run of the loop."""
+    """Settings of a run of the loop."""
 
     ancestor: str = "simple"
-    """Generation 0: a bot by name, or the file of another run's generation, whose network is trained on."""
+    """Generation 0: a bot by name, or the file of another run's generation, trained further."""
     pool: dict[str, float] = field(
         default_factory=lambda: {"simple": 8.0, "simple:knock_at=0": 1.0, "tonic": 2.0}
     )
-    """The bots that every generation plays against and is measured by, each with its share."""
+    """Opponents of every generation, in training and in evaluation, with the share of each."""
     past: int = 2
-    """How many of the generations kept last, the present one included, are opponents too ..."""
+    """Number of recently kept generations, including the current one, that are opponents too."""
     past_share: float = 0.5
-    """... and the share of each."""
+    """Share of each of the `past` generations."""
     hands: int = 98_304
-    """Hands played by each generation; a hand gives about two positions, a position about four returns."""
+    """Number of hands per generation; a hand gives about two positions, a position about four returns."""
     hands_per_part: int = 8192
-    """Hands played at once; parts are shared out to the workers."""
+    """Number of hands in one task of a worker."""
     memory: int = 3
-    """Generations whose experience the fit joins: the older ones come from somewhat weaker play."""
+    """Number of recent generations whose experience is used in the fit; older play is somewhat weaker."""
     epochs: int = 4
-    """Passes over these positions."""
+    """Number of passes over the joined experience."""
     knock: str = "value"
-    """``"simple"`` freezes the knock to the Simple player's (ablation)."""
+    """How to decide on knocks; ``"simple"`` always knocks like the Simple player (ablation)."""
     games: int = 10_000
-    """Games of each match that measures a generation."""
+    """Number of games in each evaluation match."""
     seed: int = 1
     """Random seed."""
     search: Search = field(default_factory=Search)
@@ -76,24 +78,24 @@ class LoopSettings:
 
 @dataclass(frozen=True)
 class Generation:
-    """What became of one generation."""
+    """The result of one generation."""
 
     number: int
     kept: bool
-    """It became the champion."""
+    """Whether it became the champion."""
     win_rates: dict[str, float]
-    """Against each bot of the pool, and against the champion before it (`PREVIOUS`)."""
+    """Win rates against each bot of the pool and against the previous champion (`PREVIOUS`)."""
     intervals: dict[str, tuple[float, float]]
-    """95 %, Wilson with the two games of a deal as one observation."""
+    """95 % Wilson intervals of the win rates; the two games of a deal count as one observation."""
     losses: dict[str, float]
-    """Held-out losses of the fit, see `fit.fit`."""
+    """Held-out losses of the fit (see `fit.fit`)."""
     positions: int
     returns: int
     seconds: float
 
 
 Progress = Callable[[str, int, int], object]
-"""Called with what is being done, how much of it is done, and of how much."""
+"""A callable that receives the name of the current step, the amount done and the total."""
 
 
 def run(
@@ -103,18 +105,19 @@ def run(
     workers: int | Literal["all"] | Workers = "all",
     progress: Progress = lambda *_: None,
 ) -> Iterator[Generation]:
-    """Run the loop in `folder` until there are `generations` of them; yields each as it ends.
+    """Run the loop in `folder` up to generation number `generations`, and yield each generation as it ends.
 
-    A folder with a run is resumed: `settings` must be None or the same as before. The result does not depend
-    on the `workers` that play (processes, or `Workers`); the network is fitted in this process. Workers on
-    other machines read the networks of the run in `folder`, which they must share.
+    A run that is already in the folder is resumed; `settings` must then be None or equal to its settings. The
+    `workers` (a number of processes, or `Workers`) play the hands and do not change the result. The network
+    is fitted in this process. Workers on other machines must share `folder`, because they read the run's
+    networks from it.
 
-    Raises ValueError for other settings than those of the run in the folder, or a broken history.
+    Raises ValueError for settings that differ from those of the run in the folder, or for a broken history.
     """
     folder = Path(folder)
     settings, history = _open(folder, settings)
     for bot in (settings.ancestor, *settings.pool):
-        agents.make(bot)  # a mistake in a name shows now, not after an hour
+        agents.make(bot)  # raise for an unknown name before any work is done
     if len(history) > generations:
         return
     with opened(workers) as crew:
@@ -129,7 +132,7 @@ def run(
 
 
 def champion(folder: str | Path) -> Path:
-    """The network of the last generation that was kept. Raises FileNotFoundError if there is none yet."""
+    """Return the network file of the last kept generation. Raises FileNotFoundError if there is none yet."""
     kept = [each.number for each in read_history(folder) if each.kept and each.number > 0]
     if not kept:
         raise FileNotFoundError(f"no generation has been kept in {folder}")
@@ -137,7 +140,7 @@ def champion(folder: str | Path) -> Path:
 
 
 def read_history(folder: str | Path) -> list[Generation]:
-    """The generations of a run so far. Raises ValueError for a broken file."""
+    """Return the generations of a run so far. Raises ValueError for a broken file."""
     path = Path(folder) / "history.json"
     if not path.is_file():
         return []
@@ -165,7 +168,7 @@ def _open(folder: Path, settings: LoopSettings | None) -> tuple[LoopSettings, li
 
 
 def _begin(settings: LoopSettings, workers: Workers, progress: Progress) -> Generation:
-    """Generation 0: measured, not trained."""
+    """Return generation 0, which is evaluated but not trained."""
     start = monotonic()
     results = _evaluate(settings.ancestor, {}, settings, workers, progress)
     return _summary(0, True, results, monotonic() - start)
@@ -178,7 +181,7 @@ def _advance(
     workers: Workers,
     progress: Progress,
 ) -> Generation:
-    """One generation, from the last one kept."""
+    """Train and evaluate the next generation, starting from the last kept one."""
     start = monotonic()
     number = len(history)
     kept = [each for each in history if each.kept]
@@ -216,7 +219,7 @@ def _advance(
 def _remember(
     folder: Path, settings: LoopSettings, number: int, experiences: tuple[Experience, Experience]
 ) -> tuple[Experience, Experience]:
-    """Store a generation's experience, forget what is too old, and join what is left."""
+    """Store a generation's experience, delete the file that is too old, and return the recent ones joined."""
     newest = folder / f"experience-{number}.npz"
     save_experiences(experiences, newest)
     (folder / f"experience-{number - settings.memory}.npz").unlink(missing_ok=True)
@@ -227,20 +230,23 @@ def _remember(
 
 
 def passes_gate(champion: dict[str, float], successor: dict[str, float], shares: dict[str, float]) -> bool:
-    """Whether the successor replaces the champion, who wins half against itself, by their win rates."""
+    """Return whether the successor replaces the champion, given their win rates and the opponents' shares.
+
+    The champion's win rate against itself counts as one half.
+    """
     before = champion | {PREVIOUS: 0.5}
     return sum(shares[bot] * (rate - before[bot]) for bot, rate in successor.items()) >= 0
 
 
 def _player_of(folder: Path, settings: LoopSettings, number: int) -> str:
-    """Who plays as a generation: the ancestor's name, or a file."""
+    """Return the bot that plays as a generation: the ancestor's name, or a network file."""
     return str(folder / f"generation-{number}.safetensors") if number else settings.ancestor
 
 
 def _gather(
     players: Sequence[str], settings: LoopSettings, number: int, workers: Workers, progress: Progress
 ) -> tuple[Experience, Experience]:
-    """Experience of the last of these generations against the pool and those before it, itself included."""
+    """Return the experience of the last of these generations against the pool and the recent generations."""
     opponents = settings.pool | dict.fromkeys(
         players[max(len(players) - settings.past, 1) :], settings.past_share
     )
@@ -258,7 +264,7 @@ def _gather(
 def _evaluate(
     bot: str, others: dict[str, str], settings: LoopSettings, workers: Workers, progress: Progress
 ) -> dict[str, MatchResult]:
-    """Matches against the evaluation bots and others, each under the name by which it is reported."""
+    """Return matches against the pool and `others`, a dict from the reported name to the bot."""
     opponents = {name: name for name in settings.pool} | others
     tasks = [
         (bot, opponent, settings.games, settings.seed, settings.knock) for opponent in opponents.values()
@@ -301,7 +307,7 @@ def _results(
 
 
 def _player(bot: str, knock: str) -> Agent:
-    """A bot by name, or a generation by its file, in the precision in which this machine is fast."""
+    """Return a bot by name, or a generation by its file, in this machine's fastest precision."""
     if not bot.endswith(".safetensors"):
         return _made(bot)
     return _loaded(bot, knock, Path(bot).stat().st_mtime_ns)
@@ -312,18 +318,18 @@ _made = lru_cache(maxsize=16)(agents.make)
 
 @lru_cache(maxsize=16)
 def _loaded(path: str, knock: str, written: int) -> Agent:
-    """The generation that the file holds since this time."""
+    """Return the generation in a file; `written`, its modification time, is part of the cache key."""
     return GenerationBot(path, knock, dtype=_fast_dtype())
 
 
 def _fast_dtype() -> torch.dtype:
-    """bfloat16 where the processor computes with it; the values are rough anyhow."""
+    """Return bfloat16 if the processor supports it, else float32; the values need little precision."""
     return torch.bfloat16 if torch.ops.mkldnn._is_mkldnn_bf16_supported() else torch.float32
 
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """In the block torch adds up in one order, here as in a worker."""
+    """Use one torch thread in the block, so that sums have the same order in every process."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -1,14 +1,13 @@
-"""The labels: positions from play, and what each of several decisions in them led to.
+"""Rollouts: positions from play, and the returns of several decisions in each.
 
-The learner plays hands against a pool and sometimes stops (`Positions`). Each stopped position is copied once
-for every candidate decision to be tried; the copies take their decisions and are played to the end of the
-hand by the same players. All copies share the deck and the players' random numbers, so that they differ by
-what the decision did and by nothing else (common random numbers), and the hidden cards are the ones that this
-opponent held in this play: a fair sample of what the learner could not see, which no belief has to
-approximate.
+The learner plays hands against a pool, and a share of its decisions become positions. Each position is copied
+once for every candidate decision to try. The same players then play each copy, starting with its decision, to
+the end of the hand. All copies share the deck and the players' random numbers, so that only the decision
+differs (common random numbers). The hidden cards are those that the opponent held in this hand, which is a
+fair sample of the cards that the learner cannot see; no model of beliefs is needed.
 
-One future for each position: positions are as cheap as futures, and the network averages over both; a second
-future of the same position says less than a new position.
+Each candidate has one rollout. A new position costs as much as a second rollout and carries more information;
+the network averages over both.
 """
 
 from __future__ import annotations
@@ -39,13 +38,13 @@ class Search:
     stop_share: float = 0.15
     """Share of the learner's decisions that become positions."""
     exploration: float = 0.1
-    """Share of the learner's decisions that are random on the way to the positions."""
+    """Share of the learner's decisions that are random while positions are collected."""
     best_tried: int = 4
-    """Discards tried in a position: this number that the learner values most ..."""
+    """Number of discards tried in a position that the learner values most."""
     others_tried: int = 2
-    """... and this number of others."""
+    """Number of other discards tried in a position."""
     knocks_tried: int = 2
-    """Knocks tried in a position (they end the hand: cheap)."""
+    """Number of knocks tried in a position (cheap, because they end the hand)."""
 
 
 def gather(
@@ -57,11 +56,14 @@ def gather(
     part: int,
     search: Search,
 ) -> tuple[Experience, Experience]:
-    """Positions, and the returns of their candidates, from `hands` hands of the learner against the pool.
+    """Return positions and their candidates' returns from `hands` hands of the learner against the pool.
 
-    Each hand's opponent is drawn from the pool with these weights. The hands follow from `seed` and `part`;
-    parts are independent of each other, so that they can be played anywhere in any order. Returns the
-    positions to draw in, and those to discard in.
+    Each hand's opponent is drawn from the pool with these weights. `seed` and `part` determine the hands;
+    parts are independent and can be played on any machine in any order.
+
+    Returns
+    -------
+    draws, discards : the draw positions and the discard positions.
     """
     random = np.random.default_rng([seed, part])
     table = Games(hands)
@@ -93,7 +95,7 @@ def gather(
 def try_candidates(
     state: np.ndarray, players: Players, random: np.random.Generator, search: Search
 ) -> Experience:
-    """Try decisions in each of these positions, `STATE` records (n,); learners all discard or all draw."""
+    """Try decisions in each of these positions, `STATE` records (n,), all draws or all discards."""
     table = Games(max(len(state), 1))
     table.state[: len(state)] = state
     view = table.views(table.everyone[: len(state)])
@@ -129,12 +131,12 @@ def try_candidates(
 def _choose(
     values: np.ndarray, actions: np.ndarray, best: int, others: int, random: np.random.Generator
 ) -> np.ndarray:
-    """bool (n, rows): the `best` possible candidates of highest value (n, rows), and `others` at random."""
+    """Return bool (n, rows): the `best` possible candidates of highest value, and `others` more at random."""
     possible = actions != NO_ACTION
     ranks = np.where(possible, values + 1e-6 * random.random(values.shape), -np.inf)
     order = np.argsort(-ranks, axis=1)
     lots = random.random(values.shape)
-    np.put_along_axis(lots, order[:, :best], 2.0, axis=1)  # the best come first, then the lots
+    np.put_along_axis(lots, order[:, :best], 2.0, axis=1)  # the best sort before the random numbers
     chosen = np.zeros(values.shape, np.bool_)
     np.put_along_axis(
         chosen, np.argsort(-np.where(possible, lots, -1.0), axis=1)[:, : best + others], True, axis=1
@@ -144,17 +146,17 @@ def _choose(
 
 @dataclass(frozen=True)
 class Players:
-    """The learner and its opponents in many games."""
+    """The learner and its opponents in a batch of games."""
 
     learner: Agent
     pool: Sequence[Agent]
     seats: np.ndarray
     """int8 (n,): the learner's seat."""
     opponents: np.ndarray
-    """int64 (n,): who of the pool sits opposite."""
+    """int64 (n,): the opponent's index in the pool."""
 
     def copied(self, tables: np.ndarray) -> Players:
-        """The same players at copies of these tables."""
+        """Return the same players for copies of these games."""
         return Players(self.learner, self.pool, self.seats[tables], self.opponents[tables])
 
     def act(
@@ -164,7 +166,7 @@ class Players:
         random: np.random.Generator | None = None,
         exploration: float = 0.0,
     ) -> np.ndarray:
-        """One action in each running game; returns those that still run."""
+        """Play one action in each running game, and return the games that are still running."""
         learner = self.learner if random is None else _Explorer(self.learner, random, exploration)
         learns = table.to_move()[running] == self.seats[running]
         sitting = np.where(learns, 0, 1 + self.opponents[running])
@@ -173,7 +175,7 @@ class Players:
 
 
 class _Explorer:
-    """A bot some of whose decisions are random."""
+    """A bot that makes a share of its decisions at random."""
 
     def __init__(self, bot: Agent, random: np.random.Generator, share: float) -> None:
         self.name = bot.name
@@ -188,7 +190,7 @@ class _Explorer:
 
 
 def _random_actions(masks: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """int64 (k,): a legal action at random for each mask (k, 107); a knock only if there is nothing else."""
+    """Return int64 (k,): a random legal action for each mask (k, 107); a knock only if nothing else is."""
     lots = random.random(masks.shape) * (masks != 0)
     lots[:, _KNOCKS] *= 1e-9
     return lots.argmax(axis=1)
