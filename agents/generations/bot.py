@@ -1,4 +1,4 @@
-"""``generation``: plays what a generation's network values most, draws, discards and knocks alike."""
+"""``generation``: a bot that plays the draw, discard or knock that its value network rates highest."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ SHIPPED = Path(__file__).parent / "data" / "generation.safetensors"
 
 
 class GenerationBot:
-    """The greedy player of a value network; of candidates with equal values it plays the first.
+    """Play greedily by a value network; ties go to the first candidate.
 
-    It decides the same alone and in any batch, with any number of threads: whatever float32 cannot tell apart
-    is decided in float64.
+    Actions depend neither on the batch nor on the number of threads: candidates that float32 cannot
+    distinguish are compared in float64.
 
     Parameters
     ----------
-    weights : the network, of which the bot plays with a copy, or its file; default: the shipped one.
-    knock : ``"value"`` knocks when the network values it most; ``"simple"`` as soon as it may, with the
-        discard of the highest value (the ablation that shows what the evaluation of hands alone brings).
-    name : the bot's name in results; default: ``"generation"``, or the file's.
-    dtype : the precision in which the network computes.
+    weights : a network, which is copied, or its file; default: the packaged network.
+    knock : ``"value"`` knocks when the network rates it highest; ``"simple"`` as soon as possible, with the
+        discard of the highest value (an ablation that measures the evaluation of hands alone).
+    name : the bot's name in results; default: the file's name without its ending, or ``"generation"``.
+    dtype : the precision of the network.
     """
 
     def __init__(
@@ -57,13 +57,13 @@ class GenerationBot:
         self.network = GenerationNetwork(*network.sizes).to(dtype).eval()
         self.network.load_state_dict(network.state_dict())
         self._exact = None
-        if dtype == torch.float32:  # coarser ones are for training, where speed counts
+        if dtype == torch.float32:  # lower precisions are for training, where speed matters
             self._exact = GenerationNetwork(*network.sizes).to(torch.float64).eval()
             self._exact.load_state_dict(network.state_dict())
 
     @classmethod
     def load(cls, weights: str | Path | None = None, knock: str = "value") -> GenerationBot:
-        """The bot ``generation``, or the network in a file. Raises as `network.load_network` does."""
+        """Return the bot ``generation``, or one with the network in a file. Raises as `load_network` does."""
         return cls(weights, knock)
 
     def act(self, view: PlayerView) -> np.ndarray:
@@ -80,17 +80,18 @@ class GenerationBot:
         return actions
 
     def values(self, view: PlayerView, discarding: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Values float32 (n, rows, 2) of the candidates in points / 100, their actions int64 (n, rows, 2).
+        """Return values of the candidates in points / 100, float32 (n, rows, 2), and their actions, int64.
 
-        The players of `view` all discard, or all draw. Impossible actions have the value `IMPOSSIBLE`.
+        All players of `view` must be discarding, or all drawing. Impossible actions have the value
+        `IMPOSSIBLE`.
         """
         values, actions = self._values(self.network, self.dtype, view, discarding)
         return values.astype(np.float32, copy=False), actions
 
     def action_values(self, view: PlayerView) -> np.ndarray:
-        """float64 (n, 107): mean points of the hand after each action; NaN for actions not considered.
+        """Return the expected points of the hand after each action, float64 (n, 107); NaN if not considered.
 
-        The players are to move, at any decision.
+        The players of `view` must be to move, at any decision.
         """
         points_of = np.full((len(view), NUM_ACTIONS + 1), np.nan)  # the last column is for `NO_ACTION`
         discarding = are_discarding(view.records)
@@ -103,7 +104,7 @@ class GenerationBot:
         return points_of[:, :NUM_ACTIONS]
 
     def _exact_values(self, view: PlayerView, discarding: bool) -> Callable[[np.ndarray], np.ndarray] | None:
-        """What `are_best` calls: the values of some of these players in float64."""
+        """Return a function for `are_best` that computes the values of some of these players in float64."""
         exact = self._exact
         if exact is None:
             return None

@@ -1,9 +1,8 @@
-"""The value network: expected points of each candidate decision, and its files.
+"""The value network, which rates each candidate by its expected points, and its files.
 
-A trunk reads the observation (`gin_env.observations.observation`, without the scores: hands are valued, not
-games); a smaller network, the same for every row, reads a candidate (`gin_env.observations.candidates`)
-with the output of the trunk, and gives two values: for the plain decision and for knocking with
-it.
+A trunk reads the observation (`gin_env.observations.observation`) without the scores, since it values hands,
+not games. A smaller network, shared by all rows, reads a candidate (`gin_env.observations.candidates`) and
+the output of the trunk. It returns two values: one for the candidate's action, one for knocking with it.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ except ImportError as error:  # pragma: no cover - the tests have torch
 
 KIND = "generation network"
 MAX_UNITS = 4096
-"""Files of networks with wider layers are refused."""
+"""Maximum width of a layer. Files with wider layers are refused."""
 FILE_VERSION = "2"
-"""Changes when the network is built differently; other versions are refused."""
+"""Increased when the layers of the network change. Files of other versions are refused."""
 _SCORES = slice(LAYOUT["own_score"].slice.start, LAYOUT["opponent_score"].slice.stop)
 
 
@@ -40,7 +39,7 @@ class GenerationNetwork(nn.Module):
     Parameters
     ----------
     table_size : width of the trunk's two layers.
-    row_size : width of a row's first layer; its second is half as wide.
+    row_size : width of the first layer for rows; the second is half as wide.
     """
 
     def __init__(self, table_size: int = 256, row_size: int = 128) -> None:
@@ -56,7 +55,7 @@ class GenerationNetwork(nn.Module):
         self.row_values = nn.Linear(row_size // 2, 2)
 
     def forward(self, observations: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-        """(n, rows, 2) from observations (n, OBSERVATION_SIZE) and rows (n, rows, NUM_FEATURES)."""
+        """Return values (n, k, 2) for observations (n, OBSERVATION_SIZE) and rows (n, k, NUM_FEATURES)."""
         table = self.trunk(observations)
         hidden = torch.relu(self.row_first(rows) + self.table_context(table)[:, None])
         hidden = torch.relu(self.row_second(hidden))
@@ -64,14 +63,14 @@ class GenerationNetwork(nn.Module):
 
 
 def observe(view: PlayerView) -> np.ndarray:
-    """float32 (n, OBSERVATION_SIZE): the observations, with both scores 0."""
+    """Return the observations with both scores 0, float32 (n, OBSERVATION_SIZE)."""
     observations = view.observations()
     observations[:, _SCORES] = 0.0
     return observations
 
 
 def save_network(network: GenerationNetwork, path: str | Path, provenance: dict[str, Any]) -> None:
-    """Write weights and how they came about (JSON-able) to a ``.safetensors`` file."""
+    """Write weights and their provenance (JSON-serialisable) to a ``.safetensors`` file."""
     described = {
         "sizes": network.sizes,
         "reads": describe_parts("observation", "row"),
@@ -81,9 +80,9 @@ def save_network(network: GenerationNetwork, path: str | Path, provenance: dict[
 
 
 def load_network(path: str | Path) -> tuple[GenerationNetwork, dict[str, Any]]:
-    """(network, provenance) from a file that `save_network` wrote.
+    """Return (network, provenance) from a file written by `save_network`.
 
-    The network reads all parts of observation and rows; those that the file does not name have no weight.
+    The network reads all parts of observation and rows; parts that the file does not name have weights of 0.
     Raises as `gin_env.support.tensor_files.read_tensors` does.
     """
     tensors, described = read_tensors(path, KIND, FILE_VERSION, "python examples/generational_retraining.py")
@@ -97,7 +96,7 @@ def load_network(path: str | Path) -> tuple[GenerationNetwork, dict[str, Any]]:
         raise TensorFileError(
             f"{path} does not say which sizes its network has, and where it comes from: {str(error)[:200]}"
         ) from error
-    with torch.device("meta"):  # no memory before the sizes are known to be the weights'
+    with torch.device("meta"):  # allocate no memory until the sizes are known to match the weights
         network = GenerationNetwork(table_size, row_size)
     fill_network(network, tensors, path)
     return network.eval(), provenance

@@ -1,24 +1,24 @@
-"""``offensive``, ``defensive`` and ``balanced``: discards by hand strength, by discard risk, and by both.
+"""``offensive``, ``defensive`` and ``balanced``: bots that discard by hand strength, discard risk, or both.
 
 Source: paper 002, "Offensive Score" and "Defensive Score". "The trained network was used solely to decide
 which card to discard. Specifically, among 11 cards, we discard the one that leaves a hand with the highest
 offensive score." The defensive score of a card is its discard risk, equation 5 (`gin_env.estimators.risk`).
-"Thirdly, a player that can jointly optimize both offensive and defensive scores should be developed": that is
-``balanced``, which rates a discard by the value of the hand that it leaves less `risk_weight` points for each
+"Thirdly, a player that can jointly optimize both offensive and defensive scores should be developed": this is
+``balanced``, which rates a discard by the value of the hand that it leaves, minus `risk_weight` points per
 unit of risk.
 
 Readings:
 
-- Draws are the Simple player's, and so is the knock: immediately, if the chosen discard allows it.
-- ``offensive`` and ``balanced`` choose among all cards that may be discarded, ``defensive`` among the
-  unmelded ones ("the defensive score of each unmelded card"), or among all if every card is melded: melds
-  would otherwise be broken for safety.
-- The player in the authors' repository (DualInception.java) looks at unmelded cards only, unlike the paper's
-  text, and forbids repeated pairs. Tried here, neither made a measurable difference.
-- Equal values (to 1/1000) are decided at random. The Simple player's rule against repeating a {drawn,
+- Draws and knocks are those of the Simple player, which knocks as soon as the chosen discard allows it.
+- ``offensive`` and ``balanced`` choose from all cards that may be discarded. ``defensive`` chooses from the
+  unmelded cards ("the defensive score of each unmelded card"), since it would otherwise break melds for
+  safety; if every card is melded, it chooses from all.
+- The player in the authors' repository (DualInception.java) considers unmelded cards only, unlike the paper's
+  text, and forbids repeated pairs. Neither made a measurable difference here.
+- Ties (values equal to 1/1000) are broken at random. The Simple player's rule against repeating a {drawn,
   discarded} pair does not apply.
 
-Measured: docs/results/paper-002.md, "Table 1" and "Defensive and balanced players".
+Results: docs/results/paper-002.md, "Table 1" and "Defensive and balanced players".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -46,25 +46,25 @@ from gin_env.support.compilation import kernel
 Rate = Callable[[PlayerView, np.ndarray, np.ndarray, np.ndarray, bool], np.ndarray]
 
 DEFAULT_NETWORK = "dual-inception-random-256"
-"""The strongest of the paper's networks here."""
+"""The strongest of the paper's networks in our matches."""
 BATCH_SIZE = 512
-"""Views of one forward pass; more do not fit the processor's cache."""
+"""Number of views in a forward pass; more do not fit the processor's cache."""
 _STEPS = 1000
-"""Values that agree to 1/1000 of a point are equal."""
+"""Values are rounded to 1/1000 of a point; equal ones are ties."""
 _LOWEST = np.iinfo(np.int64).min
 CLOSE = 0.01
-"""Points. Values that differ by less are computed again in float64: float32 is off by about 1e-5, in a batch
-otherwise than alone, so that a value near the limit between two steps would fall on either side."""
+"""Values that differ from the best by less than this, in points, are computed again in float64. The error of
+float32 is about 1e-5 and depends on the batch size, so a value could be rounded to either of two steps."""
 
 
 class OffensiveBot:
-    """Discards the card that leaves the hand of highest value.
+    """Discard the card that leaves the hand of highest value.
 
     Parameters
     ----------
     network : a packaged network (`weights.packaged_names`) or the path of a ``.safetensors`` file.
-    estimator : what estimates the opponent's hand; by default the one that the network was trained with.
-    average_suits : takes the mean value over all 24 orders of the suits.
+    estimator : the estimator of the opponent's hand; by default the one used to train the network.
+    average_suits : whether to average the value over all 24 orders of the suits.
     """
 
     name = "offensive"
@@ -89,7 +89,10 @@ class OffensiveBot:
     def values(
         self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray, exact: bool = False
     ) -> np.ndarray:
-        """float32 (k,), with `exact` float64: the value of each hand left by a discard (`choose_actions`)."""
+        """Return the value of the hand left by each discard: float32 (k,), or float64 if `exact`.
+
+        Parameters are those of `values_of` in `choose_actions`.
+        """
         return self.hand_values(self._estimator.estimate(view), owners, hands, exact)
 
     def hand_values(
@@ -110,11 +113,11 @@ class OffensiveBot:
 
 
 class DefensiveBot:
-    """Discards the unmelded card of least risk.
+    """Discard the unmelded card of least risk.
 
     Parameters
     ----------
-    estimator : what estimates the opponent's hand.
+    estimator : the estimator of the opponent's hand.
     """
 
     name = "defensive"
@@ -129,17 +132,20 @@ class DefensiveBot:
     def values(
         self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray, exact: bool = False
     ) -> np.ndarray:
-        """float32 (k,): less the risk of each discard, always the same; see `choose_actions`."""
+        """Return the negative risk of each discard, float32 (k,), with or without `exact`.
+
+        Parameters are those of `values_of` in `choose_actions`.
+        """
         return -discard_risks(self._estimator.estimate(view))[owners, cards]
 
 
 class BalancedBot(OffensiveBot):
-    """Discards by the value of the hand that is left, less the risk of the discard.
+    """Discard by the value of the remaining hand minus the weighted risk of the discard.
 
     Parameters
     ----------
     network, estimator, average_suits : as for `OffensiveBot`.
-    risk_weight : points that a discard risk of 1 costs.
+    risk_weight : cost in points of a discard risk of 1.
     """
 
     name = "balanced"
@@ -157,18 +163,23 @@ class BalancedBot(OffensiveBot):
     def values(
         self, view: PlayerView, owners: np.ndarray, cards: np.ndarray, hands: np.ndarray, exact: bool = False
     ) -> np.ndarray:
-        """float32 (k,), with `exact` float64: value less weighted risk of each discard (`choose_actions`)."""
+        """Return value minus weighted risk of each discard: float32 (k,), or float64 if `exact`.
+
+        Parameters are those of `values_of` in `choose_actions`.
+        """
         estimates = self._estimator.estimate(view)
         risks = discard_risks(estimates)[owners, cards]
         return self.hand_values(estimates, owners, hands, exact) - np.float32(self.risk_weight) * risks
 
 
 def choose_actions(view: PlayerView, values_of: Rate, unmelded_only: bool) -> np.ndarray:
-    """int64 (n,): the Simple player's draws, and the discards of highest value, with a knock where possible.
+    """Return an action for each view, int64 (n,).
 
-    ``values_of(view, owners, cards, hands, exact)`` rates all discards of all views that face one: discarding
-    `cards[k]` leaves the player of view `owners[k]` with the mask `hands[k]`. Views with values close to the
-    best are rated again with `exact`, so that they decide the same alone and in any batch.
+    Draws are those of the Simple player. Discards have the highest value, and knock if possible.
+    ``values_of(view, owners, cards, hands, exact)`` rates all discards of all views that must discard:
+    discarding `cards[k]` leaves the player of view `owners[k]` with the mask `hands[k]`. If several discards
+    of a view are close to its best one, the view is rated again with `exact`, so that its action does not
+    depend on the batch.
     """
     actions = np.empty(len(view), np.int64)
     most = _write_draws(view.records, actions)
@@ -194,7 +205,7 @@ def choose_actions(view: PlayerView, values_of: Rate, unmelded_only: bool) -> np
 
 
 def _count_close(owners: np.ndarray, values: np.ndarray, views: int) -> np.ndarray:
-    """int64 (views,): how many of each view's discards are `CLOSE` to its best one, that one included."""
+    """Return how many discards of each view are `CLOSE` to its best one, itself included: int64 (views,)."""
     best = np.full(views, -np.inf)
     np.maximum.at(best, owners, values)
     return np.bincount(owners[values > best[owners] - CLOSE], minlength=views)
@@ -202,7 +213,7 @@ def _count_close(owners: np.ndarray, values: np.ndarray, views: int) -> np.ndarr
 
 @kernel
 def _write_draws(views, actions):
-    """Draws, -1 where a discard is to be chosen; return how many discards there may be in all."""
+    """Write the draws, and -1 for views that must discard; return the maximum number of their discards."""
     most = 0
     for index in range(len(views)):
         view = views[index]
@@ -216,7 +227,7 @@ def _write_draws(views, actions):
 
 @kernel
 def _write_candidates(views, unmelded_only, owners, cards, hands):
-    """Write owner, card and hand left for each discard to compare; return their number."""
+    """Write owner, card and remaining hand of each candidate discard; return their number."""
     row = 0
     for index in range(len(views)):
         view = views[index]
@@ -236,7 +247,7 @@ def _write_candidates(views, unmelded_only, owners, cards, hands):
 
 @kernel
 def _write_best(views, owners, cards, hands, values, chosen):
-    """For each view the discard of highest value, equal ones at random, as an action."""
+    """Write the action of highest value for each view; ties are broken at random."""
     row = 0
     for index in range(len(views)):
         view = views[index]

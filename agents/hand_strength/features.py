@@ -1,4 +1,4 @@
-"""What the networks of paper 002 see of a hand: cards, macro-features, interaction terms; orders of suits.
+"""Inputs of paper 002's networks: cards, macro-features, interaction terms, and orders of the suits.
 
 Source: "Scoring Metrics". Macro-features are "deadwood points, number of sets, number of runs, and hit
 count", the last "the number of cards that, if drawn, will either complete or extend any meld". Interaction
@@ -6,13 +6,14 @@ terms are products of neighbouring cards; "four neighbours of A♥ are A♣, A�
 
 Readings:
 
-- Sets and runs are counted separately, as in the authors' release: a card may be in a set and in a run; a run
-  of six is one run.
-- The hit count looks at the hand alone (m is "generated from x"): cards already seen in the pile count too.
-  With ``hits="arrangement"`` it is the authors' (FeatureEngineer0.java, sangttruong/ginrummy): the cards
-  with which the arrangement of least deadwood leaves no more cards unmelded than without them.
-- Interactions are the 48 pairs of neighbouring ranks of a suit and the 78 pairs of a rank: 126 terms, the
-  number that gives MLP-i its 2,945 parameters. (A "2×1 filter" over the matrix would see only 39 of the 78.)
+- Sets and runs are counted separately, as in the authors' release: a card can be in a set and in a run, and a
+  run of six is one run.
+- The hit count depends on the hand alone (m is "generated from x"), so cards already seen in the pile count
+  too. With ``hits="arrangement"`` it follows the authors' code (FeatureEngineer0.java, sangttruong/ginrummy):
+  the number of cards with which the arrangement of least deadwood leaves no more cards unmelded than without
+  them.
+- Interactions are the 48 pairs of neighbouring ranks in a suit and the 78 pairs of equal rank. MLP-i needs
+  these 126 terms to have 2,945 parameters. (A "2×1 filter" over the matrix would cover only 39 of the 78.)
 - The rows of the matrix are clubs, hearts, spades, diamonds, as in the paper's Figures 6 and 7 (Figure 1 has
   another order).
 """
@@ -32,11 +33,11 @@ from gin_env.support.compilation import kernel
 
 MACRO_FEATURES = ("deadwood", "sets", "runs", "hits")
 HITS = ("any-meld", "arrangement")
-"""Ways to count hits: by the melds that a card could be part of, or by the best arrangement with it."""
+"""Ways to count hits: by the melds that a card would be part of, or by the best arrangement with it."""
 
 
 def _interacting_cards() -> np.ndarray:
-    """int64 (126, 2): the pairs of cards whose product is an interaction term."""
+    """Return the pairs of cards whose products are the interaction terms, int64 (126, 2)."""
     neighbours = [(card, card + 1) for card in range(NUM_CARDS) if card % NUM_RANKS < NUM_RANKS - 1]
     same_rank = [
         (first * NUM_RANKS + rank, second * NUM_RANKS + rank)
@@ -48,22 +49,25 @@ def _interacting_cards() -> np.ndarray:
 
 INTERACTIONS = _interacting_cards()
 SUIT_ORDERS = np.array(list(permutations(range(NUM_SUITS))))
-"""int64 (24, 4): all orders of the suits; the first leaves them as they are."""
+"""All orders of the suits, int64 (24, 4); the first is the identity."""
 CARD_ORDERS = (SUIT_ORDERS[:, :, None] * NUM_RANKS + np.arange(NUM_RANKS)).reshape(
     len(SUIT_ORDERS), NUM_CARDS
 )
-"""int64 (24, 52): the same for cards: ``x[:, CARD_ORDERS[k]]`` is x with its rows in order k."""
+"""The same for cards, int64 (24, 52): ``x[:, CARD_ORDERS[k]]`` is x with its suits in order k."""
 
 
 @kernel
 def hit_count(hand: int) -> int:
-    """Number of cards outside the hand that would complete or extend a meld with it."""
+    """Return the number of cards outside the hand that would complete or extend a meld with it."""
     return count_cards(meld_completions(hand))
 
 
 @kernel
 def arrangement_hit_count(hand: int) -> int:
-    """Number of cards outside the hand with which the best arrangement leaves no more cards unmelded."""
+    """Return the number of cards outside the hand that would not add to its unmelded cards.
+
+    Both counts are for the arrangement of least deadwood, with and without the card.
+    """
     unmelded = count_cards(unmelded_cards(hand))
     hits = np.int64(0)
     for card in range(NUM_CARDS):
@@ -74,7 +78,7 @@ def arrangement_hit_count(hand: int) -> int:
 
 @kernel
 def write_macro_features(hand: int, by_arrangement: bool, row: np.ndarray) -> None:
-    """Write deadwood, number of sets, number of runs and hit count of a hand into (4,)."""
+    """Write deadwood, number of sets, number of runs and hit count of a hand to `row`, (4,)."""
     runs = run_cards(hand)
     row[0] = min_deadwood(hand)
     row[1] = count_cards(ranks_held_thrice(hand))
@@ -83,10 +87,10 @@ def write_macro_features(hand: int, by_arrangement: bool, row: np.ndarray) -> No
 
 
 def hand_features(hands: np.ndarray, hits: str = HITS[0]) -> tuple[np.ndarray, np.ndarray]:
-    """x and m of hands given as masks, uint64 (n,).
+    """Return the inputs x and m of the hands with these masks, uint64 (n,).
 
-    x, float32 (n, 52), is 1 for each card held; m, float32 (n, 4), are the `MACRO_FEATURES`, the hits counted
-    in one of the ways in `HITS`. Raises ValueError for another way.
+    x, float32 (n, 52), is 1 for each card held. m, float32 (n, 4), holds the `MACRO_FEATURES`; `hits` is the
+    way to count hits, one of `HITS`. Raises ValueError for an unknown way.
     """
     if hits not in HITS:
         raise ValueError(f"hits must be one of {', '.join(HITS)}, not {hits!r}")

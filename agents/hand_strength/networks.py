@@ -1,8 +1,8 @@
-"""The networks of paper 002 in torch: MLP, MLP-i, Dual Inception; and one that knows no order of suits.
+"""The networks of paper 002 in torch (MLP, MLP-i, Dual Inception), and one invariant to the order of suits.
 
-Source: "Offensive Score", Figure 3 and Table 1. Each takes the player's hand x (n, 52), the opponent estimate
-o (n, 52) and the macro-features m (n, 4), and gives the hand's value in points (n,): features, 16 hidden
-units with ReLU, one linear output.
+Source: "Offensive Score", Figure 3 and Table 1. Each network takes the player's hand x (n, 52), the opponent
+estimate o (n, 52) and the macro-features m (n, 4), and returns the hand's value in points (n,). It consists
+of features, 16 hidden units with ReLU and a linear output.
 
 ===================== ================================== =============== ==========
 name                  features                           inputs of 16    parameters
@@ -16,18 +16,19 @@ macro-only            m alone: a control                 1 + 4 + 1       129
 dual-inception-mixed  of 52 cards in a fixed other order 272 + 4 + 272   9,057
 ===================== ================================== =============== ==========
 
-The last two are controls of what the filters see: in ``macro-only`` nothing (zeros replace x and o),
-in ``dual-inception-mixed`` all cards, but no neighbours (`MixedInception`).
+The last two are controls for the filters. In ``macro-only`` zeros replace x and o; in
+``dual-inception-mixed`` the filters see all cards, but no neighbours (`MixedInception`).
 
 Readings:
 
-- Figure 3 writes 182 inputs for both MLPs; 1,761 parameters need 108, 2,945 need 182 (so MLP-i has no x).
-- Macro-features and scores enter as they are, in points and counts: the paper mentions no scales, and scaling
-  costs much of the strength (docs/results/paper-002.md, "Length of training").
-- Weights begin as Keras draws them (Glorot, uniform), since "other training parameters were set as default".
+- Figure 3 gives 182 inputs for both MLPs, but 1,761 parameters imply 108 inputs and 2,945 imply 182 (so MLP-i
+  has no x).
+- Macro-features and scores are not scaled: they are in points and counts. The paper mentions no scales, and
+  scaling costs much of the strength (docs/results/paper-002.md, "Length of training").
+- Weights are initialised as in Keras (Glorot uniform), since "other training parameters were set as default".
 
-The hidden layer's weights are kept in two matrices, for the hand and for the opponent's, so that the
-opponent's half is computed once for all the discards that are compared.
+The hidden layer's weights are split into one matrix for the hand and one for the opponent's hand, so that the
+opponent's half is computed only once for all discards of a decision.
 """
 
 from __future__ import annotations
@@ -48,13 +49,13 @@ FILTER_WIDTHS = (2, 3, 4)
 
 
 class Features(nn.Module):
-    """What a network makes of 52 numbers, one for each card: (n, 52) to (n, `size`)."""
+    """A map from one number per card, (n, 52), to features, (n, `size`)."""
 
     size: int
 
 
 class Cards(Features):
-    """The 52 numbers as they are."""
+    """The 52 numbers, unchanged."""
 
     size = NUM_CARDS
 
@@ -63,7 +64,7 @@ class Cards(Features):
 
 
 class Interactions(Features):
-    """Products of neighbouring cards (n, 126), see `features.INTERACTIONS`."""
+    """Products of neighbouring cards, (n, 126); see `features.INTERACTIONS`."""
 
     size = len(INTERACTIONS)
     first: torch.Tensor
@@ -79,11 +80,10 @@ class Interactions(Features):
 
 
 class Inception(Features):
-    """Square filters of 2, 3 and 4 cards over the 4×13 matrix, side by side, without padding, with ReLU.
+    """Parallel square filters, 2, 3 and 4 cards wide, over the 4×13 matrix, without padding, with ReLU.
 
-    All filters in all places are one linear map of 52 cards, with few weights different from zero and those
-    shared: a multiplication by that matrix takes a third of the time of three small convolutions and their
-    gradients.
+    All filters at all positions form a sparse linear map of the 52 cards with shared weights. Multiplying by
+    its matrix takes a third of the time of three small convolutions and their gradients.
     """
 
     entries: torch.Tensor
@@ -111,10 +111,10 @@ class Inception(Features):
 
 
 def _filter_places(filters: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where the filters' weights go in the (size, 52) matrix of `Inception`.
+    """Return the positions of the filters' weights in the (size, 52) matrix of `Inception`.
 
-    Returns positions in the flattened matrix, the weight for each of them, and the filter of each row. Rows
-    are ordered as the flattened results of the convolutions side by side would be.
+    The result is (positions in the flattened matrix, index of the weight at each position, filter of each
+    row). Rows are in the order of the concatenated, flattened outputs of the convolutions.
     """
     entries: list[int] = []
     sources: list[int] = []
@@ -133,9 +133,9 @@ def _filter_places(filters: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 class MixedInception(Inception):
-    """`Inception` over the cards in an order without meaning, the same for all networks: a control.
+    """`Inception` over the cards in a random order, the same for all networks, as a control.
 
-    Nothing is lost, but the filters see no neighbours: no runs, no sets.
+    The network still sees every card, but its filters see no neighbours and thus neither runs nor sets.
     """
 
     order: torch.Tensor
@@ -150,7 +150,7 @@ class MixedInception(Inception):
 
 
 class NoCards(Features):
-    """A zero instead of the 52 numbers: a control."""
+    """A zero in place of the 52 numbers, as a control."""
 
     size = 1
 
@@ -159,10 +159,11 @@ class NoCards(Features):
 
 
 class CardMessages(Features):
-    """Message passing between cards, for which the suits have no order ("Conclusions and Future Work").
+    """Message passing between cards, invariant to the order of suits ("Conclusions and Future Work").
 
-    Twice, every card hears from its own suit (two ranks to either side, weights shared by all cards) and from
-    the cards of its rank in all suits together. Then the cards of each rank are added up: (n, channels × 13).
+    In each of two rounds, every card receives messages from its own suit (two ranks to either side, weights
+    shared by all cards) and the sum of messages from its rank in all suits. The cards of each rank are then
+    added up: (n, channels × 13).
     """
 
     def __init__(self, channels: int) -> None:
@@ -181,13 +182,13 @@ class CardMessages(Features):
 
 
 class HandStrength(nn.Module):
-    """Value of a hand in points: features of both hands and macro-features, one hidden layer, one output."""
+    """Value of a hand in points: one hidden layer over features of both hands and macro-features."""
 
     def __init__(self, hand: Features, opponent: Features) -> None:
         super().__init__()
         self.hand, self.opponent = hand, opponent
         inputs = hand.size + len(MACRO_FEATURES) + opponent.size
-        whole = nn.Linear(inputs, HIDDEN)  # initialised as one layer, then cut in two
+        whole = nn.Linear(inputs, HIDDEN)  # initialised as one layer, then split
         split = hand.size + len(MACRO_FEATURES)
         self.from_hand = nn.Linear(split, HIDDEN)
         self.from_opponent = nn.Linear(opponent.size, HIDDEN, bias=False)
@@ -204,9 +205,9 @@ class HandStrength(nn.Module):
     def forward(
         self, x: torch.Tensor, macro: torch.Tensor, o: torch.Tensor, owner: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """float32 (n,) from x (n, 52), m (n, 4) and o (n, 52).
+        """Return values float32 (n,) for x (n, 52), m (n, 4) and o (n, 52).
 
-        With `owner`, int64 (n,), hand k faces opponent o[owner[k]].
+        With `owner`, int64 (n,), hand k is valued against opponent o[owner[k]].
         """
         hand = self.from_hand(torch.cat([self.hand(x), macro], dim=1))
         opponent = self.from_opponent(self.opponent(o))
@@ -232,7 +233,7 @@ ARCHITECTURES: dict[str, Callable[[], HandStrength]] = {
 
 
 def build(architecture: str, seed: int = 0) -> HandStrength:
-    """A network with random weights. Raises ValueError, with the choices, for an unknown architecture."""
+    """Return a network with random weights. Raises ValueError for an unknown architecture."""
     if architecture not in ARCHITECTURES:
         raise ValueError(f"unknown architecture {architecture!r}; choose from {', '.join(ARCHITECTURES)}")
     with torch.random.fork_rng(devices=[]):
@@ -241,7 +242,7 @@ def build(architecture: str, seed: int = 0) -> HandStrength:
 
 
 def permuted_suits(cards: torch.Tensor, order: int) -> torch.Tensor:
-    """(n, 52) with the suits in order number `order` of `features.SUIT_ORDERS`."""
+    """Return `cards`, (n, 52), with the suits in order `features.SUIT_ORDERS[order]`."""
     return cards[:, torch.from_numpy(CARD_ORDERS[order])]
 
 
@@ -252,7 +253,7 @@ def value_averaged_over_suits(
     o: torch.Tensor,
     owner: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """The network's mean value over all 24 orders of the suits; arguments as for `HandStrength.forward`."""
+    """Return the mean value over all 24 orders of the suits; parameters as for `HandStrength.forward`."""
     values = [
         network(permuted_suits(x, order), macro, permuted_suits(o, order), owner)
         for order in range(len(CARD_ORDERS))

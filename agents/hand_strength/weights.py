@@ -1,4 +1,4 @@
-"""Files of hand-strength networks: safetensors with where they come from, packaged ones by name."""
+"""Files of hand-strength networks (safetensors with their provenance), and the packaged networks by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gin_env.agents.hand_strength.networks import HandStrength
 
 FILE_VERSION = "2"
-"""Changes when networks see or are built differently; other versions are refused."""
+"""Increased when the inputs or the layers of the networks change. Files of other versions are refused."""
 COMMAND = "gin-rummy train hand-strength"
 ENDING = ".safetensors"
 
@@ -24,7 +24,7 @@ def save_network(path: str | Path, network: HandStrength, metadata: dict[str, An
 
 
 def load_network(path: str | Path) -> tuple[HandStrength, dict[str, Any]]:
-    """(network, metadata) of a file. Raises as `gin_env.support.tensor_files.read_tensors` does."""
+    """Return (network, metadata) from a file. Raises as `gin_env.support.tensor_files.read_tensors` does."""
     tensors, metadata = read_tensors(path, "hand-strength network", FILE_VERSION, COMMAND)
     from gin_env.agents.hand_strength.networks import build
 
@@ -37,7 +37,7 @@ def load_network(path: str | Path) -> tuple[HandStrength, dict[str, Any]]:
 
 
 def packaged_names() -> list[str]:
-    """Names of the networks that come with the package."""
+    """Return the names of the packaged networks."""
     folder = files("gin_env.agents.hand_strength") / "data"
     return sorted(
         entry.name.removesuffix(ENDING) for entry in folder.iterdir() if entry.name.endswith(ENDING)
@@ -51,9 +51,9 @@ def _packaged(name: str) -> tuple[HandStrength, dict[str, Any]]:
 
 
 def find_network(network: str | Path) -> tuple[HandStrength, dict[str, Any]]:
-    """The network that a bot's `network` parameter names: a packaged one, or a ``.safetensors`` file.
+    """Return (network, metadata) of a packaged network or a ``.safetensors`` file.
 
-    Raises TypeError, FileNotFoundError, TensorFileError, or ValueError with the choices for an unknown name.
+    Raises TypeError, FileNotFoundError, TensorFileError, or ValueError for an unknown name.
     """
     if not isinstance(network, str | Path):
         raise TypeError(f"network is a name or the path of a {ENDING} file, not {network!r}")
@@ -68,9 +68,9 @@ def find_network(network: str | Path) -> tuple[HandStrength, dict[str, Any]]:
 
 
 def trained_with(network: str | Path, metadata: dict[str, Any]) -> str:
-    """The estimator that a network was trained with, by name.
+    """Return the name of the estimator used to train a network.
 
-    Raises TensorFileError if its file does not say so.
+    Raises TensorFileError if the metadata do not contain it.
     """
     data = metadata.get("data")
     estimator = data.get("estimator") if isinstance(data, dict) else None
