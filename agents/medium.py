@@ -1,26 +1,29 @@
 """``medium``: the intermediate control bot of paper 000.
 
 Source: Gallucci, Bowser, Kettell and Overton, "Estimating Card Fitness for Discard in Gin Rummy" (2021),
-paper 000, "Other Agents Used in Evaluation". It gives no win rate of this bot, only that V4 wins 3 % more
-games against it than V2 does; so the bot must be between ``simple`` and those ("intermediate").
+paper 000, "Other Agents Used in Evaluation". The paper gives no win rate for this bot. It only says that V4
+wins 3 % more games against it than V2 does, and calls it "intermediate", so the bot must be stronger than
+``simple`` and weaker than V2 and V4.
 
 Readings:
 
 - Draw: "considers if the face up card would produce a minimum drop in deadwood after a card is discarded".
-  Takes the upcard if its best discard then leaves at least ``minimum_drop`` = 3 points less than the hand has
-  now.
-- Discard, first step: "determines which cards cannot be made into a meld with the known cards in the deck".
-  These are the cards that no meld of the bot's hand and of cards whose place it does not know can contain;
-  cards in the discard pile and cards that it saw the opponent take are out. If there are such cards, one of
-  them goes; "if all cards can be made into a meld", the cards whose discard leaves the least deadwood remain.
-- Second step: "least likely to help the opponent by giving them a card for a meld they are creating". Of the
-  cards that the opponent took and still holds, count those that share a meld with the candidate (equal rank,
-  or two ranks away at most in its suit); the candidates with the fewest remain. Then the highest value goes,
-  at random among equals.
+  The bot takes the upcard if its deadwood after the best discard is then at least ``minimum_drop`` = 3 points
+  lower than now.
+- Discard, first step: "determines which cards cannot be made into a meld with the known cards in the deck". A
+  card is unmeldable if no meld of the bot's hand and the unseen cards contains it. Cards in the discard pile
+  and cards that the opponent took from it are seen. If there are unmeldable cards, they are the candidates;
+  "if all cards can be made into a meld", the candidates are the cards whose discard leaves the least
+  deadwood.
+- Second step: "least likely to help the opponent by giving them a card for a meld they are creating". For
+  each candidate, the bot counts the cards taken from the pile and still held by the opponent that can share a
+  meld with it (same rank, or at most two ranks away in its suit). Of the candidates with the lowest count, it
+  discards the one with the highest value, with ties broken at random.
 - Knock: "when it has a total of seven or nine deadwood in its hand or has gin". ``exact=true``, the frozen
-  reading ``medium-literal-paper``, is the letter: with exactly 9, 7 or 0. Without it the bot knocks with at
-  most 9; with at most 7 from the moment the opponent holds a card taken from the pile, that is, shows a meld
-  and may undercut ("relate to whether the bot is likely to undercut the opponent").
+  reading ``medium-literal-paper``, takes this literally: the bot knocks with exactly 9, 7 or 0. Otherwise it
+  knocks with at most 9, or with at most 7 while the opponent holds a card taken from the pile, because the
+  opponent then shows a meld and might undercut ("relate to whether the bot is likely to undercut the
+  opponent").
 
 Measured: docs/results/paper-000.md, "Control bots".
 """
@@ -48,10 +51,10 @@ class MediumBot:
 
     Parameters
     ----------
-    minimum_drop : takes the upcard if it lowers the deadwood by at least this.
-    knock_at : knocks with deadwood of at most this while the opponent holds no card from the pile.
-    cautious_knock_at : the same once the opponent holds one.
-    exact : knocks with exactly one of these two or with gin, and with nothing else.
+    minimum_drop : minimum reduction in deadwood for which the bot takes the upcard.
+    knock_at : maximum deadwood to knock with while the opponent holds no card from the pile.
+    cautious_knock_at : maximum deadwood to knock with while the opponent holds a card from the pile.
+    exact : knock only with gin or with a deadwood of exactly `knock_at` or `cautious_knock_at`.
     """
 
     name = "medium"
@@ -74,7 +77,7 @@ class MediumBot:
 
 @kernel
 def medium_draw(public, private, minimum_drop: int) -> int:
-    """Take the upcard if that lowers the deadwood enough."""
+    """Return the draw: the upcard if it lowers the deadwood by `minimum_drop`, otherwise decline it."""
     if public.phase == STOCK_ONLY:
         return DRAW_STOCK
     hand = np.int64(private.hand)
@@ -86,7 +89,7 @@ def medium_draw(public, private, minimum_drop: int) -> int:
 
 @kernel
 def hopeless_cards(hand: int, unseen: int) -> int:
-    """Cards of the hand that are in no meld of the hand and the unseen cards."""
+    """Return the mask of the cards that cannot be in a meld of the hand and the unseen cards."""
     hopeless = np.int64(0)
     remaining = hand
     while remaining:
@@ -99,7 +102,10 @@ def hopeless_cards(hand: int, unseen: int) -> int:
 
 @kernel
 def safest_then_highest(candidates: int, shown: int) -> int:
-    """Mask of the candidates that go with the fewest shown cards; of these, those with the highest value."""
+    """Return the mask of the candidates that share melds with the fewest shown cards.
+
+    Of several such candidates, only those with the highest value remain.
+    """
     best, highest = np.int64(0), np.int64(-1000)
     remaining = candidates
     while remaining:
@@ -123,7 +129,7 @@ def medium_action(
     cautious_knock_at: int,
     exact: bool,
 ) -> int:
-    """The intermediate bot's decision."""
+    """Return the intermediate bot's action."""
     if public.phase != DISCARD:
         return medium_draw(public, private, minimum_drop)
     hand = np.int64(private.hand)

@@ -1,26 +1,30 @@
 """``tonic``: the heuristic agent Tonic of paper 001.
 
 Source: Larkin, Collicott and Hiebel, "Modeling Expert Knowledge in a Heuristic-Based Gin Rummy Agent" (2021).
-A turn is the bot's own, counted from 1. The paper gives pairs (`hands.pair_partners`), draw (`wants_pair`),
-discard (Figure 1, `tonic_discards`), a knock threshold of 10 at first and less from about the sixth turn on,
-and an estimator with thresholds 0 and 0.86 whose increment is larger than its decrement
-(`gin_env.estimators.logistic`).
+The paper defines pairs (`hands.pair_partners`), the draw (`wants_pair`) and the discard (Figure 1,
+`tonic_discards`). Its knock threshold is 10 at first and lower from about the sixth turn on. Its estimator
+has the thresholds 0 and 0.86 and an increment larger than its decrement (`gin_env.estimators.logistic`).
+Turns are the bot's own turns, counted from 1.
 
 Readings where the paper is silent:
 
-- "Would form a meld": the arrangement of least deadwood melds the upcard (not: it completes some meld).
-- "Allows a knock": with a discard that leaves at most the threshold of this turn.
-- A drawn pair must be narrow, the pairs counted are broad, kept pairs are broad, the limit is: fewer pairs
-  than half the unmelded cards, rounded down (which gives the paper's 3 for 9 and 1 for 5).
+- "Would form a meld": the upcard is melded in the arrangement of least deadwood. Completing some other meld
+  is not enough.
+- "Allows a knock": some discard leaves at most this turn's threshold.
+- A drawn pair must be narrow. The pairs that are counted, and the pairs that are kept, are broad. The limit
+  is fewer pairs than half the number of unmelded cards, rounded down. This gives the paper's 3 for 9 cards
+  and 1 for 5.
 - Face cards are J, Q and K. The threshold for pairs is 11 in turn 4.
-- An eleven-card hand all melded, or with only the taken card unmelded, discards as ``simple``.
-- Available are cards neither in the player's hand nor in the pile (Table 1); the opponent may hold them.
-- The knock thresholds, increment, decrement and decline are not given. *Nearest to the paper's figures* is
-  ``tonic:increment=1.5,decrement=0.75,decline=0.4,knock_at=variable`` (`simple.VARIABLE_KNOCK`). The defaults
-  are the best that ``gin-rummy tune tonic`` (`gin_env.training.tonic`; 100 trials, seed 1) found against the
-  paper's opponents.
+- If all eleven cards are melded, or all but the card just taken, the bot discards as ``simple`` does.
+- A card is available if it is neither in the player's hand nor in the pile (Table 1). The opponent might hold
+  it.
+- The knock thresholds, increment, decrement and decline are not given. The values closest to the paper's
+  figures are ``tonic:increment=1.5,decrement=0.75,decline=0.4,knock_at=variable`` (`simple.VARIABLE_KNOCK`).
+  The defaults are the best values found by ``gin-rummy tune tonic`` (`gin_env.training.tonic`; 100 trials,
+  seed 1) against the paper's opponents.
 
-The authors propose `filtered_fallback`, `break_pairs` and `depth_growth`, off by default (see `TonicBot`).
+The authors also propose `filtered_fallback`, `break_pairs` and `depth_growth`. They are off by default; see
+`TonicBot`.
 Measured: docs/results/paper-001.md, "Tuning".
 """
 
@@ -69,11 +73,11 @@ from gin_env.support.checks import check_integer, check_number, check_switch
 from gin_env.support.compilation import kernel
 
 TUNED_KNOCK = (10, 10, 10, 10, 5, 0)
-"""Knock thresholds by turn, the last one for all later turns: found by ``gin-rummy tune tonic``."""
+"""Knock thresholds by turn, found by ``gin-rummy tune tonic``; the last holds for all later turns."""
 ALL_PAIRS = 21
-"""Above every pair, which has at most 20 points."""
+"""Higher than the points of any pair, which has at most 20."""
 KEEP_PAIRS_BELOW = (ALL_PAIRS, ALL_PAIRS, 12, 11, 10, 0)
-"""Points below which a pair is kept in the first, second, ... turn; the last one for all later turns."""
+"""Points below which a pair is kept, by turn from the first; the last value holds for all later turns."""
 
 PARAMETERS = np.dtype(
     [
@@ -98,15 +102,16 @@ class TonicBot:
 
     Parameters
     ----------
-    increment, decrement, decline : changes of the estimator's values, see `gin_env.estimators.logistic`.
-    held : the likelihood above which a card is believed to be in the opponent's hand.
-    knock_at : the threshold, a sequence of thresholds by turn, or ``"variable"`` for `simple.VARIABLE_KNOCK`.
-    pair_turns : number of turns, from the first on, in which the upcard is drawn for a pair.
-    max_pair_points : maximum points of a pair for which the upcard is drawn.
-    keep_pairs_below : points below which pairs are kept, by turn; the last entry for all later turns.
-    filtered_fallback : when the filters leave nothing, the opponent's desired cards are still kept back.
-    break_pairs : when some discard allows a knock, the discard with the least deadwood is made, pair or not.
-    depth_growth : changes of the estimate grow by this share of themselves with each turn of the hand.
+    increment, decrement, decline : step sizes of the estimator, see `gin_env.estimators.logistic`.
+    held : likelihood above which a card is believed to be in the opponent's hand.
+    knock_at : knock threshold, a sequence of thresholds by turn, or ``"variable"`` for
+        `simple.VARIABLE_KNOCK`.
+    pair_turns : number of turns, from the first, in which the bot may draw the upcard for a pair.
+    max_pair_points : maximum points of a pair for which the bot draws the upcard.
+    keep_pairs_below : points below which pairs are kept, by turn; the last entry holds for all later turns.
+    filtered_fallback : if the filters leave no card, still keep the cards that the opponent desires.
+    break_pairs : if a discard allows a knock, discard for the least deadwood, even from a pair.
+    depth_growth : relative increase of the estimator's steps with each turn of the hand.
     """
 
     name = "tonic"
@@ -152,25 +157,25 @@ class TonicBot:
 
 @kernel
 def count_pairs(unmelded: int, available: int) -> int:
-    """Number of broad pairs among the unmelded cards."""
+    """Return the number of broad pairs among the unmelded cards."""
     pairs = 0
     remaining = unmelded
     while remaining:
         card = lowest_card(remaining)
-        remaining &= remaining - 1  # so that each pair is counted once, by its lower card
+        remaining &= remaining - 1  # count each pair once, at its lower card
         pairs += count_cards(pair_partners(card, remaining, available, BROAD))
     return pairs
 
 
 @kernel
 def cards_worth_at_most(points: int) -> int:
-    """Mask of all cards worth at most `points`; empty for 0 and less."""
+    """Return the mask of all cards worth at most `points`, which is empty for 0 and below."""
     return CARDS_UP_TO[max(0, min(points, 10))]
 
 
 @kernel
 def cheap_partners(card: int, others: int, available: int, needed: int, max_points: int) -> int:
-    """`pair_partners` that make a pair of at most `max_points` with the card."""
+    """Return the mask of the `pair_partners` that make a pair of at most `max_points` with the card."""
     cheap = others & cards_worth_at_most(max_points - np.int64(CARD_VALUES[card]))
     return pair_partners(card, cheap, available, needed)
 
@@ -180,11 +185,11 @@ def cheap_partners(card: int, others: int, available: int, needed: int, max_poin
 
 @kernel
 def wants_pair(public, private, parameters) -> bool:
-    """Whether Tonic draws the upcard to form a pair.
+    """Return whether Tonic draws the upcard to form a pair.
 
-    The paper: in the first two turns, if it forms a pair of at most 18 points with an unmelded card, is no
-    face card, and the hand has few pairs: at most three with nine unmelded cards, at most one with five,
-    "fewer than approximately half of the unmelded cards".
+    In the paper, it does so in the first two turns, if the upcard is not a face card and forms a pair of at
+    most 18 points with an unmelded card, and if the hand has few pairs: at most three with nine unmelded
+    cards, at most one with five, "fewer than approximately half of the unmelded cards".
     """
     upcard = np.int64(public.upcard)
     if own_turn(public) > parameters.pair_turns or card_bit(upcard) & FACE_CARDS:
@@ -198,7 +203,7 @@ def wants_pair(public, private, parameters) -> bool:
 
 @kernel
 def tonic_draw(public, private, parameters) -> int:
-    """Take the upcard for a meld, a knock, or early on for a pair."""
+    """Return Tonic's draw: the upcard for a meld, a knock or, in early turns, a pair."""
     if public.phase == STOCK_ONLY:
         return DRAW_STOCK
     hand = np.int64(private.hand)
@@ -215,7 +220,7 @@ def tonic_draw(public, private, parameters) -> int:
 
 @kernel
 def kept_pairs(unmelded: int, available: int, below: int) -> int:
-    """First filter: the cards that are in a broad pair of less than `below` points."""
+    """First filter: return the mask of the cards in a broad pair of less than `below` points."""
     kept = np.int64(0)
     remaining = unmelded
     while remaining:
@@ -229,7 +234,10 @@ def kept_pairs(unmelded: int, available: int, below: int) -> int:
 
 @kernel
 def cards_near_runs(runs: int, unmelded: int, available: int) -> int:
-    """Second filter: unmelded cards two ranks beyond an end of a run, if the card between is available."""
+    """Second filter: return the mask of the unmelded cards one gap away from a run.
+
+    Such a card is two ranks beyond an end of the run, and the card in the gap is available.
+    """
     gap_above = ((runs & ~KINGS) << 1) & available
     gap_below = ((runs & ~ACES) >> 1) & available
     return (((gap_above & ~KINGS) << 1) | ((gap_below & ~ACES) >> 1)) & unmelded
@@ -237,7 +245,10 @@ def cards_near_runs(runs: int, unmelded: int, available: int) -> int:
 
 @kernel
 def cards_believed_held(public, private, player: int, parameters) -> int:
-    """Mask of what the logistic estimator with these `PARAMETERS` says that the opponent holds."""
+    """Return the mask of the cards that the logistic estimator believes the opponent to hold.
+
+    `parameters` is a record of dtype `PARAMETERS`.
+    """
     return cards_held(
         public,
         private,
@@ -252,9 +263,9 @@ def cards_believed_held(public, private, player: int, parameters) -> int:
 
 @kernel
 def desired_cards(unmelded: int, held: int) -> int:
-    """Third filter: unmelded cards that complete a meld with cards which the opponent is believed to hold."""
+    """Third filter: return the mask of the unmelded cards that complete a meld with the cards in `held`."""
     desired = np.int64(0)
-    if held & (held - 1):  # at least two
+    if held & (held - 1):  # at least two cards
         remaining = unmelded
         while remaining:
             card = lowest_card(remaining)
@@ -266,7 +277,11 @@ def desired_cards(unmelded: int, held: int) -> int:
 
 @kernel
 def last_choice(candidates: int, unmelded: int, available: int) -> int:
-    """Mask of what Tonic discards from: the highest of the face cards in fewest broad pairs, else of all."""
+    """Return the mask of the cards that Tonic discards from at random.
+
+    If there are face cards among the candidates, these are the ones in the fewest broad pairs and, of those,
+    the highest. Otherwise these are the highest candidates.
+    """
     faces = candidates & FACE_CARDS
     best, highest = np.int64(0), np.int64(-1000)
     remaining = faces if faces else candidates
@@ -281,13 +296,16 @@ def last_choice(candidates: int, unmelded: int, available: int) -> int:
 
 @kernel
 def tonic_discards(public, private, player: int, parameters) -> int:
-    """Mask of the cards that Tonic discards from at random.
+    """Return the mask of the cards that Tonic discards from at random, as in the paper's Figure 1.
 
-    The paper's Figure 1: an unmelded card that no filter keeps. The filters keep pairs (all in turns 1 and 2;
-    of less than 12 points in turn 3, falling to 10 in turn 5; none later); in turns 1 and 2 cards two ranks
-    beyond an end of a run, if the card between may still come; and cards that would complete a meld of the
-    cards that the opponent is believed to hold. If nothing or only the card just taken remains, all unmelded
-    cards count.
+    Tonic discards an unmelded card that no filter keeps. The filters keep
+
+    1. pairs: all in turns 1 and 2, those of less than 12 points in turn 3, falling to 10 in turn 5, and none
+       later,
+    2. in turns 1 and 2, cards two ranks beyond an end of a run, if the card between is still available,
+    3. cards that would complete a meld of cards that the opponent is believed to hold.
+
+    If no card remains, or only the card just taken, Tonic chooses among all unmelded cards.
     """
     hand = np.int64(private.hand)
     allowed = discards_allowed(public, private)
@@ -317,13 +335,13 @@ def tonic_discards(public, private, player: int, parameters) -> int:
 
 @kernel
 def knock_limit(public, parameters) -> int:
-    """The deadwood with which Tonic knocks in this turn."""
+    """Return the maximum deadwood with which Tonic knocks in this turn."""
     return min(parameters.knock_limits[own_turn(public)], public.knock_limit)
 
 
 @kernel
 def tonic_action(public, private, player: int, random: int, parameters) -> int:
-    """Tonic's decision; `parameters` is a record of dtype `PARAMETERS`."""
+    """Return Tonic's action; `parameters` is a record of dtype `PARAMETERS`."""
     if public.phase != DISCARD:
         return tonic_draw(public, private, parameters)
     card = pick_card(tonic_discards(public, private, player, parameters), random)
