@@ -1,1 +1,1 @@
-"""What is timed, and the timing."""
+"""Speed measurements of the engine and the bots."""

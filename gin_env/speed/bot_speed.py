@@ -1,7 +1,7 @@
-"""How fast bots decide: ``gin-rummy bot-speed``.
+"""Speed of the bots' decisions, for ``gin-rummy bot-speed``.
 
-A bot plays both seats of many games at once; what counts is the processor time of its `act`, which decides
-for all of them in one call. Dealing, playing and gathering the views are not the bot's and are left out.
+A bot plays both seats of many games in parallel. The processor time of its `act`, which decides for all games
+in one call, is measured. Dealing, playing and gathering the views are not included.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from gin_env.batch import Games
 from gin_env.support.checks import check_integer
 
 TABLES = 2048
-"""Games played at once, and so decisions in a call."""
+"""Number of games played in parallel, which is the number of decisions per call."""
 
 
 class BotSpeed(NamedTuple):
-    """Decisions a second on one core."""
+    """Decisions per second on one core."""
 
     bot: str
     median: float
     slowest: float
     fastest: float
-    """Of the repetitions."""
+    """The fastest repetition."""
 
 
 class _Play:
-    """A bot against itself at many tables, whose games follow each other without end."""
+    """A bot playing against itself at many tables, where a new game starts whenever one ends."""
 
     def __init__(self, bot: Agent, tables: int, seed: int) -> None:
         self.bot = bot
@@ -49,7 +49,7 @@ class _Play:
         self.begun += len(places)
 
     def step(self) -> float:
-        """One decision at every table; the seconds of processor time that the bot took."""
+        """Play one decision at every table and return the bot's processor time in seconds."""
         views = self.games.views(self.games.everyone)
         start = time.thread_time()
         actions = self.bot.act(views)
@@ -70,11 +70,12 @@ def measure_bots(
     seed: int = 0,
     progress: Callable[[int], object] | None = None,
 ) -> list[BotSpeed]:
-    """Speed of each bot: `repeats` times `steps` calls for `tables` decisions each, all bots in alternation.
+    """Return the speed of each bot, with the bots run in alternation.
 
-    `progress` is called with 1 after each of the ``len(bots) * (repeats + 1)`` runs; the first run of each
-    bot compiles and is not counted. PyTorch computes with one thread from here on, if a bot needs it: the
-    processor time of others would not be counted.
+    Each of the `repeats` runs of a bot makes `steps` calls of `tables` decisions. `progress` is called with 1
+    after each of the ``len(bots) * (repeats + 1)`` runs; the first run of each bot compiles and is not
+    counted. If a bot needs PyTorch, PyTorch is limited to one thread for the rest of the process, since the
+    processor time of other threads would not be counted.
     """
     check_integer("repeats", repeats, 1, 10**6)
     check_integer("steps", steps, 1, 10**9)

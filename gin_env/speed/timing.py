@@ -1,7 +1,7 @@
-"""How fast the engine is here: times the `gin_env.speed.workloads`, for ``gin-rummy bench``.
+"""Timing of the workloads in `gin_env.speed.workloads`, for ``gin-rummy bench``.
 
-All are run in alternation, so that a slow moment of the machine affects all of them, and the median of the
-runs counts.
+The workloads are run in alternation, so that a slow phase of the machine affects all of them. The result is
+the median of the runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gin_env.speed.workloads import WORKLOADS, Work, fused_play, play_randomly, 
 
 
 def timed(work: Work, rounds: int) -> tuple[float, dict[str, float]]:
-    """(seconds, amounts by unit) of one run."""
+    """Return the duration of one run in seconds and the amounts of work by unit."""
     start = time.perf_counter()
     amounts = work(rounds)
     seconds = time.perf_counter() - start
@@ -26,7 +26,7 @@ def timed(work: Work, rounds: int) -> tuple[float, dict[str, float]]:
 
 
 def rounds_for(work: Work, seconds: float) -> int:
-    """How many rounds take about this long. The first, unmeasured one compiles."""
+    """Return the number of rounds that take about this long. An unmeasured first round compiles."""
     timed(work, 1)
     rounds = 1
     while (taken := timed(work, rounds)[0]) < seconds / 8:
@@ -40,7 +40,7 @@ def measure(
     seconds: float = 0.3,
     progress: Callable[[int], object] | None = None,
 ) -> dict[str, float]:
-    """Median rate of each workload in its unit per second.
+    """Return the median rate of each workload, in its unit per second.
 
     `progress` is called with 1 after each of the ``len(names) * (repeats + 1)`` runs.
     """
@@ -61,7 +61,7 @@ def measure(
 
 
 def pin_to_core(core: int) -> None:
-    """Keep this process on one processor (negative: any), where the system allows it."""
+    """Pin this process to one core (negative: any), where the system supports it."""
     if core < 0:
         return
     if not hasattr(os, "sched_setaffinity"):
@@ -73,14 +73,14 @@ def pin_to_core(core: int) -> None:
 
 
 def resident_bytes() -> int:
-    """Resident memory of this process in bytes (Linux)."""
+    """Return the resident memory of this process in bytes (Linux only)."""
     pages = Path("/proc/self/statm").read_text().split()[1]
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def memory_per_game(num_games: int = 20_000) -> dict[str, float]:
-    """Bytes: the record of one game, and how much the process grew for each of many games in play."""
-    fused_play(2)(1)  # compiled before the first look
+    """Return the bytes in the record of one game, and the growth of the process per game in play."""
+    fused_play(2)(1)  # compile before the first measurement
     before = resident_bytes()
     games = started_games(num_games)
     play_randomly(games.state, games.results, 15, len(games))

@@ -1,4 +1,4 @@
-"""Use every part of the engine that is compiled once, so that the cache holds it."""
+"""Use of every compiled part of the engine, which fills the compilation cache."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from gin_env.matches.matches import play_match
 
 
 def parts() -> Iterator[tuple[str, Callable[[], object]]]:
-    """(name, what uses that part), one after the other: environments, bots, estimators.
+    """Yield the name of each part (environments, bots, estimators) and a function that uses it.
 
-    Bots and estimators that need torch are left out where there is none.
+    Bots and estimators that need torch are left out if it is not installed.
     """
     yield "environments", _environments
     for name in [*agents.names(), *agents.paper_names()]:
         yield name, partial(_without_torch, partial(play_match, name, "simple", 2, episode="hand"))
     for name in estimators.names():
-        if name == "omniscient":  # it has no kernels, and no estimate without a look at both hands
+        if name == "omniscient":  # no kernels, and its estimate needs both hands
             continue
         yield name, partial(_without_torch, partial(_estimate, name))
 

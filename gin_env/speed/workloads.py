@@ -1,7 +1,7 @@
-"""The work that ``gin-rummy bench`` (`gin_env.speed.timing`) and the repository's ``benchmarks/`` time.
+"""Workloads timed by ``gin-rummy bench`` (`gin_env.speed.timing`) and by the repository's ``benchmarks/``.
 
-A workload is a function of a number of rounds that does the work and returns how much it did; it is set up
-once and run again and again. Other libraries are measured in ``benchmarks/``, which is not installed, by
+A workload is a function that takes a number of rounds, does the work, and returns the amount of work done. It
+is set up once and run repeatedly. For other libraries, ``benchmarks/`` (which is not installed) contains
 loops that do the same work.
 """
 
@@ -28,8 +28,8 @@ from gin_env.support.compilation import kernel
 NUM_GAMES = 1024
 
 Work: TypeAlias = Callable[[int], dict[str, float]]
-"""Rounds -> how much was done, by unit. An entry ``"seconds"`` is the time to divide by, where a part of the
-work is somebody else's (choosing actions for a vector environment)."""
+"""Function from a number of rounds to the amounts of work done, by unit. An entry ``"seconds"`` is the time
+to divide by if part of the time must not count (choosing actions for a vector environment)."""
 
 
 # --- Kernels ------------------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ work is somebody else's (choosing actions for a vector environment)."""
 
 @kernel
 def deadwood_of_all(hands):
-    """Sum over many hands (masks), so that nothing is optimised away."""
+    """Return the sum of the deadwood of many hands (masks), so that nothing is optimised away."""
     total = 0
     for hand in hands:
         total += min_deadwood(hand)
@@ -46,16 +46,17 @@ def deadwood_of_all(hands):
 
 @kernel
 def play_randomly(state, results, decisions, episode):
-    """Each game plays `decisions` random legal actions, one game after the other; hands follow each other.
+    """Play `decisions` random legal actions in each game, one game after another.
 
-    New hands are episodes number `episode` and following of seed 0. Returns how many hands ended.
+    An ended hand is followed by a new one; new hands are the episodes of seed 0, numbered from `episode`.
+    Returns the number of hands that ended.
     """
     hands = 0
     for index in range(len(state)):
         game = state[index]
         for _ in range(decisions):
             player = game.public.to_move
-            # random_action computes the whole legal set, knocks included, and chooses from it
+            # random_action computes the complete legal set, including knocks, and chooses from it
             action = random_action(game.public, game.private[player], decision_random(game, player))
             _, over = play_and_score(game, action, False, False, results[index])
             if over:
@@ -66,7 +67,7 @@ def play_randomly(state, results, decisions, episode):
 
 @kernel
 def choose_legal(masks, number, actions):
-    """A random legal action from each byte mask: count the ones, find the one drawn, in blocks of eight."""
+    """Write a random legal action from each byte mask, scanned in blocks of eight bytes."""
     for index in range(len(masks)):
         mask = masks[index]
         count = 0
@@ -92,7 +93,7 @@ def choose_legal(masks, number, actions):
 
 
 def deadwood() -> Work:
-    """Minimum deadwood of random ten-card hands, inside a kernel; a round is 20,000 hands."""
+    """Return the workload of minimum deadwood of random ten-card hands in a kernel, 20,000 hands a round."""
     rng = np.random.default_rng(0)
     hands = np.array(
         [sum(1 << int(card) for card in rng.choice(52, 10, replace=False)) for _ in range(20_000)]
@@ -107,7 +108,7 @@ def deadwood() -> Work:
 
 
 def started_games(num_games: int = NUM_GAMES, first: int = 0) -> Games:
-    """Games with their first hands dealt; the episodes are numbered from `first`."""
+    """Return games with their first hands dealt; the episodes are numbered from `first`."""
     games = Games(num_games)
     numbers = np.arange(first, first + num_games, dtype=np.uint64)
     games.start(games.everyone, np.zeros(num_games, np.uint64), numbers)
@@ -134,8 +135,8 @@ def fused_play(num_games: int = NUM_GAMES, first: int = 0) -> Work:
 def stepped_play(observe: Callable[[Games], object] | None = None) -> Work:
     """Random legal play step by step; a round is one decision in each of 1,024 games.
 
-    The byte mask is written, and whatever `observe` writes; an action is chosen from the mask and played.
-    Ended hands are followed by new ones.
+    Each step writes the byte mask, calls `observe`, chooses an action from the mask and plays it. Ended hands
+    are followed by new ones.
     """
     games = started_games()
     masks = np.empty((NUM_GAMES, NUM_ACTIONS), np.int8)
@@ -151,7 +152,7 @@ def stepped_play(observe: Callable[[Games], object] | None = None) -> Work:
             if observe is not None:
                 observe(games)
             choose_legal(masks, episodes + step, actions)
-            games.play_legal(games.everyone, actions)  # chosen from the mask: not checked once more
+            games.play_legal(games.everyone, actions)  # chosen from the mask, so not checked again
             ended = np.flatnonzero(games.done)
             if len(ended):
                 numbers = np.arange(episodes, episodes + len(ended), dtype=np.uint64)
@@ -184,7 +185,7 @@ def compactly_observed_play() -> Work:
 def simple_match(games: int = 4000) -> Work:
     """`simple` against itself through `play_match`; a round is this many games to 100 points.
 
-    Rounds are matches of their own: few games would not fill the batches that a match is played in.
+    Each round is a separate match, large enough to fill the batches in which a match is played.
     """
     from gin_env.matches.matches import play_match
 
@@ -195,7 +196,7 @@ def simple_match(games: int = 4000) -> Work:
 
 
 def aec_last(wrapped: bool) -> Work:
-    """The PettingZoo loop as its documentation has it (`agent_iter`, `last`, `step`); a round is one hand."""
+    """The loop of PettingZoo's documentation (`agent_iter`, `last`, `step`); a round is one hand."""
     from gin_env.envs import gin_rummy_v0
 
     env = gin_rummy_v0.env() if wrapped else gin_rummy_v0.raw_env()
@@ -219,7 +220,7 @@ def aec_last(wrapped: bool) -> Work:
 
 
 def aec_observe(wrapped: bool) -> Work:
-    """The leanest loop: `observe` the actor, `step`, `reset` after the end; a round is 100 steps."""
+    """The minimal loop: `observe` the actor, `step`, `reset` after the end; a round is 100 steps."""
     from gin_env.envs import gin_rummy_v0
 
     env = gin_rummy_v0.env() if wrapped else gin_rummy_v0.raw_env()
@@ -238,7 +239,7 @@ def aec_observe(wrapped: bool) -> Work:
 
 
 def single_env(opponent: str) -> Work:
-    """The Gymnasium environment, random legal actions of the learner; a round is 100 of its steps."""
+    """The Gymnasium environment with random legal actions of the learner; a round is 100 of its steps."""
     import gymnasium
 
     env = gymnasium.make("gin_env/GinRummy-v0", opponent=opponent).unwrapped
@@ -258,9 +259,9 @@ def single_env(opponent: str) -> Work:
 
 
 def vector_env(num_games: int, opponent: str) -> Work:
-    """The batched VectorEnv, mask and observation written; the time of choosing actions is not counted.
+    """The batched VectorEnv with masks and observations; the time of choosing actions is not counted.
 
-    A round is at least 1,024 steps of the learner: as many `step` calls as that takes.
+    A round is as many `step` calls as give at least 1,024 steps of the learner.
     """
     import gymnasium
 
@@ -283,13 +284,13 @@ def vector_env(num_games: int, opponent: str) -> Work:
 
 
 class Workload(NamedTuple):
-    """One line of the table."""
+    """One line of the table of speeds."""
 
     label: str
-    unit: str  # the unit that counts; a workload may report others
+    unit: str  # the unit of the table; a workload may report others
     make: Callable[[], Work]
-    counted_rounds: int  # the fixed amount whose instructions are counted; 0: not counted
-    counted_make: Callable[[], Work] | None = None  # where `make` is too large for that
+    counted_rounds: int  # rounds for counting instructions; 0: not counted
+    counted_make: Callable[[], Work] | None = None  # if `make` is too large for that
 
 
 WORKLOADS: dict[str, Workload] = {

@@ -1,8 +1,8 @@
-"""Files of arrays: npz without pickles, with what they are, where they come from, and a checksum over it all.
+"""Array files: npz archives without pickles, with metadata and a checksum.
 
-Every kind of file that holds numpy arrays is an `ArrayFormat`. Beside its arrays a file holds ``metadata``,
-the bytes of a JSON object (what the writer says, with ``kind`` and ``file_version``), and ``checksum``,
-SHA-256 over the bytes of the arrays in the format's order and of the metadata.
+Every kind of file that holds NumPy arrays is an `ArrayFormat`. In addition to its arrays, a file contains two
+entries: ``metadata``, the bytes of a JSON object (the writer's metadata plus ``kind`` and ``file_version``),
+and ``checksum``, the SHA-256 of the bytes of the arrays, in the format's order, followed by the metadata.
 """
 
 from __future__ import annotations
@@ -22,33 +22,34 @@ from gin_env.support.atomic import replacing
 from gin_env.support.files import check_regular_file
 
 MOST_BYTES, MOST_UNPACKED = 1 << 30, 1 << 32
-"""Larger files, or files that unpack to more, are refused before anything of them is read."""
+"""Limits on the size of a file and on its unpacked size, in bytes; both are checked before reading."""
 _METADATA, _CHECKSUM = "metadata", "checksum"
 
 
 class ArrayFileError(ValueError):
-    """A file that does not hold the arrays which were looked for, whole and of this release's version."""
+    """The file does not contain the expected arrays, complete and in this release's version."""
 
 
 @dataclass(frozen=True)
 class ArrayFormat:
-    """One kind of file: `write` and `read` it."""
+    """One kind of array file, with methods to `write` and `read` it."""
 
     kind: str
-    """What a file holds, such as "strategy table"."""
+    """What the file contains, such as "strategy table"."""
     version: int
-    """Changes when the arrays mean something else; other versions are refused."""
+    """Incremented when the meaning of the arrays changes; files of other versions are refused."""
     arrays: Mapping[str, tuple[type[np.generic], tuple[int | str, ...]]]
-    """name -> (type, shape). A word in a shape is a length that the file chooses, the same at each place."""
+    """Type and shape of each array, by name. A word in a shape is a length set by the file; it is the same
+    wherever the word occurs."""
     command: str
-    """The command that makes such a file again; errors show it."""
+    """The command that makes such a file again, shown in error messages."""
     described: Mapping[str, type | UnionType] = field(default_factory=dict)
-    """Entries that the metadata must have, and their types."""
+    """Required metadata entries and their types."""
 
     def write(self, path: str | Path, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any]) -> None:
-        """Write arrays to a file, at once or not at all. `metadata` must fit into JSON.
+        """Write arrays to a file atomically. `metadata` must be serialisable as JSON.
 
-        Raises ValueError for arrays that are not of this format, OSError if they cannot be written.
+        Raises ValueError for arrays that do not match this format, OSError if the file cannot be written.
         """
         if wrong := self._misfit(arrays):
             raise ValueError(f"this is no {self.kind}: {wrong}")
@@ -61,10 +62,10 @@ class ArrayFormat:
             np.savez_compressed(file, **entries)
 
     def read(self, path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """(arrays, metadata) of a file that `write` wrote.
+        """Return the arrays and the metadata of a file that `write` wrote.
 
-        Raises FileNotFoundError, or ArrayFileError, naming the file, if it is damaged or of another kind or
-        version.
+        Raises FileNotFoundError, or ArrayFileError if the file is damaged or of another kind or version. Both
+        errors name the file.
         """
         path = Path(path)
         if not path.exists():
@@ -85,7 +86,7 @@ class ArrayFormat:
                 if not isinstance(metadata, dict):
                     raise TypeError("its metadata is not a JSON object")
                 kind, version = metadata.get("kind"), metadata.get("file_version")
-                # Of another kind or version there is no more to say about the arrays than that.
+                # The arrays of another kind or version are not read: the errors below report the mismatch.
                 same = (kind, version) == (self.kind, self.version)
                 arrays = {name: file[name] for name in self.arrays} if same else {}
         except Exception as error:  # numpy, zipfile and json raise nearly anything for a damaged file
@@ -109,7 +110,7 @@ class ArrayFormat:
         return arrays, metadata
 
     def _misfit(self, arrays: Mapping[str, np.ndarray]) -> str | None:
-        """What is wrong with the types or shapes of arrays."""
+        """Return a description of the first array with the wrong type or shape, or None."""
         lengths: dict[str, int] = {}
         for name, (scalar, expected) in self.arrays.items():
             array = arrays[name]
@@ -123,7 +124,7 @@ class ArrayFormat:
         return None
 
     def _undescribed(self, metadata: Mapping[str, Any]) -> str | None:
-        """What the metadata lacks."""
+        """Return a description of the first missing metadata entry, or None."""
         for key, kind in self.described.items():
             if not isinstance(metadata.get(key), kind):
                 return f"its metadata does not say {key!r}"

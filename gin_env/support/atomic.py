@@ -1,8 +1,8 @@
-"""Files written whole or not at all: if the program is stopped, the old file or the new one is there.
+"""Atomic writing of files: if the program is stopped, either the old or the new file is complete.
 
-The content goes to a temporary file in the same folder, ``.NAME.xxxxxxxx.partial``, which is flushed to the
-disk and then renamed. An error removes it; the temporary file of a killed program is removed by a later write
-to the same name.
+The content is written to a temporary file in the same folder, ``.NAME.xxxxxxxx.partial``, which is flushed to
+the disk and then renamed. An error removes the temporary file. If the program is killed, a later write to the
+same name removes it.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 STALE = 3600
-"""Seconds after which a temporary file must be a killed program's: no file takes that long to write."""
+"""Age in seconds at which a temporary file is considered abandoned; no file takes that long to write."""
 
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a binary file for writing, which replaces `path` at the end of the block.
+    """Open a binary file for writing that replaces `path` at the end of the block.
 
-    An error in the block removes it. A link is followed, and the permissions of an existing file are kept.
-    Devices and pipes are written directly, ``/dev/stdout`` after all earlier output, even if that is
-    redirected to a file. Raises OSError, with `path` as its file name.
+    If the block raises, the new file is discarded. Links are followed, and the permissions of an existing
+    file are kept. Devices and pipes are written directly. Output to ``/dev/stdout`` comes after all earlier
+    output, even if it is redirected to a file. Raises OSError, with `path` as its file name.
     """
     path = Path(path)
     if _is_special(path):
@@ -49,10 +49,10 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def check_targets(*paths: Path | None) -> None:
-    """Check, before hours of work, that each of these files can be written (None: no file).
+    """Check that each of these files can be written, for use before a long computation; None is skipped.
 
-    A temporary file is made and removed; an existing file stays as it is. Raises ValueError for a file that
-    is named twice, and the OSError that writing would raise now: no such folder, no permission, a folder.
+    A temporary file is made and removed; existing files are unchanged. Raises ValueError for a file that is
+    named twice, or the OSError that writing would raise, such as a missing folder or a missing permission.
     """
     seen: set[Path] = set()
     for path in paths:
@@ -66,7 +66,7 @@ def check_targets(*paths: Path | None) -> None:
 
 
 def check_folder(folder: Path) -> None:
-    """Check that files can be written in a folder, which is made later if necessary. Raises OSError."""
+    """Check that files can be written in a folder, which does not have to exist yet. Raises OSError."""
     while not folder.exists():
         folder = folder.parent
     if not folder.is_dir():
@@ -81,18 +81,18 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text in UTF-8, with its line ends unchanged. Raises OSError."""
+    """Write text as UTF-8, atomically and with unchanged line ends. Raises OSError."""
     write_bytes(path, text.encode())
 
 
 def remove_partials(folder: Path) -> None:
-    """Remove the temporary files of killed programs from a folder that no other program writes to."""
+    """Remove all temporary files from a folder. No other program may be writing to it."""
     for partial in folder.glob(".*.partial"):
         partial.unlink(missing_ok=True)
 
 
 def _is_special(path: Path) -> bool:
-    """Whether to write directly: a device, a pipe, or a name of an open file, as ``/dev/stdout`` is."""
+    """Return whether to write directly: to a device, a pipe, or an open file such as ``/dev/stdout``."""
     if Path(os.path.abspath(path)).parts[1:2] in (("dev",), ("proc",)):
         return True
     return path.exists() and not path.is_file() and not path.is_dir()
@@ -108,7 +108,7 @@ def _open_special(path: Path) -> BinaryIO:
 
 @contextmanager
 def _temporary(path: Path) -> Iterator[tuple[Path, Path]]:
-    """Yield the file to write and a temporary name in its folder, which is free again after the block."""
+    """Yield the file to write and a temporary path in its folder, which is removed after the block."""
     target = Path(os.path.realpath(path))
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
     if target.is_dir():
@@ -127,7 +127,7 @@ def _temporary(path: Path) -> Iterator[tuple[Path, Path]]:
 
 @contextmanager
 def _named(path: Path, partial: Path | None = None) -> Iterator[None]:
-    """Name `path` in an OSError of the block that names no file or the temporary one."""
+    """Set `path` as the file name of an OSError from the block that names no file or the temporary one."""
     try:
         yield
     except OSError as error:
@@ -137,7 +137,7 @@ def _named(path: Path, partial: Path | None = None) -> Iterator[None]:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Write the new name to the disk, where the system can (Windows and some network folders cannot)."""
+    """Flush the folder's entries to the disk, where possible (not on Windows and some network folders)."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

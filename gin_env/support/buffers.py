@@ -1,4 +1,4 @@
-"""Large arrays that are reused as soon as the caller has dropped them."""
+"""Large arrays that are reused once the caller has dropped them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from typing import Any
 import numpy as np
 
 _UNSHARED = 3
-"""References to an array that only `Buffers.take` knows: list, variable, and the argument of the count."""
+"""Reference count of an array that only `Buffers.take` holds: the list, the loop variable and the argument of
+`sys.getrefcount`."""
 
 
 class Buffers:
-    """Arrays to write into, reused once the caller has dropped them.
+    """A pool of arrays to write into; an array is reused once the caller has dropped it.
 
-    Fresh memory costs more than writing into it: the system maps each array above 32 MB page by page. An
-    array is never reused while the caller holds a reference to it or to a view of it.
+    Allocating fresh memory costs more than writing into it, since the system maps each array above 32 MB page
+    by page. An array is never reused while the caller holds a reference to it or to a view of it.
 
     Parameters
     ----------
-    shape, dtype : of the arrays.
-    max_kept : how many arrays are kept for reuse; further ones are new.
+    shape, dtype : shape and type of the arrays.
+    max_kept : maximum number of arrays kept for reuse.
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, max_kept: int = 3) -> None:
@@ -28,7 +29,7 @@ class Buffers:
         self._arrays: list[np.ndarray] = []
 
     def take(self) -> np.ndarray:
-        """Return an array with arbitrary content that nothing else refers to."""
+        """Return an array with arbitrary content and no other references to it."""
         for array in self._arrays:
             if sys.getrefcount(array) == _UNSHARED:
                 return array

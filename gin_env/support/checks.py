@@ -8,16 +8,17 @@ from typing import Any, TypeGuard, TypeVar
 import numpy as np
 
 _INTEGERS, _NO_INTEGERS = (int, np.integer), (bool, np.timedelta64)
-"""Tuples, since making a union at each call takes longer than the check, and every action is checked."""
+"""Tuples instead of unions: building a union in each call takes longer than the check, and every action is
+checked."""
 
 
 def is_integer(value: object) -> TypeGuard[int | np.integer]:
-    """Whether `value` is a Python or numpy integer; truth values and durations are not."""
+    """Return whether `value` is a Python or NumPy integer; bools and timedeltas are not."""
     return isinstance(value, _INTEGERS) and not isinstance(value, _NO_INTEGERS)
 
 
 def check_integer(name: str, value: object, least: int, most: int) -> int:
-    """`value` as an int. Raises TypeError or ValueError unless it is an integer from `least` to `most`."""
+    """Return `value` as an int. Raises TypeError or ValueError unless it is in `least` to `most`."""
     if not is_integer(value):
         raise TypeError(f"{name} must be an integer, not {value!r}")
     if not least <= value <= most:
@@ -26,16 +27,16 @@ def check_integer(name: str, value: object, least: int, most: int) -> int:
 
 
 def check_number(name: str, value: Any, least: float, most: float) -> float:
-    """`value` as a float. Raises TypeError or ValueError unless it is a number from `least` to `most`."""
+    """Return `value` as a float. Raises TypeError or ValueError unless it is in `least` to `most`."""
     if not is_integer(value) and not isinstance(value, float | np.floating):
         raise TypeError(f"{name} must be a number, not {value!r}")
-    if not least <= value <= most:  # so is NaN out of every range
+    if not least <= value <= most:  # also rejects NaN
         raise ValueError(f"{name} = {value} is out of range: {least} to {most} is possible")
     return float(value)
 
 
 def check_switch(name: str, value: object) -> bool:
-    """`value` as a bool. Raises TypeError unless it is True or False."""
+    """Return `value` as a bool. Raises TypeError unless it is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, not {value!r}")
     return bool(value)
@@ -45,16 +46,16 @@ Text = TypeVar("Text", bound=str)
 
 
 def check_choice(name: str, value: object, choices: Sequence[Text]) -> Text:
-    """`value`. Raises ValueError unless it is one of the choices."""
+    """Return `value`. Raises ValueError unless it is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"unknown {name} {value!r}; choose from {', '.join(choices)}")
     return choices[choices.index(value)]
 
 
 def result_array(name: str, array: np.ndarray | None, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """The caller's array to write a result into, or a new one (zeros).
+    """Return the caller's array to write a result into, or a new array of zeros if it is None.
 
-    Raises TypeError or ValueError if it does not fit.
+    Raises TypeError or ValueError if its type or shape does not match or it is read-only.
     """
     if array is None:
         return np.zeros(shape, dtype)

@@ -1,4 +1,4 @@
-"""How programs end: one line that says what was wrong, and an exit status, instead of a traceback."""
+"""Exit statuses and one-line error messages for the command-line programs, instead of tracebacks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def one_line_errors(program: str) -> Iterator[None]:
-    """End the program with one line on stderr if the block raises what a user or the system can cause.
+    """Exit with one line on stderr if the block raises an error that the user or the system can cause.
 
-    Status 2: a mistake in what the user asked for (ValueError, TypeError, FileNotFoundError, ImportError);
-    1: another OSError, such as a full disk; 130: Ctrl-C.
+    The exit status is 2 for a mistake by the user (ValueError, TypeError, FileNotFoundError, ImportError), 1
+    for any other OSError, such as a full disk, and 130 for Ctrl-C.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""JSON and CSV files, and a check of files before they are read."""
+"""Writers for JSON and CSV, and a check of files before they are read."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gin_env.support.atomic import write_text
 
 
 def write_json(path: str | Path, content: object) -> None:
-    """Write JSON, indented, with a newline at the end. Raises OSError."""
+    """Write indented JSON with a trailing newline. Raises OSError."""
     write_text(path, json.dumps(content, indent=2) + "\n")
 
 
 def write_csv(path: str | Path, header: Iterable[object], rows: Iterable[Iterable[object]]) -> None:
-    """Write CSV with "\\n" at the ends of lines. Raises OSError."""
+    """Write CSV with "\\n" as the line terminator. Raises OSError."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
@@ -27,10 +27,10 @@ def write_csv(path: str | Path, header: Iterable[object], rows: Iterable[Iterabl
 
 
 def check_regular_file(path: str | Path, max_bytes: int) -> None:
-    """Check a file named by the user before opening it: reading it must end, and fit into memory.
+    """Check that a file named by the user is a regular file of limited size, before opening it.
 
-    Raises FileNotFoundError if it does not exist, ValueError for anything but a regular file (a folder, a
-    pipe, a device) and for more than `max_bytes` bytes.
+    Raises FileNotFoundError if it does not exist, ValueError if it is not a regular file (a folder, a pipe, a
+    device) or has more than `max_bytes` bytes.
     """
     try:
         about = Path(path).stat()

@@ -1,4 +1,4 @@
-"""Memory that stays with the process, for programs that repeatedly allocate large arrays."""
+"""Tuning of the C library's allocator for programs that repeatedly allocate large arrays."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _MEGABYTE = 2**20
 
 
 def keep_freed_memory() -> bool:
-    """Ask the C library to keep freed memory for the next array, and return whether it can.
+    """Make the C library keep freed memory for later arrays, and return whether that is supported.
 
-    By default glibc returns large arrays to the system as soon as they are freed, and requests the next one
-    page by page: a training step with arrays of a few megabytes then spends a third of its time on pages.
-    Only glibc on Linux can keep them; elsewhere nothing changes.
+    By default glibc returns large arrays to the system as soon as they are freed, and maps the next one page
+    by page. A training step with arrays of a few megabytes then spends a third of its time on page faults.
+    Only glibc on Linux supports this; on other systems nothing changes.
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -25,7 +25,7 @@ def keep_freed_memory() -> bool:
     return all(
         mallopt(option, size) == 1
         for option, size in (
-            (_MMAP_THRESHOLD, 32 * _MEGABYTE),  # the largest that every glibc takes
+            (_MMAP_THRESHOLD, 32 * _MEGABYTE),  # the maximum that every glibc accepts
             (_TRIM_THRESHOLD, 2**31 - 1),
             (_TOP_PAD, 64 * _MEGABYTE),
         )

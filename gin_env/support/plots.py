@@ -1,7 +1,7 @@
-"""The look of all plots: colours, dashes, and a line at the foot. matplotlib is imported on first use.
+"""Style of all plots: colours, dashes and a footer. matplotlib is imported on first use.
 
-The colours are Okabe and Ito's (Color Universal Design, 2008), which colour-blind people can distinguish;
-lines differ in their dashes as well.
+The colours are the palette of Okabe and Ito (Color Universal Design, 2008), which colour-blind people can
+distinguish. Lines also differ in their dashes.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#767676"
 PALETTE = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK)
 DASHES = ("-", "--", "-.", ":", "-", "--", "-.")
-"""Taken by the lines of a plot in turn, unless they say otherwise."""
+"""Dash patterns of successive lines in a plot, by default."""
 _FOOT = 0.2
-"""Height of the line at the foot, in inches."""
+"""Height of the footer in inches."""
 
 
 def import_matplotlib() -> tuple[type[Figure], ColormapRegistry]:
-    """Return the Figure class and the colour maps. Raises ImportError, which names the extra."""
+    """Return the Figure class and the colour maps. Raises ImportError, naming the extra to install."""
     try:
         from matplotlib import colormaps
         from matplotlib.figure import Figure
@@ -39,9 +39,10 @@ def import_matplotlib() -> tuple[type[Figure], ColormapRegistry]:
 def new_figure(
     width: float, height: float, rows: int = 1, columns: int = 1, **options: Any
 ) -> tuple[Figure, Any]:
-    """Return a figure, `width` by `height` inches, and its axes as an array (rows, columns).
+    """Return a figure of `width` by `height` inches and its axes, an array of shape (rows, columns).
 
-    `options` as for `matplotlib.figure.Figure.subplots`. No window is opened and no global setting changed.
+    `options` are passed to `matplotlib.figure.Figure.subplots`. No window is opened, and no global setting is
+    changed.
     Raises ImportError as `import_matplotlib` does.
     """
     figure = import_matplotlib()[0](figsize=(width, height), layout="constrained")
@@ -55,16 +56,16 @@ def new_figure(
 
 
 def origin_line(sample: str, seed: int | None = None, version: str = __version__) -> str:
-    """``20,000 games a match, seed 7, gin-env 0.1.0``: where the figures of a plot come from.
+    """Return the provenance of a plot's data: ``20,000 games a match, seed 7, gin-env 0.1.0``.
 
-    `sample` says how much was measured; it and the seed are left out where there is none (`""`, None).
+    `sample` describes the sample size. An empty sample and a seed of None are left out.
     """
     parts = [sample, "" if seed is None else f"seed {seed}", f"gin-env {version}"]
     return ", ".join(part for part in parts if part)
 
 
 def sign_figure(figure: Figure, text: str) -> None:
-    """Write a small line, such as `origin_line`, at the foot of a figure of `new_figure`, below all else."""
+    """Write a footer, such as `origin_line`, in small print below the axes of a figure from `new_figure`."""
     share = _FOOT / figure.get_figheight()
     layout: Any = figure.get_layout_engine()
     layout.set(rect=(0, share, 1, 1 - share))
@@ -72,9 +73,9 @@ def sign_figure(figure: Figure, text: str) -> None:
 
 
 def save_figure(figure: Figure, path: str | Path, dpi: int) -> None:
-    """Write a figure in the format that the path ends in (none: PNG).
+    """Write a figure in the format given by the path's ending, or as PNG if it has none.
 
-    Raises OSError, or ValueError for a format that matplotlib does not know.
+    Raises OSError, or ValueError for a format that matplotlib does not support.
     """
     picture = io.BytesIO()
     figure.savefig(picture, dpi=dpi, format=Path(path).suffix[1:] or "png")

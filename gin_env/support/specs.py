@@ -1,13 +1,14 @@
-"""Names with parameters, of bots and estimators: ``simple:knock_at=4``, ``tonic:pair_turns=3,held=0.9``.
+"""Names of bots and estimators with parameters: ``simple:knock_at=4``, ``tonic:pair_turns=3,held=0.9``.
 
-The grammar, wherever a bot is named (command line, `play_match`, ``gymnasium.make(opponent=...)``)::
+The same grammar applies everywhere a bot is named (command line, `play_match`,
+``gymnasium.make(opponent=...)``)::
 
-    name                             a bot by its name, or the path of a trained policy (.safetensors)
+    name                             a bot's name, or the path of a trained policy (.safetensors)
     name:key=value,key=value         with parameters
     value                            an integer, a number, true, false, none, a word, or a list
-    list                             entries joined by +: 21+12+10; one entry: 21+; none: +
+    list                             entries joined by +: 21+12+10; a single entry: 21+; no entries: +
 
-No character needs quoting in a shell.
+None of these characters needs quoting in a shell.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 POLICY_ENDINGS = (".zip", ".safetensors")
-"""Of files named as a bot: what `MaskablePPO.save` writes (refused: it may hold code), trained networks."""
+"""File name endings that mark a bot's name as a path.
+
+``.safetensors`` is a trained network. ``.zip`` is what `MaskablePPO.save` writes; it is refused, since it may
+contain code.
+"""
 _NAME_WITH_PARAMETERS = re.compile(r"[\w-]+:\w+=")
 _WORDS = {"true": True, "false": False, "none": None}
 
@@ -31,13 +36,13 @@ Made = TypeVar("Made", bound=_Named)
 
 
 def make(text: str, params: dict[str, Any], find: Callable[[str], Callable[..., Made]], kind: str) -> Made:
-    """What a name with parameters stands for; `params` are more of them.
+    """Return the object named by `text`; `params` are additional parameters.
 
-    `find` returns what makes the thing of a name, or raises ValueError. Made with parameters it is called by
-    the text that makes it again, see `spell`.
+    `find` returns the factory registered under a name, or raises ValueError. If there are parameters, the
+    object's `name` is set to the text that makes the same object again (see `spell`).
 
-    Raises TypeError or ValueError, calling the thing `kind`, for what cannot be read, an unknown name or
-    parameter, and a parameter given twice.
+    Raises TypeError or ValueError if the text cannot be parsed, if the name or a parameter is unknown, or if
+    a parameter is given twice. Error messages call the object `kind`.
     """
     if not isinstance(text, str):
         raise TypeError(f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}'s name is a text, not {text!r}")
@@ -57,18 +62,18 @@ def make(text: str, params: dict[str, Any], find: Callable[[str], Callable[..., 
 
 
 def spell(name: str, params: dict[str, Any]) -> str:
-    """The text that `parse` reads as this name and these parameters: ``simple:knock_at=4``."""
+    """Return the text that `parse` reads as this name and these parameters: ``simple:knock_at=4``."""
     return f"{name}:{','.join(f'{key}={format_value(value)}' for key, value in params.items())}"
 
 
 def parse(text: str, kind: str = "bot") -> tuple[str, dict[str, Any]]:
-    """(name, parameters) of a bot written as above. Raises ValueError for parameters that cannot be read.
+    """Return the name and the parameters in a bot's text, which follows the grammar above.
 
-    `kind` is what errors call it: estimators are named in the same way.
+    Estimators are named in the same way; error messages use `kind`. Raises ValueError for invalid parameters.
     """
     if text.endswith(POLICY_ENDINGS) and not _NAME_WITH_PARAMETERS.match(text):
         return text, {}
-    for ending in POLICY_ENDINGS:  # a path may have colons of its own
+    for ending in POLICY_ENDINGS:  # a path may itself contain colons
         head, found, parameters = text.partition(f"{ending}:")
         if found:
             name = head + ending
@@ -92,7 +97,7 @@ def parse(text: str, kind: str = "bot") -> tuple[str, dict[str, Any]]:
 
 
 def parse_value(text: str) -> Any:
-    """A parameter's value from its text: int, float, bool, None, str, or a tuple of these."""
+    """Return a parameter's value from its text: an int, float, bool, None, str, or a tuple of these."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     for kind in (int, float):
@@ -106,7 +111,7 @@ def parse_value(text: str) -> Any:
 
 
 def format_value(value: object) -> str:
-    """The text that `parse_value` reads as `value`."""
+    """Return the text that `parse_value` reads as `value`."""
     if value is None or isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple | list):
@@ -115,7 +120,7 @@ def format_value(value: object) -> str:
 
 
 def parameters(factory: Callable[..., object]) -> dict[str, Any] | None:
-    """Names and defaults of what `factory` takes; None if it does not say (``**params``)."""
+    """Return the names and defaults of a factory's parameters, or None if it accepts any (``**params``)."""
     found = inspect.signature(factory).parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in found):
         return None
@@ -127,7 +132,7 @@ def check_parameters(
 ) -> None:
     """Check the names of parameters.
 
-    Raises TypeError, with the choices, if the bot (or whatever `kind` says) has no parameter of some name.
+    Raises TypeError, listing the choices, if the bot (or other `kind`) does not have one of them.
     """
     known = parameters(factory)
     if known is None:

@@ -1,7 +1,7 @@
-"""Files of weights: safetensors with a description, their provenance and a checksum.
+"""Weight files: safetensors with a description, provenance and a checksum.
 
-Every network of this package is stored this way: the estimators', the hand-strength networks' and the
-generations'.
+All networks of this package are stored in this format: those of the estimators, the hand-strength networks
+and the generations.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
     from torch import nn
 
 MOST_BYTES = 1 << 29
-"""Larger files are not opened: the largest network that a file may name (a policy's) has 460 MB."""
+"""Maximum size of a file in bytes. The largest network that a file can name, a policy, has 460 MB."""
 _MOST_TEXT = 1 << 22
 _MAX_TENSORS = 10_000
 _MAX_WEIGHT = 1e6
-"""Larger numbers overflow in a few layers of single precision."""
+"""Largest absolute value of a weight. Larger ones overflow single precision after a few layers."""
 _NUMBERS = {"F16", "F32", "F64", "I64", "I32", "U8", "BOOL"}
 
 
 class TensorFileError(ValueError):
-    """A file that does not hold the expected tensors, complete and in this release's version."""
+    """The file does not contain the expected tensors, complete and in this release's version."""
 
 
 def write_tensors(
     path: str | Path, kind: str, version: str, tensors: dict[str, torch.Tensor], metadata: dict[str, Any]
 ) -> None:
-    """Write tensors to a file, at once or not at all.
+    """Write tensors to a file atomically.
 
     Parameters
     ----------
-    kind : what the file holds, such as "hand-strength network".
-    version : changes when the tensors mean something else.
-    metadata : where they come from; must fit into JSON. ``kind``, ``file_version`` and the release
+    kind : what the file contains, such as "hand-strength network".
+    version : changes when the meaning of the tensors changes.
+    metadata : provenance of the tensors, serialisable as JSON. ``kind``, ``file_version`` and the release
         (``version``) are added to it.
     """
     from safetensors.torch import save
@@ -51,20 +51,21 @@ def write_tensors(
     tensors = {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
     described = metadata | {"kind": kind, "file_version": version, "version": __version__}
     text = json.dumps(described, sort_keys=True)
-    # One entry: the order of several would differ from run to run, and equal networks must be equal files.
+    # A single entry, since the order of several varies between runs. Equal networks must give equal files.
     write_bytes(path, save(tensors, metadata={"gin_env": f"{_checksum(tensors, text)} {text}"}))
 
 
 def read_tensors(
     path: str | Path, kind: str, version: str, command: str
 ) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """(tensors, metadata) of a file that `write_tensors` wrote; all numbers are finite and at most
-    1e6 in size.
+    """Return the tensors and the metadata of a file that `write_tensors` wrote.
 
-    `command` is what makes such a file; errors name it. Raises ImportError without torch and safetensors,
-    FileNotFoundError, or TensorFileError for a file that is damaged, too large, no regular file, or of
-    another origin, kind or version. A file that is replaced meanwhile is read again: the library opens it
-    twice.
+    All numbers are finite and at most 1e6 in absolute value. `command` is the command that makes such a file;
+    error messages show it. If the file is replaced while it is being read, it is read again: the library
+    opens it twice.
+
+    Raises ImportError without torch and safetensors, FileNotFoundError, or TensorFileError for a file that is
+    damaged, too large, not a regular file, or of another origin, kind or version.
     """
     while True:
         before = _identity(path)
@@ -76,7 +77,7 @@ def read_tensors(
 
 
 def _identity(path: str | Path) -> tuple[int, int, int] | None:
-    """What differs when another file has taken the place of this one."""
+    """Return values that change when the file is replaced by another one, or None if it does not exist."""
     try:
         found = Path(path).stat()
     except OSError:
@@ -122,19 +123,19 @@ def _read_tensors(
 
 
 def read_kind(path: str | Path, sought: str) -> str:
-    """What a file of `write_tensors` says that it holds; its tensors are not read.
+    """Return the kind of a file that `write_tensors` wrote, without reading its tensors.
 
-    `sought` is what errors call it, such as "trained policy". Raises as `read_tensors` does.
+    `sought` is the kind named in error messages, such as "trained policy". Raises as `read_tensors` does.
     """
     with _open(path, sought) as file:
         return _read_metadata(path, file)[2]["kind"]
 
 
 def fill_network(network: nn.Module, tensors: dict[str, torch.Tensor], path: str | Path) -> None:
-    """Give a network the weights from a file, in single precision.
+    """Load the weights from a file into a network, in single precision.
 
-    A network on the device "meta" takes no memory before. Raises TensorFileError unless their names and
-    shapes are the network's.
+    The network can be on the device "meta", where it takes no memory. Raises TensorFileError unless the names
+    and shapes of the tensors match the network's.
     """
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
@@ -144,13 +145,13 @@ def fill_network(network: nn.Module, tensors: dict[str, torch.Tensor], path: str
             raise TensorFileError(
                 f"{path} does not fit its own architecture: {_short(name)} has shape {shapes}"
             )
-    # Copies, since the file's own tensors may still lie in the file.
+    # Copies, since the tensors may still be mapped from the file.
     network.load_state_dict({name: tensor.float().clone() for name, tensor in tensors.items()}, assign=True)
 
 
 @contextlib.contextmanager
 def _open(path: str | Path, kind: str) -> Iterator[Any]:
-    """The file, for the safetensors library."""
+    """Open a file with the safetensors library."""
     if not Path(path).exists():
         raise FileNotFoundError(f"there is no {kind} {path}")
     try:
@@ -158,7 +159,7 @@ def _open(path: str | Path, kind: str) -> Iterator[Any]:
     except ValueError as error:
         raise TensorFileError(str(error)) from error
     try:
-        import torch  # noqa: F401 (safetensors needs it, and says so less clearly)
+        import torch  # noqa: F401 (safetensors needs it; its own error is less clear)
         from safetensors import SafetensorError, safe_open
     except ImportError as error:
         raise ImportError(f'a {kind} needs torch and safetensors: pip install "gin-env[train]"') from error
@@ -172,7 +173,7 @@ def _open(path: str | Path, kind: str) -> Iterator[Any]:
 
 
 def _read_metadata(path: str | Path, file: Any) -> tuple[str, str, dict[str, Any]]:
-    """(checksum, text, what the text says) of the entry that `write_tensors` makes."""
+    """Return the checksum, the text and the parsed text of the metadata entry that `write_tensors` writes."""
     header = file.metadata() or {}
     if "gin_env" not in header:
         raise TensorFileError(f"{path} does not say what it is: it was not written by gin-env")
@@ -193,7 +194,7 @@ def _read_metadata(path: str | Path, file: Any) -> tuple[str, str, dict[str, Any
 
 
 def _short(value: object) -> str:
-    """A value from a foreign file as a part of one line."""
+    """Return a value from an untrusted file, shortened for use in an error message."""
     text = str(value) if isinstance(value, str | int | float | None) else type(value).__name__
     return text if len(text) <= 80 and text.isprintable() else ascii(text[:60]) + "..."
 
