@@ -1,9 +1,10 @@
-"""What one decision of looking ahead gains, judged by the cards that were really there.
+"""The gain from looking ahead in one decision, evaluated with the true hands.
 
-Positions come from games of the policy. In each the policy's likeliest actions are tried twice: in worlds, as
-`search` does, and with the true hands, where the policy and the true opponent play many shufflings of the
-stock to the end. How much better by the true hands the action is that the worlds recommend, over the policy's
-choice, is what the worlds, the rollouts and the rule that chooses gain in one decision.
+Positions come from games of the policy. At each position the policy's most likely actions are evaluated
+twice: in sampled worlds, as `search` does, and with the true hands. With the true hands, the policy and the
+real opponent play the hand to its end for many shuffles of the stock. The gain of a search variant is the
+value of the action that its worlds recommend minus the value of the policy's choice, both with the true
+hands. It measures the worlds, the rollouts and the selection rule together.
 """
 
 from __future__ import annotations
@@ -29,22 +30,22 @@ from gin_env.support.files import write_json
 from gin_env.support.plots import new_figure, save_figure, sign_figure
 
 POSITIONS = 10_000
-"""Against each opponent."""
+"""Number of positions against each opponent."""
 BLOCK = 250
-"""Positions that are measured at a time and kept."""
+"""Number of positions measured and saved together."""
 OPPONENTS = ("policy", "simple")
 STOPPED = 0.025
-"""Share of the policy's decisions that become positions, at most: about two of a game."""
+"""Probability that a decision of the policy is sampled as a position: about two per game."""
 FUTURES = 32
-"""Shufflings of the stock with the true hands."""
+"""Number of shuffles of the stock with the true hands."""
 COUNTS = (16, 64, 256, 512)
 CAUTIONS = (0.0, 1.5)
 TO_THE_END = 1000
-"""Turns that no hand lasts."""
+"""A number of turns longer than any hand."""
 
 
 class Plan(NamedTuple):
-    """Worlds that are tried: parameters of `search`, and how many of them by the number of turns."""
+    """Parameters of `search` to try, and the number of worlds for each rollout length in turns."""
 
     settings: dict[str, Any]
     most: dict[int, int]
@@ -59,12 +60,12 @@ PLANS = {
 }
 TRUE = "the true hands"
 MEASURED = ("won", "points", "changed")
-"""Means over all positions: chance to win, points of the hand, share of the decisions that are others."""
+"""Means over all positions: probability of winning, points of the hand, share of decisions changed."""
 Gain = tuple[float, float, float]
 
 
 class Variant(NamedTuple):
-    """How a decision was made."""
+    """The settings of a decision: belief, rollout length in turns, number of worlds and caution."""
 
     belief: str
     turns: int
@@ -75,10 +76,10 @@ class Variant(NamedTuple):
 def positions(
     opponent: Agent, policy: Agent, count: int, seed: int, share: float = STOPPED, games: int | None = None
 ) -> np.ndarray:
-    """`STATE` records (count,): player 0, who plays the policy, is to move and has a choice.
+    """Return `STATE` records, shape (count,), in which player 0, the policy, is to move and has a choice.
 
-    Each decision becomes a position with probability `share`; there are fewer than `count` if that many
-    `games` (default: `count`) do not have enough of them.
+    Each decision becomes a position with probability `share`. Fewer than `count` are returned if `games`
+    games (default: `count`) do not contain enough of them.
     """
     random = np.random.default_rng(seed)
     table = Games(count if games is None else games, episode="game")
@@ -95,7 +96,7 @@ def positions(
 
 
 def view_of(state: np.void) -> PlayerView:
-    """What player 0 sees of a game."""
+    """Return player 0's view of a game."""
     table = Games(1)
     table.state[0] = state
     return table.views(table.everyone, 0)
@@ -111,7 +112,7 @@ def shuffle_stock(state: np.void, count: int, random: np.random.Generator) -> np
 
 
 def measure_one_step(run: Run) -> list[Row]:
-    """Both opponents; the blocks that were measured before a stop are not measured again."""
+    """Measure the gains against both opponents; a resumed run skips the blocks already measured."""
     return [row for opponent in run.some(OPPONENTS, 1) for row in _measure(run, opponent)]
 
 
@@ -141,7 +142,7 @@ def _measure(run: Run, opponent: str) -> list[Row]:
 
 
 class Trial:
-    """Tries decisions of the policy at tables with one opponent.
+    """Trials of search variants at decisions of the policy against one opponent.
 
     Parameters
     ----------
@@ -152,7 +153,7 @@ class Trial:
         self.opponent = agents.make(opponent)
         self.bots = {belief: SearchBot(**plan.settings) for belief, plan in PLANS.items()}
         self.searcher = next(iter(self.bots.values()))
-        """Whose policy, and whose worth of points, is that of all."""
+        """The bot whose policy and value of points are used for all variants."""
         self.policy = self.searcher.policy
 
     def measure(self, count: int, seed: int) -> dict[str, Any]:
@@ -170,13 +171,13 @@ class Trial:
         }
 
     def gains(self, state: np.void, random: np.random.Generator) -> Iterator[tuple[Variant, Gain]]:
-        """What each variant gains at one position; nothing where the policy sees no choice."""
+        """Yield each variant with its gain at one position; nothing if only one action is likely."""
         view = view_of(state)
         tried = self.searcher.likeliest(view)
         if len(tried) == 1:
             return
         won, points = self.true_gains(state, tried, random)
-        half = FUTURES // 2  # what chooses does not judge
+        half = FUTURES // 2  # for `TRUE`, one half of the futures selects the action, the other evaluates it
         best = int(won[:, :half].mean(axis=1).argmax())
         yield Variant(TRUE, 0, half, 0.0), _gain(best, won[:, half:], points[:, half:])
         for belief, bot in self.bots.items():
@@ -193,7 +194,10 @@ class Trial:
     def true_gains(
         self, state: np.void, tried: np.ndarray, random: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
-        """float64 (k, FUTURES) twice: chances to win, in per cent, and points, above the first action."""
+        """Return the probability of winning, in per cent, and the points, relative to the first action.
+
+        Both are float64 (k, FUTURES).
+        """
         shuffled = shuffle_stock(state, FUTURES, random)
         futures = after(np.tile(shuffled, len(tried)), np.repeat(tried, FUTURES))
         running = futures.everyone[~futures.done]
@@ -209,17 +213,17 @@ class Trial:
 
 
 def _gain(chosen: int, won: np.ndarray, points: np.ndarray) -> Gain:
-    """What the chosen action brings, by its futures."""
+    """Return the chosen action's mean gain in win probability and points, and 1 if it is not the policy's."""
     return float(won[chosen].mean()), float(points[chosen].mean()), float(chosen != 0)
 
 
 def _length(turns: int) -> str:
-    """How far rollouts went, in words."""
+    """Return the length of the rollouts in words."""
     return {0: "", 1: "1 turn", TO_THE_END: "to the end"}.get(turns, f"{turns} turns")
 
 
 def one_step_table(rows: Sequence[Row]) -> str:
-    """A row for each variant, against each opponent."""
+    """Return a Markdown table with a row for each opponent and variant."""
     lines = []
     for row in rows:
         cells = [f"{row[name]:+.3f} ± {row[f'{name}_error']:.3f}" for name in MEASURED[:2]]
@@ -239,14 +243,14 @@ def one_step_table(rows: Sequence[Row]) -> str:
 
 
 def is_main_variant(row: Row) -> bool:
-    """Whether the page shows a variant: those with 256 worlds, the longest search, and the true hands."""
+    """Return whether the page shows a variant: 256 worlds, the longest search, or the true hands."""
     known = row["belief"] == "the true hands"
     cautious = row["caution"] == max(CAUTIONS)
     return known or (cautious and (row["samples"] == 256 or (row["samples"] == 512 and row["turns"] == 3)))
 
 
 def draw_one_step(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """The chance to win that one decision gains, by worlds, for each belief and length of the rollouts."""
+    """Draw the gain in win probability by number of worlds, for each belief and length of rollouts."""
     opponents = list(dict.fromkeys(row["opponent"] for row in rows))
     figure, [panels] = new_figure(5 * len(opponents), 4.8, columns=len(opponents))
     for axes, opponent in zip(panels, opponents, strict=True):

@@ -1,4 +1,4 @@
-"""What looking ahead is worth: the bot ``search`` against the policy that it starts from, and others."""
+"""The value of looking ahead: the bot ``search`` against the policy that it starts from, and other bots."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from gin_env.reproduce.experiments.one_step import (
 from gin_env.support.plots import new_figure, save_figure, sign_figure
 
 BLOCK = 500
-"""Games that are played at a time and kept: a run that is stopped loses no more."""
+"""Number of games played and saved together: the most that a stopped run loses."""
 AFTER_SIMPLE = "search:opponent=simple,estimator=suit-equivariant"
-"""Takes everybody for `simple`, in worlds and in what follows."""
+"""Assumes that the opponent is `simple`, both in the sampled worlds and in the rollouts."""
 MATCHES = (("search", "policy", 4000), ("search", "simple", 1000), (AFTER_SIMPLE, "simple", 1000))
 BUDGETS = (8, 32, 128, 512)
 BUDGET_GAMES = 1000
 
 
 def measure_matches(run: Run, matches: Sequence[tuple[str, str, int]]) -> list[Row]:
-    """Matches in blocks, each with decks of its own."""
+    """Play matches in blocks, each with its own decks."""
     rows = []
     for bot, opponent, games in matches:
         run.used(bot, opponent)
@@ -45,7 +45,7 @@ def measure_matches(run: Run, matches: Sequence[tuple[str, str, int]]) -> list[R
 
 
 def joined(matches: Sequence[MatchResult]) -> MatchResult:
-    """Matches of the same bots on other decks as one."""
+    """Combine matches of the same bots on different decks into one."""
     numbers = ("games", "hands", "voids", "turns")
     totals: dict[str, Any] = {name: sum(getattr(match, name) for match in matches) for name in numbers}
     for name in PAIRS[1:]:  # all but the bots' names
@@ -55,18 +55,18 @@ def joined(matches: Sequence[MatchResult]) -> MatchResult:
 
 
 def measure_strength(run: Run) -> list[Row]:
-    """The bot as it ships, against its policy and against Simple; and who knows that it is Simple."""
+    """Measure the bundled bot against its policy and Simple, and the variant that assumes Simple."""
     return measure_matches(run, run.some(MATCHES, 1))
 
 
 def measure_budgets(run: Run) -> list[Row]:
-    """By the number of worlds, against the policy."""
+    """Measure the bot against its policy by number of worlds."""
     matches = [(f"search:samples={samples}", "policy", BUDGET_GAMES) for samples in BUDGETS]
     return measure_matches(run, run.some(matches, 1))
 
 
 def search_table(rows: Sequence[Row]) -> str:
-    """A row for each match."""
+    """Return a Markdown table with a row for each match."""
     lines = [
         (f"`{row['bot']}` against `{row['opponent']}`", f"{row['games']:,}", interval(row)) for row in rows
     ]
@@ -74,7 +74,7 @@ def search_table(rows: Sequence[Row]) -> str:
 
 
 def draw_budgets(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Games won by the number of worlds, with their intervals."""
+    """Draw the games won by number of worlds, with their confidence intervals."""
     figure, [[axes]] = new_figure(6, 4)
     samples = [int(str(row["bot"]).split("=")[1]) for row in rows]
     won = np.array([row["won"] for row in rows])

@@ -1,8 +1,9 @@
 """Paper 001's open question on Tonic's discards: the impact of each filter, and their order.
 
 "We might reorder the hierarchy of filters based on individual filter impact" (001, "Improvements to Current
-Heuristics"). In Tonic the filters work "in concert": what any of them keeps is kept, so that their order does
-not matter. It matters if they are asked one after the other, and one that would leave no card is skipped.
+Heuristics"). In Tonic the filters work "in concert": a card kept by any of them is kept, so their order does
+not matter. It matters if they are applied one after the other and a filter that would leave no card is
+skipped.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -50,26 +51,26 @@ from gin_env.support.compilation import kernel
 
 PAIRS, RUNS, DESIRED = 0, 1, 2
 FILTERS = {"pairs": PAIRS, "runs": RUNS, "desired": DESIRED}
-"""Keeps pairs; cards two ranks beyond a run; cards that the opponent is believed to want."""
+"""The cards each filter keeps: pairs; cards two ranks beyond a run; cards the opponent may want."""
 TUNED: dict[str, Any] = {
     "increment": 0.1,
     "decrement": 0.2,
     "decline": 0.5,
     "knock_at": (10, 10, 10, 10, 5, 0),
 }
-"""The numbers that ``gin-rummy tune tonic`` found, written out."""
+"""The parameters found by ``gin-rummy tune tonic``, written out."""
 BASES: dict[str, dict[str, Any]] = {TONIC: PAPER_BOTS[TONIC].parameters, "the tuned Tonic": TUNED}
 
 
 class FilteredTonicBot(TonicBot):
-    """Tonic with some of its filters.
+    """Tonic with a selection of its filters.
 
     Parameters
     ----------
-    filters : names of `FILTERS`, in their order.
-    one_by_one : a filter that would leave nothing of what those before it left is skipped; otherwise, as in
-        Tonic, all unmelded cards count if nothing is left in the end.
-    parameters : those of `TonicBot`, without `break_pairs` and `filtered_fallback`.
+    filters : names from `FILTERS`, in the order in which they are applied.
+    one_by_one : if True, a filter that would remove all remaining cards is skipped. If False, as in Tonic,
+        every filter is applied, and all unmelded cards are candidates if none is left.
+    parameters : parameters of `TonicBot`, except `break_pairs` and `filtered_fallback`.
     """
 
     def __init__(self, filters: Sequence[str], one_by_one: bool, **parameters: Any) -> None:
@@ -88,7 +89,7 @@ class FilteredTonicBot(TonicBot):
 
 @kernel
 def cards_kept(which: int, public, private, player: int, parameters, runs: int, unmelded: int) -> int:
-    """Mask of what the filter number `which` keeps, see `gin_env.agents.tonic.tonic_discards`."""
+    """Return the mask of the cards kept by filter `which`, see `gin_env.agents.tonic.tonic_discards`."""
     available = available_cards(public, private)
     turn = own_turn(public)
     if which == PAIRS:
@@ -100,7 +101,7 @@ def cards_kept(which: int, public, private, player: int, parameters, runs: int, 
 
 @kernel
 def filtered_discards(public, private, player: int, parameters, filters, one_by_one: bool) -> int:
-    """`gin_env.agents.tonic.tonic_discards` with these filters in this order."""
+    """Return the mask of the best discards: `gin_env.agents.tonic.tonic_discards` with these filters."""
     hand = np.int64(private.hand)
     allowed = discards_allowed(public, private)
     rest = hand & ~best_set_cards(hand)
@@ -145,7 +146,10 @@ FILTER_GAMES = 100_000
 
 
 def measure_filters(run: Run) -> list[Row]:
-    """Each variant of both Tonics against Simple, and how it differs from the paper's on the same decks."""
+    """Measure each variant of both Tonics against Simple, and its difference from the paper's filters.
+
+    Variants are compared on the same decks.
+    """
     rows = []
     for base, parameters in BASES.items():
         matches = {}
@@ -162,7 +166,10 @@ def measure_filters(run: Run) -> list[Row]:
 
 
 def filters_table(rows: Sequence[Row]) -> str:
-    """A row for each variant, two columns for each Tonic: games won, and the difference from all filters."""
+    """Return a Markdown table with a row for each variant and two columns for each Tonic.
+
+    The columns are the games won and the difference from all filters in concert.
+    """
     found = by(rows, "base", "filters")
     bases = in_order(rows, "base")
     lines = []
@@ -190,7 +197,7 @@ PROPOSAL_GAMES = 100_000
 
 
 def measure_proposals(run: Run) -> list[Row]:
-    """By how many points each proposal changes the win rate, on the same decks as without it."""
+    """Measure how each proposal changes the win rate, on the same decks as without it."""
     rows: list[Row] = []
     for base, parameters in BASES.items():
         plain = TonicBot(**parameters)
@@ -208,7 +215,10 @@ def measure_proposals(run: Run) -> list[Row]:
 
 
 def proposals_table(rows: Sequence[Row]) -> str:
-    """A row for each Tonic and proposal, a column for each opponent: points won more than without."""
+    """Return a Markdown table with a row for each Tonic and proposal and a column for each opponent.
+
+    A cell has the gain in win rate over Tonic without the proposal.
+    """
     found = by(rows, "base", "proposal", "opponent")
     opponents = in_order(rows, "opponent")
     lines = []

@@ -1,4 +1,4 @@
-"""Every bot under other rules: matches against Simple under the presets that change how hands are played."""
+"""Every quick bot under other rules: matches against Simple under presets that change the play of a hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GAMES = 2000
 
 
 def measure_variants(run: Run) -> list[Row]:
-    """A match of each bot that decides quickly against Simple, under each preset."""
+    """Play a match of each bot that decides quickly against Simple, under each preset."""
     bots = [bot for bot in agents.quick_names() if bot != "simple"]
     run.used(*bots, "simple")
     rows = []
@@ -27,7 +27,7 @@ def measure_variants(run: Run) -> list[Row]:
 
 
 def variants_table(rows: Sequence[Row]) -> str:
-    """A row for each bot, a column for each preset."""
+    """Return a Markdown table with a row for each bot and a column for each preset."""
     presets, match_of = in_order(rows, "preset"), by(rows, "bot", "preset")
     lines = [
         [f"`{bot}`", *(interval(match_of.get((bot, preset), {}), 1) for preset in presets)]
