@@ -1,8 +1,8 @@
 """The network of policies that score candidates, and its file.
 
-Every candidate (`gin_env.observations.candidates`) is scored by the same two layers, which also read the
-context; the probability of an action is the softmax of the scores. Draws and discards have separate weights.
-The value of the position is the mean value of its candidates, weighted by their probabilities.
+The same two layers score every candidate (`gin_env.observations.candidates`) from its features and the
+context. The probabilities of the actions are the softmax of the scores. Draws and discards have separate
+weights. The value of the position is the mean value of its candidates, weighted by their probabilities.
 ``examples/ppo.py`` trains one in plain PyTorch, `gin_env.wrappers.candidate_policy` with Stable-Baselines3.
 
 >>> network = CandidateScorer(hidden=64)
@@ -41,7 +41,7 @@ except ImportError as error:  # pragma: no cover - the tests have torch
 
 KIND = "candidate policy"
 FILE_VERSION = "2"
-"""Changes when the network is built differently; other versions are refused."""
+"""Increased when the layers of the network change. Files of other versions are refused."""
 MAX_UNITS = 4096
 IMPOSSIBLE = -1e9
 """Logit of an impossible action."""
@@ -62,12 +62,15 @@ class CandidateScores(nn.Module):
         self.row_first = nn.Linear(NUM_FEATURES, hidden)
         self.table_first = nn.Linear(NUM_CONTEXT, hidden, bias=False)
         self.row_second = nn.Linear(hidden, hidden)
-        self.outputs = nn.Linear(hidden, 4)  # the logits of both actions, and what they are worth
+        self.outputs = nn.Linear(hidden, 4)  # logits and values of both actions
 
     def forward(
         self, rows: torch.Tensor, possible: torch.Tensor, table: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """(logits (n, 2 * k), values (n,)) of rows (n, k, NUM_FEATURES), possible (n, 2 * k) and context."""
+        """Return (logits (n, 2 * k), values (n,)) for k rows per decision.
+
+        `rows` is (n, k, NUM_FEATURES), `possible` is bool (n, 2 * k) and `table` is (n, NUM_CONTEXT).
+        """
         hidden = torch.relu(self.row_first(rows) + self.table_first(table)[:, None])
         hidden = torch.relu(self.row_second(hidden))
         logits, worth = self.outputs(hidden).unflatten(2, (2, 2)).unbind(2)
@@ -77,7 +80,7 @@ class CandidateScores(nn.Module):
 
 
 class CandidateScorer(nn.Module):
-    """Both networks: for draws (two rows) and for discards (eleven).
+    """Both networks: one for draws (two rows), one for discards (eleven rows).
 
     Parameters
     ----------
@@ -93,19 +96,19 @@ class CandidateScorer(nn.Module):
     def forward(
         self, rows: torch.Tensor, possible: torch.Tensor, table: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """(logits (n, 2 * k), values (n,)); there are k = 2 rows for players who draw, 11 for discards.
+        """Return (logits (n, 2 * k), values (n,)) for k = 2 rows (draws) or k = 11 rows (discards).
 
-        `possible`, bool (n, 2 * k), says which actions of the candidates can be done.
+        `possible`, bool (n, 2 * k), is True for each possible action of the candidates.
         """
         return (self.draws if rows.shape[1] == DRAW_ROWS else self.discards)(rows, possible, table)
 
     def action_logits(
         self, rows: torch.Tensor, actions: torch.Tensor, table: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """(logits (n, 107), values (n,)) of observations with candidates: draws and discards as they come.
+        """Return (logits (n, 107), values (n,)) for observations with candidates, draws and discards mixed.
 
-        Takes the three entries of the observation: rows (n, 11, NUM_FEATURES), actions int64 (n, 11, 2) and
-        table (n, NUM_CONTEXT). An action without a candidate has the logit `IMPOSSIBLE` and the
+        Parameters are the three entries of the observation: rows (n, 11, NUM_FEATURES), actions int64 (n, 11,
+        2) and table (n, NUM_CONTEXT). An action without a candidate has the logit `IMPOSSIBLE` and the
         probability 0.
         """
         drawing = actions[:, 1, 0] >= DRAW_STOCK  # the second row does not take the upcard
@@ -121,9 +124,9 @@ class CandidateScorer(nn.Module):
 
 
 class QuickLogits:
-    """The logits of a `CandidateScores` without its values, with as few passes over memory as can be.
+    """Compute the logits of a `CandidateScores` without its values, with few passes over memory.
 
-    For many decisions on a frozen network: a copy of its weights is kept.
+    It keeps a copy of the weights, and is meant for many decisions with a frozen network.
     """
 
     def __init__(self, scores: CandidateScores) -> None:
@@ -134,9 +137,9 @@ class QuickLogits:
             self._last = scores.outputs.weight[:2].t().contiguous(), scores.outputs.bias[:2].clone()
 
     def __call__(self, rows: np.ndarray, table: np.ndarray) -> np.ndarray:
-        """float32 (n, k, 2): the logits of both actions of each row, whether they can be done or not.
+        """Return the logits of both actions of each row, possible or not, float32 (n, k, 2).
 
-        Takes rows float32 (n, k, NUM_FEATURES) and table float32 (n, NUM_CONTEXT).
+        `rows` is float32 (n, k, NUM_FEATURES), and `table` is float32 (n, NUM_CONTEXT).
         """
         with torch.inference_mode():
             hidden = torch.addmm(self._first[1], torch.from_numpy(rows).flatten(0, 1), self._first[0])
@@ -152,13 +155,13 @@ def save_candidate_policy(
     provenance: dict[str, Any] | None = None,
     episode: Episode = "game",
 ) -> None:
-    """Write a policy to a ``.safetensors`` file, which is a bot by its path.
+    """Write a policy to a ``.safetensors`` file, whose path can be used as the name of a bot.
 
     Parameters
     ----------
-    rules : under which it was trained; default `Rules()`.
-    provenance : where it comes from (JSON-able).
-    episode : of its training, ``"hand"`` or ``"game"``: after training on hands it is shown no scores.
+    rules : the rules used in training; default: `Rules()`.
+    provenance : how the policy was made (JSON-serialisable).
+    episode : the episodes of training, ``"hand"`` or ``"game"``. A policy trained on hands sees no scores.
     """
     if Path(path).suffix != ".safetensors":
         raise ValueError(f"a policy's file ends in .safetensors, unlike {path}")
@@ -173,14 +176,14 @@ def save_candidate_policy(
 
 
 def find_candidate_policy(policy: str | Path) -> tuple[CandidateScorer, Rules, Episode]:
-    """`load_candidate_policy` of a file, or of the shipped weights, which are called ``"policy"``."""
+    """Return (network, rules, episode) from a file, or for ``"policy"`` from the packaged weights."""
     return load_candidate_policy(SHIPPED if policy == "policy" else policy)
 
 
 def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, Rules, Episode]:
-    """(network, rules, episode) of a file that `save_candidate_policy` wrote.
+    """Return (network, rules, episode) from a file written by `save_candidate_policy`.
 
-    The network reads all parts of candidates; those that the file does not name have no weight. Raises as
+    The network reads all parts of candidates; parts that the file does not name have weights of 0. Raises as
     `gin_env.support.tensor_files.read_tensors` does.
     """
     tensors, described = read_tensors(path, KIND, FILE_VERSION, "python examples/ppo.py")
@@ -190,7 +193,7 @@ def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, Rules, Epi
         tensors = {
             name: _place_by_name(name, tensor, described.get("reads")) for name, tensor in tensors.items()
         }
-        with torch.device("meta"):  # no memory before the size is known to be the weights'
+        with torch.device("meta"):  # allocate no memory until the size is known to match the weights
             network = CandidateScorer(described["hidden"])
     except (ValueError, TypeError, KeyError) as error:
         raise TensorFileError(
@@ -201,6 +204,6 @@ def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, Rules, Epi
 
 
 def _place_by_name(name: str, tensor: torch.Tensor, reads: object) -> torch.Tensor:
-    """A tensor of a file, for a network that reads all parts of candidates."""
+    """Return a tensor of a file in the shape for a network that reads all parts of candidates."""
     vector = {"row_first.weight": "row", "table_first.weight": "context"}.get(name.partition(".")[2])
     return tensor if vector is None else place_columns(tensor, vector, reads)

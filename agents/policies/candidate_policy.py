@@ -1,4 +1,4 @@
-"""The bot that plays a policy which scores candidates (`gin_env.agents.policies.candidate_network`).
+"""A bot that plays a policy that scores candidates (`gin_env.agents.policies.candidate_network`).
 
 >>> agents.make("policy")
 >>> agents.make("runs/first/policy.safetensors")
@@ -46,9 +46,9 @@ _SCORES = [list(CONTEXT).index(name) for name in ("own_score", "opponent_score")
 
 
 def check_training(training: dict[str, Any]) -> tuple[Rules, Episode]:
-    """(rules, episode) of what `describe_training` returned for a policy on candidates.
+    """Return (rules, episode) from what `describe_training` returned for a policy on candidates.
 
-    Raises ValueError unless the policy can be played by this release.
+    Raises ValueError unless this release can play the policy.
     """
     reads, known = training.get("reads"), describe_parts("row", "context")
     if not isinstance(reads, dict) or {vector: reads.get(vector) for vector in known} != known:
@@ -63,17 +63,17 @@ def check_training(training: dict[str, Any]) -> tuple[Rules, Episode]:
 
 
 class CandidatePolicyBot:
-    """Plays a `CandidateScorer`, with one forward pass for all draws of a batch and one for all discards.
+    """Play by a `CandidateScorer`, with one forward pass for all draws of a batch and one for all discards.
 
-    A deterministic one decides the same alone and in any batch, with any number of threads.
+    The actions of a deterministic bot depend neither on the batch nor on the number of threads.
 
     Parameters
     ----------
-    network : not copied: pass a copy of a network that is still in training.
-    rules : under which it was trained, and alone plays; default: it plays under any.
+    network : the network, which is not copied: pass a copy of a network that is still in training.
+    rules : the rules used in training, the only ones that the bot plays; default: any rules.
     deterministic : play the most probable action (default) or sample from the distribution.
     name : the bot's name in results.
-    episode : of its training, ``"hand"`` or ``"game"``: after training on hands it is shown no scores.
+    episode : the episodes of training, ``"hand"`` or ``"game"``. A policy trained on hands sees no scores.
     """
 
     def __init__(
@@ -93,13 +93,13 @@ class CandidatePolicyBot:
 
     @classmethod
     def shipped(cls, deterministic: bool = True) -> CandidatePolicyBot:
-        """The bot ``policy``, which plays under any rules as well as it can."""
+        """Return the bot ``policy``, which plays under any rules."""
         network, _, episode = find_candidate_policy("policy")
         return cls(network, None, deterministic, "policy", episode)
 
     @classmethod
     def load(cls, path: str | Path, deterministic: bool = True) -> CandidatePolicyBot:
-        """The policy in a file that `save_candidate_policy` wrote. Raises as `load_candidate_policy` does."""
+        """Return the policy in a file. Raises as `load_candidate_policy` does."""
         network, rules, episode = load_candidate_policy(path)
         return cls(network, rules, deterministic, Path(path).stem, episode)
 
@@ -107,7 +107,7 @@ class CandidatePolicyBot:
     def snapshot(
         cls, model: MaskablePPO, deterministic: bool = False, name: str = "snapshot"
     ) -> CandidatePolicyBot:
-        """A frozen copy of a model in training with `gin_env.wrappers.candidate_policy.SB3CandidatePolicy`.
+        """Return a frozen copy of a model, which must have a policy of the class `SB3CandidatePolicy`.
 
         Set ``model.gin_env = env.describe_training()`` first. Raises ValueError for other policies.
         """
@@ -121,7 +121,7 @@ class CandidatePolicyBot:
         return cls(copy.deepcopy(network).cpu().eval(), rules, deterministic, name, episode)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`. Raises ValueError under other rules than those of the training."""
+        """See `Agent.act`. Raises ValueError under rules other than those used in training."""
         self._check_rules(view)
         chosen = np.empty(len(view), np.int64)
         discarding = are_discarding(view.records)
@@ -140,7 +140,7 @@ class CandidatePolicyBot:
         return chosen
 
     def action_chances(self, view: PlayerView) -> np.ndarray:
-        """float64 (n, 107): with which probability the network chooses each action. Raises as `act` does."""
+        """Return the probability of each action, float64 (n, 107). Raises as `act` does."""
         self._check_rules(view)
         rows, actions, table = self._candidates(view, DISCARD_ROWS)
         dtype = self.network.draws.outputs.weight.dtype
@@ -157,14 +157,14 @@ class CandidatePolicyBot:
             raise ValueError(f"{self.name} was trained under {self.rules}, not under {view.rules}")
 
     def _candidates(self, view: PlayerView, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """`PlayerView.candidates`, the first `number` of each player; no scores where it sees none."""
+        """Return the first `number` rows of `PlayerView.candidates`, with scores of 0 if it sees none."""
         rows, actions, table = view.candidates(rows=np.empty((len(view), number, NUM_FEATURES), np.float32))
         if not self.sees_scores:
             table[:, _SCORES] = 0
         return rows, actions, table
 
     def _best(self, rows: np.ndarray, actions: np.ndarray, table: np.ndarray) -> np.ndarray:
-        """The most probable action of each player, the first of equal ones as Stable-Baselines3 decides."""
+        """Return the most probable action of each player; ties go to the lowest action, as in SB3."""
         logits = _logits(self.network, rows, actions, table).numpy()
         best = are_best(
             logits, lambda some: _logits(self._exact, rows[some], actions[some], table[some]).numpy()
@@ -175,7 +175,7 @@ class CandidatePolicyBot:
 def _logits(
     network: CandidateScorer, rows: np.ndarray, actions: np.ndarray, table: np.ndarray
 ) -> torch.Tensor:
-    """Logits (n, 2 * k) in the network's precision; actions (n, 2 * k)."""
+    """Return the logits (n, 2 * k) of `actions`, (n, 2 * k), in the network's precision."""
     dtype = network.draws.outputs.weight.dtype
     with torch.inference_mode():
         possible = torch.from_numpy(actions != NO_ACTION)

@@ -1,8 +1,9 @@
-"""A trained policy as a bot.
+"""A bot that plays a trained policy.
 
-Its file (`gin_env.agents.policies.policy_networks`) names the parts of the observation that it reads, and the
-estimator, rules and kind of episode of its training (see `describe_training`). The bot encodes its own
-observation from the `PlayerView` accordingly, so the options of an environment never change its input.
+The policy's file (`gin_env.agents.policies.policy_networks`) names the parts of the observation that the
+policy reads, and the estimator, rules and kind of episode used in training (see `describe_training`). The bot
+encodes this observation from the `PlayerView` itself, so its input does not depend on the options of an
+environment.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ def describe_training(
     estimator: str | Estimator = "uniform",
     candidates: bool = False,
 ) -> dict[str, Any]:
-    """What a model must remember of its training; `GinRummyVecEnv.describe_training` calls this.
+    """Return a JSON-serialisable description of a model's training, to keep with the model.
 
-    Parameters are those of the environment. Raises ValueError for an estimator that cannot be made again by
-    its name.
+    Parameters are those of the environment, whose `describe_training` calls this. Raises ValueError for an
+    estimator that cannot be made by its name.
     """
     vectors = ["observation", "row", "context"] if candidates else ["observation"]
     return {
@@ -56,7 +57,7 @@ def describe_training(
 
 
 def training_of(model: MaskablePPO) -> dict[str, Any]:
-    """What ``model.gin_env`` says. Raises ValueError if it was not set."""
+    """Return ``model.gin_env``, the description of the training. Raises ValueError if it was not set."""
     training = getattr(model, "gin_env", None)
     if not isinstance(training, dict):
         raise ValueError(
@@ -66,14 +67,15 @@ def training_of(model: MaskablePPO) -> dict[str, Any]:
 
 
 class FrozenPolicy:
-    """A copy of a policy in training: observations to logits, whatever the training does to the original.
+    """A frozen copy of a policy in training, which maps observations to logits.
 
-    A policy that takes the dict of `GinRummyEnv` reads (n, 107 + OBSERVATION_SIZE), the mask first.
+    For a policy that reads the dict of `GinRummyEnv`, the input is (n, 107 + OBSERVATION_SIZE), with the mask
+    first.
     """
 
     def __init__(self, original: MaskableActorCriticPolicy) -> None:
         self.reads_mask = original.observation_space.shape is None
-        # deepcopy fails on a policy: it holds the last distribution, part of a graph.
+        # deepcopy fails on a policy, whose last distribution is part of an autograd graph.
         self.policy: Any = type(original)(**original._get_constructor_parameters())
         self.policy.load_state_dict(original.state_dict())
         self.policy.set_training_mode(False)
@@ -87,16 +89,15 @@ class FrozenPolicy:
 
 
 class PolicyBot:
-    """Plays a trained network, one batched forward pass for all its tables.
+    """Play by a trained network, with one batched forward pass for all views.
 
     Parameters
     ----------
-    network : observations float32 (n, OBSERVATION_SIZE) to logits float32 (n, 107), such as a network of
-        `gin_env.agents.policies.policy_networks`; it is used as it is, see `snapshot` for a frozen copy. If
-        it has ``reads_mask``, and that is true, the mask precedes the observation, (n, 107 +
-        OBSERVATION_SIZE).
+    network : maps observations float32 (n, OBSERVATION_SIZE) to logits float32 (n, 107), such as a network of
+        `gin_env.agents.policies.policy_networks`. It is not copied; see `snapshot` for a frozen copy. If its
+        attribute ``reads_mask`` is true, the mask precedes the observation: (n, 107 + OBSERVATION_SIZE).
     training : what `describe_training` returned for it.
-    deterministic : play the most probable action (default) or draw from the distribution.
+    deterministic : play the most probable action (default) or sample from the distribution.
     name : the bot's name in results.
     """
 
@@ -135,10 +136,10 @@ class PolicyBot:
 
     @classmethod
     def load(cls, path: str | Path, deterministic: bool = True) -> PolicyBot:
-        """The policy in a file that `gin_env.wrappers.sb3.save_policy` or ``gin-rummy convert`` wrote.
+        """Return the policy in a file from `gin_env.wrappers.sb3.save_policy` or ``gin-rummy convert``.
 
-        Raises FileNotFoundError, or ValueError for any other file. An archive of
-        Stable-Baselines3 (``.zip``) is refused unopened: it may hold code, which SB3 runs when it loads it.
+        Raises FileNotFoundError, or ValueError for any other file. An archive of Stable-Baselines3 (``.zip``)
+        is refused without opening it: it may hold code that SB3 runs when loading it.
         """
         path = Path(path)
         if not path.exists():
@@ -159,16 +160,16 @@ class PolicyBot:
 
     @classmethod
     def snapshot(cls, model: MaskablePPO, deterministic: bool = False, name: str = "snapshot") -> PolicyBot:
-        """A frozen copy of a model in training (set ``model.gin_env`` first); any policy of SB3's will do.
+        """Return a frozen copy of a model in training. Set ``model.gin_env`` first.
 
-        It must read the observation, alone or in the dict with the mask; `CandidatePolicyBot.snapshot` copies
-        a `SB3CandidatePolicy`.
+        The model can have any policy of SB3 that reads the observation, alone or in the dict with the mask.
+        For a `SB3CandidatePolicy`, use `CandidatePolicyBot.snapshot`.
         """
         check_inputs(model.policy.observation_space, name)
         return cls(FrozenPolicy(model.policy), training_of(model), deterministic, name)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`. Raises ValueError under other rules than those of the training."""
+        """See `Agent.act`. Raises ValueError under rules other than those used in training."""
         if view.rules != self.rules:
             raise ValueError(f"{self.name} was trained under {self.rules}, not under {view.rules}")
         import torch
@@ -192,12 +193,12 @@ class PolicyBot:
         return sample_actions(chances, view.records["random"])
 
     def logits(self, observations: torch.Tensor) -> torch.Tensor:
-        """float32 (n, 107) before masking, from what the network reads, float32 (n, ...)."""
+        """Return logits before masking, float32 (n, 107), for inputs of the network, float32 (n, ...)."""
         return self.network(observations)
 
 
 def check_inputs(space: Any, name: str) -> None:
-    """Raise ValueError unless a policy that reads this space of Gymnasium's can be a `PolicyBot`."""
+    """Raise ValueError unless a policy that reads this Gymnasium space can be a `PolicyBot`."""
     entries = getattr(space, "spaces", None)
     known = space.shape == (OBSERVATION_SIZE,) or set(entries or ()) == {"observation", "action_mask"}
     if not known:
@@ -209,8 +210,8 @@ def check_inputs(space: Any, name: str) -> None:
 
 
 def sample_actions(chances: np.ndarray, random: np.ndarray) -> np.ndarray:
-    """int64 (n,): an action from each row of probabilities (n, 107), by uint64 random numbers (n,)."""
+    """Return an action sampled from each row of probabilities (n, 107) with random numbers uint64 (n,)."""
     limits = np.cumsum(chances, axis=1, dtype=np.float64)
-    # The draw is in [0, total), so that rounding of the sum never chooses an action of probability 0.
+    # Samples are in [0, total), so rounding of the sum never selects an action of probability 0.
     draws = units(random) * limits[:, -1]
     return (limits <= draws[:, None]).sum(axis=1)

@@ -1,10 +1,9 @@
 """The networks of trained policies, as plain torch modules, and their files: ``policy.safetensors``.
 
-A file says which architecture it holds, by name and sizes, and how the policy was trained
-(`gin_env.agents.policies.policy.describe_training`). That and the weights are all there is in it: reading it
-runs nothing, and nothing is allocated for sizes that its weights do not have.
-`gin_env.wrappers.sb3.save_policy` writes one from a Stable-Baselines3 model, ``gin-rummy convert`` from what
-SB3 saved.
+A file holds the weights, the name and sizes of the architecture, and a description of the training
+(`gin_env.agents.policies.policy.describe_training`). Reading it runs no code from the file, and memory is
+allocated only for sizes that match the weights. `gin_env.wrappers.sb3.save_policy` writes a file from a
+Stable-Baselines3 model, and ``gin-rummy convert`` from an archive saved by SB3.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ except ImportError as error:  # pragma: no cover - the tests have torch
 
 KIND = "policy"
 FILE_VERSION = "2"
-"""Changes when the networks are built differently; other versions are refused."""
+"""Increased when the layers of the networks change. Files of other versions are refused."""
 ENDING = ".safetensors"
 MAX_LAYERS = 8
 MAX_UNITS = 4096
@@ -39,13 +38,13 @@ NUM_OTHER_ACTIONS = NUM_ACTIONS - 2 * NUM_CARDS
 
 
 class CardActor(nn.Module):
-    """Logits of all actions by weights that all cards share; `gin_env.wrappers.card_policy` says why.
+    """Logits of all actions by weights that all cards share; see `gin_env.wrappers.card_policy`.
 
     Parameters
     ----------
     hidden : sizes of the trunk's layers.
-    card_features : numbers that describe each card.
-    num_inputs, num_planes : values that it reads, and card planes, which come first.
+    card_features : size of the embedding of each card.
+    num_inputs, num_planes : number of inputs, and number of card planes, which come first.
     """
 
     reads_mask = False
@@ -61,7 +60,7 @@ class CardActor(nn.Module):
         self.hidden = check_hidden(hidden, least=1)
         self.card_features = check_integer("card_features", card_features, 1, MAX_CARD_FEATURES)
         self.num_planes = num_planes
-        # Each card sees two neighbours on either side in its suit, and the sum over its rank's cards.
+        # Each card sees two neighbours on either side in its suit, and the sum over the cards of its rank.
         self.neighbours = nn.Conv2d(num_planes, card_features, (1, 5), padding=(0, 2))
         self.same_rank = nn.Conv2d(num_planes, card_features, 1)
         self.trunk = dense_layers(self.hidden, nn.ReLU, num_inputs)
@@ -73,7 +72,7 @@ class CardActor(nn.Module):
         return {"name": "card-policy", "hidden": self.hidden, "card_features": self.card_features}
 
     def forward(self, observations: torch.Tensor) -> Any:
-        """float32 (n, 107) before masking, from float32 (n, OBSERVATION_SIZE)."""
+        """Return logits before masking, float32 (n, 107), for observations float32 (n, OBSERVATION_SIZE)."""
         return self.logits(observations)
 
     def logits(self, observations: torch.Tensor) -> torch.Tensor:
@@ -89,14 +88,14 @@ class CardActor(nn.Module):
 
 
 class MlpActor(nn.Module):
-    """Logits by plain layers: the policy half of Stable-Baselines3's ``MlpPolicy``, with its names.
+    """Logits by dense layers: the policy half of Stable-Baselines3's ``MlpPolicy``, with the same names.
 
     Parameters
     ----------
-    hidden : sizes of the layers between observation and logits; there may be none.
+    hidden : sizes of the layers between observation and logits; can be empty.
     activation : ``"tanh"`` (SB3's default) or ``"relu"``.
     reads_mask : whether the mask precedes the observation, as ``MultiInputPolicy`` reads the dict.
-    num_inputs : values of the observation that it reads.
+    num_inputs : number of values of the observation that it reads.
     """
 
     def __init__(
@@ -120,8 +119,9 @@ class MlpActor(nn.Module):
         return described | {"reads_mask": True} if self.reads_mask else described
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """float32 (n, 107) before masking, from float32 (n, OBSERVATION_SIZE); with the mask before it, if it
-        reads that.
+        """Return logits before masking, float32 (n, 107), for observations float32 (n, OBSERVATION_SIZE).
+
+        If `reads_mask`, the mask precedes the observation: (n, 107 + OBSERVATION_SIZE).
         """
         return self.action_net(self.policy_net(observations))
 
@@ -131,7 +131,7 @@ ARCHITECTURES: dict[str, type[Actor]] = {"card-policy": CardActor, "mlp": MlpAct
 
 
 def check_hidden(hidden: object, least: int) -> list[int]:
-    """`hidden` as a list. Raises TypeError or ValueError unless it holds at least `least` sizes of layers."""
+    """Return `hidden` as a list. Raises TypeError or ValueError unless it has `least` or more valid sizes."""
     if isinstance(hidden, str) or not isinstance(hidden, Sequence):
         raise TypeError(f"hidden layers must be a list of sizes such as [256, 256], not {hidden!r}")
     if not least <= len(hidden) <= MAX_LAYERS:
@@ -142,7 +142,7 @@ def check_hidden(hidden: object, least: int) -> list[int]:
 def dense_layers(
     hidden: list[int], activation: type[nn.Module], inputs: int = OBSERVATION_SIZE
 ) -> nn.Sequential:
-    """Layers of these sizes over `inputs` values, each with an activation."""
+    """Return linear layers of these sizes over `inputs` values, each followed by an activation."""
     layers: list[nn.Module] = []
     for before, size in zip([inputs, *hidden], hidden, strict=False):
         layers += [nn.Linear(before, size), activation()]
@@ -150,10 +150,11 @@ def dense_layers(
 
 
 def build(architecture: object, reads: Mapping[str, Any] | None = None) -> Actor:
-    """A network of this architecture (see ``network.architecture``), without weights: on the device "meta".
+    """Return a network of this architecture, without weights (on the device "meta").
 
-    `reads` says which parts of the observation are its inputs, as `describe_parts` does (default: all).
-    Raises ValueError or TypeError for an unknown name, unknown settings, or sizes out of range.
+    `architecture` is as in ``network.architecture``. `reads` names the parts of the observation that are
+    inputs, in the format of `describe_parts` (default: all). Raises ValueError or TypeError for an unknown
+    name, unknown settings, or sizes out of range.
     """
     if not isinstance(architecture, dict) or not isinstance(architecture.get("name"), str):
         raise TypeError("an architecture is an object with a name and settings")
@@ -171,9 +172,9 @@ def build(architecture: object, reads: Mapping[str, Any] | None = None) -> Actor
 def save_network(
     path: str | Path, network: Actor, training: dict[str, Any], provenance: dict[str, Any] | None = None
 ) -> None:
-    """Write a policy: its network, what `describe_training` said, and where it comes from (JSON-able).
+    """Write a policy with `training`, from `describe_training`, and its provenance (JSON-serialisable).
 
-    Raises ValueError unless the file's name ends in .safetensors: by another name it would be no bot.
+    Raises ValueError unless the file's name ends in .safetensors, which names of bots need.
     """
     if Path(path).suffix != ENDING:
         raise ValueError(f"a policy's file ends in {ENDING}, unlike {path}")
@@ -186,7 +187,7 @@ def save_network(
 
 
 def load_network(path: str | Path) -> tuple[Actor, dict[str, Any]]:
-    """(network, training) of a file that `save_network` wrote.
+    """Return (network, training) from a file written by `save_network`.
 
     Raises as `gin_env.support.tensor_files.read_tensors` does.
     """
