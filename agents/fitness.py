@@ -1,25 +1,26 @@
-"""``fitness-cfr`` and ``heuristics``: V4 and V2 of paper 000, which differ in the discard alone.
+"""``fitness-cfr`` and ``heuristics``: V4 and V2 of paper 000, which differ only in the discard.
 
-Source: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021), "Methods". Candidates are
-the cards whose discard leaves the least deadwood. V4 gives each one point for each of four characteristics:
-"if the average deadwood points decreased after an additional draw, if the card is unmeldable based on cards
-the player has seen, if the card cannot be used by the opponent for a meld, and if the opponent has discarded
-a card that would be melded with it"; the CFR table decides between those with most points. V2 "removed a
-candidate card as soon as it returned true on any one of the ranking considerations"; what remains is chosen
-at random. V4 "won on average 7.8% of the games played", read as a margin over V2 (53.9 to 46.1).
+Source: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021), "Methods". The candidates
+are the cards whose discard leaves the least deadwood. V4 gives a candidate one point for each of four
+characteristics: "if the average deadwood points decreased after an additional draw, if the card is unmeldable
+based on cards the player has seen, if the card cannot be used by the opponent for a meld, and if the opponent
+has discarded a card that would be melded with it". The CFR table decides between the candidates with the most
+points. V2 "removed a candidate card as soon as it returned true on any one of the ranking considerations" and
+chooses at random among the remaining candidates. V4 "won on average 7.8% of the games played", which is read
+as a margin over V2 (53.9 to 46.1).
 
 Readings:
 
-- Draw and knock of both: an upcard that the best melds use is taken and gin is knocked with immediately (the
-  "simple heuristics"); otherwise the table of ``cfr`` decides.
-- *Average deadwood decreased*: the least deadwood of the ten cards left and one more, averaged over all
-  unseen cards, is below that of the eleven cards now; with ``relative=True`` it is at most the mean of the
-  candidates.
-- *Unmeldable*: no meld of the hand and the unseen cards contains it; unseen are cards neither in hand nor in
-  the pile nor taken from there by the opponent. *Useless to the opponent*: no meld of the unseen cards and
-  those that the opponent took contains it. *Would be melded with it*: of its rank, or at most two ranks
-  away in its suit.
-- V2 taken literally throws away the cards with good marks and keeps the worst: see `READINGS`.
+- Draw and knock (both bots): take an upcard that the best melds use, and knock immediately with gin (the
+  "simple heuristics"). Otherwise the table of ``cfr`` decides.
+- *Average deadwood decreased*: the least deadwood of the remaining ten cards plus one unseen card, averaged
+  over all unseen cards, is below that of the current eleven cards. With ``relative=True`` it is at most the
+  mean over the candidates.
+- *Unmeldable*: no meld of the hand and the unseen cards contains the card. Unseen cards are those neither in
+  the hand, nor in the pile, nor taken from the pile by the opponent.
+- *Useless to the opponent*: no meld of the unseen cards and the cards that the opponent took contains it.
+- *Would be melded with it*: of the same rank, or at most two ranks away in the same suit.
+- Taken literally, V2 removes the candidates that are good to discard and keeps the worst; see `READINGS`.
 
 Measured: docs/results/paper-000.md, "Fitness" and "Early knock".
 """
@@ -49,26 +50,27 @@ from gin_env.support.checks import check_integer, check_switch
 from gin_env.support.compilation import kernel
 
 FACTORS = ("deadwood", "unmeldable", "useless", "discarded")
-"""The four characteristics, in the paper's order; bit k of a fitness stands for the k-th."""
+"""The four characteristics, in the paper's order; bit k of a fitness is the k-th characteristic."""
 READINGS = ("unanimous", "literal", "some", "filter")
-"""How ``heuristics`` turns the characteristics into a choice.
+"""How ``heuristics`` narrows down the candidates.
 
-``unanimous`` keeps the cards with all four, ``literal`` those with none, ``some`` those with at least one
-(each keeps all candidates if it would keep none). ``filter`` applies one heuristic after the other while a
-card remains.
+``unanimous`` keeps the cards with all four characteristics, ``literal`` those with none, and ``some`` those
+with at least one; each keeps all candidates if none would remain. ``filter`` applies the heuristics one after
+another and skips those that would leave no card.
 """
 UNANIMOUS, LITERAL, SOME, FILTER = 0, 1, 2, 3
 ALL_FACTORS = 15
 
 
 class FitnessCfrBot(CfrBot):
-    """V4: fitness ranks the candidates, the table breaks ties.
+    """V4: ranks the candidates by fitness and breaks ties with the table.
 
     Parameters
     ----------
-    factors : the characteristics that count, some of `FACTORS`.
-    relative : the first characteristic compares the candidates with each other, see the module's docstring.
-    early_knock : knocks immediately with at most this deadwood; with more the table decides.
+    factors : the characteristics that count, a subset of `FACTORS`.
+    relative : whether the first characteristic compares the candidates with each other; see the module's
+        docstring.
+    early_knock : maximum deadwood to knock with immediately; with more, the table decides.
     table, purified, stages : see `CfrBot`.
     """
 
@@ -107,7 +109,10 @@ class FitnessCfrBot(CfrBot):
 
 
 def check_factors(factors: Iterable[str]) -> tuple[str, ...]:
-    """The factors in the paper's order. Raises TypeError or ValueError for anything but some of `FACTORS`."""
+    """Return the factors in the paper's order.
+
+    Raises TypeError or ValueError for anything but a collection of names from `FACTORS`.
+    """
     if isinstance(factors, str) or not isinstance(factors, Iterable):
         raise TypeError(f"factors must be a collection of names, not {factors!r}")
     chosen = list(factors)
@@ -118,12 +123,13 @@ def check_factors(factors: Iterable[str]) -> tuple[str, ...]:
 
 
 class HeuristicsBot(CfrBot):
-    """V2: draws and knocks as `FitnessCfrBot`, independent heuristics for the discard.
+    """V2: draws and knocks like `FitnessCfrBot`, discards by independent heuristics.
 
     Parameters
     ----------
     reading : how the heuristics narrow down the candidates, one of `READINGS`.
-    relative : the first characteristic compares the candidates with each other, see the module's docstring.
+    relative : whether the first characteristic compares the candidates with each other; see the module's
+        docstring.
     table, purified : see `CfrBot`.
     """
 
@@ -161,7 +167,7 @@ class HeuristicsBot(CfrBot):
 
 @kernel
 def deadwood_after_draw(hand: int, unseen: int) -> int:
-    """Least deadwood of hand + card, summed over the unseen cards."""
+    """Return the least deadwood of hand + card, summed over the unseen cards."""
     total = np.int64(0)
     remaining = unseen
     while remaining:
@@ -173,10 +179,10 @@ def deadwood_after_draw(hand: int, unseen: int) -> int:
 
 @kernel
 def deadwood_limit(public, private, player: int, candidates: int, relative: bool) -> float:
-    """The `deadwood_after_draw` up to which a candidate has the first characteristic.
+    """Return the largest `deadwood_after_draw` with which a candidate has the first characteristic.
 
-    It must be below the deadwood of the eleven cards now (as many times as there are unseen cards), or,
-    `relative`, at most the mean of the candidates.
+    The limit is just below the current deadwood of the eleven cards times the number of unseen cards. If
+    `relative`, it is the mean over the candidates.
     """
     hand, unseen = np.int64(private.hand), cards_unseen(public, private, player)
     if not relative:
@@ -192,9 +198,9 @@ def deadwood_limit(public, private, player: int, candidates: int, relative: bool
 
 @kernel
 def card_fitness(public, private, player: int, card: int, limit: float, factors: int) -> int:
-    """Which of the four characteristics a candidate has, as bits in the order of `FACTORS`.
+    """Return the characteristics of a candidate, as bits in the order of `FACTORS`.
 
-    `limit` is the `deadwood_limit`, `factors` are the characteristics to look at.
+    `limit` is the `deadwood_limit`, and `factors` is the mask of the characteristics to check.
     """
     fitness = 0
     rest = np.int64(private.hand) & ~card_bit(card)
@@ -213,7 +219,7 @@ def card_fitness(public, private, player: int, card: int, limit: float, factors:
 
 @kernel
 def fittest(public, private, player: int, candidates: int, factors: int, relative: bool) -> int:
-    """V4: the candidates with the most characteristics."""
+    """Return V4's choice: the mask of the candidates with the most characteristics."""
     limit = deadwood_limit(public, private, player, candidates, relative) if factors & 1 else 0.0
     best, most = np.int64(0), -1
     remaining = candidates
@@ -227,7 +233,7 @@ def fittest(public, private, player: int, candidates: int, factors: int, relativ
 
 @kernel
 def independently(public, private, player: int, candidates: int, reading: int, relative: bool) -> int:
-    """V2: the candidates that the heuristics leave; all of them if none would be left."""
+    """Return V2's choice: the mask of the candidates that the heuristics leave, or all if they leave none."""
     limit = deadwood_limit(public, private, player, candidates, relative)
     kept = np.int64(0)
     remaining = candidates
@@ -246,7 +252,10 @@ def independently(public, private, player: int, candidates: int, reading: int, r
 
 @kernel
 def filtered(public, private, player: int, candidates: int, relative: bool) -> int:
-    """V2, reading "filter": one heuristic after the other, each skipped if it would leave no card."""
+    """Return V2's choice by the reading ``filter``, as a mask.
+
+    The heuristics are applied one after another; each is skipped if it would leave no card.
+    """
     limit = deadwood_limit(public, private, player, candidates, relative)
     for factor in range(len(FACTORS)):
         kept = 0
@@ -263,7 +272,7 @@ def filtered(public, private, player: int, candidates: int, relative: bool) -> i
 
 @kernel
 def draw_or_decline(public, private, player, random, strategy, kind, purified, counts) -> int:
-    """The draw of V4 and V2: what completes a meld is taken, otherwise the strategy decides."""
+    """Return the draw of V4 and V2: an upcard that would be melded, otherwise as the strategy decides."""
     if public.phase == STOCK_ONLY:
         return DRAW_STOCK
     if would_be_melded(np.int64(private.hand), public.upcard):
@@ -276,7 +285,10 @@ def draw_or_decline(public, private, player, random, strategy, kind, purified, c
 def discard_or_knock_early(
     public, private, player, card, random, strategy, kind, purified, early_knock, counts
 ) -> int:
-    """The knock of V4 and V2 with this discard: gin (or `early_knock`) immediately, else by the strategy."""
+    """Return this discard, with a knock if V4 and V2 knock.
+
+    They knock immediately with gin or at most `early_knock`; otherwise the strategy decides.
+    """
     rest = np.int64(private.hand) & ~card_bit(card)
     deadwood = min_deadwood(rest)
     if deadwood > public.knock_limit:
@@ -291,7 +303,7 @@ def discard_or_knock_early(
 def fitness_cfr_action(
     public, private, player, random, strategy, kind, purified, factors, relative, early_knock, counts
 ) -> int:
-    """V4's decision."""
+    """Return V4's action."""
     if public.phase != DISCARD:
         return draw_or_decline(public, private, player, random, strategy, kind, purified, counts)
     candidates, _ = least_deadwood_discards(np.int64(private.hand), discards_allowed(public, private))
@@ -309,7 +321,7 @@ def fitness_cfr_action(
 def heuristics_action(
     public, private, player, random, strategy, kind, purified, reading, relative, counts
 ) -> int:
-    """V2's decision."""
+    """Return V2's action."""
     if public.phase != DISCARD:
         return draw_or_decline(public, private, player, random, strategy, kind, purified, counts)
     candidates, _ = least_deadwood_discards(np.int64(private.hand), discards_allowed(public, private))

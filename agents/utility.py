@@ -1,26 +1,28 @@
-"""``utility``: the utility AI of paper 004, which scores every card on a whiteboard's worth of rules.
+"""``utility``: the utility AI of paper 004, which scores every card with a set of rules.
 
-Source: J. Keats, "Artificial Opponents - Gin Rummy - Code Report" (2017), paper 004, "Algorithms Used". The
-scores of the upcard and of each card to discard are in `draw_score` and `discard_score`.
+Source: J. Keats, "Artificial Opponents - Gin Rummy - Code Report" (2017), paper 004, "Algorithms Used".
+`draw_score` scores the upcard, and `discard_score` scores each possible discard.
 
 Readings:
 
-- The upcard is taken when its score is above ``draw_above`` = 2 and the *late game* begins when at most
-  ``late_stock`` = 20 cards are left in the stock. So a six that completes nothing (score 3, late 2) is taken
-  early and no longer in the late game, which is what the paper says of its rules: "the AI only draws from the
-  discard pile when it would complete a meld, or if it sees a useful card within the first few turns". With a
-  limit of 0 it takes sevens and eights too, late in the game also.
-- A card "might be in the deck" if the bot has neither seen it discarded nor knows it in the opponent's hand
-  (the paper's FuzzyCardCollection removes a card from the deck's possible cards once its place is known).
-- The "number of cards in the deck" is the number of cards in the stock (1 if it is empty).
-- "In a pair": exactly one other card of the rank is held outside melds.
+- The bot takes the upcard if its score is above ``draw_above`` = 2. The *late game* begins when at most
+  ``late_stock`` = 20 cards are left in the stock. So the bot takes a six that completes nothing (score 3,
+  late score 2) early, but not in the late game. This agrees with the paper's description of its rules: "the
+  AI only draws from the discard pile when it would complete a meld, or if it sees a useful card within the
+  first few turns". With a limit of 0 it would also take sevens and eights, even in the late game.
+- A card "might be in the deck" if the bot has not seen it discarded and does not know it to be in the
+  opponent's hand (the paper's FuzzyCardCollection removes a card from the deck's possible cards once its
+  location is known).
+- The "number of cards in the deck" is the number of cards in the stock, or 1 if the stock is empty.
+- "In a pair": the player holds exactly one other card of the rank outside melds.
 - The opponent's last discard counts even if the bot has just taken it.
-- With both neighbours unmelded (the run's cards are in sets), both sides are looked at.
-- Nothing is said about knocking: the bot knocks as soon as it may (``knock_at`` = 10).
-- Ties are broken at random. If all cards are melded, it discards as ``simple`` does.
+- If both neighbours are unmelded (because the run's cards are in sets), both sides are examined.
+- The paper says nothing about knocking. The bot knocks as soon as the rules allow it (``knock_at`` = 10).
+- Ties are broken at random. If all cards are melded, the bot discards as ``simple`` does.
 
 The paper gives no win rate, only "2-3 times the total end score" of a dummy. Its rules keep high pairs to the
-end and ignore what the opponent took. Measured: docs/results/paper-000.md, "Control bots".
+end of the hand and ignore the cards that the opponent took. Measured: docs/results/paper-000.md, "Control
+bots".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -54,9 +56,9 @@ class UtilityBot:
 
     Parameters
     ----------
-    draw_above : takes the upcard if its score is above this.
-    late_stock : the late game begins when at most this many cards are left in the stock.
-    knock_at : knocks with deadwood of at most this.
+    draw_above : score above which the bot takes the upcard.
+    late_stock : number of cards left in the stock at which the late game begins.
+    knock_at : maximum deadwood to knock with.
     """
 
     name = "utility"
@@ -75,19 +77,19 @@ class UtilityBot:
 
 @kernel
 def discard_score(card: int, loose: int, possible: int, stock_left: int, last_discard: int) -> float:
-    """The score of an unmelded card; the highest is discarded.
+    """Return the discard score of an unmelded card; the bot discards the card with the highest score.
 
-    `loose` are the unmelded cards of the hand, `possible` the cards that might be in the deck. By the paper,
-    melds are removed from the hand, and a card of value v scores
+    `loose` is the mask of the unmelded cards in the hand, `possible` the mask of the cards that might be in
+    the deck. In the paper, melds are removed from the hand, and the score of a card of value v is the sum of
 
     1. v,
-    2. if it is in a pair of equal ranks: - v / 2 if both other cards of the rank might still come, - v
-       divided by half the number of cards in the deck if one might, + v / 2 if neither,
-    3. if the card one rank higher or lower of its suit is held too: - v / 3 if either card that completes the
-       run might still come, + 3 v / 4 if neither,
+    2. if the card is in a pair of equal ranks: - v / 2 if both other cards of the rank might still come, - v
+       divided by half the number of cards in the deck if one might, + v / 2 if neither can,
+    3. if the hand also holds the card one rank higher or lower in its suit: - v / 3 if a card that completes
+       the run might still come, + 3 v / 4 otherwise,
     4. + 3 v / 4 if the opponent has just discarded a card of the same rank,
-    5. + v if the opponent has just discarded a card one rank higher or lower *of a different suit* (so the
-       paper; perhaps it means the same suit, which would make more sense).
+    5. + v if the opponent has just discarded a card one rank higher or lower *of a different suit* (as the
+       paper says; it might mean the same suit, which would make more sense).
     """
     value = np.float64(CARD_VALUES[card])
     score = value
@@ -119,7 +121,7 @@ def discard_score(card: int, loose: int, possible: int, stock_left: int, last_di
 
 @kernel
 def best_discards(loose: int, allowed: int, possible: int, stock_left: int, last_discard: int) -> int:
-    """Mask of the allowed unmelded cards with the highest discard score."""
+    """Return the mask of the allowed unmelded cards with the highest discard score."""
     best, highest = np.int64(0), -1e9
     remaining = loose & allowed
     while remaining:
@@ -132,10 +134,10 @@ def best_discards(loose: int, allowed: int, possible: int, stock_left: int, last
 
 @kernel
 def draw_score(public, hand: int, possible: int, late_stock: int) -> int:
-    """The score of the upcard.
+    """Return the score of the upcard.
 
-    By the paper: 20 if it completes a meld, 9 if its rank is 6 to 9, minus its deadwood points, minus 1 in
-    the late game, minus 1000 if the discard rule would discard it immediately.
+    In the paper, the score is 20 if the card completes a meld, plus 9 if its rank is 6 to 9, minus its
+    deadwood points, minus 1 in the late game, minus 1000 if the discard rule would immediately discard it.
     """
     upcard = np.int64(public.upcard)
     score = -np.int64(CARD_VALUES[upcard])
@@ -155,7 +157,7 @@ def draw_score(public, hand: int, possible: int, late_stock: int) -> int:
 def utility_action(
     public, private, player: int, random: int, draw_above: int, late_stock: int, knock_at: int
 ) -> int:
-    """The utility AI's decision."""
+    """Return the utility AI's action."""
     if public.phase == STOCK_ONLY:
         return DRAW_STOCK
     hand = np.int64(private.hand)
