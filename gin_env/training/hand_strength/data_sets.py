@@ -1,23 +1,23 @@
 """The data sets of paper 002: player's hand, opponent estimate, discounted score; identical states averaged.
 
 Source: "Scoring Metrics", equation 2, and "The Data". With `s` points to the winner and a discount γ, the
-hand that a player keeps `q` discards before their last one has the value y = ±s γ^q. Kept compactly: a mask,
-52 bytes and a number for each state.
+hand that a player keeps `q` discards before their last one has the value y = ±s γ^q. A state is stored as a
+mask, 52 bytes and a number.
 
 Readings:
 
 - A hand is observed after each discard ("at the end of each round"): the ten cards that the network will
-  later compare. The estimate is the one that the player had when choosing the discard.
-- γ is not given. With the last stage only it does not matter (q = 0); for all stages it is
+  later compare. The estimate is the player's estimate when choosing the discard.
+- The paper does not give γ. It does not matter for the last stage alone (q = 0); for all stages it is
   `ALL_STAGES_DISCOUNT`.
-- Void hands have no winner and are left out, and so are hands in which the player never discarded.
-- The Simple set holds one player of each hand: the other's observation would not be independent.
-- Best of N samples: the player's ten cards stay, all others are dealt again for each sample. The paper says
-  "for each initial pair of hands", but of the ways tried only this one comes near the 779 rows of Random-256
-  in the authors' repository; the "-fitted" sets have three numbers more, chosen to match those rows
-  (`gin_env.training.hand_strength.simulation`; ``gin-rummy reproduce 002/authors-data``). Of equal scores the
-  first.
-- States are identical if hand and estimate are, the estimate in steps of 1/255.
+- Void hands, which have no winner, and hands in which the player never discarded are left out.
+- The Simple set holds one player of each hand, because the observations of both would not be independent.
+- Best of N samples: the player keeps their ten cards, and all others are dealt again for each sample. The
+  paper says "for each initial pair of hands", but of the ways tried only this one comes near the 779 rows of
+  Random-256 in the authors' repository. The "-fitted" sets have three more numbers, chosen to match those
+  rows (`gin_env.training.hand_strength.simulation`; ``gin-rummy reproduce 002/authors-data``). Of equal
+  scores, the first sample is kept.
+- Two states are identical if their hands and their estimates, in steps of 1/255, are equal.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ DATA_SETS = {
     "random-256-fitted": (FITTED, 256),
     "flat-monte-carlo-256": (FLAT_MONTE_CARLO, 256),
 }
-"""Name: (explorer, samples or simulations for each deal)."""
+"""Name -> (explorer, number of samples or simulations for each deal)."""
 STAGES = ("last", "all")
 ALL_STAGES_DISCOUNT = 0.9
 FORMAT = ArrayFormat(
@@ -77,7 +77,7 @@ FORMAT = ArrayFormat(
     command="gin-rummy hand-strength data",
 )
 _DEALS_AT_ONCE = 1024
-"""Deals of one task of a worker; part of what a seed means."""
+"""Number of deals in one task of a worker; changing it changes the data set of a seed."""
 
 
 @dataclass
@@ -88,9 +88,9 @@ class DataSet:
     ----------
     hands : uint64 (n,): the player's ten cards after the discard.
     estimates : uint8 (n, 52): 255 times the probability that the opponent holds the card.
-    deadwood : uint8 (n,): deadwood of the hand; at the last discard as it was scored, after laying off.
+    deadwood : uint8 (n,): deadwood of the hand; at the last discard, the scored deadwood after laying off.
     scores : float32 (n,): discounted points, the mean over all observations of the state.
-    counts : uint32 (n,): observations of the state.
+    counts : uint32 (n,): number of observations of the state.
     metadata : name, observations, seed, stages, discount, estimator, deals, simulated_actions, command,
         version.
     """
@@ -129,16 +129,16 @@ class DataSet:
 
 
 def discounted_scores(points: np.ndarray, stages: np.ndarray, discount: float) -> np.ndarray:
-    """Equation 2, float32 (n,): signed points of the hand times γ to the number of discards still to come."""
+    """Return equation 2, float32 (n,): signed points of the hand times γ to the number of later discards."""
     return (points * np.float64(discount) ** stages).astype(np.float32)
 
 
 def average_identical(
     hands: np.ndarray, estimates: np.ndarray, deadwood: np.ndarray, scores: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(hands, estimates, deadwood, mean scores, counts) with each state once, in order of first occurrence.
+    """Return (hands, estimates, deadwood, mean scores, counts) of the unique states, in order of occurrence.
 
-    States are identical if hand and estimate are; the deadwood is that of the first.
+    Two states are identical if their hands and estimates are equal; the deadwood is that of the first.
     """
     keys = np.concatenate([hands[:, None].view(np.uint8), estimates], axis=1)
     keys = np.ascontiguousarray(keys).view(np.dtype((np.void, keys.shape[1])))[:, 0]
@@ -172,7 +172,7 @@ def data_set_of(
     deals: int,
     simulated_actions: int,
 ) -> DataSet:
-    """The data set of these observations (n,), in which each state stands once, and what it was made with."""
+    """Return the data set of these observations (n,), with identical states averaged, and its metadata."""
     metadata = {
         "name": name,
         "explorer": explorer,
@@ -200,10 +200,11 @@ def generate(
     workers: int | Literal["all"] | Workers = 1,
     progress: Callable[[int], object] | None = None,
 ) -> DataSet:
-    """Play a data set of `observations`; `workers` play it, processes or `Workers`, and do not change it.
+    """Play hands and return a data set of `observations` observations.
 
-    `progress` is called with the number of new observations. Raises ValueError for unknown names and numbers
-    out of range.
+    The `workers` (a number of processes, or `Workers`) play the hands and do not change the result.
+    `progress` is called with the number of new observations. Raises ValueError for unknown names and for
+    numbers out of range.
     """
     if name not in DATA_SETS:
         raise ValueError(f"unknown data set {name!r}; choose from {', '.join(DATA_SETS)}")
@@ -215,7 +216,7 @@ def generate(
         discount = ALL_STAGES_DISCOUNT if stages == "all" else 1.0
     discount = check_number("discount", discount, 0.0, 1.0)
     explorer, samples = DATA_SETS[name]
-    estimators.make(estimator)  # a mistake in its name shows here, not in a worker
+    estimators.make(estimator)  # raise for an unknown name here, not in a worker
     parts: list[tuple[np.ndarray, ...]] = []
     found = deals = simulated = 0
     tasks = (
@@ -255,7 +256,7 @@ def generate(
 
 @dataclass(frozen=True)
 class _Task:
-    """Deals for one worker to explore."""
+    """The deals that one worker explores."""
 
     seed: int
     first: int
@@ -270,7 +271,7 @@ _estimator = lru_cache(maxsize=2)(estimators.make)
 
 
 def _explore(task: _Task) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
-    """(hands, estimates, deadwood, points, stages, actions simulated) of the deals of a task."""
+    """Return (hands, estimates, deadwood, points, stages, actions simulated) of the deals of a task."""
     estimate = _estimator(task.estimator).estimate
     tables = np.zeros(4, STATE)
     tables["public"]["rules"] = Rules().record()
@@ -306,5 +307,5 @@ def _explore(task: _Task) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
 
 
 def quantised(estimates: np.ndarray) -> np.ndarray:
-    """Probabilities as uint8 in steps of 1/255; likelihoods beyond 0 and 1 are cut off."""
+    """Return probabilities as uint8 in steps of 1/255, clipped to [0, 1]."""
     return np.rint(np.clip(estimates, 0.0, 1.0) * 255).astype(np.uint8)

@@ -1,9 +1,9 @@
-"""Data sets of paper 002 whose explorer is any bot, such as the network of the generation before.
+"""Data sets of paper 002 whose explorer is any bot, such as the network of the previous generation.
 
-"The training cycle could be repeated" (002): a network that has learned from Random-N takes the place of the
-random-discard player, and plays the N samples of each deal from which the best is kept. Deals, samples and
-what is kept are those of `simulation` and `data_sets`; only the discards are the bot's. With the bot
-``random-discard`` the data set equals that of `data_sets.generate`.
+"The training cycle could be repeated" (002): a network that has learned from Random-N replaces the
+random-discard player and plays the N samples of each deal, of which the best is kept. Deals, samples and
+recorded observations are the same as in `simulation` and `data_sets`; only the discards are the bot's. With
+the bot ``random-discard`` the data set equals that of `data_sets.generate`.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -34,7 +34,7 @@ from gin_env.training.hand_strength.data_sets import (
 from gin_env.training.hand_strength.simulation import reference_action, start_sample
 
 _TABLES_AT_ONCE = 16_384
-"""Samples played side by side; the result does not depend on it."""
+"""Number of samples played in one batch; the result does not depend on it."""
 
 
 def explore(
@@ -46,10 +46,10 @@ def explore(
     seed: int = 0,
     progress: Callable[[int], object] | None = None,
 ) -> DataSet:
-    """Let a bot discard in `samples` samples of each deal, and keep the last discard of the best one.
+    """Return a data set of a bot's last discards, each from the best of `samples` samples of a deal.
 
-    Draws are the Simple player's, as those of every explorer. `progress` is called with the number of new
-    observations. Raises ValueError or TypeError for numbers out of range.
+    The bot chooses only the discards; it draws like the Simple player, as every explorer does. `progress` is
+    called with the number of new observations. Raises ValueError or TypeError for numbers out of range.
     """
     samples = check_integer("samples", samples, 2, _TABLES_AT_ONCE)
     observations = check_integer("observations", observations, 1, 1 << 40)
@@ -88,11 +88,18 @@ def explore(
 def explore_samples(
     bot: Agent, seed: int, first_deal: int, deals: int, samples: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
-    """(views, hands, deadwood, points, actions simulated) of the best sample of each deal, by deal.
+    """Return (views, hands, deadwood, points, actions simulated) of the best sample of each deal, by deal.
 
-    `VIEW` records (n,) of the last discard, uint64 (n,) the hands that it leaves, uint8 (n,) their deadwood
-    after laying off, int16 (n,) points of the player. Of equal scores the first sample counts; a deal has no
-    row if all its samples are void, or if the player never discarded in the best.
+    Of equal scores the first sample is the best. A deal has no row if all its samples are void, or if the
+    player never discarded in the best one.
+
+    Returns
+    -------
+    views : `VIEW` records (n,) at the last discard.
+    hands : uint64 (n,), the player's cards after the discard.
+    deadwood : uint8 (n,), their deadwood after laying off.
+    points : int16 (n,), points of the player.
+    actions : int, number of actions simulated.
     """
     tables = np.zeros(deals * samples, STATE)
     tables["public"]["rules"] = Rules().record()
@@ -122,9 +129,9 @@ def _start_samples(tables, seed, first_deal, samples):
 
 @kernel
 def _play_to_discards(tables, views, waiting):
-    """Play until player 0 has to discard or the hand is over; write the views of those who have to.
+    """Play until player 0 has to discard or the hand is over, and write the views before the discards.
 
-    Returns their number; `waiting` is where they sit.
+    Returns the number of views; `waiting` receives the indices of their tables.
     """
     count = 0
     for index in range(len(tables)):
@@ -142,7 +149,7 @@ def _play_to_discards(tables, views, waiting):
 
 @kernel
 def _play_discards(tables, waiting, actions, views, last_views, hands):
-    """Play the discards; remember each with its view as the last one of its table."""
+    """Play the discards, and write each view and hand as the last ones of their table."""
     for row in range(len(waiting)):
         index = waiting[row]
         game = tables[index]

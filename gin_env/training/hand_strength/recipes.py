@@ -1,7 +1,7 @@
-"""Networks by name: which architecture learned from which data.
+"""Hand-strength networks by name: the architecture and the data set of each.
 
-They are the rows of paper 002's Table 1, three networks past its end (message passing between cards, and flat
-Monte Carlo as the explorer), and `CONTROLS`. ``gin-rummy train hand-strength NAME`` trains one.
+They are the rows of paper 002's Table 1, three additional networks (message passing between cards, and flat
+Monte Carlo as the explorer), and `CONTROLS`. ``gin-rummy train hand-strength NAME`` trains one of them.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from gin_env.training.hand_strength.trainer import HandStrengthTrainer
 
 OBSERVATIONS = 200_000
-"""Enough for the fast schedule, which sees each state three times; the paper's has a million."""
+"""Number of observations; enough for the fast schedule of three epochs. The paper uses a million."""
 ESTIMATOR = "bayes-isru"
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a network is and what it learns from."""
+    """The architecture and the training data of a network."""
 
     architecture: str
     """One of `networks.ARCHITECTURES`."""
@@ -35,7 +35,7 @@ class Recipe:
     stages: str = "last"
     augmented: bool = False
     independently: bool = False
-    """Of the augmentation, see `trainer.HandStrengthSettings`."""
+    """How to augment (see `trainer.HandStrengthSettings`)."""
 
 
 _PAPER = ("mlp", "mlp-i", "dual-inception")
@@ -55,7 +55,7 @@ TABLE_1: dict[str, Recipe] = {
     "card-messages-random-256": Recipe("card-messages", "random-256"),
     "dual-inception-flat-monte-carlo-256": Recipe("dual-inception", "flat-monte-carlo-256"),
 }
-"""The paper's Table 1 and ours."""
+"""The rows of the paper's Table 1, and three networks of ours."""
 CONTROLS: dict[str, Recipe] = {
     "macro-only-random-16": Recipe("macro-only", "random-16"),
     "macro-only-random-256": Recipe("macro-only", "random-256"),
@@ -68,19 +68,19 @@ CONTROLS: dict[str, Recipe] = {
         "dual-inception-16", "random-16", augmented=True, independently=True
     ),
 }
-"""What the cards, and their neighbourhood, are worth to the filters; augmentation by the paper's count."""
+"""Controls: networks without cards or with mixed neighbourhoods, and augmentation by the paper's count."""
 RECIPES = TABLE_1 | CONTROLS
 
 
 def find_recipe(name: str) -> Recipe:
-    """A recipe by name. Raises ValueError with the choices."""
+    """Return a recipe by name. Raises ValueError for an unknown name."""
     if name not in RECIPES:
         raise ValueError(f"unknown network {name!r}; choose from {', '.join(RECIPES)}")
     return RECIPES[name]
 
 
 def data_file(folder: Path, data_set: str, stages: str, estimator: str, observations: int, seed: int) -> Path:
-    """Where a data set is kept."""
+    """Return the path of a data set in a folder."""
     return folder / f"{data_set}_{stages}_{estimator}_{observations}_{seed}.npz"
 
 
@@ -95,7 +95,7 @@ def load_or_generate(
     workers: int | Literal["all"] | Workers = 1,
     progress: Callable[[int], object] | None = None,
 ) -> DataSet:
-    """The data set of these settings: from its file, or generated and kept there."""
+    """Return the data set of these settings, loaded from its file or generated and saved there."""
     path = data_file(folder, data_set, stages, estimator, observations, seed)
     if path.exists():
         return DataSet.load(path)
@@ -116,7 +116,7 @@ def load_or_generate(
 def provenance(
     name: str, trainer: HandStrengthTrainer, schedule: str, epochs: int | None, candidates: list[Contestant]
 ) -> dict[str, Any]:
-    """The metadata of a finished network, the best of `candidates`, with the command that reproduces it."""
+    """Return the metadata of a network, the best of `candidates`, with the command to reproduce it."""
     data = trainer.data.metadata
     command = (
         f"gin-rummy train hand-strength {name} {name}.safetensors --observations {data['observations']} "

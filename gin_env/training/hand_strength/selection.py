@@ -1,12 +1,12 @@
-"""Which of several networks to keep: the one that wins most validation games.
+"""Model selection: train several networks and keep the one that wins the most validation games.
 
-They are trained on last hands and play with all hands. What a network makes of the many hands of a kind that
-its data lacks is chance: networks that are equal but for their seed differ by ten points in their validation
-games. And it goes wrong with much training, which lowers the error on last hands to the end (see
-`gin_env.agents.hand_strength`). So training is short, several networks are trained, and their games decide,
-on decks that no other match of this package uses.
+The networks are trained on last hands but play with all hands. How a network generalises to hands that its
+data lacks varies with the seed: networks that differ only in their seed differ by up to ten points in
+validation games. Long training makes it worse, although the error on last hands keeps falling (see
+`gin_env.agents.hand_strength`). Training is therefore short, and validation games choose between several
+networks, on decks that no other match of this package uses.
 
-Measured: docs/results/paper-002.md, "Table 1".
+Results: docs/results/paper-002.md, "Table 1".
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ VALIDATION_SEED = 20_201_202
 
 @dataclass(frozen=True)
 class Contestant:
-    """One of the networks that were compared."""
+    """Validation results of one of the compared networks."""
 
     seed: int
     validation_loss: float
     win_rate: float
-    """Share of its validation games won against the Simple player."""
+    """Share of the validation games against the Simple player that it wins."""
 
 
 def train_best(
@@ -44,9 +44,10 @@ def train_best(
     games: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> tuple[HandStrengthTrainer, list[Contestant]]:
-    """Train `candidates` networks, with seeds from that of the settings on; return the best and all results.
+    """Train `candidates` networks, and return the best of them and the results of all.
 
-    The best wins most of its validation `games`. `progress` is called with numbers of states, as in
+    Their seeds are consecutive, beginning with the seed of the settings. The best network is the one that
+    wins the most of its validation `games`. `progress` is called with numbers of states, as in
     `trainer.train`.
     """
     candidates = check_integer("candidates", candidates, 1, 1000)
@@ -61,9 +62,9 @@ def train_best(
 
 
 def validation_win_rate(trainer: HandStrengthTrainer, games: int | None = None) -> float:
-    """Share of the validation games against the Simple player that the trained network wins.
+    """Return the share of validation games that the trained network wins against the Simple player.
 
-    By default `VALIDATION_GAMES` are played.
+    `games` is `VALIDATION_GAMES` by default.
     """
     with TemporaryDirectory() as folder:
         path = Path(folder) / "candidate.safetensors"

@@ -1,20 +1,20 @@
 """Hands played in bulk for the data sets of paper 002, by kernels: explorers against the Simple player.
 
-An *explorer* looks for lines of play that beat the Simple player:
+An *explorer* searches for lines of play that beat the Simple player:
 
-- ``simple``: none; two Simple players, one of whom is observed.
-- ``random``: the paper's. The same hand is played by the random-discard player N times against the Simple
-  player, all other cards dealt again each time, and only the sample with the best score for that player is
+- ``simple``: no search; two Simple players, one of which is observed.
+- ``random``: the paper's explorer. The random-discard player plays the same hand N times against the Simple
+  player, with all other cards dealt again each time, and only the sample with the player's best score is
   kept ("Monte Carlo simulation"; Random-16, Random-256).
-- ``fitted``: as ``random``, with three numbers fitted to the 779 rows of Random-256 in the authors'
-  repository (sangttruong/ginrummy): the player moves first in every deal, only 25 in 32 of the samples count,
-  and in 3 % of the deals there are no more than N / 32 samples. How the authors dealt is not published.
-- ``flat-monte-carlo``: the paper's open wish ("other state space exploration methods (e.g. flat MC tree
-  search)"). The deal is played once; at each discard every unmelded card is tried in N / 32 simulations, in
-  which the unseen cards are dealt again and both players continue as Simple players, and the best mean
-  score is chosen. So the player never profits from unseen cards.
+- ``fitted``: like ``random``, with three numbers fitted to the 779 rows of Random-256 in the authors'
+  repository (sangttruong/ginrummy): the player moves first in every deal, only 25 of 32 samples count, and
+  3 % of the deals have at most N / 32 samples. How the authors dealt is not published.
+- ``flat-monte-carlo``: future work of the paper ("other state space exploration methods (e.g. flat MC tree
+  search)"). The deal is played once. At each discard every unmelded card is tried in N / 32 simulations, in
+  which the unseen cards are dealt again and both players continue as Simple players; the card with the best
+  mean score is discarded. The player therefore never profits from unseen cards.
 
-An observation is the player's view at the discard, the hand that the discard leaves, and the score.
+An observation is the player's view at the discard, their cards after the discard, and the score.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -39,14 +39,14 @@ from gin_env.support.compilation import kernel
 SIMPLE, RANDOM, FLAT_MONTE_CARLO, FITTED = 0, 1, 2, 3
 EXPLORERS = ("simple", "random", "flat-monte-carlo", "fitted")
 SHORT_DEALS = 3
-"""Of 100 deals of the fitted explorer: those with few samples."""
+"""Number of deals in 100 for which the fitted explorer plays few samples."""
 MAX_OBSERVATIONS = 128
-"""The most discards of one player in a hand (`MAX_TURNS` is the limit of both players' turns)."""
+"""Maximum number of discards of one player in a hand (`MAX_TURNS` limits the turns of both players)."""
 
 
 @kernel
 def reference_action(game, player: int) -> int:
-    """What the Simple player does."""
+    """Return the Simple player's action."""
     random = decision_random(game, player)
     return simple_action(game.public, game.private[player], player, random, 10)
 
@@ -76,16 +76,17 @@ def redeal_unseen(game, player: int, key: int) -> None:
 
 @kernel
 def set_decision_keys(game, key: int) -> None:
-    """Give both players other random numbers."""
+    """Set the keys of both players' random numbers."""
     for player in range(2):
         game.hidden.decision_keys[player] = mix(key, player)
 
 
 @kernel
 def flat_monte_carlo_action(tables, player: int, simulations: int):
-    """(the discard of best mean score over `simulations` each, actions simulated) in game 0 of `tables`.
+    """Return (the discard with the best mean score, actions simulated) in game 0 of `tables`.
 
-    Games 1 and 2 are scratch space. All cards are tried on the same redealt hands.
+    Each unmelded card is tried in `simulations` simulations, all cards on the same redealt hands. Games 1 and
+    2 are scratch space.
     """
     game, dealt, scratch = tables[0], tables[1], tables[2]
     hand = np.int64(game.private[player].hand)
@@ -122,7 +123,7 @@ def flat_monte_carlo_action(tables, player: int, simulations: int):
 
 @kernel
 def explorer_action(tables, player: int, explorer: int, samples: int):
-    """(the explorer's action in game 0 of `tables`, actions simulated for it)."""
+    """Return (the explorer's action in game 0 of `tables`, actions simulated for it)."""
     game = tables[0]
     if explorer == SIMPLE or game.public.phase != DISCARD:
         return reference_action(game, player), 0
@@ -136,8 +137,8 @@ def explorer_action(tables, player: int, explorer: int, samples: int):
 def play_hand(tables, explorer: int, samples: int, record: bool, views, hands, first: int):
     """Play game 0 of `tables` to its end, player 0 exploring.
 
-    Returns (row after the last one written, actions simulated). With `record`, player 0's discards are
-    written into `views` (`VIEW` records) and `hands` (the masks that they leave) from row `first` on.
+    Returns (row after the last one written, actions simulated). With `record`, writes player 0's views at
+    each discard (`VIEW` records) and the cards after it (masks) to `views` and `hands` from row `first`.
     """
     game = tables[0]
     row = first
@@ -159,7 +160,7 @@ def play_hand(tables, explorer: int, samples: int, record: bool, views, hands, f
 
 @kernel
 def start_sample(game, seed: int, deal_number: int, sample: int) -> None:
-    """Prepare a dealt game for one sample: player 0 keeps their hand, all other cards change."""
+    """Prepare a dealt game for one sample: player 0 keeps their cards, all others are dealt again."""
     key = stream(mix(seed, sample), deal_number, OPPONENT)
     set_decision_keys(game, key)
     deck, rules = game.hidden.deck, game.public.rules
@@ -174,7 +175,7 @@ def start_sample(game, seed: int, deal_number: int, sample: int) -> None:
 
 @kernel
 def samples_of(explorer: int, samples: int, seed: int, deal_number: int) -> int:
-    """How many samples of a deal are played: 1 for an explorer that does not sample."""
+    """Return the number of samples of a deal; 1 for an explorer that does not sample."""
     if explorer == RANDOM:
         return samples
     if explorer != FITTED:
@@ -187,11 +188,11 @@ def samples_of(explorer: int, samples: int, seed: int, deal_number: int) -> int:
 
 @kernel
 def explore_deal(tables, seed: int, deal_number: int, explorer: int, samples: int, views, hands, first: int):
-    """Play one deal and record what the explorer keeps: (row after the last one, score, actions simulated).
+    """Play one deal and record its observations.
 
-    The random explorer plays all the samples, then the best one (the first of equals) once more, recording
-    it: a decision depends on nothing but its seed. Nothing is recorded of a hand that is void or in which the
-    player never discarded.
+    Returns (row after the last one, score, actions simulated). The random explorer plays all samples, then
+    repeats the best one (of equal scores the first) to record it; the repeat is identical because decisions
+    depend only on the seed. Void hands and hands in which the player never discarded are not recorded.
     """
     game = tables[0]
     tries = samples_of(explorer, samples, seed, deal_number)
@@ -225,11 +226,11 @@ def explore_deal(tables, seed: int, deal_number: int, explorer: int, samples: in
 def explore_deals(
     tables, seed, first_deal, deals, explorer, samples, all_stages, views, hands, scores, stages, deadwood
 ):
-    """Explore deals from `first_deal` on until they are done or the arrays might overflow.
+    """Explore deals from `first_deal` on until all are done or the arrays might overflow.
 
-    Returns (deals done, rows written, actions simulated). ``scores`` are undiscounted; ``stages`` count down
-    to 0, the last discard. ``deadwood`` is the hand's, at the last discard after laying off on a knock.
-    Without `all_stages` only the last discard of a hand stays.
+    Returns (deals done, rows written, actions simulated). `scores` are undiscounted. `stages` count down to 0
+    at the last discard. `deadwood` is that of the hand; at the last discard, after laying off on a knock.
+    Without `all_stages` only the last discard of each hand is kept.
     """
     rows = 0
     simulated = np.int64(0)

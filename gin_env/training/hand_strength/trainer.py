@@ -1,20 +1,19 @@
-"""Training of the hand-strength networks: mean squared error on a data set, with a schedule by name.
+"""Training of the hand-strength networks with mean squared error on a data set.
 
 Source: paper 002, "Offensive Score": "batch size of 64. The training-validation ratio was 80:20. The initial
 learning rate was 10^-3 and was scheduled to decay by a factor of 0.1 every 32 epochs. All models were trained
 over 96 epochs. Other training parameters were set as default" (Adam with Keras's epsilon of 1e-7 is the
-reading). That is `SCHEDULES["paper"]`: half an hour for Dual Inception with a million observations on one
-core. `SCHEDULES["fast"]`, the default, has three epochs: seconds with 200,000 observations. It is not only
-faster, the players are better (see `gin_env.agents.hand_strength`).
+reading). That is `SCHEDULES["paper"]`, which takes half an hour for Dual Inception with a million
+observations on one core. The default, `SCHEDULES["fast"]`, has three epochs and takes seconds with 200,000
+observations; its players are also better (see `gin_env.agents.hand_strength`).
 
 Augmentation (Table 1c: "for every matrix hand representation given to a model, we also gave the model 4! = 24
-row-permutations"): in each epoch each state is seen in one order of suits, drawn at random, x and o permuted
-together. In the long run that is the same, and an epoch takes as long as without; with all 24 it would take
-24 times as long. The paper counts otherwise: "this increases the input size 24² times" needs x and o permuted
-each by its own order. That is `HandStrengthSettings.independently`.
+row-permutations"): each epoch shows each state in one random order of suits, with x and o permuted together.
+Over many epochs this is equivalent, and an epoch takes no longer than without augmentation, instead of 24
+times as long. The paper's count differs: "this increases the input size 24² times" implies that x and o are
+permuted independently. `HandStrengthSettings.independently` does that.
 
-Epoch e of a run shuffles with its own generator, so that a resumed run equals an uninterrupted one, bit by
-bit.
+Each epoch shuffles with its own generator, so that a resumed run is bit-identical to an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -40,24 +39,24 @@ from gin_env.training.hand_strength.data_sets import DataSet
 VALIDATION_SHARE = 0.2
 _EVALUATION_BATCH = 4096
 _UNPACKED = 64
-"""Batches that are unpacked at once."""
+"""Number of batches unpacked together."""
 _CHECKPOINT = "hand-strength checkpoint"
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast to learn."""
+    """Epochs, batch size and learning rate of a training run."""
 
     epochs: int
     batch_size: int
     learning_rate: float
     decay: float
-    """The learning rate is multiplied by this ..."""
+    """Factor by which the learning rate is multiplied after every `decay_every` epochs."""
     decay_every: int
-    """... after this number of epochs, each time."""
+    """Number of epochs between two decays."""
 
     def rate(self, epoch: int) -> float:
-        """The learning rate of an epoch, counted from 0."""
+        """Return the learning rate of an epoch, counted from 0."""
         return self.learning_rate * self.decay ** (epoch // self.decay_every)
 
 
@@ -68,7 +67,7 @@ SCHEDULES = {
 
 
 def find_schedule(name: str, epochs: int | None = None) -> Schedule:
-    """A schedule by name. With another number of `epochs` the learning rate decays after each third of them.
+    """Return a schedule by name; with `epochs`, it has that many and decays after each third of them.
 
     Raises ValueError for an unknown name.
     """
@@ -90,11 +89,11 @@ class HandStrengthSettings:
     augmented: bool = False
     seed: int = 0
     independently: bool = False
-    """With `augmented`: x and o are permuted each by an order of its own, as the paper's 24² implies."""
+    """With `augmented`: permute x and o by independent orders, as the paper's 24² implies."""
     hits: str = HITS[0]
     """How hits are counted, one of `features.HITS`."""
     scored_deadwood: bool = False
-    """The macro-feature is the deadwood that was scored (`DataSet.deadwood`), as in the authors' data."""
+    """Use the scored deadwood (`DataSet.deadwood`) as the macro-feature, as in the authors' data."""
 
     @property
     def features(self) -> tuple[str, bool]:
@@ -103,14 +102,14 @@ class HandStrengthSettings:
 
 
 class HandStrengthTrainer:
-    """A training run; `run_epoch` until `finished`.
+    """A training run: call `run_epoch` until `finished`.
 
     Attributes
     ----------
     network : the network in training.
-    train_losses, validation_losses : mean squared error in points² for each epoch done; the first as a
-        running mean over the epoch, as Keras reports it.
-    training, validation : int64, the states of the data set on either side.
+    train_losses, validation_losses : mean squared error in points² of each completed epoch; the training loss
+        is a running mean over the epoch, as Keras reports it.
+    training, validation : int64, indices of the training and validation states in the data set.
     """
 
     def __init__(self, data: DataSet, settings: HandStrengthSettings) -> None:
@@ -130,7 +129,7 @@ class HandStrengthTrainer:
 
     @property
     def epoch(self) -> int:
-        """Epochs done."""
+        """Number of completed epochs."""
         return len(self.train_losses)
 
     @property
@@ -138,7 +137,7 @@ class HandStrengthTrainer:
         return self.epoch >= self.settings.schedule.epochs
 
     def run_epoch(self, progress: Callable[[int], object] | None = None) -> None:
-        """Learn from each training state once; `progress` is called with the number of states."""
+        """Train on each training state once; `progress` is called with numbers of states."""
         schedule = self.settings.schedule
         generator = np.random.default_rng([self.settings.seed, 1 + self.epoch])
         order = generator.permutation(self.training)
@@ -163,7 +162,7 @@ class HandStrengthTrainer:
     def _batches(
         self, order: np.ndarray, generator: np.random.Generator
     ) -> Iterator[tuple[torch.Tensor, ...]]:
-        """What `batch_of` returns for these states in batches; many are unpacked at once, which is faster."""
+        """Yield batches of these states, as from `batch_of`; unpacking many of them together is faster."""
         size, independently = self.settings.schedule.batch_size, self.settings.independently
         for first in range(0, len(order), size * _UNPACKED):
             rows = order[first : first + size * _UNPACKED]
@@ -176,7 +175,7 @@ class HandStrengthTrainer:
             yield from zip(*(part.split(size) for part in columns), strict=True)
 
     def describe(self) -> dict[str, Any]:
-        """What a file of weights says about its training."""
+        """Return the training metadata of a weights file."""
         return {
             "architecture": self.settings.architecture,
             "augmented": self.settings.augmented,
@@ -191,14 +190,17 @@ class HandStrengthTrainer:
         }
 
     def save_checkpoint(self, path: str | Path) -> None:
-        """Write network, optimiser and losses (safetensors), at once or not at all."""
+        """Write network, optimiser and losses to a safetensors file, atomically."""
         tensors = prefixed("network", self.network.state_dict())
         tensors |= prefixed("adam", optimizer_tensors(self.optimizer))
         write_tensors(path, _CHECKPOINT, FILE_VERSION, tensors, self.describe())
 
     @classmethod
     def resume(cls, path: str | Path, data: DataSet, settings: HandStrengthSettings) -> HandStrengthTrainer:
-        """The run of a checkpoint. Raises FileNotFoundError, or TensorFileError for damage or another run."""
+        """Return the run of a checkpoint.
+
+        Raises FileNotFoundError if there is no file, or TensorFileError if it is damaged or of another run.
+        """
         tensors, metadata = read_tensors(path, _CHECKPOINT, FILE_VERSION, COMMAND)
         trainer = cls(data, settings)
         expected = trainer.describe()
@@ -233,10 +235,10 @@ def batch_of(
     hits: str = HITS[0],
     scored_deadwood: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """(x, m, o, y) of these states, unpacked from the compact data.
+    """Return (x, m, o, y) of these states, unpacked from the compact data.
 
-    `own` and `other`, int64 (k,) or None, are the orders (`features.SUIT_ORDERS`) that the suits of x and of
-    o are brought into.
+    `own` and `other`, int64 (k,) or None, are the suit orders (indices of `features.SUIT_ORDERS`) of x and
+    of o.
     """
     x, macro = hand_features(data.hands[rows], hits)
     if scored_deadwood:
@@ -261,7 +263,7 @@ def predict(
     hits: str = HITS[0],
     scored_deadwood: bool = False,
 ) -> np.ndarray:
-    """float32 (k,): the network's values of these states of a data set."""
+    """Return float32 (k,): the network's values of these states of a data set."""
     network.eval()
     values = []
     with torch.no_grad():
@@ -281,7 +283,7 @@ def train(
     resume: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> HandStrengthTrainer:
-    """Train to the end of the schedule, with a checkpoint after each epoch if a file is named."""
+    """Train to the end of the schedule, and write a checkpoint after each epoch if a file is given."""
     if resume:
         if checkpoint is None:
             raise ValueError("to resume, name the checkpoint")
