@@ -1,8 +1,8 @@
 """Paper 003's player that "dynamically learns which of the hand estimators performs better", in play.
 
-The safe-discard player with the adaptive mixture of estimators, whose memory runs along the game, meets an
-opponent who changes style in the middle of a long game. Beside it: the same mixture without a memory, and
-each member alone. Everybody plays the same decks, from both seats.
+The safe-discard player uses the adaptive mixture of estimators, with a memory that lasts for the whole game,
+and plays long games against an opponent that changes style on the way. It is compared with the same mixture
+without a memory and with each member alone. All players play the same decks, from both seats.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ TARGET_SCORE = 500
 CHANGE = 12
 """Hands after which the opponent changes style."""
 STYLES = ("simple", "tonic-paper")
-"""Whom the members' weights have watched (those named ``tonic`` watched what is now `tonic-paper`)."""
+"""Bots that the members' weights were trained on; the weights named ``tonic`` on today's `tonic-paper`."""
 MEMBERS = tuple(
     f"{name}:weights={watched}" for name in ("nn", "shankar-cnn") for watched in ("simple", "tonic")
 )
@@ -58,13 +58,13 @@ PLAYERS: dict[str, tuple[str | tuple[str, ...], bool]] = {
     "`ensemble:switching=adaptive`, no memory": (PAPER_MEMBERS, False),
     "`ensemble:switching=adaptive`, memory": (PAPER_MEMBERS, True),
 }
-"""Label -> (estimator, or members of an adaptive mixture; whether it learns along the game)."""
+"""Label -> (estimator, or members of an adaptive mixture; whether it learns during the game)."""
 OPPONENTS = (*STYLES, f"{STYLES[0]}, then {STYLES[1]}", f"{STYLES[1]}, then {STYLES[0]}")
 GAMES = 2000
 
 
 class StyleChangingBot:
-    """Plays as one bot in the first hands of a game, then as another."""
+    """A bot that plays as one bot in the first `hands` hands of a game, and then as another."""
 
     def __init__(self, first: str | Agent, then: str | Agent, hands: int) -> None:
         self.first, self.then, self.hands = agents.resolve(first), agents.resolve(then), hands
@@ -81,22 +81,24 @@ class StyleChangingBot:
 
 
 class ToldSafeDiscardBot(SafeDiscardBot):
-    """`SafeDiscardBot` that is handed the estimates."""
+    """`SafeDiscardBot` that receives the estimates as an argument."""
 
     def decide(self, view: PlayerView, estimates: np.ndarray) -> np.ndarray:
-        """int64 (n,): the actions for estimates float32 (n, 52)."""
+        """Return the actions, int64 (n,), for estimates float32 (n, 52)."""
         return self._decide(view, estimates)
 
 
 def play_long_games(
     estimator: Estimator, learns: bool, opponent: Agent, games: int, seed: int, rules: Rules, change: int
 ) -> dict[str, Any]:
-    """Games of the safe-discard player with this estimator; each deal from both seats.
+    """Play games of the safe-discard player with an estimator, each deal from both seats.
 
-    An estimator that learns is shown every decision; another is asked at the discards, which need it.
+    An estimator that learns sees every decision of the player. Otherwise it sees only the discards, the only
+    decisions that use its estimates.
 
-    Returns ``wins`` and ``decided`` for each deal, and ``losses``: (sum of the log losses of the cards of
-    unknown place at its discards, number of these cards) in hands before number `change` and from there on.
+    Returns ``wins`` and ``decided`` for each deal, and ``losses``: the sum of the log losses of the cards in
+    unknown places at the player's discards and the number of these cards, as two pairs, for hands before
+    number `change` and for the later ones.
     """
     bot = ToldSafeDiscardBot(estimator)
     table = Games(games, rules, "game")
@@ -135,9 +137,9 @@ def play_long_games(
 def add_losses(
     view: PlayerView, estimates: np.ndarray, hands: np.ndarray, change: int, losses: np.ndarray
 ) -> None:
-    """Add the log losses of these estimates to `losses`, see `play_long_games`; only discards count.
+    """Add the log losses of estimates at discards to `losses`, float64 (2, 2); see `play_long_games`.
 
-    `hands` are the opponents', masks uint64 (n,).
+    `hands` are the opponents' cards, masks uint64 (n,).
     """
     public = view.records["public"]
     held = card_columns(hands)
@@ -152,20 +154,20 @@ def add_losses(
 
 
 def make_estimator(made_of: str | tuple[str, ...], learns: bool) -> Estimator:
-    """An estimator by name, or the adaptive mixture of these members, which never adapts if not to learn."""
+    """Return an estimator by name, or the adaptive mixture of members; it adapts only if it `learns`."""
     if isinstance(made_of, str):
         return estimators.make(made_of)
     return EnsembleEstimator("adaptive", made_of, rate=float(learns))
 
 
 def make_opponent(name: str) -> Agent:
-    """A bot by name, or one that changes from ``A, then B``."""
+    """Return a bot by name, or for ``A, then B`` a bot that changes from A to B."""
     first, _, then = name.partition(", then ")
     return StyleChangingBot(first, then, CHANGE) if then else agents.make(name)
 
 
 def measure_adaptive(run: Run) -> list[Row]:
-    """Every player against steady and changing opponents; a pair that has played is kept in the folder."""
+    """Measure every player against steady and changing opponents; the folder keeps each finished pair."""
     run.estimators += [*MEMBERS, "ensemble:switching=adaptive"]
     run.used(*STYLES)
     rules = Rules(target_score=run.size(TARGET_SCORE, 100))
@@ -193,7 +195,7 @@ def measure_adaptive(run: Run) -> list[Row]:
 
 
 def adaptive_row(label: str, opponent: str, played: dict[str, dict[str, Any]]) -> Row:
-    """A player's row; with a memory also by how much it wins more than without, on the same decks."""
+    """Return a player's row; with a memory also its gain in games won over no memory, on the same decks."""
     wins, decided = (np.array(played[label][key]) for key in ("wins", "decided"))
     low, high = win_rate_interval(wins, decided)
     row: Row = {
@@ -216,7 +218,7 @@ def adaptive_row(label: str, opponent: str, played: dict[str, dict[str, Any]]) -
 
 
 def adaptive_table(rows: Sequence[Row]) -> str:
-    """Two columns for each opponent: games won, log loss before and after the change; differences below."""
+    """Return a table of games won and of log losses before and after the change, and one of the gains."""
     found = by(rows, "player", "opponent")
     opponents = in_order(rows, "opponent")
     lines = []

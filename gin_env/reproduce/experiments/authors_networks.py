@@ -2,10 +2,10 @@
 
 https://github.com/sangttruong/ginrummy holds eight of the fourteen networks of Table 1 as TensorFlow
 checkpoints, the losses of most epochs, 779 rows of Random-256, and the player (ginrummy/DualInception.java,
-models/Server.py). Nothing of it is copied here: ``gin-rummy reproduce 002/authors-networks --authors PATH``
+models/Server.py). None of it is included here: ``gin-rummy reproduce 002/authors-networks --authors PATH``
 reads it from the checkout. The networks fit our architectures weight by weight. They count hits by the best
-arrangement and see normalised likelihoods (`FEATURES`), which is how the experiment plays them; and they have
-learned from the deadwood that was scored, after laying off on the opponent's knock.
+arrangement and receive normalised likelihoods (`FEATURES`), and the experiment plays them with these
+features. They were trained on the deadwood that was scored, after laying off on the opponent's knock.
 """
 
 from __future__ import annotations
@@ -51,22 +51,22 @@ from gin_env.training.hand_strength import recipes
 
 REPOSITORY = "https://github.com/sangttruong/ginrummy"
 ESTIMATOR = "bayes-isru:normalised=true"
-"""What the authors' player feeds its networks with."""
+"""Estimator that provides the inputs of the authors' networks."""
 FEATURES = {"hits": "arrangement", "data": {"estimator": ESTIMATOR}}
 MACRO_COLUMNS = [2, 1, 0, 3]
-"""The authors' macro-features are runs, sets, deadwood, hits; ours deadwood, sets, runs, hits."""
+"""Indices of our macro-features (deadwood, sets, runs, hits) in the authors' (runs, sets, deadwood, hits)."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where the repository keeps a network of Table 1, and what it says of it."""
+    """Files of the repository with a network of Table 1 and its logs."""
 
     architecture: str
     checkpoint: str
     losses: str
     """File and columns of the losses of each epoch: ``Random16.csv: TrainDI, ValDI``."""
     games: str = ""
-    """File of the games that it won, if there is one."""
+    """File with the number of games that it won; empty if there is none."""
 
 
 _16 = "results/Random16/Random16Last"
@@ -105,15 +105,16 @@ SOURCES = {
 SAMPLE = "data/Random256Val-sample.csv"
 
 
-# --- What the repository holds ---------------------------------------------------------------------------
+# --- Contents of the repository --------------------------------------------------------------------------
 
 
 def authors_network(architecture: str, tensors: dict[str, np.ndarray]) -> HandStrength:
-    """Return the network of a checkpoint's tensors.
+    """Return the network with a checkpoint's tensors.
 
-    The layers come in the order filters of the estimate (4, 3, 2 cards wide), of the hand, hidden, output.
-    The hidden layer sees macro-features, estimate and hand; of the filters each place, its channels last.
-    Raises ValueError if the tensors do not fit the architecture.
+    The order of the layers is: filters of the estimate (4, 3, 2 cards wide), filters of the hand, hidden
+    layer, output. The inputs of the hidden layer are macro-features, estimate and hand. Outputs of filters
+    are ordered by place, with the channels last. Raises ValueError if the tensors do not fit the
+    architecture.
     """
     import torch
 
@@ -165,11 +166,11 @@ def authors_network(architecture: str, tensors: dict[str, np.ndarray]) -> HandSt
 
 
 _PLACES = sum((NUM_SUITS + 1 - width) * (NUM_RANKS + 1 - width) for width in FILTER_WIDTHS)
-"""Of one filter of each width."""
+"""Number of outputs of one filter of each width together."""
 
 
 def _places(part: object) -> np.ndarray:
-    """int64 (size,): for each of our features its place among the authors'."""
+    """Return the index of each of our features among the authors', int64 (size,)."""
     if isinstance(part, Inception):
         places, start = {}, 0
         for position, width in reversed(list(enumerate(FILTER_WIDTHS))):
@@ -185,7 +186,7 @@ def _places(part: object) -> np.ndarray:
 
 
 def _authors_interactions() -> list[tuple[int, int]]:
-    """Pairs of cards in the order of addGeoRelation_Numpy in models/Server.py."""
+    """Return the pairs of cards in the order of addGeoRelation_Numpy in models/Server.py."""
     pairs = []
     for rank in range(NUM_RANKS):
         for card in range(rank, NUM_CARDS, NUM_RANKS):
@@ -206,7 +207,10 @@ class Sample:
 
 
 def read_sample(path: Path) -> Sample:
-    """Read the authors' rows of a data set. Raises FileNotFoundError, or ValueError for another file."""
+    """Read the authors' rows of a data set.
+
+    Raises FileNotFoundError if there is no such file, and ValueError if a column is missing.
+    """
     with path.open(newline="") as file:
         header, *lines = csv.reader(file)
     columns = {name: place for place, name in enumerate(header)}
@@ -227,14 +231,14 @@ def read_sample(path: Path) -> Sample:
 
 
 def logged_games(path: Path) -> tuple[int, int]:
-    """(games won by the network, games) of a log of matches: ``Games Won: P0:53, P1:47.``, added up."""
+    """Return (games won by the network, games), summed over the ``Games Won: P0:53, P1:47.`` of a log."""
     found = re.findall(r"Won: P0:(\d+), P1:(\d+)", path.read_text())
     won, lost = (sum(int(pair[side]) for pair in found) for side in (0, 1))
     return won, won + lost
 
 
 def logged_losses(folder: Path, losses: str) -> tuple[list[float], list[float]]:
-    """(training, validation) loss of each epoch of a `Source.losses`."""
+    """Return the lists of (training, validation) losses of all epochs, read as `Source.losses` says."""
     name, column = losses.split(": ")
     with (folder / name).open(newline="", encoding="utf-8-sig") as file:
         rows = list(csv.DictReader(file))
@@ -246,7 +250,10 @@ def logged_losses(folder: Path, losses: str) -> tuple[list[float], list[float]]:
 
 
 def checkout(run: Run) -> Path:
-    """The authors' checkout of a run. Raises ValueError if none was named, or FileNotFoundError."""
+    """Return the run's checkout of the authors' repository.
+
+    Raises ValueError if the run has none, and FileNotFoundError if it is not a checkout of the repository.
+    """
     if run.authors is None:
         raise ValueError(f"name a checkout of {REPOSITORY}: git clone it, then --authors PATH")
     if not (run.authors / SAMPLE).exists():
@@ -255,7 +262,7 @@ def checkout(run: Run) -> Path:
 
 
 def convert(run: Run, name: str) -> Path:
-    """Write one of the authors' networks as a file of ours into the run's folder; return its path."""
+    """Write one of the authors' networks in our file format to the run's folder and return its path."""
     source = SOURCES[name]
     network = authors_network(source.architecture, read_checkpoint(checkout(run) / source.checkpoint))
     path = run.folder / f"{name}.safetensors"
@@ -264,7 +271,7 @@ def convert(run: Run, name: str) -> Path:
 
 
 def errors(network: HandStrength, sample: Sample, macro: np.ndarray) -> Row:
-    """Mean squared error and bias of a network on the authors' rows."""
+    """Return the mean squared error and the bias of a network on the authors' rows."""
     import torch
 
     x, _ = hand_features(sample.hands)
@@ -275,7 +282,7 @@ def errors(network: HandStrength, sample: Sample, macro: np.ndarray) -> Row:
 
 
 def measure(run: Run) -> list[Row]:
-    """Games, logs and errors of each network; the features and the dealing of the rows; Figures 6 and 7."""
+    """Measure games, logs and errors of each network, features and dealing of the rows, Figures 6 and 7."""
     folder = checkout(run)
     sample = read_sample(folder / SAMPLE)
     features = {hits: hand_features(sample.hands, hits)[1] for hits in HITS}
@@ -315,19 +322,22 @@ def measure(run: Run) -> list[Row]:
 
 
 STATES = 20_000
-"""Of each data set that the networks are tried on."""
+"""Number of states of each data set on which the networks are evaluated."""
 STEPS = (
     ("as the paper's text", recipes.ESTIMATOR, HITS[0], False),
     ("hits by arrangement", recipes.ESTIMATOR, "arrangement", False),
     ("and normalised likelihoods", ESTIMATOR, "arrangement", False),
     ("and scored deadwood", ESTIMATOR, "arrangement", True),
 )
-"""Features of our data on their way to the authors': label, estimator, hits, scored deadwood."""
+"""Features of our data, step by step closer to the authors': (label, estimator, hits, scored deadwood)."""
 DEALT = ("random-256", "random-256-fitted")
 
 
 def data_rows(run: Run, sample: Sample) -> list[Row]:
-    """Errors of the authors' networks on our data sets, by their features; our data beside the 779 rows."""
+    """Return rows with the errors of the authors' networks on our data sets, by the features of the data.
+
+    Further rows compare our data with the authors' 779 rows.
+    """
     from gin_env.training.hand_strength.trainer import predict
 
     rows: list[Row] = []
@@ -348,7 +358,7 @@ def data_rows(run: Run, sample: Sample) -> list[Row]:
 
 
 def dealing_row(label: str, scores: np.ndarray, hands: np.ndarray, theirs: np.ndarray) -> Row:
-    """What tells one way of dealing from another; the Kolmogorov-Smirnov test compares with `theirs`."""
+    """Return the statistics in which ways of dealing differ; the Kolmogorov-Smirnov test is with `theirs`."""
     from scipy import stats
 
     deadwood = hand_features(hands)[1][:, 0]
@@ -368,7 +378,7 @@ def dealing_row(label: str, scores: np.ndarray, hands: np.ndarray, theirs: np.nd
 
 
 def figure_rows(run: Run) -> list[Row]:
-    """Figures 6 and 7 with the authors' networks."""
+    """Return the rows of Figures 6 and 7 with the authors' networks."""
     rows: list[Row] = []
     for name, theirs in FIGURE_6.items():
         if name in SOURCES:
@@ -387,7 +397,7 @@ def figure_rows(run: Run) -> list[Row]:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Table 1, Figures 6 and 7, and the features, each as a table."""
+    """Return tables of Table 1, Figures 6 and 7, the features, the errors on our data, and the dealing."""
     kinds = {kind: [row for row in rows if row["of"] == kind] for kind in by(rows, "of")}
     networks = []
     for row in kinds["networks"]:

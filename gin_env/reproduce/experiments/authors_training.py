@@ -1,9 +1,10 @@
-"""Paper 002's networks trained again by its schedule, on data with its authors' features.
+"""Paper 002's networks, trained by its schedule on data with its authors' features.
 
 The features are those that `authors_networks` finds in the authors' code and rows: hits by the best
-arrangement, normalised likelihoods, and the deadwood that was scored. The data sets are ours, Random-256 with
-three numbers fitted to the authors' rows (`gin_env.training.hand_strength.simulation`). Epochs and learning
-rates are the paper's; it has a million observations, this a share of them (`OBSERVATIONS`).
+arrangement, normalised likelihoods, and the deadwood that was scored. The data sets are ours; Random-256 has
+three parameters fitted to the authors' rows (`gin_env.training.hand_strength.simulation`). Epochs and
+learning rates are the paper's. The paper uses at least a million observations, this experiment fewer
+(`OBSERVATIONS`).
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from gin_env.reproduce.experiments.hand_strength_networks import (
 from gin_env.training.hand_strength import recipes
 
 OBSERVATIONS = 300_000
-"""The paper has 1.0 to 1.6 million."""
+"""Number of observations; the paper has 1.0 to 1.6 million."""
 MEASURED = (3, 32, 64, 96)
-"""Epochs after which a network plays; the learning rate falls after 32 and 64."""
+"""Epochs after which a network plays; the learning rate decreases after epochs 32 and 64."""
 FITTED = {"random-256": "random-256-fitted"}
 NETWORKS = (
     "dual-inception-random-256",
@@ -49,7 +50,7 @@ NETWORKS = (
 
 
 def measure(run: Run) -> list[Row]:
-    """Error and games won of each network along the paper's schedule."""
+    """Measure the error of each network and the games that it wins during the paper's schedule."""
     import torch
 
     from gin_env.training.hand_strength.trainer import HandStrengthSettings, find_schedule
@@ -95,7 +96,7 @@ def measure(run: Run) -> list[Row]:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """A row for each network: the paper's figures, and ours after each measured epoch."""
+    """Return a table with a row for each network: the paper's figures, and ours after each measured epoch."""
     found = by(rows, "network", "epoch")
     epochs = sorted(in_order(rows, "epoch"))
     lines = []

@@ -1,9 +1,12 @@
-"""How good beliefs are: hands drawn by each, scored by the true ones.
+"""The quality of beliefs: hands sampled from each belief, scored against the true hands.
 
-Three proper scores, all better when lower: log loss of each unseen card; energy score of the whole hand
-(Gneiting and Raftery, "Strictly Proper Scoring Rules, Prediction, and Estimation", JASA 2007, equation 22)
-with the Euclidean distance of hands as vectors of 52 zeros and ones, which sees what belongs together; and
-the continuous ranked probability score of its deadwood (equation 21).
+There are three proper scores, and lower is better for each:
+
+- the log loss of each unseen card;
+- the energy score of the whole hand (Gneiting and Raftery, "Strictly Proper Scoring Rules, Prediction, and
+  Estimation", JASA 2007, equation 22), with the Euclidean distance between hands as vectors of 52 zeros and
+  ones. Unlike the log loss, it depends on which cards occur together;
+- the continuous ranked probability score of the hand's deadwood (equation 21).
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ SPEED_HANDS, SPEED_CHAINS = 8192, 64
 
 
 def measure_beliefs(run: Run) -> list[Row]:
-    """Every belief in the same positions of the policy against each opponent."""
+    """Measure every belief in the same positions of the policy against each opponent."""
     policy = agents.make("policy")
     beliefs = {name: Belief(**settings) for name, settings in BELIEFS.items()}
     rows = []
@@ -69,7 +72,10 @@ def measure_beliefs(run: Run) -> list[Row]:
 
 
 def _speed(views: Sequence[PlayerView], run: Run) -> Row:
-    """Hands a second where many are wanted: every step counts, the median of some positions."""
+    """Return a row with the hands sampled per second, the median over positions.
+
+    Many hands are sampled for each position, and every step of a chain yields one.
+    """
     belief = Belief(chains=SPEED_CHAINS, apart=1)
     count = run.size(SPEED_HANDS, 128)
     rates = []
@@ -87,14 +93,19 @@ def _speed(views: Sequence[PlayerView], run: Run) -> Row:
 
 
 def score(view: PlayerView, drawn: np.ndarray, true: int) -> tuple[float, float, float]:
-    """(log loss of an unseen card, energy score, ranked probability score of the deadwood) of hands (n,)."""
+    """Return the scores of sampled hands, masks uint64 (n,), in the order of `SCORES`.
+
+    These are the log loss of an unseen card, the energy score and the ranked probability score of the
+    deadwood.
+    """
     (unseen,) = known_cards(view)[1]
     held, (truth,) = (
         card_columns(hands)[:, unseen].astype(np.float32) for hands in (drawn, np.array([true], np.uint64))
     )
-    share = (held.sum(axis=0) + 0.5) / (len(drawn) + 1)  # no hand among the drawn ones is a proof
+    share = (held.sum(axis=0) + 0.5) / (len(drawn) + 1)  # a card that no sample has is still possible
     log_loss = -np.log(np.where(truth == 1, share, 1 - share)).mean()
-    # All these hands have as many unseen cards: what one has and another lacks is there the other way too.
+    # All these hands have the same number of unseen cards. Of any two hands, the first therefore lacks as
+    # many cards of the second as the second lacks of the first.
     energy = np.sqrt(2 * (truth.sum() - held @ truth)).mean()
     energy -= _spread(np.sqrt(2 * (truth.sum() - held @ held.T)))
     points = np.array([deadwood(int(hand)) for hand in drawn], np.float64)
@@ -103,13 +114,13 @@ def score(view: PlayerView, drawn: np.ndarray, true: int) -> tuple[float, float,
 
 
 def _spread(distances: np.ndarray) -> float:
-    """Half the mean distance between two different draws, from all distances (n, n)."""
+    """Return half the mean distance between two different samples, from all distances (n, n)."""
     number = len(distances)
     return float(distances.sum() / (2 * number * (number - 1)))
 
 
 def beliefs_table(rows: Sequence[Row]) -> str:
-    """A row for each opponent and belief; hands a second last."""
+    """Return a table with a row for each opponent and belief, and one for the speed."""
     lines = []
     for row in rows:
         cells = [f"{row[key]:.4f} ± {row[f'{key}_error']:.4f}" if key in row else "" for key in SCORES]
