@@ -1,14 +1,14 @@
-"""``late-knock``: the exploiter that waits to undercut the Simple player.
+"""``late-knock``: a bot that exploits the Simple player by waiting to undercut it.
 
 Source: paper 002 ("Results and Discussion"): "to exploit the knowledge that SP knocks as early as possible,
 we can knock late to gain an undercut bonus and obtain a winning rate of 70.1% ± 0.75% (90% CL)". The paper
-says no more about it.
+gives no further details.
 
-Readings: draws and discards as ``simple``, with two differences.
+Readings: the bot draws and discards as ``simple`` does, with two differences.
 
 - It knocks only with gin, or in the last turn, when the hand would otherwise be void.
-- It leaves an upcard alone that completes some meld but that the arrangement of least deadwood would not lay
-  (``simple`` takes it). Without this the bot wins too little to agree with the paper's figure.
+- It does not take an upcard that completes a meld but is not melded in the arrangement of least deadwood
+  (``simple`` takes it). Without this rule, the bot wins less often than the paper reports.
 
 Measured: docs/results/paper-002.md, "The late knocker" and docs/results/paper-000.md, "Control bots".
 """
@@ -33,7 +33,8 @@ class LateKnockBot:
 
     Parameters
     ----------
-    useful_draws : takes only upcards that the best arrangement melds; False draws as ``simple`` does.
+    useful_draws : take only upcards that the arrangement of least deadwood melds; with False, draw as
+        ``simple`` does.
     """
 
     name = "late-knock"
@@ -50,7 +51,7 @@ class LateKnockBot:
 
 @kernel
 def useful_draw(public, private) -> int:
-    """Take the upcard if the arrangement of least deadwood melds it."""
+    """Return the draw: the upcard if the arrangement of least deadwood melds it, otherwise decline it."""
     if public.phase != STOCK_ONLY and would_be_melded(np.int64(private.hand), public.upcard):
         return DRAW_UPCARD
     return decline(public)
@@ -58,7 +59,7 @@ def useful_draw(public, private) -> int:
 
 @kernel
 def late_knock_action(public, private, player: int, random: int, useful_draws: bool) -> int:
-    """The late knocker's decision."""
+    """Return the late knocker's action."""
     if public.phase != DISCARD:
         return useful_draw(public, private) if useful_draws else simple_draw(public, private)
     last_turn = public.stock_left <= public.rules.stock_floor or public.turn + 1 >= public.rules.max_turns

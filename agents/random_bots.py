@@ -1,4 +1,4 @@
-"""``random``: uniform over the legal actions."""
+"""``random``: chooses uniformly among the legal actions."""
 
 # mypy: disable-error-code="no-untyped-def,return-value"
 
@@ -16,7 +16,7 @@ from gin_env.support.compilation import kernel
 
 
 class RandomBot:
-    """Chooses among all the legal actions with equal probability, knocks included."""
+    """Chooses among all legal actions, including knocks, with equal probability."""
 
     name = "random"
 
@@ -29,7 +29,7 @@ class RandomBot:
 
 @kernel
 def random_action(public, private, random: int) -> int:
-    """A uniformly random legal action."""
+    """Return a uniformly random legal action."""
     if public.phase == OFFER:
         return DRAW_UPCARD if below(random, 2) else PASS
     if public.phase == STOCK_ONLY:

@@ -5,10 +5,10 @@ only difference between the RP and the SP is that the RP randomly discards an un
 
 Readings:
 
-- *Unmelded* is what the engine's arrangement of least deadwood leaves over. If nothing is left over that may
-  be discarded, the bot discards as ``simple`` does.
-- Like ``simple`` it never repeats a {drawn, discarded} pair while it has another unmelded card.
-- It knocks whenever the deadwood that its random discard leaves allows it ("knock as soon as possible").
+- *Unmelded* cards are those outside the melds of the engine's arrangement of least deadwood. If no unmelded
+  card can be discarded, the bot discards as ``simple`` does.
+- Like ``simple``, it does not repeat a {drawn, discarded} pair while it can discard another unmelded card.
+- It knocks whenever the deadwood after its random discard allows it ("knock as soon as possible").
 
 The paper gives no win rate. Measured: docs/results/paper-000.md, "Control bots".
 """
@@ -30,7 +30,7 @@ from gin_env.support.compilation import kernel
 
 
 class RandomDiscardBot:
-    """Draws and knocks as the Simple player, discards any unmelded card with equal probability."""
+    """Draws and knocks like the Simple player and discards an unmelded card uniformly at random."""
 
     name = "random-discard"
 
@@ -43,7 +43,7 @@ class RandomDiscardBot:
 
 @kernel
 def random_discard_action(public, private, player: int, random: int) -> int:
-    """The Random Player's decision."""
+    """Return the Random Player's action."""
     if public.phase != DISCARD:
         return simple_draw(public, private)
     hand = np.int64(private.hand)

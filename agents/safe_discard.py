@@ -1,23 +1,25 @@
-"""``safe-discard``: Simple with the safe discards of an opponent-hand estimator.
+"""``safe-discard``: Simple with safer discards, based on an estimate of the opponent's hand.
 
 Source: paper 003, "Hand Estimation Application" and "Future Work"; the rule itself is missing from the text
 ("a modified Simple Player, which played with a modified discard rule:").
 
-The paper's figure: "a statistical win-rate advantage of 5 %" over the Simple player, without the number of
-games. Its future work: estimates in the draw and knock decisions, and what the extremes of estimation,
-nothing and everything, are worth.
+The paper reports "a statistical win-rate advantage of 5 %" over the Simple player, without the number of
+games. As future work it names estimates in the draw and knock decisions, and the value of the extremes of
+estimation: knowing nothing and knowing everything.
 
-The rules here:
+The rules of this bot:
 
-- Discard: the card with the least (deadwood that it leaves + ``caution`` * its discard risk), at random among
-  equals. The risk is equation 5 of paper 002 (`gin_env.estimators.risk`): how many melds of three the
-  opponent can be expected to make with the card. ``caution`` = 0 is Simple. Cards that Simple would not
-  discard again are not discarded here either. A discard that ends the hand risks nothing: it is Simple's.
-- ``draw``: an upcard is also taken if it leaves more than ``draw_margin`` points less deadwood than a draw
-  from the stock is expected to, each unseen card being there with 1 - the estimate.
-- ``knock``: Simple knocks immediately. Here a knock must be expected to win ``knock_above`` points, in the
-  mean over 32 hands of the opponent sampled from the estimate, lay-offs and undercuts included. Gin always
-  knocks.
+- Discard: the card that minimises the deadwood left + ``caution`` * the discard risk, with ties broken at
+  random. The risk is equation 5 of paper 002 (`gin_env.estimators.risk`), the expected number of melds of
+  three that the opponent can make with the card. With ``caution`` = 0 the discard is Simple's. Like Simple,
+  the bot does not repeat a {drawn, discarded} pair. A discard that ends the hand carries no risk, so it is
+  Simple's.
+- ``draw``: the bot also takes an upcard that leaves more than ``draw_margin`` points less deadwood than the
+  expected deadwood after a draw from the stock. An unseen card is in the stock with probability 1 - its
+  estimate.
+- ``knock``: Simple knocks immediately. With this switch, the bot knocks only if the expected gain is at least
+  ``knock_above`` points. The expectation is the mean over 32 hands of the opponent sampled from the estimate,
+  including lay-offs and undercuts. With gin the bot always knocks.
 
 Measured: docs/results/estimators.md, "In play".
 """
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
     from gin_env.estimators.base import Estimator
 
 SAMPLED_HANDS = 32
-"""Hands of the opponent that the knock decision looks at."""
+"""Number of opponent hands sampled for a knock decision."""
 
 
 class SafeDiscardBot:
@@ -64,14 +66,17 @@ class SafeDiscardBot:
 
     Parameters
     ----------
-    estimator : a name from `gin_env.estimators` (in a bot's name with one parameter at most:
-        ``safe-discard:estimator=nn:weights=simple``), or an object.
-    caution : points of deadwood that one unit of discard risk is worth; 0 discards as Simple.
-    draw, knock : whether the estimates take part in these decisions too.
+    estimator : a name from `gin_env.estimators`, or an estimator object. Within a bot's name, the estimator
+        can have at most one parameter, as in ``safe-discard:estimator=nn:weights=simple``.
+    caution : deadwood points per unit of discard risk; with 0 the bot discards as Simple does.
+    draw, knock : whether the draw and knock decisions also use the estimates.
     draw_margin : points by which an upcard that completes no meld must be better than the stock.
-    knock_above : points that a knock must be expected to win.
+    knock_above : minimum expected points of a knock.
 
-    Raises ValueError for ``omniscient``, which a bot cannot use: see `ClairvoyantSafeDiscardBot`.
+    Raises
+    ------
+    ValueError
+        If the estimator is ``omniscient``, which needs the opponent's hand; see `ClairvoyantSafeDiscardBot`.
     """
 
     name = "safe-discard"
@@ -107,7 +112,7 @@ class SafeDiscardBot:
         return self._decide(view, estimates)
 
     def _needs_estimate(self, view: PlayerView) -> np.ndarray:
-        """bool (n,): where the decision depends on the estimate."""
+        """Return which decisions depend on the estimate, bool (n,)."""
         phase = view.records["public"]["phase"]
         if self.draw:
             return phase != STOCK_ONLY
@@ -122,10 +127,10 @@ class SafeDiscardBot:
 
 
 class ClairvoyantSafeDiscardBot(SafeDiscardBot):
-    """The same with the ``omniscient`` estimator: it sees the opponent's cards.
+    """`SafeDiscardBot` with the ``omniscient`` estimator, which sees the opponent's cards.
 
-    Parameters as of `SafeDiscardBot`. It has no name that `gin_env.agents.make` knows, and it plays only in
-    matches with ``clairvoyant=True``, since views never contain the opponents' hands::
+    The parameters are those of `SafeDiscardBot`. `gin_env.agents.make` does not create this bot, and it plays
+    only in matches with ``clairvoyant=True``, since views never contain the opponents' hands::
 
         gin_env.play_match(ClairvoyantSafeDiscardBot(), "simple", games=20_000, clairvoyant=True)
     """
@@ -144,14 +149,14 @@ class ClairvoyantSafeDiscardBot(SafeDiscardBot):
         self.omniscient = OmniscientEstimator()
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """Raises ValueError: views never contain the opponents' hands."""
+        """Raise ValueError, since views never contain the opponents' hands."""
         raise ValueError(
             f"{self.name} needs the opponents' hands, which views never contain: "
             "play_match(..., clairvoyant=True) shows them"
         )
 
     def act_clairvoyantly(self, view: PlayerView, opponent_hands: np.ndarray) -> np.ndarray:
-        """As `Agent.act`, knowing the opponents' hands: masks, uint64 (n,)."""
+        """Act as `Agent.act` does, given the opponents' hands as masks, uint64 (n,)."""
         return self._decide(view, self.omniscient.estimate_hands(opponent_hands))
 
 
@@ -160,7 +165,7 @@ class ClairvoyantSafeDiscardBot(SafeDiscardBot):
 
 @kernel
 def deadwood_after_stock_draw(hand: int, unseen: int, estimate) -> float:
-    """Least deadwood after a draw from the stock and a discard, in the mean over the cards that may come."""
+    """Return the expected least deadwood after a draw from the stock and a discard."""
     total = 0.0
     weight = 0.0
     while unseen:
@@ -176,7 +181,7 @@ def deadwood_after_stock_draw(hand: int, unseen: int, estimate) -> float:
 
 @kernel
 def safe_draw(public, private, player: int, estimate, margin: float) -> int:
-    """Simple's draw, or an upcard that leaves `margin` points less than the stock is expected to."""
+    """Return Simple's draw, or take an upcard that is better than the stock by more than `margin` points."""
     action = simple_draw(public, private)
     if public.phase == STOCK_ONLY or action == DRAW_UPCARD or margin == np.inf:
         return action
@@ -193,7 +198,7 @@ def safe_draw(public, private, player: int, estimate, margin: float) -> int:
 
 @kernel
 def safest_discards(hand: int, allowed: int, estimate, caution: float) -> int:
-    """Mask of the allowed discards with the least deadwood + caution * risk."""
+    """Return the mask of the allowed discards with the least deadwood + caution * risk."""
     after = np.empty(NUM_CARDS, np.uint8)
     deadwood_after_discards(hand, after)
     best = np.int64(0)
@@ -214,10 +219,10 @@ def safest_discards(hand: int, allowed: int, estimate, caution: float) -> int:
 
 @kernel
 def sample_hand(unseen: int, missing: int, estimate, random: int) -> int:
-    """Mask of `missing` cards, drawn one after the other with the odds of the estimate.
+    """Return the mask of `missing` cards, sampled without replacement in proportion to the estimate's odds.
 
-    Each card waits for an exponential time of rate odds; those that come first are taken (Efraimidis and
-    Spirakis, 2006).
+    Each card gets an exponential waiting time whose rate is its odds, and the cards with the shortest times
+    are taken (Efraimidis and Spirakis, 2006).
     """
     times = np.full(NUM_CARDS, np.inf)
     remaining = unseen
@@ -238,7 +243,7 @@ def sample_hand(unseen: int, missing: int, estimate, random: int) -> int:
 def expected_knock_points(
     public, private, player: int, hand: int, deadwood: int, estimate, random: int
 ) -> float:
-    """Points that a knock with these ten cards wins, in the mean over hands sampled from the estimate."""
+    """Return the mean points won by a knock with these ten cards, over hands sampled from the estimate."""
     sets = best_set_cards(hand)
     runs = run_cards(hand & ~sets)
     unseen = cards_unseen(public, private, player)
@@ -268,7 +273,7 @@ def safe_discard_action(
     draw_margin: float,
     knock_above: float,
 ) -> int:
-    """The decision; `estimate` is a row (52,) of probabilities."""
+    """Return the bot's action; `estimate` holds a probability for each card, shape (52,)."""
     if public.phase != DISCARD:
         return safe_draw(public, private, player, estimate, draw_margin)
     hand = np.int64(private.hand)
@@ -277,7 +282,7 @@ def safe_discard_action(
     if not fresh:
         fresh = allowed
     best, least = least_deadwood_discards(hand, fresh)
-    if least <= public.knock_limit:  # the hand ends, so nothing is risked by the discard
+    if least <= public.knock_limit:  # a knock ends the hand, so its discard carries no risk
         card = pick_card(best, random)
         if least == 0 or knock_above == -np.inf:
             return card + KNOCK

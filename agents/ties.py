@@ -1,7 +1,7 @@
-"""Which candidates a network values most, the same alone and in any batch, with any number of threads.
+"""The candidates with the highest value, independent of the batch size and the number of threads.
 
-float32 is off by 1e-6 to 1e-5, differently in a batch than alone: what it cannot tell apart is decided in
-float64.
+A network's float32 values have errors of 1e-6 to 1e-5 that depend on the batch. Candidates that are too close
+to distinguish in float32 are compared in float64.
 """
 
 from __future__ import annotations
@@ -11,17 +11,19 @@ from collections.abc import Callable
 import numpy as np
 
 CLOSE = 1e-3
-"""Values that differ by less are computed again in float64."""
+"""Values that differ by less than this are recomputed in float64."""
 DIGITS = 9
-"""Values in float64 are rounded to this, so that equal candidates are equal in every batch (float64 is off by
-1e-14)."""
+"""Decimal places to which float64 values are rounded, so that equal candidates are equal in every batch.
+
+The rounding error of float64 is about 1e-14.
+"""
 
 
 def are_best(values: np.ndarray, exact: Callable[[np.ndarray], np.ndarray] | None) -> np.ndarray:
-    """bool (n, k): the candidates of highest value in each row of floats (n, k).
+    """Return which candidates have the highest value in their row, bool (n, k).
 
-    ``exact(rows)`` computes the values, float64 (len(rows), k), of the rows with these numbers again; None:
-    the values stand as they are.
+    `values` are floats (n, k). ``exact(rows)`` recomputes the values of the rows with these indices, as
+    float64 (len(rows), k). If `exact` is None, `values` are compared as they are.
     """
     most = values.max(axis=1, keepdims=True)
     best = values == most
