@@ -1,7 +1,7 @@
-"""A bot that is another program: ``process:COMMAND`` starts it and asks it, a line of JSON for each decision.
+"""A bot that runs in another program: ``process:COMMAND`` starts it and asks it for every decision.
 
-The lines are those of `gin_env.agents.protocol`. Such a name runs the command with your rights, as you would
-run it in a shell (but without one). Only name commands that you would run yourself.
+Each question and each answer is a line of JSON; see `gin_env.agents.protocol`. The command runs directly,
+without a shell, and with your permissions. Only use commands that you would run yourself.
 
 >>> bot = agents.make("process:gin-rummy serve-bot simple", programs=True)
 """
@@ -38,36 +38,33 @@ KEPT_VARIABLES = re.compile(
 )
 """Names of the environment variables that a program inherits."""
 CHECK_SECONDS = 0.1
-"""How often a program that has not answered is checked for having ended."""
+"""Interval, in seconds, between checks whether a program that has not answered has exited."""
 EXIT_SECONDS = 0.2
-"""For a program to end by itself once its input has ended."""
+"""Seconds that a program has to exit by itself after its input is closed."""
 MAX_BYTES = 4 * protocol.MAX_CHARACTERS
-"""Of a line; anything longer has too many characters."""
+"""Maximum bytes to read for a line; any longer line has more than `protocol.MAX_CHARACTERS` characters."""
 
 
 class ProcessBotError(ChildProcessError):
-    """The other program did not start, stopped, was too slow, or gave an answer that cannot be played."""
+    """Raised if the program does not start, exits, is too slow, or gives an invalid answer."""
 
 
 class ProcessBot:
-    """Asks a program for every decision; it is started immediately and killed with this object.
+    """Asks a program for every decision; starts it immediately and stops it when this object is deleted.
 
-    The program has a process group of its own, which is killed as a whole: processes that it starts end with
-    it. It inherits only the environment variables that `KEPT_VARIABLES` matches.
+    The program runs in its own process group. The whole group is killed, so processes that the program starts
+    end with it. It inherits only the environment variables that match `KEPT_VARIABLES`.
 
     Parameters
     ----------
-    command : the program and its arguments, as one text.
-    seconds : time limit of a decision, from the question's first byte to the answer's last.
-    start_seconds : time limit until the program is ready.
-    env : environment variables for the program, in addition to those that it inherits.
+    command : the program and its arguments, as one string.
+    seconds : time limit for a decision, from the first byte of the question to the last byte of the answer.
+    start_seconds : time limit for the program to become ready.
+    env : additional environment variables for the program.
 
-    Raises
-    ------
-    ProcessBotError
-        If the program does not start or does not say that it is ready, and in `act` for anything that goes
-        wrong there. The message names the command. After an error, or Ctrl-C during a decision, the program
-        is killed.
+    Raises ------ ProcessBotError If the program does not start or does not report that it is ready, and in
+    `act` for any failure of the program. The message contains the command. The program is killed after an
+    error, or after Ctrl-C during a decision.
     """
 
     def __init__(
@@ -101,7 +98,7 @@ class ProcessBot:
             raise ProcessBotError(f"{self.name}: it does not start: {error}") from error
         self._questions: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        # Reads and writes may block for ever. In a thread they do not block the caller, on any system.
+        # Reads and writes can block forever. A thread keeps them from blocking the caller on every platform.
         threading.Thread(
             target=_exchange,
             args=(self._process.stdin, self._process.stdout, self._questions, self._replies),
@@ -131,7 +128,7 @@ class ProcessBot:
         return actions
 
     def _ask(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """The reply to a message, within this many seconds."""
+        """Return the reply to a message; fail if none arrives within `seconds`."""
         if not self.close.alive:
             self._fail(f"it has ended, with status {self._process.returncode}")
         end = time.monotonic() + seconds
@@ -140,7 +137,7 @@ class ProcessBot:
             reply = self._reply(end)
         except queue.Empty:
             self._fail(f"no answer in {seconds:g} seconds")
-        except BaseException:  # Ctrl-C: its answer would be taken for the next one
+        except BaseException:  # Ctrl-C: a late reply would be taken for the next one
             self.close()
             raise
         if not reply:
@@ -151,14 +148,14 @@ class ProcessBot:
             self._fail(f"its answer cannot be read: {error}")
 
     def _reply(self, end: float) -> bytes:
-        """The next line; empty if the program has ended. Raises queue.Empty if none comes in time."""
+        """Return the next line, empty if the program has exited. Raises queue.Empty if `end` passes first."""
         while True:
             left = max(end - time.monotonic(), 0)
             has_ended = self._process.poll() is not None
             try:
                 return self._replies.get(timeout=min(left, CHECK_SECONDS))
             except queue.Empty:
-                if has_ended:  # but a process that it started keeps its output open
+                if has_ended:  # a process that it started may still hold its output open
                     return b""
                 if left <= CHECK_SECONDS:
                     raise
@@ -175,7 +172,7 @@ class ProcessBot:
 
 
 def _environment(env: Mapping[str, str] | None) -> dict[str, str]:
-    """What a program inherits, and `env`."""
+    """Return the environment of a program: the variables that it inherits, updated with `env`."""
     if env is not None and not isinstance(env, Mapping):
         raise TypeError(f"env must be a mapping of names to texts, not {env!r}")
     kept = {name: value for name, value in os.environ.items() if KEPT_VARIABLES.fullmatch(name.upper())}
@@ -192,9 +189,10 @@ def _exchange(
     questions: queue.SimpleQueue[bytes | None],
     replies: queue.SimpleQueue[bytes],
 ) -> None:
-    """Send each question and pass one line on; an empty one says that the program has ended.
+    """Write each question to the program and put one line of its output in `replies`.
 
-    Nothing is read before it is asked for, so a program that floods its output fills its pipe and waits.
+    An empty reply means that the program has exited. Output is read only after a question, so a program that
+    writes too much fills its pipe and blocks.
     """
     unread = bytearray()
     with stdout:
@@ -203,12 +201,15 @@ def _exchange(
                 while question:
                     question = question[stdin.write(question) :]
                 replies.put(_read_line(stdout, unread))
-            except (OSError, ValueError):  # it does not read any longer, or is being stopped
+            except (OSError, ValueError):  # the program no longer reads, or is being stopped
                 replies.put(b"")
 
 
 def _read_line(stream: IO[bytes], unread: bytearray) -> bytes:
-    """The next line, as far as there is one; `unread` keeps what comes after it."""
+    """Return the next line, or the remaining bytes if the stream ends or the line is too long.
+
+    Bytes after the line stay in `unread`.
+    """
     searched = 0
     while (end := unread.find(b"\n", searched) + 1) == 0 and len(unread) <= MAX_BYTES:
         searched = len(unread)
@@ -222,12 +223,15 @@ def _read_line(stream: IO[bytes], unread: bytearray) -> bytes:
 
 
 def _stop(process: subprocess.Popen[bytes], questions: queue.SimpleQueue[bytes | None], owner: int) -> None:
-    """End a program and all that it started. It may end by itself when its input ends, and is then killed."""
-    if os.getpid() != owner:  # a fork: the program is not its own
+    """Stop a program and all processes that it started.
+
+    Its input is closed first, so that it can exit by itself within `EXIT_SECONDS`; then its group is killed.
+    """
+    if os.getpid() != owner:  # a fork, which does not own the program
         return
     questions.put(None)
     with contextlib.suppress(OSError):
-        process.stdin.close()  # type: ignore[union-attr]  # a raw pipe: there is nothing to flush
+        process.stdin.close()  # type: ignore[union-attr]  # a raw pipe has nothing to flush
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(EXIT_SECONDS)
     _kill_group(process)

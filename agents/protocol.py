@@ -1,10 +1,10 @@
-"""The line protocol for programs in other languages: one decision as a line of JSON, the answer as another.
+"""The line protocol for bots in other languages: one line of JSON per question, one line per answer.
 
-``gin-rummy serve-bot NAME`` answers for a bot of this package; a bot named ``process:COMMAND`` starts a
-program and asks it (`gin_env.agents.process`). Both use the lines described in `docs/protocol.md`, whose
-schema is `docs/protocol.schema.json`. Each question contains the whole hand as one player saw it, so a
-program needs no memory. Cards are written rank then suit (``TH``), actions as by
-`gin_env.game.actions.describe`.
+``gin-rummy serve-bot NAME`` answers questions with a bot of this package. A bot named ``process:COMMAND``
+starts a program and sends it the questions (`gin_env.agents.process`). `docs/protocol.md` describes the
+messages, and `docs/protocol.schema.json` is their schema. Each question contains the whole hand as one player
+saw it, so a program does not need to keep any state. Cards are written as rank and suit (``TH``), actions as
+in `gin_env.game.actions.describe`.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from gin_env.game.state import NO_CARD
 from gin_env.observations.views import PlayerView
 
 VERSION = 1
-"""Version of the protocol, raised when a line changes its meaning."""
+"""Version of the protocol, incremented when the meaning of a message changes."""
 MAX_CHARACTERS = 100_000
-"""Longer lines are refused."""
+"""Maximum length of a line; longer lines are rejected."""
 
 
 class ProtocolError(ValueError):
-    """An invalid line; the message says what is wrong with it."""
+    """Raised for an invalid line; the message says what is wrong with it."""
 
 
 def question(view: PlayerView, number: int) -> dict[str, Any]:
-    """The question to a player, as a JSON object; `view` is one view whose player is to move."""
+    """Return the question to a player as a JSON object; `view` is a single view whose player is to move."""
     record = view.records[0]
     public, player = record["public"], int(record["player"])
     draws = iter(view.stock_draws())
@@ -64,7 +64,7 @@ def question(view: PlayerView, number: int) -> dict[str, Any]:
 
 
 def read_question(message: dict[str, Any]) -> PlayerView:
-    """The view of a question made by `question`. Raises ProtocolError for anything else."""
+    """Return the view of a question created by `question`. Raises ProtocolError for anything else."""
     try:
         player, events = message["player"], message["events"]
         drawn = [
@@ -94,12 +94,12 @@ def read_question(message: dict[str, Any]) -> PlayerView:
 
 
 def answer(number: int, action: int) -> dict[str, Any]:
-    """The answer to a question, as a JSON object."""
+    """Return the answer to a question, as a JSON object."""
     return {"type": "action", "number": number, "action": act.describe(action)}
 
 
 def read_answer(message: dict[str, Any], number: int) -> int:
-    """The action of the answer to question `number`. Raises ProtocolError for anything else."""
+    """Return the action in the answer to question `number`. Raises ProtocolError for anything else."""
     if message.get("type") == "error":
         raise ProtocolError(f"it answered with an error: {_printable(message.get('message'), 200)}")
     if message.get("type") != "action" or not isinstance(message.get("action"), str):
@@ -115,12 +115,12 @@ def read_answer(message: dict[str, Any], number: int) -> int:
 
 
 def line(message: dict[str, Any]) -> str:
-    """A message as its line, end of line included."""
+    """Return a message as a line of JSON, including the newline."""
     return json.dumps(message, separators=(",", ":")) + "\n"
 
 
 def read_line(text: str) -> dict[str, Any]:
-    """The message of a line. Raises ProtocolError unless it is one complete JSON object."""
+    """Return the message in a line. Raises ProtocolError unless the line is one complete JSON object."""
     if len(text) > MAX_CHARACTERS:
         raise ProtocolError(f"the line has more than {MAX_CHARACTERS:,} characters")
     if not text.endswith("\n"):
@@ -135,7 +135,10 @@ def read_line(text: str) -> dict[str, Any]:
 
 
 def _printable(value: object, most: int) -> str:
-    """The beginning of a text from a program, without control characters: it is shown in a terminal."""
+    """Return the first `most` characters of a program's text, without control characters.
+
+    The text is shown in a terminal.
+    """
     return "".join(filter(str.isprintable, str(value)[:most]))
 
 
