@@ -1,1 +1,1 @@
-"""Estimators: positions with the true hands, training, and how they are measured."""
+"""Training and evaluation of estimators, on positions with the true hands."""

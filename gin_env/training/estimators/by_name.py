@@ -1,4 +1,4 @@
-"""What ``gin-rummy train estimator NAME`` calls, for every estimator that learns."""
+"""Training of estimators by name, for ``gin-rummy train estimator NAME``."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _MODULES = {
     "suit-equivariant": "network_trainer",
     "ensemble": "ensemble",
 }
-"""The modules of `gin_env.training.estimators` that train each estimator.
+"""The module of `gin_env.training.estimators` that trains each estimator.
 
-Each has ``DEFAULT_GAMES``, a dict by name, and a function ``train(name, games, seed, opponents, progress)``,
-which returns a `TrainedEstimator`.
+Each module has ``DEFAULT_GAMES``, a dict by name, and a function ``train(name, games, seed, opponents,
+progress)`` that returns a `TrainedEstimator`.
 """
 
 
 class TrainedEstimator(Protocol):
-    """What came out of a training; its text says how it went."""
+    """A trained estimator; ``str()`` summarises its training."""
 
     def save(self, path: str | Path) -> None:
         """Write the file that the estimator's parameter (``table=``, ``weights=``) reads."""
@@ -31,12 +31,15 @@ class TrainedEstimator(Protocol):
 
 
 def trainable() -> list[str]:
-    """The names of the estimators that learn."""
+    """Return the names of the estimators that can be trained."""
     return list(_MODULES)
 
 
 def default_games(name: str) -> int:
-    """How many games this estimator's packaged file was trained on. Raises ValueError for an unknown name."""
+    """Return the number of games that this estimator's packaged file was trained on.
+
+    Raises ValueError for an unknown name.
+    """
     return _trainer(name).DEFAULT_GAMES[name]
 
 
@@ -49,8 +52,8 @@ def train_estimator(
 ) -> TrainedEstimator:
     """Train an estimator on games of `opponents` against each other.
 
-    `games` is by default as many as the packaged one has seen. `progress` is called with the number of games
-    played since the last call. Raises ValueError for unknown names.
+    `games` is `default_games` by default. `progress` is called with the number of games played since the last
+    call. Raises ValueError for unknown names.
     """
     trainer = _trainer(name)
     return trainer.train(

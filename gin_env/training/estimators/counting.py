@@ -1,4 +1,4 @@
-"""Counts the table of `gin_env.estimators.frequencies`: what ``gin-rummy train estimator bayes`` runs."""
+"""Counting of the table of `gin_env.estimators.frequencies`, for ``gin-rummy train estimator bayes``."""
 
 # mypy: disable-error-code="no-untyped-def,return-value"
 
@@ -26,7 +26,7 @@ from gin_env.support.version import __version__
 
 GAMES_AT_ONCE = 1000
 DEFAULT_GAMES = {"bayes": 10_000, "bayes-isru": 10_000}
-"""As in both papers."""
+"""Number of games in both papers."""
 
 
 def train(
@@ -36,7 +36,7 @@ def train(
     opponents: Sequence[str],
     progress: Callable[[int], object] | None = None,
 ) -> Frequencies:
-    """`count_frequencies`; the table is the same for ``bayes`` and ``bayes-isru``."""
+    """Return `count_frequencies`; the table is the same for ``bayes`` and ``bayes-isru``."""
     return count_frequencies(games, seed, opponents, progress)
 
 
@@ -46,10 +46,10 @@ def count_frequencies(
     opponents: Sequence[str | Agent] = ("simple",),
     progress: Callable[[int], object] | None = None,
 ) -> Frequencies:
-    """Watch games to 100 points between `opponents` and count.
+    """Return the frequencies counted in games to 100 points between `opponents`.
 
-    With several opponents every seat of every game is taken by one of them at random. The result depends on
-    the arguments alone. `progress` is called with the number of games that have ended since the last call.
+    With several opponents, the bot in each seat of each game is drawn at random. The result depends only on
+    the arguments. `progress` is called with the number of games that have ended since the last call.
 
     Raises ValueError for unknown bots or a number of games below 1.
     """
@@ -91,7 +91,7 @@ def count_frequencies(
 
 @kernel
 def _was_known(public, card: int, discard: int) -> bool:
-    """Whether everybody had seen the card before the history's entry number `discard`."""
+    """Return whether the card was public before entry `discard` of the history."""
     known = card == public.first_upcard
     for index in range(discard):
         action = public.history[index]
@@ -101,15 +101,15 @@ def _was_known(public, card: int, discard: int) -> bool:
 
 @kernel
 def _count_turns(state, games, seen, held, seen_before, held_before):
-    """Count the turns that have just been completed; returns how many."""
+    """Count the turns that have just been completed, and return their number."""
     turns = 0
     for index in range(len(games)):
         game = state[games[index]]
         public = game.public
-        if public.phase != DRAW or public.turn == 0:  # a turn has ended only where the next player is to draw
+        if public.phase != DRAW or public.turn == 0:  # a turn has ended only if the next player is to draw
             continue
         turns += 1
-        player = public.to_move  # who has watched the turn of the opponent
+        player = public.to_move  # the observer of the opponent's turn
         private = game.private[1 - player]
         last = np.int64(public.history_length) - 1
         upcard = offered_upcard(public, last)

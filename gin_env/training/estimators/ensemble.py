@@ -1,4 +1,4 @@
-"""Fits the table of `gin_env.estimators.ensemble`: what ``gin-rummy train estimator ensemble`` runs."""
+"""Fitting of the table of `gin_env.estimators.ensemble`, for ``gin-rummy train estimator ensemble``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from gin_env.support.version import __version__
 from gin_env.training.estimators.evaluation import estimate_along
 
 DEFAULT_GAMES = {"ensemble": 5000}
-"""Hands that the packaged table was fitted on."""
+"""Number of hands that the packaged table was fitted on."""
 
 
 @dataclass(frozen=True)
 class FittedTable:
-    """A table of `fit_table`, and where it comes from."""
+    """A table of `fit_table` with its metadata."""
 
     table: dict[str, Any]
     metadata: dict[str, Any]
@@ -47,7 +47,7 @@ def train(
     opponents: Sequence[str],
     progress: Callable[[int], object] | None = None,
 ) -> FittedTable:
-    """What ``gin-rummy train estimator ensemble`` calls; `opponents` is one bot."""
+    """Fit a table, for ``gin-rummy train estimator ensemble``; `opponents` must be one bot."""
     if len(opponents) != 1:
         raise ValueError(f"the ensemble is fitted to one bot, not {', '.join(opponents)}")
     metadata = {
@@ -66,15 +66,15 @@ def train(
 def fit_table(
     hands: int, seed: int, opponent: str = "simple", progress: Callable[[int], object] | None = None
 ) -> dict[str, Any]:
-    """Fit the choice and the weights by turn on hands of a bot against itself: what `save_table` writes.
+    """Return the choice and the weights for each turn, fitted on hands of a bot against itself.
 
-    The choice has the least log loss; the weights are those of the linear pool with the greatest likelihood
-    (EM). A turn with fewer than 1,000 samples takes those of the last turn with as many.
+    The choice is the member with the lowest log loss. The weights are those of the linear pool with the
+    maximum likelihood (EM). A turn with fewer than 1,000 samples takes those of the previous turn.
     """
     members = [estimators.make(member) for member in MEMBERS]
     held_out = int(
         np.random.SeedSequence([seed, len(MEMBERS)]).generate_state(1, np.uint64)[0]
-    )  # nobody trains on it
+    )  # a seed that no training uses
     turns, given = [], []
     for positions, estimates, _ in estimate_along(
         members, agents.make(opponent, programs=True), hands, held_out, progress
@@ -88,12 +88,12 @@ def fit_table(
 
 
 def _fit(turns: np.ndarray, given: np.ndarray) -> dict[str, Any]:
-    """`fit_table` from each card's turn (m,) and the members' probabilities of what is true (m, members)."""
+    """Return `fit_table` of the cards' turns (m,) and the members' probabilities of the truth (m, k)."""
     choice = np.zeros(MAX_TURNS + 1, np.int64)
     weights = np.full((MAX_TURNS + 1, given.shape[1]), 1 / given.shape[1])
     for turn in range(1, MAX_TURNS + 1):
         now = given[turns == turn]
-        if len(now) < 1000 * 20:  # some twenty cards of unknown place in each late sample
+        if len(now) < 1000 * 20:  # a late sample has about twenty unknown cards
             choice[turn], weights[turn] = choice[turn - 1], weights[turn - 1]
             continue
         choice[turn] = np.log(now).mean(axis=0).argmax()

@@ -1,13 +1,13 @@
-"""All estimators side by side over the same hands: metrics by turn, calibration, comparison with ``uniform``.
+"""Evaluation of estimators on the same hands: metrics by turn, calibration, comparison with ``uniform``.
 
-As in paper 003, "Experimental Results": the estimators are used "independently, but simultaneously" on hands
-between two players of one kind; a sample is the estimate of the player whose opponent has just completed a
-turn, once in each turn. Turns of both players count together (the paper's figures reach past turn 29, ours 31
-or so). The paper's "games" are read as single hands, since each starts from nothing.
+As in paper 003, "Experimental Results", the estimators are used "independently, but simultaneously" on hands
+between two identical players. Each turn gives one sample: the estimate of the player whose opponent has just
+completed the turn. Turns of both players are counted together (the paper's figures extend past turn 29, ours
+to about 31). The paper's "games" are read as single hands, because no information carries over between them.
 
-Sums are kept, not samples: memory does not grow with the number of hands.
+Only sums are stored, so that memory does not grow with the number of hands.
 
-Measured: docs/results/estimators.md, "All metrics" and docs/results/paper-003.md, "The paper's conclusions".
+Results: docs/results/estimators.md, "All metrics" and docs/results/paper-003.md, "The paper's conclusions".
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from gin_env.training.estimators.positions import HANDS_AT_ONCE, Positions, play
 
 BINS = 20
 ENOUGH = 1000
-"""Samples of a turn from which an estimator has to beat ``uniform`` in it."""
+"""Minimum number of samples for which a turn is compared with ``uniform``."""
 
 
 @dataclass(frozen=True)
@@ -49,18 +49,18 @@ class Evaluation:
     squares: np.ndarray
     """float64 (estimators, turns, metrics): sums of squares."""
     bins: np.ndarray
-    """float64 (estimators, BINS, 3): cards of unknown place by the twentieth of [0, 1] of their probability:
-    their number, the sum of the probabilities, and how many of them the opponent held."""
+    """float64 (estimators, BINS, 3): for each bin of probability, the number of unknown cards in it, the sum
+    of their probabilities, and the number of them that the opponent held."""
     seconds: np.ndarray
     """float64 (estimators,): processor time in seconds; the only part that varies between runs."""
 
     def mean(self, metric: str) -> np.ndarray:
-        """float64 (estimators, turns): the metric's mean after each turn, NaN without samples."""
+        """Return float64 (estimators, turns): the metric's mean after each turn, NaN without samples."""
         with np.errstate(invalid="ignore"):
             return self.sums[:, :, list(METRICS).index(metric)] / self.counts
 
     def standard_error(self, metric: str) -> np.ndarray:
-        """float64 (estimators, turns): the standard error of `mean`, NaN for fewer than two samples."""
+        """Return float64 (estimators, turns): the standard error of `mean`, NaN for less than two samples."""
         column = list(METRICS).index(metric)
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = self.sums[:, :, column] / self.counts
@@ -68,16 +68,16 @@ class Evaluation:
             return np.sqrt(np.maximum(variance, 0) / self.counts)
 
     def overall(self, metric: str) -> np.ndarray:
-        """float64 (estimators,): the mean over all samples."""
+        """Return float64 (estimators,): the mean over all samples."""
         return self.sums[:, :, list(METRICS).index(metric)].sum(axis=1) / self.counts.sum()
 
     def calibration_error(self) -> np.ndarray:
-        """float64 (estimators,): mean distance of probability and frequency, bins weighted by their cards."""
+        """Return float64 (estimators,): the expected calibration error, with bins weighted by their cards."""
         number, predicted, held = np.moveaxis(self.bins, 2, 0)
         return np.abs(predicted - held).sum(axis=1) / number.sum(axis=1)
 
     def against_uniform(self) -> dict[str, list[tuple[int, float]]]:
-        """For each other estimator: (turn, log loss of ``uniform`` minus its own).
+        """Return for each other estimator a list of (turn, log loss of ``uniform`` minus its own).
 
         Only turns of at least `ENOUGH` samples are listed. Raises ValueError if ``uniform`` was not
         evaluated.
@@ -94,7 +94,7 @@ class Evaluation:
         }
 
     def summary(self) -> str:
-        """A table: each metric's mean, calibration error, time, and whether ``uniform`` is beaten."""
+        """Return a table of metrics, calibration error, time, and the comparison with ``uniform``."""
         short = ("squared", "integrity %", "min. top", "top n", "drift", "log loss", "calibration")
         lines = [f"{'':30}" + "".join(f"{title:>12}" for title in (*short, "µs a view"))]
         cost = 1e6 * self.seconds / self.counts.sum()
@@ -112,7 +112,7 @@ class Evaluation:
         return "\n".join(lines)
 
     def save_csv(self, path: str | Path) -> None:
-        """Write a line for each estimator and turn: samples, then mean and standard error of each metric."""
+        """Write a CSV row for each estimator and turn: samples, mean and standard error of each metric."""
         means = {metric: (self.mean(metric), self.standard_error(metric)) for metric in METRICS}
         columns = [f"{metric}{part}" for metric in METRICS for part in ("", "_error")]
         rows = []
@@ -126,7 +126,7 @@ class Evaluation:
 
 
 def _verdict(gains: list[tuple[int, float]]) -> str:
-    """What `Evaluation.against_uniform` found, in words."""
+    """Return the result of `Evaluation.against_uniform` in words."""
     if not gains:
         return "no turn has enough samples"
     if lost := [turn for turn, gain in gains if gain <= 0]:
@@ -142,11 +142,11 @@ def evaluate_estimators(
     opponent: str | Agent = "simple",
     progress: Callable[[int], object] | None = None,
 ) -> Evaluation:
-    """Measure estimators on hands of `opponent` against itself.
+    """Evaluate estimators on hands of `opponent` against itself.
 
-    `members` are names, with or without parameters, or objects; ``omniscient`` is given the truth. `progress`
-    is called with the number of hands that have ended since the last call. Raises ValueError for unknown
-    names.
+    `members` are names, with or without parameters, or objects; ``omniscient`` is given the true hands.
+    `progress` is called with the number of hands that have ended since the last call. Raises ValueError for
+    unknown names.
     """
     resolved = [estimators.resolve(member) for member in members]
     if not resolved:
@@ -190,12 +190,16 @@ def estimate_along(
     seed: int,
     progress: Callable[[int], object] | None = None,
 ) -> Iterator[tuple[Positions, list[np.ndarray], list[float]]]:
-    """Play hands of `bot` against itself; after each turn yields positions, estimates and times.
+    """Play hands of `bot` against itself, and yield positions, estimates and times after each turn.
 
-    The positions are those of the players who have seen the turn. The estimates are float32 (n, 52), one
-    array for each of `members`, whose memories run along and go on from hand to hand at the same place, as in
-    a game (what ``ensemble:switching=adaptive`` learns from). Last comes the processor time that each took,
-    in seconds.
+    The memory of each member continues from hand to hand in the same slot, as in a game;
+    ``ensemble:switching=adaptive`` learns from it.
+
+    Yields
+    ------
+    positions : Positions of the players that have observed the turn.
+    estimates : list of float32 arrays (n, 52), one for each of `members`.
+    times : list of float, the processor time of each member in seconds.
     """
     memories = [member.new_memory(2 * HANDS_AT_ONCE) for member in members]
     table, begun, ended = None, 0, 0
@@ -222,7 +226,7 @@ def estimate_along(
 
 
 def _add_to_bins(bins: np.ndarray, estimates: np.ndarray, positions: Positions) -> None:
-    """Count the cards of unknown place into `Evaluation.bins` of one estimator."""
+    """Add the unknown cards to `Evaluation.bins` of one estimator."""
     _, unseen, _ = known_cards(positions.view)
     predicted, held = estimates[unseen].astype(np.float64), positions.truth()[unseen]
     where = np.minimum((predicted * BINS).astype(np.int64), BINS - 1)

@@ -1,4 +1,4 @@
-"""Pictures of an evaluation: paper 003's Figures 2 to 6 drawn again, the log loss, the calibration curve."""
+"""Figures of an evaluation: paper 003's Figures 2 to 6, the log loss and the calibration curve."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FIGURES = {
     "drift_area": "figure_6_drift_area.png",
     "log_loss": "log_loss.png",
 }
-"""metric -> file name; the numbers are those of the paper's figures."""
+"""Metric -> file name, with the paper's figure numbers."""
 
 COLOURS = {
     "nn": RED,
@@ -43,7 +43,7 @@ COLOURS = {
     "uniform": GREY,
     "omniscient": "0.75",
 }
-"""Red, blue and green as in the paper; the other estimators take what is left, in dashes of their own."""
+"""Red, blue and green as in the paper; other estimators take `_OTHERS`."""
 _OTHERS = [
     {"color": colour, "linestyle": dash}
     for dash in ("-.", ":", "-")
@@ -57,15 +57,15 @@ class Progress:
 
     round: int
     positions: int
-    """Learned from so far."""
+    """Number of positions learned from so far."""
     loss: float
-    """Mean cross-entropy in this round's positions, in nats for each unknown card."""
+    """Mean cross-entropy on the positions of this round, in nats per unknown card."""
     validation: float
-    """The same in the held-out positions, after the round."""
+    """Mean cross-entropy on the held-out positions after the round."""
 
 
 def draw_all(evaluation: Evaluation, folder: str | Path) -> list[Path]:
-    """Draw every figure into the folder (made if it is not there); returns the files."""
+    """Draw every figure into a folder, which is created if necessary, and return the files."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     files = []
@@ -77,9 +77,9 @@ def draw_all(evaluation: Evaluation, folder: str | Path) -> list[Path]:
 
 
 def draw_metric(evaluation: Evaluation, metric: str, path: str | Path, origin: str | None = None) -> None:
-    """Draw one metric by turn: mean, standard error shaded, the number of samples under each turn.
+    """Draw one metric by turn: the mean, the shaded standard error and the number of samples of each turn.
 
-    `origin` is the line at its foot, by default hands, seed and release.
+    `origin` is the line at the foot; by default hands, seed and release.
     """
     figure, [[axes]] = new_figure(10, 5.5)
     turns = np.flatnonzero(evaluation.counts >= 2)
@@ -89,7 +89,7 @@ def draw_metric(evaluation: Evaluation, metric: str, path: str | Path, origin: s
         axes.plot(turns, values, label=name, **style)
         axes.fill_between(turns, values - half, values + half, color=style["color"], alpha=0.25, linewidth=0)
     labels = [f"{turn}\n" + "\n" * (turn % 2) + f"{evaluation.counts[turn]:,}" for turn in turns]
-    axes.set_xticks(turns, labels, fontsize=6)  # in two rows: neighbours would touch
+    axes.set_xticks(turns, labels, fontsize=6)  # in two rows, so that neighbouring labels do not overlap
     axes.set_xlabel("turns completed (both players); below: samples")
     axes.set_ylabel(METRICS[metric])
     axes.set_title(
@@ -102,7 +102,7 @@ def draw_metric(evaluation: Evaluation, metric: str, path: str | Path, origin: s
 
 
 def draw_calibration(evaluation: Evaluation, path: str | Path, origin: str | None = None) -> None:
-    """Draw how often cards of unknown place were held, against the probability that they were given.
+    """Draw the calibration curve: how often unknown cards were held, by their estimated probability.
 
     `origin` as for `draw_metric`.
     """
@@ -128,9 +128,9 @@ def draw_calibration(evaluation: Evaluation, path: str | Path, origin: str | Non
 
 
 def draw_curve(curve: Sequence[Progress], title: str, path: str | Path, origin: str) -> None:
-    """Draw the losses of a training run, its own and the held-out one, by the positions learned from.
+    """Draw the training and validation losses of a run by the number of positions learned from.
 
-    `origin` is the line at its foot.
+    `origin` is the line at the foot.
     """
     figure, [[axes]] = new_figure(7, 4.5)
     positions = [line.positions for line in curve]
@@ -152,7 +152,7 @@ def _origin(evaluation: Evaluation) -> str:
 
 
 def _styles(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
-    """How each estimator's line is drawn, in the evaluation's order."""
+    """Return the line style of each estimator, in the evaluation's order."""
     free = [name for name in evaluation.names if name not in COLOURS]
     styles = {name: _OTHERS[number % len(_OTHERS)] for number, name in enumerate(free)}
     for name, colour in COLOURS.items():

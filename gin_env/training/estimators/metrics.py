@@ -1,22 +1,22 @@
-"""How good an estimate is: paper 003's five metrics, and the log loss.
+"""Metrics of estimates: paper 003's five metrics and the log loss.
 
-Source: paper 003, "Metric Design". Estimates p are compared with the hand that the opponent holds (n cards,
-10 after a completed turn).
+Source: paper 003, "Metric Design". Estimates p are compared with the opponent's hand (n cards; 10 after a
+completed turn).
 
 - ``squared_difference``: mean over the 52 cards of (p - held)².
-- ``integrity_loss``: how far the sum of p is from n, in per cent of n.
-- ``minimum_top_largest``: how many of the cards with the largest p it takes to include the whole hand (least:
-  n).
-- ``top_cards``: how many of the n cards with the largest p the opponent holds ("Top n Cards", most: n).
-- ``drift_area``: the sum of (n + 1 - k)(i - k) over each k up to n, if it takes the i cards with the largest
-  p to include k held ones.
-- ``log_loss`` (ours): mean over the cards of unknown place of -ln(the probability given to what is true), in
-  nats.
+- ``integrity_loss``: the absolute difference between the sum of p and n, in per cent of n.
+- ``minimum_top_largest``: the smallest number of cards with the largest p that include the whole hand
+  (minimum: n).
+- ``top_cards``: the number of cards that the opponent holds among the n cards with the largest p ("Top n
+  Cards", maximum: n).
+- ``drift_area``: the sum over k = 1 to n of (n + 1 - k)(i - k), where the i cards with the largest p are the
+  fewest that include k held ones.
+- ``log_loss`` (ours): the mean over the unknown cards of -ln(the probability given to the truth), in nats.
 
 Readings: the paper prints the drift area's weight as (11 - i), which becomes negative beyond the eleventh
 card and would reward the worst estimates; (11 - k) penalises "errors in predicting one of the best guesses
-more than ... the lesser certain", as its text says. Cards with equal p are ordered at random (afresh for each
-view). Log loss takes p from 1e-7 to 1 - 1e-7.
+more than ... the lesser certain", as its text says. Cards with equal p are ordered at random for each view.
+The log loss clips p to [1e-7, 1 - 1e-7].
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -39,13 +39,13 @@ METRICS = {
     "drift_area": "drift area",
     "log_loss": "log loss (nats for each unknown card)",
 }
-"""name -> what a plot's axis says."""
+"""Name -> axis label."""
 
 _SMALLEST = 1e-7
 
 
 def measure(estimates: np.ndarray, positions: Positions) -> np.ndarray:
-    """float64 (n, len(METRICS)): the metrics of estimates (n, 52)."""
+    """Return float64 (n, len(METRICS)): the metrics of estimates (n, 52)."""
     if estimates.shape != (len(positions), NUM_CARDS):
         raise ValueError(f"expected estimates of shape {(len(positions), NUM_CARDS)}, not {estimates.shape}")
     values = np.empty((len(positions), len(METRICS)))
@@ -57,7 +57,7 @@ def measure(estimates: np.ndarray, positions: Positions) -> np.ndarray:
 
 @kernel
 def held_ranks(estimate, hand: int, key: int, ranks) -> None:
-    """Write the places (from 1, ascending) of the held cards by falling probability, equals at random."""
+    """Write the ranks (from 1, ascending) of the held cards by falling probability, with ties at random."""
     found = 0
     for card in range(NUM_CARDS):
         if not hand >> card & 1:
@@ -75,7 +75,7 @@ def held_ranks(estimate, hand: int, key: int, ranks) -> None:
 
 @kernel
 def write_metrics(estimate, hand: int, unseen, key: int, values) -> None:
-    """Write `METRICS` of one estimate float64 (52,) into float64 (6,)."""
+    """Write the `METRICS` of one estimate, float64 (52,), to `values`, float64 (6,)."""
     size = count_cards(hand)
     squared = loss = 0.0
     unknown = 0

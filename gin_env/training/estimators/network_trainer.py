@@ -1,12 +1,11 @@
-"""How the networks learn: rounds of fresh positions from bots that play each other, Adam, a held-out set.
+"""Training of the estimator networks, with Adam on rounds of new positions from bots that play each other.
 
-Paper 003 trains on games of two Simple players, "batch sizes and epochs were hand-tuned" (no figures).
-Reading: the loss is the cross-entropy over the cards whose place the player does not know (the others are set
-to 0 or 1 anyway); no position is seen twice, so the network cannot overfit; the learning rate falls to
-0 along a cosine.
+Source: paper 003, which trains on games of two Simple players: "batch sizes and epochs were hand-tuned" (no
+values). Readings: the loss is the cross-entropy over the unknown cards (all others are set to 0 or 1 anyway);
+no position is seen twice, so the network cannot overfit; the learning rate has a cosine decay to 0.
 
-``nn`` takes its own earlier estimates as inputs: they come from the network as it was at the end of the
-previous generation (the uniform estimate in the first one).
+``nn`` takes its own earlier estimates as inputs. They come from a copy of the network made at the end of the
+previous generation; in the first generation they are the uniform estimate.
 """
 
 from __future__ import annotations
@@ -44,16 +43,16 @@ from torch.nn import functional  # isort: skip
 
 @dataclass(frozen=True)
 class Course:
-    """The numbers of one training run."""
+    """Hyperparameters of one training run."""
 
     rounds: int
-    """Each collects fresh positions and goes through them once."""
+    """Number of rounds; each collects new positions and trains on them once."""
     hands: int = 10_000
-    """Hands played in a round; a tenth of their positions are used, some five for each hand."""
+    """Number of hands in a round; a tenth of their positions are used, about five per hand."""
     batch_size: int = 256
     learning_rate: float = 2e-3
     generations: int = 1
-    """Of estimates that the network takes as its inputs (``nn`` only); the rounds are divided among them."""
+    """Number of generations of input estimates (``nn`` only); the rounds are divided among them."""
     validation_hands: int = 4000
 
 
@@ -62,19 +61,19 @@ COURSES = {
     "shankar-cnn": Course(rounds=100, hands=10_000),
     "suit-equivariant": Course(rounds=24, hands=4000, learning_rate=3e-3),
 }
-"""The courses of the packaged weights ``simple``; other sets may be shorter, their metadata say."""
+"""Courses of the packaged weights ``simple``; other sets may use shorter ones, given in their metadata."""
 
 DEFAULT_GAMES = {name: course.rounds * course.hands for name, course in COURSES.items()}
-"""Hands that the packaged weights ``simple`` have watched."""
+"""Number of hands that the packaged weights ``simple`` were trained on."""
 
 MIXED = "mixed"
-"""Name of a set of weights that has watched several bots."""
+"""Name of a set of weights trained on hands of several bots."""
 SHARE = 0.1
 
 
 @dataclass(frozen=True)
 class TrainedNetwork:
-    """A trained network, its curve, and where it comes from."""
+    """A trained network with its learning curve and metadata."""
 
     name: str
     network: Any
@@ -90,9 +89,9 @@ class TrainedNetwork:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the weights as safetensors, and the validation curve next to them.
+        """Write the weights as safetensors, and the learning curve next to them.
 
-        The curve is ``.curve.csv`` and, if matplotlib is installed, ``.curve.png``.
+        The curve is written as ``.curve.csv`` and, if matplotlib is installed, ``.curve.png``.
         """
         path = Path(path)
         save(self.network, path, self.metadata)
@@ -112,7 +111,7 @@ def train(
     opponents: Sequence[str],
     progress: Callable[[int], object] | None = None,
 ) -> TrainedNetwork:
-    """What ``gin-rummy train estimator`` calls: train on about `games` hands, on one thread."""
+    """Train on about `games` hands with one thread, for ``gin-rummy train estimator``."""
     course = COURSES[name]
     hands = max(1, min(course.hands, games))
     threads = torch.get_num_threads()
@@ -133,8 +132,8 @@ def train_network(
 ) -> TrainedNetwork:
     """Train the network of the estimator `name` on hands of `bots` against each other.
 
-    `progress` is called after each round with the number of hands played in it. Uses torch's present number
-    of threads; the result depends on the arguments alone (on one machine). Raises ValueError for an unknown
+    `progress` is called after each round with the number of hands played in it. Uses torch's current number
+    of threads. On one machine, the result depends only on the arguments. Raises ValueError for an unknown
     network or bot.
     """
     if name not in NETWORKS:
@@ -181,9 +180,9 @@ def train_network(
 
 
 def prepare(network: Any, positions: Positions, before: Any) -> tuple[torch.Tensor, ...]:
-    """(unseen, missing, inputs of the network..., truth) of the positions for which the network has inputs.
+    """Return (unseen, missing, network inputs..., truth) of the positions for which the network has inputs.
 
-    `before` is ``nn``'s last generation, see `EstimatorNetwork.inputs`.
+    `before` is the network of ``nn``'s previous generation (see `EstimatorNetwork.inputs`).
     """
     ready = network.ready(positions.view)
     positions = Positions(positions.view[ready], positions.hands[ready])
@@ -193,7 +192,7 @@ def prepare(network: Any, positions: Positions, before: Any) -> tuple[torch.Tens
 
 
 def learn(network: Any, data: tuple[torch.Tensor, ...], course: Course, optimizer: Any, number: int) -> float:
-    """Go through the data once, in their order; returns the mean loss."""
+    """Train on the data once, in their order, and return the mean loss."""
     network.train()
     total, size = 0.0, len(data[-1])
     steps = math.ceil(size / course.batch_size)
@@ -214,7 +213,7 @@ def learn(network: Any, data: tuple[torch.Tensor, ...], course: Course, optimize
 
 
 def cross_entropy(network: Any, data: tuple[torch.Tensor, ...]) -> torch.Tensor:
-    """Mean cross-entropy over the cards of unknown place, of `prepare`'s data."""
+    """Return the mean cross-entropy over the unknown cards of `prepare`'s data."""
     unseen, missing, *inputs, truth = data
     logits = network.card_logits(unseen, missing, *inputs)
     every_card = functional.binary_cross_entropy_with_logits(logits, truth, reduction="none")
@@ -222,7 +221,7 @@ def cross_entropy(network: Any, data: tuple[torch.Tensor, ...]) -> torch.Tensor:
 
 
 def evaluate(network: Any, data: tuple[torch.Tensor, ...]) -> float:
-    """`cross_entropy` over all the data, without gradients."""
+    """Return `cross_entropy` over all the data, without gradients."""
     total = weight = 0.0
     with torch.inference_mode():
         for start in range(0, len(data[-1]), FORWARD_BATCH):
@@ -234,5 +233,5 @@ def evaluate(network: Any, data: tuple[torch.Tensor, ...]) -> float:
 
 
 def _round_seed(seed: int, number: int) -> int:
-    """Seed of a round's hands; 0 is the held-out set."""
+    """Return the seed of a round's hands; round 0 is the held-out set."""
     return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0])

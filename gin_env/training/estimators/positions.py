@@ -1,7 +1,7 @@
 """Positions with the true hands, from bots that play each other.
 
-Estimators learn from them and are measured by them.
-Only training and evaluation may use this module: the opponents' hands are read from the state.
+Estimators are trained and evaluated on them. Only training and evaluation may use this module, because it
+reads the opponents' hands from the state.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HANDS_AT_ONCE = 2048
 
 @dataclass(frozen=True)
 class Positions:
-    """Views of n players, and what their opponents really held."""
+    """Views of n players and their opponents' true hands."""
 
     view: PlayerView
     hands: np.ndarray
@@ -35,14 +35,14 @@ class Positions:
         return len(self.view)
 
     def truth(self) -> np.ndarray:
-        """float32 (n, 52): 1 for the cards that the opponents hold."""
+        """Return float32 (n, 52): 1 for the cards that the opponents hold."""
         return card_columns(self.hands).astype(np.float32)
 
 
 def collect_positions(bots: Sequence[str | Agent], hands: int, seed: int, share: float = 0.25) -> Positions:
-    """Positions of both players from `hands` hands, a random `share` of all, in random order.
+    """Return a random `share` of both players' positions from `hands` hands, in random order.
 
-    Every seat of every hand is taken by a bot drawn from `bots`. The result depends on the arguments alone.
+    The bot in each seat of each hand is drawn from `bots`. The result depends only on the arguments.
     """
     if not 0 < share <= 1:
         raise ValueError(f"share = {share}: a number above 0 and at most 1 is needed")
@@ -59,9 +59,9 @@ def collect_positions(bots: Sequence[str | Agent], hands: int, seed: int, share:
 
 
 def play_hands(bots: Sequence[str | Agent], hands: int, seed: int) -> Iterator[tuple[Games, np.ndarray]]:
-    """Play hands; after the deal and each action yields the games and the indices of those that are not over.
+    """Play hands, and yield the games and the indices of unfinished ones after the deal and each action.
 
-    Every `HANDS_AT_ONCE` hands are a new `Games`. Every seat of every hand is taken by a bot drawn from
+    Each batch of `HANDS_AT_ONCE` hands is a new `Games`. The bot in each seat of each hand is drawn from
     `bots`.
     """
     players = [agents.resolve(bot, programs=True) for bot in bots]
