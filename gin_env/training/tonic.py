@@ -1,20 +1,20 @@
-"""The search for Tonic's free numbers: ``gin-rummy tune tonic``.
+"""Hyperparameter search for Tonic: ``gin-rummy tune tonic``.
 
 Paper 001 found the increments of Tonic's estimator by a grid search, "playing five rounds of 10,000 games
-each against SimpleAI", and gives neither them nor the knock thresholds by turn. Here Optuna's tree-structured
-Parzen estimator (Bergstra et al., 2011) searches six numbers: ``increment``, ``decrement``, ``decline``, and
-the three of a falling threshold (`falling`): the turns with the full 10, how much it falls in each later
-turn, and where it stops.
+each against SimpleAI", but gives neither the increments nor the knock thresholds by turn. Here Optuna's
+tree-structured Parzen estimator (Bergstra et al., 2011) searches six numbers: ``increment``, ``decrement``,
+``decline``, and the three parameters of a falling threshold (`falling`): the number of turns with the full
+10, the decrease in each later turn, and the minimum.
 
-- All trials play the same decks (common random numbers), so that their differences are less noisy than their
-  win rates.
-- Trials play up to nine matches; asynchronous successive halving (Li et al., 2020) stops two thirds of them
-  after the first and two thirds of the rest after the third.
-- The first trial is the paper's bot, ``tonic-paper``. The best trials and this one play longer matches on
-  fresh decks; then the best of these and the first one meet the opponents and each other on decks that
-  decided nothing before.
+- All trials play the same decks (common random numbers), so that the differences between trials are less
+  noisy than their win rates.
+- A trial plays up to nine matches. Asynchronous successive halving (Li et al., 2020) stops two thirds of the
+  trials after the first match and two thirds of the others after the third.
+- The first trial is the paper's bot, ``tonic-paper``. The best trials and the first one then play longer
+  matches on new decks. Finally, the best finalist and the first trial play the opponents and each other on
+  decks that were not used in any selection.
 
-Everything depends on the seed alone.
+The result depends only on the seed and the arguments.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from gin_env.support.plots import new_figure, origin_line, save_figure, sign_fig
 from gin_env.support.specs import format_value
 
 MATCHES = 9
-"""Matches of a trial that is never stopped; successive halving looks after 1, 3 and 9."""
+"""Number of matches of a complete trial; successive halving decides after 1 and 3 of them."""
 SEEDS = MATCHES + 2
-"""Seeds of matches that a search uses: one for each match of a trial, for the finalists, for the verdict."""
+"""Number of match seeds in a search: one for each match of a trial, the finalists and the verdict."""
 OPPONENTS = ("simple", "simple:knock_at=4", "simple:knock_at=variable")
-"""Those against which paper 001 measures Tonic."""
+"""The opponents against which paper 001 evaluates Tonic."""
 START = "tonic-paper"
-"""The paper's bot, which never changes; the defaults of ``tonic`` are what the search found."""
+"""The paper's bot, with fixed parameters; the defaults of ``tonic`` are the result of the search."""
 RANGES: dict[str, tuple[float, float]] = {
     "increment": (0.0, 4.0),
     "decrement": (0.0, 2.0),
@@ -51,11 +51,11 @@ RANGES: dict[str, tuple[float, float]] = {
     "fall": (1, 5),
     "last": (0, 10),
 }
-"""Least and most of each number; the last three are integers, see `falling`."""
+"""Minimum and maximum of each number; the last three are integers (see `falling`)."""
 
 
 def falling(full_turns: int, fall: int, last: int) -> tuple[int, ...]:
-    """Knock thresholds by turn: 10 in the first `full_turns`, then `fall` less in each, not below `last`."""
+    """Return knock thresholds by turn: 10 for `full_turns` turns, then `fall` less each, at least `last`."""
     thresholds = [10] * full_turns
     while thresholds[-1] > last:
         thresholds.append(max(thresholds[-1] - fall, last))
@@ -63,7 +63,7 @@ def falling(full_turns: int, fall: int, last: int) -> tuple[int, ...]:
 
 
 def bot_name(numbers: dict[str, float]) -> str:
-    """The bot with these numbers (keys of `RANGES`), as it is written wherever a bot is named."""
+    """Return the name of the bot with these numbers (keys of `RANGES`)."""
     estimator = [f"{key}={numbers[key]:g}" for key in ("increment", "decrement", "decline")]
     thresholds = falling(*(int(numbers[key]) for key in ("full_turns", "fall", "last")))
     return f"tonic:{','.join(estimator)},knock_at={format_value(thresholds)}"
@@ -71,11 +71,11 @@ def bot_name(numbers: dict[str, float]) -> str:
 
 @dataclass
 class Candidate:
-    """A bot and how it did: for each opponent the games played and won (undecided games count as neither)."""
+    """A bot with its won and decided games against each opponent."""
 
     bot: str
     numbers: dict[str, float]
-    """Keys of `RANGES`; empty for the bot that the search starts from."""
+    """Parameters by the keys of `RANGES`; empty for the first trial's bot."""
     won: dict[str, int] = field(default_factory=dict)
     decided: dict[str, int] = field(default_factory=dict)
 
@@ -85,40 +85,40 @@ class Candidate:
         self.decided[opponent] = self.decided.get(opponent, 0) + sum(match.wins)
 
     def win_rate(self, opponent: str) -> float:
-        """Share of the decided games won against this opponent."""
+        """Return the share of the decided games won against this opponent."""
         return self.won[opponent] / self.decided[opponent]
 
     @property
     def mean_win_rate(self) -> float:
-        """Mean over the opponents: what the search maximises."""
+        """Mean win rate over the opponents, which the search maximises."""
         return statistics.mean(self.win_rate(opponent) for opponent in self.won)
 
     def fresh(self) -> Candidate:
-        """The same bot before any game."""
+        """Return a candidate with the same bot and no games."""
         return Candidate(self.bot, self.numbers)
 
 
 @dataclass
 class TuningResult:
-    """What a search leaves."""
+    """Result of a search."""
 
     settings: dict[str, Any]
     trials: list[Candidate]
-    """In the order of the search; the first is the bot that it starts from."""
+    """All trials in the order of the search, beginning with the start."""
     finalists: list[Candidate]
-    """The start and the best trials, on fresh decks, the best first."""
+    """The start and the best trials on new decks, the best first."""
     verdict: list[Candidate]
-    """The start and the best finalist, on decks that decided nothing before."""
+    """The start and the best finalist, on decks that were not used in any selection."""
     head_to_head: MatchResult | None
     """The best finalist (bot a) against the start; None if they are the same."""
 
     @property
     def best(self) -> str:
-        """The best finalist."""
+        """Name of the best finalist."""
         return self.finalists[0].bot
 
     def save(self, path: str | Path) -> None:
-        """Write everything as JSON."""
+        """Write the result as JSON."""
         report: dict[str, Any] = {
             "settings": self.settings,
             "best": self.best,
@@ -131,7 +131,7 @@ class TuningResult:
 
 
 def write_trials(trials: Sequence[Candidate], path: str | Path) -> None:
-    """Write a line for each trial as CSV."""
+    """Write a CSV file with one row for each trial."""
     opponents = list(trials[0].decided)
     rates = [f"win_rate against {opponent}" for opponent in opponents]
     rows = []
@@ -160,19 +160,19 @@ def tune_tonic(
 
     Parameters
     ----------
-    trials : combinations of numbers to try, the start among them.
-    games : in one match (even); a trial plays one to nine against each opponent.
-    seed : random seed of the combinations; the decks are those of match seeds `SEEDS` * seed and following.
+    trials : number of trials, including the start.
+    games : number of games in one match (even); a trial plays one to nine matches against each opponent.
+    seed : random seed of the search; the match seeds begin at `SEEDS` * seed.
     opponents : bots; the mean win rate against them is maximised.
-    finalists : number of the best trials that play again, beside the start.
-    start : the bot that the first trial plays, and that the best one must beat.
-    final_games : in each match of the finalists and of the verdict (even).
+    finalists : number of the best trials that play again, in addition to the start.
+    start : the bot of the first trial, with which the best finalist is compared.
+    final_games : number of games in each match of the finalists and of the verdict (even).
     trials_csv : a file for `write_trials`, rewritten after each trial.
     progress : called with 1 after each trial and after each finalist.
-    log : keeps each match when it has been played. A search with the log of one that was stopped goes through
-        the same trials, takes the matches that it holds from it, and ends with the same result.
+    log : log of the matches. To resume a stopped search, pass its log: the search repeats the same trials,
+        reads the matches that are in the log, and ends with the same result.
 
-    Raises ImportError without optuna.
+    Raises ImportError if optuna is not installed.
     """
     try:
         import optuna
@@ -268,9 +268,9 @@ def tune_tonic(
 
 
 def draw_trials(result: TuningResult, path: str | Path, origin: str | None = None) -> None:
-    """A picture: each trial's mean win rate over each of the six numbers; the line is the first one.
+    """Draw each trial's mean win rate by each of the six numbers; the line is the first trial.
 
-    `origin` is the line at its foot, by default games, seed and release.
+    `origin` is the line at the foot; by default games, seed and release.
     """
     figure, panels = new_figure(9, 5, 2, 3, sharey=True)
     trials = result.trials[1:]

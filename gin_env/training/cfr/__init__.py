@@ -1,1 +1,1 @@
-"""Monte Carlo CFR+ over abstractions of the full game (paper 000, and beyond)."""
+"""Monte Carlo CFR+ over abstractions of the full game (paper 000 and extensions)."""

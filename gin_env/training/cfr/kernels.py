@@ -1,23 +1,25 @@
 """Monte Carlo CFR+ on the full game, one hand per iteration, in compiled code.
 
-*Sampling.* One hand is sampled from the start to its end (outcome sampling, Lanctot et al. 2009), and at each
-decision of the traversing player every alternative is *probed* by one sampled play-out of the present
-strategies (Gibson et al., "Generalized sampling and variance in counterfactual regret minimization", AAAI
-2012). External sampling, which follows all the traverser's alternatives to the end, is out of reach: a hand
-has about seven turns with a draw, up to eleven discards and a knock in each. Plain outcome sampling learns
-from one alternative a decision, and divides its value by the probability of everything the traverser did
-before, whose variance grows with every turn. Probes of one decision share their deck and their random
-numbers, so much of what chance does cancels in a regret. The sampled hand is not weighted by the traverser's
-own probability of getting there: regrets are those met in play. (With perfect recall that changes only how
-much an iteration counts in an information set; this abstraction forgets, and has no guarantee either way.)
+*Sampling.* Each iteration samples one hand from its start to its end (outcome sampling, Lanctot et al. 2009).
+At each decision of the traversing player, every alternative is *probed* by one sampled play-out with the
+current strategies (Gibson et al., "Generalized sampling and variance in counterfactual regret minimization",
+AAAI 2012). External sampling, which follows all of the traverser's alternatives to the end, is too expensive:
+a hand has about seven turns, each with a draw, up to eleven discards and a knock. Plain outcome sampling
+learns from one alternative per decision and divides its value by the probability of all earlier actions of
+the traverser, so that the variance grows with every turn. The probes of one decision share the deck and the
+random numbers, so that much of the chance cancels in a regret. The sampled hand is not weighted by the
+traverser's own reach probability; regrets are those met in play. (With perfect recall this changes only the
+weight of an iteration in an information set. This abstraction has imperfect recall, and no guarantee holds
+with or without the weights.)
 
-*CFR+.* Cumulative regrets are cut off at zero (Tammelin 2014), players traverse in turn. The last strategy of
-sampled CFR+ does not settle, so the average strategy is what is kept: iteration t counts t times, at the
-decisions of the player who does not traverse and so plays without exploration.
+*CFR+.* Cumulative regrets are clipped at zero (Tammelin 2014), and the players traverse alternately. The
+current strategy of sampled CFR+ does not converge, so the average strategy is the result. Iteration t has
+weight t, and only the decisions of the player that does not traverse, and so does not explore, are averaged.
 
-*Discards.* With p(c) the probability to discard c when asked, c goes with probability proportional to p(c).
-Keeping c means to be asked about another card, so its value is V, the mean of the v(c) by those
-probabilities; discarding has the value v(c). The two regrets are (1 - p) (v - V) and p (V - v).
+*Discards.* Let p(c) be the strategy's probability of discarding c. The card c is discarded with probability
+proportional to p(c). Keeping c means that another card is discarded, so its value is V, the mean of the v(c)
+weighted by those probabilities; discarding c has the value v(c). The regrets of discarding and keeping are
+(1 - p) (v - V) and p (V - v).
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -47,13 +49,13 @@ from gin_env.support.compilation import kernel
 
 @kernel
 def hand_value(public, player: int) -> float:
-    """Points of an ended hand from the player's side, / `POINTS_SCALE`."""
+    """Return the player's points in a finished hand divided by `POINTS_SCALE`."""
     return points_for(public, player) / POINTS_SCALE
 
 
 @kernel
 def probe(states, action: int, traverser: int, strategy, kind, which, counts) -> float:
-    """The traverser's value of an action in states[0], by one play-out in states[1]."""
+    """Return the traverser's value of an action in states[0], by one play-out in states[1]."""
     states[1] = states[0]
     game = states[1]
     play(game, action)
@@ -72,7 +74,7 @@ def probe(states, action: int, traverser: int, strategy, kind, which, counts) ->
 
 @kernel
 def add_regret(regrets, strategy, number: int, regret_of_acting: float, regret_of_not: float) -> None:
-    """Add to the regrets of one information set, cut off at zero, and match the strategy to them."""
+    """Add to the regrets of one information set, clip them at zero, and update its strategy."""
     acting = max(regrets[number, 0] + regret_of_acting, 0.0)
     not_acting = max(regrets[number, 1] + regret_of_not, 0.0)
     regrets[number, 0] = acting
@@ -83,7 +85,7 @@ def add_regret(regrets, strategy, number: int, regret_of_acting: float, regret_o
 
 @kernel
 def learn_binary(regrets, strategy, number: int, value: float, other_value: float) -> None:
-    """Regrets of a decision between acting, with this value, and not acting, with the other."""
+    """Add the regrets of a decision between acting (`value`) and not acting (`other_value`)."""
     p = strategy[number]
     gain = value - other_value
     add_regret(regrets, strategy, number, (1 - p) * gain, -p * gain)
@@ -91,7 +93,7 @@ def learn_binary(regrets, strategy, number: int, value: float, other_value: floa
 
 @kernel
 def learn_discard(states, player, candidates, random, strategy, regrets, kind, which, counts) -> None:
-    """Probe every candidate and add the regrets of discarding and keeping it."""
+    """Probe every candidate, and add the regrets of discarding and of keeping it."""
     game = states[0]
     public, private = game.public, game.private[player]
     numbers = np.empty(11, np.int64)
@@ -129,7 +131,7 @@ def add_average(sums, number: int, weight: float, probability: float) -> None:
 
 @kernel
 def iterate(states, iteration, seed, exploration, strategy, regrets, sums, kind, which, counts) -> None:
-    """One iteration: one hand, at whose decisions the traverser learns and the opponent's average grows."""
+    """Run one iteration: play one hand, add the traverser's regrets and the opponent's average strategy."""
     game = states[0]
     start_episode(game, seed, iteration, False)
     public = game.public
@@ -196,6 +198,6 @@ def iterate(states, iteration, seed, exploration, strategy, regrets, sums, kind,
 def iterate_many(
     states, first, last, seed, exploration, strategy, regrets, sums, kind, which, counts
 ) -> None:
-    """Iterations number first to last - 1."""
+    """Run the iterations `first` to `last` - 1."""
     for iteration in range(first, last):
         iterate(states, iteration, seed, exploration, strategy, regrets, sums, kind, which, counts)

@@ -1,6 +1,6 @@
 """Training of the full game's CFR strategies: ``gin-rummy train cfr``. The algorithm is in `kernels`.
 
-All randomness is a hash of the seed and the iteration's number, so a run depends on its settings alone, and a
+All randomness is a hash of the seed and the iteration's number. A run depends only on its settings, and a
 resumed run equals an uninterrupted one.
 """
 
@@ -25,7 +25,7 @@ from gin_env.support.version import __version__
 from gin_env.training.cfr.kernels import iterate_many
 
 _STEP = 200
-"""Iterations between two reports of progress; the result does not depend on it."""
+"""Number of iterations between two progress reports; the result does not depend on it."""
 _SECONDS_BETWEEN_CHECKPOINTS = 60
 CHECKPOINT = ArrayFormat(
     kind="checkpoint",
@@ -47,16 +47,16 @@ CHECKPOINT = ArrayFormat(
 
 @dataclass(frozen=True)
 class CFRSettings:
-    """Everything that a training run depends on, except the number of iterations."""
+    """Settings of a training run, except the number of iterations."""
 
     abstraction: str = "paper"
     """One of `gin_env.agents.cfr.abstractions.KINDS`."""
     candidates: str | None = None
-    """The cards that discards are chosen between, one of `CANDIDATES` there; None: `DEFAULT_CANDIDATES`."""
+    """The cards among which a discard is chosen, one of `CANDIDATES` there; None: `DEFAULT_CANDIDATES`."""
     seed: int = 1
     """Random seed of all deals and choices."""
     exploration: float = 0.1
-    """Probability with which the traverser's decision in the sampled hand is random."""
+    """Probability that the traverser's decision in the sampled hand is random."""
 
     def __post_init__(self) -> None:
         if self.candidates is None:
@@ -69,19 +69,19 @@ class CFRSettings:
 
     @property
     def which(self) -> int:
-        """`candidates` as the kernels have it."""
+        """The number of `candidates` for the kernels."""
         return CANDIDATES[self.candidates or DEFAULT_CANDIDATES[self.abstraction]]
 
 
 class CFRTrainer:
-    """A training run: regrets, the average strategy so far, and how to go on.
+    """A training run: its regrets and the average strategy so far.
 
     Attributes
     ----------
-    iterations : done so far.
+    iterations : number of completed iterations.
     regrets : float64 (sets, 2): cumulative regrets of acting and of not acting, never negative.
-    sums : float64 (sets, 2): weighted probabilities of acting, and the weights; their quotient is the
-        average.
+    sums : float64 (sets, 2): sum of the weighted probabilities of acting, and sum of the weights; their
+        quotient is the average strategy.
     """
 
     def __init__(self, settings: CFRSettings | None = None) -> None:
@@ -93,7 +93,7 @@ class CFRTrainer:
         self.sums = np.zeros((size, 2))
 
     def run(self, iterations: int, progress: Callable[[int], object] | None = None) -> None:
-        """Run `iterations` more iterations; `progress` is called with the numbers of iterations done."""
+        """Run `iterations` more iterations; `progress` is called with the number since the last call."""
         last = self.iterations + check_integer("iterations", iterations, 1, 10**12)
         states = np.zeros(2, STATE)
         states["public"]["rules"] = Rules().record()
@@ -119,7 +119,7 @@ class CFRTrainer:
                 progress(done)
 
     def table(self, command: str = "") -> StrategyTable:
-        """The average strategy, with its provenance."""
+        """Return the average strategy with its provenance."""
         weights = self.sums[:, 1]
         strategy = np.divide(self.sums[:, 0], weights, out=np.full(len(weights), -1.0), where=weights > 0)
         metadata = asdict(self.settings) | {
@@ -131,15 +131,15 @@ class CFRTrainer:
         return StrategyTable(strategy, metadata)
 
     def save(self, path: str | Path) -> None:
-        """Write a checkpoint, at once or not at all."""
+        """Write a checkpoint atomically."""
         metadata = asdict(self.settings) | {"iterations": self.iterations}
         CHECKPOINT.write(path, {"regrets": self.regrets, "sums": self.sums}, metadata)
 
     @classmethod
     def resume(cls, path: str | Path) -> CFRTrainer:
-        """The training run of a checkpoint.
+        """Return the training run of a checkpoint.
 
-        Raises FileNotFoundError, or ArrayFileError for a damaged file.
+        Raises FileNotFoundError if there is no file, or ArrayFileError if it is damaged.
         """
         arrays, metadata = CHECKPOINT.read(path)
         try:
@@ -165,10 +165,10 @@ def train_table(
     resume: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> StrategyTable:
-    """What ``gin-rummy train cfr`` does: train up to `iterations` in all, with checkpoints.
+    """Train for a total of `iterations` with checkpoints, for ``gin-rummy train cfr``.
 
-    With `resume` the settings are those of the checkpoint; the iterations it has done count. Raises TypeError
-    or ValueError unless there is at least one iteration.
+    With `resume`, the settings are those of the checkpoint, and its iterations count towards the total.
+    Raises TypeError or ValueError if `iterations` is not an integer of at least 1.
     """
     check_integer("iterations", iterations, 1, 10**12)
     if resume:
