@@ -67,7 +67,7 @@ def make(name: str, *, programs: bool = False, **params: Any) -> Agent:
     """Return a new bot, given its name or the ``.safetensors`` file of a policy or a generation's network.
 
     The name may include parameters, as in ``"simple:knock_at=4"`` (see `gin_env.support.specs`). Results
-    refer to a bot with parameters by the text that creates it again.
+    store a bot with parameters under the name that creates it again.
 
     ``process:COMMAND`` is an external program that plays; see `gin_env.agents.process`. It is started only
     with ``programs=True``. Pass that for names written in your own code or by the user, never for a name read

@@ -2,8 +2,8 @@
 
 Source: Gallucci, Bowser, Kettell and Overton, "Estimating Card Fitness for Discard in Gin Rummy" (2021),
 paper 000, "Other Agents Used in Evaluation". The paper gives no win rate for this bot. It only says that V4
-wins 3 % more games against it than V2 does, and calls it "intermediate", so the bot must be stronger than
-``simple`` and weaker than V2 and V4.
+wins 3 % more games against it than V2 does, and describes it as "intermediate", so the bot must be stronger
+than ``simple`` and weaker than V2 and V4.
 
 Readings:
 

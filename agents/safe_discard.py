@@ -12,8 +12,8 @@ The rules of this bot:
 - Discard: the card that minimises the deadwood left + ``caution`` * the discard risk, with ties broken at
   random. The risk is equation 5 of paper 002 (`gin_env.estimators.risk`), the expected number of melds of
   three that the opponent can make with the card. With ``caution`` = 0 the discard is Simple's. Like Simple,
-  the bot does not repeat a {drawn, discarded} pair. A discard that ends the hand carries no risk, so it is
-  Simple's.
+  the bot does not repeat a {drawn, discarded} pair unless it has no other discard. A discard that ends the
+  hand carries no risk, so it is Simple's.
 - ``draw``: the bot also takes an upcard that leaves more than ``draw_margin`` points less deadwood than the
   expected deadwood after a draw from the stock. An unseen card is in the stock with probability 1 - its
   estimate.
