@@ -1,1 +1,1 @@
-"""Adapters to RL frameworks. Each is imported where it is used, since each needs its framework."""
+"""Adapters to RL frameworks. Import the module that you need; each requires its framework."""

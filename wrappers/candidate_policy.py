@@ -1,14 +1,14 @@
 """A policy for MaskablePPO that scores candidates (`gin_env.agents.policies.candidate_network`).
 
-It learns far faster than a policy with an output for each of the 107 actions: one function of a few dozen
-numbers (`gin_env.observations.candidates`) scores every draw, discard and knock. The action space is the
+One function of a few dozen numbers (`gin_env.observations.candidates`) scores every draw, discard and knock,
+so the policy learns far faster than one with an output for each of the 107 actions. The action space is the
 same: the score of a candidate is the logit of its action.
 
 >>> env = GinRummyVecEnv(256, "simple", candidates=True)
 >>> model = MaskablePPO(SB3CandidatePolicy, env, policy_kwargs={"hidden": 64})
 >>> model.gin_env = env.describe_training()
 >>> model.learn(1_000_000)
->>> save_policy(model, "policy.safetensors")  # a bot by its path
+>>> save_policy(model, "policy.safetensors")  # its path is the name of a bot
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class CandidateEntries(BaseFeaturesExtractor):
 
     def forward(self, observations: dict[str, torch.Tensor]) -> Entries:
         rows, actions, table = (observations[name] for name in ENTRIES)
-        return rows, actions.long(), table  # SB3 makes them all float32
+        return rows, actions.long(), table  # SB3 converts all entries to float32
 
 
 class ActorAndCritic(nn.Module):
-    """The network with SB3's interface: logits float32 (n, 107) and values float32 (n, 1)."""
+    """The network with SB3's interface. It returns logits float32 (n, 107) and values float32 (n, 1)."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class SB3CandidatePolicy(MaskableActorCriticPolicy):
     Parameters
     ----------
     hidden : width of the network's layers.
-    optimizer_class, optimizer_kwargs : as in other policies of SB3.
+    optimizer_class, optimizer_kwargs : as in SB3's policies.
 
     Raises
     ------
@@ -100,7 +100,7 @@ class SB3CandidatePolicy(MaskableActorCriticPolicy):
 
     def _build(self, lr_schedule: Schedule) -> None:
         self.mlp_extractor: Any = ActorAndCritic(self.hidden)
-        self.action_net: Any = nn.Identity()  # the network gives logits and values already
+        self.action_net: Any = nn.Identity()  # the network returns logits and values already
         self.value_net: Any = nn.Identity()
         make_optimizer: Any = self.optimizer_class
         self.optimizer = make_optimizer(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
@@ -108,7 +108,7 @@ class SB3CandidatePolicy(MaskableActorCriticPolicy):
     def obs_to_tensor(
         self, observation: np.ndarray | dict[str, np.ndarray]
     ) -> tuple[dict[str, torch.Tensor], bool]:
-        """For ``model.predict``: takes observations of any environment with candidates."""
+        """Convert observations of any environment with candidates to tensors, for ``model.predict``."""
         if not isinstance(observation, dict) or not set(ENTRIES) <= set(observation):
             raise ValueError(NO_CANDIDATES)
         tensors: Any = super().obs_to_tensor({name: observation[name] for name in ENTRIES})

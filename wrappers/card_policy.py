@@ -1,14 +1,15 @@
 """A policy network for MaskablePPO that treats all cards alike.
 
 A plain MLP has a separate output for each of the 104 discards and knocks, and must learn separately that it
-is good to discard a useless 7♦, a useless 8♦ and so on. Here, weights that all cards share embed each card
-(its own planes, those of the cards next to it in the suit, those of its rank in the other suits), a trunk
-turns the whole observation into a query, and the logit of a card is the dot product of both. Draws and passes
-are ordinary outputs of the trunk.
+is good to discard a useless 7♦, a useless 8♦ and so on. `CardPolicy` embeds each card with weights that all
+cards share, from the planes of the card, of its neighbours in the suit and of its rank in the other suits. A
+trunk turns the whole observation into a query, and the logit of a card is the dot product of query and
+embedding. Draws and passes are ordinary outputs of the trunk.
 
 >>> MaskablePPO(CardPolicy, GinRummyVecEnv(256), policy_kwargs={"net_arch": [256, 256]})
 
-It also works on `gymnasium.make`, with ``flat=True`` or with the dict, of which it reads the observation.
+It also works with environments from `gymnasium.make`, with ``flat=True`` or with the dict, where it reads the
+observation only.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ from gin_env.observations.observation import OBSERVATION_SIZE
 
 
 class CardActorCritic(CardActor):
-    """`CardActor`, which returns logits, and a separate trunk for the value.
+    """`CardActor` for the logits, with a separate trunk for the value.
 
-    ``forward_actor`` returns float32 (n, 107); ``forward_critic`` the value trunk's last layer, float32
-    (n, latent_dim_vf).
+    ``forward_actor`` returns the logits, float32 (n, 107). ``forward_critic`` returns the last layer of the
+    value trunk, float32 (n, latent_dim_vf).
     """
 
     def __init__(self, hidden: list[int], card_features: int) -> None:
@@ -63,7 +64,7 @@ class ObservationEntry(BaseFeaturesExtractor):
 
 
 class CardPolicy(MaskableActorCriticPolicy):
-    """`CardActorCritic` as a policy of MaskablePPO; ``net_arch`` are the hidden layers of its trunks."""
+    """`CardActorCritic` as a policy of MaskablePPO; ``net_arch`` is a list of its trunks' layer sizes."""
 
     def __init__(
         self, observation_space: spaces.Space[Any], *args: Any, card_features: int = 32, **kwargs: Any
@@ -81,7 +82,7 @@ class CardPolicy(MaskableActorCriticPolicy):
         super().__init__(observation_space, *args, **kwargs)
 
     def obs_to_tensor(self, observation: Any) -> tuple[Any, bool]:
-        """For ``model.predict``: takes observations of any environment of this package, flat or dict."""
+        """Convert observations of any environment of this package to tensors, for ``model.predict``."""
         vector = observation["observation"] if isinstance(observation, dict) else np.asarray(observation)
         in_dict = isinstance(self.observation_space, spaces.Dict)
         tensors: Any = super().obs_to_tensor({"observation": vector} if in_dict else vector)

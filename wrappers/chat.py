@@ -1,10 +1,10 @@
-"""Language models behind a chat interface as bots, for `gin-rummy arena`.
+"""Bots that ask a language model through a chat interface, for `gin-rummy arena`.
 
 >>> bot = ChatBot("qwen3", "http://localhost:8000/v1")
 >>> play_match(bot, "simple", games=2, episode="hand", seed=1)
 
-Any server with ``/chat/completions`` will do. The model reads the rules and what its player knows, in words,
-for each decision on its own: like every bot it has no memory between decisions.
+Any server with the endpoint ``/chat/completions`` works. For each decision, the model reads the rules and the
+player's view in words. Like every bot, it has no memory between decisions.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ Message = dict[str, str]
 
 @dataclass
 class Usage:
-    """What a model has done and used so far, including answers read from a file."""
+    """Counts of a model's decisions, answers and tokens so far, including answers read from a file."""
 
     decisions: int = 0
     answers: int = 0
     illegal_answers: int = 0
-    """Answers that named no legal action; the model was asked again."""
+    """Answers without a legal action, after which the model was asked again."""
     replaced_actions: int = 0
-    """Decisions without a legal answer in all attempts; a random legal action was played."""
+    """Decisions without a legal answer in any attempt, for which a random legal action was played."""
     input_tokens: int = 0
     output_tokens: int = 0
     unmetered_answers: int = 0
@@ -55,7 +55,7 @@ class Usage:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def add(self, **counts: int) -> None:
-        """Add to some of the counts; threads may do this at the same time."""
+        """Add to the named counts. This is thread-safe."""
         with self._lock:
             for name, count in counts.items():
                 setattr(self, name, getattr(self, name) + count)
@@ -65,17 +65,17 @@ class Usage:
         return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "_lock"}
 
     def cost(self, input_price: float, output_price: float) -> float:
-        """Return the price of all tokens, for prices per million tokens."""
+        """Return the cost of all tokens, given prices per million tokens."""
         return (self.input_tokens * input_price + self.output_tokens * output_price) / 1e6
 
 
 class AnswerFile:
-    """Answers of models on disk, as lines of JSON, so that an interrupted run is not paid for twice.
+    """A JSON Lines file of models' answers, so that a resumed run does not pay for them twice.
 
     Parameters
     ----------
     path : the file. Its first line holds `setting`.
-    setting : what the run consists of, for JSON. A file with another setting is refused with ValueError.
+    setting : a JSON-serialisable description of the run. Raises ValueError if the file has another setting.
     """
 
     def __init__(self, path: str | Path, setting: dict[str, Any]) -> None:
@@ -99,7 +99,7 @@ class AnswerFile:
 
     @staticmethod
     def setting_of(path: str | Path) -> dict[str, Any] | None:
-        """Return the setting of a file; None if it does not exist. Raises ValueError if it is not one."""
+        """Return the setting of a file, or None if it does not exist. Raises ValueError for other files."""
         if not Path(path).exists():
             return None
         try:
@@ -110,31 +110,32 @@ class AnswerFile:
             raise ValueError(f"{path} is not a file of answers: {error}") from error
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Return the answer to a question, if it is there."""
+        """Return the answer with this key, or None if there is none yet."""
         return self._answers.get(key)
 
     def add(self, answer: dict[str, Any]) -> None:
-        """Write an answer; it is on its way to the disk when this returns."""
+        """Append an answer to the file, which is closed before this returns."""
         with self._lock, self.path.open("a", encoding="utf-8") as file:
             self._answers[answer["key"]] = answer
             file.write(json.dumps(answer) + "\n")
 
 
 class ChatBot:
-    """A language model as a bot.
+    """A bot that asks a language model for each action.
 
     Parameters
     ----------
-    model : its name at the server.
-    url : of the server's interface, such as ``"http://localhost:8000/v1"``.
-    attempts : answers per decision. An answer without a legal action is explained to the model and it is
-        asked again; after the last one a random legal action is played, and counted.
-    parallel : number of questions asked at the same time.
-    answers : a file of answers, see `AnswerFile`. Questions that it answers are not asked.
-    key : sent to the server; default: the environment variable OPENAI_API_KEY, or none.
-    timeout : seconds until an answer must have arrived. The openai library tries again after time-outs,
+    model : the model's name on the server.
+    url : base URL of the server's API, such as ``"http://localhost:8000/v1"``.
+    attempts : maximum number of answers per decision. After an answer without a legal action, the bot
+        explains the error to the model and asks again. After the last one, it plays a random legal action and
+        counts it.
+    parallel : maximum number of concurrent questions.
+    answers : a file of answers, see `AnswerFile`. Questions with an answer in the file are not sent.
+    key : API key for the server; default: the environment variable OPENAI_API_KEY, or none.
+    timeout : maximum number of seconds to wait for an answer. The openai library retries after time-outs,
         lost connections and overload.
-    name : how results call it; default: `model`.
+    name : the bot's name in results; default: `model`.
     """
 
     def __init__(
@@ -164,7 +165,7 @@ class ChatBot:
         )
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """Return an action for each view: int64 (n,). Raises ConnectionError without an answer."""
+        """Return an action for each view, int64 (n,). Raises ConnectionError without an answer."""
         views = [view[index] for index in range(len(view))]
         with ThreadPoolExecutor(min(self._parallel, len(views))) as pool:
             return np.fromiter(pool.map(self._decide, views), np.int64, len(views))
@@ -195,7 +196,7 @@ class ChatBot:
         return int(legal[random % len(legal)])
 
     def _ask(self, messages: list[Message], random: int) -> str:
-        """Return the model's answer, from the file or the server."""
+        """Return the model's answer, from the file if it is there, otherwise from the server."""
         question = json.dumps([self.url, self.model, messages, random])
         key = hashlib.sha256(question.encode()).hexdigest()
         known = self._answers.get(key) if self._answers is not None else None

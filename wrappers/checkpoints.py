@@ -1,9 +1,9 @@
-"""A model of MaskablePPO in training as plain tensors: a checkpoint holds no pickled objects.
+"""Conversion of a MaskablePPO model in training to plain tensors, for checkpoints without pickled objects.
 
 >>> metadata = {"decisions": model.num_timesteps}
 >>> write_tensors("run.safetensors", "my checkpoint", "1", model_tensors(model), metadata)
 >>> tensors, metadata = read_tensors("run.safetensors", "my checkpoint", "1", "python my_script.py")
->>> restore_model(model, tensors)  # a new model, made with the same settings
+>>> restore_model(model, tensors)  # `model` is a new model with the same settings
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from gin_env.training.checkpoints import Tensors, by_prefix, optimizer_tensors, 
 
 
 def model_tensors(model: MaskablePPO) -> Tensors:
-    """Everything of a model that learning changes: network, optimizer, random generators.
+    """Return everything that training changes in a model: network, optimizer and random generators.
 
-    The generators are those of torch and NumPy; SB3 uses both.
+    The generators are the global ones of torch and NumPy, both of which SB3 uses.
     """
     _, keys, position, *_ = np.random.get_state()  # noqa: NPY002 (SB3 draws its minibatches from it)
     random = {
@@ -33,9 +33,9 @@ def model_tensors(model: MaskablePPO) -> Tensors:
 
 
 def restore_model(model: MaskablePPO, tensors: Tensors) -> None:
-    """Restore what `model_tensors` returned into a model with the same settings.
+    """Restore a model with the same settings from the result of `model_tensors`.
 
-    Raises ValueError if it does not fit.
+    Raises ValueError if the tensors do not fit the model.
     """
     groups = by_prefix(tensors)
     try:

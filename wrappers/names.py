@@ -1,8 +1,8 @@
-"""Other names for the entries of observations, and bool masks, for libraries that need them.
+"""A wrapper that renames the entries of observations and converts masks to bool, as some libraries require.
 
 >>> rename_entries(gymnasium.make("gin_env/GinRummy-v0"), observation="observations")  # RLlib
 >>> rename_entries(gymnasium.make("gin_env/GinRummy-v0"), "obs", "mask", bool_mask=True)  # Tianshou
->>> rename_entries(gin_rummy_v0.raw_env(), bool_mask=True)  # the same for PettingZoo's
+>>> rename_entries(gin_rummy_v0.raw_env(), bool_mask=True)  # bool masks in PettingZoo
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def rename_entries(
     action_mask: str = "action_mask",
     bool_mask: bool = False,
 ) -> Any:
-    """Return the environment, of Gymnasium or PettingZoo (AEC), with these names in its observations.
+    """Return a Gymnasium or PettingZoo (AEC) environment with these names in its observations.
 
-    With `bool_mask` the mask is bool (107,), not int8. Other entries keep their names, and the infos do not
-    change. Raises TypeError for other environments, and ValueError if both names are the same or the
+    With `bool_mask`, the mask is bool (107,) instead of int8. Other entries keep their names, and the infos
+    do not change. Raises TypeError for other environments, and ValueError if both names are the same or the
     observations are not dicts with these entries (``flat=True``).
     """
     if observation == action_mask:

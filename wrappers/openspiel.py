@@ -3,10 +3,10 @@
 >>> import gin_env.wrappers.openspiel  # registers the game
 >>> game = pyspiel.load_game("python_gin_env")
 
-Chance moves once: it chooses one of `DEALS` decks. Everything after that is decided by the players. Actions
-are those of `gin_env.game.actions`, the tensor is the observation of `gin_env.observations.observation`, and
-returns are points / 100. A clone copies the whole game with its hidden cards, so a search on it (MCTS) sees
-them.
+The only chance node is the deal, which chooses one of `DEALS` decks. Actions are those of
+`gin_env.game.actions`, the tensor is the observation of `gin_env.observations.observation`, and returns are
+points / 100. A clone copies the whole game with its hidden cards, so a search on clones (such as MCTS) sees
+these cards.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ except ImportError as error:  # pragma: no cover - make compatibility has it
 
 DEALS = 10_000
 SEED = 0
-"""The decks are those of episodes 0 to `DEALS` - 1 of this seed."""
+"""Seed of the decks, which are those of its episodes 0 to `DEALS` - 1."""
 MAX_POINTS = 2.0
 MAX_DECISIONS = 300
 _TYPE = pyspiel.GameType(
@@ -56,7 +56,7 @@ _INFO = pyspiel.GameInfo(
 
 
 class GinRummyGame(pyspiel.Game):
-    """The game; OpenSpiel makes it."""
+    """The OpenSpiel game; make it with ``pyspiel.load_game("python_gin_env")``."""
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         super().__init__(_TYPE, _INFO, params or {})
@@ -102,7 +102,7 @@ class GinRummyState(pyspiel.State):
         return f"deal {action}" if player < 0 else actions.describe(action)
 
     def returns(self) -> list[float]:
-        points = round(float(self.games.rewards[0]), 2)  # whole hundredths, kept as float32
+        points = round(float(self.games.rewards[0]), 2)  # multiples of 0.01, stored as float32
         return [points, -points]
 
     def __str__(self) -> str:
@@ -110,7 +110,7 @@ class GinRummyState(pyspiel.State):
 
 
 class Observer:
-    """What a player sees of a state: the observation as a tensor, the position in words as a text."""
+    """A player's view of a state: the observation as a tensor, and the position in words as a string."""
 
     def __init__(self) -> None:
         self.tensor = np.zeros(OBSERVATION_SIZE, np.float32)

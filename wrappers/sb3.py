@@ -7,10 +7,10 @@
 >>> model.learn(1_000_000)
 >>> save_policy(model, "policy.safetensors")
 
-The learner sees its own decisions only; the environment plays those of the opponents. The reward of a step
-covers everything until the learner's next decision, so the end of a hand always reaches the learner, even if
-the opponent ends it. SB3 sees the flat observation, and with ``candidates=True`` the candidates; it gets the
-masks from ``env_method("action_masks")``.
+The learner makes only its own decisions, and the environment plays the opponents. The reward of a step covers
+everything until the learner's next decision, so the learner always gets the reward for the end of a hand,
+even if the opponent ends it. Observations are flat vectors or, with ``candidates=True``, dicts with the
+candidates. SB3 gets the masks from ``env_method("action_masks")``.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ Observation: TypeAlias = np.ndarray | dict[str, np.ndarray]
 
 
 def save_policy(model: MaskablePPO, path: str | Path) -> None:
-    """Write the policy of a model to a ``.safetensors`` file, which is a bot by its path.
+    """Write the policy of a model to a ``.safetensors`` file, whose path can be used as the name of a bot.
 
-    Set ``model.gin_env = env.describe_training()`` first. The file holds weights, sizes and a description: no
-    code, and no state of the optimizer. `SB3CandidatePolicy`, `CardPolicy`, "MlpPolicy" and
-    "MultiInputPolicy" (tanh or ReLU) can be written, from any environment of this package. Raises ValueError
-    for other policies, and for a model without ``gin_env``.
+    Set ``model.gin_env = env.describe_training()`` first. The file holds weights, sizes and the description
+    of the training, but no code and no optimizer state. The policy must be `SB3CandidatePolicy`,
+    `CardPolicy`, "MlpPolicy" or "MultiInputPolicy" (tanh or ReLU), from any environment of this package.
+    Raises ValueError for other policies, and for a model without ``gin_env``.
     """
     training = training_of(model)
     provenance = {"decisions": model.num_timesteps}
@@ -96,21 +96,21 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
                 f"{type(model.policy).__name__} cannot be written: it does more than the layers of "
                 "CardPolicy or MlpPolicy with the same names"
             )
-    PolicyBot(network, training)  # raises if the file could not be read again
+    PolicyBot(network, training)  # raises if the file could not be loaded
     save_network(path, network, training, provenance)
 
 
 class GinRummyVecEnv(VecEnv):
     """`num_envs` games against bots, as one SB3 environment.
 
-    Parameters are those of `gin_env.envs.gymnasium_env.GinRummyEnv`. Observations are float32 (num_envs,
-    OBSERVATION_SIZE). With ``candidates=True``, which `SB3CandidatePolicy` needs, they are dicts of that
-    (``"observation"``) and the three `ENTRIES` of `gin_env.observations.candidates`. An array is never
-    overwritten while you hold a reference to it; once you drop it, its memory is reused.
+    Other parameters are those of `gin_env.envs.gymnasium_env.GinRummyEnv`. Observations are float32
+    (num_envs, OBSERVATION_SIZE). With ``candidates=True``, which `SB3CandidatePolicy` needs, they are dicts
+    with this array (``"observation"``) and the three `ENTRIES` of `gin_env.observations.candidates`. An array
+    is never overwritten while you hold a reference to it; once you drop it, its memory is reused.
 
-    Infos of a game that ended hold ``terminal_observation``, ``episode`` (``r``: return, ``l``: the learner's
-    decisions, ``t``: seconds since the start) and how the hand ended (``outcome``, ``won``, ``points``,
-    ``turns``); other infos are empty.
+    The info of a game that ended holds ``terminal_observation``, ``episode`` (``r``: return, ``l``: number of
+    the learner's decisions, ``t``: seconds since the environment was made) and the result of the hand
+    (``outcome``, ``won``, ``points``, ``turns``). Other infos are empty.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class GinRummyVecEnv(VecEnv):
             self.seed(seed)
 
     def reset(self) -> Observation:
-        """Begin an episode in every game; the first observations."""
+        """Begin an episode in every game, and return the first observations."""
         self.seat.reset(self.seat.games.everyone, check_seeds(self._seeds, self.num_envs))
         self._reset_seeds()
         self._returns[:] = 0
@@ -151,7 +151,7 @@ class GinRummyVecEnv(VecEnv):
         return self._observe()
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Let the next `reset` begin episode 0 of this seed, in game i of seed + i.
+        """Seed the next `reset`, which then begins episode 0 of seed + i in game i.
 
         Raises TypeError or ValueError for an invalid seed.
         """
@@ -203,7 +203,7 @@ class GinRummyVecEnv(VecEnv):
         return {"observation": vectors} | self.seat.candidates(games) if self._with_candidates else vectors
 
     def action_masks(self) -> np.ndarray:
-        """int8 (num_envs, 107): 1 for each legal action; a new array."""
+        """Return a new array with 1 for each legal action, int8 (num_envs, 107)."""
         return self._masks.copy()
 
     def get_state(self) -> EnvironmentState:
@@ -222,7 +222,7 @@ class GinRummyVecEnv(VecEnv):
         self.seat.set_opponents(opponent, weights)
 
     def describe_training(self) -> dict[str, Any]:
-        """What a model that is trained here must remember: rules, episode, estimator, layout.
+        """Return a description of the training to keep with a model: rules, episode, estimator and layout.
 
         Set ``model.gin_env = env.describe_training()`` before saving the model.
         """
@@ -231,9 +231,9 @@ class GinRummyVecEnv(VecEnv):
         return describe_training(games.rules, episode, self.seat.estimator, self._with_candidates)
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing, since there are no resources to release."""
 
-    # --- What SB3 asks of each environment: here they are rows of one batch ----------------------------
+    # --- SB3's methods for single environments, which are rows of the batch here -----------------------
 
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any

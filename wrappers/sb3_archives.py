@@ -1,9 +1,8 @@
-"""Archives of Stable-Baselines3 (``.zip``), read without running any code in them.
+"""Conversion of Stable-Baselines3 archives (``.zip``) without running any code in them.
 
-An archive holds the weights (``policy.pth``), which torch reads without unpickling anything but tensors, and
-a JSON object (``data``) whose classes are pickles. Unpickling runs code that the archive's author chose, so
-the pickles are ignored: the sizes of the layers follow from the weights, and the JSON describes each pickle
-in plain text.
+An archive holds the weights (``policy.pth``), from which torch unpickles only tensors, and a JSON object
+(``data``) that contains pickled classes. Unpickling runs code chosen by the archive's author, so the pickles
+are ignored. The weights determine the sizes of the layers, and the JSON describes each pickle in plain text.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ KNOWN_POLICIES = (
     "gin_env.wrappers.card_policy",
     CANDIDATE_POLICY,
 )
-"""Modules of the policies whose decisions follow from their weights alone."""
+"""Modules of the policies whose decisions depend on their weights only."""
 _PLAIN_SETTINGS = {
     "net_arch",
     "card_features",
@@ -42,11 +41,11 @@ _PLAIN_SETTINGS = {
     "share_features_extractor",
     "normalize_images",
 }
-"""Policy keywords that affect a policy's decisions through the shapes of its weights only."""
+"""Keywords that affect a policy's decisions only through the shapes of its weights."""
 
 
 class ArchiveError(ValueError):
-    """A damaged archive, or one whose policy cannot be read without running its code."""
+    """Raised for a damaged archive, or one whose policy cannot be read without running its code."""
 
 
 def convert_archive(archive: str | Path, path: str | Path) -> None:
@@ -74,14 +73,14 @@ def convert_archive(archive: str | Path, path: str | Path) -> None:
             save_candidate_policy(path, candidate_network_of(weights), rules, provenance, episode)
         else:
             network = actor_of(weights, activation)
-            PolicyBot(network, training)  # raises if the file could not be read again
+            PolicyBot(network, training)  # raises if the file could not be loaded
             save_network(path, network, training, provenance)
     except (ValueError, TypeError) as error:
         raise ArchiveError(f"{archive} cannot be converted: {error}") from error
 
 
 def convert_trusted_archive(archive: str | Path, path: str | Path) -> None:
-    """Like `convert_archive`, for a trusted archive: Stable-Baselines3 loads it and runs its code."""
+    """Convert a trusted archive like `convert_archive`, but with Stable-Baselines3, which runs its code."""
     from sb3_contrib import MaskablePPO
 
     from gin_env.wrappers.sb3 import save_policy
@@ -94,19 +93,19 @@ def convert_trusted_archive(archive: str | Path, path: str | Path) -> None:
 
 
 def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
-    """(data, weights of the policy) of an archive."""
+    """Return (data, weights of the policy) from an archive."""
     check_regular_file(path, MOST_BYTES)
     try:
         with zipfile.ZipFile(path) as archive:
             _check_sizes(archive)
             data = json.loads(_content(archive, "data"))
             stored = _content(archive, "policy.pth")
-        with zipfile.ZipFile(io.BytesIO(stored)) as tensors:  # what torch.save writes is a zip archive too
+        with zipfile.ZipFile(io.BytesIO(stored)) as tensors:  # torch.save writes a zip archive too
             _check_sizes(tensors)
         weights = torch.load(io.BytesIO(stored), map_location="cpu", weights_only=True)
     except ArchiveError as error:
         raise ArchiveError(f"{path} {error}") from error
-    except Exception as error:  # zipfile, json and torch raise nearly anything for a damaged file
+    except Exception as error:  # zipfile, json and torch raise many kinds of errors for damaged files
         what = str(error).partition("\n")[0][:200]
         raise ArchiveError(
             f"{path} is not an archive of Stable-Baselines3, or is damaged ({what})"
@@ -123,14 +122,14 @@ def _check_sizes(archive: zipfile.ZipFile) -> None:
 
 
 def _content(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Read an entry, and no more of it than the archive promises."""
+    """Return the content of an entry, at most as many bytes as its header declares."""
     entry = archive.getinfo(name)
     with archive.open(entry) as file:
         return file.read(entry.file_size)
 
 
 def _activation(data: dict[str, Any]) -> str:
-    """``"tanh"`` or ``"relu"``, from the plain text of the archive.
+    """Return the activation, ``"tanh"`` or ``"relu"``, from the plain text of the archive.
 
     Raises ValueError if the policy's class or settings may change its decisions beyond its weights.
     """

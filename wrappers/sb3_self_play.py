@@ -1,6 +1,6 @@
-"""Runs of MaskablePPO in self-play: the model, its games, and a pool of its past selves.
+"""Self-play runs of MaskablePPO: the model, its games, and a pool of its past selves.
 
-``examples/ppo_selfplay.py`` shows the loop.
+See ``examples/ppo_selfplay.py`` for the training loop.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BOTS: dict[str, type[CandidatePolicyBot] | type[PolicyBot]] = {
     "candidate": CandidatePolicyBot,
     "flat": PolicyBot,
 }
-"""By `SelfPlaySettings.policy`."""
+"""The class of bot for each value of `SelfPlaySettings.policy`."""
 
 
 @dataclass
@@ -37,7 +37,7 @@ class SelfPlaySettings(RunSettings):
     minutes: float = 60.0
     """Minutes of training, earlier sessions and evaluations included."""
     threads: int = 2
-    """Threads of PyTorch."""
+    """Number of PyTorch threads."""
     evaluate_every: float = 5.0
     """Minutes between evaluations."""
 
@@ -46,39 +46,39 @@ class SelfPlaySettings(RunSettings):
     hidden: int = 64
     """Width of the candidate policy's layers."""
     net_arch: tuple[int, ...] = (256, 256)
-    """Hidden layers of the flat policy, for policy and value each."""
+    """Sizes of the hidden layers of the flat policy, the same for policy and value."""
 
     num_envs: int = 256
     """Number of games played at the same time."""
     num_steps: int = 64
-    """Decisions in each game between two updates."""
+    """Number of decisions in each game between two updates."""
     num_minibatches: int = 16
-    """Minibatches in a pass over the decisions of an update."""
+    """Number of minibatches in a pass over the decisions of an update."""
     update_epochs: int = 2
-    """Passes over the decisions of an update."""
+    """Number of passes over the decisions of an update."""
     learning_rate: float = 1e-3
-    """Learning rate at the start; it falls linearly to a tenth at the end."""
+    """Initial learning rate, which falls linearly to a tenth at the end."""
     ent_coef: float = 0.01
-    """Weight of the entropy bonus; it falls like the learning rate."""
+    """Initial weight of the entropy bonus, which falls like the learning rate."""
     vf_coef: float = 0.5
-    """Weight of the value's squared error."""
+    """Weight of the squared error of the value."""
     gamma: float = 1.0
-    """Discount per decision; hands are short, so none."""
+    """Discount factor per decision; no discount by default, since hands are short."""
     gae_lambda: float = 0.95
-    """Bias-variance trade-off of the advantages."""
+    """Lambda of generalised advantage estimation."""
     clip_coef: float = 0.2
     """PPO's limit on the change of a probability ratio."""
     max_grad_norm: float = 0.5
     """Maximum norm of the gradient."""
 
     pool_size: int = 8
-    """Number of past selves to keep as opponents; the oldest ones are thinned out."""
+    """Maximum number of past selves kept as opponents; older ones are thinned out."""
     snapshot_every: float = 1.5
     """Minutes between two past selves."""
     newest_share: float = 0.4
     """Share of hands against the newest past self."""
     bots_share: float = 0.4
-    """Share of hands against bots, each as often as the others; the rest is against older past selves."""
+    """Share of hands against bots, all equally often; the remaining hands are against older past selves."""
 
     PROGRAM: ClassVar[str] = "python examples/ppo_selfplay.py"
     KIND: ClassVar[str] = "self-play checkpoint"
@@ -88,21 +88,21 @@ class SelfPlaySettings(RunSettings):
 
 @dataclass
 class SelfPlayProgress(RunProgress):
-    """How far a self-play run has come."""
+    """Progress of a self-play run."""
 
     pool: list[int] = field(default_factory=list)
     """Number of decisions after which each past self was taken."""
     next_snapshot: float = 0.0
-    """In minutes."""
+    """Time of the next snapshot, in minutes of training."""
 
 
 class SelfPlayRun(TrainingRun[SelfPlaySettings, SelfPlayProgress]):
-    """A run in its folder, with the model and the pool of its past selves.
+    """A self-play run in its folder, with the model and the pool of its past selves.
 
     Parameters
     ----------
-    settings : of a new run, or with `resume` of the one in the folder.
-    make_model : makes a new model, on a `GinRummyVecEnv`, from the settings.
+    settings : settings of a new run or, with `resume`, of the run in the folder.
+    make_model : returns a new model on a `GinRummyVecEnv`, given the settings.
 
     Raises as `open_folder` and `restore_model` do.
     """
@@ -131,15 +131,15 @@ class SelfPlayRun(TrainingRun[SelfPlaySettings, SelfPlayProgress]):
             self.model, {name: each for name, each in tensors.items() if not name.startswith("pool.")}
         )
         self.model.num_timesteps, self.model._n_updates = self.progress.decisions, self.progress.updates
-        self.env.seed(settings.seed + self.progress.decisions)  # other decks than before
+        self.env.seed(settings.seed + self.progress.decisions)  # different decks from those before
         self.choose_opponents()
 
     def count(self) -> None:
-        """Take over from the model how far it has come."""
+        """Update the progress from the model."""
         self.progress.decisions, self.progress.updates = self.model.num_timesteps, self.model._n_updates
 
     def add_past_self(self) -> None:
-        """Add the policy as it is to the pool; from a full pool drop the one closest to its neighbours."""
+        """Add the current policy to the pool; from a full pool, drop the one closest to its neighbours."""
         progress = self.progress
         progress.next_snapshot = self.minutes + self.settings.snapshot_every
         weights = {name: tensor.clone() for name, tensor in self.model.policy.state_dict().items()}
@@ -153,7 +153,7 @@ class SelfPlayRun(TrainingRun[SelfPlaySettings, SelfPlayProgress]):
         self.choose_opponents()
 
     def choose_opponents(self) -> None:
-        """Play against the newest past self, older ones, and bots."""
+        """Set the newest past self, older ones and bots as opponents."""
         if not self.pool:
             return
         settings, num_older = self.settings, len(self.pool) - 1

@@ -1,4 +1,4 @@
-"""Networks from the weights of Stable-Baselines3 policies; the weights determine the layers' sizes."""
+"""Conversion of Stable-Baselines3 weights to networks, whose layer sizes follow from the weights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gin_env.support.tensor_files import fill_network
 
 
 def actor_of(weights: dict[str, torch.Tensor], activation: str) -> Actor:
-    """The network that decides, from all weights of an SB3 policy; `activation` is that of ``MlpPolicy``.
+    """Return the actor of an SB3 policy, given all of its weights; `activation` is that of ``MlpPolicy``.
 
     Raises ValueError or TypeError for weights of other networks and for weights that are not finite.
     """
@@ -30,7 +30,7 @@ def actor_of(weights: dict[str, torch.Tensor], activation: str) -> Actor:
     settings: dict[str, Any] = {"name": "mlp", "hidden": hidden, "activation": activation}
     first = kept.get(layers[min(layers)] if layers else "action_net.weight")
     if first is not None and first.shape[-1:] == (NUM_ACTIONS + OBSERVATION_SIZE,):
-        settings["reads_mask"] = True  # "MultiInputPolicy" on the dict, whose entries are in this order
+        settings["reads_mask"] = True  # "MultiInputPolicy" concatenates the entries of the dict in this order
     if trunk == "trunk":
         card_features = kept["neighbours.weight"].shape[0]
         settings = {"name": "card-policy", "hidden": hidden, "card_features": card_features}
@@ -40,21 +40,24 @@ def actor_of(weights: dict[str, torch.Tensor], activation: str) -> Actor:
 
 
 def candidate_network_of(weights: dict[str, torch.Tensor]) -> CandidateScorer:
-    """The network that scores candidates, from the weights of an `SB3CandidatePolicy`.
+    """Return the network that scores candidates, given the weights of an `SB3CandidatePolicy`.
 
     Raises as `actor_of` does.
     """
     kept = {name.removeprefix("network."): tensor for name, tensor in _checked(weights).items()}
     if "draws.row_second.weight" not in kept:
         raise ValueError("the weights draws.row_second.weight are missing")
-    with torch.device("meta"):  # no memory is allocated before all weights are known to have this size
+    with torch.device("meta"):  # allocate no memory until all weights are known to have this size
         network = CandidateScorer(len(kept["draws.row_second.weight"]))
     _fill(network, kept)
     return network
 
 
 def _checked(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The weights without those of the value, by their names in the networks, checked to be tensors."""
+    """Return the weights except those of the value, by their names in the networks.
+
+    Raises TypeError or ValueError for anything but tensors of floating-point numbers of a permitted size.
+    """
     kept = {}
     for name, tensor in weights.items():
         name = str(name).removeprefix("mlp_extractor.")

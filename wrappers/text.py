@@ -1,12 +1,12 @@
-"""Gin Rummy in words: a Gymnasium environment whose observations and actions are texts, for language models.
+"""Gin Rummy in words: a Gymnasium environment for language models, with text observations and actions.
 
 >>> env = TextGinRummy(opponent="tonic")
 >>> text, info = env.reset(seed=1)
 >>> text, reward, terminated, truncated, info = env.step("draw from the stock")
 
-The first observation contains the rules. An answer may contain more than an action: the last action that it
-names counts, legal or not. An answer without an action, or with an illegal one, changes nothing, and the next
-observation says why. After `patience` such answers the episode is lost.
+The first observation contains the rules. An answer can contain other text: the last action that it names
+counts, legal or not. An answer without an action, or with an illegal one, changes nothing, and the next
+observation explains the error. After `patience` such answers the episode is lost.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ MAX_CHARACTERS = 100_000
 
 
 class TextGinRummy(gymnasium.Env):
-    """One seat against a bot, in words.
+    """Play one seat against a bot, in words.
 
     Parameters
     ----------
     opponent, rules, episode, reward : as for `GinRummyEnv`.
-    patience : answers that name no legal action until the episode is lost (reward -1).
+    patience : number of answers without a legal action after which the episode is lost (reward -1).
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012
@@ -61,7 +61,7 @@ class TextGinRummy(gymnasium.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """Begin an episode, as `GinRummyEnv.reset` does: (rules and position in words, info)."""
+        """Begin an episode as `GinRummyEnv.reset` does. Return (rules and position in words, info)."""
         _, info = self.game.reset(seed=seed, options=options)
         super().reset(seed=seed)
         self._misses = 0
@@ -69,7 +69,7 @@ class TextGinRummy(gymnasium.Env):
         return f"{rules}\n\n{self._position()}", self._info(info)
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Play the action that a text names: (what happened and the position in words, reward, ...)."""
+        """Play the action that a text names. Return (events and position in words, reward, ...)."""
         if self._misses >= self.patience:
             raise RuntimeError("the episode is lost: call reset() before step()")
         games = self.game.seat.games
@@ -103,15 +103,15 @@ class TextGinRummy(gymnasium.Env):
         return str(games.views(games.everyone, LEARNER))
 
     def _info(self, info: dict[str, Any]) -> dict[str, Any]:
-        """The legal actions in words, and what the environment below says."""
+        """Return the info of the wrapped environment, the legal actions in words and the number of misses."""
         legal = self.game.action_masks().nonzero()[0].tolist()
         return {**info, "legal": [describe(action) for action in legal], "misses": self._misses}
 
 
 def find_action(text: str) -> int:
-    """The action that an answer names, the last one if it names several.
+    """Return the action that an answer names, the last one if it names several.
 
-    Raises TypeError unless it is a text, IllegalActionError if there is none.
+    Raises TypeError unless the answer is a string, and IllegalActionError if it names no action.
     """
     if not isinstance(text, str):
         raise TypeError(f"an answer is a text, not {type(text).__name__}")
