@@ -1,1 +1,1 @@
-"""Showing a game: as text, as a picture, in a window."""
+"""Displays of a game: text, pictures, windows and terminal screens."""

@@ -1,4 +1,4 @@
-"""A hand between two bots as pictures, and as a GIF for a page."""
+"""Pictures of a hand between two bots, and animated GIFs of them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ from gin_env.support.atomic import write_bytes
 from gin_env.ui import picture
 
 LAST_SECONDS = 5.0
-"""How long the last picture stays before the GIF begins again."""
+"""Minimum duration of the last picture, in seconds, before the GIF starts again."""
 _COLOURS = 256
 
 
 def hand_pictures(
     a: str | Agent, b: str | Agent, seed: int, rules: Rules | None = None, width: int = picture.WIDTH
 ) -> Iterator[np.ndarray]:
-    """One hand as pictures, uint8 (height, width, 3): the deal, then one after each action; both hands open.
+    """Yield pictures of one hand, uint8 (height, width, 3): the deal, then one after each action.
 
-    `a` sits below, `b` above: names, paths of trained policies (``.safetensors``) or objects with the `Agent`
-    interface. The seed fixes the deck, the dealer (either) and what bots decide by chance. Raises as
-    `gin_env.agents.resolve`, `gin_env.ui.picture.image` and `gin_env.agents.turns.play_bot` do.
+    Both hands are open; `a` is drawn at the bottom, `b` at the top. Bots are names, paths of trained policies
+    (``.safetensors``) or objects with the `Agent` interface. The seed determines the deck, the dealer and the
+    bots' random decisions. Raises as `gin_env.agents.resolve`, `gin_env.ui.picture.image` and
+    `gin_env.agents.turns.play_bot` do.
     """
     bots = (resolve(a, programs=True), resolve(b, programs=True))
     names = [bot.name for bot in bots]
@@ -43,14 +44,14 @@ def hand_pictures(
 
 
 def write_gif(pictures: Sequence[np.ndarray], path: str | Path, seconds: float = 1.0) -> None:
-    """Write pictures, uint8 (height, width, 3) each, as a GIF that begins again after its last one.
+    """Write pictures, uint8 (height, width, 3) each, as a GIF that plays in a loop.
 
-    Each is shown for `seconds`, the last for `LAST_SECONDS` at least. All share one palette, chosen from the
-    first, the middle and the last: what does not change between two pictures takes no room in the file.
-    Raises ValueError for no pictures, for a path that does not end in ``.gif``, or for less than 0.02
-    seconds, which viewers do not show; OSError if the file cannot be written.
+    Each picture is shown for `seconds`, the last for at least `LAST_SECONDS`. All pictures share one palette,
+    chosen from the first, the middle and the last, so that unchanged areas take no space in the file.
+    Raises ValueError if there are no pictures, if the path does not end in ``.gif``, or for less than 0.02
+    seconds, which viewers do not support; OSError if the file cannot be written.
     """
-    from PIL import Image  # `picture` has said what to install if it is missing
+    from PIL import Image  # `picture` reports what to install if it is missing
 
     check_gif(path, seconds)
     if not len(pictures):
@@ -68,7 +69,7 @@ def write_gif(pictures: Sequence[np.ndarray], path: str | Path, seconds: float =
 
 
 def check_gif(path: str | Path, seconds: float) -> None:
-    """Raise ValueError for a path or a time between pictures with which `write_gif` would write no GIF."""
+    """Raise ValueError if `write_gif` would refuse this path or this time between pictures."""
     if Path(path).suffix.lower() != ".gif":
         raise ValueError(f"{path}: the file of a GIF ends in .gif")
     if not 0.02 <= seconds <= 60:

@@ -1,7 +1,7 @@
-"""The look of the cards: colours, the shapes of the suits, and a sheet of all cards as SVG.
+"""Card art: colours, the shapes of the suits, and a sheet of all cards as SVG.
 
-Every suit has a shape and a colour of its own (a four-colour deck). The colours are Okabe and Ito's,
-darkened, so people with colour blindness can tell them apart too.
+The deck has four colours, one for each suit. They are Okabe and Ito's colours, darkened, which people with
+colour blindness can distinguish.
 """
 
 from __future__ import annotations
@@ -33,18 +33,19 @@ SUIT_SHAPES: dict[str, list[tuple[float, ...]]] = {
         (42, 38, 58, 38, 55, 66, 66, 96, 34, 96, 45, 66),
     ],
 }
-"""Four numbers are the box of an ellipse, more are the corners of a polygon, in hundredths of a square."""
+"""Shapes of the suits, in hundredths of a square: four numbers are the bounding box of an ellipse, more are
+the corners of a polygon."""
 _SYMBOLS = dict(zip(SUITS, "♣♥♠♦", strict=True))
 
 
 def card_code(card: int) -> str:
-    """``TH``: a card as `gin_env.game.cards.format` writes it."""
+    """Return a card as `gin_env.game.cards.format` writes it: ``TH``."""
     return RANKS[card % NUM_RANKS] + SUITS[card // NUM_RANKS]
 
 
 @cache
 def card_sheet() -> str:
-    """One SVG document with a symbol for each card (``#AC`` to ``#KD``), the four suits, and ``#back``."""
+    """Return an SVG document with a symbol for each card (``#AC`` to ``#KD``), each suit, and ``#back``."""
     width, height = CARD_WIDTH, CARD_HEIGHT
     suits = [
         f'<symbol id="suit-{suit}" viewBox="0 0 100 100" fill="{_hex(INKS[symbol])}">'
@@ -73,7 +74,7 @@ def card_sheet() -> str:
 
 
 def _face(card: int) -> str:
-    """Rank and small suit in the corner, a large suit below."""
+    """Return the face of a card: rank and small suit in the corner, a large suit below."""
     rank, suit = RANKS[card % NUM_RANKS], SUITS[card // NUM_RANKS]
     wide = rank == "T"
     ink = _hex(INKS[_SYMBOLS[suit]])

@@ -1,4 +1,4 @@
-"""An explained position as a table in plain text."""
+"""Tables of explained positions in plain text."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ LEGEND = {
     "danger": "melds of three that the opponent may complete with the card, given the other two",
     "risk": "the same, weighted with the estimated probability that the opponent holds the other two",
 }
-"""What the columns mean."""
+"""Meaning of each column."""
 
 
 def explanation(
     choices: Sequence[RankedChoice], values: Mapping[str, np.ndarray], chances: Mapping[str, np.ndarray]
 ) -> str:
-    """The table: a line for each action, the best first.
+    """Return the table as text, with a line for each action, the best first.
 
     Parameters
     ----------
     choices : the legal actions.
-    values : by bot, (107,) points of each action; the first of them puts the actions in order, without any it
-        is the deadwood.
+    values : by bot, (107,) points of each action. The first bot's values determine the order of the actions;
+        if there are none, the deadwood does.
     chances : by bot, (107,) probabilities of each action.
     """
     ranking = next(iter(values.values()), None)
@@ -58,7 +58,7 @@ def explanation(
 
 
 def legend(with_risk: bool, values: Iterable[str], chances: Iterable[str]) -> str:
-    """What the columns mean, a line each; `values` and `chances` are names of bots."""
+    """Return the meaning of the columns, one per line; `values` and `chances` are names of bots."""
     meanings = {name: meaning for name, meaning in LEGEND.items() if name != "risk" or with_risk}
     meanings |= dict.fromkeys(values, "points of this hand that the action brings by this bot's values")
     meanings |= dict.fromkeys(chances, "how probable the action is to this bot")
@@ -67,7 +67,7 @@ def legend(with_risk: bool, values: Iterable[str], chances: Iterable[str]) -> st
 
 
 def bots_text(played: Mapping[str, int]) -> str:
-    """The bots that play each action; `played` is the action by bot."""
+    """Return the bots that play each action, as text; `played` is the action by bot."""
     lines = []
     for action in dict.fromkeys(played.values()):
         bots = ", ".join(name for name, other in played.items() if other == action)
@@ -80,7 +80,7 @@ def bots_text(played: Mapping[str, int]) -> str:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int]) -> str:
-    """Columns as wide as their widest cell, aligned to the left if in `left`, otherwise to the right."""
+    """Return a table in text; columns listed in `left` are aligned to the left, the others to the right."""
     widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
     lines = [
         "  ".join(

@@ -1,6 +1,6 @@
-"""Why a move: for each action the hand that it leaves, and what the card may do for the opponent.
+"""Explanations of actions: the hand that each action leaves, and the danger of the discarded card.
 
-The numbers are those that the bots' networks read (`gin_env.observations.candidates`), in cards and points.
+The numbers are the networks' features (`gin_env.observations.candidates`), in cards and points.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from gin_env.observations.views import PlayerView
 
 @dataclass(frozen=True)
 class RankedChoice:
-    """One legal action. What does not apply is None: a knock leaves no next card to hope for."""
+    """A legal action with its numbers; None where a number does not apply, such as outs after a knock."""
 
     action: int
     deadwood: int | None = None
-    """Of the hand that it leaves; for drawing the upcard, after the discard that leaves the least."""
+    """Deadwood of the hand that the action leaves; for drawing the upcard, after the best discard."""
     outs: int | None = None
-    """Unseen cards that complete a meld and lower the deadwood."""
+    """Number of unseen cards that complete a meld and lower the deadwood."""
     knock_chance: float | None = None
     """Share of the unseen cards after which a knock is possible."""
     gin_outs: int | None = None
-    """Unseen cards that make gin."""
+    """Number of unseen cards that make gin."""
     danger: int | None = None
-    """Melds of three that the opponent could complete with the card that is discarded or left on the pile:
-    those whose other two cards the opponent may hold, 6 at most."""
+    """Number of melds of three, at most 6, that the opponent could complete with the card that is discarded
+    or left on the pile. A meld counts if the opponent might hold its other two cards."""
     risk: float | None = None
-    """The same, each meld weighted with the probability that the opponent holds the other two
+    """As `danger`, with each meld weighted by the probability that the opponent holds the other two cards
     (`gin_env.estimators.risk`)."""
 
 
 def choices(view: PlayerView, estimator: str | Estimator | None = None) -> list[RankedChoice]:
-    """Every legal action of one player who is to move; with an estimator, its `risk` too.
+    """Return every legal action of the player to move, including its `risk` if an estimator is given.
 
-    Raises ValueError unless there is one view, of a player to move.
+    Raises ValueError unless `view` is a single view of a player to move.
     """
     if len(view) != 1:
         raise ValueError(f"view must be of one position, not of {len(view)}")
@@ -64,7 +64,7 @@ def choices(view: PlayerView, estimator: str | Estimator | None = None) -> list[
         if plain == NO_ACTION:
             continue
         given = plain if plain < NUM_CARDS else int(public["upcard"])
-        takes = plain == DRAW_UPCARD  # so the opponent gets nothing yet
+        takes = plain == DRAW_UPCARD  # the opponent gets no card yet
         danger = _whole(row, "sets_for_opponent", 3) + _whole(row, "runs_for_opponent", 3)
         found.append(
             RankedChoice(
@@ -83,5 +83,5 @@ def choices(view: PlayerView, estimator: str | Estimator | None = None) -> list[
 
 
 def _whole(row: np.ndarray, name: str, scale: int) -> int:
-    """A number of the row that was divided by `scale`."""
+    """Return a feature of the row as an integer; it was divided by `scale`."""
     return round(float(part(row, name)) * scale)

@@ -1,4 +1,4 @@
-"""What a bot would do in a player's place, and how it rates the player's actions if it does."""
+"""Hints: a bot's action in the player's position, and its ratings of the legal actions, if it has any."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class Hint(NamedTuple):
     """One bot's opinion of one position."""
 
     action: int
-    """The action that it would take."""
+    """The action that the bot would take."""
     values: dict[int, float]
-    """Its value of each legal action that it considers, the best first; empty for a bot without values."""
+    """The bot's value of each legal action that it considers, the best first; empty without values."""
     unit: str
-    """What the values are: ``"points"`` that the player may expect, or the ``"chance"`` (0 to 1) that the
-    bot's network gives the action."""
+    """Unit of the values: ``"points"``, the player's expected points, or ``"chance"``, the probability (0 to
+    1) that the bot's network gives the action."""
 
 
 def hint(bot: Agent, view: PlayerView) -> Hint:
-    """Return what `bot` would do in the place of the player of this view, who must be to move.
+    """Return what `bot` would do in the position of this view's player, who must be to move.
 
-    Raises as `gin_env.ui.opinions.chosen_actions` does, and ValueError unless the view is one, of a player
-    to move.
+    Raises as `gin_env.ui.opinions.chosen_actions` does, and ValueError unless `view` is a single view of a
+    player to move.
     """
     if len(view) != 1 or not view.masks().any():
         raise ValueError("a hint is given for one view, whose player is to move")

@@ -1,7 +1,7 @@
-"""A person's game against a bot, without a screen: legal actions, events, saving and resuming.
+"""A person's game against a bot, independent of the screen: legal actions, events, saving and resuming.
 
-The person is player 0. A screen gets their `PlayerView` and, once a hand has ended, both hands; nothing else
-of the game leaves this module.
+The person is player 0. A screen receives their `PlayerView` and, once a hand has ended, both hands, and
+nothing else about the game.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _ONE = np.zeros(1, np.int64)
 
 
 class EndedHand(NamedTuple):
-    """A hand that has ended, so everything may be shown."""
+    """A hand that has ended, with both players' cards."""
 
     view: PlayerView
-    """The person's, whose public part says how the hand ended."""
+    """The person's view; its public part contains the result of the hand."""
     hands: tuple[int, int]
     """The cards of the person and of the bot, as masks."""
 
@@ -43,13 +43,13 @@ class HumanGame:
     Parameters
     ----------
     opponent : a bot's name, or a bot.
-    seed : of decks, dealer and the bot's random numbers; default: a fresh one.
+    seed : seed of the decks, the dealer and the bot's random numbers; default: a random one.
     rules : default `Rules()`.
 
     Attributes
     ----------
     opponent : the text that names the bot.
-    actions : the actions of both players since the beginning of the game, in order.
+    actions : the actions of both players in the game so far, in order.
 
     Raises as `gin_env.agents.make` does, ValueError or TypeError for an invalid seed.
     """
@@ -69,8 +69,8 @@ class HumanGame:
         self.actions: list[int] = []
         self._game = RecordedGames(1, self.rules, "game")
         self._game.start(_ONE, np.array([self.seed], np.uint64), np.zeros(1, np.uint64))
-        # The game deals the next hand as soon as one ends. Each hand is played first at a table of its own,
-        # where its end stays to be looked at.
+        # The game deals the next hand as soon as one ends. Each hand is therefore also played at a separate
+        # table, where its end remains visible.
         self._hand = Games(1, self.rules)
         self._begin_hand()
 
@@ -80,7 +80,7 @@ class HumanGame:
 
     @property
     def view(self) -> PlayerView:
-        """What the person sees of the current hand, or of the one that has just ended."""
+        """The person's view of the current hand, or of the hand that has just ended."""
         return self._hand.views(_ONE, PERSON)
 
     @property
@@ -121,7 +121,7 @@ class HumanGame:
         self._play(check_action(action))
 
     def let_bot_act(self) -> None:
-        """Let the bot carry out one action. Raises as `play_bot` does; RuntimeError if it is not its turn."""
+        """Play one action of the bot. Raises as `play_bot` does; RuntimeError if it is not the bot's turn."""
         if not self.waits_for_bot:
             raise RuntimeError("it is not the bot's turn")
         play_bot(self._hand, self.bot, _ONE)
@@ -129,22 +129,22 @@ class HumanGame:
         self._follow(int(public["history"][public["history_length"] - 1]))
 
     def next_hand(self) -> None:
-        """Leave the hand that has ended. Raises RuntimeError if none has, or if the game is over."""
+        """Start the next hand. Raises RuntimeError if the hand has not ended or the game is over."""
         if self.ended is None or self.is_over:
             raise RuntimeError("there is no next hand")
         self._begin_hand()
 
     def another(self) -> HumanGame:
-        """A new game against the same bot, with the next seed."""
+        """Return a new game against the same bot, with the next seed."""
         game = HumanGame(self.bot, (self.seed + 1) % 2**64, self.rules)
         game.opponent, game._opponent_is_object = self.opponent, self._opponent_is_object
         return game
 
     def undo(self) -> None:
-        """Take back the person's last action, and what the bot has done since.
+        """Take back the person's last action and the bot's actions since.
 
-        The cards stay as they were dealt: the same action leads to the same cards again. Raises RuntimeError
-        if the person has not acted yet.
+        The deck does not change: the same action leads to the same cards again. Raises RuntimeError if the
+        person has not acted yet.
         """
         steps = [position for position in self.record().positions() if position.is_decision]
         mine = [number for number, position in enumerate(steps) if position.player == PERSON]
@@ -160,7 +160,7 @@ class HumanGame:
             self.next_hand()
 
     def record(self) -> GameRecord:
-        """The game so far, as `gin_env.records` writes it; the next hand is in it after `next_hand`."""
+        """Return the game so far as a record of `gin_env.records`, up to the current or just ended hand."""
         made_by = None if self._opponent_is_object else self.opponent
         record = self._game.record(0, (YOU, Player(self.bot.name, made_by)))
         if self.ended is not None and not self.is_over:
@@ -172,7 +172,7 @@ class HumanGame:
         self._follow(action)
 
     def _follow(self, action: int) -> None:
-        """What has been played in the hand is played in the game."""
+        """Play in the game the action that has been played in the hand."""
         self._game.play(_ONE, np.array([action]))
         self.actions.append(action)
 
@@ -187,14 +187,14 @@ class HumanGame:
 
     @classmethod
     def load(cls, path: str | Path, opponent: str | Agent | None = None) -> HumanGame:
-        """Resume the game that `save` wrote, by playing its actions again.
+        """Return the game that `save` wrote, rebuilt by replaying its actions.
 
         Parameters
         ----------
-        opponent : the bot that continues; default: the bot that the file names, unless that starts a program
-            (``process:COMMAND``): a file must not run commands.
+        opponent : the bot that continues the game; default: the bot named in the file. A name that starts a
+            program (``process:COMMAND``) is refused, since a file must not run commands.
 
-        Raises OSError, or ValueError, naming the file, for one that holds no such game.
+        Raises OSError, or ValueError, naming the file, if it does not contain such a game.
         """
         saved = read_one(path, 1)
         person, bot = saved.players

@@ -1,6 +1,6 @@
-"""What bots would play in recorded positions, and how they rate each action.
+"""Actions that bots would play in recorded positions, and their ratings of each action.
 
-Only bots with `action_values` or `action_chances` say what actions are worth: see `gin_env.agents.base`.
+Only bots with `action_values` or `action_chances` rate actions: see `gin_env.agents.base`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, Position, views_of
 
 STRONGEST_WITH_VALUES = "generation"
-"""The bot by whose values moves are judged, unless another is named."""
+"""Default bot for judging moves by its values."""
 
 
 def chosen_actions(bot: Agent, view: PlayerView) -> np.ndarray:
@@ -31,14 +31,14 @@ def chosen_actions(bot: Agent, view: PlayerView) -> np.ndarray:
 
 
 def action_values(bot: Agent, view: PlayerView) -> np.ndarray:
-    """`HasActionValues.action_values`. Raises ValueError for a bot without values."""
+    """Return `HasActionValues.action_values`. Raises ValueError for a bot without values."""
     if not isinstance(bot, HasActionValues):
         raise ValueError(f"bot {bot.name!r} has no values of actions; {STRONGEST_WITH_VALUES!r} has")
     return bot.action_values(view)
 
 
 def action_chances(bot: Agent, view: PlayerView) -> np.ndarray:
-    """`HasActionChances.action_chances`. Raises ValueError for a bot without probabilities."""
+    """Return `HasActionChances.action_chances`. Raises ValueError for a bot without probabilities."""
     if not isinstance(bot, HasActionChances):
         raise ValueError(f"bot {bot.name!r} has no probabilities of actions; 'policy' has")
     return bot.action_chances(view)
@@ -46,30 +46,30 @@ def action_chances(bot: Agent, view: PlayerView) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A move that was played, by the values of a bot."""
+    """A bot's judgement of a move that was played, by its values."""
 
     step: int
-    """Its number among the decisions of the game, from 1."""
+    """Number of the decision in the game, from 1."""
     hand: int
-    """From 0."""
+    """Index of the hand in the game, from 0."""
     player: int
     played: int
     best: int
     """The action with the highest value."""
     loss: float
-    """Points by which the played action is worth less than the best; 0 for the best itself."""
+    """Difference in points between the best action and the played one; 0 if the best was played."""
 
 
 def decisions(game: GameRecord) -> list[Position]:
-    """The positions in which a player decided, in order: the steps of the game."""
+    """Return the positions in which a player made a decision, in order: the steps of the game."""
     return [position for position in game.positions() if position.is_decision]
 
 
 def judge(steps: Sequence[Position], bot: Agent) -> list[Judgement]:
-    """Every move that left a choice, by the values of `bot`.
+    """Return a judgement by the values of `bot` for every move with more than one legal action.
 
-    Moves that the bot never considers (it may knock at the first chance always) are left out. Raises
-    ValueError for a bot without values.
+    Moves that the bot never considers are left out (for example, not knocking, if it always knocks as soon as
+    possible). Raises ValueError for a bot without values.
     """
     if not steps:
         return []

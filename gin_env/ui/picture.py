@@ -1,7 +1,7 @@
-"""The picture of a table, drawn with Pillow: no picture or font files, suits are shapes.
+"""Pictures of a table, drawn with Pillow without image or font files.
 
-The cards are those of `gin_env.ui.card_art`. It needs Pillow (``pip install "gin-env[play]"``);
-`gin_env.ui.screen` imports it when the first picture is asked for.
+The cards are those of `gin_env.ui.card_art`. The module needs Pillow (``pip install "gin-env[play]"``);
+`gin_env.ui.screen` imports it when the first picture is drawn.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ except ImportError as error:
     raise ImportError('a picture needs Pillow: pip install "gin-env[play]"') from error
 
 WIDTH, HEIGHT = 960, 640
-"""Default size. All lengths below are pixels of this size; other widths are drawn to scale."""
+"""Default size in pixels. All lengths below refer to this size; other widths are drawn to scale."""
 NARROWEST, WIDEST = 240, 3840
 CARD_STEP, GROUP_GAP, MARGIN = 77, 16, 32
 PILE_LEFT, PILE_STEP, PILE_CARDS = 152, 41, 12
-"""The discard pile's place, the visible part of its older cards, and how many cards are drawn."""
+"""Left edge of the discard pile, visible width of a covered card, and maximum number of cards drawn."""
 PANEL_LEFT = 706
 LONGEST_NAME = 18
 SHARPNESS = 4
-"""Shapes are drawn this many times too large and then shrunk, which smooths their edges."""
+"""Antialiasing factor: shapes are drawn this many times larger and then scaled down."""
 
 FELT, FELT_EDGE, PANEL, ACTIVE = (34, 108, 74), (13, 60, 41), (12, 46, 33), (46, 132, 92)
 WHITE, PALE, GOLD = (255, 255, 255), (206, 229, 216), (255, 210, 92)
 PAPER_UNDER = (213, 217, 208)
-"""A card of the discard pile that lies under others."""
+"""Background of covered cards in the discard pile."""
 
 
 def image(
@@ -56,9 +56,9 @@ def image(
     names: Sequence[str] = PLAYERS,
     width: int = WIDTH,
 ) -> np.ndarray:
-    """The table as uint8 (height, width, 3), two thirds as high as wide: (640, 960, 3) by default.
+    """Return the table as uint8 (height, width, 3), two thirds as high as wide: (640, 960, 3) by default.
 
-    Other parameters as for `gin_env.ui.text.describe`. The same game gives the same picture. Raises
+    Other parameters as for `gin_env.ui.text.describe`. The picture depends only on the arguments. Raises
     ValueError for a width outside `NARROWEST` to `WIDEST`, TypeError unless it is an integer.
     """
     if not isinstance(width, Integral) or isinstance(width, bool):
@@ -76,12 +76,12 @@ def image(
 
 
 def _shortened(name: str) -> str:
-    """A player's name; of a long one, such as the path of a policy, the end."""
+    """Return a player's name; a long one, such as the path of a policy, is cut to its end."""
     return name if len(name) <= LONGEST_NAME else "..." + name[3 - LONGEST_NAME :]
 
 
 def _draw_hand(sheet: _Sheet, top: int, hand: Hand, taken: int) -> None:
-    """One hand in a band of the table, 180 pixels high: title, cards, captions."""
+    """Draw one hand in a band of the table, 180 pixels high: title, cards, captions."""
     if hand.to_move:
         sheet.panel((MARGIN - 16, top, WIDTH - MARGIN + 16, top + 180), ACTIVE)
         sheet.arrow((MARGIN, top + 9), 16, GOLD)
@@ -104,7 +104,7 @@ def _draw_hand(sheet: _Sheet, top: int, hand: Hand, taken: int) -> None:
 
 
 def _draw_middle(sheet: _Sheet, top: int, table: Table) -> None:
-    """Stock, discard pile and scores, in a band 140 pixels high."""
+    """Draw stock, discard pile and scores in a band 140 pixels high."""
     caption_height = top + CARD_HEIGHT + 17
     for height in range(min(table.stock, 3)):
         sheet.paste((MARGIN + 3 * height, top - 3 * height), _card_back(sheet.width))
@@ -122,7 +122,7 @@ def _draw_middle(sheet: _Sheet, top: int, table: Table) -> None:
     left, right = PANEL_LEFT, WIDTH - MARGIN
     sheet.panel((left, top - 4, right, top + 134), PANEL)
     sheet.write((left + 16, top + 17), table.title, 19, PALE)
-    for player in (1, 0):  # as they sit
+    for player in (1, 0):  # from top to bottom
         height = top + 82 - 32 * player
         name, score = table.names[player], str(table.scores[player])
         sheet.write((left + 16, height), name, 21, WHITE, room=140)
@@ -134,7 +134,7 @@ def _draw_middle(sheet: _Sheet, top: int, table: Table) -> None:
 
 
 class _Sheet:
-    """A picture of some width, drawn upon in the pixels of a picture WIDTH wide."""
+    """A picture of any width; its methods take coordinates in a picture of width WIDTH."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -149,7 +149,7 @@ class _Sheet:
         align: str = "left",
         room: int = WIDTH - 2 * MARGIN,
     ) -> None:
-        """Write a line, centred on a height; smaller than `size` where it has no room."""
+        """Write a line, centred vertically; smaller than `size` if it is wider than `room`."""
         line = _line(words, self._scaled(size), colour)
         while line.width > self._scaled(room):
             size -= 1
@@ -158,12 +158,12 @@ class _Sheet:
         self.picture.paste(line, (left, self._scaled(place[1]) - line.height // 2), line)
 
     def panel(self, box: tuple[int, int, int, int], colour: Colour) -> None:
-        """A rounded rectangle with smooth edges."""
+        """Draw a rounded rectangle with smooth edges."""
         left, top, right, bottom = map(self._scaled, box)
         self.picture.paste(colour, (left, top), _rounded((right - left, bottom - top), self._scaled(12)))
 
     def arrow(self, corner: tuple[int, int], size: int, colour: Colour) -> None:
-        """A triangle that points to the right: who is to move."""
+        """Draw a triangle that points to the right, the mark of the player to move."""
         side = self._scaled(size)
         large = Image.new("L", (side * SHARPNESS, side * SHARPNESS))
         middle, end = side * SHARPNESS // 2, side * SHARPNESS - 1
@@ -172,7 +172,7 @@ class _Sheet:
         self.picture.paste(colour, (self._scaled(corner[0]), self._scaled(corner[1])), shape)
 
     def paste(self, place: tuple[int, int], tile: Image.Image) -> None:
-        """Lay a tile upon the picture, its left upper corner at a place."""
+        """Paste a tile with its upper left corner at `place`."""
         self.picture.paste(tile, (self._scaled(place[0]), self._scaled(place[1])), tile)
 
     def _scaled(self, length: int) -> int:
@@ -180,7 +180,7 @@ class _Sheet:
 
 
 def scaled(length: int, width: int) -> int:
-    """A length of a picture WIDTH wide, in one `width` wide."""
+    """Convert a length in a picture of width WIDTH to one of width `width`."""
     return round(length * width / WIDTH)
 
 
@@ -189,7 +189,7 @@ def scaled(length: int, width: int) -> int:
 
 @lru_cache(4)
 def _felt(width: int) -> Image.Image:
-    """The empty table: green, darker towards the edges."""
+    """Return the empty table: green, darker towards the edges."""
     height = scaled(HEIGHT, width)
     across = np.linspace(-1, 1, width)[None, :] ** 2
     down = np.linspace(-1, 1, height)[:, None] ** 2
@@ -199,7 +199,7 @@ def _felt(width: int) -> Image.Image:
 
 @lru_cache(256)
 def _card_face(card: int, width: int = WIDTH, marked: bool = False, under: bool = False) -> Image.Image:
-    """A card; the one just taken from the pile has a golden edge, one under others is darker."""
+    """Return a card; if `marked` (just taken from the pile) with a golden edge, if `under` others darker."""
     symbol = SUIT_SYMBOLS[SUITS[card // NUM_RANKS]]
     ink, paper = INKS[symbol], PAPER_UNDER if under else PAPER
     scale = SHARPNESS
@@ -215,7 +215,7 @@ def _card_face(card: int, width: int = WIDTH, marked: bool = False, under: bool 
 
 @lru_cache(4)
 def _card_back(width: int = WIDTH) -> Image.Image:
-    """The back of a card: blue, with a lattice of diamonds."""
+    """Return the back of a card: blue, with a lattice of diamonds."""
     lattice = Image.new("RGB", (CARD_WIDTH * SHARPNESS, CARD_HEIGHT * SHARPNESS), BACK)
     canvas = ImageDraw.Draw(lattice)
     for start in range(-CARD_HEIGHT, CARD_WIDTH + CARD_HEIGHT, 10):
@@ -231,7 +231,7 @@ def _card_back(width: int = WIDTH) -> Image.Image:
 
 
 def _blank_card(paper: Colour, outline: Colour, edge: int) -> Image.Image:
-    """An empty card, SHARPNESS times too large, on a transparent ground."""
+    """Return an empty card, enlarged by SHARPNESS, on a transparent background."""
     tile = Image.new("RGBA", (CARD_WIDTH * SHARPNESS, CARD_HEIGHT * SHARPNESS), (*outline, 0))
     box = (0, 0, tile.width - 1, tile.height - 1)
     ImageDraw.Draw(tile).rounded_rectangle(box, 8 * SHARPNESS, paper, outline, edge * SHARPNESS)
@@ -245,7 +245,7 @@ def _shrunk(tile: Image.Image, width: int) -> Image.Image:
 
 @lru_cache(32)
 def _rounded(size: tuple[int, int], radius: int) -> Image.Image:
-    """The shape of a rounded rectangle, for `Image.paste`."""
+    """Return a mask of a rounded rectangle, for `Image.paste`."""
     large = Image.new("L", (size[0] * SHARPNESS, size[1] * SHARPNESS))
     box = (0, 0, large.width - 1, large.height - 1)
     ImageDraw.Draw(large).rounded_rectangle(box, radius * SHARPNESS, fill=255)
@@ -254,10 +254,10 @@ def _rounded(size: tuple[int, int], radius: int) -> Image.Image:
 
 @lru_cache(512)
 def _line(words: str, size: int, colour: Colour) -> Image.Image:
-    """A line of text on a transparent ground, twice as high as its letters are large.
+    """Return a line of text on a transparent background, twice as high as the font size.
 
-    The suit symbols, which the font lacks, are drawn. Small letters too keep their true distances, since
-    they are drawn large.
+    Suit symbols, which the font lacks, are drawn as shapes. The text is drawn enlarged, so that small
+    letters are spaced exactly.
     """
     large = size * SHARPNESS
     font, gap = _font(large), large // 12
@@ -277,14 +277,14 @@ def _line(words: str, size: int, colour: Colour) -> Image.Image:
 
 @cache
 def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """The font that comes with Pillow; so the picture does not depend on the machine's fonts."""
+    """Return the font bundled with Pillow, so that pictures do not depend on the machine's fonts."""
     return ImageFont.load_default(size)
 
 
 def _draw_suit(
     canvas: ImageDraw.ImageDraw, symbol: str, corner: tuple[int, int], size: int, ink: Colour
 ) -> None:
-    """Draw a suit into a square."""
+    """Draw the shape of a suit into a square."""
 
     def place(*numbers: float) -> Sequence[float]:
         return [corner[index % 2] + number * size / 100 for index, number in enumerate(numbers)]

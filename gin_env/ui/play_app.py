@@ -1,7 +1,7 @@
 """The playing screen: a person's game against a bot in the terminal.
 
-It needs Textual (``pip install "gin-env[play]"``). What is on the screen is drawn from the person's
-`PlayerView` and, after the end of a hand, from both hands; see `gin_env.ui.seat`.
+It needs Textual (``pip install "gin-env[play]"``). The screen is drawn only from the person's `PlayerView`
+and, after the end of a hand, from both hands; see `gin_env.ui.seat`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gin_env.game.state import DISCARD
 from gin_env.game.words import rules_in_words
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.seat import describe_seat
-from gin_env.ui.table_app import TableApp  # first: it says what to install
+from gin_env.ui.table_app import TableApp  # first: its ImportError names what to install
 
 from textual.binding import Binding  # isort: skip
 
@@ -37,7 +37,7 @@ Keys (or click on stock, upcard, cards and the words below):
 
 
 EXPLAINED = {"s": "stock", "u": "upcard", "p": "pass", "enter": "discard", "d": "discard", "k": "knock"}
-"""Keys that say why they do nothing now."""
+"""Keys that show a reason when their action is not possible."""
 
 
 class PlayApp(TableApp):
@@ -46,13 +46,13 @@ class PlayApp(TableApp):
     Parameters
     ----------
     game : the game to play.
-    save_to : file to which the game is saved after each action, from the person's first, until it is over;
-        None: the game is not saved.
-    hint_bot : the bot whose hint is shown first.
-    estimator : whose belief is shown first.
+    save_to : file to which the game is saved after each action, from the person's first action until the game
+        is over. If None, the game is not saved.
+    hint_bot : the initial bot for hints.
+    estimator : the initial estimator.
     bot_delay : seconds before each action of the bot.
     letters : write suits as C, H, S, D.
-    finished : called with each game that is played to its end.
+    finished : called with each completed game.
     """
 
     _shown: PlayView
@@ -100,7 +100,7 @@ class PlayApp(TableApp):
         self._go_on()
 
     def _show(self) -> None:
-        """Draw what has changed, and offer the keys that do something now."""
+        """Redraw what has changed, and update the keys in the footer."""
         self._shown.game = self.game
         super()._show()
         keys = [binding for binding in self.BINDINGS if binding.show]
@@ -111,13 +111,13 @@ class PlayApp(TableApp):
 
     @property
     def is_kept(self) -> bool:
-        """Whether this screen has saved a game that can be resumed."""
+        """Return whether this screen has saved a game that can be resumed."""
         return self._save_to is not None and self._acted and not self.game.is_over
 
     # --- The course of the game -----------------------------------------------------------------------
 
     def _go_on(self) -> None:
-        """Let the bot act, after a while, if it is its turn."""
+        """Schedule the bot's action, after `bot_delay`, if it is the bot's turn."""
         if self.game.waits_for_bot:
             if self._bot_delay > 0:
                 self.set_timer(self._bot_delay, self._let_bot_act)
@@ -164,7 +164,7 @@ class PlayApp(TableApp):
     # --- Keys -----------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Which keys do something now: the footer shows those."""
+        """Return whether a key has an effect now; the footer shows only those keys."""
         at_end = self.game.ended is not None
         if action == "explain":
             return not at_end and not self.check_action(str(parameters[0]), ())
@@ -201,7 +201,7 @@ class PlayApp(TableApp):
         self._act(PASS)
 
     def action_explain(self, action: str) -> None:
-        """Say why an action is not possible now."""
+        """Show why an action is not possible now."""
         self._shown.notice = self._why_not(action)
         self._show()
 
@@ -243,13 +243,13 @@ class PlayApp(TableApp):
         self.action_pick((start + step) % count)
 
     def action_pick(self, place: int) -> None:
-        """Choose the card in a place of the hand."""
+        """Choose the card at a place of the hand."""
         self._shown.notice = ""
         self._shown.chosen = place
         self._show()
 
     def on_card_place_clicked(self, event: CardPlace.Clicked) -> None:
-        """A click chooses a card, a second one discards it."""
+        """Choose the clicked card; a second click discards it."""
         if not self._may_discard():
             return
         if self._shown.chosen == event.place:
@@ -258,7 +258,7 @@ class PlayApp(TableApp):
             self.action_pick(event.place)
 
     def action_next(self) -> None:
-        """Begin the next hand or a new game."""
+        """Start the next hand or a new game."""
         if self.game.is_over:
             self.game, self._acted = self.game.another(), False
         else:
@@ -267,7 +267,7 @@ class PlayApp(TableApp):
         self._after_action()
 
     def action_help(self) -> None:
-        """The rules and the keys."""
+        """Show the rules and the keys."""
         self.push_screen(Page(f"{KEYS}\n{rules_in_words(self.game.view.rules)}"))
 
     async def action_quit(self) -> None:

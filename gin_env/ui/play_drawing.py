@@ -1,6 +1,6 @@
-"""The pieces of the playing screen as rich texts, drawn from what `gin_env.ui.seat` describes.
+"""Parts of the playing screen as rich texts, drawn from the data structures of `gin_env.ui.seat`.
 
-Colour is never the only sign: suits have symbols or letters, and every cell of a heat map has its number.
+Nothing depends on colour alone: suits have symbols or letters, and every cell of a heat map has its number.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ MOST_VALUES = 11
 LARGE_WIDTH = 6
 """Columns of a large card."""
 
-# Dark blue to yellow: distinct for people who see no red or no green, and in greys.
+# Dark blue to yellow, which remains distinct with red-green colour blindness and in greyscale.
 _COLD, _MIDDLE, _HOT = (0, 34, 78), (124, 123, 120), (254, 232, 56)
 
 
 def card_edges(last: bool, new: bool = False, width: int = 4) -> tuple[str, str]:
-    """Top and bottom of a card; the next one covers its right edge, unless it is the last of its group."""
+    """Return top and bottom of a card; the next card covers its right edge, unless `last` of its group."""
     top = ("╭new" if new else "╭").ljust(width, "─")
     return top + ("╮" if last else ""), "╰".ljust(width, "─") + ("╯" if last else "")
 
 
 def card_lines(card: int, last: bool, letters: bool, new: bool = False, large: bool = False) -> list[Text]:
-    """A card in three lines of four columns, if `large` in five of six; one more if `last` of its group.
+    """Return a card in three lines of four columns (five of six if `large`), one more if `last` of its group.
 
     `new`: just drawn.
     """
@@ -62,30 +62,30 @@ def card_lines(card: int, last: bool, letters: bool, new: bool = False, large: b
 
 
 def card_in_line(card: int, mark: str, letters: bool, chosen: bool) -> Text:
-    """A card in one line, four wide, after a mark."""
+    """Return a card in one line, four columns wide, after a mark."""
     ink = "reverse" if chosen else RED_ON_FELT if _is_red(card) else ""
     return Text(f"{mark}{card_name(card, letters)}", ink)
 
 
 def back_lines(last: bool) -> list[Text]:
-    """A closed card in three lines."""
+    """Return a closed card in three lines."""
     top, bottom = card_edges(last)
     style = Style(color=BACK_INK, bgcolor=BACK)
     return [Text(top, style), Text("│░░░" + ("│" if last else ""), style), Text(bottom, style)]
 
 
 def empty_lines() -> list[Text]:
-    """A place without a card."""
+    """Return the drawing of an empty place, in three lines."""
     return [Text("╭╌╌╌╮", PALE), Text("╎   ╎", PALE), Text("╰╌╌╌╯", PALE)]
 
 
 def side_by_side(cards: list[list[Text]]) -> Text:
-    """Drawings of three lines, side by side."""
+    """Return drawings of three lines each, side by side."""
     return Text("\n").join(Text("").join(card[line] for card in cards) for line in range(3))
 
 
 def group_drawings(groups: list[Group], letters: bool) -> Text:
-    """Groups of cards, face up, with their captions below."""
+    """Return groups of cards, face up, with their captions below."""
     drawings, captions = [], Text()
     for cards, caption in groups:
         drawings += [card_lines(card, card == cards[-1], letters) for card in cards]
@@ -96,7 +96,7 @@ def group_drawings(groups: list[Group], letters: bool) -> Text:
 
 
 def captions(groups: list[Group], card_width: int = 4, gap: int = 2) -> Text:
-    """What the groups of the player's hand are, below them."""
+    """Return the captions below the groups of the player's hand."""
     text = Text(no_wrap=True)
     for cards, caption in groups:
         width = card_width * len(cards) + gap
@@ -106,7 +106,7 @@ def captions(groups: list[Group], card_width: int = 4, gap: int = 2) -> Text:
 
 
 def title_line(seat: Seat, opponent: str, width: int, me: str = YOU) -> Text:
-    """Game, hand and score in one line."""
+    """Return the title: game, hand and score in one line."""
     score = f"{me} {seat.mine} : {seat.theirs} {opponent}"
     dealt = inside(me) if seat.dealt_by_me else opponent
     limit = "" if seat.limit is None else f", knock at {seat.limit}"
@@ -118,7 +118,7 @@ def title_line(seat: Seat, opponent: str, width: int, me: str = YOU) -> Text:
 
 
 def their_hand(seat: Seat, opponent: str, letters: bool, boxes: bool) -> Text:
-    """The opponent's cards: closed, and those that were seen to be taken."""
+    """Return the opponent's cards: face up those taken from the pile, the others closed."""
     seen = f", you saw {card_names(seat.known, letters)} taken" if seat.known else ""
     title = Text(f"{opponent}: {seat.closed + len(seat.known)} cards{seen}", no_wrap=True)
     if not boxes:
@@ -129,14 +129,14 @@ def their_hand(seat: Seat, opponent: str, letters: bool, boxes: bool) -> Text:
 
 
 def stock_drawing(seat: Seat, boxes: bool) -> Text:
-    """The stock, and how many cards it holds."""
+    """Return the stock with its number of cards."""
     if not boxes:
         return Text(f"Stock {seat.stock}")
     return Text("\n").join([Text(f"Stock {seat.stock}"), side_by_side([back_lines(True)])])
 
 
 def upcard_drawing(seat: Seat, letters: bool, boxes: bool) -> Text:
-    """The top of the discard pile."""
+    """Return the top of the discard pile."""
     if not boxes:
         return Text("no upcard" if seat.upcard == NO_CARD else f"Upcard {card_name(seat.upcard, letters)}")
     lines = empty_lines() if seat.upcard == NO_CARD else card_lines(seat.upcard, True, letters)
@@ -144,14 +144,14 @@ def upcard_drawing(seat: Seat, letters: bool, boxes: bool) -> Text:
 
 
 def pile_drawing(seat: Seat, letters: bool, boxes: bool, width: int) -> Text:
-    """The cards under the upcard, the highest first."""
+    """Return the cards below the upcard, the topmost first."""
     under = [card for card in reversed(seat.pile) if card != seat.upcard]
     names = card_names(under[: max(1, width // 4 * (3 if boxes else 1))], letters) or "none"
     return Text(f"Under it: {names}" if boxes else f"under: {names}")
 
 
 def turn_lines(seat: Seat, opponent: str, me: str = YOU) -> Text:
-    """Who took and discarded what, a line for each turn."""
+    """Return the turns of both players: cards taken and discarded, one line per turn."""
     text = Text().append(f"{'':{NAME_WIDTH}}{'took':10}discard", "bold underline")
     for turn in seat.turns:
         name = short_name(me if turn.mine else opponent, NAME_WIDTH - 1)
@@ -162,12 +162,12 @@ def turn_lines(seat: Seat, opponent: str, me: str = YOU) -> Text:
 
 
 def short_name(name: str, width: int) -> str:
-    """A name, cut to this width."""
+    """Return a name, cut to this width."""
     return name if len(name) <= width else name[: width - 1] + "…"
 
 
 def hint_lines(advice: Hint, bot: str, upcard: int, letters: bool) -> Text:
-    """What a bot would do, and its values of all actions."""
+    """Return a bot's hint: its action, and its values of all actions."""
     text = Text().append(f"{bot} would", "bold")
     text.append(f"\n→ {action_name(advice.action, upcard, letters)}", f"bold {GOLD}")
     if not advice.values:
@@ -189,7 +189,7 @@ def hint_lines(advice: Hint, bot: str, upcard: int, letters: bool) -> Text:
 
 
 def belief_lines(belief: HeatMap, estimator: str) -> Text:
-    """The heat map under its heading, in six lines: per cent for each card, ■ for 100."""
+    """Return the heat map with a heading, in six lines: per cent for each card, ■ for 100."""
     return Text("\n").join([Text(f"What {estimator} believes, per cent", "bold"), _heat_cells(belief)])
 
 
@@ -204,7 +204,7 @@ def _heat_cells(belief: HeatMap) -> Text:
 
 
 def truth_lines(hand: int) -> Text:
-    """The cards of a hand where the heat map has them, in five lines."""
+    """Return the cards of a hand in the layout of the heat map, in five lines."""
     text = Text().append("  A 2 3 4 5 6 7 8 9 T J Q K", "bold")
     for suit in range(len(SUITS)):
         text.append("\n  ")
@@ -217,7 +217,7 @@ def truth_lines(hand: int) -> Text:
 def belief_and_truth(
     belief: HeatMap, hand: int, heading: str, wide: bool, truth: str = "what was held"
 ) -> Text:
-    """A belief about a hand next to the hand or above it, each under its heading."""
+    """Return a belief and the actual hand, side by side if `wide`, otherwise below each other."""
     left, right = _heat_cells(belief).split("\n"), truth_lines(hand).split("\n")
     if not wide:
         return Text("\n").join(
@@ -230,7 +230,7 @@ def belief_and_truth(
 
 
 def heat_style(per_cent: int) -> Style:
-    """Background and ink of a cell of the heat map; small chances are spread, since most are small."""
+    """Return the style of a cell of the heat map; the scale is finer for small chances, which are common."""
     place = (min(per_cent, 100) / 100) ** 0.5
     ends = (_COLD, _MIDDLE) if place < 0.5 else (_MIDDLE, _HOT)
     share = 2 * place - (place >= 0.5)
@@ -240,7 +240,7 @@ def heat_style(per_cent: int) -> Style:
 
 
 def showdown_lines(showdown: Showdown, opponent: str, letters: bool, boxes: bool, me: str = YOU) -> Text:
-    """Both hands laid down, and the score step by step."""
+    """Return both hands laid down, and the score step by step."""
     parts = [Text(showdown.headline, f"bold {GOLD}")]
     for name, groups in ((opponent, showdown.theirs), (me, showdown.mine)):
         if boxes:

@@ -1,4 +1,4 @@
-"""The contents of the playing screen: the person's view and, after the end of a hand, both hands."""
+"""Contents of the playing screen: the person's view and, after the end of a hand, both hands."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PlayView(TableView):
 
     Parameters
     ----------
-    game : the game that is shown; another one may be put in its place.
+    game : the game that is shown; the attribute can be set to another game.
     hint_bot, estimator, letters : as for `TableView`.
     """
 
@@ -33,9 +33,9 @@ class PlayView(TableView):
         super().__init__(hint_bot, estimator, letters)
         self.game = game
         self.chosen: int | None = None
-        """The place of the card that the player has chosen."""
+        """Place of the card that the player has chosen."""
         self.notice = ""
-        """Shown instead of the prompt, such as why a key does nothing."""
+        """Text shown instead of the prompt, such as the reason why a key has no effect."""
 
     def compose(self) -> ComposeResult:
         yield Static(id="title", markup=False)
@@ -62,7 +62,7 @@ class PlayView(TableView):
             yield Static(id="end-text")
 
     def show(self) -> None:
-        """Draw what has changed."""
+        """Redraw what has changed."""
         boxes, width, ended = self._fit(), self.app.size.width, self.game.ended
         self.set_class(ended is not None, "ended")
         seat = describe_seat(self.game.view, self.game.opponent, self._letters)
@@ -139,13 +139,13 @@ class PlayView(TableView):
         return f"{who} the game, {max(scores)} to {min(scores)}."
 
     def _said(self, seat: Seat, cards: list[int], two_lines: bool) -> str:
-        """The lines above the footer: what the opponent has done, what the player may do."""
+        """Return the lines above the footer: the opponent's last turn and the player's options."""
         now = self.notice or self._about_chosen(cards) or seat.prompt
         before = last_turn(seat, self.game.opponent)
         return f"{before}\n{now}" if before and two_lines else now
 
     def _about_chosen(self, cards: list[int]) -> str:
-        """What the chosen card would leave, and what may be done with it."""
+        """Return the deadwood that discarding the chosen card would leave, and the possible actions."""
         if self.chosen is None:
             return ""
         card = cards[self.chosen]
@@ -157,7 +157,7 @@ class PlayView(TableView):
         return f"{name} leaves deadwood {left}: Enter discards it{knock}."
 
     def _belief(self) -> HeatMap | str:
-        """The belief, or a sentence that says why there is none."""
+        """Return the belief, or a sentence with the reason why there is none."""
         view = self.game.view
         chances = self._think(ESTIMATOR, self.estimator, view, lambda one: one.estimate(view)[0].tolist())
         if chances is None:

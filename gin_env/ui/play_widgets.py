@@ -1,4 +1,4 @@
-"""The widgets of the playing screen: a card that can be chosen, piles that can be clicked, two dialogs."""
+"""Widgets of the playing screen: a card that can be chosen, piles that can be clicked, and two dialogs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gin_env.ui.play_drawing import GOLD, LARGE_WIDTH, PALE, card_in_line, card_
 
 
 class CardPlace(Widget):
-    """A place in the player's hand: a card, the key that chooses it, and whether it is chosen."""
+    """A place in the player's hand, with its card and the key that chooses it."""
 
     class Clicked(Message):
         """The player clicked on a card."""
@@ -41,7 +41,7 @@ class CardPlace(Widget):
     def show(
         self, card: int, first: bool, last: bool, new: bool, chosen: bool, boxes: bool, large: bool = False
     ) -> None:
-        """Show a card; `first` and `last` of its group, `new`: just drawn."""
+        """Show a card. `first` and `last` give its position in a group; `new` marks a card just drawn."""
         self.display = True
         shown = (card, first, last, new, chosen, boxes, large)
         if shown == self._shown:
@@ -67,7 +67,7 @@ class CardPlace(Widget):
 
 
 class Pile(Static):
-    """The stock or the upcard: a click is the action of that name."""
+    """The stock or the upcard; a click runs the action of that name."""
 
     def __init__(self, action: str, id: str) -> None:
         super().__init__(id=id)
@@ -78,7 +78,7 @@ class Pile(Static):
 
 
 class Page(ModalScreen[None]):
-    """A text to read; any of the keys that one would try closes it."""
+    """A text to read, closed by any of several common keys or a click."""
 
     BINDINGS = [Binding("escape,enter,q,question_mark,f1", "app.pop_screen", "Back")]  # noqa: RUF012
 
@@ -95,7 +95,7 @@ class Page(ModalScreen[None]):
 
 
 class ChoiceDialog(ModalScreen[str | None]):
-    """One of several names; None if the player goes back without choosing."""
+    """A dialog that returns one of several names, or None if the player cancels."""
 
     BINDINGS = [Binding("escape,q", "dismiss", "Back")]  # noqa: RUF012
 

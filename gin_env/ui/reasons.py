@@ -1,4 +1,4 @@
-"""Reasons for a move in sentences, from the numbers of `gin_env.ui.explanations`."""
+"""Reasons for a move as sentences, from the numbers of `gin_env.ui.explanations`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from gin_env.ui.explanations import RankedChoice, choices
 
 
 def reasons(view: PlayerView, action: int) -> list[str]:
-    """What speaks for an action, in sentences: deadwood, cards to hope for, use to the opponent.
+    """Return reasons for an action as sentences: deadwood, outs, and use of the discard to the opponent.
 
-    Raises ValueError unless there is one view, of a player to move, and the action is legal.
+    Raises ValueError unless `view` is a single view of a player to move and the action is legal.
     """
     options = {choice.action: choice for choice in choices(view)}
     if action not in options:

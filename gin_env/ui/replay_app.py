@@ -1,4 +1,4 @@
-"""The replay screen: a recorded game step by step on the screen of `gin-rummy play`, both hands open.
+"""The replay screen: a recorded game step by step, with both hands open, in the layout of `gin-rummy play`.
 
 It needs Textual (``pip install "gin-env[play]"``).
 """
@@ -15,7 +15,7 @@ from gin_env.ui import replay_text
 from gin_env.ui.explanation_text import table
 from gin_env.ui.opinions import Judgement
 from gin_env.ui.seat import action_name
-from gin_env.ui.table_app import TableApp  # first: it says what to install
+from gin_env.ui.table_app import TableApp  # first: its ImportError names what to install
 
 from textual.binding import Binding  # isort: skip
 from textual.containers import VerticalScroll  # isort: skip
@@ -54,7 +54,7 @@ class ReplayApp(TableApp):
     Parameters
     ----------
     game, bots, judge, estimator, letters : as for `ReplayView`.
-    most : most lines in the table of mistakes.
+    most : maximum number of lines in the table of mistakes.
     """
 
     CSS_PATH: ClassVar[Any] = ["play.tcss", "replay.tcss"]
@@ -94,7 +94,7 @@ class ReplayApp(TableApp):
         super().__init__(ReplayView(game, bots, judge, estimator, letters))
         self._most = most
         self._letters = letters
-        self._rank = -1  # of the mistake last gone to, from 0
+        self._rank = -1  # index of the mistake shown last
 
     def action_go_to(self, place: int) -> None:
         """Go to a position; -1 is the last."""
@@ -106,7 +106,7 @@ class ReplayApp(TableApp):
         self.action_go_to(min(max(self._shown.place + step, 0), len(self._shown.positions) - 1))
 
     def action_hand(self, step: int) -> None:
-        """Go to the deal of the next hand (1), or of this one, or of the one before (-1)."""
+        """Go to the deal of the next hand (1); back to this hand's deal or, from there, the previous (-1)."""
         here = self._shown.place
         deals = [place for place, position in enumerate(self._shown.positions) if position.step == 0]
         if step > 0:
@@ -115,14 +115,14 @@ class ReplayApp(TableApp):
             self.action_go_to(max((deal for deal in deals if deal < here), default=0))
 
     def action_worst(self, step: int) -> None:
-        """Go to the move that lost most, then to the others in this order (1); or back (-1)."""
+        """Go to the move with the largest loss, then to the others in order of loss (1), or back (-1)."""
         places = [self._shown.decisions[one.step - 1] for one in self._shown.worst()]
         if places:
             self._rank = min(max(self._rank + step, 0), len(places) - 1)
             self.action_go_to(places[self._rank])
 
     def action_mistakes(self) -> None:
-        """The table of mistakes, from which one can go there."""
+        """Show the table of mistakes; choosing a line goes to its position."""
         worst = self._shown.worst()[: self._most]
         if not worst or self._shown.judge is None:
             return
@@ -153,12 +153,12 @@ class ReplayApp(TableApp):
         self.push_screen(ChoiceDialog("\n".join([*totals, "", f"  {heading}"]), lines, here), chosen)
 
     def _short(self, one: Judgement, action: int) -> str:
-        """An action in a few letters."""
+        """Return an action in a few letters."""
         public = self._shown.positions[self._shown.decisions[one.step - 1]].state["public"][0]
         return action_name(action, int(public["upcard"]), self._letters).replace("draw from the ", "")
 
     def action_opinions(self) -> None:
-        """Show or hide what every bot would have played."""
+        """Show or hide the actions that every bot would have played."""
         self._shown.opinions_on, self._shown.hint_on = not self._shown.opinions_on, False
         self._show()
 
@@ -174,10 +174,10 @@ class ReplayApp(TableApp):
         self._show()
 
     def action_scroll_page(self, step: int) -> None:
-        """Scroll whatever does not fit."""
+        """Scroll the parts that do not fit on the screen."""
         for part in self._shown.query(VerticalScroll):
             part.scroll_relative(y=step * max(1, part.size.height - 1), animate=False)
 
     def action_help(self) -> None:
-        """The keys and the rules."""
+        """Show the keys and the rules."""
         self.push_screen(Page(f"{KEYS}\n{rules_in_words(self._shown.game.rules)}"))

@@ -1,4 +1,4 @@
-"""Drawings of the replay screen only: open hands, moves, opinions of bots."""
+"""Drawings used only by the replay screen: open hands, moves, opinions of bots."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gin_env.ui.seat import Seat, Turn, action_name
 def hand_drawing(
     name: str, seat: Seat, to_move: bool, played: int | None, letters: bool, boxes: bool
 ) -> Text:
-    """A hand, face up, with the card marked that is discarded next."""
+    """Return a hand, face up, with a mark on the card that is discarded next."""
     count = sum(len(group.cards) for group in seat.hand)
     title = Text(f"{'>' if to_move else ' '} {name}: {count} cards, deadwood {seat.deadwood}", "bold")
     leaves = played % NUM_CARDS if played is not None and played < 2 * NUM_CARDS else None
@@ -40,7 +40,7 @@ def hand_drawing(
 
 
 def last_move(turns: Sequence[Turn], names: tuple[str, str]) -> str:
-    """The move just made, in words."""
+    """Return the last move in words."""
     if not turns:
         return "The cards have been dealt."
     turn = turns[-1]
@@ -54,7 +54,7 @@ def last_move(turns: Sequence[Turn], names: tuple[str, str]) -> str:
 
 
 def column_names(names: tuple[str, str]) -> tuple[str, str]:
-    """The names for a narrow column: by their ends if they begin alike."""
+    """Return the names for narrow columns; names with the same beginning are cut to their ends."""
     width = draw.NAME_WIDTH - 1
     first, second = (draw.short_name(name, width) for name in names)
     if first != second:
@@ -63,7 +63,10 @@ def column_names(names: tuple[str, str]) -> tuple[str, str]:
 
 
 def opinion_lines(played: int, asked: Mapping[str, Hint | None], upcard: int, letters: bool) -> Text:
-    """For each action the bots that would play it, the one that was played first; None: not yet asked."""
+    """Return each action with the bots that would play it, starting with the played one.
+
+    A bot whose hint is None has not been asked yet.
+    """
     found = {name: opinion for name, opinion in asked.items() if opinion is not None}
     text = Text().append("Who would play what", "bold")
     for action in dict.fromkeys([played, *(opinion.action for opinion in found.values())]):
@@ -78,9 +81,9 @@ def opinion_lines(played: int, asked: Mapping[str, Hint | None], upcard: int, le
 
 
 def _worth(opinion: Hint, played: int) -> str:
-    """What the move that was played is worth to a bot, as far as it has values."""
+    """Return a bot's value of the move that was played, if the bot has values."""
     if played not in opinion.values:
         return ""
     if opinion.unit == POINTS:
         return f" {opinion.values[played] - opinion.values[opinion.action]:+.1f}"
-    return f" {100 * opinion.values[played]:.0f}%"  # no blank: it may stand at the end of a line
+    return f" {100 * opinion.values[played]:.0f}%"  # no blank, since it might end a line

@@ -1,4 +1,4 @@
-"""A recorded game in plain text: its positions, what bots would have played, and the worst mistakes."""
+"""Recorded games in plain text: positions, actions that bots would have played, and the worst mistakes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gin_env.ui.text import text
 
 
 def title(game: GameRecord) -> str:
-    """Who played, and how it ended."""
+    """Return the title of a game: the players and the result."""
     first, second = names(game)
     kind = "a single hand" if game.episode == "hand" else f"a game to {game.rules.target_score}"
     if not game.finished:
@@ -32,7 +32,7 @@ def title(game: GameRecord) -> str:
 
 
 def names(game: GameRecord) -> tuple[str, str]:
-    """How the players are called in the text: by their names if these differ."""
+    """Return the players' labels in the text, which are their names if these differ."""
     first, second = (player.name for player in game.players)
     return (first, second) if first != second else ("player_0", "player_1")
 
@@ -40,9 +40,9 @@ def names(game: GameRecord) -> tuple[str, str]:
 def position_text(
     game: GameRecord, position: Position, step: int, opinions: Mapping[str, Sequence[int]]
 ) -> str:
-    """Both hands and the table, then what was played; `opinions` are the bots' actions by step.
+    """Return both hands and the table, then the action played; `opinions` are the bots' actions by step.
 
-    `step` counts the decisions of the game from 1; at the end of a hand it is that of the last one.
+    `step` is the number of the decision in the game, from 1; at the end of a hand, that of the last decision.
     """
     shown = text(position.state[0])
     for player, name in enumerate(names(game)):
@@ -67,7 +67,7 @@ def _opinion(action: int, played: int) -> str:
 
 
 def counted(game: GameRecord, position: Position) -> list[str]:
-    """What another engine counted, if that is something else."""
+    """Return a line with the points recorded by another engine, if it counted differently."""
     result = game.hands[position.hand].counted
     if result is None:
         return []
@@ -75,7 +75,7 @@ def counted(game: GameRecord, position: Position) -> list[str]:
 
 
 def blunders_text(game: GameRecord, judgements: Sequence[Judgement], judge: str, most: int) -> str:
-    """The moves that lost most, and what each player lost in all; values are `judge`'s."""
+    """Return the moves with the largest losses and each player's total, by the values of `judge`."""
     lines = losses_by_player(game, judgements, judge)
     worst = worst_moves(judgements)[:most]
     if not worst:
@@ -96,7 +96,7 @@ def blunders_text(game: GameRecord, judgements: Sequence[Judgement], judge: str,
 
 
 def losses_by_player(game: GameRecord, judgements: Sequence[Judgement], judge: str) -> list[str]:
-    """A line for each player who had a choice: how often the judge disagrees, and what it cost."""
+    """Return a line for each player with a choice: moves that the judge rejects, and their total loss."""
     lines = []
     for player, name in enumerate(names(game)):
         losses = [one.loss for one in judgements if one.player == player]
@@ -109,5 +109,5 @@ def losses_by_player(game: GameRecord, judgements: Sequence[Judgement], judge: s
 
 
 def worst_moves(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """The moves that lost points, the worst first."""
+    """Return the moves that lost points, the worst first."""
     return sorted((one for one in judgements if one.loss > 0), key=lambda one: (-one.loss, one.step))

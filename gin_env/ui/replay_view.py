@@ -1,4 +1,4 @@
-"""The contents of the replay screen: a position of a recorded game with both hands open, opinions, belief."""
+"""Contents of the replay screen: a position of a recorded game with both hands open, opinions, belief."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from gin_env.ui.table_app import TableView, make_bot, make_estimator
 
 NAME_WIDTH = 14
 LONG_LINES = 54
-"""Columns from which a step is described in full."""
+"""Minimum number of columns for full descriptions of steps."""
 HEAT_AND_TRUTH = 74
-"""Columns from which belief and truth are side by side."""
+"""Minimum number of columns for belief and truth side by side."""
 
 
 class ReplayView(TableView):
@@ -34,19 +34,19 @@ class ReplayView(TableView):
     Parameters
     ----------
     game : the game.
-    bots : asked about each move; a bot that cannot be made is left out with a message.
-    judge : the bot by whose values the worst moves are found; None: they are not.
+    bots : bots whose opinion of each move is shown; one that cannot be made is left out with a message.
+    judge : the bot whose values determine the worst moves; None for no such list.
     estimator, letters : as for `TableView`.
 
     Attributes
     ----------
-    positions : of the whole game, in order.
-    decisions : the indices of positions in which a player decided: the steps.
-    place : the position that is shown, an index of `positions`.
-    names : how the players are called.
-    judgements : of the steps by their place, once `worst` has been called.
+    positions : all positions of the game, in order.
+    decisions : the indices of the positions in which a player made a decision: the steps.
+    place : index in `positions` of the position that is shown.
+    names : the players' labels.
+    judgements : judgements of the steps by their place, once `worst` has been called.
     opinions_on : whether every bot's opinion is shown.
-    viewer : player whose belief is shown; None: the player to move.
+    viewer : the player whose belief is shown; None for the player to move.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class ReplayView(TableView):
 
     @property
     def position(self) -> Position:
-        """What is shown."""
+        """The position that is shown."""
         return self.positions[self.place]
 
     def compose(self) -> ComposeResult:
@@ -97,7 +97,7 @@ class ReplayView(TableView):
             yield Static(id="belief")
 
     def show(self) -> None:
-        """Draw what has changed."""
+        """Redraw what has changed."""
         boxes = self._fit()
         position = self.position
         mine = describe_seat(position.view(0), self.names[1], self._letters)
@@ -161,7 +161,7 @@ class ReplayView(TableView):
         self._write("belief", draw.belief_and_truth(belief, hand, heading, wide, truth))
 
     def _next_move(self, upcard: int) -> str:
-        """What is played in this position."""
+        """Return a description of the move played in this position."""
         action = self.position.action
         if action is None:
             return "The game was broken off here."
@@ -172,7 +172,7 @@ class ReplayView(TableView):
         return f"Step {step} of {len(self.decisions)}, {self.names[self.position.player]}: {what}"
 
     def _about_move(self, upcard: int) -> Text:
-        """What bots think of it, as far as they are asked."""
+        """Return the bots' opinions of the move, for the bots that are shown."""
         parts, action = [], self.position.action
         judged = self.judgements.get(self.place)
         if judged is not None and self.judge is not None:
@@ -194,7 +194,7 @@ class ReplayView(TableView):
     # --- Asking bots ----------------------------------------------------------------------------------
 
     def _opinion(self, name: str) -> Hint | None:
-        """A bot's opinion of this position; None, with a message, if it cannot be asked."""
+        """Return a bot's opinion of this position; None, with a message, if the bot is unavailable."""
         key = (name, self.place)
         if key not in self._opinions:
             bot = self._make(name, make_bot)
@@ -208,7 +208,7 @@ class ReplayView(TableView):
         return self._opinions[key]
 
     def _ask_on(self) -> None:
-        """Ask the bots that have not been asked yet, one after the other: some take a second at first."""
+        """Ask the remaining bots one at a time, since some take a second for their first answer."""
         if not self._asking and any((name, self.place) not in self._opinions for name in self._bots):
             self._asking = True
             self.call_after_refresh(self._ask_one)
@@ -222,7 +222,7 @@ class ReplayView(TableView):
         self.show()
 
     def worst(self) -> list[Judgement]:
-        """The moves that lost points, the worst first; none, with a message, without a judge."""
+        """Return the moves that lost points, the worst first; without a judge none, with a message."""
         if self.judge is None:
             self.notify("Mistakes are not counted: --judge names a bot with values.", markup=False)
             return []

@@ -1,7 +1,7 @@
-"""What the environments' ``render()`` does in each ``render_mode``.
+"""Implementation of the environments' ``render()`` for each ``render_mode``.
 
-Pillow and pygame come with ``pip install "gin-env[play]"``; they, and our own renderer, are imported when
-a picture is first needed.
+Pillow and pygame come with ``pip install "gin-env[play]"``. They and `gin_env.ui.picture` are imported when a
+picture is first needed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ RENDER_MODES = ("human", "ansi", "rgb_array")
 
 
 def check_render_mode(mode: object, modes: Sequence[str] = RENDER_MODES) -> None:
-    """Raise ValueError with the choices unless `mode` is None or one of `modes`."""
+    """Raise ValueError, listing the choices, unless `mode` is None or one of `modes`."""
     if mode is not None and mode not in modes:
         raise ValueError(f"unknown render_mode {mode!r}; choose from None, {', '.join(modes)}")
 
@@ -57,12 +57,12 @@ class Screen:
             self._window = None
 
     def __getstate__(self) -> dict[str, object]:
-        """Copies and pickles of an environment do not share its window."""
+        """Return the state without the window, which copies and pickles of an environment do not share."""
         return {**self.__dict__, "_window": None}
 
 
 class Window:
-    """A window that shows pictures. Raises ImportError, saying what to install, if pygame is missing."""
+    """A window that shows pictures. Raises ImportError, naming the extra, if pygame is not installed."""
 
     def __init__(self, pictures_per_second: float) -> None:
         try:
@@ -97,7 +97,7 @@ class Window:
             self._clock.tick(self._pictures_per_second)
 
     def close(self) -> None:
-        """Close the window. Calling it again does no harm."""
+        """Close the window. Further calls have no effect."""
         if self._screen is not None:
             self._screen = None
             self._pygame.display.quit()

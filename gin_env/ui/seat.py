@@ -1,7 +1,7 @@
-"""What a player at a screen sees of a hand, and how the hand ended.
+"""Data structures for what a player sees of a hand, and for its end.
 
-Everything here is made of a `PlayerView` and, after the end, of both hands: a screen drawn from it cannot
-show a hidden card.
+They are computed only from a `PlayerView` and, after the end of the hand, from both hands, so a screen drawn
+from them cannot show a hidden card.
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ class Turn(NamedTuple):
     took: str
     """``"stock"``, ``"stock 5♥"`` (their own), ``"9♦"`` (the upcard) or ``"pass"``."""
     discarded: str
-    """``"K♠"``, ``"K♠ knock"``, or nothing yet."""
+    """``"K♠"``, ``"K♠ knock"``, or empty before the discard."""
 
 
 @dataclass
 class Seat:
-    """What a player sees."""
+    """A player's view of the table."""
 
     hand: list[Group]
-    """The player's cards as melded best, then the deadwood."""
+    """The player's cards: the melds that leave the least deadwood, then the deadwood."""
     deadwood: int
     known: list[int]
     """Cards that the opponent took from the pile and still holds."""
     closed: int
-    """The opponent's other cards: how many."""
+    """Number of the opponent's other cards."""
     upcard: int
-    """NO_CARD while there is none."""
+    """The upcard; NO_CARD if there is none."""
     taken: int
-    """The card just drawn, from pile or stock; NO_CARD if there is none."""
+    """The card just drawn from pile or stock; NO_CARD if there is none."""
     pile: list[int]
-    """The discard pile, its top last."""
+    """The discard pile, the top card last."""
     stock: int
     mine: int
     theirs: int
-    """The scores."""
+    """The opponent's score; `mine` is the player's."""
     target: int
     hand_number: int
     limit: int | None
-    """The most deadwood for a knock, where it differs from hand to hand."""
+    """Maximum deadwood for a knock, if it differs from hand to hand; otherwise None."""
     dealt_by_me: bool
     my_turn: bool
     prompt: str
@@ -62,7 +62,7 @@ class Seat:
 
 
 def describe_seat(view: PlayerView, opponent: str, letters: bool = False) -> Seat:
-    """What the player of this one view sees; `opponent` is the other's name.
+    """Return what the player of a single view sees; `opponent` is the opponent's name.
 
     With `letters`, suits are written C, H, S, D instead of as symbols.
     """
@@ -97,18 +97,18 @@ def describe_seat(view: PlayerView, opponent: str, letters: bool = False) -> Sea
 
 
 def card_name(card: int, letters: bool = False) -> str:
-    """``10♥``, or ``10H`` with `letters`."""
+    """Return a card as text: ``10♥``, or ``10H`` with `letters`."""
     symbol = card_symbol(card)
     return symbol[:-1] + SUITS[card // NUM_RANKS] if letters else symbol
 
 
 def card_names(cards: list[int], letters: bool = False) -> str:
-    """Several cards, separated by blanks."""
+    """Return several cards as text, separated by blanks."""
     return " ".join(card_name(card, letters) for card in cards)
 
 
 def action_name(action: int, upcard: int, letters: bool = False) -> str:
-    """An action as a player says it: ``take 9♦``, ``draw from the stock``, ``knock with K♠``."""
+    """Return an action in words: ``take 9♦``, ``draw from the stock``, ``knock with K♠``."""
     if action == PASS:
         return "pass"
     if action == DRAW_STOCK:
@@ -119,7 +119,7 @@ def action_name(action: int, upcard: int, letters: bool = False) -> str:
 
 
 def last_turn(seat: Seat, opponent: str) -> str:
-    """What the opponent did last, in a sentence; nothing if the player acted since."""
+    """Return the opponent's last turn as a sentence, or an empty text if the player has acted since."""
     last = seat.turns[-1] if seat.turns else None
     if last is None or last.mine:
         return ""
@@ -177,9 +177,10 @@ class Showdown(NamedTuple):
 def describe_showdown(
     view: PlayerView, hands: tuple[int, int], opponent: str, letters: bool = False, me: str = YOU
 ) -> Showdown:
-    """How the hand ended: `view` is the player's after its end, `hands` are both hands (masks), theirs first.
+    """Return the end of a hand.
 
-    The player is called `me`.
+    `view` is the player's view after the end; `hands` are both hands as masks, the player's first. The player
+    is called `me`.
     """
     public, player = view.records["public"][0], int(view.records["player"][0])
     outcome, knocker = int(public["outcome"]), int(public["knocker"])
@@ -233,12 +234,12 @@ def describe_showdown(
 
 
 def inside(name: str) -> str:
-    """A player's name inside a sentence."""
+    """Return a player's name for use inside a sentence."""
     return name.lower() if name == YOU else name
 
 
 def _verb(who: str, verb: str, others: str = "") -> str:
-    """``You knock``, ``tonic knocks``."""
+    """Return the subject with its verb: ``You knock``, ``tonic knocks``."""
     return f"{who} {verb if who == YOU else others or verb + 's'}"
 
 
@@ -248,7 +249,7 @@ def _melds(groups: list[Group], letters: bool) -> str:
 
 
 def _deadwood(groups: list[Group], points: int, letters: bool) -> str:
-    """``12 deadwood (A♠ J♠)``, or no deadwood."""
+    """Return the deadwood in words: ``12 deadwood (A♠ J♠)``."""
     loose = [cards for cards, caption in groups if caption.startswith("deadwood")]
     return f"{points} deadwood ({card_names(loose[0], letters)})" if loose else "no deadwood"
 
@@ -261,9 +262,9 @@ class LayOff(NamedTuple):
 
 
 def lay_offs(knocker: list[Group], defender: list[Group]) -> list[LayOff]:
-    """The cards that the defender lays off, in an order in which each fits.
+    """Return the defender's lay-offs, in an order in which each card fits.
 
-    A card that fits a run and a set goes on the run, where others may follow it.
+    A card that fits both a run and a set is laid off on the run, which other cards can then extend.
     """
     remaining = [card for cards, caption in defender if caption == "laid off" for card in cards]
     melds = [(list(cards), kind) for kind in ("run", "set") for cards, caption in knocker if caption == kind]
@@ -280,7 +281,7 @@ def lay_offs(knocker: list[Group], defender: list[Group]) -> list[LayOff]:
 
 
 def _lay_off_lines(laid: list[Group], answer: list[Group], who: str, letters: bool) -> list[str]:
-    """One line for each card that is laid off: where it goes, and what it saves."""
+    """Return one line for each card that is laid off: the meld and the points saved."""
     return [
         f"{_verb(who, 'lay')} off {card_name(card, letters)} on {card_names(meld, letters)}: "
         f"{int(total_value(1 << card))} less deadwood."
@@ -295,19 +296,19 @@ def _fits(card: int, cards: list[int], kind: str) -> bool:
 
 
 class Stage(NamedTuple):
-    """One step of the reveal: a sentence, and both hands as they lie on the table by then."""
+    """One step of the reveal: a sentence, and both hands on the table after it."""
 
     text: str
     mine: list[Group]
     theirs: list[Group]
     laid_off: list[int]
-    """Cards of the defender that lie at the knocker's melds."""
+    """The defender's cards laid off so far on the knocker's melds."""
 
 
 def describe_reveal(
     view: PlayerView, hands: tuple[int, int], opponent: str, letters: bool = False, me: str = YOU
 ) -> list[Stage]:
-    """The end of a hand step by step, with the sentences of `describe_showdown`; same parameters."""
+    """Return the end of a hand step by step. Parameters and sentences are those of `describe_showdown`."""
     shown = describe_showdown(view, hands, opponent, letters, me)
     public, player = view.records["public"][0], int(view.records["player"][0])
     if int(public["outcome"]) == VOID:
@@ -335,7 +336,7 @@ def _by_rank(card: int) -> tuple[int, int]:
 
 
 def _with_laid_off(groups: list[Group], moves: list[LayOff]) -> list[Group]:
-    """The knocker's groups after these lay-offs."""
+    """Return the knocker's groups after these lay-offs."""
     melds = {tuple(group.cards): group for group in groups}
     for card, meld in moves:
         group = melds.pop(tuple(meld))
@@ -346,7 +347,7 @@ def _with_laid_off(groups: list[Group], moves: list[LayOff]) -> list[Group]:
 
 
 def _without(groups: list[Group], laid: list[int]) -> list[Group]:
-    """The defender's groups, what is not laid off yet among the deadwood."""
+    """Return the defender's groups; cards not laid off yet are among the deadwood."""
     melds = [group for group in groups if group.caption in ("set", "run")]
     loose = [card for group in groups if group not in melds for card in group.cards if card not in laid]
     if not loose:
@@ -363,11 +364,11 @@ class HeatMap(NamedTuple):
 
     ranks: list[str]
     rows: list[tuple[str, list[int]]]
-    """Suit, and per cent for each rank; the cards of the viewer's own hand and of the pile are 0."""
+    """Suit, and per cent for each rank; cards in the viewer's own hand and in the pile are 0."""
 
 
 def heat_map(chances: list[float], letters: bool = False) -> HeatMap:
-    """Probabilities (52) as per cent, 4 rows of 13."""
+    """Return probabilities (52) as a heat map of 4 rows of 13, in per cent."""
     rows = []
     for suit in range(len(SUITS)):
         symbol = card_name(suit * NUM_RANKS, letters)[-1]

@@ -1,4 +1,4 @@
-"""What the playing screen and the replay screen share: sizes, texts, bots and estimators by name."""
+"""Base classes of the playing screen and the replay screen."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ except ImportError as error:
 from gin_env.ui.play_widgets import ChoiceDialog
 
 WIDE, HIGH = 80, 24
-"""Columns and lines from which cards are drawn as cards."""
+"""Minimum columns and lines for cards drawn as boxes."""
 LARGE_WIDE, LARGE_HIGH = 116, 34
-"""Columns and lines from which the player's own cards are drawn larger."""
+"""Minimum columns and lines for large drawings of the player's own cards."""
 LOW = 18
-"""Fewer lines than this leave no room for the keys and captions below the cards."""
+"""Minimum number of lines for the keys and captions below the cards."""
 NARROWEST, LOWEST = 48, 13
-"""Less than this shows nothing but a request for more."""
+"""Minimum columns and lines; a smaller screen shows only a request to enlarge it."""
 
 
 BOT, ESTIMATOR = "bot", "estimator"
@@ -36,12 +36,15 @@ MAX_ANSWERS = 500
 
 
 def make_bot(name: str) -> Agent:
-    """As `gin_env.agents.make`; programs too, since the user names the bots that give hints."""
+    """Return the bot of this name, as `gin_env.agents.make` does.
+
+    External programs are allowed, since the user names the bots that give hints.
+    """
     return agents.make(name, programs=True)
 
 
 def make_estimator(name: str) -> Estimator:
-    """As `gin_env.estimators.make`; ValueError for one that sees the hands."""
+    """Return the estimator of this name. Raises ValueError for an estimator that needs both hands."""
     estimator = estimators.make(name)
     if isinstance(estimator, NeedsHands):
         raise ValueError(f"estimator {name!r} sees the opponent's hand: choose one that estimates it")
@@ -49,12 +52,12 @@ def make_estimator(name: str) -> Estimator:
 
 
 class TableView(Container):
-    """A table of cards with the hint of a bot and the belief of an estimator; all but the footer.
+    """A table of cards with a bot's hint and an estimator's belief: the whole screen except the footer.
 
     Parameters
     ----------
-    hint_bot : the bot whose hint is shown while `hint_on`.
-    estimator : whose belief is shown while `belief_on`.
+    hint_bot : the bot whose hint is shown if `hint_on`.
+    estimator : the estimator whose belief is shown if `belief_on`.
     letters : write suits as C, H, S, D.
     """
 
@@ -71,11 +74,11 @@ class TableView(Container):
         self._asked: set[tuple[str, str, bytes]] = set()
 
     def show(self) -> None:
-        """Draw what has changed."""
+        """Redraw what has changed."""
         raise NotImplementedError
 
     def _fit(self) -> bool:
-        """Adapt to the size of the screen; whether cards are drawn as cards."""
+        """Adapt to the size of the screen, and return whether cards are drawn as boxes."""
         width, height = self.app.size
         boxes = width >= WIDE and height >= HIGH
         self.set_class(width < NARROWEST or height < LOWEST, "tiny")
@@ -87,7 +90,7 @@ class TableView(Container):
         return boxes
 
     def _make(self, name: str, make: Callable[[str], Any]) -> Any:
-        """The bot or estimator of this name; None, with a message, if it cannot be had."""
+        """Return the bot or estimator of this name; None, with a message, if it cannot be made."""
         key = f"{make.__name__} {name}"
         if key not in self._made:
             try:
@@ -98,10 +101,10 @@ class TableView(Container):
         return self._made[key]
 
     def _think(self, kind: str, name: str, view: PlayerView, compute: Callable[[Any], Any]) -> Any:
-        """What a bot or estimator says of a view, computed in a thread; None while it is thinking.
+        """Return the answer of a bot or estimator to a view, or None while a thread computes it.
 
-        `compute` is called with the bot or estimator. The screen is drawn again when the answer is there.
-        Returns an exception if there is no answer.
+        `compute` is called with the bot or estimator. The screen is redrawn when the answer arrives. If the
+        computation fails, its exception is returned.
         """
         key = (kind, name, view.records.tobytes())
         if key in self._answers:
@@ -112,7 +115,7 @@ class TableView(Container):
         return None
 
     def _answer(self, key: tuple[str, str, bytes], compute: Callable[[Any], Any]) -> None:
-        """Runs in a thread: one question after the other, since a bot answers one at a time."""
+        """Compute an answer; runs in a thread, one question at a time."""
         kind, name, _ = key
         try:
             with self._thinking:
@@ -132,7 +135,7 @@ class TableView(Container):
         self.show()
 
     def _write(self, name: str, text: Any) -> None:
-        """Change a text, if it is another one: each change lays out the screen again."""
+        """Set a text only if it differs, since each change triggers a new layout of the screen."""
         if self._written.get(name) != text:
             self._written[name] = text
             self.query_one(f"#{name}", Static).update(text)
@@ -157,7 +160,7 @@ class TableApp(App[None]):
         self._show()
 
     def on_resize(self, event: Resize) -> None:
-        self.call_after_refresh(self._show)  # by then the size is the new one
+        self.call_after_refresh(self._show)  # the new size is valid only then
 
     def _show(self) -> None:
         self._shown.show()

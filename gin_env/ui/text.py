@@ -1,7 +1,7 @@
-"""What there is to show of one game, and the game as text.
+"""Descriptions of a game, and the game as plain text.
 
-`describe` and `text` are pure functions of a game's state record; `gin_env.ui.picture` draws what
-`describe` says.
+`describe` and `text` are pure functions of a game's state record; `gin_env.ui.picture` draws the result of
+`describe`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PLAYERS = ("player_0", "player_1")
 
 
 def card_symbol(card: int) -> str:
-    """``10♥``, ``A♠``: a card as people write it."""
+    """Return a card with its suit symbol: ``10♥``, ``A♠``."""
     rank = RANKS[card % NUM_RANKS]
     return ("10" if rank == "T" else rank) + SUIT_SYMBOLS[SUITS[card // NUM_RANKS]]
 
@@ -41,7 +41,7 @@ def card_symbol(card: int) -> str:
 
 
 class Group(NamedTuple):
-    """Cards that lie side by side: one meld, the cards laid off, or the deadwood."""
+    """Cards shown side by side: one meld, the cards laid off, or the deadwood."""
 
     cards: list[int]
     caption: str
@@ -59,7 +59,7 @@ class Hand:
 
 @dataclass
 class Table:
-    """Everything that text and picture show, in words and cards."""
+    """The contents of a text or picture of the table, as words and cards."""
 
     hands: list[Hand]
     names: Sequence[str]
@@ -68,7 +68,7 @@ class Table:
     target: int
     stock: int
     pile: list[int]
-    """The discard pile in order, its top last."""
+    """The discard pile in order, the top card last."""
     taken: int
     """The card just taken from the pile, or NO_CARD."""
     now: str
@@ -81,10 +81,10 @@ def describe(
     last_hand: np.void | None = None,
     names: Sequence[str] = PLAYERS,
 ) -> Table:
-    """What `viewer` may see of a game (a record of `state.STATE`): None sees both hands.
+    """Return the part of a game (a record of `state.STATE`) that `viewer` can see; None sees both hands.
 
-    `last_hand` (a record of `batch.HAND_RESULT`) says how the previous hand ended; `names` are what
-    the two players are called. Nobody sees the stock; after a knock everybody sees both hands.
+    `last_hand` (a record of `batch.HAND_RESULT`) is the result of the previous hand; `names` are the players'
+    names. The stock is never visible; after a knock both hands are visible to everyone.
     """
     public = game["public"]
     view = np.zeros(1, VIEW)
@@ -107,7 +107,7 @@ def describe(
 
 
 def _limit(public: np.void) -> str:
-    """The limit for knocking, where it differs from hand to hand."""
+    """Return the limit for knocking in words, if it differs from hand to hand."""
     return f", knock at {int(public['knock_limit'])}" if public["rules"]["oklahoma"] else ""
 
 
@@ -130,13 +130,13 @@ def _describe_hand(game: np.void, player: int, viewer: int | None, name: str) ->
 
 
 def hand_groups(mask: int) -> list[Group]:
-    """The cards of a hand by themselves: the melds that leave the least deadwood, and the rest."""
+    """Return the groups of a hand: the melds that leave the least deadwood, then the deadwood."""
     sets = int(best_set_cards(mask))
     return _groups(mask, sets, int(run_cards(mask & ~sets)))
 
 
 def defence_groups(mask: int, knocker_mask: int) -> list[Group]:
-    """The defender's cards: own melds, cards laid off on the knocker's melds, and deadwood."""
+    """Return the defender's groups: own melds, cards laid off on the knocker's melds, and deadwood."""
     knocker_sets = int(best_set_cards(knocker_mask))
     knocker_runs = int(run_cards(knocker_mask & ~knocker_sets))
     sets = int(defence_set_cards(knocker_runs, knocker_sets, mask))
@@ -145,7 +145,7 @@ def defence_groups(mask: int, knocker_mask: int) -> list[Group]:
 
 
 def _groups(mask: int, sets: int, runs: int, laid_off: int = 0) -> list[Group]:
-    """The cards of a hand, melds first; the deadwood, by rank, last."""
+    """Return the groups of a hand, melds first, then the deadwood by rank."""
     groups = [Group(meld, "set") for meld in split_sets(sets)]
     groups += [Group(meld, "run") for meld in split_runs(runs)]
     if laid_off:
@@ -158,7 +158,7 @@ def _groups(mask: int, sets: int, runs: int, laid_off: int = 0) -> list[Group]:
 
 
 def discard_pile(first_upcard: int, events: list[Event]) -> list[int]:
-    """The discard pile in order, its top last."""
+    """Return the discard pile in order, the top card last."""
     pile = [first_upcard]
     for event in events:
         if event.action == DRAW_UPCARD:
@@ -169,7 +169,7 @@ def discard_pile(first_upcard: int, events: list[Event]) -> list[int]:
 
 
 def _now(public: np.void, names: Sequence[str]) -> str:
-    """The player to move and their choices, or how the hand ended."""
+    """Return the player to move and their choices, or the result of the hand."""
     phase = int(public["phase"])
     if phase == OVER:
         return _outcome(public, names)
@@ -205,7 +205,7 @@ def _last(
     last_hand: np.void | None,
     names: Sequence[str],
 ) -> str:
-    """The last action in words; before the first, how the last hand ended."""
+    """Return the last action in words; before the first action, the result of the previous hand."""
     if not events:
         return _last_hand(last_hand, names) if last_hand is not None else "The cards have been dealt"
     player, action, card = events[-1]
@@ -241,7 +241,7 @@ def _points(points: int) -> str:
 
 
 def text(game: np.void, viewer: int | None = None, last_hand: np.void | None = None) -> str:
-    """The table in seven lines of plain text; parameters as for `describe`."""
+    """Return the table in seven lines of plain text; parameters as for `describe`."""
     table = describe(game, viewer, last_hand)
     scores = " : ".join(map(str, table.scores))
     lines = [f"Gin Rummy, {table.title}; score {scores}, game at {table.target}"]
