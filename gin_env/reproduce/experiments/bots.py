@@ -1,4 +1,4 @@
-"""Matches of bots that are no claim of a paper: options, the control bots, our own bots, all against all."""
+"""Matches that test no claim of a paper: options, control bots, our own bots, a tournament of all bots."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from gin_env.speed.bot_speed import measure_bots
 
 
 def against_simple(bots: Sequence[str], games: int = 20_000) -> list[Row]:
-    """Each bot's match against Simple, labelled by the bot's name."""
+    """Return each bot's match against Simple, labelled with the bot's name."""
     return [{"label": f"`{bot}`", "bot": bot, "opponent": "simple", "games": games} for bot in bots]
 
 
 def bots_table(rows: Sequence[Row]) -> str:
-    """Bots against one opponent."""
+    """Return the table of several bots against one opponent."""
     return markdown(["bot", "games won"], [(row["label"], interval(row)) for row in rows])
 
 
 def opponents_table(rows: Sequence[Row]) -> str:
-    """One bot against several."""
+    """Return the table of one bot against several opponents."""
     header = ["against", "games won (95 % interval)"]
     return markdown(header, [(row["label"], interval(row)) for row in rows])
 
@@ -91,12 +91,12 @@ TUNED = {
     "**the defaults: both found**": "tonic:increment=0.1,decrement=0.2,decline=0.5,knock_at=10+10+10+10+5+0",
 }
 TONIC_OPPONENTS = ("simple", "simple:knock_at=4", VARIABLE)
-"""The search for the numbers met these."""
+"""Opponents in the search for the numbers."""
 STRANGERS = ("medium-paper", "fitness-cfr-paper", "cfr-plus")
 
 
 def measure_tuned(run: Run) -> list[Row]:
-    """The paper's numbers and the tuned ones against the paper's opponents, strangers, and head to head."""
+    """Measure the paper's numbers and the tuned ones: `TONIC_OPPONENTS`, `STRANGERS`, and head to head."""
     rows = [
         match_row(run.match(bot, opponent, 20_000), label=label)
         for label, bot in TUNED.items()
@@ -107,7 +107,7 @@ def measure_tuned(run: Run) -> list[Row]:
 
 
 def tuned_table(rows: Sequence[Row]) -> str:
-    """A row for each set of numbers; the match of the last one against the first below."""
+    """Return a table with a row for each set of numbers, and the match of the defaults against the first."""
     found = by(rows, "label", "opponent")
     opponents = TONIC_OPPONENTS + STRANGERS
     header = ["tonic", *(f"against `{opponent}`" for opponent in opponents)]
@@ -145,7 +145,7 @@ OMNISCIENT = "omniscient (`ClairvoyantSafeDiscardBot`)"
 
 
 def measure_in_play(run: Run) -> list[Row]:
-    """Each estimator's safe discards, some with the other switches, and the player who sees all."""
+    """Measure each estimator's safe discards, some with the other switches, and the omniscient bot."""
     rows = []
     for estimator in ESTIMATORS:
         games = 10_000 if estimator in ("nn", "ensemble", "suit-equivariant", "shankar-cnn") else 20_000
@@ -167,7 +167,7 @@ def measure_in_play(run: Run) -> list[Row]:
 
 
 def in_play_table(rows: Sequence[Row]) -> str:
-    """A row for each estimator; what has no column below."""
+    """Return a table with a row for each estimator, followed by the matches that have no column."""
     found = by(rows, "estimator", "switch")
     columns = list(SWITCHES)
     lines = []
@@ -179,21 +179,24 @@ def in_play_table(rows: Sequence[Row]) -> str:
     return "\n\n".join([text, *(f"{row['estimator']}, {row['switch']}: {interval(row)}." for row in more)])
 
 
-# --- All against all ------------------------------------------------------------------------------------
+# --- Tournament of all bots -----------------------------------------------------------------------------
 
 
 def all_bots() -> list[str]:
-    """Every quick bot, the frozen reading of Tonic and the knocker who waits for gin."""
+    """Return every quick bot, the frozen reading of Tonic, and Simple knocking only with gin."""
     return [*agents.quick_names(), "tonic-paper", "simple:knock_at=0"]
 
 
 SLOW = "search:samples=32"
-"""Takes about six milliseconds for a decision; ``budget_ms=5`` would decide otherwise on other machines."""
+"""A bot that takes about six milliseconds for a decision.
+
+With ``budget_ms=5`` instead, its decisions would depend on the machine.
+"""
 SLOW_GAMES = 200
 
 
 def measure_tournament(run: Run) -> list[Row]:
-    """Every pair of bots, and ratings with their standard errors."""
+    """Measure the match of every pair of bots, with ratings and their standard errors."""
     entrants = run.some([*all_bots(), SLOW], 3)
     run.used(*entrants)
     fewer = {SLOW: SLOW_GAMES} if SLOW in entrants else {}
@@ -208,7 +211,7 @@ def measure_tournament(run: Run) -> list[Row]:
 
 
 def tournament_table(rows: Sequence[Row]) -> str:
-    """Win rates of the row's bot against the column's, in per cent, the best mean first."""
+    """Return the table of the row's win rates against the column's bot, in per cent, by descending mean."""
     result = tournament_of(rows)
     order = result.standings()
     rates, means = 100 * result.win_rates, 100 * result.mean_win_rates
@@ -220,28 +223,28 @@ def tournament_table(rows: Sequence[Row]) -> str:
 
 
 def tournament_of(rows: Sequence[Row]) -> TournamentResult:
-    """The tournament of these matches."""
+    """Return the tournament with these matches."""
     matches = tuple(MatchResult.from_dict(row) for row in rows)
     values = rows[0]["ratings"]
-    deviations = rows[0].get("deviations") or [0.0] * len(values)  # results of before did not keep them
+    deviations = rows[0].get("deviations") or [0.0] * len(values)  # older results lack them
     ratings = tuple(map(Rating, values, deviations)) or None
     entrants = tuple(rows[0]["entrants"])
     return TournamentResult(entrants, matches, ratings, matches[0].games, matches[0].seed, 0.95)
 
 
 def draw_tournament(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """The heat map of the win rates."""
+    """Draw the heat map of the win rates."""
     draw_heat_map(tournament_of(rows), path, origin)
 
 
-# --- Decisions a second ---------------------------------------------------------------------------------
+# --- Decisions per second -------------------------------------------------------------------------------
 
 
 SEARCHERS = (SLOW, "search")
 
 
 def measure_speed(run: Run) -> list[Row]:
-    """Every bot, in one batch on one core; those who search in a smaller one."""
+    """Measure every bot's decisions per second on one core, in one batch; smaller for bots that search."""
     bots, repeats = all_bots(), run.size(5, 1)
     run.used(*bots, *SEARCHERS)
     speeds = measure_bots(bots, repeats, run.size(200, 2), seed=run.seed)
@@ -250,7 +253,7 @@ def measure_speed(run: Run) -> list[Row]:
 
 
 def speed_table(rows: Sequence[Row]) -> str:
-    """Decisions a second, the fastest first."""
+    """Return the table of decisions per second, the fastest bot first."""
     ordered = sorted(rows, key=lambda row: row["median"], reverse=True)
     return markdown(
         ["bot", "decisions a second"],
@@ -260,7 +263,7 @@ def speed_table(rows: Sequence[Row]) -> str:
 
 
 def _many(number: float) -> str:
-    """Two digits of millions; less than a tenth of one in full."""
+    """Return a number as text: millions with two significant digits, less than 0.1 million in full."""
     return f"{number / 1e6:.2g} million" if number >= 1e5 else f"{number:,.0f}"
 
 

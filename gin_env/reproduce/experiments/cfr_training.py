@@ -1,8 +1,8 @@
-"""Paper 000's tables trained ten times as long as the packaged one, with three seeds; tables by cards dealt.
+"""CFR tables of paper 000, trained ten times as long as the bundled table, with three seeds.
 
-The paper trained for a week; the packaged table has a million iterations. ``dealt`` is the paper's
-abstraction by the number of cards dealt instead of three stages (`gin_env.agents.cfr.dealt_sets`), trained,
-not interpolated. Checkpoints and tables are kept in the run's folder.
+The paper trained for a week; the bundled table has a million iterations. The abstraction ``dealt`` is the
+paper's with the number of cards dealt instead of three stages (`gin_env.agents.cfr.dealt_sets`). Its tables
+are trained, not interpolated. The run's folder keeps checkpoints and tables.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ SEEDS = (1, 2, 3)
 STEPS = (1_000_000, 3_000_000, 10_000_000)
 QUICK_STEPS = (100, 300)
 OPPONENTS = ("simple", V4, "cfr")
-"""`cfr` is the packaged table, of a million iterations."""
+"""Opponents of the tables; `cfr` plays the bundled table of a million iterations."""
 
 
 def trained_table(run: Run, abstraction: str, seed: int, iterations: int) -> StrategyTable:
-    """The table after `iterations` iterations: from its file, or trained on from the last checkpoint."""
+    """Return the table after `iterations` iterations, from its file or trained from the last checkpoint."""
     path = run.folder / f"{abstraction}-{seed}-{iterations}.npz"
     if not path.exists():
         run.say(f"{abstraction}, seed {seed}: training to {iterations:,} iterations")
@@ -42,7 +42,7 @@ def trained_table(run: Run, abstraction: str, seed: int, iterations: int) -> Str
 
 
 def measure_long_training(abstraction: str, run: Run) -> list[Row]:
-    """Each seed's tables along its training against Simple, V4 and the packaged table."""
+    """Measure each seed's tables during training against Simple, V4 and the bundled table."""
     rows = []
     for seed in run.some(SEEDS):
         for iterations in QUICK_STEPS if run.quick else STEPS:
@@ -64,7 +64,7 @@ def measure_long_training(abstraction: str, run: Run) -> list[Row]:
 
 
 def long_training_table(rows: Sequence[Row]) -> str:
-    """A row for each number of iterations: the mean of the seeds, each seed's in brackets."""
+    """Return a table of the mean of the seeds, and of each seed's value, by number of iterations."""
     found = by(rows, "iterations", "seed", "opponent")
     seeds, opponents = in_order(rows, "seed"), in_order(rows, "opponent")
     lines = []

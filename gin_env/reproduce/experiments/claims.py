@@ -1,9 +1,9 @@
-"""What papers 000, 001, 002 and 004 claim about their bots, beside what these bots do here.
+"""The claims of papers 000, 001, 002 and 004 about their bots, tested with our readings of these bots.
 
 000: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021). 001: Larkin et al.,
 "Modeling Expert Knowledge in a Heuristic-Based Gin Rummy Agent" (2021). 002: the data-driven hand-strength
 paper (2021). 004: Keats, "Artificial Opponents - Gin Rummy - Code Report" (2017). The bots are the frozen
-readings (`gin_env.agents.paper`); the rule for "agrees" is that of `gin_env.reproduce.verdicts`.
+readings (`gin_env.agents.paper`). `gin_env.reproduce.verdicts` has the rule for "agrees".
 """
 
 from __future__ import annotations
@@ -47,39 +47,40 @@ LITERAL_MEDIUM = "medium-literal-paper"
 
 @dataclass(frozen=True)
 class PaperClaim:
-    """A statement of a paper, and the match or matches that test it.
+    """A statement of a paper and the match or matches that test it.
 
-    `low` to `high`, `margin` and `error` are those of `gin_env.reproduce.verdicts.Claim`: what the paper's
-    figure may have been rounded from, or one side of a bound or, without a margin, of equality. With `minus`
-    the figure is a difference of win rates: `pair`'s less `minus`'s.
+    `low`, `high`, `margin` and `error` are those of `gin_env.reproduce.verdicts.Claim`. The range holds the
+    values that round to the paper's figure, or one side of a bound, or (without a margin) one side of
+    equality. With `minus` the figure is a difference of win rates: that of `pair` minus that of `minus`.
     """
 
     text: str
     pair: Pair
     paper: str
-    """The paper's figure, as text."""
+    """The paper's figure as text."""
     low: float
     high: float
     minus: Pair | None = None
     margin: float | None = None
-    """None: `gin_env.reproduce.verdicts.margin_for`."""
+    """None for the margin of `gin_env.reproduce.verdicts.margin_for`."""
     error: float = 0.0
     note: str = ""
-    """What to say if the measured figure differs."""
+    """Explanation that the table shows if the measured figure differs."""
     unit: str = "%"
-    """``"turns"``: turns of a player in a hand; ``"times"``: points of bot a for each point of bot b;
-    ``"undercuts"``: hands in which bot b is undercut, in per cent of those in which it knocks."""
+    """``"%"``: win rate; ``"turns"``: turns of a player in a hand; ``"times"``: points of bot a for each
+    point of bot b; ``"undercuts"``: hands in which bot b is undercut, in per cent of its knocks."""
     games: int = 200_000
-    """In each match."""
+    """Number of games in each match."""
     fitted: bool = False
-    """A reading of the bot was chosen to meet this very figure: to meet it says nothing."""
+    """Whether a reading of the bot was chosen to meet this figure, so that agreement is no evidence."""
     testable: bool = True
-    """Whether the paper says enough to play it as it did."""
+    """Whether the paper gives enough detail to repeat its matches."""
 
     def verdict(self, row: Row) -> str:
-        """``agrees``, ``differs`` or ``undecided`` by the rule of all claims; ``fitted``, ``not testable``.
+        """Return ``agrees``, ``differs``, ``undecided``, ``fitted`` or ``not testable``.
 
-        Nothing of a quick run.
+        ``fitted`` replaces ``agrees`` if the bot was fitted to the figure. A quick run has no verdict, an
+        empty string.
         """
         if row.get("quick"):
             return ""
@@ -245,7 +246,7 @@ PAPER_004 = [
 
 
 def measure_claims(claims: Sequence[PaperClaim], run: Run) -> list[Row]:
-    """A row for each claim: our figure with its 95 % interval."""
+    """Measure a row for each claim: our figure with its 95 % interval."""
     rows = []
     for claim in claims:
         if claim.unit == "turns":
@@ -288,9 +289,9 @@ def measure_claims(claims: Sequence[PaperClaim], run: Run) -> list[Row]:
 
 
 def points_ratio(match: MatchResult) -> tuple[float, Interval]:
-    """(points of bot a for each point of bot b, its 95 % interval over the deals).
+    """Return (points of bot a for each point of bot b, its 95 % interval over the deals).
 
-    Raises ValueError if bot b has no points at all.
+    Raises ValueError if bot b has no points.
     """
     points = match.each_deal()["points"]
     if not match.points[1]:
@@ -300,9 +301,9 @@ def points_ratio(match: MatchResult) -> tuple[float, Interval]:
 
 
 def undercuts_difference(match: MatchResult, other: MatchResult) -> tuple[float, Interval]:
-    """(how much more often bot b's knocks are undercut than in another match, its 95 % interval).
+    """Return (share of bot b's knocks that are undercut minus that share in `other`, its 95 % interval).
 
-    The knocks are taken as independent. Raises ValueError if b never knocked in one of the matches.
+    The knocks are taken as independent. Raises ValueError if bot b never knocks in one of the matches.
     """
     shares, variance = [], 0.0
     for one in (match, other):
@@ -317,7 +318,7 @@ def undercuts_difference(match: MatchResult, other: MatchResult) -> tuple[float,
 
 
 def turns_of_hands(bot: str, hands: int, seed: int) -> np.ndarray:
-    """int64 (hands,): turns of both players together in hands of a bot against itself."""
+    """Return the turns of both players together in hands of a bot against itself, int64 (hands,)."""
     player = agents.make(bot)
     turns = np.empty(hands, np.int64)
     for first in range(0, hands, 2048):
@@ -333,20 +334,20 @@ def turns_of_hands(bot: str, hands: int, seed: int) -> np.ndarray:
 
 
 def mean_turns(turns: np.ndarray) -> tuple[float, Interval]:
-    """(mean number of turns of one player in a hand, its 95 % interval)."""
+    """Return (mean number of turns of one player in a hand, its 95 % interval)."""
     per_player = turns / 2
     mean = float(per_player.mean())
     return mean, mean_interval(mean, per_player - mean)
 
 
 def claims_table(claims: Sequence[PaperClaim], rows: Sequence[Row]) -> str:
-    """PaperClaim by claim the paper's figure, ours, and the verdict; a note for what does not agree."""
+    """Return a table of the paper's figure, ours and the verdict for each claim, and notes on differences."""
     by_text = by(rows, "claim")
     lines, notes = [], []
     for claim in claims:
         row = by_text.get(claim.text)
         if row is None or (row["bot"], row["opponent"]) != claim.pair:
-            continue  # not measured, or with another reading of a bot
+            continue  # not measured, or measured with another reading of a bot
         verdict = claim.verdict(row)
         if verdict == "differs" and claim.note:
             notes += [claim.note] if claim.note not in notes else []
@@ -360,7 +361,7 @@ def claims_table(claims: Sequence[PaperClaim], rows: Sequence[Row]) -> str:
 
 
 def claims_experiment(experiment: str, title: str, claims: Sequence[PaperClaim], **more: Any) -> Experiment:
-    """The claims of a paper as an experiment."""
+    """Return the experiment that tests the claims of a paper."""
     return Experiment(
         experiment, title, partial(measure_claims, claims), partial(claims_table, claims), **more
     )
@@ -375,18 +376,18 @@ THRESHOLDS = {
     "4": "simple:knock_at=4",
     "variable": VARIABLE,
 }
-"""001's knocking strategies for the Simple player, in the order of Figure 4."""
+"""Knocking strategies of the Simple player in paper 001, in the order of Figure 4."""
 
 
 def measure_turns(run: Run) -> list[Row]:
-    """How many hands of Simple against itself have each number of turns."""
+    """Measure how many hands of Simple against itself have each number of turns."""
     run.used("simple")
     counts = np.bincount(turns_of_hands("simple", run.size(100_000), run.seed))
     return [{"turns": turns, "hands": int(count)} for turns, count in enumerate(counts) if count]
 
 
 def turns_table(rows: Sequence[Row]) -> str:
-    """By turns of a player, rounded up: the non-dealer may have had one more."""
+    """Return the table of hands by turns of a player, rounded up: the non-dealer can have one more turn."""
     hands: dict[int, int] = {}
     for row in rows:
         hands[(row["turns"] + 1) // 2] = hands.get((row["turns"] + 1) // 2, 0) + row["hands"]
@@ -396,7 +397,7 @@ def turns_table(rows: Sequence[Row]) -> str:
 
 
 def measure_thresholds(run: Run) -> list[Row]:
-    """Simple with each threshold against the default and the variable one; Tonic against each."""
+    """Measure Simple with each threshold against the default and the variable one, and Tonic against each."""
     pairs = [(bot, "simple") for bot in THRESHOLDS.values() if bot != "simple"]
     pairs += [(bot, VARIABLE) for bot in THRESHOLDS.values() if bot != VARIABLE]
     pairs += [(TONIC, bot) for bot in THRESHOLDS.values()]
@@ -404,7 +405,7 @@ def measure_thresholds(run: Run) -> list[Row]:
 
 
 def thresholds_table(rows: Sequence[Row]) -> str:
-    """A column for each of the two panels of Figure 4, and Tonic."""
+    """Return a table with a column for each of the two panels of Figure 4 and one for Tonic."""
     found = by(rows, "bot", "opponent")
     lines = [
         (
@@ -420,7 +421,7 @@ def thresholds_table(rows: Sequence[Row]) -> str:
 
 
 def draw_turns(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Figure 2 of 001: distribution of hands by number of turns of a player."""
+    """Draw Figure 2 of paper 001: the distribution of the number of turns of a player in a hand."""
     turns = np.repeat([row["turns"] for row in rows], [row["hands"] for row in rows])
     figure, [[axes]] = new_figure(6.4, 3.6)
     axes.bar(
@@ -438,7 +439,7 @@ def draw_turns(rows: Sequence[Row], path: Path, origin: str) -> None:
 
 
 def draw_thresholds(title: str, opponent: str | None, rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Bars with intervals: each threshold against `opponent`, or (None) Tonic against each."""
+    """Draw bars with intervals: each threshold against `opponent`, or Tonic against each for None."""
     found = by(rows, "bot", "opponent")
     pairs = {
         label: (TONIC, bot) if opponent is None else (bot, opponent) for label, bot in THRESHOLDS.items()

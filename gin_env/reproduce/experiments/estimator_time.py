@@ -1,4 +1,4 @@
-"""Time of one estimate: processor time for a view in a batch, at every decision of whole hands."""
+"""Time of one estimate: CPU time per view in batches, over every decision of complete hands."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ REPEATS = 5
 
 
 def measure_time(run: Run) -> list[Row]:
-    """A row for each estimator: microseconds with a memory and from scratch, medians of several rounds."""
+    """Measure the microseconds of each estimator with a memory and from scratch, as medians of rounds."""
     names = run.some(MEASURED)
     run.estimators += names
     run.used("simple")
     members = [estimators.make(name) for name in names]
     rounds = []
-    for number in range(run.size(REPEATS, 1) + 1):  # the first compiles, and is not counted
+    for number in range(run.size(REPEATS, 1) + 1):  # the first compiles and is not counted
         run.say(f"round {number}")
         rounds.append(times_along(members, run.size(HANDS), run.seed))
     with_memory, from_scratch = 1e6 * np.median(rounds[1:], axis=0)
@@ -49,7 +49,10 @@ def measure_time(run: Run) -> list[Row]:
 
 
 def times_along(members: Sequence[Estimator], hands: int, seed: int) -> np.ndarray:
-    """float64 (2, estimators): seconds of an estimate with a memory and from scratch, in hands of Simple."""
+    """Return the seconds of one estimate in hands of Simple, float64 (2, num_estimators).
+
+    The first row is with a memory, the second from scratch.
+    """
     memories = [member.new_memory(2 * hands) for member in members]
     views, seconds = 0, np.zeros((2, len(members)))
     for games, waiting in play_hands(["simple"], hands, seed):
@@ -68,7 +71,7 @@ def times_along(members: Sequence[Estimator], hands: int, seed: int) -> np.ndarr
 
 
 def time_table(rows: Sequence[Row]) -> str:
-    """Microseconds of one estimate."""
+    """Return the table of microseconds of one estimate."""
     lines = [
         (
             f"`{row['estimator']}`",

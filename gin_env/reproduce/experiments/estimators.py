@@ -1,4 +1,4 @@
-"""Paper 003: the estimators of the opponent's hand compared, and against stronger players."""
+"""Paper 003: a comparison of the estimators of the opponent's hand, also against stronger players."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TITLES = {
 
 
 def every_estimator() -> list[str]:
-    """Every estimator; the ensemble in its three kinds, `bayes` also by the paper's letter."""
+    """Return every estimator: the ensemble in its three kinds, and `bayes` also as the paper words it."""
     return [
         *(name for name in estimators.names() if name != "ensemble"),
         *ENSEMBLES,
@@ -39,7 +39,7 @@ def every_estimator() -> list[str]:
 
 
 def measure_metrics(run: Run) -> list[Row]:
-    """A row for each estimator over all samples (turn None), and one for each estimator and turn."""
+    """Measure a row for each estimator over all samples (turn None), and one for each estimator and turn."""
     members = run.some(every_estimator(), 4)
     run.estimators += members
     run.used("simple")
@@ -58,7 +58,7 @@ def measure_metrics(run: Run) -> list[Row]:
 
 
 def turn_rows(result: Evaluation) -> list[Row]:
-    """Mean and standard error of each metric after each turn."""
+    """Return rows with the mean and standard error of each metric after each turn."""
     means = {metric: (result.mean(metric), result.standard_error(metric)) for metric in METRICS}
     rows: list[Row] = []
     for number, name in enumerate(result.names):
@@ -73,7 +73,7 @@ def turn_rows(result: Evaluation) -> list[Row]:
 
 
 def metrics_table(rows: Sequence[Row]) -> str:
-    """The metrics over all samples."""
+    """Return the table of the metrics over all samples."""
     lines = [
         [f"`{row['estimator']}`", *(f"{row[key]:.4f}" for key in TITLES)]
         for row in rows
@@ -83,7 +83,7 @@ def metrics_table(rows: Sequence[Row]) -> str:
 
 
 def evaluation_of(rows: Sequence[Row]) -> Evaluation:
-    """The evaluation from whose rows pictures are drawn; without its times."""
+    """Return the evaluation with these rows, for pictures; its times are zero."""
     overall = [row for row in rows if row["turn"] is None]
     names = [row["estimator"] for row in overall]
     found = by((row for row in rows if row["turn"] is not None), "estimator", "turn")
@@ -103,12 +103,12 @@ def evaluation_of(rows: Sequence[Row]) -> Evaluation:
 
 
 def draw_turns(metric: str, rows: Sequence[Row], path: Path, origin: str) -> None:
-    """A metric after each turn."""
+    """Draw a metric after each turn."""
     figures.draw_metric(evaluation_of(rows), metric, path, origin)
 
 
 def draw_calibration(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Frequencies against probabilities."""
+    """Draw frequencies against estimated probabilities."""
     figures.draw_calibration(evaluation_of(rows), path, origin)
 
 
@@ -120,7 +120,7 @@ WEIGHTS = ("simple", "tonic")
 
 
 def measure_stronger(run: Run) -> list[Row]:
-    """What networks save of uniform's log loss, on hands of each bot against itself."""
+    """Measure the reduction of the uniform log loss by networks, on hands of each bot against itself."""
     members = ["uniform", *(f"{network}:weights={watched}" for network in NETWORKS for watched in WEIGHTS)]
     run.estimators += members
     run.used(*BOTS)
@@ -145,7 +145,7 @@ def measure_stronger(run: Run) -> list[Row]:
 
 
 def stronger_table(rows: Sequence[Row]) -> str:
-    """A row for each set of weights, a column for each bot; 1.96 standard errors beside each figure."""
+    """Return a table with a row for each set of weights and a column for each bot, ± 1.96 standard errors."""
     found = by(rows, "estimator", "bot")
     bots = in_order(rows, "bot")
 
@@ -160,7 +160,7 @@ def stronger_table(rows: Sequence[Row]) -> str:
 
 
 def draw_stronger(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Bars: one group for each network and bot, a bar for each set of weights."""
+    """Draw a group of bars for each network and bot, with a bar for each set of weights."""
     figure, [[axes]] = new_figure(8, 4.5)
     found = by(rows, "estimator", "bot")
     groups = [(network, bot) for network in NETWORKS for bot in in_order(rows, "bot")]
@@ -182,7 +182,7 @@ def draw_stronger(rows: Sequence[Row], path: Path, origin: str) -> None:
     save_figure(figure, path, dpi=120)
 
 
-# --- How Bayes reads a turn -----------------------------------------------------------------------------
+# --- Readings of P(B | A) in `bayes` --------------------------------------------------------------------
 
 READINGS = {
     "uniform": "nothing: every unknown card alike (`uniform`)",
@@ -192,7 +192,7 @@ READINGS = {
 
 
 def measure_readings(run: Run) -> list[Row]:
-    """What each reading of P(B | A) comes to by four metrics, with standard errors."""
+    """Measure each reading of P(B | A) by four metrics, with standard errors."""
     run.estimators += list(READINGS)
     run.used("simple")
     result = evaluate_estimators(list(READINGS), run.size(50_000, 200), run.seed, "simple")
@@ -209,7 +209,7 @@ def measure_readings(run: Run) -> list[Row]:
 
 
 def readings_table(rows: Sequence[Row]) -> str:
-    """A row for each reading; 1.96 standard errors beside each log loss."""
+    """Return a table with a row for each reading; log losses have ± 1.96 standard errors."""
     lines = [
         (
             READINGS[row["estimator"]],
@@ -223,15 +223,16 @@ def readings_table(rows: Sequence[Row]) -> str:
     return markdown(["P(B \\| A) is", "log loss", "squared difference", "integrity loss %", "top n"], lines)
 
 
-# --- The drift area as printed --------------------------------------------------------------------------
+# --- The drift area as paper 003 prints it --------------------------------------------------------------
 
 
 def drift_areas(estimates: np.ndarray, hands: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """float64 (n, 2): the drift area of `gin_env.training.estimators.metrics`, and with the printed weight.
+    """Return the drift areas with our weight and with the printed weight, float64 (n, 2).
 
-    Of estimates (n, 52) and the opponents' hands of ten cards, masks uint64 (n,). Where it takes the i cards
-    with the largest probabilities to include k held ones, ours adds (11 - k)(i - k), what paper 003 prints
-    adds (11 - i)(i - k). Equal probabilities are ordered at random.
+    `estimates` have shape (n, 52); `hands` are the opponents' ten cards, masks uint64 (n,). If i is the
+    smallest number of most probable cards that include k held ones, the drift area of
+    `gin_env.training.estimators.metrics` adds (11 - k)(i - k), and the one that paper 003 prints adds
+    (11 - i)(i - k). Equal probabilities are ordered at random.
     """
     order = np.lexsort((rng.random(estimates.shape), -estimates), axis=1)
     held = np.take_along_axis(card_columns(hands), order, axis=1)
@@ -242,7 +243,7 @@ def drift_areas(estimates: np.ndarray, hands: np.ndarray, rng: np.random.Generat
 
 
 def measure_drift(run: Run) -> list[Row]:
-    """Both readings of the drift area for every estimator."""
+    """Measure both readings of the drift area for every estimator."""
     names = run.some(every_estimator(), 4)
     run.estimators += names
     run.used("simple")
@@ -272,7 +273,7 @@ def measure_drift(run: Run) -> list[Row]:
 
 
 def drift_table(rows: Sequence[Row]) -> str:
-    """A row for each estimator; 1.96 standard errors, as if samples were independent."""
+    """Return a table with a row for each estimator, ± 1.96 standard errors as if samples were independent."""
     lines = [
         (
             f"`{row['estimator']}`",
