@@ -1,13 +1,17 @@
-"""Expert iteration: the policy's network learns from what looking ahead finds, and plays as fast as before.
+"""Expert iteration: the policy's network learns from `search` and plays as fast as before.
 
-Positions come from games of the policy against itself. In each, `search` tries the policy's likeliest actions
-in worlds; a copy of the network learns from that, by one of two lessons: to choose as `search` chooses
-(Anthony, Tian and Barber, "Thinking Fast and Slow with Deep Learning and Tree Search", NIPS 2017), or to move
-towards what gained, as far as it gained. A choice is wrong whenever chance decided it; in the second lesson
-chance cancels over the positions.
+Positions come from games of the policy against itself. In each position, `search` tries the policy's most
+probable actions in sampled worlds. A copy of the network learns from the result by one of two lessons:
 
-Some positions are learned, others choose the settings, others measure: there a network's choices are judged
-by worlds that it has not seen, and by the true hands.
+- to choose as `search` chooses (Anthony, Tian and Barber, "Thinking Fast and Slow with Deep Learning and Tree
+  Search", NIPS 2017);
+- to move towards the actions that gained, in proportion to their gain.
+
+With the first lesson the network also learns the choices that were decided by chance. With the second, chance
+cancels over the positions.
+
+The positions are divided into three parts: for learning, for choosing the settings, and for measuring. In the
+last part a network's choices are judged in worlds that it was not trained on, and with the true hands.
 """
 
 from __future__ import annotations
@@ -29,17 +33,18 @@ from gin_env.support.array_files import ArrayFormat
 
 WORLDS = 64
 FUTURES, TO_THE_END = 16, 100
-"""Orders of the stock with the true hands, and turns that no hand lasts: of those who judge."""
+"""For judging: orders of the stock with the true hands, and more turns than any hand has."""
 GAMES, SHARE = 250, 0.1
-"""Games of a block, and the share of their decisions that become positions: about 2,000."""
+"""Games of a block, and the share of their decisions that become positions (about 2,000)."""
 LEARNED, CHOOSING, MEASURING = 160, 20, 20
-"""Blocks that are learned, that choose the settings, and that measure."""
+"""Number of blocks for learning, for choosing the settings, and for measuring."""
 EPOCHS, BATCH_SIZE, LEARNING_RATE = 8, 1024, 5e-4
 CHOICES, GAINS = "to choose as search does", "to move towards what gained"
 SCALES = {CHOICES: (0.0,), GAINS: (0.01, 0.003, 0.001)}
-"""In the second lesson, an action that gains so much, in chances to win, is to be e times as likely."""
+"""Scales of each lesson. In the second lesson, an action that raises the probability of winning by the scale
+should become e times as probable."""
 PARTS = (0.25, 0.5)
-"""Shares of the learned blocks from which the best setting of a lesson is learned too."""
+"""Shares of the learning blocks on which the best setting of a lesson is also trained."""
 MATCH_GAMES = 40_000
 
 FORMAT = ArrayFormat(
@@ -56,19 +61,19 @@ FORMAT = ArrayFormat(
 
 
 class Searched(NamedTuple):
-    """Positions, and what `search` found there."""
+    """Positions and the results of `search` in them."""
 
     states: np.ndarray
     """`STATE` records (n,); player 0 is to move."""
     tried: np.ndarray
-    """int64 (n, k): the policy's choice, then others that are likely; `NO_ACTION` where there are fewer."""
+    """The policy's choice and the next most probable actions, padded with `NO_ACTION`; int64 (n, k)."""
     gains: np.ndarray
-    """float64 (n, k): how much likelier the win is than after the policy's choice, on average."""
+    """Mean increase of the probability of winning over the policy's choice; float64 (n, k)."""
     errors: np.ndarray
-    """float64 (n, k): standard errors of the gains."""
+    """Standard errors of the gains; float64 (n, k)."""
 
     def games(self) -> Games:
-        """The positions as games to look at."""
+        """Return the positions as games, to read their views and candidates."""
         games = Games(len(self.states), episode="game")
         games.state[:] = self.states
         return games
@@ -78,7 +83,7 @@ class Searched(NamedTuple):
 
 
 class Expert:
-    """What `search` finds in blocks of positions, kept in the folder of a run."""
+    """Blocks of positions searched by `search` and stored in the folder of a run."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -86,7 +91,7 @@ class Expert:
         self.judge = SearchBot(samples=FUTURES, turns=TO_THE_END)
 
     def block(self, number: int) -> Searched:
-        """A block of positions."""
+        """Return a block of searched positions."""
 
         def search() -> Searched:
             policy, games = self.searcher.policy, self.run.size(GAMES, 2)
@@ -97,14 +102,14 @@ class Expert:
         return self._kept(f"block {number}", search)
 
     def in_other_worlds(self, number: int, block: Searched) -> Searched:
-        """The block of this number searched again."""
+        """Return the block of this number, searched again in other worlds."""
         seed = [self.run.seed, number, 1]
         return self._kept(
             f"block {number} again", lambda: search_positions(self.searcher, block.states, seed)
         )
 
     def by_true_hands(self, number: int, block: Searched) -> Searched:
-        """The same block; gains are those with the hands that were there, in shuffled orders of the stock."""
+        """Return the same block with the gains for the true hands, over shuffled orders of the stock."""
         random = np.random.default_rng([self.run.seed, number, 2])
         return self._kept(f"block {number} true", lambda: true_gains(self.judge, block, random))
 
@@ -120,9 +125,10 @@ class Expert:
 
 
 def search_positions(searcher: SearchBot, states: np.ndarray, seed: Sequence[int]) -> Searched:
-    """Try the policy's likeliest actions at `STATE` records (n,), player 0 to move, all in as many worlds.
+    """Try the policy's most probable actions in `STATE` records (n,) with player 0 to move.
 
-    Where the policy sees no choice, its action alone is noted.
+    All actions are tried in the same number of worlds. If the policy has only one action, it is recorded with
+    a gain of 0.
     """
     tried = np.full((len(states), searcher.tried), NO_ACTION)
     gains, errors = np.zeros((2, *tried.shape))
@@ -138,7 +144,7 @@ def search_positions(searcher: SearchBot, states: np.ndarray, seed: Sequence[int
 
 
 def true_gains(judge: SearchBot, searched: Searched, random: np.random.Generator) -> Searched:
-    """The same positions with the gains that the judge finds with the true hands, in `FUTURES` orders."""
+    """Return the positions with the judge's gains for the true hands, over `FUTURES` orders of the stock."""
     choice = np.flatnonzero(searched.tried[:, 1] != NO_ACTION)
     worlds = np.stack([shuffle_stock(state, FUTURES, random) for state in searched.states[choice]])
     number, place = np.nonzero(searched.tried[choice] != NO_ACTION)
@@ -152,13 +158,16 @@ def true_gains(judge: SearchBot, searched: Searched, random: np.random.Generator
 
 
 def choices_of_search(searched: Searched, caution: float) -> np.ndarray:
-    """int64 (n,): the actions that `search` plays: the policy's choice unless another is surely better."""
+    """Return the actions that `search` plays, int64 (n,).
+
+    This is the policy's choice unless another action is better by more than `caution` standard errors.
+    """
     surely = np.where(searched.tried == NO_ACTION, -np.inf, searched.gains - caution * searched.errors)
     return searched.tried[np.arange(len(surely)), surely.argmax(axis=1)]
 
 
 def joined(blocks: Sequence[Searched]) -> Searched:
-    """Blocks as one."""
+    """Return several blocks as one."""
     return Searched(*map(np.concatenate, zip(*blocks, strict=True)))
 
 
@@ -166,7 +175,7 @@ def joined(blocks: Sequence[Searched]) -> Searched:
 
 
 def teach(searcher: SearchBot, blocks: Sequence[Searched], lesson: str, scale: float) -> CandidatePolicyBot:
-    """The searcher's policy after a lesson from these blocks."""
+    """Return the searcher's policy after a lesson on these blocks."""
     import torch
 
     random = np.random.default_rng(0)
@@ -174,7 +183,7 @@ def teach(searcher: SearchBot, blocks: Sequence[Searched], lesson: str, scale: f
     network = copy.deepcopy(before).train()
     searched = joined(blocks)
     games, chosen = searched.games(), choices_of_search(searched, searcher.caution)
-    tried, gains = searched.tried.clip(0), searched.gains  # what was not tried gained 0
+    tried, gains = searched.tried.clip(0), searched.gains  # an action that was not tried gains 0
     optimizer = torch.optim.Adam(network.parameters(), LEARNING_RATE)
     batches = EPOCHS * -(-len(games) // BATCH_SIZE)
     falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1, 0.05, batches)
@@ -202,15 +211,15 @@ def teach(searcher: SearchBot, blocks: Sequence[Searched], lesson: str, scale: f
 
 
 def choices(bot: CandidatePolicyBot, blocks: Sequence[Searched]) -> list[np.ndarray]:
-    """The actions of a bot at all positions of each block."""
+    """Return a bot's actions in all positions of each block."""
     return [bot.act(games.views(games.everyone, 0)) for games in (block.games() for block in blocks)]
 
 
 def judged(actions: Sequence[np.ndarray], blocks: Sequence[Searched]) -> Row:
-    """What these actions gain over the policy's in a decision, in points of 100.
+    """Return the mean gain per decision of these actions over the policy's, in percentage points.
 
-    An action that was not tried counts as the worst of those that were. The blocks are independent of each
-    other, unlike positions of one game.
+    An action that was not tried counts as the worst of the tried ones. The error is computed over blocks,
+    which are independent of each other; positions of one game are not.
     """
     gains = []
     for chosen, block in zip(actions, blocks, strict=True):
@@ -223,7 +232,7 @@ def judged(actions: Sequence[np.ndarray], blocks: Sequence[Searched]) -> Row:
 
 
 def measure_expert_iteration(run: Run) -> list[Row]:
-    """Both lessons: choices at positions set apart, and games against the policy and Simple."""
+    """Measure both lessons by choices in positions set apart and by games against the policy and Simple."""
     run.used(f"search:samples={WORLDS}", "policy")
     expert = Expert(run)
     ends = np.cumsum([run.size(count, 2) for count in (LEARNED, CHOOSING, MEASURING)]).tolist()
@@ -261,7 +270,7 @@ def measure_expert_iteration(run: Run) -> list[Row]:
 
 
 def expert_iteration_table(rows: Sequence[Row]) -> str:
-    """What each network gains in a decision; then the matches of the selected ones."""
+    """Return a table of each network's gain per decision, and one of the selected networks' matches."""
     lines = [
         (
             row["taught"],
