@@ -198,7 +198,11 @@ def _authors_interactions() -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows of Random-256: scores and hands as masks (n,), our macro-features (n, 4), estimates (n, 52)."""
+    """Rows of the authors' Random-256.
+
+    Scores float64 (n,), hands as masks uint64 (n,), macro-features (deadwood, sets, runs, hits)
+    float32 (n, 4), and estimates float32 (n, 52).
+    """
 
     scores: np.ndarray
     hands: np.ndarray

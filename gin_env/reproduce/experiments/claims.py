@@ -79,8 +79,8 @@ class PaperClaim:
     def verdict(self, row: Row) -> str:
         """Return ``agrees``, ``differs``, ``undecided``, ``fitted`` or ``not testable``.
 
-        ``fitted`` replaces ``agrees`` if the bot was fitted to the figure. A quick run has no verdict, an
-        empty string.
+        ``fitted`` replaces ``agrees`` if the bot was fitted to the figure. The row of a quick run has no
+        verdict: the result is an empty string.
         """
         if row.get("quick"):
             return ""
