@@ -1,1 +1,1 @@
-"""The commands of ``gin-rummy``, a file for each group; `gin_env.cli` puts them together."""
+"""The commands of ``gin-rummy``, one module per group; `gin_env.cli` combines them."""

@@ -1,4 +1,4 @@
-"""Command that lets language models play: arena."""
+"""The command for matches of language models: arena."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _COLUMNS = {
     "output_tokens": "tokens written",
     "cost": "cost",
 }
-"""The columns of the table, and their heads."""
+"""The columns of the table and their headings."""
 
 
 @app.command(
@@ -120,7 +120,7 @@ def arena(
 
 
 def _split(text: str) -> tuple[str, str | None]:
-    """Return (model, address) of a language model, (text, None) of a bot."""
+    """Return (model, address) for a language model, (text, None) for a bot."""
     for scheme in ("@http://", "@https://"):
         if scheme in text:
             model, _, address = text.partition(scheme)
@@ -129,7 +129,7 @@ def _split(text: str) -> tuple[str, str | None]:
 
 
 def _names(a: str, b: str) -> tuple[str, str]:
-    """Return the models' names, with their addresses if both are called the same."""
+    """Return the models' names, with their addresses if both names are the same."""
     first, second = _split(a)[0], _split(b)[0]
     if first != second:
         return first, second
@@ -151,7 +151,7 @@ def _parse_price(text: str | None) -> tuple[float, float] | None:
 def _row(
     result: MatchResult, index: int, bot: ChatBot | None, price: tuple[float, float] | None
 ) -> dict[str, Any]:
-    """Return the row of a player: its result, and for a model what it used."""
+    """Return a player's row: its result, and for a model its tokens and costs."""
     row: dict[str, Any] = {
         "player": result.bots[index],
         "won": result.wins[index],

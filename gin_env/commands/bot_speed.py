@@ -1,4 +1,4 @@
-"""The command that measures how fast bots decide: bot-speed."""
+"""The command that measures the speed of bots: bot-speed."""
 
 from __future__ import annotations
 

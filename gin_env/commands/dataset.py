@@ -1,4 +1,4 @@
-"""Command that makes data sets: dataset."""
+"""The command that generates data sets: dataset."""
 
 from __future__ import annotations
 

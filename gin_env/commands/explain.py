@@ -81,7 +81,10 @@ def explain(
 def _ask_bots(
     names: list[str] | None, view: PlayerView
 ) -> tuple[dict[str, Agent], dict[str, int], list[str]]:
-    """The bots, what each plays, and a line for each that cannot answer; an error for a bot that is named."""
+    """Return the bots, the action of each, and a line for each bot that cannot answer.
+
+    If the user has named the bots, one that cannot answer is an error.
+    """
     from gin_env import agents
     from gin_env.ui.opinions import chosen_actions
 
@@ -113,7 +116,7 @@ def _recorded_view(path: Path, game: int, step: int) -> PlayerView:
 def _view_from_options(
     hand: str, upcard: str | None, history: str | None, drew: str, you_deal: bool, scores: str
 ) -> PlayerView:
-    """The view of player 0, from the options."""
+    """Return the view of player 0 that the options describe."""
     from gin_env.game import cards
     from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS, parse
     from gin_env.game.rules import Rules

@@ -1,4 +1,4 @@
-"""The command that draws a hand as a GIF: gif."""
+"""The command that writes a hand as an animated GIF: gif."""
 
 from __future__ import annotations
 

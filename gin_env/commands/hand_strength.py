@@ -1,4 +1,4 @@
-"""The command that plays the data of hand-strength networks: ``gin-rummy hand-strength data``."""
+"""The command that generates data for hand-strength networks: ``gin-rummy hand-strength data``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that play: bots, match, tournament."""
+"""The commands for matches between bots: bots, match, tournament."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def match(
 
 
 def match_text(result: MatchResult, confidence: float) -> str:
-    """The result of a match as a headline and a table."""
+    """Return the result of a match as a headline and a table."""
     names, unit = result.bots, result.episode
     low, high = result.confidence_interval(confidence)
     best = 0 if result.win_rate >= 0.5 else 1

@@ -1,4 +1,4 @@
-"""Options and output that several commands share, and the log from which commands are resumed."""
+"""Options and output shared by several commands, and the log from which commands are resumed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STANDARD_OUTPUT = Path("/dev/stdout")
 
 
 def flag(name: str, help: str) -> Any:
-    """An option without a value."""
+    """Return an option without a value."""
     return typer.Option(name, help=help, metavar="")
 
 
@@ -120,10 +120,10 @@ _HERE = "auto-or-local"
 
 
 class PlaysAnywhere(TyperCommand):
-    """A command with the options `WorkerCount` and `Ray`, which may be given without an address."""
+    """A command with the options `WorkerCount` and `Ray`; the address of ``--ray`` is optional."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Give a bare ``--ray`` the value that stands for it, which Typer cannot do."""
+        """Insert the default value after a bare ``--ray``, which Typer does not support."""
         args = list(args)
         for index, word in enumerate(args):
             if word == "--ray" and (index + 1 == len(args) or args[index + 1].startswith("-")):
@@ -132,24 +132,24 @@ class PlaysAnywhere(TyperCommand):
 
 
 def workers_of(count: int | Literal["all"] | None, ray: str | None) -> Workers:
-    """The workers that `WorkerCount` and `Ray` ask for; nothing is started before there is work."""
+    """Return the workers requested by `WorkerCount` and `Ray`; they start when there is work."""
     from gin_env.support.workers import Workers
 
     return Workers(count, ray=False if ray is None else True if ray == _HERE else ray)
 
 
 def is_terminal() -> bool:
-    """Whether a screen can be shown: at a terminal, or by a driver that the environment gives Textual."""
+    """Return whether a screen can be shown: on a terminal, or with a Textual driver from the environment."""
     streams = (sys.stdin, sys.stdout, sys.stderr)
     return "TEXTUAL_DRIVER" in os.environ or all(stream.isatty() for stream in streams)
 
 
 @contextmanager
 def resumable(resume: bool, *outputs: Path | None) -> Iterator[MatchLog | None]:
-    """The matches played so far, in OUTPUT.matches next to the first output; None without an output.
+    """Yield the log of matches played so far, OUTPUT.matches next to the first output; None without outputs.
 
-    The file is removed at the end of the block, once the results are written. Ctrl-C ends the program with a
-    line that names it.
+    The file is removed at the end of the block, when the results have been written. Ctrl-C ends the program
+    with a line that names the file.
     """
     from gin_env.matches.match_log import MatchLog
 
@@ -179,17 +179,17 @@ def resumable(resume: bool, *outputs: Path | None) -> Iterator[MatchLog | None]:
 
 
 def progress_bar(total: int | None, unit: str, desc: str | None = None) -> tqdm[Any]:
-    """A progress bar on a terminal; it appears after half a second, so not before an error or a short run."""
+    """Return a progress bar, shown on a terminal after half a second (not for early errors or short runs)."""
     return tqdm(total=total, unit=unit, desc=desc, smoothing=0.1, delay=0.5, disable=None)
 
 
 def say(text: object, json: Path | None = None) -> None:
-    """Print a result: to standard error if standard output is for JSON."""
+    """Print a result, to standard error if standard output is used for JSON."""
     typer.echo(text, err=json == STANDARD_OUTPUT)
 
 
 def say_written(*paths: Path | None) -> None:
-    """Name the files that have been written."""
+    """Print the names of the files that have been written."""
     for path in paths:
         if path is not None and path != STANDARD_OUTPUT:
             typer.echo(f"written to {path}", err=STANDARD_OUTPUT in paths)

@@ -1,4 +1,4 @@
-"""The command by which a person plays against a bot."""
+"""The command for playing against a bot: play."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def play(
         _serve(opponent, seed, rules, save, record, hint_bot, estimator, bot_delay, host, port)
         return
     from gin_env.ui.human_game import HumanGame
-    from gin_env.ui.play_app import PlayApp  # first: it says what to install
+    from gin_env.ui.play_app import PlayApp  # first: its ImportError names what to install
     from gin_env.ui.table_app import make_estimator
 
     make_estimator(estimator)
@@ -123,7 +123,7 @@ def _serve(
     host: str,
     port: int,
 ) -> None:
-    """Serve a table to browsers: each window plays a game of its own."""
+    """Serve a table to browsers; each window plays its own game."""
     from gin_env import agents
     from gin_env.records import Recorder
     from gin_env.ui.web.security import LOOPBACK

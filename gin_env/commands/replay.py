@@ -1,4 +1,4 @@
-"""The command that steps through a recorded game."""
+"""The command that steps through a recorded game: replay."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def replay(
 
 
 def _screen_is_possible() -> bool:
-    """Whether the screen can be shown; a line on standard error says why not."""
+    """Return whether the screen can be shown; if not, print the reason to standard error."""
     try:
         import textual  # noqa: F401
     except ImportError:
@@ -93,9 +93,9 @@ def _screen_is_possible() -> bool:
 
 
 def _judge(name: str) -> Agent | None:
-    """The bot that judges; None, with a line on standard error, without torch, which it may need.
+    """Return the judging bot, or None with a line on standard error if it needs torch and torch is missing.
 
-    Raises ValueError if it has no values.
+    Raises ValueError if the bot has no values.
     """
     from gin_env import agents
     from gin_env.agents.base import HasActionValues
@@ -118,7 +118,7 @@ def _bots(names: Sequence[str]) -> dict[str, Agent]:
 
 
 def _opinions(bots: dict[str, Agent], steps: list[Position]) -> dict[str, list[int]]:
-    """What each bot would have played at each step."""
+    """Return each bot's action at each step."""
     from gin_env.records import views_of
     from gin_env.ui.opinions import chosen_actions
 
@@ -149,7 +149,7 @@ def _replay_in_text(
 
 
 def _step_through(texts: list[str], hands: list[int]) -> None:
-    """Show one text after the other, as the keys say; the end of the input ends it."""
+    """Show the texts one at a time, controlled by keys, until the input ends."""
     place = 0
     while place < len(texts):
         typer.echo(texts[place])

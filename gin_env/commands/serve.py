@@ -1,4 +1,4 @@
-"""The command that lets other programs play against our bots."""
+"""The command that serves a bot to other programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that train what bots play by: ``gin-rummy train ...``."""
+"""The commands that train strategies, estimators and networks: ``gin-rummy train ...``."""
 
 from __future__ import annotations
 

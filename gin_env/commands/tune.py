@@ -1,4 +1,4 @@
-"""Commands that search a bot's numbers: ``gin-rummy tune ...``."""
+"""The commands that tune a bot's parameters: ``gin-rummy tune ...``."""
 
 from __future__ import annotations
 
