@@ -1,1 +1,1 @@
-"""Everything that learns, tunes, generates data or evaluates; nothing in play needs it."""
+"""Training, tuning, data generation and evaluation; playing needs nothing from here."""

@@ -10,12 +10,12 @@ Tensors = dict[str, torch.Tensor]
 
 
 def prefixed(prefix: str, tensors: Mapping[str, torch.Tensor]) -> Tensors:
-    """The tensors under the names ``prefix.name``, on the CPU."""
+    """Return the tensors under the names ``prefix.name``, on the CPU."""
     return {f"{prefix}.{name}": tensor.cpu() for name, tensor in tensors.items()}
 
 
 def by_prefix(tensors: Mapping[str, torch.Tensor]) -> dict[str, Tensors]:
-    """The inverse of `prefixed`: the tensors by their prefix."""
+    """Return the tensors grouped by prefix, the inverse of `prefixed`."""
     groups: dict[str, Tensors] = {}
     for key, tensor in tensors.items():
         prefix, name = key.split(".", 1)
@@ -24,7 +24,7 @@ def by_prefix(tensors: Mapping[str, torch.Tensor]) -> dict[str, Tensors]:
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> Tensors:
-    """The state of an optimizer under names like ``0.exp_avg``, for a checkpoint."""
+    """Return the state of an optimizer under names like ``0.exp_avg``, for a checkpoint."""
     tensors: Tensors = {}
     for index, state in optimizer.state_dict()["state"].items():
         tensors |= prefixed(str(index), state)
@@ -32,7 +32,7 @@ def optimizer_tensors(optimizer: torch.optim.Optimizer) -> Tensors:
 
 
 def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, torch.Tensor]) -> None:
-    """Restore what `optimizer_tensors` returned. Raises ValueError if it is of other parameters."""
+    """Restore the tensors of `optimizer_tensors`. Raises ValueError if they are of other parameters."""
     state = {int(index): values for index, values in by_prefix(tensors).items()}
     groups = optimizer.state_dict()["param_groups"]
     optimizer.load_state_dict({"state": state, "param_groups": groups})

@@ -1,4 +1,4 @@
-"""What the PPO learner remembers of a rollout: its decisions, linked to chains, and their advantages."""
+"""Rollout storage of the PPO learner: decisions, linked in chains, and their advantages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gin_env.observations.candidates import NO_ACTION, NUM_CONTEXT, NUM_FEATURES
 
 
 class DecisionBuffer:
-    """Decisions of one kind, draws or discards, as the network reads them.
+    """Network inputs and sampled actions of the decisions of one kind, draws or discards.
 
     The arrays are allocated once, for `capacity` decisions of `num_rows` candidates, and reused.
     """
@@ -23,18 +23,18 @@ class DecisionBuffer:
         self.count = 0
 
     def inputs(self, where: slice | np.ndarray, device: str) -> list[torch.Tensor]:
-        """What the network reads of some decisions: rows, mask of possible actions, context."""
+        """Return the network's inputs for some decisions: rows, mask of possible actions, context."""
         possible = self.actions[where].reshape(-1, 2 * self.rows.shape[1]) != NO_ACTION
         arrays = self.rows[where], possible, self.context[where]
         return [torch.from_numpy(array).to(device) for array in arrays]
 
 
 class LearnerBatch:
-    """All decisions of a rollout in the order in which they were taken, linked to chains.
+    """All decisions of a rollout in the order in which they were taken, linked in chains.
 
-    A chain is the decisions of one player in one hand. It ends with the hand, which pays its last decision.
-    If the rollout ends first, the last decision of the chain has no outcome: it is not learned, and its value
-    serves as the return of the one before.
+    A chain holds the decisions of one player in one hand. The last decision of a chain receives the hand's
+    reward. If the rollout ends before the hand, the last decision has no outcome: it is not learned, and its
+    value bootstraps the return of the decision before it.
     """
 
     def __init__(self, num_envs: int, capacity: int) -> None:
@@ -44,22 +44,22 @@ class LearnerBatch:
         """The action's index among those of all games: step * num_envs + game."""
         self.place = np.empty(capacity, np.int64)
         """The decision's index in the `DecisionBuffer` of its kind."""
-        # One more entry stands for "nothing follows": its value and advantage are 0.
+        # The additional last entry means "no next decision"; its value and advantage are 0.
         self.value = np.zeros(capacity + 1, np.float32)
         self.advantage = np.zeros(capacity + 1, np.float32)
         self.reward = np.zeros(capacity, np.float32)
         self.next = np.empty(capacity, np.int64)
         self.known = np.empty(capacity, np.bool_)
-        """Whether the outcome is known: the next decision of the chain, or the end of the hand."""
+        """Whether the outcome of the decision (the next decision or the end of the hand) is known."""
         self.last = np.full((num_envs, 2), capacity, np.int64)
-        """The last decision of each player in each game's hand; `nothing` before the first."""
+        """The last decision of each player in the current hand of each game; `nothing` before the first."""
         self.nothing = capacity
         self.steps: list[slice] = []
-        """Decisions taken at the same time, which cannot follow each other."""
+        """Slices of decisions taken at the same time, which cannot follow each other."""
         self.count = 0
 
     def clear(self) -> None:
-        """Forget all decisions; unfinished chains are cut."""
+        """Remove all decisions and end unfinished chains."""
         self.last[:] = self.nothing
         self.steps.clear()
         self.count = 0
@@ -88,7 +88,7 @@ class LearnerBatch:
         self.count = step.stop
 
     def end_hands(self, envs: np.ndarray, rewards: np.ndarray) -> None:
-        """End the hands in these games: player 0 gets these rewards, player 1 the opposite."""
+        """End the hands in these games; player 0 gets `rewards`, and player 1 gets their negatives."""
         for player, sign in ((0, 1), (1, -1)):
             last = self.last[envs, player]
             decided = last != self.nothing
@@ -97,7 +97,7 @@ class LearnerBatch:
         self.last[envs] = self.nothing
 
     def estimate_advantages(self, gamma: float, gae_lambda: float) -> None:
-        """Generalized advantage estimation (Schulman et al. 2016) along each chain, from its end."""
+        """Compute generalized advantage estimates (Schulman et al. 2016) along each chain."""
         for step in reversed(self.steps):
             following = self.next[step]
             delta = self.reward[step] + gamma * self.value[following] - self.value[step]

@@ -1,9 +1,8 @@
-"""The PPO learner: games at which the network plays, and the updates that it learns by.
+"""The PPO learner: rollouts of the network in a batch of games, and its updates.
 
-The learner plays both seats of most games, so that nearly every decision is learned from; in the others a
-bot or a past self is its opponent (`gin_env.training.league`). Each decision is a choice among candidates
-(`gin_env.observations.candidates`), which the network scores. Decisions without a choice are played and not
-learned.
+In most games the learner plays both seats, so that nearly every decision is learned. In the other games its
+opponent is a bot or a past self (`gin_env.training.league`). Each decision is a choice among candidates
+(`gin_env.observations.candidates`), which the network scores. Actions without an alternative are not learned.
 
 Source: Schulman et al. 2017, "Proximal Policy Optimization Algorithms"; hyperparameters have CleanRL's names.
 """
@@ -38,9 +37,9 @@ from gin_env.training.ranks import Ranks
 from gin_env.training.runs import RunSettings
 
 MAX_POINTS = 150
-"""Points of a hand are counted up to this limit, which no hand reaches."""
+"""Upper limit of the points of a hand in the statistics; no hand reaches it."""
 FIRST_POINTS = 25
-"""Points that each hand is assumed to pay before the first rollout."""
+"""Assumed points of each hand before the first rollout."""
 LOGGED = ("losses/value", "losses/entropy", "losses/approximate_kl", "losses/clipped")
 NUM_LOGGED = len(LOGGED)
 
@@ -54,25 +53,25 @@ class PPOSettings(RunSettings):
     device: str = "cpu"
     """Device of PyTorch: cpu, cuda (not tested on a GPU yet), ..."""
     workers: int = 2
-    """Processes that share the games and the gradients; what is learned is the same up to rounding."""
+    """Number of processes that share the games and the gradients; results are the same up to rounding."""
 
     num_envs: int = 1024
     """Number of games played at the same time."""
     num_steps: int = 64
-    """Actions in each game between two updates."""
+    """Number of actions in each game between two updates."""
     num_minibatches: int = 32
-    """A minibatch has num_envs * num_steps / num_minibatches decisions. An update has fewer minibatches than
-    this: actions of opponents, and actions without a choice, are not learned."""
+    """Sets the size of a minibatch, num_envs * num_steps / num_minibatches decisions. An update has fewer
+    minibatches, because opponents' actions and actions without an alternative are not learned."""
     update_epochs: int = 2
-    """Passes over the decisions of an update."""
+    """Number of passes over the decisions of an update."""
     learning_rate: float = 2e-3
-    """Learning rate at the start; it falls linearly to a twentieth at the end."""
+    """Initial learning rate; it decays linearly to a twentieth."""
     ent_coef: float = 0.01
-    """Weight of the entropy bonus; it falls like the learning rate."""
+    """Weight of the entropy bonus; it decays like the learning rate."""
     vf_coef: float = 1.0
     """Weight of the value's squared error."""
     gamma: float = 1.0
-    """Discount per decision; hands are short, so none."""
+    """Discount per decision; 1, because hands are short."""
     gae_lambda: float = 0.95
     """Bias-variance trade-off of the advantages."""
     clip_coef: float = 0.2
@@ -82,22 +81,22 @@ class PPOSettings(RunSettings):
     hidden: int = 64
     """Width of the network's layers."""
     start: str | None = None
-    """Start with the weights of this candidate policy: a .safetensors file, or `policy`, the bundled one."""
+    """Start from the weights of this candidate policy: a .safetensors file, or `policy`, the bundled one."""
 
     match_reward: bool = True
-    """Pay each hand the change of the probability to win the game, not its points."""
+    """Reward each hand with the change in the probability of winning the game, instead of its points."""
     bots_share: float = 0.4
-    """Share of the hands against bots; bots that win more hands are met more often ..."""
+    """Share of the hands against bots; bots that win more hands are sampled more often."""
     max_share: float = 0.2
-    """... but each in at most this share."""
+    """Maximum share of the hands against one bot."""
     past_share: float = 0.15
-    """Share of the hands against past selves; the rest is against the learner itself."""
+    """Share of the hands against past selves; the remaining hands are against the learner itself."""
     preference: float = 4.0
-    """A bot's share grows with the share of hands lost to it, to this power."""
+    """Exponent of the share of lost hands in a bot's sampling weight."""
     past_size: int = 8
-    """Number of past selves; a new one replaces a random one."""
+    """Maximum number of past selves; when it is reached, a new one replaces a random one."""
     snapshot_every: int = 20
-    """Updates between two past selves."""
+    """Number of updates between two past selves."""
 
     PROGRAM: ClassVar[str] = "python examples/ppo.py"
     KIND: ClassVar[str] = "PPO checkpoint"
@@ -111,17 +110,19 @@ class PPOSettings(RunSettings):
 
 
 class Learner:
-    """The network, the games that this rank plays, and what it learns from.
+    """The network, the games of this rank, and the last rollout.
 
-    Everything random is drawn for all games of all ranks, in the same order on each rank. So a game does not
-    depend on the number of ranks, and the updates do so only by the rounding of sums.
+    Each rank draws the random numbers of the games of all ranks, in the same order. A game therefore does not
+    depend on the number of ranks, and the updates depend on it only through the rounding of sums.
 
     Attributes
     ----------
-    network, optimizer : what is trained, the same on all ranks.
-    games, opponent : this rank's games, and the opponent in each: int64 (n,), see `League.draw`.
-    num_games : int64 (n,), number of games begun in each of these places.
-    batch, buffers : the decisions of the last rollout; the buffers are of draws and of discards.
+    network, optimizer : the network and its optimizer, the same on all ranks.
+    games : this rank's games.
+    opponent : int64 (n,), the opponent in each game (see `League.draw`).
+    num_games : int64 (n,), number of games started at each index.
+    batch : the decisions of the last rollout.
+    buffers : the network inputs of its draws and of its discards.
     """
 
     def __init__(self, settings: PPOSettings, ranks: Ranks | None = None) -> None:
@@ -148,27 +149,27 @@ class Learner:
             settings.preference,
         )
         capacity = num_envs * settings.num_steps
-        # A discard follows a draw, so at most every second action is one.
+        # A discard follows a draw, so at most every second action is a discard.
         self.buffers = (
             DecisionBuffer(capacity, DRAW_ROWS),
             DecisionBuffer(num_envs * (settings.num_steps // 2 + 1), DISCARD_ROWS),
         )
         self.batch = LearnerBatch(num_envs, capacity)
         self.hand_points = np.zeros(MAX_POINTS + 1)
-        """Number of hands by their points, for either winner, in earlier rollouts ..."""
+        """Number of hands in earlier rollouts by points, for either winner."""
         self.hand_points[FIRST_POINTS] = 1
         self.new_hand_points = np.zeros_like(self.hand_points)
-        """... and in this one."""
+        """The same counts for the current rollout."""
         self.win_chances = chances_to_win(self.hand_points, self.games.rules.target_score)
-        """Probability to win the game at each score."""
+        """Probability of winning the game at each score."""
 
     def begin(self) -> None:
-        """Begin a game everywhere."""
+        """Start all games."""
         self.begin_games(self.games.everyone)
         self.draw_opponents(self.games.everyone)
 
     def begin_games(self, envs: np.ndarray) -> None:
-        """Begin a new game in each of these places."""
+        """Start a new game at each of these indices."""
         numbers = self.num_games[envs] * self.settings.num_envs + self.own.start + envs
         self.games.start(envs, episodes=numbers.astype(np.uint64), seed=self.settings.seed)
         self.num_games[envs] += 1
@@ -181,7 +182,7 @@ class Learner:
     # --- Collecting ---------------------------------------------------------------------------------------
 
     def collect(self) -> None:
-        """Play `num_steps` actions in every game and keep the learner's decisions."""
+        """Play `num_steps` actions in every game and store the learner's decisions."""
         self.batch.clear()
         for buffer in self.buffers:
             buffer.count = 0
@@ -194,13 +195,13 @@ class Learner:
         self.win_chances = chances_to_win(self.hand_points, self.games.rules.target_score)
 
     def step(self, index: int) -> None:
-        """Play one action in every game, the one with this index in the rollout."""
+        """Play action number `index` of the rollout in every game."""
         games, num_envs = self.games, self.settings.num_envs
         random = self.random.integers(2**64, size=num_envs, dtype=np.uint64)[self.own]
         slots = index * num_envs + self.own.start + games.everyone
         players, phase = games.to_move().astype(np.int64), games.state["public"]["phase"]
         learning = (players == 0) | (self.opponent == SELF)
-        actions = np.full(len(games), DRAW_STOCK)  # after two passes there is no choice
+        actions = np.full(len(games), DRAW_STOCK)  # the only legal action after two passes
         for kind, group in ((0, (phase != DISCARD) & (phase != STOCK_ONLY)), (1, phase == DISCARD)):
             envs = np.flatnonzero(learning & group)
             if len(envs):
@@ -219,7 +220,7 @@ class Learner:
         self.draw_opponents(ended)
 
     def end_hands(self, envs: np.ndarray) -> np.ndarray:
-        """Count the hands that ended in these games; what they pay player 0, float32 (n,)."""
+        """Count the hands that ended in these games, and return player 0's rewards, float32 (n,)."""
         points = 100 * self.games.rewards[envs]  # positive: player 0 won
         self.league.record(self.opponent[envs], points)
         size = np.abs(points).round().astype(np.int64)
@@ -234,7 +235,7 @@ class Learner:
     def decide(
         self, envs: np.ndarray, players: np.ndarray, kind: int, random: np.ndarray, slots: np.ndarray
     ) -> np.ndarray:
-        """Sample actions where the learner has to draw (`kind` 0) or discard (1), int64 (n,)."""
+        """Return sampled actions, int64 (n,), where the learner has to draw (`kind` 0) or discard (1)."""
         buffer = self.buffers[kind]
         places = slice(buffer.count, buffer.count + len(envs))
         buffer.count = places.stop
@@ -250,9 +251,9 @@ class Learner:
     # --- Learning -----------------------------------------------------------------------------------------
 
     def update(self, left: float) -> tuple[int, dict[str, float]]:
-        """Learn from the rollout: (number of decisions that all ranks learned from, what to log).
+        """Learn from the rollout, and return (number of decisions learned by all ranks, values to log).
 
-        `left` is the share of the training that is still to come.
+        `left` is the remaining share of the training.
         """
         settings, batch, ranks = self.settings, self.batch, self.ranks
         annealing = max(left, 0.05)
@@ -275,7 +276,7 @@ class Learner:
                 count = torch.tensor([float(len(minibatch))], device=self.device)
                 sums = ranks.add(torch.cat([*(gradient.flatten() for gradient in gradients), log, count]))
                 if not sums[-1]:
-                    continue  # on no rank is there anything to learn
+                    continue  # no rank has a decision in this minibatch
                 means = (sums[:-1] / sums[-1]).split([*(each.numel() for each in gradients), NUM_LOGGED])
                 for parameter, gradient in zip(self.parameters, means[:-1], strict=True):
                     parameter.grad = gradient.view_as(parameter)
@@ -286,7 +287,7 @@ class Learner:
         return int(num_learned), dict(zip(LOGGED, mean.tolist(), strict=True))
 
     def minibatches(self, learned: np.ndarray, count: int) -> list[np.ndarray]:
-        """Distribute these decisions among `count` minibatches at random; each rank has a part of each."""
+        """Return these decisions in `count` random minibatches; each rank has a part of each minibatch."""
         random = self.random.random(self.settings.num_envs * self.settings.num_steps)
         minibatch = (random[self.batch.slot[learned]] * count).astype(np.int64)
         ends = np.bincount(minibatch, minlength=count).cumsum()[:-1]
@@ -295,7 +296,7 @@ class Learner:
     def loss(
         self, minibatch: np.ndarray, advantages: np.ndarray, ent_coef: float
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """(PPO's loss summed over decisions of the batch, the sums of `LOGGED`)."""
+        """Return (PPO's loss summed over the decisions of a minibatch, the sums of `LOGGED`)."""
         total = torch.zeros((), device=self.device, requires_grad=True)
         log = torch.zeros(NUM_LOGGED, device=self.device)
         for kind in (0, 1):
@@ -308,7 +309,7 @@ class Learner:
     def loss_of_kind(
         self, kind: int, decisions: np.ndarray, advantages: np.ndarray, ent_coef: float
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """`loss` of decisions of one kind; `advantages` are the normalised ones."""
+        """Return `loss` for decisions of one kind, with their normalised `advantages`."""
         settings, batch, buffer = self.settings, self.batch, self.buffers[kind]
         places = batch.place[decisions]
         returns = batch.advantage[decisions] + batch.value[decisions]
@@ -334,9 +335,9 @@ class Learner:
     # --- Checkpoints: everything that changes -------------------------------------------------------------
 
     def tensors(self) -> Tensors:
-        """The state of network, optimizer, past selves and the games of all ranks, at rank 0.
+        """Return the state of network, optimizer, past selves and the games of all ranks, on rank 0.
 
-        To be called between updates, by all ranks at the same time; the others get an empty dict.
+        All ranks must call this at the same time, between updates; the other ranks get an empty dict.
         """
         own = {
             "state": self.games.state.view(np.uint8).reshape(len(self.games), -1),
@@ -358,11 +359,11 @@ class Learner:
         )
 
     def state(self) -> dict[str, Any]:
-        """What else a checkpoint needs, for JSON."""
+        """Return the remaining state of a checkpoint, for JSON."""
         return {"random": self.random.bit_generator.state}
 
     def restore(self, tensors: Tensors, state: dict[str, Any]) -> None:
-        """Restore what `tensors` and `state` returned."""
+        """Restore the learner from the values of `tensors` and `state`."""
         groups = by_prefix(tensors)
         self.network.load_state_dict(groups["network"])
         restore_optimizer(self.optimizer, groups.get("optimizer", {}))

@@ -1,10 +1,10 @@
 """Model selection: train several networks and keep the one that wins the most validation games.
 
 The networks are trained on last hands but play with all hands. How a network generalises to hands that its
-data lacks varies with the seed: networks that differ only in their seed differ by up to ten points in
-validation games. Long training makes it worse, although the error on last hands keeps falling (see
-`gin_env.agents.hand_strength`). Training is therefore short, and validation games choose between several
-networks, on decks that no other match of this package uses.
+data lacks varies with the seed: networks with different seeds differ by ten points in validation games. Long
+training makes it worse, although the error on last hands keeps falling (see `gin_env.agents.hand_strength`).
+Training is therefore short, and validation games choose between several networks, on decks that no other
+match of this package uses.
 
 Results: docs/results/paper-002.md, "Table 1".
 """
