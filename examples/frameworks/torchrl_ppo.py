@@ -18,9 +18,7 @@ GAMES, FRAMES, EPOCHS, BATCHES = 128, 8192, 2, 8
 run = Run("torchrl", opponent="simple")
 torch.manual_seed(run.seed)
 torch.set_num_threads(1)
-games = gymnasium.make_vec(
-    "gin_env/GinRummy-v0", num_envs=GAMES, opponent="simple", autoreset_mode="Disabled"
-)
+games = gymnasium.make_vec("gin_env/GinRummy-v0", GAMES, opponent="simple", autoreset_mode="Disabled")
 env = TransformedEnv(
     GymWrapper(games, categorical_action_encoding=True),
     DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"]),  # MaskedCategorical wants bools

@@ -21,10 +21,10 @@ app = typer.Typer()
 
 PLAYER_HELP = (
     "A language model as MODEL@URL, such as `qwen3@http://localhost:8000/v1` (any server with "
-    "/chat/completions), or a bot as in `gin-rummy match`."
+    "/chat/completions), or a bot as in `gin-rummy match`"
 )
 Price = Annotated[
-    str | None, typer.Option(metavar="INPUT/OUTPUT", help="Prices per million tokens, such as `0.5/1.5`.")
+    str | None, typer.Option(metavar="INPUT/OUTPUT", help="Prices per million tokens, such as `0.5/1.5`")
 ]
 
 _COLUMNS = {
@@ -49,25 +49,23 @@ _COLUMNS = {
 )
 def arena(
     a: Annotated[str, typer.Argument(help=PLAYER_HELP)],
-    b: Annotated[str, typer.Argument(help="Its opponent.")],
+    b: Annotated[str, typer.Argument(help="Its opponent")],
     games: Annotated[
-        int, typer.Option(help="Number of games, even: each deal is played from both seats.")
+        int, typer.Option(help="Number of games, even: each deal is played from both seats")
     ] = 20,
     seed: SecretSeed = None,
     hands: Hands = False,
     attempts: Annotated[
         int,
-        typer.Option(
-            help="Answers per decision; after the last illegal one a random legal action is played."
-        ),
+        typer.Option(help="Answers per decision; after the last illegal one a random legal action is played"),
     ] = 3,
-    parallel: Annotated[int, typer.Option(help="Questions asked at the same time.")] = 8,
+    parallel: Annotated[int, typer.Option(help="Questions asked at the same time")] = 8,
     price_a: Price = None,
     price_b: Price = None,
     answers: Annotated[
         Path | None,
         typer.Option(
-            help="Keep every answer in this file; the same command then continues and asks no question twice."
+            help="Keep every answer in this file; the same command then continues and asks no question twice"
         ),
     ] = None,
     confidence: Confidence = 0.95,

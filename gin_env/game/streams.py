@@ -168,11 +168,11 @@ def check_seed(seed: Any) -> int:
     Raises TypeError or ValueError unless it is a non-negative integer of at most 64 bits.
     """
     if not is_integer(seed):
-        raise TypeError(f"a seed is a non-negative integer, not {seed!r}")
+        raise TypeError(f"seed must be a non-negative integer, not {seed!r}")
     if seed < 0:
-        raise ValueError(f"a seed is a non-negative integer, not {seed}")
+        raise ValueError(f"seed must be a non-negative integer, not {seed}")
     if seed >= 1 << 64:
-        raise ValueError(f"a seed has at most 64 bits, not {int(seed).bit_length()}")
+        raise ValueError(f"seed must have at most 64 bits, not {int(seed).bit_length()}")
     return int(seed)
 
 

@@ -33,9 +33,9 @@ PACKAGED = ["paper", "plus"]
     [
         ("cfr", {"candidates": "best"}, ValueError, "candidates = 'best': choose from least"),
         ("cfr", {"purified": 1}, TypeError, "purified must be True or False"),
-        ("cfr", {"table": 7}, TypeError, "table is a path"),
+        ("cfr", {"table": 7}, TypeError, "table must be a path"),
         ("cfr", {"table": "nowhere.npz"}, FileNotFoundError, "no strategy table nowhere.npz"),
-        ("fitness-cfr", {"factors": "deadwood"}, TypeError, "factors is a collection"),
+        ("fitness-cfr", {"factors": "deadwood"}, TypeError, "factors must be a collection"),
         (
             "fitness-cfr",
             {"factors": ("deadwod",)},

@@ -157,7 +157,7 @@ def test_interpreter_exits_while_a_program_does_not_read(program, tmp_path):
     script.write_text(
         "import sys\n"
         f"sys.path[:] = {sys.path!r}\n"
-        "from positions import simple_views\n"
+        "from played_positions import simple_views\n"
         "from gin_env.agents.process import ProcessBot\n"
         "bot = ProcessBot(sys.argv[1], seconds=600)\n"
         "print('ready', flush=True)\n"

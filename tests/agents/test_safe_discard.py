@@ -184,7 +184,7 @@ def test_nobody_is_told_the_opponents_hand_unless_the_match_says_so():
     assert told.clairvoyant
     assert told.as_dict()["clairvoyant"] is True
     assert "clairvoyant: a bot saw its opponent's hand" in told.summary()
-    with pytest.raises(ValueError, match="neither bot"):
+    with pytest.raises(ValueError, match="needs a bot with the method act_clairvoyantly"):
         play_match("simple", "random", games=4, clairvoyant=True)
-    with pytest.raises(ValueError, match=r"plays in play_match\(..., clairvoyant=True\) only"):
+    with pytest.raises(ValueError, match=r"use it only in play_match\(..., clairvoyant=True\)"):
         LearnerSeat(1, bot)

@@ -165,11 +165,11 @@ def test_unknown_agents_are_refused_with_the_choices(env, method):
     ("seed", "error"), [(-1, ValueError), (1.0, TypeError), ("1", TypeError), (True, TypeError)]
 )
 def test_what_is_not_a_seed_is_refused(env, seed, error):
-    expect_unchanged(env, error, "a seed is a non-negative integer, not", env.reset, seed=seed)
+    expect_unchanged(env, error, "seed must be a non-negative integer, not", env.reset, seed=seed)
 
 
 def test_seeds_beyond_64_bits_are_refused(env):
-    expect_unchanged(env, ValueError, "a seed has at most 64 bits, not 65", env.reset, seed=1 << 64)
+    expect_unchanged(env, ValueError, "seed must have at most 64 bits, not 65", env.reset, seed=1 << 64)
 
 
 @pytest.mark.parametrize(

@@ -77,8 +77,13 @@ def test_networks_are_selected_by_other_games_than_are_shown(tmp_path, monkeypat
             self.bots, self.games, self.wins = ("a", "b"), 100, (int(100 * won), 0)
             self.win_rate, self.interval, self.points_per_hand = won, (won, won), (1.0, 1.0)
 
+            self.wins_and_decided = np.array([self.wins[0]]), np.array([100])
+
         def confidence_interval(self, confidence: float) -> tuple[float, float]:
             return self.interval
+
+        def each_deal(self) -> np.ndarray:
+            return np.zeros(1)
 
     monkeypatch.setattr(hand_strength_networks, "play_network", lambda run, path, label: Match(shown[label]))
     told = [

@@ -25,7 +25,6 @@ from gin_env.reproduce.experiment import Experiment, Run, deal_counts, match_row
 from gin_env.reproduce.experiments import claims, fitness
 from gin_env.reproduce.registry import EXPERIMENTS, find
 from gin_env.reproduce.results import deck_keys, load, stored
-from gin_env.reproduce.verdicts import MARGIN
 
 pytestmark = pytest.mark.compiled
 
@@ -358,8 +357,8 @@ def test_the_claims_are_about_frozen_readings():
 
 def test_every_claim_of_an_order_has_no_margin_and_every_other_one_has():
     for claim in (*claims.PAPER_000, *claims.PAPER_001, *claims.PAPER_002, *claims.PAPER_004):
-        order = claim.paper in ("> 50", "≤ 50", "> 0", "< 0")
-        assert claim.margin == (0 if order or claim.unit != "%" else MARGIN), claim.text
+        order = claim.paper in ("> 50", "≤ 50", "< 50", "> 0", "< 0")
+        assert claim.margin == (0 if order or claim.unit != "%" else None), claim.text
 
 
 def test_claims_are_measured_with_paired_intervals(monkeypatch, tmp_path):
@@ -373,8 +372,8 @@ def test_claims_are_measured_with_paired_intervals(monkeypatch, tmp_path):
     run = Run(0, False, tmp_path)
     monkeypatch.setattr(run, "match", lambda bot, opponent, games: played[bot])
     told = [
-        claims.Claim("single", ("first", "c"), "", 0, 1),
-        claims.Claim("difference", ("first", "c"), "", 0, 1, minus=("second", "c")),
+        claims.PaperClaim("single", ("first", "c"), "", 0, 1),
+        claims.PaperClaim("difference", ("first", "c"), "", 0, 1, minus=("second", "c")),
     ]
     single, difference = claims.measure_claims(told, run)
     low, high = played["first"].interval
@@ -397,15 +396,39 @@ def test_points_for_each_point_of_the_opponent():
 
 def test_a_table_of_claims_numbers_its_notes_and_says_what_agrees():
     told = [
-        claims.Claim("first", ("simple", "random"), "60", 59.5, 60.5, note="Because."),
-        claims.Claim("second", ("simple", "random"), "> 50", 50, float("inf"), margin=0, note="Since."),
-        claims.Claim("third", ("simple", "random"), "≈ 0", 0, 0, ("random", "simple"), note="Because."),
-        claims.Claim("not measured", ("simple", "random"), "1", 1, 1),
+        claims.PaperClaim("first", ("simple", "random"), "60", 59.5, 60.5, note="Because."),
+        claims.PaperClaim("second", ("simple", "random"), "> 50", 50, float("inf"), margin=0, note="Since."),
+        claims.PaperClaim("third", ("simple", "random"), "≈ 0", 0, 0, ("random", "simple"), note="Because."),
+        claims.PaperClaim("not measured", ("simple", "random"), "1", 1, 1),
     ]
     rows = [
-        {"claim": "first", "games": 20_000, "value": 70.0, "low": 69.0, "high": 71.0},
-        {"claim": "second", "games": 40, "value": 60.0, "low": 55.0, "high": 65.0},
-        {"claim": "third", "games": 40, "value": 1.0, "low": 0.0, "high": 2.0},
+        {
+            "claim": "first",
+            "bot": "simple",
+            "opponent": "random",
+            "games": 20_000,
+            "value": 70.0,
+            "low": 69.0,
+            "high": 71.0,
+        },
+        {
+            "claim": "second",
+            "bot": "simple",
+            "opponent": "random",
+            "games": 40,
+            "value": 60.0,
+            "low": 55.0,
+            "high": 65.0,
+        },
+        {
+            "claim": "third",
+            "bot": "simple",
+            "opponent": "random",
+            "games": 40,
+            "value": 1.0,
+            "low": 0.0,
+            "high": 2.0,
+        },
     ]
     assert claims.claims_table(told, rows).splitlines()[2:] == [
         "| first | 60 | 70.00 (69.00 to 71.00) | 20,000 | differs (1) |",

@@ -46,7 +46,7 @@ def test_tensors_hold_their_arrays():
 
 
 def test_who_holds_many_gets_new_ones_and_few_are_kept():
-    buffers = Buffers((2,), np.int64, most=3)
+    buffers = Buffers((2,), np.int64, max_kept=3)
     held = [buffers.take() for _ in range(8)]
     assert len({array.ctypes.data for array in held}) == 8
     kept = {array.ctypes.data for array in held[-3:]}

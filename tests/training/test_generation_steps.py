@@ -138,7 +138,7 @@ def some_rows(views: np.ndarray, discarding: bool) -> tuple[np.ndarray, None]:
 
 def test_each_epoch_fits_all_but_the_held_out_positions(monkeypatch):
     monkeypatch.setattr(fit, "candidate_rows", some_rows)
-    torch.manual_seed(1)
+    torch.manual_seed(2)
     network = GenerationNetwork(8, 4)
     rng = np.random.default_rng(2)
     both = []

@@ -11,7 +11,7 @@ pytest.importorskip("sb3_contrib")
 
 from sb3_contrib import MaskablePPO  # noqa: E402
 
-from gin_env import agents  # noqa: E402
+from gin_env import agents, candidates  # noqa: E402
 from gin_env.agents.policies.candidate_network import (  # noqa: E402
     IMPOSSIBLE,
     CandidateScorer,
@@ -209,8 +209,10 @@ def test_rules_and_episode_are_kept_and_hands_show_no_scores(episode, tmp_path):
         games.start(games.everyone, np.zeros(4, np.uint64), np.arange(4, dtype=np.uint64))
         games.state["public"]["scores"] = [50, 70]
         bot.act(games.views(games.everyone))
-        assert bool(seen[0][:, -2:].any()) == (episode == "game")
-        assert seen[0][:, :-2].any()
+        context = seen[0].numpy()
+        columns = {name: context[:, index] for index, name in enumerate(candidates.CONTEXT)}
+        assert bool(columns["own_score"].any() or columns["opponent_score"].any()) == (episode == "game")
+        assert columns["stock_left"].any()
 
 
 # --- Misuse -------------------------------------------------------------------------------------------------
