@@ -212,7 +212,7 @@ def test_self_play_example_trains_resumes_and_writes_a_bot(tmp_path):
 def test_an_invalid_seed_is_refused_at_once_and_changes_nothing():
     env, twin = GinRummyVecEnv(3, seed=4), GinRummyVecEnv(3, seed=4)
     for seed, error in ((-5, ValueError), (2**64 - 2, ValueError), (1.5, TypeError)):
-        with pytest.raises(error, match="seed must be"):
+        with pytest.raises(error, match="seed must"):
             env.seed(seed)
     assert np.array_equal(env.reset(), twin.reset())
 
