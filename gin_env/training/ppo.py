@@ -1,12 +1,12 @@
-"""PPO on candidates: a run that learns Gin Rummy from scratch, in plain PyTorch.
+"""Training runs of PPO on candidates, in plain PyTorch.
 
 >>> run = train(PPOSettings(Path("runs/first"), minutes=6))
 >>> play_match(run.bot(), "simple", 1000, seed=7)
 
-``examples/ppo.py`` is the same as a script. A player's decisions in one hand are a chain of their own: no
-reward crosses the end of a hand or goes from one player to the other. A run that was stopped resumes exactly
-as if it had not been. (What the clock decides, the learning rate and the end, differs from run to run; with
-`total_timesteps` instead of `minutes` nothing does.)
+``examples/ppo.py`` is the same as a script. The decisions of one player in one hand are a separate chain: no
+reward is passed on to another hand or to the other player. A resumed run continues exactly like an
+uninterrupted one. With `minutes`, the learning rate and the end depend on the clock and vary from run to run;
+with `total_timesteps`, runs are reproducible.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class PPOProgress(RunProgress):
     """How far a PPO run has come."""
 
     start: dict[str, Any] | None = None
-    """`describe_bot` of the policy whose weights it started with, as it was then; None: random weights."""
+    """`describe_bot`, at the start of the run, of the policy it started from; None: random weights."""
 
 
 class PPORun(TrainingRun[PPOSettings, PPOProgress]):
-    """A run of `Learner` in its folder: a new one, or with `resume` the one in the folder.
+    """A run of `Learner` in its folder: a new run, or with `resume` the run in the folder.
 
-    Raises as `open_folder` does, and ValueError or FileNotFoundError for a policy that it cannot start with,
+    Raises the errors of `open_folder`, and ValueError or FileNotFoundError for an unsuitable initial policy,
     before anything is written.
     """
 
@@ -53,7 +53,7 @@ class PPORun(TrainingRun[PPOSettings, PPOProgress]):
     ) -> None:
         ranks = ranks or Ranks()
         torch.set_num_threads(1)
-        opened = _open(settings) if ranks.rank == 0 else None  # rank 0 alone needs the files
+        opened = _open(settings) if ranks.rank == 0 else None  # only rank 0 needs the files
         settings, checkpoint, start = ranks.broadcast(opened)  # type: ignore[misc]
         settings = replace(settings, workers=ranks.size)
         self.learner = Learner(settings, ranks)
@@ -71,7 +71,7 @@ class PPORun(TrainingRun[PPOSettings, PPOProgress]):
             self.learner.restore(tensors, metadata["learner"])
 
     def learn(self) -> dict[str, float]:
-        """One update: collect and learn. Returns what to log."""
+        """Collect a rollout, learn from it, and return the values to log."""
         learner, settings, progress = self.learner, self.settings, self.progress
         learner.collect()
         num_decisions, log = learner.update(1 - self.share)
@@ -97,9 +97,9 @@ class PPORun(TrainingRun[PPOSettings, PPOProgress]):
 
 
 def train(settings: PPOSettings, resume_command: str | None = None) -> PPORun:
-    """Train with `workers` processes, evaluate and save.
+    """Train with `workers` processes, evaluate, save and return the run.
 
-    After Ctrl-C the run is saved, `resume_command` is printed and SystemExit raised.
+    On Ctrl-C, the run is saved, `resume_command` is printed and SystemExit is raised.
     """
     return launch(partial(_train, resume_command=resume_command), settings, settings.workers, settings.device)
 
@@ -113,16 +113,17 @@ def _train(settings: PPOSettings, ranks: Ranks, resume_command: str | None) -> P
 
 
 def _open(settings: PPOSettings) -> tuple[PPOSettings, Checkpoint | None, Start | None]:
-    """(settings, checkpoint, start) of a run."""
-    # A resumed run has weights of its own; others are read before anything is written.
+    """Return (settings, checkpoint, start) of a run."""
+    # Read the initial weights of a new run before anything is written. A resumed run has its own.
     start = None if settings.resume else load_start(settings)
     return *open_folder(settings), start
 
 
 def load_start(settings: PPOSettings) -> Start | None:
-    """(the weights that a new run starts with, what identifies them); None for random weights.
+    """Return the initial weights of a new run and their `describe_bot`, or None for random weights.
 
-    Raises ValueError for anything but a candidate policy that this run can continue, and FileNotFoundError.
+    Raises ValueError unless they are a candidate policy that fits this run, or FileNotFoundError if there is
+    no such file.
     """
     if settings.start is None:
         return None

@@ -1,8 +1,8 @@
 """Processes that train together, over torch.distributed: gloo on CPUs, NCCL on GPUs.
 
-Each process is a *rank*: it plays its share of the games, and all ranks take the same steps, by the sums of
-their gradients and counts. `launch` starts the ranks on this machine, or joins those that ``torchrun`` or Ray
-Train started on several.
+Each process is a *rank*. It plays its share of the games. All ranks take the same optimizer steps, because
+they sum their gradients and counts. `launch` starts the ranks on this machine, or joins ranks that
+``torchrun`` or Ray Train started on several machines.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from torch import distributed
 from gin_env.support.exits import one_line_errors
 
 TIMEOUT = timedelta(days=1)
-"""How long the ranks wait for each other: the first plays long evaluations while the others wait."""
+"""Maximum time that ranks wait for each other; they wait while rank 0 plays long evaluations."""
 PATIENCE = 60.0
-"""Seconds for the other ranks to end after the first."""
+"""Seconds to wait for the other ranks to end after rank 0."""
 Value = TypeVar("Value")
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -38,41 +38,42 @@ class RankLostError(ConnectionError):
 
 
 class Ranks:
-    """This process among those that train together; alone by default.
+    """Communication between the processes that train together; by default there is only this one.
 
     All ranks must call the same methods in the same order. Raises RankLostError if another rank is lost.
 
     Attributes
     ----------
-    rank, size : the number of this rank, from 0, and the number of ranks.
+    rank : index of this rank.
+    size : number of ranks.
     """
 
     def __init__(self, rank: int = 0, size: int = 1) -> None:
         self.rank, self.size = rank, size
 
     def share(self, count: int) -> slice:
-        """This rank's share of `count` things, such as games."""
+        """Return this rank's slice of `count` items, such as games."""
         return slice(count * self.rank // self.size, count * (self.rank + 1) // self.size)
 
     def device(self, device: str) -> str:
-        """The device of this rank: with several ranks, ``cuda`` is one GPU for each."""
+        """Return the device of this rank; with several ranks, ``cuda`` is one GPU per rank."""
         if device == "cuda" and self.size > 1:
             return f"cuda:{os.environ.get('LOCAL_RANK', self.rank)}"
         return device
 
     def add(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The sum of all ranks' tensors, in place."""
+        """Sum the tensors of all ranks in place, and return the sum."""
         if self.size > 1:
             with _lost_ranks():
                 distributed.all_reduce(tensor)
         return tensor
 
     def sum(self, array: np.ndarray) -> np.ndarray:
-        """The sum of all ranks' arrays, float64."""
+        """Return the sum of all ranks' arrays, float64."""
         return self.add(torch.from_numpy(np.array(array, np.float64))).numpy()
 
     def broadcast(self, value: Value) -> Value:
-        """The value of rank 0, which can be anything that pickle takes."""
+        """Return the value of rank 0, which can be any object that can be pickled."""
         if self.size == 1:
             return value
         values = [value]
@@ -81,7 +82,7 @@ class Ranks:
         return values[0]
 
     def gather(self, value: Value) -> list[Value]:
-        """The values of all ranks at rank 0; an empty list at the others."""
+        """Return the values of all ranks on rank 0, and an empty list on the others."""
         if self.size == 1:
             return [value]
         values: list[Any] = [None] * self.size if self.rank == 0 else []
@@ -94,8 +95,8 @@ class Ranks:
 def _lost_ranks() -> Iterator[None]:
     try:
         yield
-    except RuntimeError as error:  # all that torch raises when a connection breaks
-        # Gloo's messages begin with a line of its source in brackets, and end with advice.
+    except RuntimeError as error:  # torch raises only this when a connection breaks
+        # Gloo's messages begin with a source location in brackets and end with advice.
         reason = re.sub(r"^\[\S+\] ", "", str(error).splitlines()[0]).partition(". ")[0]
         raise RankLostError(f"another rank was lost: {reason}") from error
 
@@ -103,10 +104,10 @@ def _lost_ranks() -> Iterator[None]:
 def launch(
     function: Callable[[Task, Ranks], Result], settings: Task, workers: int, device: str = "cpu"
 ) -> Result:
-    """Call ``function(settings, ranks)`` in `workers` processes; its result in this one, which is rank 0.
+    """Call ``function(settings, ranks)`` in `workers` processes, and return the result of this one, rank 0.
 
     The others are new Python processes, which import `function` by its name. If torchrun or Ray Train has
-    started this process as one of several ranks, `workers` is ignored and no process started.
+    started this process as one of several ranks, `workers` is ignored and no process is started.
 
     Raises what `function` raises, and RankLostError if another rank ends early.
     """
@@ -148,7 +149,7 @@ def launch(
 def _work(
     function: Callable[[Any, Ranks], Any], settings: Any, rank: int, size: int, port: int, device: str
 ) -> None:
-    """What the processes of `launch` do."""
+    """Run `function` in a process of `launch`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # rank 0 handles Ctrl-C for all
     store = _store(port, is_master=False)
     store.set(f"ready {rank}", "")
@@ -156,11 +157,11 @@ def _work(
         with one_line_errors(f"rank {rank}"), _group(device, store, rank, size) as ranks:
             function(settings, ranks)
     except RankLostError:
-        sys.exit(1)  # rank 0 reports it, if it is not the lost one
+        sys.exit(1)  # rank 0 reports it, unless rank 0 is lost
 
 
 def _store(port: int, is_master: bool) -> Any:
-    """What the processes of `launch` meet at; port 0 is any free one."""
+    """Return the store through which the processes of `launch` connect; port 0 selects a free port."""
     from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
     return TCPStore("127.0.0.1", port, is_master=is_master, wait_for_workers=False)
@@ -168,7 +169,7 @@ def _store(port: int, is_master: bool) -> Any:
 
 @contextmanager
 def _group(device: str, store: Any = None, rank: int = -1, size: int = -1) -> Iterator[Ranks]:
-    """The ranks, connected in the block; without a store as the environment says."""
+    """Connect the ranks for the block; without a store, use the environment variables."""
     backend = "cpu:gloo,cuda:nccl" if device.startswith("cuda") else "gloo"
     with _lost_ranks():
         distributed.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=TIMEOUT)

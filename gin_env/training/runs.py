@@ -2,10 +2,10 @@
 
 A run folder holds checkpoint.safetensors (the whole run at one moment), policy.safetensors (a bot by its
 path), evaluations.csv, learning_curve.png and TensorBoard logs. The checkpoint is replaced atomically about
-once a minute, and the other files are made from it. A run that was interrupted or killed resumes from its
+once a minute, and the other files are generated from it. An interrupted or killed run can be resumed from its
 checkpoint.
 
-`TrainingRun` is the part that all trainings share; a training adds what it learns.
+`TrainingRun` is the base class of all training runs; subclasses implement the learning.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from gin_env.training.ranks import RankLostError, Ranks
 
 CHECKPOINT, POLICY, EVALUATIONS = "checkpoint.safetensors", "policy.safetensors", "evaluations.csv"
 Checkpoint = tuple[Tensors, dict[str, Any]]
-"""(tensors, metadata) of a checkpoint's file."""
+"""(tensors, metadata) of a checkpoint file."""
 
 
 @dataclass
 class RunSettings:
-    """Settings that all trainings share."""
+    """Settings common to all training runs."""
 
     run: Path = Path("runs/training")
     """Folder of the run; a new run needs a new or empty one."""
@@ -76,21 +76,21 @@ class RunSettings:
     """The command that starts such a run."""
     KIND: ClassVar[str] = "checkpoint"
     VERSION: ClassVar[str] = "1"
-    """Kind and version of its checkpoints, as for `write_tensors`."""
+    """Kind and version of the checkpoints, as for `write_tensors`."""
     SESSION: ClassVar[tuple[str, ...]] = ("run", "minutes", "total_timesteps", "resume", "record")
-    """Settings that a resumed run takes from the command line; all others are those of the run."""
+    """Settings that a resumed run takes from the command line; all others come from its checkpoint."""
 
     def check(self) -> None:
-        """Raise ValueError for impossible settings."""
+        """Raise ValueError for invalid settings."""
         if self.total_timesteps < 0 or (self.minutes <= 0 and not self.total_timesteps):
             raise ValueError("minutes or total_timesteps must be more than 0")
 
     def as_json(self) -> dict[str, Any]:
-        """All settings, for JSON."""
+        """Return all settings for JSON."""
         return asdict(self) | {"run": str(self.run)}
 
     def command(self) -> str:
-        """The command that starts the same run: all settings that differ from the defaults."""
+        """Return the command that starts the same run, with all settings that differ from the defaults."""
         parts = [self.PROGRAM]
         for each in fields(self):
             value = getattr(self, each.name)
@@ -106,16 +106,16 @@ class RunSettings:
 
 @dataclass
 class RunProgress:
-    """How far a run has come; stored in its checkpoint."""
+    """Progress of a run, stored in its checkpoint."""
 
     minutes: float = 0.0
     decisions: int = 0
     """Number of decisions learned from."""
     updates: int = 0
     evaluations: list[dict[str, float]] = field(default_factory=list)
-    """The lines of evaluations.csv."""
+    """Rows of evaluations.csv."""
     next_evaluation: float = 0.0
-    """In minutes."""
+    """Time of the next evaluation, in minutes of training."""
     finished: bool = False
     """Whether the final evaluation is done."""
 
@@ -125,16 +125,16 @@ P = TypeVar("P", bound=RunProgress)
 
 
 def open_folder(settings: S) -> tuple[S, Checkpoint | None]:
-    """Open the folder of a run: (its settings, its checkpoint or None for a new run).
+    """Open the folder of a run, and return (its settings, its checkpoint or None for a new run).
 
-    Raises ValueError for invalid settings, for settings that differ from those of the resumed run, and if the
-    folder of a new run is not empty; FileNotFoundError if there is no run to resume.
+    Raises ValueError for invalid settings, for settings that differ from those of the resumed run, or if the
+    folder of a new run is not empty. Raises FileNotFoundError if there is no run to resume.
     """
     settings.check()
     run = settings.run
     if not settings.resume:
         if run.is_dir():
-            remove_partials(run)  # a run that was killed before its first checkpoint leaves nothing else
+            remove_partials(run)  # left by a run that was killed before its first checkpoint
         if run.exists() and any(run.iterdir()):
             raise ValueError(
                 f"{run} is not empty: choose another --run, or resume the run in it with --resume"
@@ -167,9 +167,10 @@ def open_folder(settings: S) -> tuple[S, Checkpoint | None]:
 
 
 class TrainingRun(ABC, Generic[S, P]):
-    """A run in its folder. As a context manager it handles Ctrl-C, lost ranks, the progress bar and the logs.
+    """A run in its folder. As a context manager, it handles Ctrl-C, lost ranks, the progress bar and logs.
 
-    With several ranks, all call the same methods; rank 0 has the clock and the folder, and decides for all.
+    With several ranks, all must call the same methods. Only rank 0 uses the clock and the folder, and it
+    decides for all ranks when to evaluate, save and stop.
 
     >>> with run:
     ...     while run.share < 1:
@@ -179,13 +180,13 @@ class TrainingRun(ABC, Generic[S, P]):
 
     Parameters
     ----------
-    settings, progress : of the run.
-    resume_command : what to print after Ctrl-C; default: the program with --resume.
-    ranks : the processes that train together; default: this one alone.
+    settings, progress : settings and progress of the run.
+    resume_command : the command printed after Ctrl-C; default: the program with --resume.
+    ranks : the processes that train together; default: only this process.
 
     Attributes
     ----------
-    share : share of the training that is done; 1 and more: all of it.
+    share : completed share of the training; the training is complete at 1 or more.
     """
 
     def __init__(
@@ -203,27 +204,27 @@ class TrainingRun(ABC, Generic[S, P]):
 
     @abstractmethod
     def tensors(self) -> Tensors:
-        """Everything that training changes; at rank 0, where all ranks call it."""
+        """Return all state that training changes, on rank 0; all ranks must call this."""
 
     def state(self) -> dict[str, Any]:
-        """What else the checkpoint holds, for JSON."""
+        """Return additional data of the checkpoint, for JSON."""
         return {}
 
     @abstractmethod
     def bot(self) -> Agent:
-        """The policy as it is now, to be evaluated."""
+        """Return the current policy as a bot for evaluation."""
 
     @abstractmethod
     def save_policy(self, path: Path) -> None:
-        """Write the policy to a file that is a bot by its path."""
+        """Write the policy to a file that can be used as a bot by its path."""
 
     @property
     def minutes(self) -> float:
-        """Minutes of training so far, earlier sessions included."""
+        """Minutes of training so far, including earlier sessions."""
         return (time.monotonic() - self.started) / 60
 
     def _decide(self) -> tuple[float, str]:
-        """(share of the training that is done, what to do next); that of rank 0 counts."""
+        """Return (completed share of the training, next step); only the result of rank 0 is used."""
         settings, progress = self.settings, self.progress
         share = self.minutes / settings.minutes if settings.minutes else 1.0
         if settings.total_timesteps:
@@ -236,11 +237,11 @@ class TrainingRun(ABC, Generic[S, P]):
 
     @cached_property
     def players(self) -> list[dict[str, Any]]:
-        """What identifies the bots that it plays against."""
+        """`describe_bot` of each bot that the run plays against."""
         return [describe_bot(bot, programs=True) for bot in self.settings.bots]
 
     def provenance(self) -> dict[str, Any]:
-        """What a file of weights says about its training."""
+        """Return the training metadata of a weights file."""
         return {
             "command": self.settings.command(),
             "settings": self.settings.as_json(),
@@ -250,7 +251,7 @@ class TrainingRun(ABC, Generic[S, P]):
         }
 
     def interrupt(self, *_: object) -> None:
-        """Handle Ctrl-C: stop when a checkpoint can be written; the second time, stop without one."""
+        """Handle Ctrl-C: stop once a checkpoint can be written; the second time, stop without one."""
         if self.interrupted:
             raise SystemExit(130)
         self.interrupted = True
@@ -288,9 +289,9 @@ class TrainingRun(ABC, Generic[S, P]):
                 signal.signal(signal.SIGINT, self._handler)
 
     def end_update(self, log: dict[str, float]) -> None:
-        """Log an update; evaluate and write a checkpoint if it is time to.
+        """Log an update, and evaluate or write a checkpoint if one is due.
 
-        Raises KeyboardInterrupt after Ctrl-C, at a moment when the run can be saved.
+        Raises KeyboardInterrupt after Ctrl-C; the run can be saved then.
         """
         progress = self.progress
         progress.finished = False
@@ -313,7 +314,7 @@ class TrainingRun(ABC, Generic[S, P]):
         self._timed_from = time.monotonic(), progress.decisions
 
     def finish(self) -> None:
-        """Evaluate at the end, unless that is done already."""
+        """Run the final evaluation, unless it is already done."""
         if not self.progress.finished:
             self.save()
             self.evaluate(self.settings.final_games)
@@ -322,13 +323,13 @@ class TrainingRun(ABC, Generic[S, P]):
             self.publish()
 
     def evaluate(self, games: int) -> None:
-        """Play matches at rank 0; the results go to the progress, to TensorBoard and to the screen.
+        """Play matches on rank 0, and add the results to the progress, TensorBoard and the screen.
 
-        Raises KeyboardInterrupt at Ctrl-C; nothing has changed then.
+        Raises KeyboardInterrupt on Ctrl-C and leaves the progress unchanged.
         """
         row: dict[str, float] | None = None
         if self.leads:
-            self.evaluating = True  # Ctrl-C may stop anywhere from here on
+            self.evaluating = True  # from here on, Ctrl-C may interrupt anywhere
             with contextlib.suppress(KeyboardInterrupt):
                 row = self._play_matches(games)
             self.evaluating = False
@@ -339,7 +340,7 @@ class TrainingRun(ABC, Generic[S, P]):
         self.progress.next_evaluation = self.minutes + self.settings.evaluate_every
 
     def _play_matches(self, games: int) -> dict[str, float]:
-        """A line of evaluations.csv."""
+        """Play the matches of an evaluation, and return a row of evaluations.csv."""
         settings, decisions = self.settings, self.progress.decisions
         bot = self.bot()
         row: dict[str, float] = {"minutes": round(self.minutes, 2), "decisions": decisions}
@@ -368,7 +369,7 @@ class TrainingRun(ABC, Generic[S, P]):
         write_tensors(settings.run / CHECKPOINT, settings.KIND, settings.VERSION, tensors, metadata)
 
     def publish(self) -> None:
-        """Write what is made from a checkpoint: the policy, the table of evaluations, the learning curve."""
+        """Write the policy, the table of evaluations and the learning curve."""
         if not self.leads:
             return
         settings, rows = self.settings, self.progress.evaluations
@@ -385,7 +386,7 @@ class TrainingRun(ABC, Generic[S, P]):
             draw_learning_curve(rows, bots, settings.run / "learning_curve.png", origin)
 
     def announce(self) -> None:
-        """Print where the policy is and what to do with it."""
+        """Print the path of the policy and a command that uses it."""
         if not self.leads:
             return
         policy, curve = self.settings.run / POLICY, self.settings.run / "learning_curve.png"
@@ -396,7 +397,7 @@ class TrainingRun(ABC, Generic[S, P]):
 def draw_learning_curve(
     rows: list[dict[str, float]], opponents: tuple[str, ...], path: Path, origin: str
 ) -> None:
-    """Draw win rates over time, a line for each opponent; `origin` is the line at the foot."""
+    """Draw win rates over time, with a curve for each opponent; `origin` is the line at the foot."""
     minutes = [row["minutes"] for row in rows]
     figure, [[axes]] = new_figure(8, 5)
     for opponent in opponents:
