@@ -35,7 +35,7 @@ __all__ = ["POLICY", "Learner", "PPOProgress", "PPORun", "PPOSettings", "train"]
 
 @dataclass
 class PPOProgress(RunProgress):
-    """How far a PPO run has come."""
+    """Progress of a PPO run, stored in its checkpoint."""
 
     start: dict[str, Any] | None = None
     """`describe_bot`, at the start of the run, of the policy it started from; None: random weights."""

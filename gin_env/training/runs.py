@@ -64,9 +64,9 @@ class RunSettings:
     evaluate_against: tuple[str, ...] = ("simple", "random")
     """Bots to evaluate against."""
     evaluation_games: int = 1000
-    """Games to 100 points against each of them (95 % interval: about ±3 points)."""
+    """Number of games to 100 points against each of these bots (95 % interval: about ±3 points)."""
     final_games: int = 10_000
-    """Games of the evaluation at the end."""
+    """Number of games against each bot in the final evaluation."""
     record: bool = False
     """Record the games of each evaluation in RUN/games-DECISIONS.jsonl, for `gin-rummy replay`."""
     checkpoint_every: float = 1.0

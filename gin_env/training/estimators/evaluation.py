@@ -36,16 +36,16 @@ ENOUGH = 1000
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Sums over the samples of each turn; see `mean`, `standard_error` and `calibration`."""
+    """Sums over the samples of each turn; see `mean`, `standard_error` and `calibration_error`."""
 
     names: tuple[str, ...]
     opponent: str
     hands: int
     seed: int
     counts: np.ndarray
-    """int64 (turns,): samples after each turn; index 0 is turn 0, which has none."""
+    """int64 (turns,): number of samples after each turn; turn 0 has none."""
     sums: np.ndarray
-    """float64 (estimators, turns, metrics)."""
+    """float64 (estimators, turns, metrics): sums of the metrics."""
     squares: np.ndarray
     """float64 (estimators, turns, metrics): sums of squares."""
     bins: np.ndarray
@@ -60,7 +60,7 @@ class Evaluation:
             return self.sums[:, :, list(METRICS).index(metric)] / self.counts
 
     def standard_error(self, metric: str) -> np.ndarray:
-        """Return float64 (estimators, turns): the standard error of `mean`, NaN for less than two samples."""
+        """Return float64 (estimators, turns): the standard error of `mean`, NaN below two samples."""
         column = list(METRICS).index(metric)
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = self.sums[:, :, column] / self.counts

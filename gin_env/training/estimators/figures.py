@@ -53,7 +53,7 @@ _OTHERS = [
 
 @dataclass(frozen=True)
 class Progress:
-    """One line of the validation curve."""
+    """One point of the learning curve of a network."""
 
     round: int
     positions: int

@@ -82,7 +82,7 @@ def find_schedule(name: str, epochs: int | None = None) -> Schedule:
 
 @dataclass(frozen=True)
 class HandStrengthSettings:
-    """Everything that a training run depends on, except its data."""
+    """Settings of a training run, except its data."""
 
     architecture: str
     schedule: Schedule
