@@ -7,8 +7,8 @@
 >>> estimator.estimate(PlayerView.from_env(env, env.agent_selection)).shape
 (1, 52)
 
-They fill the observation's estimate plane (``estimator=`` of every environment), serve bots, and are compared
-by ``gin-rummy evaluate-estimators``. What they have in common is in `gin_env.estimators.base`.
+They fill the observation's estimate plane (``estimator=`` of every environment) and are used by bots;
+``gin-rummy evaluate-estimators`` compares them. Their common interface is in `gin_env.estimators.base`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Estimator", "known_cards", "make", "names", "no_memory", "parameters
 
 
 def names(*, needs_torch: bool | None = None) -> list[str]:
-    """The names of all estimators, or of those that (do not) need torch.
+    """Return the names of all estimators, or only of those that need torch (True) or do not (False).
 
     >>> names(needs_torch=False)
     ['uniform', 'omniscient', 'logistic', 'bayes', 'bayes-isru']
@@ -34,7 +34,7 @@ def names(*, needs_torch: bool | None = None) -> list[str]:
 
 
 def parameters(name: str) -> dict[str, Any] | None:
-    """Names and defaults of an estimator's parameters. Raises ValueError for an unknown name.
+    """Return the names and defaults of an estimator's parameters. Raises ValueError for an unknown name.
 
     >>> parameters("nn")
     {'weights': 'simple'}
@@ -43,19 +43,19 @@ def parameters(name: str) -> dict[str, Any] | None:
 
 
 def make(name: str, **params: Any) -> Estimator:
-    """An estimator by name, which may hold parameters, as in ``"nn:weights=simple"``.
+    """Return an estimator by name; the name can include parameters, as in ``"nn:weights=simple"``.
 
-    See `gin_env.support.specs` for the grammar. An estimator made with parameters is named by the text that
-    makes it again: ``"nn:weights=simple"``.
+    See `gin_env.support.specs` for the grammar. The `name` of an estimator made with
+    parameters is the text that makes it again: ``"nn:weights=simple"``.
 
-    Raises ValueError for an unknown name or parameters that cannot be read, TypeError for a parameter that
+    Raises ValueError for an unknown name or invalid parameters, TypeError for a parameter that
     the estimator does not have.
     """
     return specs.make(name, params, _factory, "estimator")
 
 
 def resolve(estimator: str | Estimator) -> Estimator:
-    """An estimator from a name (with or without parameters) or an object.
+    """Return an estimator from a name (with or without parameters) or an estimator object.
 
     Raises TypeError for an object that is not an estimator.
     """

@@ -1,4 +1,4 @@
-"""What an estimator is, and optional protocols."""
+"""The estimator protocol and optional protocols."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gin_env.observations.views import PlayerView
 
 @runtime_checkable
 class Estimator(Protocol):
-    """Estimates the probability of each of the 52 cards that the opponent of a view's player holds it.
+    """Estimates, for each of the 52 cards, the probability that the player's opponent holds it.
 
     Cards whose place the player knows are exactly 0 or 1: cards in their own hand and in the discard pile are
     0, cards that the opponent took from the pile and still holds are 1. Cards that the deck lacks are 0. Each
@@ -27,53 +27,53 @@ class Estimator(Protocol):
     """
 
     name: str
-    """The text from which `gin_env.estimators.make` makes it."""
+    """The text from which `gin_env.estimators.make` makes the estimator."""
 
     def estimate(self, view: PlayerView) -> np.ndarray:
-        """float32 (n, 52): the probabilities, from the views alone."""
+        """Return the probabilities, float32 (n, 52), from the views alone."""
         ...
 
     def new_memory(self, count: int) -> np.ndarray:
-        """Memory for `count` views: an array whose first axis has length `count`."""
+        """Return new memory for `count` views: an array whose first axis has length `count`."""
         ...
 
     def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """float32 (n, 52): the probabilities; `memory` (n, ...) is brought up to the views, in place."""
+        """Return the probabilities, float32 (n, 52), and update `memory` (n, ...) to the views in place."""
         ...
 
 
 @runtime_checkable
 class NeedsHands(Protocol):
-    """An estimator that needs the opponents' hands, which no view has: ``omniscient``. Bots refuse it."""
+    """An estimator that needs the opponents' hands, which views lack: ``omniscient``. Bots refuse it."""
 
     name: str
 
     def estimate_hands(self, hands: np.ndarray) -> np.ndarray:
-        """float32 (n, 52): the estimates for opponents with these hands, masks uint64 (n,)."""
+        """Return the estimates, float32 (n, 52), for opponents with these hands, masks uint64 (n,)."""
         ...
 
 
 @runtime_checkable
 class Observed(Protocol):
-    """An estimator whose estimates observations hold anyway: ``uniform``.
+    """An estimator whose estimates are already part of the observations: ``uniform``.
 
-    Environments and policies do not ask it again if `observed` is true.
+    Environments and policies do not call it if `observed` is true.
     """
 
     observed: bool
 
 
 def is_observed(estimator: Estimator) -> bool:
-    """Whether observations hold the estimates anyway."""
+    """Return whether the estimates are already part of the observations."""
     return isinstance(estimator, Observed) and estimator.observed
 
 
 def advance_slots(
     estimator: Estimator, view: PlayerView, hands: np.ndarray, memory: np.ndarray, slots: np.ndarray
 ) -> np.ndarray:
-    """float32 (n, 52): the estimates, with these slots (n,) of a larger memory brought up to the views.
+    """Return the estimates, float32 (n, 52), and update these slots (n,) of a larger memory to the views.
 
-    `hands` are the opponents' hands, masks uint64 (n,); only an estimator that `NeedsHands` sees them.
+    `hands` are the opponents' hands, masks uint64 (n,); they are passed only to a `NeedsHands` estimator.
     """
     if isinstance(estimator, NeedsHands):
         return estimator.estimate_hands(hands)
@@ -84,5 +84,5 @@ def advance_slots(
 
 
 def no_memory(count: int) -> np.ndarray:
-    """The memory of an estimator that needs none: records (count,) without fields."""
+    """Return the memory of an estimator that needs none: records (count,) without fields."""
     return np.zeros(count, np.dtype([]))

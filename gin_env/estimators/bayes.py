@@ -6,7 +6,7 @@ card A is held; then all are renormalised to sum to the number of unknown cards 
 through a logistic curve to ensure they are no more than 1". A turn is: was a card drawn face up, rank of the
 face-up card, rank of the discard; a card is its rank ("that of drawing Q♥, discarding K♦, and holding K♥")
 and whether it is suited with the face-up card and/or the discard. 10,000 games of two Simple players; with
-fewer than 50 observations no update; the prior is 10/42.
+fewer than 50 observations there is no update; the prior is 10/42.
 
 Readings:
 
@@ -15,15 +15,15 @@ Readings:
 - The likelihood of a bucket is the odds that such a card is held after such a turn, divided by the odds that
   a card of its rank was held before it. With the odds before as the prior this is Bayes' rule, and it covers
   cards that the turn itself brought into the hand or took from it.
-- ``likelihood="paper"`` is the letter of the paper, and what HandEstimator.java in the authors' repository
-  does (`likelihoods_of_turns`): a turn's frequency among all turns with such a card held, shares scaled to
+- ``likelihood="paper"`` follows the paper literally, as HandEstimator.java in the authors' repository does
+  (`likelihoods_of_turns`): a turn's frequency among all turns with such a card held, shares scaled to
   the number of unknown cards. It is worse (docs/results/paper-003.md, "How Bayes reads a turn").
 - Half an observation is added to each count; no factor lies outside 1/100 to 100.
-- The logistic curve and the sum in one: a card's probability is w λ / (1 + w λ), where w is the product of
-  its factors (the odds) and λ makes the sum exact, so nothing exceeds 1 and the order of the turns does not
-  matter. (The paper's own curve is not given; its sums are off by what its Figure 3 shows.) With
-  ``likelihood="paper"`` a share above 1 counts as 1, and the sum is too small by the rest.
-- Passes in the opening offer are not turns: they change nothing.
+- The logistic curve and the normalisation are combined: a card's probability is w λ / (1 + w λ), where w is
+  the product of its factors (the odds) and λ makes the sum exact. So no probability exceeds 1, and the order
+  of the turns does not matter. (The paper does not give its curve; its Figure 3 shows the error of its sums.)
+  With ``likelihood="paper"`` a share above 1 counts as 1, and the sum is too small by the excess.
+- Passes in the opening offer are not turns and change nothing.
 
 Measured: docs/results/estimators.md, "All metrics" and "Time".
 """
@@ -54,7 +54,7 @@ from gin_env.support.compilation import kernel
 
 MIN_OBSERVATIONS = 50
 _MOST = 100.0
-"""No turn makes a card likelier, or less likely, by more than this factor."""
+"""Maximum factor by which a turn raises or lowers a card's odds."""
 
 
 class BayesEstimator(ProductEstimator):
@@ -62,10 +62,11 @@ class BayesEstimator(ProductEstimator):
 
     Parameters
     ----------
-    table : whom it has watched: the name of a packaged table, or a file of ``gin-rummy train estimator
-        bayes``.
-    least_observations : buckets with fewer observations change nothing; with ``likelihood="paper"`` turns.
-    likelihood : what a turn multiplies by: ``"odds"``, our reading, or ``"paper"``, the paper's letter.
+    table : frequencies of the observed players' turns: the name of a packaged table, or a file of
+        ``gin-rummy train estimator bayes``.
+    least_observations : minimum number of observations of a bucket (of a turn with ``likelihood="paper"``);
+        below it, the estimate is not changed.
+    likelihood : the factor of a turn: ``"odds"``, our reading, or ``"paper"``, the paper taken literally.
 
     Raises ValueError for an unknown likelihood.
     """
@@ -89,9 +90,9 @@ class BayesEstimator(ProductEstimator):
 
 
 def likelihood_ratios(frequencies: Frequencies, least_observations: int) -> np.ndarray:
-    """float64 `BUCKETS`: the odds after a turn / the odds before it; 1 where observations are too few."""
+    """Return the odds after a turn / the odds before it, float64 `BUCKETS`; 1 for too few observations."""
     seen, held = frequencies.seen.copy(), frequencies.held.copy()
-    neither = [NEITHER_SUITED, NEITHER_UNSUITED]  # the paper does not tell them apart
+    neither = [NEITHER_SUITED, NEITHER_UNSUITED]  # the paper does not distinguish them
     for counts in (seen, held):
         counts[..., neither] = counts[..., neither].sum(axis=-1, keepdims=True)
     ratios = (held + 0.5) / (seen - held + 0.5) / frequencies.odds_before()
@@ -99,11 +100,11 @@ def likelihood_ratios(frequencies: Frequencies, least_observations: int) -> np.n
 
 
 def likelihoods_of_turns(frequencies: Frequencies, least_observations: int) -> np.ndarray:
-    """float64 `BUCKETS`: P(B | A) as counted, for each card of the bucket; 1 after turns seen too rarely.
+    """Return P(B | A) as counted, for each card of a bucket, float64 `BUCKETS`; 1 after rare turns.
 
     The frequency of a turn among all turns in which a card of the rank was held, shared by the suits that the
     bucket stands for: three are of neither suit if upcard and discard share one, two if not. The table does
-    not count turns: a turn has been seen as often as the card was unknown that was so most often.
+    not count turns; the number of times a turn was seen is taken from the card that was unknown most often.
     """
     held = frequencies.held + 0.5
     factors = held / held.sum(axis=(0, 1, 2, 4), keepdims=True)

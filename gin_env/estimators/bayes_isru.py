@@ -49,8 +49,8 @@ class BayesIsruEstimator(ProductEstimator):
 
     Parameters
     ----------
-    table : whom it has watched: the name of a packaged table, or a file of ``gin-rummy train estimator
-        bayes-isru``.
+    table : frequencies of the observed players' turns: the name of a packaged table, or a file of
+        ``gin-rummy train estimator bayes-isru``.
     alpha : α of the inverse-square-root unit.
     normalised : scale the likelihoods to the number of unknown cards before g, as the authors' player does.
     """
@@ -72,7 +72,7 @@ class BayesIsruEstimator(ProductEstimator):
 
 
 def relative_likelihoods(frequencies: Frequencies) -> np.ndarray:
-    """float64 `BUCKETS`: how often the card is held after the turn, relative to its rank before it."""
+    """Return how often a card is held after a turn, relative to its rank before it, float64 `BUCKETS`."""
     seen, held = frequencies.seen, frequencies.held
     before = (frequencies.held_before / frequencies.seen_before)[:, None]
     return np.divide(held, seen, out=np.ones(seen.shape) * before, where=seen > 0) / before

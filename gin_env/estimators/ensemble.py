@@ -1,4 +1,4 @@
-"""``ensemble``: several estimators, chosen by turn, or by how well each one fits the present opponent.
+"""``ensemble``: several estimators, chosen by turn, or by how well each one fits the current opponent.
 
 Source: paper 003, "Experimental Results" and "Future Work". Three ways to choose (`switching`):
 
@@ -13,11 +13,11 @@ Source: paper 003, "Experimental Results" and "Future Work". Three ways to choos
   the stock, each member's weight is multiplied by the probability that it gave to this card being drawn,
   (1 - p) / (sum of 1 - p over the unseen cards): the stock's next card is any of those that the opponent does
   not hold, so this is Bayes' rule. (Discards are not such a test: the opponent chooses them, and good
-  estimators expect cards that the opponent keeps.) The products continue from hand to hand of a game, in the
-  memory: so `advance` adapts. `estimate`, which has no memory, gives the mixture with the weights of the
+  estimators expect cards that the opponent keeps.) The memory keeps the products from hand to hand of
+  a game, so `advance` adapts. `estimate`, which has no memory, returns the mixture with the weights of the
   first hand.
 
-``members`` may be any other estimators for the adaptive choice; their first weights are equal.
+With ``"adaptive"``, ``members`` can be any other estimators; their first weights are then equal.
 
 Measured: docs/results/estimators.md, "All metrics".
 """
@@ -40,10 +40,10 @@ from gin_env.observations.views import PlayerView
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
 
 MEMBERS = ("bayes", "nn", "shankar-cnn")
-"""The paper's three."""
+"""The three estimators of the paper."""
 SWITCHING = ("paper", "fitted", "adaptive")
 PAPER_CHOICE = np.array([1] * 10 + [2] * 19 + [0] * (MAX_TURNS - 28))
-"""int64 (MAX_TURNS + 1,): which of `MEMBERS` the paper recommends after each number of turns."""
+"""int64 (MAX_TURNS + 1,): index of the member that the paper recommends after each number of turns."""
 PACKAGED_TABLE = "ensemble_simple.npz"
 FORMAT = ArrayFormat(
     kind="ensemble table",
@@ -58,14 +58,15 @@ FORMAT = ArrayFormat(
 
 
 class EnsembleEstimator:
-    """Several estimators of which one, or a mixture, is used.
+    """Several estimators, of which one or a mixture is used.
 
     Parameters
     ----------
     switching : ``"paper"``, ``"fitted"`` or ``"adaptive"``, see above.
-    members : names of estimators, with parameters if need be; others than `MEMBERS` for ``"adaptive"`` only.
+    members : names of estimators, with or without parameters; only ``"adaptive"`` accepts other members than
+        `MEMBERS`.
     table : a file of ``gin-rummy train estimator ensemble``; None for the packaged one.
-    rate : how strongly the weights adapt: the power of each factor, 1 for Bayes' rule.
+    rate : speed of adaptation: the exponent of each factor, 1 for Bayes' rule.
     """
 
     name = "ensemble"
@@ -88,27 +89,27 @@ class EnsembleEstimator:
         self._memory = np.dtype(
             [
                 ("first_hand", np.uint64),
-                ("draws", np.int64),  # of the player from the stock, in this hand, that were learned from
+                ("draws", np.int64),  # stock draws of the player in this hand that have been scored
                 ("scores", np.float64, (len(self.members),)),  # logarithms of the members' products
-                ("estimates", np.float32, (len(self.members), NUM_CARDS)),  # as of the last time
-                ("unseen", np.bool_, (NUM_CARDS,)),  # the same
+                ("estimates", np.float32, (len(self.members), NUM_CARDS)),  # at the last call
+                ("unseen", np.bool_, (NUM_CARDS,)),  # at the last call
                 *((f"member_{k}", member.new_memory(0).dtype) for k, member in enumerate(self.members)),
             ]
         )
 
     def estimate(self, view: PlayerView) -> np.ndarray:
-        """float32 (n, 52), see `Estimator.estimate`; knows nothing of earlier hands."""
+        """Return the probabilities, float32 (n, 52), without knowledge of earlier hands."""
         return self._mix(view, [member.estimate(view) for member in self.members], 0.0)
 
     def new_memory(self, count: int) -> np.ndarray:
-        """Records (count,): the members' own memories, and what was learned of the opponent."""
+        """Return records (count,): the members' own memories and their scores against the opponent."""
         memory = np.zeros(count, self._memory)
         for k, member in enumerate(self.members):
             memory[f"member_{k}"] = member.new_memory(count)
         return memory
 
     def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """float32 (n, 52), see `Estimator.advance`."""
+        """Return the probabilities, float32 (n, 52); see `Estimator.advance`."""
         if self.switching == "adaptive":
             self._learn(view, memory)
         estimates = []
@@ -128,7 +129,7 @@ class EnsembleEstimator:
         return with_known_cards(mixed, view)
 
     def _learn(self, view: PlayerView, memory: np.ndarray) -> None:
-        """Score the members' last estimates by the card that the player has drawn from the stock since."""
+        """Score the members' last estimates by the card that the player has since drawn from the stock."""
         hands, private = first_hands(view), view.records["private"]
         draws = private["num_stock_draws"].astype(np.int64)
         new = np.flatnonzero((memory["first_hand"] == hands) & (draws == memory["draws"] + 1))
@@ -145,12 +146,12 @@ class EnsembleEstimator:
 
 
 def save_table(table: dict[str, Any], path: str | Path, metadata: dict[str, Any]) -> None:
-    """Write a table of `gin_env.training.estimators.ensemble.fit_table` (.npz), with where it comes from."""
+    """Write a table of `gin_env.training.estimators.ensemble.fit_table` (.npz), with its provenance."""
     FORMAT.write(path, table, metadata | {"members": MEMBERS})
 
 
 def load_table(path: str | Path) -> dict[str, Any]:
-    """Read a table.
+    """Return a table read from a file.
 
     Raises FileNotFoundError, or ArrayFileError for a file that is damaged or of another version.
     """
@@ -171,7 +172,7 @@ def _packaged_table() -> dict[str, Any]:
 
 
 def _first_weights(switching: str, members: tuple[str, ...], path: str | Path | None) -> np.ndarray:
-    """float64 (MAX_TURNS + 1, members): the weights by turn before anything is learned of the opponent."""
+    """Return the initial weights of the members by turn, float64 (MAX_TURNS + 1, members)."""
     if switching == "paper":
         return np.eye(len(MEMBERS))[PAPER_CHOICE]
     if members != MEMBERS:

@@ -1,13 +1,13 @@
-"""How often a card was held after a turn, by bucket of `gin_env.estimators.turn_buckets`.
+"""Frequencies with which a card is held after a turn, by bucket of `gin_env.estimators.turn_buckets`.
 
 Papers 002 and 003 both count "10,000 games" of two Simple players; their estimators ``bayes-isru`` and
 ``bayes`` here work on the same packaged table. ``gin-rummy train estimator bayes table.npz`` makes such a
 table.
 
 A card counts as seen if, after a completed turn that did not end the hand, its place is unknown to the
-player who watched the turn; as held if the player whose turn it was has it then. So a card of a bucket is
-held after the turn with the chance held / seen. The same is counted for the time before the turn, by rank
-alone: what the turn says of a card is how the chance has changed.
+player who watched the turn; as held if the player whose turn it was has it then. So held / seen
+is the probability that a card of a bucket is held after the turn. The same is counted for the time before the
+turn, by rank alone: the information in a turn is the change of this probability.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ FORMAT = ArrayFormat(
 
 @dataclass(frozen=True)
 class Frequencies:
-    """Counts by bucket, and where they come from."""
+    """Counts by bucket, with their provenance."""
 
     seen: np.ndarray
     """int64 `BUCKETS`: cards of unknown place after turns of this bucket."""
     held: np.ndarray
-    """int64 `BUCKETS`: those that the opponent held."""
+    """int64 `BUCKETS`: the number of those cards that the opponent held."""
     seen_before: np.ndarray
     """int64 (13,): cards of each rank whose place was unknown before the turn."""
     held_before: np.ndarray
-    """int64 (13,): those that the opponent held then."""
+    """int64 (13,): the number of those cards that the opponent held."""
     metadata: dict[str, Any]
 
     def save(self, path: str | Path) -> None:
@@ -60,7 +60,7 @@ class Frequencies:
 
     @classmethod
     def load(cls, path: str | Path) -> Frequencies:
-        """Read a table.
+        """Return a table read from a file.
 
         Raises FileNotFoundError, or ArrayFileError for a file that is damaged or of another version.
         """
@@ -74,7 +74,7 @@ class Frequencies:
         return cls(**counts, metadata=metadata)
 
     def odds_before(self) -> np.ndarray:
-        """float64 (13, 1), to go with `BUCKETS`: the odds that a card of the rank was held before a turn."""
+        """Return the odds that a card of a rank was held before a turn, float64 (13, 1), to fit `BUCKETS`."""
         return (self.held_before / (self.seen_before - self.held_before))[:, None]
 
     def __str__(self) -> str:
@@ -86,7 +86,7 @@ class Frequencies:
 
 
 def find_table(table: str | Path) -> Frequencies:
-    """The `table` parameter of an estimator: the name of a packaged table (by its players), or a file.
+    """Return the table for an estimator's `table` parameter: the name of a packaged table, or a file.
 
     Raises TypeError, FileNotFoundError or ValueError if it is neither.
     """
@@ -103,7 +103,7 @@ def find_table(table: str | Path) -> Frequencies:
 
 
 def packaged_tables() -> list[str]:
-    """The tables that come with the package, by the players of their games."""
+    """Return the names of the tables in the package, which are those of the observed players."""
     files_there = (file.name for file in (files("gin_env.estimators") / "data").iterdir())
     return sorted(
         name.removeprefix("frequencies_").removesuffix(TABLE_ENDING)

@@ -12,11 +12,11 @@ logistic function is the likelihood that the opponent holds the card. When the o
 After the first two the values are spread: from two ranks below the card to two above, in this order, the
 mean of the two adjacent values is added to each card's value; so the order of events matters. With
 ``depth_growth`` g (proposed by the authors; 0 is the paper's Tonic) all changes are multiplied by 1 + g t, t
-being the turns over.
+being the number of completed turns.
 
 Readings:
 
-- A pass in the opening offer declines; the stock draw that two passes force does not decline once more.
+- A pass in the opening offer declines; the stock draw that two passes force does not decline again.
 - The defaults are those of the reading of ``tonic`` nearest to the paper.
 - Cards whose place the player knows *now* have likelihood 0 or 1 and take no part: their infinite values
   would spread, so they count as 0 in the means, from the beginning of the hand, as does a rank beyond ace or
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from gin_env.observations.views import PlayerView
 
 _LARGEST_VALUE = 500.0
-"""Beyond it the likelihood is 1 in any case (and its exponential too large for a number)."""
+"""Limit of the values; beyond it the likelihood is 1 in any case and the exponential would overflow."""
 
 
 class LogisticEstimator:
@@ -57,7 +57,7 @@ class LogisticEstimator:
     Parameters
     ----------
     increment, decrement, decline, depth_growth : changes of the values, see above.
-    normalised : bring the sum to the number of cards in the opponent's hand.
+    normalised : scale the sum to the number of cards in the opponent's hand.
     """
 
     name = "logistic"
@@ -79,23 +79,23 @@ class LogisticEstimator:
         self._normalised = check_switch("normalised", normalised)
 
     def estimate(self, view: PlayerView) -> np.ndarray:
-        """float32 (n, 52), see `Estimator.estimate`."""
+        """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
         _write_estimates(view.records, *self._changes, self._normalised, estimates)
         return estimates
 
     def new_memory(self, count: int) -> np.ndarray:
-        """None is needed."""
+        """Return empty records; no memory is needed."""
         return no_memory(count)
 
     def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """The same as `estimate`."""
+        """Return the same as `estimate`."""
         return self.estimate(view)
 
 
 @kernel
 def has_taken_an_upcard(public, player: int) -> bool:
-    """Whether this player has taken a card from the discard pile in this hand."""
+    """Return whether this player has taken a card from the discard pile in this hand."""
     mover = first_mover(public)
     for index in range(public.history_length):
         action = public.history[index]
@@ -177,7 +177,7 @@ def write_values(
 
 @kernel
 def cards_held(public, private, player: int, increment, decrement, decline, depth_growth, held_value) -> int:
-    """Cards the player is confident the opponent holds: seen taken, or with a value above `held_value`."""
+    """Return the mask of cards that the opponent was seen to take or whose value exceeds `held_value`."""
     opponent = 1 - player
     held = np.int64(public.shown[opponent])
     if not has_taken_an_upcard(public, opponent):

@@ -1,6 +1,6 @@
-"""The networks of the estimators, and how they are stored: small safetensors files in half precision.
+"""The networks of the estimators, stored as small safetensors files in half precision.
 
-Needs torch (the extra ``train``); everything else imports this module only when a network is asked for.
+The module needs torch (the extra ``train``); other modules import it only when a network is needed.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ except ImportError as error:
     raise ImportError('estimators that are networks need torch: pip install "gin-env[train]"') from error
 
 WEIGHTS_VERSION = "1"
-"""Changes when a network or its inputs change; weights of other versions are refused."""
+"""Version of the networks and their inputs; weights of other versions are refused."""
 FORWARD_BATCH = 512
-"""Views in one forward pass; more are cut into parts, which fit into the processor's cache."""
+"""Maximum number of views in one forward pass, which fit into the processor's cache."""
 
 
 class EstimatorNetwork(nn.Module):
-    """What the estimators' networks share: each makes its own inputs of views, and a logit for each card."""
+    """Base class of the estimators' networks, which compute a logit for each card from views."""
 
     @classmethod
     def ready(cls, view: PlayerView) -> np.ndarray:
-        """int64 (k,): the views for which the network has inputs, by default all."""
+        """Return the indices of the views for which the network has inputs, int64 (k,); by default all."""
         return np.arange(len(view))
 
     @classmethod
     def inputs(cls, view: PlayerView, before: Any = None) -> tuple[np.ndarray, ...]:
-        """What `forward` takes for views (n,) that are `ready`: arrays (n, ...).
+        """Return the arguments of `forward` for views (n,) that are `ready`: arrays (n, ...).
 
-        `before` is the network whose estimates are inputs, if this network looks at any.
+        `before` is the network whose estimates are inputs, if this network uses any.
         """
         raise NotImplementedError
 
     def card_logits(self, unseen: torch.Tensor, missing: torch.Tensor, *inputs: torch.Tensor) -> torch.Tensor:
-        """float32 (n, 52), from `inputs`; `unseen` bool (n, 52), `missing` (n,): the cards to estimate."""
+        """Return logits, float32 (n, 52), from `inputs`; `unseen` bool (n, 52) and `missing` (n,)."""
         return self(*inputs)
 
 
@@ -71,24 +71,24 @@ class DenseNetwork(EstimatorNetwork):
         return self.layers[-1](inputs)
 
     def probabilities(self, inputs: np.ndarray) -> np.ndarray:
-        """float32 (n, 52): what the network makes of `turn_inputs`."""
+        """Return the probabilities, float32 (n, 52), for `turn_inputs`."""
         return predict(lambda batch: self(batch).sigmoid(), inputs)
 
     @classmethod
     def ready(cls, view: PlayerView) -> np.ndarray:
-        """Those whose opponents have completed a turn."""
+        """Return the indices of the views whose opponents have completed a turn."""
         return np.flatnonzero(opponent_turns(view)[1])
 
     @classmethod
     def inputs(cls, view: PlayerView, before: DenseNetwork | None = None) -> tuple[np.ndarray, ...]:
-        """Those of the opponents' last turns, the earlier turns estimated by `before` (None: uniform)."""
+        """Return the inputs of the opponents' last turns; `before` (None: uniform) estimates earlier ones."""
         estimate = np.empty((len(view), NUM_CARDS), np.float32)
         none_done = np.zeros(len(view), np.int64)
         return (walk_turns(view, before and before.probabilities, none_done, estimate),)
 
 
 class ShankarNetwork(EstimatorNetwork):
-    """Paper 003's CNN over Shankar images (n, 1, 17, 13): three times convolution, ReLU, pooling; logits."""
+    """Paper 003's CNN over Shankar images (n, 1, 17, 13): three blocks of convolution, ReLU and pooling."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,16 +104,16 @@ class ShankarNetwork(EstimatorNetwork):
 
     @classmethod
     def inputs(cls, view: PlayerView, before: Any = None) -> tuple[np.ndarray, ...]:
-        """Shankar images."""
+        """Return the Shankar images, float32 (n, 1, 17, 13)."""
         return (shankar_images(view),)
 
 
 class SuitEquivariantNetwork(EstimatorNetwork):
     """A residual network over the 4x13 cards whose weights all suits share; returns logits (n, 52).
 
-    Inputs are `public_history.card_features`. In each block a card hears from two cards on either side in its
-    suit (convolution), from its rank in all suits (their mean) and from the whole table (mean and maximum
-    over all cards). Permuting the suits permutes the output; ranks differ by a learned bias.
+    Inputs are `public_history.card_features`. Each block combines a card with the two cards on either side in
+    its suit (convolution), its rank in all suits (mean) and the whole table (mean and maximum over all
+    cards). Permuting the suits permutes the output; ranks differ by a learned bias.
     """
 
     def __init__(self, channels: int = 32, blocks: int = 3) -> None:
@@ -141,11 +141,11 @@ class SuitEquivariantNetwork(EstimatorNetwork):
 
     @classmethod
     def inputs(cls, view: PlayerView, before: Any = None) -> tuple[np.ndarray, ...]:
-        """The public history, card by card and of the whole table."""
+        """Return the features of the public history, by card and of the whole table."""
         return card_features(view)
 
     def card_logits(self, unseen: torch.Tensor, missing: torch.Tensor, *inputs: torch.Tensor) -> torch.Tensor:
-        """Those whose probabilities sum to the cards that are missing."""
+        """Return logits whose probabilities sum to the number of missing cards."""
         return with_expected_sum(self(*inputs), unseen, missing)
 
 
@@ -154,11 +154,11 @@ NETWORKS: dict[str, type[EstimatorNetwork]] = {
     "shankar-cnn": ShankarNetwork,
     "suit-equivariant": SuitEquivariantNetwork,
 }
-"""Architecture by the estimator's name."""
+"""Network class by estimator name."""
 
 
 def with_expected_sum(logits: torch.Tensor, unseen: torch.Tensor, missing: torch.Tensor) -> torch.Tensor:
-    """The logits (n, 52) shifted so that the probabilities of the unseen cards sum to `missing` (n,).
+    """Return the logits (n, 52), shifted so that the probabilities of the unseen cards sum to `missing` (n,).
 
     One shift for each row, found by Newton's method; a last step is differentiable, which gives the exact
     gradient of the shift (implicit function theorem). Rows in which all or none of the unseen cards are
@@ -184,7 +184,7 @@ def with_expected_sum(logits: torch.Tensor, unseen: torch.Tensor, missing: torch
 
 
 def predict(function: Callable[..., torch.Tensor], *inputs: np.ndarray) -> np.ndarray:
-    """float32 (n, ...): what `function` returns for arrays (n, ...).
+    """Return what `function` returns for arrays (n, ...), float32 (n, ...).
 
     It is called in batches of `FORWARD_BATCH`, without gradients.
     """
@@ -197,20 +197,20 @@ def predict(function: Callable[..., torch.Tensor], *inputs: np.ndarray) -> np.nd
 
 
 def round_to_half_precision(network: nn.Module) -> None:
-    """Round the weights as `save` does, so that a network is measured as it will be loaded."""
+    """Round the weights as `save` does, so that measurements match the network as loaded."""
     with torch.no_grad():
         for weights in network.parameters():
             weights.copy_(weights.half().float())
 
 
 def save(network: nn.Module, path: str | Path, metadata: dict[str, Any]) -> None:
-    """Write the weights in half precision, with their provenance; it must name the ``"estimator"``."""
+    """Write the weights in half precision, and metadata, which must contain ``"estimator"``."""
     tensors = {name: tensor.half() for name, tensor in network.state_dict().items()}
     write_tensors(path, f"network of {metadata['estimator']}", WEIGHTS_VERSION, tensors, metadata)
 
 
 def load(name: str, path: str | Path) -> tuple[nn.Module, dict[str, Any]]:
-    """(the network of estimator `name`, its metadata) from a file of `save`.
+    """Return the network of estimator `name` and its metadata from a file that `save` wrote.
 
     Raises what `gin_env.support.tensor_files.read_tensors` raises.
     """
@@ -218,4 +218,4 @@ def load(name: str, path: str | Path) -> tuple[nn.Module, dict[str, Any]]:
     tensors, metadata = read_tensors(path, f"network of {name}", WEIGHTS_VERSION, command)
     network: Any = NETWORKS[name]()
     fill_network(network, tensors, path)
-    return network.eval().to(memory_format=torch.channels_last), metadata  # a third faster
+    return network.eval().to(memory_format=torch.channels_last), metadata  # faster by a third

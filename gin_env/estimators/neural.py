@@ -1,4 +1,4 @@
-"""``nn``, ``shankar-cnn`` and ``suit-equivariant``: the estimators that are networks.
+"""``nn``, ``shankar-cnn`` and ``suit-equivariant``: neural network estimators.
 
 Source of the first two: paper 003, "Simple Neural Network" and "Shankar CNN"; the third is ours.
 
@@ -6,9 +6,9 @@ Source of the first two: paper 003, "Simple Neural Network" and "Shankar CNN"; t
 generations, "since this network is trained on the current probability distribution". Figure 1, which shows
 the inputs, is missing from the text. Reconstruction: what the paper's Bayesian estimator looks at, in the
 one-hot encoding that the caption mentions: the face-up card of the opponent's last turn (52), whether they
-took it (1), their discard (52), and the current probabilities (52), in which known cards are 0 or 1. One
-update for each turn that the opponent completes; before the first, the uniform estimate. The paper gives no
-amount of training data, loss, epochs, or number of generations: see
+took it (1), their discard (52), and the current probabilities (52), in which known cards are 0 or 1. There is
+one update for each turn that the opponent completes; before the first, the estimate is uniform. The paper
+does not give the amount of training data, the loss, the epochs or the number of generations: see
 `gin_env.training.estimators.network_trainer`.
 
 ``shankar-cnn``: `gin_env.estimators.shankar` makes the image; 16, 32 and 64 filters of 3x3 with ReLU and 2x2
@@ -44,12 +44,12 @@ WEIGHTS_ENDING = ".safetensors"
 
 
 class _NetworkEstimator:
-    """What the networks without memory share.
+    """Base class of the network estimators.
 
     Parameters
     ----------
-    weights : whom the network has watched: the name of a packaged set (see `packaged_weights`), or a file of
-        ``gin-rummy train estimator``.
+    weights : the name of a packaged set of weights, by the observed players (see `packaged_weights`), or a
+        file of ``gin-rummy train estimator``.
     """
 
     name = ""
@@ -71,11 +71,11 @@ class _NetworkEstimator:
         return np.where(unseen, probabilities, held).astype(np.float32)
 
     def new_memory(self, count: int) -> np.ndarray:
-        """None is needed: everything is in the view."""
+        """Return empty records; no memory is needed, since the view contains everything."""
         return no_memory(count)
 
     def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """The same as `estimate`."""
+        """Return the same as `estimate`."""
         return self.estimate(view)
 
 
@@ -98,18 +98,18 @@ class SuitEquivariantEstimator(_NetworkEstimator):
 
 NN_MEMORY = np.dtype(
     [
-        ("first_hand", np.uint64),  # the hand that the player was dealt, to recognise a new hand of a game
-        ("turns", np.int64),  # turns of the opponent that the estimate knows of
-        ("estimate", np.float32, (NUM_CARDS,)),  # after them, as the network gave it
+        ("first_hand", np.uint64),  # the hand dealt to the player, which identifies a new hand of a game
+        ("turns", np.int64),  # number of the opponent's turns in the estimate
+        ("estimate", np.float32, (NUM_CARDS,)),  # the network's estimate after these turns
     ],
     align=True,
 )
 
 
 class NnEstimator(_NetworkEstimator):
-    """Paper 003's simple neural network, which builds on its own estimate of the turn before.
+    """Paper 003's simple neural network, which updates its own estimate of the previous turn.
 
-    Without memory it goes through all turns of the hand, with memory through the new ones: the same result.
+    Without memory it processes all turns of the hand, with memory only the new ones; the result is the same.
     """
 
     name = "nn"
@@ -119,11 +119,11 @@ class NnEstimator(_NetworkEstimator):
         return self.advance(view, self.new_memory(len(view)))
 
     def new_memory(self, count: int) -> np.ndarray:
-        """`NN_MEMORY` records (count,)."""
+        """Return `NN_MEMORY` records (count,)."""
         return np.zeros(count, NN_MEMORY)
 
     def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """float32 (n, 52), see `Estimator.advance`."""
+        """Return the probabilities, float32 (n, 52); see `Estimator.advance`."""
         hands = first_hands(view)
         counts = opponent_turns(view)[1]
         done = np.where((memory["first_hand"] == hands) & (memory["turns"] <= counts), memory["turns"], 0)
@@ -141,18 +141,18 @@ class NnEstimator(_NetworkEstimator):
 
 
 def with_known_cards(probabilities: np.ndarray, view: PlayerView) -> np.ndarray:
-    """The probabilities (n, 52), but 0 or 1 for the cards whose place the player knows."""
+    """Return the probabilities (n, 52), set to 0 or 1 for the cards whose place the player knows."""
     held, unseen, _ = known_cards(view)
     return np.where(unseen, probabilities, held).astype(np.float32)
 
 
 def weights_path(name: str, opponents: str) -> str:
-    """The file name of a packaged set of weights."""
+    """Return the file name of a packaged set of weights."""
     return f"{name.replace('-', '_')}_{opponents}{WEIGHTS_ENDING}"
 
 
 def packaged_weights(name: str) -> list[str]:
-    """The sets of weights that come with the package for this estimator, by whom they have watched."""
+    """Return the packaged sets of weights of an estimator, named by the observed players."""
     start = weights_path(name, "").removesuffix(WEIGHTS_ENDING)
     found = (file.name for file in (files("gin_env") / "estimators" / "data").iterdir())
     return sorted(
@@ -163,7 +163,7 @@ def packaged_weights(name: str) -> list[str]:
 
 
 def find_weights(name: str, weights: str) -> tuple[Any, dict[str, Any]]:
-    """(network, provenance) for the `weights` parameter of an estimator; read once for each packaged set.
+    """Return the network and its provenance for a `weights` parameter; packaged sets are read once.
 
     Raises ImportError without torch, FileNotFoundError or ValueError for a file that is missing or unusable.
     """

@@ -1,4 +1,4 @@
-"""From the odds of each card to probabilities with the right sum: what ``bayes`` and ``logistic`` share."""
+"""Conversion of odds to probabilities with a given sum, for ``bayes`` and ``logistic``."""
 
 # mypy: disable-error-code="no-untyped-def,return-value"
 
@@ -8,7 +8,7 @@ from gin_env.game.cards import NUM_CARDS, lowest_card
 from gin_env.support.compilation import kernel
 
 _PRECISION = 1e-5
-"""The sum may be too small by this share of itself."""
+"""Maximum relative error of the sum, which is never too large."""
 
 
 @kernel
@@ -16,8 +16,8 @@ def write_odds_with_sum(odds, unseen: int, known: int, total: int, buffer, row) 
     """Write odds λ / (1 + odds λ) into float32 (52,) for unseen cards, 1 for known ones, 0 for the others.
 
     λ makes the unseen cards' probabilities sum to `total`. It is found by Newton's method from below: the sum
-    is concave in λ, and at the first guess it is at most `total`, so each step stays below the solution.
-    `buffer` is any float64 (52,).
+    is concave in λ and at most `total` at the first guess, so each step stays below the solution. `buffer` is
+    a float64 work array (52,).
     """
     count = 0
     scale = 0.0

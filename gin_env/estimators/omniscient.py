@@ -1,8 +1,8 @@
 """``omniscient``: the estimator that cheats (paper 003, "Future Work"), the extreme opposite to ``uniform``.
 
-It reports the opponent's true hand, which no view holds: the owner of the games must pass it with
-`OmniscientEstimator.estimate_hands`. Environments do so when asked for ``estimator="omniscient"``, and so
-does the evaluation of estimators; nothing else. `estimate` and `advance` refuse.
+It returns the opponent's true hand, which views do not contain. The caller must pass the hand to
+`OmniscientEstimator.estimate_hands`. Only environments with ``estimator="omniscient"`` and the evaluation of
+estimators do so. `estimate` and `advance` raise an error.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 
 
 class OmniscientEstimator:
-    """Knows the opponent's hand, if it is given it."""
+    """The estimator that is given the opponent's hand."""
 
     name = "omniscient"
 
     def estimate_hands(self, hands: np.ndarray) -> np.ndarray:
-        """float32 (n, 52): 1 for each card in the opponents' hands, given as masks: uint64 (n,)."""
+        """Return float32 (n, 52): 1 for the cards in the opponents' hands (masks, uint64 (n,)), else 0."""
         return card_columns(hands).astype(np.float32)
 
     def estimate(self, view: PlayerView) -> np.ndarray:
-        """Raises ValueError: a view does not hold the opponent's hand."""
+        """Raise ValueError, since a view does not contain the opponent's hand."""
         raise ValueError(
             "the omniscient estimator needs the opponents' hands, which views never contain: "
             "it works in environments (estimator='omniscient') and in `gin-rummy evaluate-estimators`"
         )
 
     def new_memory(self, count: int) -> np.ndarray:
-        """None is needed."""
+        """Return empty records; no memory is needed."""
         return no_memory(count)
 
     def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """Raises ValueError, as `estimate`."""
+        """Raise ValueError, as `estimate` does."""
         return self.estimate(view)

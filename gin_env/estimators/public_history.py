@@ -1,4 +1,4 @@
-"""What a view shows of the opponent, turn by turn and card by card, as arrays for networks.
+"""The opponent's public history, by turn and by card, as arrays for networks.
 
 Everything is computed from the view alone, so an estimator without memory can read the whole hand.
 """
@@ -27,7 +27,7 @@ OPPONENT_TURN = np.dtype(
     ],
     align=True,
 )
-"""One completed turn of the opponent as the player saw it."""
+"""One completed turn of the opponent, as seen by the player."""
 
 
 def opponent_turns(view: PlayerView) -> tuple[np.ndarray, np.ndarray]:
@@ -53,7 +53,7 @@ def first_hands(view: PlayerView) -> np.ndarray:
 
 
 def known_cards(view: PlayerView) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what the players know of the opponents' hands now.
+    """Return the players' knowledge of the opponents' hands.
 
     Returns
     -------

@@ -1,9 +1,9 @@
-"""The discard risk score of paper 002 (equation 5): how likely the opponent can meld a discarded card.
+"""The discard risk score of paper 002 (equation 5): the opponent's chances to meld a discarded card.
 
-The score of a card is the sum of L(b) L(c) over all pairs of cards b, c that form a meld of three with it, L
-being the probabilities (the paper: relative likelihoods) that the opponent holds them: three pairs of its
-rank, up to three of its suit. With every L = 1 it is the classical count of the paper's introduction: 6 for a
-ten, 4 for a king.
+The score of a card is the sum of L(b) L(c) over all pairs of cards b, c that form a meld of three with it:
+three pairs of its rank, up to three of its suit. L is the probability (in the paper, the relative
+likelihood) that the opponent holds a card. With every L = 1 it is the classical count of the paper's
+introduction: 6 for a ten, 4 for a king.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -18,10 +18,10 @@ from gin_env.support.compilation import kernel
 
 @kernel
 def discard_risk(estimate: np.ndarray, card: int) -> float:
-    """The score of one card; `estimate` is a row (52,) of an estimator's probabilities."""
+    """Return the score of one card; `estimate` is a row (52,) of an estimator's probabilities."""
     rank = card % NUM_RANKS
     risk = 0.0
-    total = 0.0  # of the cards of the rank before the present one
+    total = 0.0  # sum over the cards of the rank in the suits before
     for suit in range(NUM_SUITS):
         other = suit * NUM_RANKS + rank
         if other != card:
@@ -37,7 +37,7 @@ def discard_risk(estimate: np.ndarray, card: int) -> float:
 
 
 def discard_risks(estimates: np.ndarray) -> np.ndarray:
-    """float32 (n, 52): the scores of all cards, from estimates (n, 52)."""
+    """Return the scores of all cards, float32 (n, 52), from estimates (n, 52)."""
     risks = np.empty((len(estimates), NUM_CARDS), np.float32)
     _write_risks(np.ascontiguousarray(estimates, np.float32), risks)
     return risks

@@ -10,15 +10,14 @@ Each card has one value:
 
 A card is a *safe discard* if the opponent has discarded a card of its rank or certainly lacks two others of
 its rank, and if in each run of three with it the opponent certainly lacks another card. A card that the
-opponent took from the pile is assumed to be part of a meld; they hold what all melds that may contain it
-share.
+opponent took from the pile is assumed to be part of a meld. Cards that all its possible melds share are held.
 
-Readings, where the text is silent (its worked example fixes the first two, and is a test):
+Readings where the text is silent (its worked example, which is a test, determines the first two):
 
-- The upcard is not in the opponent's hand (-1), but while they may still take it, it makes no other card
+- The upcard is not in the opponent's hand (-1), but while they can still take it, it makes no other card
   safe: K♣ and K♦ are 0 before K♥ is declined and -1 after, "however, now the Plug Rule comes to play".
 - "{A, B, C} is a run and at least one of B or C is known not to be in the opponent's hand" must hold for
-  *all* runs of three that contain A, as its example 6♣ says.
+  *all* runs of three that contain A, as in its example 6♣.
 - If several melds are possible, only the cards that all of them contain count as held: the rule is about
   cards "certain to be in the opponent's hand". If no meld is possible (a bluff), none is.
 - A card that the opponent took and discarded again is out, and stays a discard of its rank if taken again.
@@ -92,7 +91,7 @@ def is_safe_discard(card: int, gone: int, discarded: int) -> bool:
 
 @kernel
 def certain_mates(card: int, available: int) -> int:
-    """Apply the Plug Rule for a taken card: return what all its melds of `available` cards share."""
+    """Apply the Plug Rule for a taken card: return the cards in all its melds of `available` cards."""
     rank = card % NUM_RANKS
     common = np.int64(-1)
     others = (np.int64(ACES) << rank) & ~card_bit(card) & available
@@ -115,7 +114,7 @@ def write_shankar_array(public, private, player: int, row) -> None:
     held = np.int64(public.shown[opponent])
     deck = deck_cards(public.rules.ranks, public.rules.suits)
     gone = hand | pile | ~deck
-    if public.upcard >= 0:  # the opponent may still take it, unless they declined or discarded it
+    if public.upcard >= 0:  # the opponent can still take it, unless they declined or discarded it
         refused = np.int64(public.declined[opponent]) | np.int64(public.discarded[opponent])
         gone &= ~(card_bit(public.upcard) & ~refused)
     discarded = cards_ever_discarded(public, opponent)

@@ -1,13 +1,13 @@
-"""What one turn of the opponent says about each card: papers 002's and 003's buckets, products over a hand.
+"""Buckets of the opponent's turns (papers 002 and 003), and products of factors over the turns of a hand.
 
-A turn of the opponent is its public part: whether they took the upcard or drew from the stock, which upcard
-they could take, and what they discarded. For a card that they may hold, it falls into one of the buckets
+The public part of an opponent's turn is: whether they took the upcard or drew from the stock, the upcard they
+could take, and their discard. For a card that they might hold, the turn falls into one of the buckets
 ``[took, rank of the upcard, rank of the discard, rank of the card, suit relation]``; the suit relations are
 `BOTH` to `NEITHER_UNSUITED`.
 
-``bayes`` and ``bayes-isru`` have a factor for each bucket and multiply, for each card, those of all turns:
-`advance_products`. The product depends on what everybody saw alone, not on the player's own hand, and not on
-the order of the turns.
+``bayes`` and ``bayes-isru`` have a factor for each bucket. For each card, `advance_products` multiplies the
+factors of all turns. The product depends only on public information, not on the player's own hand or the
+order of the turns.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -40,41 +40,41 @@ BUCKETS = (2, NUM_RANKS, NUM_RANKS, NUM_RANKS, NUM_RELATIONS)
 
 PRODUCT_MEMORY = np.dtype(
     [
-        ("events", np.int64),  # entries of the history that the products know of
-        ("history", np.uint64),  # a hash of these
-        ("mover", np.int64),  # who acts after them
+        ("events", np.int64),  # number of history entries in the products
+        ("history", np.uint64),  # hash of these entries
+        ("mover", np.int64),  # player to act after them
         ("products", np.float64, (NUM_CARDS,)),
     ],
     align=True,
 )
-"""The memory of an estimator that multiplies factors. A new one has events = 0, and no products yet."""
+"""The memory of an estimator that multiplies factors. A new record has events = 0 and no products."""
 
 
 class ProductEstimator:
-    """What ``bayes`` and ``bayes-isru`` share: the memory, and that an estimate is one with a new memory."""
+    """Base class of ``bayes`` and ``bayes-isru``: their memory, and estimates by way of a new memory."""
 
     def estimate(self, view: PlayerView) -> np.ndarray:
-        """float32 (n, 52), see `Estimator.estimate`."""
+        """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
         return self.advance(view, self.new_memory(len(view)))
 
     def new_memory(self, count: int) -> np.ndarray:
-        """`PRODUCT_MEMORY` records (count,)."""
+        """Return `PRODUCT_MEMORY` records (count,)."""
         return np.zeros(count, PRODUCT_MEMORY)
 
     def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """float32 (n, 52), see `Estimator.advance`."""
+        """Return the probabilities, float32 (n, 52); see `Estimator.advance`."""
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
         self._write(view.records, memory, estimates)
         return estimates
 
     def _write(self, views: np.ndarray, memory: np.ndarray, estimates: np.ndarray) -> None:
-        """Bring the memory up to the views and write what the products mean to this estimator."""
+        """Update the memory to the views and write this estimator's estimates from the products."""
         raise NotImplementedError
 
 
 @kernel
 def suit_relation(suit: int, upcard: int, discard: int) -> int:
-    """How a card of this suit relates to the two cards."""
+    """Return the suit relation of a card of this suit to the upcard and the discard."""
     with_upcard = suit == upcard // NUM_RANKS
     with_discard = suit == discard // NUM_RANKS
     if with_upcard:
@@ -86,7 +86,7 @@ def suit_relation(suit: int, upcard: int, discard: int) -> int:
 
 @kernel
 def offered_upcard(public, discard: int) -> int:
-    """The card on the pile when the turn began whose discard is number `discard` in the history."""
+    """Return the upcard at the start of the turn whose discard is the history's entry `discard`."""
     before = discard - 2  # the entry in between is the draw
     if before >= 0 and is_discard(public.history[before]):
         return np.int64(public.history[before]) % NUM_CARDS
@@ -95,7 +95,7 @@ def offered_upcard(public, discard: int) -> int:
 
 @kernel
 def _hash_history(public, player: int, events: int) -> int:
-    """uint64: identifies the first `events` entries of the history, as seen by `player`."""
+    """Return a hash, uint64, of the first `events` entries of the history, as seen by `player`."""
     key = mix(np.uint64(public.first_upcard), np.uint64(2 * public.dealer + player))
     for index in range(events):
         key = mix(key, np.uint64(public.history[index]))
@@ -117,9 +117,10 @@ def _multiply_turn(public, discard: int, factors, products) -> None:
 
 @kernel
 def advance_products(public, player: int, factors, memory) -> None:
-    """Bring the products of the opponent's turns, a `PRODUCT_MEMORY` record, up to the present.
+    """Update the products of the opponent's turns, a `PRODUCT_MEMORY` record, to the current position.
 
-    `factors` is float64 of shape `BUCKETS`. A memory of anything but this hand's beginning starts over.
+    `factors` is float64 of shape `BUCKETS`. A memory that does not match the beginning of this
+    hand is reset.
     """
     known = memory.events
     if known == 0 or known > public.history_length or memory.history != _hash_history(public, player, known):

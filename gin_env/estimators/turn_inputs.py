@@ -1,4 +1,4 @@
-"""The inputs of the network of ``nn``: the opponent's turns in order, with the estimate before each."""
+"""Inputs of the network of ``nn``: the opponent's turns in order, with the estimate before each turn."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ NUM_INPUTS = 3 * NUM_CARDS + 1
 
 
 def turn_inputs(turns: np.ndarray, before: np.ndarray | None, view: PlayerView) -> np.ndarray:
-    """float32 (n, NUM_INPUTS): the inputs for `OPPONENT_TURN` records (n,).
+    """Return the inputs, float32 (n, NUM_INPUTS), for `OPPONENT_TURN` records (n,).
 
-    `before` are the estimates (n, 52) before the turn; None for the uniform estimate, before the first one.
+    `before` are the estimates (n, 52) before the turn, or None for the uniform estimate before the first.
     """
     cards = np.arange(NUM_CARDS)
     held, out = card_columns(turns["held"]), card_columns(turns["out"])
@@ -41,12 +41,11 @@ def walk_turns(
     done: np.ndarray,
     estimate: np.ndarray,
 ) -> np.ndarray:
-    """Go through the opponents' turns, of each from number `done` (n,) on.
+    """Process the opponents' turns in order, from turn `done` (n,) of each view.
 
-    Returns the inputs of the last, float32 (n, NUM_INPUTS). `predict` makes estimates (k, 52) from
-    `turn_inputs`; `estimate` (n, 52) is brought up to date in place. Without `predict` the estimate before
-    each turn is the uniform one. Where there is no turn to go through, the inputs are not set and the
-    estimate is left as it was.
+    Returns the inputs of the last turn, float32 (n, NUM_INPUTS). `predict` computes estimates (k, 52) from
+    `turn_inputs`; `estimate` (n, 52) is updated in place. Without `predict` the estimate before each turn is
+    uniform. For views without new turns, the inputs are not set and the estimate is unchanged.
     """
     turns, counts = opponent_turns(view)
     inputs = np.empty((len(view), NUM_INPUTS), np.float32)

@@ -1,6 +1,6 @@
 """``uniform``: the null estimator of the papers (003, "Future Work": "equiprobable estimates").
 
-Cards whose place is known count 0 or 1; all unseen cards share what is left of the opponent's hand equally:
+Cards whose place is known are 0 or 1. All unseen cards share the rest of the opponent's hand equally:
 10/42 each at the deal, 10/41 once the upcard is seen. The sum is the number of cards in the opponent's hand.
 """
 
@@ -25,17 +25,17 @@ class UniformEstimator:
     """See `gin_env.estimators.base.Observed`."""
 
     def estimate(self, view: PlayerView) -> np.ndarray:
-        """float32 (n, 52), see `Estimator.estimate`."""
+        """Return the probabilities, float32 (n, 52); see `Estimator.estimate`."""
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
         _write_estimates(view.records, estimates)
         return estimates
 
     def new_memory(self, count: int) -> np.ndarray:
-        """None is needed."""
+        """Return empty records; no memory is needed."""
         return no_memory(count)
 
     def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """The same as `estimate`."""
+        """Return the same as `estimate`."""
         return self.estimate(view)
 
 

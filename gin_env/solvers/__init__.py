@@ -8,7 +8,7 @@
 >>> exploitability(tree, solver.average_strategy())
 
 - `game`: the protocol of a game; `kuhn`, `leduc`, `small_gin`: the games
-- `tree`: a game unrolled into arrays, which also checks that it keeps the protocol
+- `tree`: a game unrolled into arrays, with a check that it follows the protocol
 - `cfr`: CFR, CFR+, and Monte Carlo CFR by external sampling
 - `best_response`: expected value, exact best response, exploitability
 """

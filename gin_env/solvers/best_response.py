@@ -1,4 +1,4 @@
-"""How good a strategy is, exactly: its expected value, a best response to it, its exploitability."""
+"""Exact evaluation of strategies: expected value, best response and exploitability."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from gin_env.solvers.tree import GameTree
 
 
 def expected_value(tree: GameTree, strategy: Strategy) -> float:
-    """What player 0 wins on average if both players follow this strategy."""
+    """Return the expected payoff of player 0 if both players follow this strategy."""
     return float(tree.values(tree.vector(strategy))[0])
 
 
 def best_response(tree: GameTree, strategy: Strategy, player: int) -> tuple[float, Strategy]:
-    """(the most that `player` can win on average against this strategy of the other player, how).
+    """Return the value of a best response of `player` to this strategy, and the best response.
 
-    The strategy returned is `strategy` with the player's own rows replaced by the best response (uniform over
-    equally good actions, and that the opponent never lets the player reach).
+    The strategy returned is `strategy` with the player's own rows replaced by the best response (uniform
+    over equally good actions, and at information sets that the opponent never lets the player reach).
 
-    From the bottom up, level by level: at an information set the value of an action is the sum over its nodes
-    of the counterfactual reach probability times the value of the child; the best action is played.
+    The tree is processed level by level from the bottom. At an information set, the value of an action is the
+    sum over its nodes of the counterfactual reach probability times the value of the child; the best action
+    is played.
     Raises ValueError unless `player` is 0 or 1.
     """
     if player not in (0, 1):
@@ -48,14 +49,14 @@ def best_response(tree: GameTree, strategy: Strategy, player: int) -> tuple[floa
 
 
 def _is_best(gains: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """float64 (Q,): 1 for the largest entries of each row, 0 for the others."""
+    """Return 1 for the largest entries of each row and 0 for the others, float64 (Q,)."""
     lengths = np.diff(first, append=len(gains))
     return (gains == np.repeat(np.maximum.reduceat(gains, first), lengths)).astype(np.float64)
 
 
 def exploitability(tree: GameTree, strategy: Strategy) -> float:
-    """What a best-responding opponent wins on average, over both seats: NashConv / 2, as OpenSpiel has it.
+    """Return a best-responding opponent's mean payoff over both seats: NashConv / 2, as in OpenSpiel.
 
-    It is 0 exactly in a Nash equilibrium, and in the unit of the payoffs.
+    Its unit is that of the payoffs; it is 0 exactly in a Nash equilibrium.
     """
     return sum(best_response(tree, strategy, player)[0] for player in (0, 1)) / 2

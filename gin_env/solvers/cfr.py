@@ -1,8 +1,8 @@
-"""CFR, CFR+ and external-sampling Monte Carlo CFR: one implementation each.
+"""CFR, CFR+ and external-sampling Monte Carlo CFR.
 
 All three learn by self-play: in each iteration every information set plays by *regret matching*, in
-proportion to the positive part of its cumulative counterfactual regrets. What converges to a Nash equilibrium
-is the *average strategy*, each player's own reach probabilities being the weights.
+proportion to the positive part of its cumulative counterfactual regrets. The *average strategy*,
+weighted by each player's own reach probabilities, converges to a Nash equilibrium.
 
 ========================  =====================  =========  =================  ======================
 solver                    regrets                updates    average weight     source
@@ -15,9 +15,9 @@ solver                    regrets                updates    average weight     s
 The exploitability of `CFR` and `CFRPlus` equals that of OpenSpiel 2.0.2's solvers iteration by iteration
 (``_CFRSolver(game, alternating_updates=False, ...)`` and ``CFRPlusSolver``; tests/solvers/test_cfr.py).
 
-Why external sampling, of the Monte Carlo variants: it samples chance and the opponent but tries all own
-actions, so that no sampled regret is divided by the probability of its sample. Outcome sampling visits a
-single terminal node an iteration, but has to divide by that probability, which becomes tiny in games as long
+The Monte Carlo variant is external sampling, which samples chance and the opponent but tries all own actions,
+so that no sampled regret is divided by the probability of its sample. Outcome sampling visits a
+single terminal node per iteration, but has to divide by that probability, which becomes tiny in games as long
 as Gin Rummy, and its regrets have a far larger variance. A traversal stays cheap here because the own
 decisions of a hand are few.
 """
@@ -34,9 +34,10 @@ from gin_env.support.checks import is_integer
 
 
 def regret_matching(regrets: np.ndarray, first: np.ndarray | None = None) -> np.ndarray:
-    """Probabilities (Q,) in proportion to the positive regrets (Q,) of each row; uniform if none is positive.
+    """Return probabilities (Q,) in proportion to the positive regrets (Q,) of each row, or uniform ones.
 
-    `first` (I,) says where the rows start; by default all of it is one row. (Hart & Mas-Colell 2000.)
+    A row without positive regrets is uniform. `first` (I,) contains the start of each row; default: one
+    row. (Hart & Mas-Colell 2000.)
     """
     positive = np.maximum(regrets, 0.0)
     if first is None:
@@ -49,7 +50,7 @@ def regret_matching(regrets: np.ndarray, first: np.ndarray | None = None) -> np.
 
 
 def check_iterations(iterations: int) -> int:
-    """The number of iterations to run. Raises TypeError or ValueError unless it is an integer >= 0."""
+    """Return the number of iterations to run. Raises TypeError or ValueError unless it is an integer >= 0."""
     if not is_integer(iterations):
         raise TypeError(f"the number of iterations must be an integer, not {iterations!r}")
     if iterations < 0:
@@ -58,7 +59,7 @@ def check_iterations(iterations: int) -> int:
 
 
 class CFR:
-    """Vanilla counterfactual regret minimization: the whole tree in each iteration, both players at once.
+    """Vanilla counterfactual regret minimization: the whole tree in each iteration, both players together.
 
     Attributes
     ----------
@@ -115,11 +116,11 @@ class CFR:
         self._strategy_sum += weight * np.repeat(own, lengths) * strategy
 
     def current_vector(self) -> np.ndarray:
-        """float64 (Q,): the strategy that the regrets prescribe now."""
+        """Return the current strategy by regret matching, float64 (Q,)."""
         return regret_matching(self.regrets, self.tree.first_sequence)
 
     def average_strategy(self) -> Strategy:
-        """The average strategy, by information set; uniform where it was never reached."""
+        """Return the average strategy by information set; uniform where it was never reached."""
         return self.tree.strategy(regret_matching(self._strategy_sum, self.tree.first_sequence))
 
 
@@ -141,10 +142,10 @@ class CFRPlus(CFR):
 
 
 class ExternalSamplingCFR:
-    """Monte Carlo CFR by external sampling. It needs no tree: it walks the states, and keeps what it visits.
+    """Monte Carlo CFR by external sampling; it traverses states and needs no tree.
 
-    In an iteration each player once tries all their actions, while chance and the opponent are sampled; the
-    opponent's strategies on the way enter their average, which their sampled play weights by their reach
+    In an iteration, each player in turn tries all their actions, while chance and the opponent are sampled.
+    The opponent's strategies on the way are added to their average, which sampling weights by their reach
     probability.
 
     Attributes
@@ -173,7 +174,7 @@ class ExternalSamplingCFR:
                 self._traverse(self.game.root(), player)
 
     def _traverse(self, state: State, player: int) -> float:
-        """The sampled value of a state for `player`, whose regrets below it are updated."""
+        """Return the sampled value of a state for `player`, and update their regrets below it."""
         self.nodes_touched += 1
         to_move = state.to_move
         if to_move == TERMINAL:
@@ -198,7 +199,7 @@ class ExternalSamplingCFR:
         return value
 
     def _sample(self, probabilities: list[float]) -> int:
-        """An index, drawn with these probabilities."""
+        """Return an index sampled with these probabilities."""
         left = self._random.random()
         for index, probability in enumerate(probabilities):
             left -= probability
@@ -207,5 +208,5 @@ class ExternalSamplingCFR:
         return max(range(len(probabilities)), key=probabilities.__getitem__)  # rounding
 
     def average_strategy(self) -> Strategy:
-        """The average strategy of the information sets visited so far."""
+        """Return the average strategy of the information sets visited so far."""
         return {key: regret_matching(row) for key, row in self._strategy_sums.items()}

@@ -1,7 +1,7 @@
-"""What a game has to tell the solvers: a protocol of six methods.
+"""The protocol of a game for the solvers, with six methods.
 
 A game is a two-player zero-sum extensive game with chance moves and perfect recall (Zinkevich et al. 2008,
-section 2). Its states are immutable; ``to_move`` says which of the methods make sense:
+section 2). Its states are immutable; ``to_move`` determines which methods apply:
 
 ===============  ============================================
 ``to_move``      methods
@@ -11,11 +11,12 @@ player 0 or 1    ``actions``, ``information_set``, ``child``
 `TERMINAL`       ``payoff``
 ===============  ============================================
 
-`tree.GameTree` visits every state of a game once and checks what the solvers rely on:
+`tree.GameTree` visits every state of a game once and checks the assumptions of the solvers:
 
 - the probabilities of each chance node sum to 1;
 - all states of an information set have the same player, the same actions and the same depth;
-- perfect recall: at an information set its player has one history of own information sets and actions.
+- perfect recall: all states of an information set have the same history of its player's information sets and
+  actions.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ TERMINAL = -2
 """``to_move`` of a state in which the game is over."""
 
 Strategy = dict[Hashable, np.ndarray]
-"""For each information set the probabilities (number of actions,) of its actions, in their order.
+"""Probabilities (number of actions,) of the actions of each information set, in their order.
 
 One dict holds the strategies of both players (a strategy profile): an information set belongs to one of them.
 """
 
 
 class State(Protocol):
-    """One node of the game. Nothing changes a state; `child` makes a new one."""
+    """One node of the game. States are immutable; `child` returns a new one."""
 
     @property
     def to_move(self) -> int:
@@ -46,38 +47,38 @@ class State(Protocol):
         ...
 
     def chance_outcomes(self) -> Sequence[tuple[Any, float]]:
-        """(outcome, its probability) for each outcome of the chance move."""
+        """Return each outcome of the chance move with its probability."""
         ...
 
     def actions(self) -> Sequence[Any]:
-        """The legal actions, always in the same order within an information set."""
+        """Return the legal actions, in the same order for all states of an information set."""
         ...
 
     def information_set(self) -> Hashable:
-        """Return all that the player to move knows; equal exactly for states that look the same."""
+        """Return all that the player to move knows; it is equal exactly for indistinguishable states."""
         ...
 
     def child(self, action: Any) -> State:
-        """The state after an action, or after an outcome of chance."""
+        """Return the state after an action or an outcome of chance."""
         ...
 
     def payoff(self) -> float:
-        """What player 0 wins at the end; player 1 wins the opposite."""
+        """Return the payoff of player 0 at the end; player 1 gets the negative."""
         ...
 
 
 class Game(Protocol):
-    """A name for tables and plots, and the state at the start."""
+    """A game: its name for tables and plots, and its initial state."""
 
     name: str
 
     def root(self) -> State:
-        """The state at the start, usually a chance node: the deal."""
+        """Return the initial state, usually the deal, a chance node."""
         ...
 
 
 def children(state: State) -> list[State]:
-    """The states that can follow next, in the order of the outcomes or actions; none at the end."""
+    """Return the successor states in the order of the outcomes or actions; none at the end."""
     if state.to_move == TERMINAL:
         return []
     if state.to_move == CHANCE:

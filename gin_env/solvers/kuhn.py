@@ -17,16 +17,16 @@ from gin_env.solvers.game import CHANCE, TERMINAL, Strategy
 
 PASS, BET = "p", "b"
 VALUE = -1 / 18
-"""What player 0 wins on average in equilibrium."""
+"""Expected payoff of player 0 in equilibrium."""
 
 
 class KuhnPoker:
-    """The game."""
+    """Kuhn poker."""
 
     name = "Kuhn poker"
 
     def root(self) -> KuhnState:
-        """Before the deal."""
+        """Return the state before the deal."""
         return KuhnState((), "")
 
 
@@ -69,7 +69,7 @@ class KuhnState:
 
 
 def equilibrium(bluff: float = 0.0) -> Strategy:
-    """The Nash equilibrium in which player 0 bets the lowest card with probability `bluff`, 0 to 1/3."""
+    """Return the equilibrium in which player 0 bets the lowest card with probability `bluff`, 0 to 1/3."""
     if not 0 <= bluff <= 1 / 3:
         raise ValueError(
             f"in equilibrium player 0 bets the lowest card in 0 to 1/3 of the cases, not {bluff}"

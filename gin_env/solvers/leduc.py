@@ -1,10 +1,11 @@
 """Leduc hold'em (Southey et al. 2005): six cards, two betting rounds, the usual benchmark of CFR.
 
-Three ranks twice. Each player antes 1 and gets a card; after the first betting round one card is turned up. A
-raise is 2 in the first round and 4 in the second, at most two in a round; player 0 begins both, and may fold
-only when there is a raise to call. A pair with the board wins, then the higher card; equal cards split. These
-are OpenSpiel's rules (``leduc_poker``). Suits never matter, so cards are ranks here: 288 information sets
-instead of OpenSpiel's 936, with the same exploitability.
+The deck has two cards of each of three ranks. Each player antes 1 and gets a card; after the first betting
+round one card is turned up. A raise is 2 in the first round and 4 in the second, at most two in a round.
+Player 0 begins both rounds. Folding is possible only when there is a raise to call. A pair with the board
+wins, then the higher card; equal cards split. These are OpenSpiel's rules (``leduc_poker``). Suits never
+matter, so cards are ranks here: 288 information sets instead of OpenSpiel's 936, with the same
+exploitability.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ MAX_RAISES = 2
 
 
 class LeducHoldem:
-    """The game."""
+    """Leduc hold'em."""
 
     name = "Leduc hold'em"
 
     def root(self) -> LeducState:
-        """Before the deal."""
+        """Return the state before the deal."""
         return LeducState()
 
 

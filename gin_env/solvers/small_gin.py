@@ -1,17 +1,17 @@
 """Gin Rummy with a small deck, played by the real engine, as a game that can be solved exactly.
 
 One hand, player 1 deals, player 0 begins; the payoff is the points of the hand. Chance deals the hands and
-the upcard, and each stock card when it is drawn: until then only the contents of the stock, not their order,
-are decided. A state holds one record of the engine (`gin_env.game.state.STATE`); a drawn card
-is put into its place in the deck, and `gin_env.game.engine.play` does the rest.
+the upcard, and each stock card when it is drawn: until then only the contents of the stock are
+determined, not their order. A state holds one record of the engine (`gin_env.game.state.STATE`); a drawn
+card is put into its place in the deck before `gin_env.game.engine.play` is called.
 
-An information set is what a `gin_env.observations.views.PlayerView` shows: the public acts of the hand, the
-first upcard, the player's hand and own draws from the stock. Everything else in the view follows from
+An information set is the content of a `gin_env.observations.views.PlayerView`: the public acts of the hand,
+the first upcard, the player's hand and own draws from the stock. Everything else in the view follows from
 these (a test compares them field by field), and they make recall perfect: the first hand follows from the
 current hand, acts and draws.
 
-The rules of `TINY` and `SMALL` were chosen so that the solution mixes: playing only its likeliest actions
-would lose 0.05 points a hand in `TINY`. With a knock limit of 3 instead of 6 a pure strategy is an
+The rules of `TINY` and `SMALL` were chosen so that the solution mixes: playing only the most probable
+actions would lose 0.05 points a hand in `TINY`. With a knock limit of 3 instead of 6 a pure strategy is an
 equilibrium.
 """
 
@@ -57,7 +57,7 @@ class SmallGin:
         self.games = Games(1, rules)
 
     def root(self) -> Deal:
-        """Before the deal."""
+        """Return the state before the deal."""
         return Deal(self, ())
 
 
@@ -72,7 +72,7 @@ class Deal:
         self.dealt = dealt
 
     def _left(self) -> list[int]:
-        """The cards not dealt yet."""
+        """Return the cards not dealt yet."""
         dealt = {card for cards in self.dealt for card in cards}
         return [card for card in cards_of(self.game.rules.deck_mask) if card not in dealt]
 
@@ -104,7 +104,7 @@ class Deal:
 class GinState:
     """A position of a hand: `record` (1,) of dtype `gin_env.game.state.STATE`.
 
-    At a chance node the player to move in it has just chosen to draw from the stock.
+    At a chance node the player to move in the record has just chosen to draw from the stock.
     """
 
     __slots__ = ("record", "to_move")
@@ -114,7 +114,7 @@ class GinState:
         self.to_move = to_move
 
     def _stock(self) -> np.ndarray:
-        """int8 (cards left,), a view: the stock cards, in an order that means nothing."""
+        """Return the stock cards as a view, int8 (cards left,), in arbitrary order."""
         game = self.record[0]
         size = int(game["public"]["rules"]["ranks"]) * int(game["public"]["rules"]["suits"])
         return game["hidden"]["deck"][size - int(game["public"]["stock_left"]) : size]
@@ -157,7 +157,7 @@ class GinState:
 
 
 def bot_strategy(game: SmallGin, bot: Agent) -> Strategy:
-    """How a bot plays each information set: a pure strategy (ties broken at random are broken once)."""
+    """Return a bot's pure strategy; ties broken at random are resolved once per information set."""
     states: dict[Hashable, GinState] = {}
 
     def collect(state: State) -> None:
@@ -184,12 +184,12 @@ def _write_mask(state, mask) -> None:
 
 @kernel
 def _points(state) -> int:
-    """The points of an ended hand from player 0's side."""
+    """Return the points of an ended hand for player 0."""
     return points_for(state[0].public, 0)
 
 
 @kernel
 def _play(state, action: int) -> bool:
-    """Play an action in the one game of `state`; whether the hand is over then."""
+    """Play an action in the one game of `state`; and return whether the hand is over."""
     play(state[0], action)
     return state[0].public.phase == OVER

@@ -1,9 +1,9 @@
-"""A game unrolled once into numpy arrays, over which the solvers and the best response run level by level.
+"""A game unrolled into NumPy arrays, which the solvers and the best response process level by level.
 
-N nodes, I information sets, Q *sequences* (an information set and one of its actions). A strategy of both
-players is one vector (Q,), the rows of the information sets one after another. Nodes are ordered by depth,
-and the children of a node lie side by side, in the order of its actions: the sum over the children of every
-node of a level is one ``np.add.reduceat``.
+A tree has N nodes, I information sets and Q *sequences* (an information set with one of its actions).
+A strategy of both players is one vector (Q,), the rows of the information sets one after another. Nodes are
+ordered by depth, and the children of a node are adjacent, in the order of its actions. So the sum over the
+children of every node of a level is one ``np.add.reduceat``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class GameTree:
     Parameters
     ----------
     game : see `game.Game`.
-    max_nodes : a larger game is refused.
+    max_nodes : maximum number of nodes; larger games are refused.
 
     Attributes
     ----------
@@ -36,14 +36,14 @@ class GameTree:
     levels : for each depth the slice of its nodes.
     information_sets : the I keys.
     actions : the I tuples of actions.
-    player : int8 (I,): whose information set it is.
-    depth : int16 (I,): of its nodes.
+    player : int8 (I,): the player of each information set.
+    depth : int16 (I,): the depth of its nodes.
     first_node : int32 (I,): one of its nodes.
-    first_sequence : int64 (I,): where its row starts.
-    sequence_player : int8 (Q,): whose sequence it is.
-    edges : for both players the nodes to which an own sequence leads.
+    first_sequence : int64 (I,): the start of its row.
+    sequence_player : int8 (Q,): the player of each sequence.
+    edges : for each player, the nodes to which the player's sequences lead.
 
-    Raises ValueError for a game that is too large or does not keep the protocol (see `game`).
+    Raises ValueError for a game that is too large or violates the protocol (see `game`).
     """
 
     def __init__(self, game: Game, max_nodes: int = MAX_NODES) -> None:
@@ -63,7 +63,7 @@ class GameTree:
         return len(self.sequence_player)
 
     def _store(self, nodes: dict[str, np.ndarray], sets: dict[str, np.ndarray]) -> None:
-        """Order the nodes by depth and keep the columns."""
+        """Order the nodes by depth and store the columns."""
         order = np.argsort(nodes["depth"], kind="stable")
         place = np.empty(len(order), np.int32)
         place[order] = np.arange(len(order), dtype=np.int32)
@@ -81,7 +81,7 @@ class GameTree:
         self.sequence_player = np.repeat(self.player, lengths)
         owner = np.where(self.sequence < 0, -1, self.sequence_player[self.sequence])
         self.edges = [np.flatnonzero(owner == player) for player in (0, 1)]
-        # For the sums over children: in each level but the first, where the children of each parent start.
+        # For the sums over children: the start of each parent's children, in each level but the first.
         self._parents, self._starts = [], []
         for level in self.levels[1:]:
             starts = np.flatnonzero(np.diff(self.parent[level], prepend=-1))
@@ -91,9 +91,9 @@ class GameTree:
     # --- Strategies -------------------------------------------------------------------------------
 
     def vector(self, strategy: Mapping[Hashable, np.ndarray]) -> np.ndarray:
-        """A strategy of both players as float64 (Q,); information sets that it lacks are played uniformly.
+        """Return a strategy of both players as float64 (Q,); missing information sets are played uniformly.
 
-        Raises ValueError for an information set that the game lacks, or a row that is not a distribution.
+        Raises ValueError for an unknown information set, or a row that is not a distribution.
         """
         if not isinstance(strategy, Mapping):
             raise TypeError(f"a strategy is a dict of rows by information set, not {type(strategy).__name__}")
@@ -122,18 +122,18 @@ class GameTree:
         return vector
 
     def strategy(self, vector: np.ndarray) -> Strategy:
-        """The inverse of `vector`: the rows by information set."""
+        """Return the rows of a strategy vector by information set; the inverse of `vector`."""
         rows = np.split(vector, self.first_sequence[1:])
         return dict(zip(self.information_sets, rows, strict=True))
 
     # --- Passes over the tree ---------------------------------------------------------------------
 
     def edge_probabilities(self, vector: np.ndarray) -> np.ndarray:
-        """float64 (N,): the probability of each node given its parent (the root: 1)."""
+        """Return the probability of each node given its parent, float64 (N,); 1 for the root."""
         return np.where(self.sequence < 0, self.chance, vector[self.sequence])
 
     def reach_probabilities(self, vector: np.ndarray) -> np.ndarray:
-        """float64 (3, N): the shares of player 0, player 1 and chance in each node's reach probability."""
+        """Return the factors of player 0, player 1 and chance in each reach probability, float64 (3, N)."""
         reach = np.ones((3, len(self)))
         reach[2] = self.chance
         for player, edges in enumerate(self.edges):
@@ -143,7 +143,7 @@ class GameTree:
         return reach
 
     def values(self, vector: np.ndarray) -> np.ndarray:
-        """float64 (N,): the expected payoff to player 0 from each node on."""
+        """Return the expected payoff to player 0 from each node, float64 (N,)."""
         probabilities = self.edge_probabilities(vector)
         values = self.payoff.copy()
         for depth in range(len(self.levels) - 1, 0, -1):
@@ -159,7 +159,7 @@ class GameTree:
 
 
 class _Unrolled:
-    """All nodes and information sets of a game in the order of a depth-first walk, checked on the way."""
+    """The nodes and information sets of a game, collected and checked in a depth-first traversal."""
 
     def __init__(self, game: Game, max_nodes: int) -> None:
         self.name = game.name
@@ -176,7 +176,7 @@ class _Unrolled:
         self.expand(game.root(), root, 0, (NO_SEQUENCE, NO_SEQUENCE))
 
     def add_node(self, parent: int, sequence: int, probability: float, depth: int) -> int:
-        """The number of a new node."""
+        """Add a node and return its number."""
         node = len(self.parent)
         if node >= self.max_nodes:
             raise ValueError(f"the tree of {self.name} has more than {self.max_nodes:,} nodes (max_nodes)")
@@ -188,7 +188,7 @@ class _Unrolled:
         return node
 
     def expand(self, state: State, node: int, depth: int, last: tuple[int, int]) -> None:
-        """Add everything below a node; `last` holds both players' last sequences on the way there."""
+        """Add everything below a node; `last` holds both players' last sequences on the path to it."""
         player = state.to_move
         if player == TERMINAL:
             self.payoff[node] = state.payoff()
@@ -217,7 +217,7 @@ class _Unrolled:
     def row(
         self, key: Hashable, actions: tuple[Hashable, ...], node: int, facts: tuple[int, int, int]
     ) -> int:
-        """Where the row of an information set starts. Raises ValueError if the node does not fit into it."""
+        """Return the start of an information set's row. Raises ValueError if the node does not match."""
         number = self.number.setdefault(key, len(self.keys))
         if number == len(self.keys):
             if not actions:
@@ -245,7 +245,7 @@ class _Unrolled:
         return self.first_sequence[number]
 
     def columns(self) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """What is known of the nodes (N,) and of the information sets (I,)."""
+        """Return the columns of the nodes (N,) and of the information sets (I,)."""
         names = ("parent", "sequence", "probability", "payoff", "depth")
         facts = np.array(self.facts, np.int64).reshape(-1, 3)
         sets = {"player": facts[:, 0], "depth": facts[:, 1]}
