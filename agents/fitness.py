@@ -22,7 +22,7 @@ Readings:
 - *Would be melded with it*: of the same rank, or at most two ranks away in the same suit.
 - Taken literally, V2 removes the candidates that are good to discard and keeps the worst; see `READINGS`.
 
-Measured: docs/results/paper-000.md, "Fitness" and "Early knock".
+Results: docs/results/paper-000.md, "Fitness" and "Early knock".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

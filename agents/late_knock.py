@@ -10,7 +10,7 @@ Readings: the bot draws and discards as ``simple`` does, with two differences.
 - It does not take an upcard that completes a meld but is not melded in the arrangement of least deadwood
   (``simple`` takes it). Without this rule, the bot wins less often than the paper reports.
 
-Measured: docs/results/paper-002.md, "The late knocker" and docs/results/paper-000.md, "Control bots".
+Results: docs/results/paper-002.md, "The late knocker" and docs/results/paper-000.md, "Control bots".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

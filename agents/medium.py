@@ -25,7 +25,7 @@ Readings:
   opponent then shows a meld and might undercut ("relate to whether the bot is likely to undercut the
   opponent").
 
-Measured: docs/results/paper-000.md, "Control bots".
+Results: docs/results/paper-000.md, "Control bots".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

@@ -10,7 +10,7 @@ Readings:
 - Like ``simple``, it does not repeat a {drawn, discarded} pair while it can discard another unmelded card.
 - It knocks whenever the deadwood after its random discard allows it ("knock as soon as possible").
 
-The paper gives no win rate. Measured: docs/results/paper-000.md, "Control bots".
+The paper gives no win rate. Results: docs/results/paper-000.md, "Control bots".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

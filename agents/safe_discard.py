@@ -21,7 +21,7 @@ The rules of this bot:
   ``knock_above`` points. The expectation is the mean over 32 hands of the opponent sampled from the estimate,
   including lay-offs and undercuts. With gin the bot always knocks.
 
-Measured: docs/results/estimators.md, "In play".
+Results: docs/results/estimators.md, "In play".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

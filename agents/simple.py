@@ -16,7 +16,7 @@ threshold and 68 % against a threshold of 4, and that against Simple these two t
 equivalent" (the figure with the numbers is lost). Reading: `VARIABLE_KNOCK`, which is 10 up to the bot's
 fourth turn and then falls by two each turn, down to 3. It comes closest to the reported figures.
 
-Measured: docs/results/paper-001.md, "Knock thresholds".
+Results: docs/results/paper-001.md, "Knock thresholds".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

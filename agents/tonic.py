@@ -25,7 +25,7 @@ Readings where the paper is silent:
 
 The authors also propose `filtered_fallback`, `break_pairs` and `depth_growth`. They are off by default; see
 `TonicBot`.
-Measured: docs/results/paper-001.md, "Tuning".
+Results: docs/results/paper-001.md, "Tuning".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

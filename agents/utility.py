@@ -22,7 +22,7 @@ Readings:
 
 The paper gives no win rate, only "2-3 times the total end score" of a dummy. Its rules keep high pairs to the
 end of the hand and ignore the cards that the opponent took.
-Measured: docs/results/paper-000.md, "Control bots".
+Results: docs/results/paper-000.md, "Control bots".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

@@ -11,7 +11,7 @@ computationally challenging game", JAIR 2001), with a value network where the ro
 each player sees only their own cards, so hidden cards are never exploited. They play like the policy, which
 draws no conclusions from decisions that it would not have made itself.
 
-Measured: docs/results/search.md, "Games won".
+Results: docs/results/search.md, "Games won".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

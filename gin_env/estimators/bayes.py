@@ -25,7 +25,7 @@ Readings:
   With ``likelihood="paper"`` a share above 1 counts as 1, and the sum is too small by the excess.
 - Passes in the opening offer are not turns and change nothing.
 
-Measured: docs/results/estimators.md, "All metrics" and "Time".
+Results: docs/results/estimators.md, "All metrics" and "Time".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

@@ -24,7 +24,7 @@ Readings:
 - Known cards are 0 and 1.
 
 The discard risk score that paper 002 builds on them (equation 5) is `gin_env.estimators.risk.discard_risks`.
-Measured: docs/results/estimators.md, "All metrics" and "Time".
+Results: docs/results/estimators.md, "All metrics" and "Time".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

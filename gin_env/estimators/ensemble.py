@@ -19,7 +19,7 @@ Source: paper 003, "Experimental Results" and "Future Work". Three ways to choos
 
 With ``"adaptive"``, ``members`` can be any other estimators; their first weights are then equal.
 
-Measured: docs/results/estimators.md, "All metrics".
+Results: docs/results/estimators.md, "All metrics".
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ Readings:
 - Likelihoods are not normalised: with ten cards in the hand and all values 0 they sum to about 20.
   ``normalised`` takes the values as odds and makes the sum the number of cards in the hand.
 
-Measured: docs/results/estimators.md, "All metrics" and "Time".
+Results: docs/results/estimators.md, "All metrics" and "Time".
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

@@ -22,7 +22,7 @@ Probabilistic Integrity Loss measures by how much). Cards whose place is known a
 `gin_env.estimators.public_history`), with weights that all suits share, and whose probabilities sum to
 exactly the number of unknown cards in the opponent's hand (one shift of all logits).
 
-Measured: docs/results/estimators.md, "All metrics" and docs/results/paper-003.md, "Stronger players".
+Results: docs/results/estimators.md, "All metrics" and docs/results/paper-003.md, "Stronger players".
 """
 
 from __future__ import annotations

@@ -185,7 +185,7 @@ EXPERIMENTS = [
         rewards_table,
         games=4000,
         seed=1,
-        program="python examples/ppo.py --decisions 8000000 --threads 1",
+        program="python examples/ppo.py --total-timesteps 8000000 --workers 1",
     ),
     Experiment(
         "policy",
