@@ -1,4 +1,4 @@
-"""Every script of `examples/frameworks`, each in a virtual environment of its own with the current release.
+"""Run every script of `examples/frameworks` in its own virtual environment with current releases.
 
     python benchmarks/compatibility.py                        # all of them, a minute of learning each
     python benchmarks/compatibility.py jax sb3 --seconds 10
@@ -31,14 +31,14 @@ FRAMEWORKS: dict[str, tuple[list[str], list[list[str]]]] = {
     "openspiel": ([TORCH, ".", "open_spiel", "dm-tree"], [["openspiel_dqn.py"], ["openspiel_bots.py"]]),
     "jax": ([".", "jax"], [["jax_ppo.py"]]),
 }
-"""What is installed for each, in this order, and the scripts that run there."""
+"""Packages of each environment, in order of installation, and the scripts that run there."""
 LINE = re.compile(
     r"^(?P<package>\S+) (?P<version>\S+): (?P<steps>[\d,]+) steps, (?P<rate>[\d,]+) steps/s, "
     r"masked actions chosen: (?P<masked>\d+), return against (?P<opponent>.+) "
     r"before (?P<before>\S+), after (?P<after>\S+)$",
     re.MULTILINE,
 )
-"""What `measure.Run.finish` prints."""
+"""The line that `measure.Run.finish` prints."""
 HEAD = (
     "| script | framework | lines | steps | steps/s | masked actions chosen | opponent | before | after |\n"
     "|---|---|---|---|---|---|---|---|---|\n"
@@ -46,17 +46,17 @@ HEAD = (
 
 
 def python_of(folder: Path) -> Path:
-    """The Python of a virtual environment."""
+    """Return the Python of a virtual environment."""
     return folder / ("Scripts" if os.name == "nt" else "bin") / "python"
 
 
 def install(name: str, packages: list[str]) -> Path:
-    """The Python of an environment with these packages, whose requirements agree (``pip check``)."""
+    """Install these packages, check them with ``pip check``, and return the environment's Python."""
     folder = ROOT / ".venv-frameworks" / name
     if not folder.exists():
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = python_of(folder)
-    # torch comes first, so that nothing pulls another build of it.
+    # torch first, so that no other package installs another build of it.
     for some in ([p for p in packages if p == TORCH], [p for p in packages if p != TORCH]):
         if some:
             subprocess.run([python, "-m", "pip", "install", "--quiet", *some], cwd=ROOT, check=True)
@@ -65,7 +65,7 @@ def install(name: str, packages: list[str]) -> Path:
 
 
 def run(python: Path, script: list[str], seconds: float) -> dict[str, str]:
-    """What a script says of itself. Raises RuntimeError if it fails or chose masked actions."""
+    """Return the values that a script reports. Raises RuntimeError if it fails or chose masked actions."""
     command = [python, SCRIPTS / script[0], *script[1:], "--seconds", str(seconds)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     said = LINE.search(done.stdout)
@@ -77,7 +77,7 @@ def run(python: Path, script: list[str], seconds: float) -> dict[str, str]:
 
 
 def row(script: list[str], told: dict[str, str]) -> str:
-    """One line of the table."""
+    """Return one line of the table."""
     link = f"[`{' '.join(script)}`](../examples/frameworks/{script[0]})"
     lines = len((SCRIPTS / script[0]).read_text().splitlines())
     cells = [link, f"{told['package']} {told['version']}", str(lines), told["steps"], told["rate"]]

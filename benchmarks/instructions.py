@@ -1,14 +1,14 @@
-"""How many machine instructions fixed amounts of work take: the same on a noisy machine as on a quiet one.
+"""Machine instructions of fixed amounts of work, which do not depend on the load of the machine.
 
-callgrind (of valgrind) runs one process for each of the `gin_env.speed.workloads`, which does it once to
-load its kernels and once for the count (in one process for all, the count of the Python-heavy ones changed
-by up to 2 % with what had run before them). `os.getppid`, which nothing else calls, marks where each count
+callgrind (of valgrind) runs one process for each of the `gin_env.speed.workloads`, which runs once to
+load its kernels and once for the count. (In a shared process, the counts of Python-heavy workloads vary by up
+to 2 % with the workloads run before.) `os.getppid`, which nothing else calls, marks where each count
 begins and ends: callgrind writes its counts and resets them whenever the C library's function of that name
 is called (``--dump-before``). Setting up, importing and compiling are not in the counts.
 
 To get equal code everywhere, kernels are compiled for one processor type (x86-64-v3) into a cache of their
-own, and hashes are fixed. The versions of Python, numpy, numba and the C library do change the counts:
-`compare` names those that differ from the baseline's.
+own, and hashes are fixed. The versions of Python, NumPy, Numba and the C library do change the counts;
+`compare` lists those that differ from the baseline's.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PROCESSOR = "x86-64-v3"
 MARK = "getppid"
 BASELINE = Path(__file__).parent / "baseline.json"
 TOLERANCE = 0.02
-"""Share by which a count may grow. Runs of the same code gave equal counts to the last digit."""
+"""Maximum relative growth of a count. Runs of the same code gave equal counts to the last digit."""
 
 COUNTED = """
 import os, sys
@@ -53,14 +53,14 @@ class CannotCountError(Exception):
 
 
 def names() -> list[str]:
-    """The workloads that are counted."""
+    """Return the names of the workloads that are counted."""
     from gin_env.speed.workloads import WORKLOADS
 
     return [name for name, workload in WORKLOADS.items() if workload.counted_rounds]
 
 
 def count(workloads: list[str]) -> dict[str, Any]:
-    """Instructions per unit of work of each workload, and the versions that they hold for."""
+    """Return the instructions per unit of work of each workload, and the versions used."""
     if not shutil.which("valgrind"):
         raise CannotCountError("valgrind is not installed")
     if platform.machine() != "x86_64":
@@ -84,7 +84,7 @@ def count(workloads: list[str]) -> dict[str, Any]:
 
 
 def count_between_marks(command: list[str], environment: dict[str, str], marks: int) -> tuple[str, list[int]]:
-    """(what the command printed, how many instructions it took up to each of its calls of `os.getppid`)."""
+    """Return a command's output, and the instructions counted up to each call of `os.getppid`."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "counts"
         valgrind = ["valgrind", "--tool=callgrind", f"--dump-before={MARK}", f"--callgrind-out-file={out}"]
@@ -113,7 +113,7 @@ def _total(file: Path) -> int:
 
 
 def versions() -> dict[str, str]:
-    """What changes counts though our code is the same."""
+    """Return the versions of the software that affects the counts."""
     import llvmlite
     import numba
     import numpy
@@ -130,7 +130,7 @@ def versions() -> dict[str, str]:
 
 
 def compare(measured: dict[str, Any], baseline: dict[str, Any], tolerance: float) -> tuple[str, bool]:
-    """(a table of both counts, whether any workload needs more instructions than the tolerance allows)."""
+    """Return a table of both counts, and whether any count has grown by more than the tolerance."""
     lines, worse = [], False
     for name, now in measured["instructions"].items():
         before = baseline["instructions"].get(name)
@@ -150,10 +150,10 @@ def compare(measured: dict[str, Any], baseline: dict[str, Any], tolerance: float
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A file that `write` wrote."""
+    """Return the counts in a file that `write` wrote."""
     return json.loads(path.read_text())
 
 
 def write(counts: dict[str, Any], path: Path) -> None:
-    """As a baseline, or for a later `compare`."""
+    """Write counts to a file, as a baseline or for a later `compare`."""
     write_json(path, counts)

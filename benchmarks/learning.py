@@ -1,12 +1,12 @@
-"""How strong the learning examples get: by minutes of training, and without what they are made of.
+"""Strength of the learning examples by minutes of training, and ablations of their parts.
 
     python benchmarks/learning.py strength                            # eleven hours on two cores
     python benchmarks/learning.py strength --minutes 2,6 --seeds 1
     python benchmarks/learning.py ablation                            # two hours on one
     python benchmarks/learning.py candidates                          # twenty minutes on one
 
-Each training is a run in a folder of its own below --work: what was stopped goes on when the command is given
-again, and what is finished is not repeated. The results are what `gin-rummy reproduce --pages` shows.
+Each training is a run in its own folder below --work. The same command resumes a stopped run and does not
+repeat finished ones. `gin-rummy reproduce --pages` shows the results.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ app = typer.Typer(
 )
 EXAMPLES = Path(__file__).parent.parent / "examples"
 MATCH_SEED = 7
-"""Of all matches: every policy plays the same decks."""
+"""Seed of all matches, so that every policy plays the same decks."""
 ABLATION_OPPONENTS = ("simple", "simple:knock_at=0", "tonic", "generation", "utility")
 ABLATIONS: dict[str, tuple[str, ...]] = {
     "as it is": (),
@@ -51,13 +51,13 @@ ABLATIONS: dict[str, tuple[str, ...]] = {
     "minibatches four times as large": ("--num-minibatches", "8"),
     "a hand pays its points": ("--no-match-reward",),
 }
-"""Name -> what differs in the training's command."""
+"""Arguments of the training command that differ, by name of the variant."""
 OBSERVED = {f"--policy {policy}": ("--policy", policy) for policy in ("candidate", "flat")}
-"""The same for Stable-Baselines3: what it sees."""
+"""The same for Stable-Baselines3, by observation."""
 
 
 def numbers(text: str) -> list[int]:
-    """The integers in a list like ``1,2,3``."""
+    """Return the integers in a list like ``1,2,3``."""
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
@@ -67,9 +67,9 @@ def numbers(text: str) -> list[int]:
 def train(
     example: str, folder: Path, arguments: list[str], collect: bool = False
 ) -> list[dict[str, float]] | None:
-    """Finish the training in a folder; its evaluations on the way, and the last one at the end.
+    """Finish the training in a folder and return its evaluations, the last one at the end.
 
-    None if it is not finished, and what is finished is only to be collected.
+    With `collect`, return None if the training is not finished.
     """
     done = folder.with_suffix(".json")
     if not done.exists():
@@ -86,7 +86,7 @@ def train(
 
 
 def play(policy: Path, opponents: list[str], games: int) -> list[Row]:
-    """The policy's matches, kept beside it."""
+    """Return the results of a policy's matches, stored next to it."""
     kept = policy.parent.with_suffix(".matches.json")
     rows: list[Row] = json.loads(kept.read_text()) if kept.exists() else []
     for opponent in opponents:
@@ -107,7 +107,7 @@ def compare(
     collect: bool,
     work: Path,
 ) -> list[Row]:
-    """Train each variant from each seed; the matches of what came out, against `ABLATION_OPPONENTS`."""
+    """Train each variant from each seed, and return matches against `ABLATION_OPPONENTS`."""
     rows: list[Row] = []
     for (number, (variant, changed)), seed in product(enumerate(variants.items()), seeds):
         folder = work / f"{number}-seed-{seed}"
@@ -132,7 +132,7 @@ def store(experiment: str, rows: list[Row], bots: list[str], arguments: list[str
 
 
 def on_the_way(line: dict[str, float]) -> Row:
-    """A line of evaluations.csv as a row, without the number of games, which the example chose."""
+    """Return a line of evaluations.csv as a row, without the number of games, which the example chose."""
     numbers = {key: round(100 * line[f"games_simple{end}"], 2) for key, end in ENDS.items()}
     return {"opponent": "simple", "games": None, "after": line["minutes"]} | numbers
 
@@ -143,7 +143,7 @@ Work = Annotated[Path, typer.Option(help="Folder of the trainings.")]
 Seeds = Annotated[str, typer.Option(help="Seeds of the trainings.")]
 Cores = Annotated[int, typer.Option(min=1, help="Processes or threads of each training.")]
 CORES = {"ppo.py": "--workers", "ppo_selfplay.py": "--threads"}
-"""How each example names the number of cores that it uses."""
+"""Each example's option for the number of cores."""
 Collect = Annotated[bool, typer.Option("--collect", help="Train nothing: the results of what is finished.")]
 Games = Annotated[int, typer.Option(min=2, help="Games of each match.")]
 

@@ -1,10 +1,10 @@
-"""How fast the learning examples collect and learn; needs two idle cores for figures that mean something.
+"""Speed of the learning examples at collecting and learning; meaningful only with two idle cores.
 
     python benchmarks/learning_speed.py                  # ten minutes
     python benchmarks/learning_speed.py --rounds 3
 
-Everything is measured in turn, several times: the medians and their ratios are from the same minutes of the
-same machine. `gin-rummy reproduce --pages` shows the stored result.
+All measurements are repeated in alternation, so medians and ratios come from the same period on the same
+machine. `gin-rummy reproduce --pages` shows the stored result.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ import ppo_selfplay
 POSITIONS = 1024
 WORKERS = (1, 2)
 UPDATES = 4
-"""Updates of a measurement."""
+"""Number of updates in a measurement."""
 Rates = dict[str, float]
-"""What was done -> times a second."""
+"""Rates per second, by kind of work."""
 
 
 def collect_and_learn(settings: PPOSettings, ranks: Ranks) -> Rates:
-    """Decisions collected and learned a second by all ranks, after three updates to warm up."""
+    """Return the decisions collected and learned per second by all ranks, after three warm-up updates."""
     torch.set_num_threads(1)
     keep_freed_memory()
     learner = Learner(settings, ranks)
@@ -78,7 +78,7 @@ def of_the_example(workers: int) -> Callable[[], Rates]:
 
 
 class FreeGames(GinRummyVecEnv):
-    """Games without cost: after a number of real steps their observations repeat."""
+    """Games without computation: after a number of real steps their observations repeat."""
 
     REAL_STEPS = 32
 

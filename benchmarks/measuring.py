@@ -28,7 +28,7 @@ ONE_THREAD = {
 
 
 class ProcessFailedError(Exception):
-    """A measured process ended, or said what went wrong."""
+    """A measured process ended or reported an error."""
 
 
 TIMEOUT = 600.0
@@ -36,7 +36,7 @@ TIMEOUT = 600.0
 
 
 class Process:
-    """One library's worker process; see `peers/worker.py` for what it understands.
+    """One library's worker process; see `peers/worker.py` for its protocol.
 
     One that does not answer within `timeout` seconds is ended; everything asked of it afterwards fails too.
     """
@@ -91,7 +91,7 @@ class Process:
         return lines[-1] if lines else f"the process ended with status {self._process.returncode}"
 
     def ask(self, command: str, workload: str) -> dict[str, Any]:
-        """Raises ProcessFailedError if the workload failed, or the process has ended."""
+        """Return an answer. Raises ProcessFailedError if the workload failed, or the process has ended."""
         if self._ended:
             raise ProcessFailedError(self._ended)
         try:
@@ -105,7 +105,7 @@ class Process:
         return answer
 
     def measure_once(self, figure: str) -> dict[str, float]:
-        """One of the figures that need a process of their own."""
+        """Return a figure that needs its own process."""
         try:
             done = subprocess.run(
                 [*self.command, "--once", figure],
@@ -168,7 +168,7 @@ def alternate(
             process, workload, {f"{unit}/s": n / answer["seconds"] for unit, n in answer["amounts"].items()}
         )
 
-    # The same workload of all libraries one after the other: what is compared runs close together in time.
+    # The same workload of all libraries in sequence, so that compared runs are close together in time.
     rates = [
         (process, name)
         for name in dict.fromkeys(name for process in processes for name in process.rates)
@@ -194,7 +194,7 @@ def alternate(
 def count_steps(
     processes: list[Process], chosen: Callable[[str, str], bool], repeats: int, once_repeats: int
 ) -> int:
-    """How often `alternate` calls `progress`."""
+    """Return the number of times that `alternate` calls `progress`."""
     rates = sum(chosen(process.name, name) for process in processes for name in process.rates)
     once = sum(chosen(process.name, name) for process in processes for name in process.once)
     return rates * (repeats + 1) + once * once_repeats

@@ -1,6 +1,6 @@
-"""Our side of the benchmark: `gin_env.speed.workloads`, training, first use, memory, scaling over cores.
+"""gin-env's own measurements: `gin_env.speed.workloads`, training, first use, memory, scaling over cores.
 
-Obeys the same protocol as the peers (`peers/worker.py`) and runs in the Python in which gin-env is installed.
+It follows the protocol of the peers (`peers/worker.py`) and runs in the Python in which gin-env is installed.
 """
 
 import importlib.util
@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent / "peers"))
 from worker import main
 
 CORES_AT_START = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-"""Before this process is pinned to one of them."""
+"""Cores available before this process is pinned to one of them."""
 
 FIRST_STEP = """
 import time; start = time.perf_counter()
@@ -135,7 +135,7 @@ def training(free: bool):
     from gin_env.wrappers.sb3 import GinRummyVecEnv
 
     class FreeEnv(GinRummyVecEnv):
-        """Costs nothing: the same observation and mask forever, an episode ends every 13 steps."""
+        """No computation: the same observation and mask forever, an episode ends every 13 steps."""
 
         count = 0
 

@@ -1,4 +1,4 @@
-"""The other libraries: what each needs, and a virtual environment of its own in benchmarks/.venvs."""
+"""The other libraries, their requirements, and a virtual environment for each in benchmarks/.venvs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 ENVIRONMENTS = HERE / ".venvs"
 QUIETLY = ("--quiet", "--disable-pip-version-check")
 PATIENCE = 3600
-"""Seconds that one step of an installation may take."""
+"""Time limit in seconds for one step of an installation."""
 
 
 class Peer(NamedTuple):
@@ -52,7 +52,7 @@ class PeerUnavailableError(Exception):
 def ensure(
     name: str, training: bool, say: Callable[[str], object], environments: Path = ENVIRONMENTS
 ) -> Path:
-    """The Python of a peer's virtual environment, made and filled on first use.
+    """Return the Python of a peer's virtual environment, which is made on first use.
 
     A mark in the environment says what was installed; if the requirements differ it is made again. Raises
     PeerUnavailableError if that fails.
@@ -106,7 +106,7 @@ def _run(command: list[str]) -> None:
 
 
 def packages(python: Path | str) -> dict[str, str]:
-    """Versions of what the comparison is about, as installed in that Python."""
+    """Return the versions of the compared packages installed in a Python."""
     code = (
         "import importlib.metadata as m, json, platform\n"
         "names = 'gin-env numpy numba gymnasium pettingzoo "

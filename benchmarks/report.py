@@ -1,4 +1,4 @@
-"""What the benchmark prints, writes and draws: ratios first, then every figure."""
+"""Output of the benchmark as text, JSON and chart: ratios first, then every figure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LABELS = {
     "kuhn_poker_1024": "another game: Kuhn poker, 1,024 games",
     "kuhn_poker_16384": "another game: Kuhn poker, 16,384 games",
 }
-"""What each workload is called."""
+"""Label of each workload."""
 
 NOT_THE_SAME = {
     ("simple", "rlcard"): "its novice player, who draws at random",
@@ -40,7 +40,7 @@ NOT_THE_SAME = {
     ("first", "pettingzoo"): "its first hand, ours is a batch's first step",
     ("first", "pgx"): "first 50 steps of Leduc, compiled",
 }
-"""Where a library has no equal work, what was measured instead."""
+"""Work measured instead, for libraries without an equal workload."""
 
 QUIET = 0.5
 """Load average up to which a machine counts as quiet."""
@@ -64,7 +64,7 @@ def ratios(figures: Figures) -> Iterator[tuple[str, str, float]]:
 
 
 def share_of_free_training(figures: Figures) -> float | None:
-    """Our training's speed as a share of that on an environment that costs nothing."""
+    """Return our training's speed as a share of that on an environment that costs nothing."""
     ours = figures.get(OURS, {})
     if "training steps/s" not in ours or "training_free steps/s" not in ours:
         return None
@@ -72,24 +72,24 @@ def share_of_free_training(figures: Figures) -> float | None:
 
 
 def label(figure: str) -> str:
-    """``"play decisions/s"`` in words."""
+    """Return a figure such as ``"play decisions/s"`` in words."""
     name, unit = figure.split(" ", 1)
     return f"{LABELS.get(name, name)} [{unit}]"
 
 
 def remark(figure: str, library: str) -> str:
-    """A reservation in brackets, if there is one."""
+    """Return a note in brackets on a library's figure, if there is one."""
     instead = NOT_THE_SAME.get((figure.split()[0], library))
     return f" ({instead})" if instead else ""
 
 
 def shown(value: float) -> str:
-    """A number with about four digits that matter."""
+    """Return a number with about four significant digits."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.4g}"
 
 
 def text(result: dict[str, Any]) -> str:
-    """The whole result for a terminal."""
+    """Return the complete result as text for a terminal."""
     figures = result["figures"]
     lines = []
     if (result["machine"]["load"] or 0) > QUIET:
@@ -120,13 +120,13 @@ def text(result: dict[str, Any]) -> str:
 
 
 def spread(values: list[float]) -> float:
-    """Half the distance between the extremes, as a share of their mean."""
+    """Return half the distance between the extremes, as a share of their mean."""
     low, high = min(values), max(values)
     return (high - low) / (high + low) if high + low else 0.0
 
 
 def machine() -> dict[str, Any]:
-    """The machine, as far as it says what it is, and how busy it was at the start."""
+    """Return a description of the machine and its load at the start."""
     model = platform.processor() or platform.machine()
     information = Path("/proc/cpuinfo")
     if information.exists():
@@ -141,7 +141,7 @@ def machine() -> dict[str, Any]:
 
 
 def write_json(result: dict[str, Any], path: Path) -> None:
-    """All of it, ratios included."""
+    """Write the complete result as JSON, including ratios."""
     files.write_json(path, result)
 
 
@@ -162,7 +162,7 @@ CHART = (
 
 
 def draw(result: dict[str, Any], path: Path) -> None:
-    """A bar chart on a logarithmic scale: a group of bars for each kind of work, a bar for each library."""
+    """Draw a bar chart, logarithmic: a group of bars for each kind of work, a bar for each library."""
     figures = result["figures"]
     settings = result["settings"]
     runs = (

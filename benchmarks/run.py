@@ -1,6 +1,6 @@
 """The benchmark: `make bench`, or ``python benchmarks/run.py --help``.
 
-Measures gin-env and the other Gin Rummy environments at the same work, on one core, in alternation. See
+It measures gin-env and the other Gin Rummy environments on the same work, on one core, in alternation. See
 benchmarks/NOTES.md for what each figure means.
 """
 
@@ -29,11 +29,11 @@ app = typer.Typer(
 )
 HERE = Path(__file__).parent
 SLOW = ("cold", "training", "training_free", "scaling")
-"""What ``--quick`` leaves out."""
+"""Workloads that ``--quick`` leaves out."""
 
 
 def comma_separated(text: str, choices: list[str], what: str) -> list[str]:
-    """The names in a list like ``a,b``; exits with the choices if one is unknown."""
+    """Return the names in a list like ``a,b``; exits with the choices if one is unknown."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in choices]
     if unknown:
@@ -50,7 +50,7 @@ def start_peers(
     timeout: float,
     skipped: dict[str, str],
 ) -> list[measuring.Process]:
-    """A process for each peer that can be had; the reason for each that cannot goes into `skipped`."""
+    """Start a process for each available peer; add the reasons for the others to `skipped`."""
     started = []
     for name in names:
         try:
@@ -170,7 +170,7 @@ Only = Annotated[str, typer.Option(help="Count these workloads only, for example
 
 
 def count_or_exit(only: str) -> dict:
-    """Counts of the chosen workloads (default: all); exit status 2 where counting is impossible."""
+    """Return the counts of the chosen workloads (default: all); exit with 2 if they cannot be counted."""
     chosen = comma_separated(only, instructions.names(), "workload") or instructions.names()
     try:
         return instructions.count(chosen)

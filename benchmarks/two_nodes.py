@@ -1,10 +1,10 @@
-"""A match on two Ray nodes of this machine, one core each, beside the same match in this process.
+"""A match on two Ray nodes of this machine, one core each, compared with the same match in this process.
 
     pip install -c constraints.txt ".[ray]"
     python benchmarks/two_nodes.py --games 300000
 
-It prints hands a second, the time that the program itself computed (handing out parts and adding them up),
-and whether both results are the same to the bit.
+It prints hands per second, the computing time of the program itself (distributing parts and adding them up),
+and whether both results are identical.
 """
 
 from __future__ import annotations
