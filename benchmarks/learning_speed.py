@@ -137,7 +137,7 @@ def positions() -> Games:
 
 
 def of_candidates() -> Callable[[], Rates]:
-    """Candidates of all players to move, written into arrays that are there."""
+    """Candidates of all players to move, written into existing arrays."""
     games = positions()
     rows = np.empty((POSITIONS, DISCARD_ROWS, NUM_FEATURES), np.float32)
     actions = np.empty((POSITIONS, DISCARD_ROWS, 2), np.int64)
@@ -154,7 +154,7 @@ def of_candidates() -> Callable[[], Rates]:
 
 
 def of_the_policy() -> Callable[[], Rates]:
-    """Decisions of the bot policy, asked for 1,024 at a time."""
+    """Decisions of the bot `policy`, in batches of 1,024."""
     games, bot = positions(), agents.make("policy")
     view = games.views(games.everyone[~games.done])
 

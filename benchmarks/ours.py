@@ -31,7 +31,7 @@ print(imported, time.perf_counter() - start - imported)
 
 
 def first_step(cache: str) -> tuple[float, float]:
-    """Seconds (to import, from there to the first step of make_vec) in a fresh process with this cache."""
+    """Return the seconds to import, and from there to the first step, in a new process with this cache."""
     done = subprocess.run(
         [sys.executable, "-c", FIRST_STEP],
         env={**os.environ, "GIN_ENV_CACHE": cache},
@@ -44,7 +44,7 @@ def first_step(cache: str) -> tuple[float, float]:
 
 
 def first() -> dict[str, float]:
-    """First use with a cache that an uncounted process has filled if it was not."""
+    """Measure first use with a filled cache; an unmeasured process fills it if necessary."""
     cache = os.environ.get("GIN_ENV_CACHE", "")
     first_step(cache)
     imported, seconds = first_step(cache)
@@ -52,7 +52,7 @@ def first() -> dict[str, float]:
 
 
 def cold() -> dict[str, float]:
-    """First use with an empty cache: everything that a first step needs is compiled."""
+    """Measure first use with an empty cache: everything that a first step needs is compiled."""
     with tempfile.TemporaryDirectory() as folder:
         return {"first step, cold cache seconds": first_step(folder)[1]}
 
@@ -70,7 +70,7 @@ print("done", flush=True)
 
 
 def seconds_of_threads(works: list, rounds: int) -> float:
-    """Until all have done their work, each in a thread of its own."""
+    """Return the seconds until all have finished their work, each in its own thread."""
     running = [threading.Thread(target=work, args=(rounds,)) for work in works]
     start = time.perf_counter()
     for thread in running:
@@ -81,7 +81,7 @@ def seconds_of_threads(works: list, rounds: int) -> float:
 
 
 def seconds_of_processes(number: int, rounds: int) -> float:
-    """Until this many processes, already started and compiled, have all played the same matches."""
+    """Return the seconds in which that many started and compiled processes all play the same matches."""
     command = [sys.executable, "-c", PLAYER]
     players = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -104,7 +104,7 @@ def seconds_of_processes(number: int, rounds: int) -> float:
 
 
 def scaling(seconds: float = 1.0) -> dict[str, float]:
-    """How much more two do than one (and as many as there are cores), each with work of its own.
+    """Measure the speed-up of two workers, and of one per core, over one, each with its own work.
 
     Threads play randomly in one kernel; processes, the usual way to use several cores, play matches with the
     Python part and the memory traffic that belong to them.
@@ -127,7 +127,7 @@ def scaling(seconds: float = 1.0) -> dict[str, float]:
 
 
 def training(free: bool):
-    """MaskablePPO on GinRummyVecEnv, or on one that costs nothing; a round is one rollout and its epochs."""
+    """MaskablePPO on GinRummyVecEnv, or on one without computation; a round is one rollout and its epochs."""
     import numpy as np
     import torch
     from sb3_contrib import MaskablePPO
