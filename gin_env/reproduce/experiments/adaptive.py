@@ -244,7 +244,7 @@ def adaptive_table(rows: Sequence[Row]) -> str:
 EXPERIMENTS = [
     Experiment(
         "003/adaptive",
-        "The adaptive mixture with a memory against an opponent who changes style",
+        "The adaptive mixture with a memory against an opponent that changes style",
         measure_adaptive,
         adaptive_table,
         games=GAMES,

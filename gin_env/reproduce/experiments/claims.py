@@ -128,11 +128,11 @@ PAPER_000 = [
         (V2, LITERAL_MEDIUM), note=V4_NOTE,
     ),
     PaperClaim(
-        "A knock at once at 10 or less makes V4 no better", (f"{V4}:early_knock=10", V4), "≤ 50",
+        "An immediate knock at 10 or less makes V4 no better", (f"{V4}:early_knock=10", V4), "≤ 50",
         -INFINITE, 50, margin=0, games=50_000,
     ),
     PaperClaim(
-        "A knock at once at 4 or less makes V4 no better", (f"{V4}:early_knock=4", V4), "≤ 50",
+        "An immediate knock at 4 or less makes V4 no better", (f"{V4}:early_knock=4", V4), "≤ 50",
         -INFINITE, 50, margin=0, games=50_000,
     ),
     PaperClaim(

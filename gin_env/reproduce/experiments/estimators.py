@@ -288,7 +288,7 @@ def drift_table(rows: Sequence[Row]) -> str:
 EXPERIMENTS = [
     Experiment(
         "003/drift-area",
-        "The drift area as paper 003 prints it, beside ours",
+        "The drift area as printed in paper 003, and ours",
         measure_drift,
         drift_table,
         games=0,

@@ -251,7 +251,7 @@ def draw_early_knock(rows: Sequence[Row], path: Path, origin: str) -> None:
     """Draw the win rate by knock threshold."""
     curves = {label: [row for row in rows if row["curve"] == curve] for curve, label in CURVES.items()}
     title = "V4 of paper 000 and an early knock"
-    draw_curves(curves, "threshold", title, "knocks at once with at most so much deadwood", path, origin)
+    draw_curves(curves, "threshold", title, "knocks immediately with at most this deadwood", path, origin)
 
 
 # --- Between the stages -------------------------------------------------------------------------------

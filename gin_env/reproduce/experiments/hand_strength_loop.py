@@ -100,7 +100,7 @@ def loop_table(rows: Sequence[Row]) -> str:
         "scores",
         "validation loss: median (range)",
         "games won: median (range)",
-        "the one selected by other games (90 % interval)",
+        "selected by other games (90 % interval)",
     ]
     return markdown(header, lines)
 

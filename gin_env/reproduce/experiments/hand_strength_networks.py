@@ -180,7 +180,7 @@ def networks_table(rows: Sequence[Row]) -> str:
         "paper",
         "games won: median (lowest to highest)",
         "paper (one network)",
-        "the one selected by other games (90 % interval)",
+        "selected by other games (90 % interval)",
     ]
     return markdown(header, lines)
 
