@@ -1,4 +1,4 @@
-"""A hand as a GIF: `gin_env.ui.animation` and ``gin-rummy gif``."""
+"""Animations of a hand: `gin_env.ui.animation` and ``gin-rummy gif``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gin_env.ui import animation, picture  # noqa: E402
 
 
 class Counting:
-    """Simple, that counts its actions."""
+    """The bot `simple`, counting its actions."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -31,7 +31,7 @@ class Counting:
         return self.bot.act(view)
 
 
-def test_a_hand_has_a_picture_of_the_deal_and_one_after_each_action():
+def test_hand_has_a_picture_of_the_deal_and_of_each_action():
     ann, bob = Counting("ann"), Counting("bob")
     pictures = list(animation.hand_pictures(ann, bob, 13, width=240))
     assert ann.actions > 0
@@ -40,7 +40,7 @@ def test_a_hand_has_a_picture_of_the_deal_and_one_after_each_action():
     assert {one.shape for one in pictures} == {(160, 240, 3)}
 
 
-def test_the_pictures_are_those_of_the_seed_with_the_bots_in_their_seats():
+def test_pictures_show_the_seeded_hand_with_named_seats():
     bots = [agents.make("tonic"), agents.make("simple")]
     games = Games(1)
     games.start(games.everyone, np.array([13], np.uint64), np.zeros(1, np.uint64))
@@ -52,14 +52,14 @@ def test_the_pictures_are_those_of_the_seed_with_the_bots_in_their_seats():
     assert games.done[0]
 
 
-def test_a_bot_against_itself_is_told_apart(monkeypatch):
+def test_self_play_numbers_the_bots(monkeypatch):
     names = []
     monkeypatch.setattr(picture, "image", lambda game, names_=None, **given: names.append(given["names"]))
     next(animation.hand_pictures("simple", "simple", 1))
     assert names == [["simple 1", "simple 2"]]
 
 
-def test_the_gif_has_every_picture_and_holds_the_last(tmp_path):
+def test_gif_has_every_picture_and_holds_the_last(tmp_path):
     pictures = list(animation.hand_pictures("simple", "tonic", 3, width=240))
     animation.write_gif(pictures, tmp_path / "a.gif", seconds=0.5)
     animation.write_gif(pictures, tmp_path / "b.gif", seconds=0.5)
@@ -76,7 +76,7 @@ def test_the_gif_has_every_picture_and_holds_the_last(tmp_path):
     assert times == [500] * (len(pictures) - 1) + [5000]
 
 
-def test_the_command_writes_the_gif_and_says_how_many_actions(tmp_path):
+def test_command_writes_the_gif_and_prints_the_number_of_actions(tmp_path):
     file = tmp_path / "hand.gif"
     done = CliRunner().invoke(app, ["gif", "tonic", "simple", str(file), "--seed", "13", "--width", "240"])
     assert done.exit_code == 0, done.output
@@ -93,21 +93,21 @@ def test_the_command_writes_the_gif_and_says_how_many_actions(tmp_path):
         ("hand.gif", float("nan"), "0.02 to 60 seconds"),
     ],
 )
-def test_what_is_no_gif_is_refused_before_anything_is_drawn(path, seconds, message):
+def test_invalid_output_is_refused_before_drawing(path, seconds, message):
     with pytest.raises(ValueError, match=message):
         animation.check_gif(path, seconds)
     with pytest.raises(ValueError, match=message):
         animation.write_gif([np.zeros((4, 6, 3), np.uint8)], path, seconds)
 
 
-def test_a_gif_of_nothing_is_refused(tmp_path):
+def test_gif_without_pictures_is_refused(tmp_path):
     with pytest.raises(ValueError, match="at least one picture"):
         animation.write_gif([], tmp_path / "hand.gif")
     assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.compiled
-def test_the_stored_gif_is_small_and_that_of_the_documented_command():
+def test_stored_gif_is_small_and_matches_its_command():
     file = Path(__file__).parents[2] / "examples" / "figures" / "hand.gif"
     assert file.stat().st_size < 1_500_000
     pictures = list(animation.hand_pictures("tonic", "simple", 13, width=720))
@@ -115,5 +115,5 @@ def test_the_stored_gif_is_small_and_that_of_the_documented_command():
         assert gif.n_frames == len(pictures)
         gif.seek(gif.n_frames - 1)
         last = np.asarray(gif.convert("RGB"), np.int64)
-    # Nearly: another release of Pillow may smooth letters and choose colours otherwise.
+    # Approximate equality: other releases of Pillow may render letters and colours differently.
     assert np.abs(last - pictures[-1]).mean() < 6

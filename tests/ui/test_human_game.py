@@ -1,4 +1,4 @@
-"""A person's game against a bot, without a screen: turns, ends of hands, saved games, hints."""
+"""`HumanGame`: turns, ends of hands, saved games and hints, without a screen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SEED = 5
 
 
 def play_plainly(game: HumanGame, acts: int = 10_000) -> HumanGame:
-    """Play until a hand has ended, or for this number of acts."""
+    """Play until a hand has ended, or for this number of actions."""
     while game.ended is None and acts > 0:
         act(game)
         acts -= 1
@@ -40,8 +40,8 @@ def act(game: HumanGame) -> None:
         game.act(plain_action(game.view.masks()[0]))
 
 
-def test_a_game_is_the_game_of_that_seed():
-    """Hand by hand the same as with `Games`, deals alternating; each end can be looked at."""
+def test_human_game_matches_the_seeded_game():
+    """Each hand equals that of `Games`, with alternating dealers, and its result can be shown."""
     game = HumanGame(Plain(), SEED)
     plain = Games(1, episode="game")
     plain.start(plain.everyone, np.array([SEED], np.uint64), np.zeros(1, np.uint64))
@@ -78,7 +78,7 @@ def test_a_game_is_the_game_of_that_seed():
         game.next_hand()
 
 
-def test_actions_out_of_turn_and_against_the_rules_change_nothing():
+def test_illegal_and_out_of_turn_actions_change_nothing():
     game = HumanGame(Plain(), SEED)
     while not game.waits_for_person:
         game.let_bot_act()
@@ -98,7 +98,7 @@ def test_actions_out_of_turn_and_against_the_rules_change_nothing():
 
 
 @pytest.mark.parametrize("acts", [0, 1, 7, 10_000])
-def test_a_saved_game_goes_on_as_it_would_have(tmp_path, acts):
+def test_saved_game_continues_identically(tmp_path, acts):
     game = play_plainly(HumanGame("simple", SEED), acts)
     game.save(tmp_path / "game.json")
     again = HumanGame.load(tmp_path / "game.json")
@@ -119,7 +119,7 @@ def test_game_saved_after_a_deal_does_not_show_the_last_hand(tmp_path):
     assert HumanGame.load(tmp_path / "game.json").ended is None
 
 
-def test_the_kept_file_is_a_record_of_what_has_been_played(tmp_path):
+def test_saved_file_is_a_valid_record(tmp_path):
     game = play_plainly(HumanGame("simple", SEED))
     game.save(tmp_path / "game.json")
     kept = records.read_one(tmp_path / "game.json", 1)
@@ -166,20 +166,20 @@ def test_damaged_files_and_other_records_are_refused(tmp_path, place, value, com
         HumanGame.load(path)
 
 
-def test_a_finished_game_is_not_gone_on_with(tmp_path):
+def test_finished_game_cannot_be_resumed(tmp_path):
     game = play_to_the_end(HumanGame("simple", SEED))
     game.save(tmp_path / "game.json")
     with pytest.raises(ValueError, match="is not an unfinished game of a person"):
         HumanGame.load(tmp_path / "game.json")
 
 
-def test_a_file_that_is_no_json_is_refused(tmp_path):
+def test_invalid_json_is_refused(tmp_path):
     (tmp_path / "game.json").write_text("[" * 100_000)
     with pytest.raises(ValueError, match=r"game\.json, line 1"):
         HumanGame.load(tmp_path / "game.json")
 
 
-def test_a_finished_game_is_recorded():
+def test_finished_game_is_recorded():
     game = play_to_the_end(HumanGame("simple", SEED))
     record = game.record()
     record.check()
@@ -199,7 +199,7 @@ def to_discard(seed: int = SEED) -> HumanGame:
     return game
 
 
-def test_a_bot_without_values_has_an_action():
+def test_hint_of_a_bot_without_values_is_an_action():
     view = to_discard().view
     bot = agents.make("simple")
     assert hint(bot, view) == (bot.act(view)[0], {}, "")
@@ -207,7 +207,7 @@ def test_a_bot_without_values_has_an_action():
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(("name", "unit"), [("generation", "points"), ("policy", "chance")])
-def test_a_network_values_each_legal_action_and_takes_the_best(name, unit):
+def test_network_hint_values_every_legal_action(name, unit):
     pytest.importorskip("torch")
     bot = agents.make(name)
     game = to_discard()
@@ -224,7 +224,7 @@ def test_a_network_values_each_legal_action_and_takes_the_best(name, unit):
             assert sum(hinted.values.values()) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_there_is_no_hint_when_it_is_not_the_players_turn():
+def test_no_hint_outside_the_players_turn():
     game = play_plainly(HumanGame("simple", SEED))
     with pytest.raises(ValueError, match="whose player is to move"):
         hint(agents.make("simple"), game.view)

@@ -1,4 +1,4 @@
-"""The playing screen, by Textual's own pilot: keys, mouse, hints, beliefs, sizes, colours, saved games."""
+"""The playing screen, driven by Textual's pilot: keys, mouse, hints, beliefs, sizes, colours and saves."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ async def press(app: PlayApp, pilot, *keys: str) -> None:
 
 
 def text_of(app: PlayApp) -> str:
-    """What stands on the screen, line by line."""
+    """Return the text on the screen, line by line."""
     return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
 
 
 def keys_of(game: HumanGame, action: int) -> list[str]:
-    """The keys that carry out an action."""
+    """Return the keys that carry out an action."""
     simple = {DRAW_STOCK: "s", DRAW_UPCARD: "u", PASS: "p"}
     if action in simple:
         return [simple[action]]
@@ -82,7 +82,7 @@ async def to_discard(app: PlayApp, pilot) -> None:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", ["simple", "medium"])
-def test_a_hand_played_by_the_hints_keys_ends_with_its_scoring(name):
+def test_hand_played_with_hint_keys_ends_with_its_scoring(name):
     async def steps(app, pilot):
         bot = agents.make(name)
         await press(app, pilot, "h")
@@ -106,7 +106,7 @@ def test_a_hand_played_by_the_hints_keys_ends_with_its_scoring(name):
     on_screen(steps, HumanGame(name, SEED), hint_bot=name)
 
 
-def test_keys_draw_choose_and_discard():
+def test_keys_draw_select_and_discard():
     async def steps(app, pilot):
         await to_discard(app, pilot)
         assert "Choose a card" in text_of(app)
@@ -121,7 +121,7 @@ def test_keys_draw_choose_and_discard():
     on_screen(steps)
 
 
-def test_the_mouse_draws_chooses_and_discards():
+def test_mouse_draws_selects_and_discards():
     async def steps(app, pilot):
         while PASS in app.game.legal():
             await press(app, pilot, "p")
@@ -144,7 +144,7 @@ def test_the_mouse_draws_chooses_and_discards():
     on_screen(steps, HumanGame(Plain(), 1))
 
 
-def test_a_click_in_the_footer_is_the_key():
+def test_footer_click_acts_as_the_key():
     async def steps(app, pilot):
         footer = app.query_one("Footer")
         keys = {key.description: key for key in footer.query("FooterKey")}
@@ -156,7 +156,7 @@ def test_a_click_in_the_footer_is_the_key():
     on_screen(steps)
 
 
-def test_a_card_just_taken_may_not_be_discarded_and_the_screen_says_so():
+def test_discarding_the_card_just_taken_shows_a_message():
     async def steps(app, pilot):
         while DRAW_UPCARD not in app.game.legal():
             await press(app, pilot, "s")
@@ -170,7 +170,7 @@ def test_a_card_just_taken_may_not_be_discarded_and_the_screen_says_so():
 
 
 @pytest.mark.compiled
-def test_the_hint_of_a_bot_with_values_lists_them():
+def test_hint_of_a_bot_with_values_lists_them():
     pytest.importorskip("torch")
 
     async def steps(app, pilot):
@@ -184,7 +184,7 @@ def test_the_hint_of_a_bot_with_values_lists_them():
     on_screen(steps, hint_bot="generation")
 
 
-def test_another_bot_is_chosen_for_hints():
+def test_hint_bot_can_be_changed():
     async def steps(app, pilot):
         await press(app, pilot, "H")
         await press(app, pilot, "home", "down", "enter")
@@ -193,7 +193,7 @@ def test_another_bot_is_chosen_for_hints():
     on_screen(steps)
 
 
-def test_the_heat_map_shows_the_estimators_numbers():
+def test_heat_map_shows_the_estimator_probabilities():
     async def steps(app, pilot):
         assert "  A  2  3" not in text_of(app)
         await press(app, pilot, "b")
@@ -210,7 +210,7 @@ def test_the_heat_map_shows_the_estimators_numbers():
     on_screen(steps)
 
 
-def test_an_estimator_that_sees_the_hands_is_refused():
+def test_clairvoyant_estimator_is_refused():
     async def steps(app, pilot):
         await press(app, pilot, "b")
         assert "sees the opponent's hand" in " ".join(text_of(app).split())
@@ -218,14 +218,14 @@ def test_an_estimator_that_sees_the_hands_is_refused():
     on_screen(steps, estimator="omniscient")
 
 
-def test_cells_of_the_heat_map_get_brighter_with_the_chance():
-    """Also for those who see no colours: by brightness alone."""
+def test_heat_map_cells_brighten_with_the_probability():
+    """Brightness alone shows the probability, without colours."""
     light = [sum(heat_style(per_cent).bgcolor.triplet) for per_cent in range(0, 101, 10)]
     assert light == sorted(light)
     assert len(set(light)) == len(light)
 
 
-def test_a_saved_game_shows_the_same_screen(tmp_path):
+def test_saved_game_shows_the_same_screen(tmp_path):
     save = tmp_path / "game.json"
     shown = []
 
@@ -245,7 +245,7 @@ def test_a_saved_game_shows_the_same_screen(tmp_path):
     assert "discard" in shown[0]
 
 
-def test_a_look_at_a_new_game_leaves_the_kept_one(tmp_path):
+def test_opening_a_new_game_keeps_the_saved_game(tmp_path):
     save = tmp_path / "game.json"
     save.write_text("kept before")
 
@@ -258,7 +258,7 @@ def test_a_look_at_a_new_game_leaves_the_kept_one(tmp_path):
     assert save.read_text() == "kept before"
 
 
-def test_a_finished_game_is_handed_over_and_its_save_removed(tmp_path):
+def test_finished_game_is_returned_and_its_save_removed(tmp_path):
     done, save = [], tmp_path / "game.json"
     game = HumanGame(Plain(), SEED)
     for table in (game._game, game._hand):
@@ -290,7 +290,7 @@ def test_a_finished_game_is_handed_over_and_its_save_removed(tmp_path):
         ((30, 8), ["30 x 8 is too small"], ["Stock"]),
     ],
 )
-def test_each_size_of_a_terminal_has_a_clear_screen(size, shown, hidden):
+def test_layout_fits_each_terminal_size(size, shown, hidden):
     async def steps(app, pilot):
         said = text_of(app)
         assert [words for words in shown if words not in said] == []
@@ -302,7 +302,7 @@ def test_each_size_of_a_terminal_has_a_clear_screen(size, shown, hidden):
     on_screen(steps, size=size)
 
 
-def test_a_window_that_is_enlarged_shows_the_cards():
+def test_enlarged_window_shows_the_cards():
     async def steps(app, pilot):
         assert "╭───" not in text_of(app)
         await pilot.resize_terminal(*LARGE)
@@ -312,7 +312,7 @@ def test_a_window_that_is_enlarged_shows_the_cards():
     on_screen(steps, size=(60, 20))
 
 
-def test_without_colour_the_screen_says_the_same_in_greys(monkeypatch):
+def test_screen_without_colour_shows_the_same_text(monkeypatch):
     shown = []
 
     async def steps(app, pilot):
@@ -340,8 +340,8 @@ def test_suits_are_letters_on_request():
 
 
 @pytest.mark.compiled
-def test_no_hidden_card_is_on_the_screen_before_the_end():
-    """All cards that the player cannot see are dealt again: hint and belief, and all else, stay the same."""
+def test_hidden_cards_do_not_affect_the_screen():
+    """Redealing the hidden cards changes nothing on the screen, including hint and belief."""
     play = played("knock-at-once")
     states = play.states[play.states["public"]["outcome"] == 0][::211]
     assert len(states) > 5
@@ -374,7 +374,7 @@ def test_no_hidden_card_is_on_the_screen_before_the_end():
     assert len(set(shown)) == len(states)
 
 
-def test_a_bot_that_fails_ends_the_screen_and_the_game_is_kept(tmp_path):
+def test_failing_bot_closes_the_screen_and_keeps_the_save(tmp_path):
     class Broken:
         name = "broken"
 
@@ -389,7 +389,7 @@ def test_a_bot_that_fails_ends_the_screen_and_the_game_is_kept(tmp_path):
     assert "illegal action by bot 'broken'" in str(app.failure)
 
 
-def test_help_tells_keys_and_rules():
+def test_help_lists_keys_and_rules():
     async def steps(app, pilot):
         await press(app, pilot, "question_mark")
         assert "draw from the stock" in text_of(app)
@@ -408,7 +408,7 @@ def test_help_tells_keys_and_rules():
         ("enter", "Draw first."),
     ],
 )
-def test_a_key_that_does_nothing_says_why(key, reason):
+def test_unavailable_key_explains_why(key, reason):
     async def steps(app, pilot):
         before = list(app.game.actions)
         await press(app, pilot, key)
@@ -421,8 +421,8 @@ def test_a_key_that_does_nothing_says_why(key, reason):
     on_screen(steps, game)
 
 
-def test_keys_typed_while_a_hint_is_computed_act_on_what_is_shown(monkeypatch):
-    """A slow hint bot does not block the screen: it says that it is thinking, and keys work."""
+def test_keys_work_while_a_hint_is_computed(monkeypatch):
+    """A slow hint bot does not block the screen: a message says that it is thinking, and keys work."""
     asked, release = threading.Event(), threading.Event()
 
     class Slow(Plain):
@@ -453,7 +453,7 @@ def test_keys_typed_while_a_hint_is_computed_act_on_what_is_shown(monkeypatch):
 
 
 @pytest.mark.parametrize("size", [(60, 20), (120, 40)])
-def test_cards_have_keys_and_captions_in_small_and_large_windows(size):
+def test_cards_have_keys_and_captions_at_every_size(size):
     async def steps(app, pilot):
         shown = text_of(app)
         assert "deadwood" in shown.split("cards, deadwood")[1]  # below the cards, not only in the title

@@ -1,4 +1,4 @@
-"""``gin-rummy play``: its options, what it keeps and records, what it serves, and what it needs."""
+"""``gin-rummy play``: options, saved games, records, the browser server and missing packages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytest.importorskip("textual", reason='the playing screen needs Textual: pip ins
 
 
 def play_plainly(game: HumanGame, hands: int) -> None:
-    """Play until this number of hands has ended; the last end is shown."""
+    """Play until this number of hands has ended, leaving the last result on screen."""
     while hands:
         if game.ended is not None:
             game.next_hand()
@@ -28,7 +28,7 @@ def play_plainly(game: HumanGame, hands: int) -> None:
 
 @pytest.fixture
 def screens(monkeypatch):
-    """The screens that the command makes, which are not shown; what is in `to_do` is done with each."""
+    """The screens made by the command; instead of being shown, each is passed to the functions in `to_do`."""
     from gin_env.ui import play_app
 
     made: list[play_app.PlayApp] = []
@@ -50,7 +50,7 @@ def run(*arguments: str):
     return CliRunner().invoke(app, ["play", *arguments], catch_exceptions=True)
 
 
-def test_a_seed_deals_the_same_cards(screens, tmp_path):
+def test_seed_deals_the_same_cards(screens, tmp_path):
     save = str(tmp_path / "game.json")
     for _ in range(2):
         assert run("--opponent", "simple", "--seed", "9", "--save", save).exit_code == 0
@@ -59,14 +59,14 @@ def test_a_seed_deals_the_same_cards(screens, tmp_path):
     assert screens.made[0].game.opponent == "simple"
 
 
-def test_the_opponent_is_tonic_and_the_deals_are_fresh_by_default(screens, tmp_path):
+def test_default_opponent_is_tonic_with_a_random_seed(screens, tmp_path):
     for _ in range(2):
         assert run("--save", str(tmp_path / "game.json")).exit_code == 0
     assert {screen.game.opponent for screen in screens.made} == {"tonic"}
     assert screens.made[0].game.seed != screens.made[1].game.seed
 
 
-def test_a_saved_game_is_resumed(screens, tmp_path):
+def test_saved_game_is_resumed(screens, tmp_path):
     save = tmp_path / "my game.json"
     game = HumanGame("simple", 9)
     play_plainly(game, 1)
@@ -89,7 +89,7 @@ def test_a_saved_game_is_resumed(screens, tmp_path):
         (["--seed", "-1"], "non-negative"),
     ],
 )
-def test_what_cannot_be_played_is_said_before_the_screen_opens(screens, tmp_path, arguments, complaint):
+def test_invalid_options_fail_before_the_screen_opens(screens, tmp_path, arguments, complaint):
     done = run("--save", str(tmp_path / "game.json"), *arguments)
     assert complaint in str(done.exception)
     assert screens.made == []
@@ -114,7 +114,7 @@ def test_finished_games_are_recorded(screens, tmp_path):
     assert [player.name for player in games[0].players] == ["person", "simple"]
 
 
-def test_a_failure_of_the_bot_is_the_commands(screens, tmp_path):
+def test_bot_failure_is_the_error_of_the_command(screens, tmp_path):
     screens.kind.to_do = staticmethod(lambda screen: setattr(screen, "failure", ValueError("broken bot")))
     done = run("--opponent", "simple", "--save", str(tmp_path / "game.json"))
     assert str(done.exception) == "broken bot"
@@ -122,14 +122,14 @@ def test_a_failure_of_the_bot_is_the_commands(screens, tmp_path):
 
 @pytest.fixture
 def served(monkeypatch):
-    """What would be served: (api, host, port)."""
+    """The arguments of each call to the server: (api, host, port)."""
     server = pytest.importorskip("gin_env.ui.web.server", exc_type=ImportError)
     calls = []
     monkeypatch.setattr(server, "serve", lambda *arguments: calls.append(arguments))
     return calls
 
 
-def test_browser_is_served_on_this_computer_by_default(served, tmp_path):
+def test_browser_server_listens_on_localhost_by_default(served, tmp_path):
     save = tmp_path / "windows"
     assert "password" not in run("--web", "--save", str(save), "--opponent", "simple:knock_at=4").output
     warned = run("--web", "--save", str(save), "--host", "0.0.0.0", "--port", "8080", "--hint-bot", "simple")
@@ -156,12 +156,12 @@ def test_browser_options_are_checked_before_serving(served, tmp_path, arguments,
     assert served == []
 
 
-def test_without_a_terminal_the_command_says_so(tmp_path):
+def test_missing_terminal_is_reported(tmp_path):
     done = run("--save", str(tmp_path / "game.json"))
     assert "needs a terminal" in str(done.exception)
 
 
-def test_without_textual_the_command_names_the_extra():
+def test_missing_textual_names_the_extra():
     program = (
         "import sys\n"
         "sys.modules['textual'] = None\n"
@@ -174,7 +174,7 @@ def test_without_textual_the_command_names_the_extra():
     assert done.stderr.strip().endswith('a screen in the terminal needs Textual: pip install "gin-env[play]"')
 
 
-def test_another_opponent_is_not_put_into_a_saved_game(screens, tmp_path):
+def test_saved_game_with_another_opponent_is_refused(screens, tmp_path):
     save = tmp_path / "game.json"
     game = HumanGame("simple", 9)
     play_plainly(game, 1)

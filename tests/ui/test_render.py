@@ -1,4 +1,4 @@
-"""Text, picture and window: `gin_env.ui.text`, and the render modes of the PettingZoo environment."""
+"""Text, pictures and windows: `gin_env.ui.text` and the render modes of the environments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gin_env.game.state import OUTCOME_NAMES
 from gin_env.observations.views import PlayerView
 from gin_env.ui import screen, text
 
-with warnings.catch_warnings():  # PettingZoo 1.27's own tests import its own environments in the old way
+with warnings.catch_warnings():  # PettingZoo 1.27's own tests still use its deprecated imports
     warnings.simplefilter("ignore", DeprecationWarning)
     from pettingzoo.test import render_test
 
@@ -55,7 +55,7 @@ def picture_of(one: Table, viewer: int | None = None) -> np.ndarray:
 # --- Text ---------------------------------------------------------------------------------------------
 
 
-def test_the_text_of_the_deal():
+def test_text_of_the_deal():
     assert text_of(table()) == [
         "Gin Rummy, hand 1, turn 1; score 0 : 0, game at 100",
         "  player_1 (dealer): 4♣ 4♠ 4♦  set  |  2♦ 3♦ 7♥ 8♦ 10♦ Q♣ Q♥  deadwood 50",
@@ -84,7 +84,7 @@ def test_last_action_and_phase_in_words(moves, last, now):
     assert text_of(table().play(*moves))[-2:] == [f"  last: {last}", f"  now:  {now}"]
 
 
-def test_the_discard_pile_in_words():
+def test_discard_pile_in_words():
     def pile(*moves: str) -> str:
         return text_of(table().play(*moves))[3].split("top last: ")[1]
 
@@ -107,7 +107,7 @@ def test_the_discard_pile_in_words():
         ),
     ],
 )
-def test_the_outcome_in_words(hand_1, upcard, now):
+def test_outcome_in_words(hand_1, upcard, now):
     lines = text_of(Table(HAND_0, hand_1, upcard).play("take", "knock KD"))
     assert lines[-1] == f"  now:  {now}"
     assert lines[-2] == "  last: player_0 discarded K♦ and knocked"
@@ -121,7 +121,7 @@ def test_lay_offs_are_shown():
     assert lines[2].startswith("  player_0 knocked: ")
 
 
-def test_the_cards_shown_as_deadwood_are_those_that_were_counted():
+def test_deadwood_cards_shown_are_those_counted():
     env = gin_rummy_v0.raw_env()
     bot = agents.make("simple")
     endings = set()
@@ -140,7 +140,7 @@ def test_the_cards_shown_as_deadwood_are_those_that_were_counted():
     assert endings >= {"knock", "gin", "undercut"}
 
 
-def test_a_void_hand_in_words():
+def test_void_hand_in_words():
     env = gin_rummy_v0.raw_env(render_mode="ansi")
     env.reset(seed=1)
     while not any(env.terminations.values()):  # the first legal action is never a knock
@@ -148,7 +148,7 @@ def test_a_void_hand_in_words():
     assert env.render().endswith("now:  The hand is void: nobody scores")
 
 
-def test_a_game_tells_how_the_last_hand_ended():
+def test_game_text_describes_the_last_hand():
     env = gin_rummy_v0.raw_env(render_mode="ansi", episode="game")
     env.reset(options={"deck": deck_of(HAND_0, HAND_1, "KS"), "dealer": 1})
     assert "last: The cards have been dealt" in env.render()
@@ -160,12 +160,12 @@ def test_a_game_tells_how_the_last_hand_ended():
     assert "last: The cards have been dealt" in env.render()
 
 
-# --- What a player may see ----------------------------------------------------------------------------
+# --- Hidden cards -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("moves", [[], ["pass", "pass", "draw"], ["pass", "pass", "draw", "KD"]])
-def test_a_players_text_and_picture_do_not_depend_on_what_she_cannot_see(moves):
-    # Player 1 watches; player 0 holds other cards and draws another one.
+def test_hidden_cards_do_not_affect_a_players_rendering(moves):
+    # Player 1 is the viewer; player 0's cards and draw are exchanged.
     one = table(stock="9D 8C").play(*moves)
     other = Table("AH 2H 3H 5C 6C 7C 9H TC JC KD", HAND_1, "KS", "8H JD").play(*moves)
     assert text_of(one, viewer=1) == text_of(other, viewer=1)
@@ -174,7 +174,7 @@ def test_a_players_text_and_picture_do_not_depend_on_what_she_cannot_see(moves):
     assert (picture_of(one) != picture_of(other)).any()
 
 
-def test_after_a_knock_both_hands_lie_open():
+def test_both_hands_are_visible_after_a_knock():
     one = table().play("take", "knock KD")
     assert text_of(one, viewer=0) == text_of(one, viewer=1) == text_of(one)
 
@@ -182,7 +182,7 @@ def test_after_a_knock_both_hands_lie_open():
 # --- Picture ------------------------------------------------------------------------------------------
 
 
-def test_the_picture_is_a_function_of_the_state():
+def test_picture_depends_only_on_the_state():
     one, other = table(), table()
     before = one.games.state.tobytes()
     first = picture_of(one)
@@ -193,7 +193,7 @@ def test_the_picture_is_a_function_of_the_state():
 
 
 @pytest.mark.parametrize("width", [480, 960, 721])
-def test_a_picture_is_two_thirds_as_high_as_it_was_asked_to_be_wide(width):
+def test_picture_height_is_two_thirds_of_its_width(width):
     from gin_env.ui import picture
 
     drawn = picture.image(table().games.state[0], width=width)
@@ -201,7 +201,7 @@ def test_a_picture_is_two_thirds_as_high_as_it_was_asked_to_be_wide(width):
 
 
 @pytest.mark.parametrize(("width", "error"), [(0, ValueError), (5000, ValueError), (480.0, TypeError)])
-def test_a_width_that_is_none_is_refused(width, error):
+def test_invalid_width_is_refused(width, error):
     from gin_env.ui import picture
 
     with pytest.raises(error, match="width must be"):
@@ -209,7 +209,7 @@ def test_a_width_that_is_none_is_refused(width, error):
 
 
 @pytest.mark.parametrize("width", [480, 960])
-def test_every_card_looks_different_and_every_suit_without_colours_too(width):
+def test_cards_and_suits_differ_even_without_colours(width):
     from gin_env.ui import picture
 
     faces = [picture._card_face(card, width) for card in range(52)]
@@ -249,7 +249,7 @@ def test_picture_shows_melds_and_the_upcard(width):
     assert all(shown(32 + step * place, 42, picture._card_back(width)) for place in range(10))
 
 
-def test_names_long_ones_too_stay_on_the_table():
+def test_long_names_stay_on_the_table():
     from gin_env.ui import picture
 
     game = table().play("take", "KD").games.state[0]
@@ -273,7 +273,7 @@ def test_nothing_is_drawn_over_the_right_edge(moves):
 
 
 @both_environments
-def test_pettingzoo_render_test(make, pygame_without_screen):
+def test_pettingzoo_render_check_passes(make, pygame_without_screen):
     render_test(make)
 
 
@@ -285,7 +285,7 @@ def test_render_without_a_mode_warns(make):
         assert env.render() is None
 
 
-def test_the_window_shows_each_step_and_close_closes_it(pygame_without_screen):
+def test_window_shows_each_step_and_closes(pygame_without_screen):
     env = gin_rummy_v0.raw_env(render_mode="human")
     env.reset(seed=1)
     shown = pygame_without_screen.surfarray.array3d(pygame_without_screen.display.get_surface())
@@ -298,7 +298,7 @@ def test_the_window_shows_each_step_and_close_closes_it(pygame_without_screen):
     env.close()
 
 
-def test_a_copy_of_an_environment_with_a_window_opens_its_own(pygame_without_screen):
+def test_copied_environment_opens_its_own_window(pygame_without_screen):
     env = gin_rummy_v0.raw_env(render_mode="human")
     env.reset(seed=1)
     twin = copy.deepcopy(env)
@@ -309,7 +309,7 @@ def test_a_copy_of_an_environment_with_a_window_opens_its_own(pygame_without_scr
     env.close()
 
 
-def test_the_game_goes_on_after_the_user_closes_the_window(pygame_without_screen):
+def test_game_continues_after_the_window_is_closed(pygame_without_screen):
     env = gin_rummy_v0.raw_env(render_mode="human")
     env.reset(seed=1)
     pygame_without_screen.event.post(pygame_without_screen.event.Event(pygame_without_screen.QUIT))
@@ -321,12 +321,12 @@ def test_the_game_goes_on_after_the_user_closes_the_window(pygame_without_screen
 
 
 @pytest.mark.parametrize("environment", [gin_rummy_v0.raw_env, GinRummyEnv, GinRummyVectorEnv])
-def test_every_environment_says_how_fast_its_pictures_are_shown(environment):
+def test_every_environment_has_render_fps(environment):
     assert "rgb_array" in environment.metadata["render_modes"]
     assert environment.metadata["render_fps"] == 2
 
 
-def test_the_gymnasium_environments_draw_the_same_picture():
+def test_gymnasium_environments_draw_the_same_picture():
     from gin_env.ui import picture
 
     one, two = GinRummyEnv(render_mode="rgb_array"), GinRummyVectorEnv(2, render_mode="rgb_array")
@@ -355,7 +355,7 @@ def test_playing_imports_no_renderer():
     assert done.stdout.strip() == "set()"
 
 
-def test_a_missing_package_is_named_with_the_cure(monkeypatch):
+def test_missing_package_names_the_extra(monkeypatch):
     monkeypatch.delitem(sys.modules, "gin_env.ui.picture", raising=False)
     monkeypatch.delattr("gin_env.ui.picture", raising=False)
     monkeypatch.setitem(sys.modules, "PIL", None)

@@ -1,4 +1,4 @@
-"""Reading games: what bots think of a position, why, and how a recorded game is shown."""
+"""Explanations, opinions and replays as text: `gin-rummy explain` and `gin-rummy replay`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HAND = "4C 5C 6C 9H 9S 9D 2H 2S AD KS"
 
 
 def told(upcard: str, *acts: str, drew: str = "", hand: str = HAND, **options) -> PlayerView:
-    """The view of player 0, who is not the dealer."""
+    """Return the view of player 0, the non-dealer."""
     history = [action(text) for text in acts]
     return PlayerView.from_history(
         cards.parse(hand), cards.card_id(upcard), history, ids(drew), dealer=1, **options
@@ -33,7 +33,7 @@ def told(upcard: str, *acts: str, drew: str = "", hand: str = HAND, **options) -
 
 
 class Judge:
-    """Values an action by its number, a point for each ten: the highest legal one is best."""
+    """A bot that values an action at a tenth of its number, so the highest legal number is best."""
 
     name = "judge"
 
@@ -47,7 +47,7 @@ class Judge:
 # --- Explanations -----------------------------------------------------------------------------------------
 
 
-def test_each_discard_is_explained_by_the_hand_that_it_leaves():
+def test_discards_are_explained_by_the_remaining_hand():
     """With 2D there are three melds, ace and king."""
     found = {choice.action: choice for choice in choices(told("7H", "pass", "pass", "draw", drew="2D"))}
     # Gin with 2C, 3C, 7C or 9C: a knock is possible with any card. KH KC KD, and QS JS, are unseen.
@@ -64,8 +64,8 @@ def test_each_discard_is_explained_by_the_hand_that_it_leaves():
     assert len(found) == 11 + 2
 
 
-def test_risk_weighs_melds_with_what_the_opponent_may_hold():
-    """For `uniform` each of the 40 unseen cards is with the opponent at 10 in 40."""
+def test_risk_weights_melds_by_the_opponents_likely_cards():
+    """For `uniform`, the opponent holds each of the 40 unseen cards with probability 10/40."""
     view = told("7H", "pass", "pass", "draw", drew="2D")
     found = {choice.action: choice.risk for choice in choices(view, "uniform")}
     assert found[action("KS")] == pytest.approx(4 * 0.25**2)
@@ -73,15 +73,15 @@ def test_risk_weighs_melds_with_what_the_opponent_may_hold():
     assert found[action("knock KS")] is None
 
 
-def test_draws_are_explained_by_the_hand_that_they_leave():
+def test_draws_are_explained_by_the_resulting_hand():
     take, leave = choices(told("2D"))
     assert (take.action, take.deadwood, take.gin_outs, take.danger) == (action("take"), 1, 4, None)
-    # Left for the opponent: the other twos are in the hand but 2C; A23 lacks AD, 234 is possible.
+    # Melds with 2D: no set, because the hand holds two other twos; A23 lacks AD, but 234 is possible.
     assert (leave.action, leave.deadwood, leave.danger) == (action("pass"), 15, 0 + 1)
     assert choices(told("2D", "pass", "pass")) == [RankedChoice(action("draw"))]
 
 
-def test_only_one_position_of_who_is_to_move_is_explained():
+def test_explanation_needs_one_view_of_the_player_to_move():
     view = told("2D")
     with pytest.raises(ValueError, match="view must be of one position, not of 2"):
         choices(PlayerView(np.concatenate([view.records, view.records])))
@@ -89,7 +89,7 @@ def test_only_one_position_of_who_is_to_move_is_explained():
         choices(told("2D", "pass"))
 
 
-def test_table_sorts_by_value_or_else_by_deadwood():
+def test_table_is_sorted_by_value_or_deadwood():
     found = choices(told("2D"), "uniform")
     values = np.full(107, np.nan)
     values[action("take")], values[action("pass")] = -3.25, 10
@@ -123,8 +123,8 @@ def test_table_sorts_by_value_or_else_by_deadwood():
 # --- Opinions ---------------------------------------------------------------------------------------------
 
 
-def test_a_move_loses_what_the_best_is_worth_more():
-    """Pass is the highest action of an offer; who must draw from the stock has no choice and is left out."""
+def test_loss_is_the_gap_to_the_best_action():
+    """Pass is the highest action at the upcard; forced draws from the stock are left out."""
     judged = opinions.judge(opinions.decisions(one_hand()), Judge())
     assert [(one.step, one.player, one.played, one.best, one.loss) for one in judged] == [
         (1, 0, action("pass"), action("pass"), 0),
@@ -139,7 +139,7 @@ def test_a_move_loses_what_the_best_is_worth_more():
     assert last.loss == pytest.approx((103 - 0) / 10)
 
 
-def test_mistakes_are_listed_with_the_dearest_first():
+def test_mistakes_are_listed_by_decreasing_loss():
     game = one_hand()
     steps = opinions.decisions(game)
     judged = [
@@ -160,7 +160,7 @@ def test_mistakes_are_listed_with_the_dearest_first():
     assert "No move lost points by the values of judge." in blunders_text(game, judged[1:2], "judge", 5)
 
 
-def test_a_bot_without_values_judges_nothing():
+def test_bot_without_values_finds_no_mistakes():
     steps = opinions.decisions(one_hand())
     with pytest.raises(ValueError, match="bot 'simple' has no values of actions; 'generation' has"):
         opinions.judge(steps, agents.make("simple"))
@@ -169,7 +169,7 @@ def test_a_bot_without_values_judges_nothing():
 
 
 @pytest.mark.parametrize("answer", [104, 107, -1])
-def test_a_bot_that_would_play_illegally_is_named(answer):
+def test_illegal_opinion_names_the_bot(answer):
     class Wrong:
         name = "wrong"
 
@@ -182,7 +182,7 @@ def test_a_bot_that_would_play_illegally_is_named(answer):
 
 @pytest.fixture(scope="module")
 def steps(tmp_path_factory) -> list[records.Position]:
-    """All decisions of two games."""
+    """Every decision of two games."""
     path = tmp_path_factory.mktemp("records") / "games.jsonl"
     play_match("simple", "random-discard", 2, seed=3, record=path)
     return opinions.decisions(next(records.read(path)))
@@ -193,7 +193,7 @@ def bot_of(name: str) -> Agent:
     return agents.make(name)
 
 
-def test_generation_plays_the_legal_action_of_highest_value(steps):
+def test_generation_plays_the_highest_valued_legal_action(steps):
     bot = bot_of("generation")
     view = records.views_of(steps)
     values = opinions.action_values(bot, view)
@@ -209,7 +209,7 @@ def test_generation_plays_the_legal_action_of_highest_value(steps):
     assert not np.isfinite(impatient[may_knock, :52]).any()
 
 
-def test_policy_plays_the_legal_action_of_highest_chance(steps):
+def test_policy_plays_the_most_probable_legal_action(steps):
     bot = bot_of("policy")
     view = records.views_of(steps)
     chances = opinions.action_chances(bot, view)
@@ -227,13 +227,13 @@ def test_policy_plays_the_legal_action_of_highest_chance(steps):
 # --- The game as text -------------------------------------------------------------------------------------
 
 
-def test_titles_say_how_a_game_ended():
+def test_title_describes_the_end_of_the_game():
     assert title(one_hand()) == ("ann (player_0) against bob (player_1), a single hand: ann won, 65 : 0.")
     assert "a game to 100: broken off, 65 : 0." in title(two_hands_of_a_game())
     assert "nobody won, 0 : 0" in title(one_hand("void, 0 deals"))
 
 
-def test_positions_show_both_hands_what_was_played_and_what_others_would():
+def test_position_shows_hands_the_move_and_opinions():
     game = one_hand()
     shown = [
         position_text(game, position, step, {"x": [action("pass"), action("take")]})
@@ -262,14 +262,14 @@ def run(*arguments: object, keys: str = "") -> str:
 
 @pytest.fixture
 def file(tmp_path):
-    """A match of one pair of hands, recorded by the command."""
+    """The record of a match of one deal, played by the command."""
     path = tmp_path / "games.jsonl"
     said = run("match", "simple", "random", "--games", 4, "--hands", "--seed", 6, "--record", path)
     assert f"recorded in {path}; next: gin-rummy replay {path}" in said
     return path
 
 
-def test_a_tournament_is_recorded(tmp_path):
+def test_tournament_is_recorded(tmp_path):
     path = tmp_path / "games.jsonl"
     run("tournament", "simple", "random", "random-discard", "--games", 2, "--hands", "--record", path)
     pairs = [{player.name for player in game.players} for game in records.read(path)]
@@ -281,7 +281,7 @@ def test_a_tournament_is_recorded(tmp_path):
     )
 
 
-def test_a_whole_game_is_printed(file):
+def test_whole_game_is_printed(file):
     game = records.read_one(file, 2)
     said = run("replay", file, "--game", 2, "--all", "--bot", "simple", "--judge", "none")
     assert said.startswith(title(game))
@@ -302,10 +302,10 @@ def test_keys_step_through_a_game(file):
     steps = ["step", "1:", "step", "2:", "step", "1:", "step", "2:", "step", "3:"]
     said = run("replay", file, "--judge", "none", keys="\nb\n\n\nq\n")
     assert [word for word in said.replace("\n", " ").split(" ") if word in ("1:", "2:", "3:")] == steps[1::2]
-    assert "step 1:" in run("replay", file, "--judge", "none")  # the input ends: so does the replay
+    assert "step 1:" in run("replay", file, "--judge", "none")  # the replay ends with its input
 
 
-def test_the_next_hand_is_a_key_away(tmp_path):
+def test_key_jumps_to_the_next_hand(tmp_path):
     path = tmp_path / "games.jsonl"
     play_match("simple", "random", 2, seed=3, record=path)
     count = len(records.read_one(path, 1).hands)
@@ -322,7 +322,7 @@ def test_mistakes_are_judged_by_a_bot_with_values(file):
         run("replay", file, "--judge", "simple")
 
 
-def test_a_told_position_is_explained():
+def test_position_given_as_options_is_explained():
     eleven = "explain", "--hand", f"{HAND} 2D", "--bot", "simple", "--upcard"
     said = run(*eleven, "7H", "--estimator", "uniform")
     assert "Your hand: 2H 2S 2D, 9H 9S 9D, 4C 5C 6C; deadwood KS AD (11)." in said
@@ -342,7 +342,7 @@ def test_a_told_position_is_explained():
     assert "draw the upcard: simple" in first
 
 
-def test_a_recorded_position_is_explained(file):
+def test_recorded_position_is_explained(file):
     game = records.read_one(file, 3)
     step = opinions.decisions(game)[3]
     said = run("explain", "--record", file, "--game", 3, "--step", 4, "--bot", "simple")
@@ -351,7 +351,7 @@ def test_a_recorded_position_is_explained(file):
         run("explain", "--record", file, "--game", 3, "--step", 400, "--bot", "simple")
 
 
-def test_every_bot_is_asked_and_those_that_cannot_answer_say_why(monkeypatch):
+def test_all_bots_answer_or_explain_why_not(monkeypatch):
     make = agents.make
 
     def without_torch(name: str, **params):
@@ -383,6 +383,6 @@ def test_every_bot_is_asked_and_those_that_cannot_answer_say_why(monkeypatch):
         (["--record", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
     ],
 )
-def test_positions_that_cannot_be_are_refused(arguments, message):
+def test_impossible_positions_are_refused(arguments, message):
     with pytest.raises((ValueError, FileNotFoundError), match=message):
         run("explain", *arguments)

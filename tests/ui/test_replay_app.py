@@ -1,4 +1,4 @@
-"""The replay screen, by Textual's own pilot: moves in order and back, hands, mistakes, opinions, belief."""
+"""The replay screen, driven by Textual's pilot: moves, hands, mistakes, opinions and beliefs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Steps = Callable[[ReplayApp, "Pilot"], Awaitable[None]]  # noqa: F821
 
 
 class Judge:
-    """Values an action by its number, a point for each ten: the highest legal one is best."""
+    """A bot that values an action at a tenth of its number, so the highest legal number is best."""
 
     name = "judge"
 
@@ -46,7 +46,7 @@ class Judge:
 
 @pytest.fixture(scope="module")
 def game(tmp_path_factory) -> GameRecord:
-    """A hand of some turns, drawn from stock and pile."""
+    """A hand of several turns with draws from the stock and the pile."""
     path = tmp_path_factory.mktemp("records") / "games.jsonl"
     play_match("simple", "random-discard", 2, seed=3, episode="hand", record=path)
     return records.read_one(path, 1)
@@ -71,25 +71,25 @@ async def press(pilot, *keys: str) -> None:
 
 
 def text_of(app: ReplayApp) -> str:
-    """What stands on the screen, line by line."""
+    """Return the text on the screen, line by line."""
     return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
 
 
 def part_of(app: ReplayApp, name: str) -> str:
-    """What stands in one part of the screen."""
+    """Return the text of one part of the screen."""
     area = app.query_one(f"#{name}").region
     lines = [strip.text for strip in app.screen._compositor.render_strips()]
     return "\n".join(line[area.x : area.right] for line in lines[area.y : area.bottom])
 
 
 def cards_in(text: str) -> list[int]:
-    """The cards that a text names, in order."""
+    """Return the cards named in a text, in order."""
     found = re.findall(r"(10|[2-9AJQK])([♣♥♠♦])", text)
     return [card_id(rank.replace("10", "T") + "CHSD"["♣♥♠♦".index(suit)]) for rank, suit in found]
 
 
 def check_position(app: ReplayApp, place: int) -> None:
-    """Both hands, pile, stock and the move that is played are those of the record's position."""
+    """Check that hands, pile, stock and the move shown are those of the recorded position."""
     position = app._shown.positions[place]
     table = describe_table(position.state[0])
     hands = position.state["private"]["hand"][0].tolist()
@@ -118,7 +118,7 @@ def check_position(app: ReplayApp, place: int) -> None:
     )
 
 
-def test_every_move_is_shown_in_order_and_back(game):
+def test_moves_are_shown_forwards_and_backwards(game):
     places = range(len(game.positions()))
     assert len(places) > 12
 
@@ -135,8 +135,8 @@ def test_every_move_is_shown_in_order_and_back(game):
     on_screen(steps, game)
 
 
-def test_the_move_just_made_is_told(game):
-    """With the card that was drawn from the stock by either player."""
+def test_last_move_is_described(game):
+    """Draws from the stock name the card, for both players."""
 
     async def steps(app, pilot):
         told = []
@@ -154,8 +154,8 @@ def test_the_move_just_made_is_told(game):
     on_screen(steps, game)
 
 
-def test_the_card_that_goes_next_is_marked():
-    """At the fourth step of this hand the king just drawn is knocked with."""
+def test_next_card_to_leave_is_marked():
+    """The fourth step of this hand is a knock with the king just drawn."""
     for size, mark in ((LARGE, "╰▲▲─╯"), ((60, 20), ">K♦")):
 
         async def steps(app, pilot, mark=mark):
@@ -167,7 +167,7 @@ def test_the_card_that_goes_next_is_marked():
         on_screen(steps, one_hand(), size)
 
 
-def test_the_end_of_a_hand_is_scored_with_both_names():
+def test_hand_scoring_names_both_players():
     async def steps(app, pilot):
         await press(pilot, "end")
         said = text_of(app)
@@ -185,7 +185,7 @@ def test_the_end_of_a_hand_is_scored_with_both_names():
     on_screen(steps, one_hand(), (120, 40))
 
 
-def test_hands_are_a_key_away_and_a_broken_off_game_ends_where_it_was():
+def test_keys_jump_between_hands_of_an_unfinished_game():
     async def steps(app, pilot):
         shown = app._shown
         second = next(place for place, position in enumerate(shown.positions) if position.hand == 1)
@@ -208,7 +208,7 @@ def test_hands_are_a_key_away_and_a_broken_off_game_ends_where_it_was():
 # --- Mistakes ---------------------------------------------------------------------------------------------
 
 
-def test_the_worst_moves_are_gone_to_in_their_order(game):
+def test_keys_jump_to_the_worst_moves_in_order(game):
     worst = worst_moves(opinions.judge(opinions.decisions(game), Judge()))
     assert len(worst) > 3
 
@@ -227,7 +227,7 @@ def test_the_worst_moves_are_gone_to_in_their_order(game):
     on_screen(steps, game, judge=Judge())
 
 
-def test_the_table_of_mistakes_leads_to_them(game):
+def test_mistakes_table_jumps_to_each_move(game):
     worst = worst_moves(opinions.judge(opinions.decisions(game), Judge()))
 
     async def steps(app, pilot):
@@ -247,7 +247,7 @@ def test_the_table_of_mistakes_leads_to_them(game):
     on_screen(steps, game, judge=Judge(), most=3)
 
 
-def test_without_a_judge_the_screen_says_how_to_name_one(game):
+def test_missing_judge_explains_how_to_choose_one(game):
     async def steps(app, pilot):
         await press(pilot, "w", "t")
         assert {str(said.message) for said in app._notifications} == {
@@ -261,7 +261,7 @@ def test_without_a_judge_the_screen_says_how_to_name_one(game):
 # --- Opinions ---------------------------------------------------------------------------------------------
 
 
-def test_every_bot_is_asked_about_the_move(game):
+def test_all_bots_are_asked_about_the_move(game):
     bots = ["simple", "random-discard", "late-knock"]
     made = {name: agents.make(name) for name in bots}
 
@@ -285,7 +285,7 @@ def test_every_bot_is_asked_about_the_move(game):
     on_screen(steps, game, bots=bots)
 
 
-def test_opinions_are_grouped_by_action_the_one_that_was_played_first():
+def test_opinions_are_grouped_with_the_played_action_first():
     take, passing = action("take"), action("pass")
     asked = {
         "a": Hint(take, {}, ""),
@@ -303,7 +303,7 @@ def test_opinions_are_grouped_by_action_the_one_that_was_played_first():
     ]
 
 
-def test_a_bot_that_cannot_be_had_is_left_out_with_a_message(game):
+def test_unavailable_bot_is_left_out_with_a_message(game):
     async def steps(app, pilot):
         await press(pilot, "o")
         for _ in range(6):
@@ -314,7 +314,7 @@ def test_a_bot_that_cannot_be_had_is_left_out_with_a_message(game):
     on_screen(steps, game, bots=["nobody", "simple"])
 
 
-def test_one_bots_opinion_replaces_that_of_all(game):
+def test_single_opinion_replaces_all_opinions(game):
     async def steps(app, pilot):
         await press(pilot, "o", "h")
         side = part_of(app, "opinion-text")
@@ -331,7 +331,7 @@ def test_one_bots_opinion_replaces_that_of_all(game):
 
 
 @pytest.mark.parametrize("size", [LARGE, (60, 30)])
-def test_the_belief_stands_beside_the_truth(game, size):
+def test_belief_is_shown_next_to_the_actual_hand(game, size):
     async def steps(app, pilot):
         assert "may believe" not in text_of(app)
         await press(pilot, "b", *["right"] * 5)
@@ -357,7 +357,7 @@ def test_the_belief_stands_beside_the_truth(game, size):
     on_screen(steps, game, size)
 
 
-def test_the_belief_of_an_estimator_that_is_told_the_hands_is_not_shown(game):
+def test_clairvoyant_belief_is_not_shown(game):
     async def steps(app, pilot):
         await press(pilot, "b")
         assert "omniscient cannot be asked" in text_of(app)
@@ -377,7 +377,7 @@ def test_the_belief_of_an_estimator_that_is_told_the_hands_is_not_shown(game):
         ((47, 13), ["47 x 13 is too small"], ["Stock"]),
     ],
 )
-def test_each_size_of_a_terminal_has_a_clear_screen(game, size, shown, hidden):
+def test_layout_fits_each_terminal_size(game, size, shown, hidden):
     async def steps(app, pilot):
         said = text_of(app)
         assert [words for words in shown if words not in said] == []
@@ -390,7 +390,7 @@ def test_each_size_of_a_terminal_has_a_clear_screen(game, size, shown, hidden):
     on_screen(steps, game, size)
 
 
-def test_what_does_not_fit_is_scrolled(game):
+def test_overflowing_content_is_scrolled(game):
     async def steps(app, pilot):
         await press(pilot, "b")
         assert "♦ " not in part_of(app, "below")
@@ -413,7 +413,7 @@ def test_suits_are_letters_on_request(game):
     on_screen(steps, game, letters=True)
 
 
-def test_help_tells_the_keys_and_fits(game):
+def test_help_lists_the_keys_and_fits(game):
     assert max(map(len, replay_app.KEYS.splitlines())) <= 68
 
     async def steps(app, pilot):
@@ -425,7 +425,7 @@ def test_help_tells_the_keys_and_fits(game):
     on_screen(steps, game)
 
 
-def test_a_log_of_the_reference_engine_is_replayed_with_what_it_counted():
+def test_reference_log_is_replayed_with_its_own_scores():
     logged = next(
         game
         for game in records.read(DATA / "games.jsonl")
@@ -457,7 +457,7 @@ def file(tmp_path, game):
     return path
 
 
-def test_the_command_opens_the_screen_at_a_terminal(file, game, monkeypatch):
+def test_command_opens_the_screen_in_a_terminal(file, game, monkeypatch):
     opened: list[ReplayApp] = []
 
     def run(app: ReplayApp) -> None:
@@ -474,14 +474,14 @@ def test_the_command_opens_the_screen_at_a_terminal(file, game, monkeypatch):
     assert len(opened) == 1
 
 
-def test_without_a_terminal_the_text_is_printed_and_a_line_says_why(file, game, monkeypatch):
+def test_missing_terminal_prints_the_text_and_the_reason(file, game, monkeypatch):
     monkeypatch.delenv("TEXTUAL_DRIVER", raising=False)
     said = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none"])
     assert said.stdout.startswith(title(game))
     assert said.stderr == "plain text: the screen needs a terminal for input and output\n"
 
 
-def test_without_textual_text_is_printed_and_the_extra_named(file, game, monkeypatch):
+def test_missing_textual_prints_the_text_and_names_the_extra(file, game, monkeypatch):
     monkeypatch.setitem(sys.modules, "textual", None)
     monkeypatch.setitem(os.environ, "TEXTUAL_DRIVER", "any")
     said = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none"])
@@ -489,7 +489,7 @@ def test_without_textual_text_is_printed_and_the_extra_named(file, game, monkeyp
     assert said.stderr == 'plain text: the screen needs Textual (pip install "gin-env[play]")\n'
 
 
-def test_without_torch_mistakes_are_not_counted_and_a_line_says_so(file, monkeypatch):
+def test_missing_torch_skips_mistakes_with_a_message(file, monkeypatch):
     def without_torch(name: str, **params):
         raise ImportError("trained policies need torch")
 

@@ -1,4 +1,4 @@
-"""What a player sees at the playing screen, and how the end of a hand is told, step by step."""
+"""What a player sees on the playing screen, and the step-by-step scoring of a hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gin_env.game.rules import Rules
 from gin_env.observations.views import PlayerView
 from gin_env.ui.seat import describe_seat, describe_showdown, heat_map
 
-# Player 0: three runs and KD, with which they knock; player 1: a set, and two cards that fit on the runs.
+# Player 0 knocks with three runs and KD; player 1 has a set and two cards to lay off on the runs.
 HAND_0, HAND_1 = "AC 2C 3C 4H 5H 6H 9S TS JS KD", "4C 5C 9D 7H 2D 3D 8D TD QH KC"
 
 
@@ -30,7 +30,7 @@ def showdown(one: Table, player: int = 0, letters: bool = True):
     return describe_showdown(view_of(one, player), (hands[player], hands[1 - player]), "tonic", letters)
 
 
-def test_a_player_sees_the_deal():
+def test_player_sees_the_deal():
     seat = describe_seat(view_of(table()), "tonic")
     assert [group.caption for group in seat.hand] == ["run", "run", "run", "deadwood 10"]
     assert (seat.deadwood, seat.known, seat.closed, seat.stock) == (10, [], 10, 31)
@@ -40,7 +40,7 @@ def test_a_player_sees_the_deal():
     assert seat.prompt == "Take the upcard K♠, or pass."
 
 
-def test_a_player_sees_what_both_took_and_discarded():
+def test_player_sees_the_pick_ups_and_discards_of_both():
     one = table().play("pass", "pass", "draw", "KD", "take", "KC", "draw")
     seat = describe_seat(view_of(one), "tonic", letters=True)
     assert [tuple(turn) for turn in seat.turns] == [
@@ -61,7 +61,7 @@ def test_a_player_sees_what_both_took_and_discarded():
     assert (theirs.closed, theirs.my_turn, theirs.prompt) == (11, False, "tonic is to discard ...")
 
 
-def test_a_knock_is_counted_step_by_step_with_each_lay_off():
+def test_knock_is_scored_step_by_step_with_lay_offs():
     told = showdown(table().play("pass", "pass", "draw", "knock 9C"))
     assert told.headline == "You win by knocking: 15 points"
     assert [group.caption for group in told.theirs] == ["run", "laid off", "deadwood 25"]
@@ -77,7 +77,7 @@ def test_a_knock_is_counted_step_by_step_with_each_lay_off():
     ]
 
 
-def test_the_other_side_hears_the_same_of_itself():
+def test_both_players_read_the_same_scoring():
     told = showdown(table().play("pass", "pass", "draw", "knock 9C"), player=1)
     assert told.headline == "tonic wins by knocking: 15 points"
     assert [group.caption for group in told.mine] == ["run", "laid off", "deadwood 25"]
@@ -89,19 +89,19 @@ def test_the_other_side_hears_the_same_of_itself():
 @pytest.mark.parametrize(
     ("knocker", "defender", "told"),
     [
-        # A seven fits the set too, but then the eight would have no place.
+        # A seven also fits the set, but then the eight could not be laid off.
         (
             "4C 4H 4D 7C 7H 7D 4S 5S 6S AC",
             "KH KS KD 7S 8S AH 2S 9H TH JC",
             ["7S on 4S 5S 6S: 7", "8S on 4S 5S 6S 7S: 8"],
         ),
-        # The same below a run: the ten fits a set as well, and comes before the nine.
+        # The same below a run: the ten also fits a set and must be laid off before the nine.
         (
             "TC TH TS JD QD KD 2C 3C 4C AS",
             "8D 9D TD 2H 2S 5H 6S 7H 9C QC",
             ["10D on JD QD KD: 10", "9D on 10D JD QD KD: 9", "8D on 9D 10D JD QD KD: 8"],
         ),
-        # A fourth of the rank goes on the set where no run is.
+        # Without a run, the fourth card of a rank goes on the set.
         ("4C 4H 4D 9C TC JC 6S 7S 8S AC", "4S KH KS KD 2H 2S 3H 6D 8H QD", ["4S on 4C 4H 4D: 4"]),
     ],
 )
@@ -111,7 +111,7 @@ def test_lay_off_prefers_the_meld_that_others_can_follow(knocker, defender, told
     assert laid == [f"tonic lays off {step} less deadwood." for step in told]
 
 
-def test_an_undercut_is_counted_step_by_step():
+def test_undercut_is_scored_step_by_step():
     one = table("QC QH QS TH JH KH 2D 3D 4D 5D").play("pass", "pass", "draw", "knock 9C")
     told = showdown(one)
     assert told.headline == "tonic undercuts: 25 points"
@@ -126,7 +126,7 @@ def test_an_undercut_is_counted_step_by_step():
     ]
 
 
-def test_gin_is_counted_without_lay_offs():
+def test_gin_is_scored_without_lay_offs():
     one = Table(HAND_0, HAND_1, "QS").play("take", "knock KD")
     told = showdown(one)
     assert told.headline == "You have gin: 66 points"
@@ -135,14 +135,14 @@ def test_gin_is_counted_without_lay_offs():
     assert [group.caption for group in told.mine] == ["run", "run", "run"]
 
 
-def test_a_void_hand_scores_nothing():
+def test_void_hand_scores_nothing():
     one = table(rules=Rules(max_turns=1)).play("pass", "pass", "draw", "9C")
     told = showdown(one)
     assert told.headline == "The hand is void"
     assert told.steps[-1] == "Score: you 0, tonic 0; 100 points win the game."
 
 
-def test_a_heat_map_has_a_cell_for_each_card():
+def test_heat_map_has_a_cell_for_each_card():
     chances = np.zeros(52)
     chances[card_id("AC")], chances[card_id("TH")], chances[card_id("KD")] = 1.0, 0.246, 0.004
     drawn = heat_map(chances.tolist(), letters=True)
@@ -155,7 +155,7 @@ def test_a_heat_map_has_a_cell_for_each_card():
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", ["uniform", "bayes", "logistic"])
-def test_estimators_can_be_asked_at_the_end_of_a_hand(name):
+def test_estimators_work_at_the_end_of_a_hand(name):
     one = table().play("pass", "pass", "draw", "knock 9C")
     belief = make(name).estimate(view_of(one))[0]
     assert np.isfinite(belief).all()
@@ -163,8 +163,8 @@ def test_estimators_can_be_asked_at_the_end_of_a_hand(name):
 
 
 @pytest.mark.compiled
-def test_no_hidden_card_is_described():
-    """The cards that the player cannot see are dealt again: nothing changes before the end."""
+def test_hidden_cards_do_not_affect_the_description():
+    """Redealing the hidden cards changes nothing before the end."""
     play = played("knock-at-once")
     running = play.states[play.states["public"]["outcome"] == 0][::7]
     again = redealt(running, play.rules, 0, seed=5)
@@ -175,7 +175,7 @@ def test_no_hidden_card_is_described():
     assert len(running) > 50
 
 
-def test_a_hand_of_eleven_is_described_whole():
+def test_eleven_card_hand_is_described_completely():
     one = table().play("pass", "pass", "draw")
     seat = describe_seat(view_of(one), "tonic")
     assert sorted(card for group in seat.hand for card in group.cards) == sorted(

@@ -1,4 +1,4 @@
-"""The pages in a real browser: whole games by touch and by keys, two windows, a reload, a replay."""
+"""The web pages in a real browser: touch, keys, drag and drop, several windows and replays."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def answers(port: int) -> bool:
 
 @pytest.fixture
 def serve(tmp_path):
-    """Start `gin-rummy` with these arguments; the address at which it answers."""
+    """Start `gin-rummy` with these arguments and return its address."""
     servers = []
 
     def start(*arguments: str) -> str:
@@ -75,14 +75,14 @@ def browser(tmp_path):
 
 
 def keep(page: Page, name: str) -> None:
-    """Keep a screenshot where GIN_ENV_SCREENSHOTS says."""
+    """Save a screenshot in the folder GIN_ENV_SCREENSHOTS, if set."""
     folder = os.environ.get("GIN_ENV_SCREENSHOTS")
     if folder:
         page.screenshot(Path(folder) / f"{name}.png")
 
 
 def keys_of_actions(page: Page) -> list[str]:
-    """The keys of the buttons that are offered, as soon as there are any, or cards to discard."""
+    """Wait for buttons or cards to discard, and return the keys of the buttons."""
     page.wait_for(f"{IDLE} && (document.querySelector('#actions button') || {HAND}.length === 11)")
     return page.value("[...document.querySelectorAll('#actions button')].map((e) => e.title)")
 
@@ -107,7 +107,7 @@ def discard_by_keys(page: Page) -> None:
 
 
 def play(page: Page, act, discard, hands: int | None = None) -> None:
-    """Play to the end of the game, or until this many hands are over: pass, draw, knock, discard the last."""
+    """Play a game, or this number of hands: pass, draw, knock or discard the last card."""
     while not is_over(page):
         keys = keys_of_actions(page)
         if hands is not None and page.value("document.querySelectorAll('#sheet td a').length") >= hands:
@@ -125,7 +125,7 @@ def play(page: Page, act, discard, hands: int | None = None) -> None:
         )
 
 
-def test_a_whole_game_is_played_by_touch_on_a_phone(play_server, browser):
+def test_phone_plays_a_whole_game_by_touch(play_server, browser):
     page = browser.open(play_server, **PHONE)
     page.wait_for(READY)
     assert page.value("document.documentElement.scrollWidth") == 360
@@ -143,7 +143,7 @@ def test_a_whole_game_is_played_by_touch_on_a_phone(play_server, browser):
     assert page.problems == []
 
 
-def test_a_whole_game_is_played_by_keys(play_server, browser):
+def test_keys_play_a_whole_game(play_server, browser):
     page = browser.open(play_server, **DESKTOP)
     page.wait_for(READY)
     assert page.value("document.activeElement.matches('.card:focus-visible')")
@@ -160,7 +160,7 @@ def test_a_whole_game_is_played_by_keys(play_server, browser):
     assert page.problems == []
 
 
-def test_a_key_that_does_nothing_says_why(play_server, browser):
+def test_unavailable_key_explains_why(play_server, browser):
     page = browser.open(play_server, **DESKTOP)
     page.wait_for(READY)
     page.press("s")
@@ -169,7 +169,7 @@ def test_a_key_that_does_nothing_says_why(play_server, browser):
     page.wait_for("document.getElementById('prompt').innerText.includes('practice')")
 
 
-def test_two_windows_and_a_reload_keep_their_own_games(play_server, browser):
+def test_windows_keep_their_games_across_reloads(play_server, browser):
     one, other = browser.open(play_server, **DESKTOP), browser.open(play_server, **PHONE)
     for page in (one, other):
         page.wait_for(READY)
@@ -188,7 +188,7 @@ def test_two_windows_and_a_reload_keep_their_own_games(play_server, browser):
     assert other.value(shown) == others
 
 
-def test_cards_are_dragged_to_sort_and_to_discard(play_server, browser):
+def test_dragging_sorts_and_discards_cards(play_server, browser):
     page = browser.open(play_server, **DESKTOP)
     page.wait_for(READY)
     first, *_, last = page.value(HAND)
@@ -205,7 +205,7 @@ def test_cards_are_dragged_to_sort_and_to_discard(play_server, browser):
     assert page.problems == []
 
 
-def test_a_recorded_game_is_replayed_with_opinions(serve, browser, tmp_path):
+def test_recorded_game_is_replayed_with_opinions(serve, browser, tmp_path):
     game = HumanGame("simple", 3)
     while game.ended is None:
         game.let_bot_act() if game.waits_for_bot else game.act(game.legal()[0])

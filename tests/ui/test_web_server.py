@@ -1,4 +1,4 @@
-"""The pages' server: what it shows of a game, what it refuses, what it saves."""
+"""The web server: visible cards, new and saved games, replays and refused requests."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Window:
         return self.ask(name, version=self.state["version"], **content)["table"]
 
     def step(self) -> None:
-        """Act plainly: pass, draw from the stock, knock when possible, discard the last card."""
+        """Make a simple move: pass, draw from the stock, knock when possible or discard the last card."""
         actions = self.table["actions"]
         if self.table["waits_for_bot"]:
             self.change("bot")
@@ -78,12 +78,12 @@ def window(**options) -> Window:
 
 
 def cards_in(answer: object) -> set[str]:
-    """Every card that is mentioned in JSON, as a code or in words."""
+    """Return every card mentioned in a JSON value, as a code or in words."""
     text = json.dumps(answer, ensure_ascii=False)
     return {("T" if rank == "10" else rank) + SUITS.get(suit, suit) for rank, suit in CODE.findall(text)}
 
 
-# --- What a page is sent ------------------------------------------------------------------------------------
+# --- State of a page ----------------------------------------------------------------------------------------
 
 
 def test_only_visible_cards_are_sent_until_the_reveal():
@@ -166,7 +166,7 @@ def test_hint_gives_an_action_with_reasons():
 
 
 @pytest.mark.compiled
-def test_belief_has_a_row_for_each_suit_and_the_truth_after_the_end():
+def test_belief_has_suit_rows_and_reveals_the_hand_at_the_end():
     one = window()
     answer = one.ask("belief")
     assert [(row["suit"], len(row["chances"])) for row in answer["rows"]] == [(suit, 13) for suit in "CHSD"]
@@ -178,7 +178,7 @@ def test_belief_has_a_row_for_each_suit_and_the_truth_after_the_end():
     assert sum(sum(row["held"]) for row in one.ask("belief")["rows"]) == 10
 
 
-def test_score_sheet_lists_the_hands_before():
+def test_score_sheet_lists_the_previous_hands():
     one = window()
     one.play(lambda table: len(table["sheet"]) == 2 and not table["end"])
     sheet = one.table["sheet"]
@@ -187,7 +187,7 @@ def test_score_sheet_lists_the_hands_before():
     assert sheet[0]["totals"][sheet[0]["winner"]] == sheet[0]["points"]
 
 
-def test_a_whole_game_ends_and_is_recorded(tmp_path):
+def test_whole_game_is_played_and_recorded(tmp_path):
     done = []
     one = window(save_folder=tmp_path, finished=lambda game: done.append(game.record()))
     one.play(lambda table: table["end"] and table["end"]["game_over"])
@@ -195,7 +195,7 @@ def test_a_whole_game_ends_and_is_recorded(tmp_path):
     assert max(one.table["scores"]) >= 100
     assert len(done) == 1
     assert done[0].finished
-    assert list(tmp_path.iterdir()) == []  # a finished game is not kept
+    assert list(tmp_path.iterdir()) == []  # a finished game is not saved
     assert "no next hand" in one.ask("next", 400, version=one.state["version"])["error"]
 
 
@@ -208,7 +208,7 @@ def test_every_card_has_a_drawing():
 # --- New games, undo, replays -------------------------------------------------------------------------------
 
 
-def test_a_new_game_has_the_chosen_opponent_and_another_deal():
+def test_new_game_has_the_chosen_opponent_and_a_new_deal():
     one = window()
     before = one.table["hand"]
     one.ask("new", opponent="tonic")
@@ -265,7 +265,7 @@ def test_only_ended_hands_can_be_replayed():
     assert "no player decides" in one.ask("opinion", 400, hand=1, step=999, bot="simple")["error"]
 
 
-def test_a_recorded_game_is_replayed_and_no_table_is_served():
+def test_replay_server_serves_no_table():
     game = HumanGame("simple", 3)
     while game.ended is None:
         game.let_bot_act() if game.waits_for_bot else game.act(game.legal()[0])
@@ -293,7 +293,7 @@ def test_two_windows_play_two_games(tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_an_action_for_an_earlier_table_is_refused():
+def test_action_for_an_old_position_is_refused():
     one = window()
     stale = one.state["version"]
     one.step()
@@ -302,14 +302,14 @@ def test_an_action_for_an_earlier_table_is_refused():
 
 
 @pytest.mark.parametrize("action", [DRAW_STOCK, 500, -1, "draw", None, [1], 10**30, True])
-def test_an_illegal_action_changes_nothing(action):
+def test_illegal_action_changes_nothing(action):
     one = window()
     before = one.table
     assert one.ask("act", 400, version=one.state["version"], action=action)["error"]
     assert one.ask("table")["table"] == before
 
 
-def test_a_game_is_resumed_after_the_server_has_restarted(tmp_path):
+def test_game_is_resumed_after_a_server_restart(tmp_path):
     one = window(save_folder=tmp_path)
     one.play(lambda table: len(table["turns"]) > 3)
     restarted = Window(TableApi(opponent="tonic", save_folder=tmp_path))
@@ -320,7 +320,7 @@ def test_a_game_is_resumed_after_the_server_has_restarted(tmp_path):
     assert records.read_one(save, 1).players[1].name == "simple"
 
 
-def test_the_number_of_games_in_memory_and_on_disk_is_limited(tmp_path, monkeypatch):
+def test_games_in_memory_and_on_disk_are_limited(tmp_path, monkeypatch):
     monkeypatch.setattr(sessions, "MAX_SESSIONS", 3)
     monkeypatch.setattr(sessions, "MAX_SAVES", 5)
     api = TableApi(opponent="simple", save_folder=tmp_path)
@@ -337,13 +337,13 @@ def test_the_number_of_games_in_memory_and_on_disk_is_limited(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("token", ["", "x", "../../../../etc/passwd", "a" * 22, "a" * 5000])
-def test_an_unknown_token_finds_no_game(tmp_path, token):
+def test_unknown_token_finds_no_game(tmp_path, token):
     one = Window(TableApi(save_folder=tmp_path))
     one.token = token
     assert one.ask("table", 404)["error"]
 
 
-# --- What is refused ----------------------------------------------------------------------------------------
+# --- Refused requests ---------------------------------------------------------------------------------------
 
 
 def client(host: str = "127.0.0.1") -> TestClient:
@@ -401,11 +401,11 @@ def test_only_own_hosts_are_served(serving, host, accepted):
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"5", b"{", b"\xff\xfe", b"[" * 4000])
-def test_requests_that_are_no_json_object_are_refused(body):
+def test_request_bodies_must_be_json_objects(body):
     assert client().post("/api/new", content=body, headers={"Origin": ORIGIN}).status_code == 400
 
 
-def test_large_requests_are_refused_unread():
+def test_oversized_requests_are_refused_unread():
     body = b"{" + b" " * MAX_BODY + b"}"
     assert client().post("/api/new", content=body, headers={"Origin": ORIGIN}).status_code == 413
     chunks = client().post("/api/new", content=iter([body]), headers={"Origin": ORIGIN})
@@ -419,7 +419,7 @@ def test_other_paths_are_not_served(path):
     assert client().get(path).status_code in (404, 405)
 
 
-def test_the_address_is_one_that_a_browser_can_open():
+def test_printed_address_can_be_opened_in_a_browser():
     assert web_address("127.0.0.1", 8000) == "http://127.0.0.1:8000/"
     assert web_address("::1", 80) == "http://[::1]:80/"
     assert "0.0.0.0" not in web_address("0.0.0.0", 8000)
@@ -431,7 +431,7 @@ def test_static_files_have_no_inline_script_or_style():
         assert not re.search(r"<script(?![^>]*src=)|<style| style=| on\w+=", text)
 
 
-def test_chances_are_integers():
+def test_belief_probabilities_are_integers():
     one = window()
     rows = one.ask("belief")["rows"]
     assert np.array([row["chances"] for row in rows]).dtype.kind == "i"
