@@ -1,4 +1,4 @@
-"""What a CFR training run does around its iterations, which are replaced: nothing is played here."""
+"""CFR training runs with stubbed iterations: steps, tables, checkpoints and resuming."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gin_env.training.cfr.trainer import CFRSettings, CFRTrainer, train_table
 
 @pytest.fixture
 def done(monkeypatch) -> list[tuple]:
-    """(first, last, seed, exploration, kind, candidates) of each part; each adds its iterations to set 7."""
+    """Record (first, last, seed, exploration, kind, candidates) of each part; each part adds to set 7."""
     parts: list[tuple] = []
 
     def iterate(states, first, last, seed, exploration, strategy, regrets, sums, kind, which, counts):
@@ -29,7 +29,7 @@ def done(monkeypatch) -> list[tuple]:
     return parts
 
 
-def test_iterations_are_run_in_steps_from_where_the_last_run_stopped(done):
+def test_iterations_run_in_steps_and_continue_the_count(done):
     run, seen = CFRTrainer(CFRSettings("plus", seed=4, exploration=0.25)), []
     run.regrets[5] = 1.0, 3.0
     run.run(450, seen.append)
@@ -43,7 +43,7 @@ def test_iterations_are_run_in_steps_from_where_the_last_run_stopped(done):
             run.run(wrong)
 
 
-def test_a_table_is_the_average_and_minus_one_where_training_never_came(done):
+def test_table_has_averages_and_minus_one_for_unvisited_sets(done):
     run = CFRTrainer()
     run.run(1)
     assert run.table().strategy[7] == 0.25, "what the first iteration alone has visited counts"
@@ -56,7 +56,7 @@ def test_a_table_is_the_average_and_minus_one_where_training_never_came(done):
     assert (described | {"iterations": 8, "command": "the command"}).items() <= table.metadata.items()
 
 
-def test_candidates_are_those_of_the_abstraction_unless_they_are_given():
+def test_candidates_default_to_those_of_the_abstraction():
     assert [CFRSettings(name).candidates for name in KINDS] == ["least", "near", "least"]
     assert CFRSettings("plus", "all").which == CANDIDATES["all"]
     assert CFRSettings("plus").which == CANDIDATES["near"]
@@ -65,7 +65,7 @@ def test_candidates_are_those_of_the_abstraction_unless_they_are_given():
             CFRSettings(**wrong)
 
 
-def test_a_run_goes_on_from_its_checkpoint(done, tmp_path, monkeypatch):
+def test_run_resumes_from_its_checkpoint(done, tmp_path, monkeypatch):
     path, seen = tmp_path / "checkpoint.npz", []
     train_table(30, abstraction="plus", candidates="all", seed=9, exploration=0.5, checkpoint=path)
     again = CFRTrainer.resume(path)
@@ -98,7 +98,7 @@ def test_a_run_goes_on_from_its_checkpoint(done, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("seconds", [60, 61])
 def test_checkpoints_are_written_once_a_minute_and_at_the_end(seconds, done, tmp_path, monkeypatch):
-    """The clock moves by so much with each look at it."""
+    """The clock advances by `seconds` each time it is read."""
     clock = iter(range(0, 100 * seconds, seconds))
     monkeypatch.setattr(trainer.time, "monotonic", lambda: next(clock))
     written = []

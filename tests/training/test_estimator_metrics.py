@@ -1,4 +1,4 @@
-"""Metrics on cases worked out by hand, and the evaluation of estimators side by side."""
+"""Estimator metrics on worked examples, and the evaluation of several estimators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HAND = "AH 2H 3H 4H 5H 6H 7H 8H 9H TH"
 
 
 def metrics_of(estimate: np.ndarray) -> dict[str, float]:
-    """The metrics of one estimate of `HAND`; nothing is known but the player's clubs and the upcard KC."""
+    """Return the metrics of one estimate of `HAND` when only the player's clubs and upcard KC are known."""
     table = Table("AC 2C 3C 4C 5C 6C 7C 8C 9C TC", HAND, "KC", dealer=0)
     positions = Positions(table.games.views(ONE_GAME, 0), np.array([cards.parse(HAND)], np.uint64))
     return dict(zip(METRICS, measure(estimate[None], positions)[0].tolist(), strict=True))
@@ -33,7 +33,7 @@ def held() -> np.ndarray:
     return np.array([cards.parse(HAND) >> card & 1 for card in range(52)], np.float32)
 
 
-def test_the_truth_is_perfect_by_every_metric():
+def test_true_hand_is_perfect_in_every_metric():
     assert metrics_of(held()) == pytest.approx(
         {
             "squared_difference": 0,
@@ -47,8 +47,8 @@ def test_the_truth_is_perfect_by_every_metric():
     )
 
 
-def test_one_wrong_guess_is_counted_by_every_metric():
-    """The surest guess is wrong (KD); the other ten are the hand, in falling order."""
+def test_one_wrong_guess_affects_the_ranking_metrics():
+    """The most likely card (KD) is wrong; the next ten are the hand in descending order."""
     estimate = held() * np.linspace(0.9, 0.8, 52, dtype=np.float32)
     estimate[cards.card_id("KD")] = 1
     values = metrics_of(estimate)
@@ -59,7 +59,7 @@ def test_one_wrong_guess_is_counted_by_every_metric():
     assert values["squared_difference"] == pytest.approx(expected / 52)
 
 
-def test_integrity_and_log_loss_are_those_worked_out_by_hand():
+def test_integrity_and_log_loss_match_worked_values():
     estimate = np.full(52, 0.25, np.float32)
     estimate[:13] = 0
     values = metrics_of(estimate)
@@ -70,8 +70,8 @@ def test_integrity_and_log_loss_are_those_worked_out_by_hand():
     assert metrics_of(estimate)["log_loss"] == pytest.approx(loss)
 
 
-def test_the_last_guess_is_missed():
-    """Nine cards are found, the tenth comes last of all: place 52."""
+def test_held_card_ranked_last_is_penalised():
+    """Nine cards rank first, the tenth ranks last (52nd)."""
     estimate = np.linspace(0.5, 0.4, 52, dtype=np.float32)
     estimate[held() == 1] = 0.9
     estimate[cards.card_id("5H")] = 0
@@ -80,8 +80,8 @@ def test_the_last_guess_is_missed():
     assert values["drift_area"] == (11 - 10) * (52 - 10)
 
 
-def test_equals_are_ordered_at_random():
-    """A constant estimate finds 10 * 10 / 52 cards on the average, whichever cards are held."""
+def test_tied_estimates_are_ranked_at_random():
+    """A constant estimate finds 10 * 10 / 52 cards on average, whichever cards are held."""
     ranks = np.empty(52, np.int64)
     found = []
     for key in range(2000):
@@ -93,7 +93,7 @@ def test_equals_are_ordered_at_random():
 
 
 @pytest.mark.compiled
-def test_estimates_of_a_wrong_shape_are_refused():
+def test_estimates_of_a_wrong_shape_raise():
     positions = collect_positions(["simple"], 2, 1)
     with pytest.raises(ValueError, match="expected estimates of shape"):
         measure(np.zeros((1, 52)), positions)
@@ -105,7 +105,7 @@ def result() -> evaluation.Evaluation:
 
 
 @pytest.mark.compiled
-def test_uniform_and_omniscient_measure_as_they_must(result):
+def test_uniform_and_omniscient_have_the_expected_metrics(result):
     none, everything = 0, 1
     assert result.counts[0] == 0
     assert 280 <= result.counts[1] < 300, "few knock in the first turn"
@@ -126,7 +126,7 @@ def test_uniform_and_omniscient_measure_as_they_must(result):
 
 
 @pytest.mark.compiled
-def test_the_result_does_not_depend_on_how_hands_are_batched(result, monkeypatch):
+def test_result_does_not_depend_on_batching(result, monkeypatch):
     names = ["uniform", "nn"]
     whole = evaluate_estimators(names, hands=50, seed=2)
     seen: list[int] = []
@@ -147,7 +147,7 @@ def test_standard_errors_follow_from_the_stored_sums(result):
 
 
 @pytest.mark.compiled
-def test_a_check_against_uniform_needs_enough_hands_and_uniform(result):
+def test_comparison_with_uniform_needs_uniform_and_enough_hands(result):
     gains = result.against_uniform()["omniscient"]
     assert gains == [], "300 hands are too few"
     many = evaluate_estimators(["uniform", "omniscient"], hands=1100, seed=1)
@@ -173,7 +173,7 @@ def test_csv_and_figures_are_written(result, tmp_path):
 
 
 @pytest.mark.compiled
-def test_the_command_prints_and_writes(tmp_path, monkeypatch, capsys):
+def test_command_prints_a_summary_and_writes_csv(tmp_path, monkeypatch, capsys):
     path = tmp_path / "table.csv"
     arguments = ["evaluate-estimators", "uniform", "omniscient", "--games", "20", "--csv", str(path)]
     monkeypatch.setattr("sys.argv", ["gin-rummy", *arguments])
@@ -186,7 +186,7 @@ def test_the_command_prints_and_writes(tmp_path, monkeypatch, capsys):
 
 
 class Peeking:
-    """An estimator of somebody's own that needs the opponents' hands."""
+    """A custom estimator that needs the opponents' hands."""
 
     name = "peeking"
 
@@ -204,7 +204,7 @@ class Peeking:
 
 
 @pytest.mark.compiled
-def test_environments_provide_hands_that_bots_refuse():
+def test_hand_reading_estimator_works_in_envs_but_not_in_bots():
     env = gymnasium.make("gin_env/GinRummy-v0", estimator=Peeking())
     observation, _ = env.reset(seed=1)
     hand = env.unwrapped.seat.games.state["private"]["hand"][0, 1]
@@ -215,8 +215,8 @@ def test_environments_provide_hands_that_bots_refuse():
         agents.make("safe-discard", estimator=Peeking())
 
 
-def test_printed_drift_area_rewards_places_beyond_the_eleventh():
-    """Nine cards are found, the tenth comes last of all: 42 places late, weighed 11 - 10 or 11 - 52."""
+def test_printed_drift_area_is_negative_beyond_rank_11():
+    """Nine cards rank first, the tenth 42 places too low, weighted by 11 - 10 or 11 - 52."""
     estimate = np.linspace(0.5, 0.4, 52, dtype=np.float32)
     estimate[held() == 1] = 0.9
     estimate[cards.card_id("5H")] = 0

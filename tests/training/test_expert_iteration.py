@@ -1,4 +1,4 @@
-"""What the policy's network is taught by search, and how that is judged, by hand-made cases."""
+"""Expert iteration on constructed cases: choosing, scoring and teaching."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def searcher() -> SearchBot:
 
 
 def block(searcher: SearchBot, gain: float, seed: int = 1) -> Searched:
-    """Positions with a choice, at which the policy's second choice gains so much, surely."""
+    """Return positions where the policy's second choice gains `gain` without error."""
     states = positions(searcher.policy, searcher.policy, 400, seed, share=0.1, games=40)
     games = Searched(states, *np.zeros((3, len(states), 0))).games()
     views = games.views(games.everyone, 0)
@@ -38,7 +38,7 @@ def block(searcher: SearchBot, gain: float, seed: int = 1) -> Searched:
     return Searched(states[kept], tried, np.tile([0, gain], (len(kept), 1)), np.zeros(tried.shape))
 
 
-def test_search_chooses_tried_actions_that_are_surely_better():
+def test_search_chooses_only_significantly_better_actions():
     tried = np.array([[5, 7, NO_ACTION], [5, 7, 8], [5, 7, 8], [5, NO_ACTION, NO_ACTION]])
     gains = np.array([[0, -0.1, 0], [0, 0.1, 0.2], [0, 0.1, 0.2], [0, 0, 0]])
     errors = np.array([[0, 0, 0], [0, 0.01, 0.15], [0, 0.1, 0.15], [0, 0, 0]])
@@ -47,8 +47,8 @@ def test_search_chooses_tried_actions_that_are_surely_better():
     assert choices_of_search(searched, 0.0).tolist() == [5, 8, 8, 5]
 
 
-def test_choices_are_judged_by_the_gains_of_their_block():
-    """Points of 100 in a decision; what was not tried counts as the worst of what was."""
+def test_choices_are_scored_by_the_gains_of_their_block():
+    """Gains are in points per decision (1 = 100 points); an untried action counts as the worst tried one."""
     tried = np.array([[5, 7], [5, 7], [5, NO_ACTION], [5, 7]])
     gains = np.array([[0, 0.02], [0, -0.01], [0, 0], [0, -0.05]])
     one = Searched(np.empty(4), tried, gains, np.zeros((4, 2)))
@@ -59,7 +59,7 @@ def test_choices_are_judged_by_the_gains_of_their_block():
 
 
 @pytest.mark.parametrize("lesson", [CHOICES, GAINS])
-def test_a_lesson_is_learned_in_the_direction_of_the_gains(searcher, lesson, monkeypatch):
+def test_teaching_follows_the_sign_of_the_gains(searcher, lesson, monkeypatch):
     monkeypatch.setattr(expert_iteration, "BATCH_SIZE", 16)
     for gain in (0.5, -0.5):
         lessons = [block(searcher, gain)]
@@ -68,7 +68,7 @@ def test_a_lesson_is_learned_in_the_direction_of_the_gains(searcher, lesson, mon
         assert changed > 0.1 if gain > 0 else changed < 0.01
 
 
-def test_lesson_is_reproducible_and_leaves_the_policy(searcher):
+def test_teaching_is_reproducible_and_leaves_the_policy_unchanged(searcher):
     lessons = [block(searcher, 0.1)]
     before = {name: value.clone() for name, value in searcher.policy.network.state_dict().items()}
     first, second = (teach(searcher, lessons, GAINS, 0.01).network.state_dict() for _ in range(2))
@@ -78,7 +78,7 @@ def test_lesson_is_reproducible_and_leaves_the_policy(searcher):
     assert any((first[name] != before[name]).any() for name in before)
 
 
-def test_a_block_follows_from_its_seed(searcher):
+def test_block_is_reproducible_by_seed(searcher):
     states = positions(searcher.policy, searcher.policy, 12, 3)
     first, same, other = (
         expert_iteration.search_positions(searcher, states, seed) for seed in ([1, 2], [1, 2], [1, 3])
@@ -90,8 +90,8 @@ def test_a_block_follows_from_its_seed(searcher):
     assert (first.gains[first.tried == NO_ACTION] == 0).all()
 
 
-def test_true_gains_are_exact_without_chance(searcher):
-    """A knock ends the hand: between two knocks the orders of the stock make no difference."""
+def test_true_gains_of_knocks_have_no_error(searcher):
+    """A knock ends the hand, so the order of the stock does not affect it."""
     states = positions(searcher.policy, searcher.policy, 400, 5, share=0.3)
     searched = Searched(states, np.full((len(states), 3), NO_ACTION), *np.zeros((2, len(states), 3)))
     knocks = searched.games().masks(np.arange(len(states)))[:, 52:104]

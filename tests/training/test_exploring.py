@@ -1,4 +1,4 @@
-"""Data sets of paper 002 whose explorer is a bot: the samples are those of the kernels that explore."""
+"""Data sets of paper 002 explored by a bot, compared with the compiled explorers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gin_env.training.hand_strength.exploring import explore, explore_samples
 pytestmark = pytest.mark.compiled
 
 
-def test_the_random_discard_bot_explores_what_the_random_explorer_does():
+def test_random_discard_bot_matches_the_random_explorer():
     found = []
     mine = explore(agents.make("random-discard"), 16, 300, seed=4, progress=found.append)
     theirs = generate("random-16", 300, seed=4)
@@ -24,8 +24,8 @@ def test_the_random_discard_bot_explores_what_the_random_explorer_does():
     assert sum(found) == 300
 
 
-def test_more_samples_of_a_deal_have_a_better_best():
-    """The first two of the sixteen samples are the two: their best cannot be better."""
+def test_more_samples_of_a_deal_raise_the_best_score():
+    """The two samples are the first two of the sixteen, so their best cannot be better."""
     bot = agents.make("simple")
     (*_, two, _), (*_, many, _) = (explore_samples(bot, 7, 0, 50, samples) for samples in (2, 16))
     assert len(many) == 50
@@ -33,6 +33,6 @@ def test_more_samples_of_a_deal_have_a_better_best():
     assert many.mean() > two.mean() + 5
 
 
-def test_a_single_sample_is_no_choice():
+def test_single_sample_raises():
     with pytest.raises(ValueError, match="samples"):
         explore(agents.make("simple"), 1, 10)

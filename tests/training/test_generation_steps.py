@@ -1,4 +1,4 @@
-"""The steps of the generational loop one by one, on made-up returns, files and workers that play nothing."""
+"""Single steps of the generational loop, with synthetic returns and stub workers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gin_env.training.generations.experience import Experience  # noqa: E402
 
 
 def made_up(draws: int, discards: int, seed: int = 0) -> tuple[Experience, Experience]:
-    """Positions of which nothing but the number says anything, some candidates untried."""
+    """Return empty positions with random returns, some candidates untried."""
     rng = np.random.default_rng(seed)
     found = []
     for count, rows in ((draws, candidates.DRAW_ROWS), (discards, candidates.DISCARD_ROWS)):
@@ -46,7 +46,7 @@ def same(first: Experience, second: Experience) -> bool:
 # --- Experience -----------------------------------------------------------------------------------------
 
 
-def test_experience_is_joined_and_kept_in_a_file(tmp_path, monkeypatch):
+def test_experience_is_joined_and_round_trips_through_a_file(tmp_path, monkeypatch):
     first, second = made_up(3, 5), made_up(0, 2, seed=1)
     joined = [Experience.join(pair) for pair in zip(first, second, strict=True)]
     assert [len(each) for each in joined] == [3, 7]
@@ -64,7 +64,7 @@ def test_experience_is_joined_and_kept_in_a_file(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("count", "held"), [(0, 0), (19, 0), (20, 1), (59, 2), (200, 10)])
-def test_a_twentieth_is_held_out(count, held):
+def test_one_twentieth_of_positions_is_held_out(count, held):
     train, out = fit._split(count, np.random.default_rng(1))
     assert len(out) == held
     assert sorted([*train.tolist(), *out.tolist()]) == list(range(count))
@@ -72,7 +72,7 @@ def test_a_twentieth_is_held_out(count, held):
 
 
 class Constant(torch.nn.Module):
-    """Values each candidate at the sum of its row, whatever is observed."""
+    """Values each candidate by its index, ignoring the observation."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -91,8 +91,8 @@ def positions_to(discard: bool, count: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("discard", [False, True])
-def test_losses_are_of_the_differences_and_of_the_mean_of_what_was_tried(discard):
-    """Errors -1/4 and 1/2 around their mean 1/8: differences 2 * (3/8)^2; one alone differs from nothing."""
+def test_losses_are_of_differences_and_means_of_tried_candidates(discard):
+    """Errors -1/4 and 1/2 have mean 1/8: differences 2 * (3/8)^2; a single error has no difference."""
     rows = candidates.DISCARD_ROWS if discard else candidates.DRAW_ROWS
     returns = np.full((3, rows, 2), np.nan, np.float32)
     returns[0, 0, 0], returns[0, 1, 0] = 0.25, 0.0  # valued 0 and 0.5
@@ -115,7 +115,7 @@ def test_losses_are_of_the_differences_and_of_the_mean_of_what_was_tried(discard
     }
 
 
-def test_suits_are_permuted_in_every_plane_of_cards_and_nowhere_else():
+def test_suits_are_permuted_only_in_card_planes():
     planes = fit._CARDS // 52
     observations = torch.arange(2.0 * (fit._CARDS + 7)).reshape(2, -1)
     permuted = fit.permute_suits(observations, torch.tensor([2, 0, 3, 1]))
@@ -130,13 +130,13 @@ def test_suits_are_permuted_in_every_plane_of_cards_and_nowhere_else():
 
 
 def some_rows(views: np.ndarray, discarding: bool) -> tuple[np.ndarray, None]:
-    """In place of `candidate_rows`, which costs more than the fit: rows that tell the candidates apart."""
+    """Stand in for the slow `candidate_rows`: rows that differ between candidates."""
     count = candidates.DISCARD_ROWS if discarding else candidates.DRAW_ROWS
     row = np.random.default_rng(1).random((count, candidates.NUM_FEATURES), np.float32)
     return np.broadcast_to(row, (len(views), *row.shape)).copy(), None
 
 
-def test_each_epoch_fits_all_but_the_held_out_positions(monkeypatch):
+def test_each_epoch_fits_all_but_held_out_positions(monkeypatch):
     monkeypatch.setattr(fit, "candidate_rows", some_rows)
     torch.manual_seed(2)
     network = GenerationNetwork(8, 4)
@@ -157,7 +157,7 @@ def test_each_epoch_fits_all_but_the_held_out_positions(monkeypatch):
     assert not network.training
 
 
-# --- The loop -------------------------------------------------------------------------------------------
+# --- Loop -----------------------------------------------------------------------------------------------
 
 SETTINGS = loop.LoopSettings(
     pool={"simple": 2.0, "tonic": 1.0}, hands=100, hands_per_part=30, memory=2, games=6, seed=5, past=2
@@ -165,7 +165,7 @@ SETTINGS = loop.LoopSettings(
 
 
 class Asked:
-    """Workers that note what they are asked, and answer with the number of the question."""
+    """Workers that record their tasks and answer with the number of tasks so far."""
 
     def __init__(self, answers=None) -> None:
         self.asked: list[tuple] = []
@@ -177,7 +177,7 @@ class Asked:
             yield self.answers(len(self.asked)) if self.answers else len(self.asked)
 
 
-def test_each_generation_gathers_against_the_pool_and_the_last_ones_kept():
+def test_gathering_uses_the_pool_and_the_last_kept_generations():
     workers, told = Asked(lambda number: made_up(number, 2 * number)), []
     players = ["simple", "one", "two", "three"]
     found = loop._gather(players, SETTINGS, 4, workers, lambda *what: told.append(what))
@@ -195,7 +195,7 @@ def test_each_generation_gathers_against_the_pool_and_the_last_ones_kept():
     assert len(workers.asked) == 3 + 1, "at least one part"
 
 
-def test_each_generation_is_measured_against_the_pool_and_others():
+def test_evaluation_plays_the_pool_and_the_previous_champion():
     workers = Asked()
     found = loop._evaluate("me", {loop.PREVIOUS: "before"}, SETTINGS, workers, lambda *_: None)
     assert workers.asked == [
@@ -204,7 +204,7 @@ def test_each_generation_is_measured_against_the_pool_and_others():
     assert found == {"simple": 1, "tonic": 2, loop.PREVIOUS: 3}
 
 
-def test_the_fit_joins_the_experience_of_the_last_generations_alone(tmp_path):
+def test_fit_uses_only_the_most_recent_generations(tmp_path):
     own = {}
     for number in range(1, 5):
         own[number] = made_up(number, 10 * number, seed=number)
@@ -226,7 +226,7 @@ def test_the_fit_joins_the_experience_of_the_last_generations_alone(tmp_path):
         ({"a": 0.6, "b": 0.49, loop.PREVIOUS: 0.51}, False),
     ],
 )
-def test_the_gate_weighs_matches_by_their_shares(rates, kept):
+def test_gate_weighs_matches_by_their_shares(rates, kept):
     shares = {"a": 2.0, "b": 1.0, loop.PREVIOUS: 0.5}
     assert loop.passes_gate({"a": 0.6, "b": 0.5, loop.PREVIOUS: 0.9}, rates, shares) == kept
 
@@ -235,7 +235,7 @@ def generation(number: int, kept: bool) -> loop.Generation:
     return loop.Generation(number, kept, {"simple": 0.5}, {"simple": (0.4, 0.6)}, {}, 3, 4, 1.5)
 
 
-def test_the_champion_is_the_last_generation_that_was_kept(tmp_path):
+def test_champion_is_the_last_kept_generation(tmp_path):
     assert loop.read_history(tmp_path) == []
     for kept, name in (([1], None), ([1, 0], None), ([1, 1, 0], 1), ([1, 1, 1, 0], 2)):
         history = [generation(number, bool(flag)) for number, flag in enumerate(kept)]
@@ -252,7 +252,7 @@ def test_the_champion_is_the_last_generation_that_was_kept(tmp_path):
             loop.read_history(tmp_path)
 
 
-def test_a_run_keeps_its_settings(tmp_path):
+def test_run_keeps_its_settings(tmp_path):
     folder = tmp_path / "a" / "run"
     assert loop._open(folder, SETTINGS) == (SETTINGS, [])
     for same_or_none in (SETTINGS, None):
@@ -282,8 +282,8 @@ def result(wins: tuple[int, int]) -> MatchResult:
     )
 
 
-def test_generations_follow_one_another_from_the_last_one_kept(tmp_path, monkeypatch):
-    """Nothing is played: the second generation wins more than the ancestor, the third less."""
+def test_generations_continue_from_the_last_kept_one(tmp_path, monkeypatch):
+    """With stubbed matches, generation 1 improves on the ancestor; generations 2 and 3 do not."""
     rates = iter([50, 60, 55, 58])
     fitted, trained_on = [], []
 
@@ -332,7 +332,7 @@ def test_generations_follow_one_another_from_the_last_one_kept(tmp_path, monkeyp
     assert 0 <= history[1].seconds < 60
 
 
-def test_a_bot_is_named_by_its_file_or_by_the_caller(tmp_path):
+def test_bot_is_named_after_its_file_or_by_the_caller(tmp_path):
     network = GenerationNetwork(4, 4)
     save_network(network, tmp_path / "net.safetensors", {})
     assert GenerationBot(tmp_path / "net.safetensors").name == "net"
@@ -342,11 +342,11 @@ def test_a_bot_is_named_by_its_file_or_by_the_caller(tmp_path):
     assert GenerationBot(network).network.sizes == (4, 4)
 
 
-# --- What a network's bot plays ---------------------------------------------------------------------------
+# --- Bot ------------------------------------------------------------------------------------------------
 
 
 class Valued(torch.nn.Module):
-    """Gives the candidates of every position these values."""
+    """Returns the same values for the candidates of every position."""
 
     def __init__(self, values: np.ndarray) -> None:
         super().__init__()
@@ -358,7 +358,7 @@ class Valued(torch.nn.Module):
 
 @pytest.mark.parametrize("knock", ["value", "simple"])
 @pytest.mark.parametrize("best", [(0, 0), (3, 0), (2, 1)])
-def test_a_bot_plays_the_possible_candidate_of_highest_value(knock, best):
+def test_bot_plays_the_legal_candidate_of_highest_value(knock, best):
     play = played("simple")
     discarding = np.flatnonzero(candidates.are_discarding(play.states))
     knocks = (play.games().masks(discarding)[:, KNOCK : KNOCK + 52]).any(axis=1)

@@ -1,4 +1,4 @@
-"""The generational loop: what candidates say, what rollouts return, fitting, the gate, resuming, files."""
+"""The generational loop: candidate features, rollouts, fitting, the gate, resuming and files."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def small_network(seed: int = 0) -> GenerationNetwork:
     return GenerationNetwork(16, 8)
 
 
-# --- Candidates ---------------------------------------------------------------------------------------
+# --- Candidates -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.compiled
-def test_meld_completions_meld_with_two_cards_of_the_hand():
+def test_meld_completions_form_a_meld_with_two_held_cards():
     random = np.random.default_rng(3)
     for _ in range(60):
         hand = cards.mask_of(random.choice(52, size=10, replace=False).tolist())
@@ -67,30 +67,30 @@ def row_of(hand: str, unseen: str, least: int = 0) -> np.ndarray:
     return row
 
 
-def test_hand_features_describe_it_and_its_next_draw():
-    # 5D 6D 7D | 9C 9H 9S | KH QH 2S 3C: deadwood 25, kings and queens loose.
+def test_hand_features_match_a_worked_example():
+    # 5D 6D 7D | 9C 9H 9S | KH QH 2S 3C: deadwood 25, kings and queens unmelded.
     row = row_of("5D 6D 7D 9C 9H 9S KH QH 2S 3C", "JH 8D 4C AC", least=20)
     assert row[0] == pytest.approx(25 / 50)
     assert row[1] == row[2] == 0
     assert row[3] == pytest.approx(1 / (1 + 5))
-    # JH makes a run: 3C or 2S goes, 2 stay. 8D lengthens the run: the king goes, 15 stay.
+    # JH makes a run: discard 3C or 2S, deadwood 2. 8D extends the run: discard the king, deadwood 15.
     assert row[4] == pytest.approx(2 / 12)
     assert row[5] == pytest.approx(1 / 4), "only JH allows a knock: 25 - 10 + 1 is more than 10"
     assert row[6] == 0
-    # Saved: 23 by JH, 10 by 8D, 6 by 4C and 9 by AC, which replace the king.
+    # Deadwood saved: 23 by JH, 10 by 8D, 6 by 4C and 9 by AC, which replace the king.
     assert row[7] == pytest.approx((23 + 10 + 6 + 9) / (5 * 4))
     assert row[8] == pytest.approx(4 / 10)
     assert row[9] == 1
 
 
-def test_a_hand_that_is_one_card_from_gin():
+def test_hand_features_of_a_hand_one_card_from_gin():
     row = row_of("5D 6D 7D 9C 9H 9S AH AS 2H 3H", "AD AC 4H KD")
     assert row[1] == 1
     assert row[0] == pytest.approx(1 / 50)
     assert row[6] == pytest.approx(1 / 6), "4H, and the ace goes; a third ace only replaces the run"
 
 
-def test_discarding_rows_offer_the_legal_discards_and_knocks():
+def test_discard_rows_offer_the_legal_discards_and_knocks():
     table = Table("5D 6D 7D 9C 9H 9S AH 2H 3H KS", "2C 3D 4C 6C 7H 8H TD JD QC KC", "KD", dealer=1)
     table.play("take")
     view = table.games.views(np.array([0]))
@@ -104,14 +104,14 @@ def test_discarding_rows_offer_the_legal_discards_and_knocks():
 
 
 def with_suits(mask: np.ndarray, order: tuple[int, ...]) -> np.ndarray:
-    """uint64 masks in which suit order[k] has become suit k."""
+    """Return the uint64 masks with suit order[k] mapped to suit k."""
     thirteen = np.uint64(8191)
     moved = [(mask >> np.uint64(13 * old) & thirteen) << np.uint64(13 * new) for new, old in enumerate(order)]
     return moved[0] | moved[1] | moved[2] | moved[3]
 
 
 @pytest.mark.compiled
-def test_candidates_treat_the_suits_alike():
+def test_candidates_do_not_depend_on_suit_order():
     play = played("simple")
     views = play.games().views(np.arange(len(play.states))).records
     views = views[candidates.are_discarding(views)]
@@ -141,7 +141,7 @@ def test_candidates_treat_the_suits_alike():
 
 
 @pytest.mark.compiled
-def test_permuted_suits_permute_the_planes_and_nothing_else():
+def test_permuting_suits_changes_only_the_card_planes():
     play = played("simple")
     observations = torch.from_numpy(observe(play.games().views(np.arange(50))))
     permuted = permute_suits(observations, torch.tensor([1, 0, 3, 2]))
@@ -150,12 +150,12 @@ def test_permuted_suits_permute_the_planes_and_nothing_else():
     assert torch.equal(permute_suits(permuted, torch.tensor([1, 0, 3, 2])), observations)
 
 
-# --- Rollouts -----------------------------------------------------------------------------------------
+# --- Rollouts -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.compiled
-def test_returns_are_what_the_copies_earn():
-    """Every tried decision, played out by hand with the same bots, earns what the experience says."""
+def test_returns_equal_replayed_outcomes():
+    """Replay every tried action with the same bots and compare the outcome with its return."""
     simple = agents.make("simple")
     draws, discards = gather(simple, [simple], [1.0], hands=64, seed=5, part=0, search=Search(stop_share=0.3))
     assert len(draws) > 20
@@ -178,7 +178,7 @@ def test_returns_are_what_the_copies_earn():
         assert experience.returns[0, row, knock] == table.games.rewards[0]
 
 
-def test_the_second_seat_learns_from_its_own_side():
+def test_returns_of_the_second_seat_have_its_sign():
     simple = agents.make("simple")
     deck = deck_of("2C 3D 4C 6C 7H 8H TD JD QC KC", "5D 6D 7D 9C 9H 9S AH 2H 3H KS", "KD")
     table = Table("2C 3D 4C 6C 7H 8H TD JD QC KC", "5D 6D 7D 9C 9H 9S AH 2H 3H KS", "KD", dealer=0)
@@ -191,7 +191,7 @@ def test_the_second_seat_learns_from_its_own_side():
 
 
 @pytest.mark.compiled
-def test_gathering_is_reproduced_by_seed_and_part():
+def test_gathering_is_reproducible_by_seed_and_part():
     bot = GenerationBot(small_network(), name="small")
     pool = [agents.make("simple"), agents.make("tonic")]
 
@@ -206,7 +206,7 @@ def test_gathering_is_reproduced_by_seed_and_part():
 
 
 @pytest.mark.compiled
-def test_experience_is_stored_whole(tmp_path):
+def test_experience_round_trips_through_a_file(tmp_path):
     simple = agents.make("simple")
     experiences = gather(simple, [simple], [1.0], hands=20, seed=1, part=0, search=Search())
     path = tmp_path / "experience.npz"
@@ -219,11 +219,11 @@ def test_experience_is_stored_whole(tmp_path):
         load_experiences(path)
 
 
-# --- Fitting and playing ------------------------------------------------------------------------------
+# --- Fitting and playing --------------------------------------------------------------------------------
 
 
 @pytest.mark.long
-def test_the_network_overfits_a_few_positions():
+def test_network_overfits_a_few_positions():
     simple = agents.make("simple")
     experiences = gather(simple, [simple], [1.0], hands=12, seed=1, part=0, search=Search(stop_share=0.5))
     network = GenerationNetwork(64, 64)
@@ -247,7 +247,7 @@ def spread_error(network: GenerationNetwork, experience: Experience) -> float:
 
 
 @pytest.mark.compiled
-def test_the_frozen_knock_knocks_as_soon_as_it_may():
+def test_simple_knock_rule_knocks_as_soon_as_legal():
     play = played("simple")
     view = play.games().views(np.flatnonzero(candidates.are_discarding(play.states)))
     may = view.masks()[:, KNOCK : KNOCK + 52].any(axis=1)
@@ -256,19 +256,19 @@ def test_the_frozen_knock_knocks_as_soon_as_it_may():
     assert np.array_equal((actions >= KNOCK) & (actions < DRAW_STOCK), may)
 
 
-# --- The loop -----------------------------------------------------------------------------------------
+# --- The loop -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def whole_run(tmp_path_factory):
-    """A run of three generations without a stop, played by one process."""
+    """Run three generations without interruption in one process."""
     folder = tmp_path_factory.mktemp("generations") / "whole"
     history = list(loop.run(folder, 2, TINY, workers=1))
     return folder, history
 
 
 @pytest.mark.long
-def test_a_run_leaves_a_history_and_networks(whole_run):
+def test_run_writes_a_history_and_networks(whole_run):
     folder, history = whole_run
     assert [each.number for each in history] == [0, 1, 2]
     assert history[0].kept
@@ -280,7 +280,7 @@ def test_a_run_leaves_a_history_and_networks(whole_run):
 
 
 @pytest.mark.long
-def test_resumed_run_is_equal_for_any_number_of_workers(whole_run, tmp_path):
+def test_resumed_run_is_identical_for_any_number_of_workers(whole_run, tmp_path):
     folder, history = whole_run
     resumed = tmp_path / "resumed"
     list(loop.run(resumed, 1, TINY, workers=2))
@@ -300,12 +300,12 @@ def test_resumed_run_is_equal_for_any_number_of_workers(whole_run, tmp_path):
         ({"a": 0.6, "b": 0.5}, {"a": 0.58, "b": 0.5, loop.PREVIOUS: 0.53}, True),
     ],
 )
-def test_the_gate_weighs_all_matches(before, rates, kept):
+def test_gate_weighs_all_matches(before, rates, kept):
     assert loop.passes_gate(before, rates, {"a": 1.0, "b": 1.0, loop.PREVIOUS: 1.0}) == kept
 
 
 @pytest.mark.long
-def test_a_rejected_generation_does_not_become_the_champion(whole_run, tmp_path):
+def test_rejected_generation_does_not_become_champion(whole_run, tmp_path):
     folder = tmp_path / "run"
     shutil.copytree(whole_run[0], folder)
     history = json.loads((folder / "history.json").read_text())
@@ -316,7 +316,7 @@ def test_a_rejected_generation_does_not_become_the_champion(whole_run, tmp_path)
 
 
 @pytest.mark.long
-def test_a_run_of_which_no_generation_passes_the_gate_says_so(whole_run, tmp_path, capsys):
+def test_example_reports_when_no_generation_passes_the_gate(whole_run, tmp_path, capsys):
     folder = tmp_path / "run"
     shutil.copytree(whole_run[0], folder)
     history = json.loads((folder / "history.json").read_text())
@@ -330,7 +330,7 @@ def test_a_run_of_which_no_generation_passes_the_gate_says_so(whole_run, tmp_pat
 
 
 @pytest.mark.long
-def test_mistakes_are_told_before_the_work(whole_run, tmp_path):
+def test_invalid_settings_fail_before_training(whole_run, tmp_path):
     folder, _ = whole_run
     with pytest.raises(ValueError, match="other settings"):
         next(loop.run(folder, 3, replace(TINY, seed=9)))
@@ -343,11 +343,11 @@ def test_mistakes_are_told_before_the_work(whole_run, tmp_path):
         next(loop.run(tmp_path, 1))
 
 
-# --- Files --------------------------------------------------------------------------------------------
+# --- Files ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.long
-def test_a_generation_plays_from_its_file_by_path_and_by_parameter(whole_run):
+def test_bot_loads_weights_by_path_and_by_parameter(whole_run):
     path = whole_run[0] / "generation-2.safetensors"
     by_path = play_match(str(path), "simple", games=10, seed=3)
     by_parameter = play_match(f"generation:weights={path}", "simple", games=10, seed=3)
@@ -356,12 +356,12 @@ def test_a_generation_plays_from_its_file_by_path_and_by_parameter(whole_run):
 
 
 @pytest.mark.compiled
-def test_the_shipped_generation_beats_tonic():
+def test_bundled_generation_beats_tonic():
     result = play_match("generation", "tonic", games=400, seed=0)
     assert result.interval[0] > 0.5
 
 
-def test_provenance_is_kept(tmp_path):
+def test_network_file_keeps_provenance(tmp_path):
     path = tmp_path / "network.safetensors"
     network = small_network()
     save_network(network, path, {"command": "x", "seed": 3})
@@ -371,7 +371,7 @@ def test_provenance_is_kept(tmp_path):
         assert torch.equal(tensor, loaded.state_dict()[name])
 
 
-def test_files_of_other_kinds_raise(tmp_path, monkeypatch):
+def test_invalid_network_files_raise(tmp_path, monkeypatch):
     path = tmp_path / "network.safetensors"
     with pytest.raises(FileNotFoundError, match="there is no generation network"):
         load_network(path)
@@ -387,6 +387,6 @@ def test_files_of_other_kinds_raise(tmp_path, monkeypatch):
         load_network(path)
 
 
-def test_an_unknown_knock_is_refused():
+def test_unknown_knock_rule_raises():
     with pytest.raises(ValueError, match="unknown knock 'never'; choose from value, simple"):
         agents.make("generation", knock="never")

@@ -38,14 +38,14 @@ FIGURE_1 = "5S QS 3H 6H QH 6D 7D JC AC 3C"
 
 
 def features_of(text: str) -> list[float]:
-    """Deadwood, sets, runs and hits of a hand."""
+    """Return the deadwood, sets, runs and hits of a hand."""
     return hand_features(np.array([cards.parse(text)], np.uint64))[1][0].tolist()
 
 
-# --- Features -----------------------------------------------------------------------------------------
+# --- Features -------------------------------------------------------------------------------------------
 
 
-def test_features_of_figure_1_are_the_papers():
+def test_features_of_figure_1_match_the_paper():
     # Q♣ Q♦, 3♠ 3♦, 6♠ 6♣ make sets, 5♦ 8♦ and 2♣ make runs: nine cards would make a meld.
     assert features_of(FIGURE_1) == [61, 0, 0, 9]
 
@@ -62,10 +62,10 @@ def test_features_of_figure_1_are_the_papers():
         ("5H 5S 5D AC 2C 3C 9D TD JD QD", [0, 1, 2, 4]),
         ("AH 2H 3H AC AD", [2, 1, 1, 2]),  # the ace is in a set and in a run, deadwood 2; A♠ and 4♥ hit
         ("5H 5S 5D 5C AC 2C 3C 4C TD JD", [20, 1, 1, 3]),  # A 2 3 4 5 is one run; 6♣, 9♦, Q♦ hit
-        ("QH KH AH", [21, 0, 0, 1]),  # only J♥: runs do not go round
+        ("QH KH AH", [21, 0, 0, 1]),  # only J♥: runs do not wrap around
     ],
 )
-def test_macro_features_are_those_counted_by_hand(hand, expected):
+def test_macro_features_match_worked_examples(hand, expected):
     assert features_of(hand) == expected
 
 
@@ -76,7 +76,7 @@ def test_hit_count_is_the_number_of_cards_that_complete_a_meld():
         assert count == sum(completes_meld(hand, card) for card in range(52) if not hand >> card & 1)
 
 
-def test_interaction_terms_are_the_papers_126_pairs():
+def test_interaction_terms_are_the_126_pairs_of_the_paper():
     assert len(INTERACTIONS) == 126
     assert len({tuple(sorted(pair)) for pair in INTERACTIONS.tolist()}) == 126
     ace = cards.card_id("AH")
@@ -90,7 +90,7 @@ def test_interaction_terms_are_the_papers_126_pairs():
     )
 
 
-def test_hits_by_arrangement_leave_no_more_cards_unmelded():
+def test_arrangement_hits_leave_no_more_cards_unmelded():
     hands = random_hands(200)
     by_melds, by_arrangement = (hand_features(hands, hits)[1][:, 3] for hits in ("any-meld", "arrangement"))
     for hand, count in zip(hands.tolist(), by_arrangement.tolist(), strict=True):
@@ -102,11 +102,11 @@ def test_hits_by_arrangement_leave_no_more_cards_unmelded():
 
 
 def _unmelded(hand: int) -> int:
-    """Cards left over by the best melds."""
+    """Return the number of cards left unmelded by the best melds."""
     return hand.bit_count() - sum(len(meld) for meld in best_melds(hand))
 
 
-def test_macro_features_do_not_depend_on_the_order_of_suits():
+def test_macro_features_do_not_depend_on_suit_order():
     assert len({tuple(order) for order in SUIT_ORDERS.tolist()}) == 24
     hands = random_hands(20)
     x, macro = hand_features(hands)
@@ -116,7 +116,7 @@ def test_macro_features_do_not_depend_on_the_order_of_suits():
         assert np.array_equal(hand_features(masks)[1], macro)  # melds do not depend on the names of suits
 
 
-# --- Data sets ----------------------------------------------------------------------------------------
+# --- Data sets ------------------------------------------------------------------------------------------
 
 
 def test_scores_are_discounted_by_equation_2():
@@ -141,7 +141,7 @@ def test_identical_states_are_averaged():
 
 @pytest.fixture
 def small_tasks(monkeypatch):
-    """Tasks of 64 deals instead of 1024: a data set of some hundred states is cheap."""
+    """Use tasks of 64 deals instead of 1024 so that small data sets are cheap."""
     monkeypatch.setattr(data_sets, "_DEALS_AT_ONCE", 64)
 
 
@@ -156,7 +156,7 @@ def test_data_do_not_depend_on_workers(small_tasks):
     assert not np.array_equal(first.hands, generate("random-16", 150, estimator="uniform", seed=4).hands)
 
 
-def test_samples_of_a_deal_keep_the_players_hand_and_deal_the_rest_again():
+def test_samples_keep_the_players_hand_and_redeal_the_rest():
     tables = np.zeros(1, STATE)
     tables["public"]["rules"] = Rules().record()
     start_episode(tables[0], 3, 7, False)
@@ -188,7 +188,7 @@ def test_best_samples_score_higher(small_tasks):
 
 
 @pytest.mark.long
-def test_all_stages_hold_every_discard_of_a_hand(small_tasks):
+def test_all_stages_include_every_discard_of_a_hand(small_tasks):
     last = generate("simple", 300, estimator="uniform", seed=3)
     every = generate("simple", 2000, stages="all", discount=0.5, estimator="uniform", seed=3)
     # Within a hand each score is twice the one before it; where that ends, so does the hand.
@@ -199,7 +199,7 @@ def test_all_stages_hold_every_discard_of_a_hand(small_tasks):
 
 
 @pytest.mark.long
-def test_every_data_set_has_ten_card_hands_and_estimates_outside_them(small_tasks):
+def test_data_sets_have_ten_card_hands_and_disjoint_estimates(small_tasks):
     for name in data_sets.DATA_SETS:
         data = generate(name, 60, estimator="bayes-isru", seed=1)
         assert (np.bitwise_count(data.hands) == 10).all()
@@ -209,7 +209,7 @@ def test_every_data_set_has_ten_card_hands_and_estimates_outside_them(small_task
 
 
 @pytest.mark.long
-def test_data_survive_a_file_and_damaged_files_are_errors(tmp_path, monkeypatch):
+def test_data_round_trip_and_damaged_files_raise(tmp_path, monkeypatch):
     monkeypatch.setattr(data_sets, "_DEALS_AT_ONCE", 2)
     data = generate("simple", 5, estimator="uniform")
     path = tmp_path / "data.npz"
@@ -225,7 +225,7 @@ def test_data_survive_a_file_and_damaged_files_are_errors(tmp_path, monkeypatch)
         DataSet.load(tmp_path / "other.npz")
 
 
-def test_unknown_names_of_data_are_errors():
+def test_unknown_data_names_raise():
     with pytest.raises(ValueError, match="unknown data set 'randm'; choose from simple, random-16"):
         generate("randm", 10)
     with pytest.raises(ValueError, match="unknown stages"):
@@ -234,14 +234,14 @@ def test_unknown_names_of_data_are_errors():
         generate("simple", 0)
 
 
-# --- Networks -----------------------------------------------------------------------------------------
+# --- Networks -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("architecture", "parameters"),
     [("mlp", 1_761), ("mlp-i", 2_945), ("dual-inception", 9_057), ("dual-inception-16", 35_937)],
 )
-def test_parameter_counts_are_the_papers(architecture, parameters):
+def test_parameter_counts_match_the_paper(architecture, parameters):
     assert build(architecture).parameter_count == parameters
 
 
@@ -260,7 +260,7 @@ def test_inception_is_a_convolution_over_suits_and_ranks():
     assert squares.sum() == 4 + 4 * 2 - 2 + 2 * 1  # one square with four, three with two, two corners
 
 
-def test_inception_is_its_convolutions_side_by_side():
+def test_inception_concatenates_its_convolutions():
     features = networks.Inception(4)
     cards_in = torch.rand(10, 52, generator=torch.Generator().manual_seed(1))
     apart = [torch.relu(convolve(cards_in.view(-1, 1, 4, 13))).flatten(1) for convolve in features.filters]
@@ -296,7 +296,7 @@ def test_value_averaged_over_suits_is_invariant(architecture):
             assert same == (architecture in ("card-messages", "macro-only"))
 
 
-def test_one_opponent_row_may_face_many_hands():
+def test_one_opponent_row_can_serve_several_hands():
     network = build("dual-inception")
     x, macro, o = batch(6)
     owner = torch.tensor([0, 0, 1, 2, 2, 2])
@@ -304,10 +304,10 @@ def test_one_opponent_row_may_face_many_hands():
         assert torch.allclose(network(x, macro, o[:3], owner), network(x, macro, o[:3][owner]), atol=1e-4)
 
 
-# --- Training -----------------------------------------------------------------------------------------
+# --- Training -------------------------------------------------------------------------------------------
 
 
-def test_the_paper_schedule_is_the_papers():
+def test_paper_schedule_matches_the_paper():
     paper = SCHEDULES["paper"]
     assert (paper.epochs, paper.batch_size) == (96, 64)
     assert [paper.rate(epoch) for epoch in (0, 31, 32, 63, 64, 95)] == pytest.approx(
@@ -320,7 +320,7 @@ def test_the_paper_schedule_is_the_papers():
 
 @pytest.mark.long
 @pytest.mark.parametrize("architecture", ["mlp", "dual-inception"])
-def test_a_network_overfits_a_tiny_data_set(architecture):
+def test_network_overfits_a_tiny_data_set(architecture):
     data = tiny_data(40)
     run = train(data, HandStrengthSettings(architecture, Schedule(500, 8, 3e-3, 0.3, 200)))
     assert len(run.training) == 32
@@ -347,7 +347,7 @@ def test_resumed_training_equals_an_uninterrupted_run(tmp_path, augmented):
         assert torch.equal(value, resumed.network.state_dict()[name]), name
 
 
-def test_a_checkpoint_belongs_to_its_run(tmp_path):
+def test_checkpoint_of_another_run_is_refused(tmp_path):
     data = tiny_data(20)
     settings = HandStrengthSettings("mlp", Schedule(2, 8, 1e-3, 0.1, 1))
     path = tmp_path / "run.safetensors"
@@ -364,7 +364,7 @@ def test_a_checkpoint_belongs_to_its_run(tmp_path):
         train(data, settings, resume=True)
 
 
-def test_augmentation_changes_the_order_of_suits_of_both_hands_together():
+def test_augmentation_permutes_both_hands_together():
     data = tiny_data(24)
     rows = np.arange(24)
     x, _, o, y = trainer.batch_of(data, rows)
@@ -375,8 +375,8 @@ def test_augmentation_changes_the_order_of_suits_of_both_hands_together():
         assert torch.equal(moved_o[k], o[k][torch.from_numpy(CARD_ORDERS[k])])
 
 
-def test_by_the_papers_count_the_two_hands_are_permuted_each_for_itself():
-    """24 x 24 orders: x may move while o stays, and training draws them apart."""
+def test_independent_augmentation_permutes_each_hand_separately():
+    """24 x 24 orders: x can change while o stays, and training samples them separately."""
     data = tiny_data(24)
     rows, orders = np.arange(24), np.arange(24)
     x, _, o, _ = trainer.batch_of(data, rows)
@@ -391,7 +391,7 @@ def test_by_the_papers_count_the_two_hands_are_permuted_each_for_itself():
     assert losses[0] != losses[1] == losses[2]
 
 
-def test_controls_see_no_cards_or_no_neighbours():
+def test_control_networks_ignore_cards_or_adjacency():
     x, macro, o = batch()
     with torch.no_grad():
         blind = build("macro-only", seed=1)
@@ -405,10 +405,10 @@ def test_controls_see_no_cards_or_no_neighbours():
     assert build("dual-inception-mixed").parameter_count == 9057
 
 
-# --- Files --------------------------------------------------------------------------------------------
+# --- Files ----------------------------------------------------------------------------------------------
 
 
-def test_networks_survive_a_file(tmp_path):
+def test_networks_round_trip_through_a_file(tmp_path):
     network = build("mlp-i", seed=3)
     path = tmp_path / "network.safetensors"
     weights.save_network(path, network, {"architecture": "mlp-i", "data": {"estimator": "uniform"}})
@@ -418,7 +418,7 @@ def test_networks_survive_a_file(tmp_path):
     assert metadata["data"] == {"estimator": "uniform"}
 
 
-def test_bad_network_files_give_clear_errors(tmp_path, monkeypatch):
+def test_invalid_network_files_raise(tmp_path, monkeypatch):
     path = tmp_path / "network.safetensors"
     with pytest.raises(FileNotFoundError, match="there is no hand-strength network"):
         weights.load_network(path)
@@ -432,7 +432,7 @@ def test_bad_network_files_give_clear_errors(tmp_path, monkeypatch):
         weights.load_network(path)
 
 
-def test_packaged_networks_are_recipes_and_say_how_to_make_them():
+def test_packaged_networks_match_their_recipes():
     for name in weights.packaged_names():
         recipe = recipes.find_recipe(name)
         network, metadata = weights.find_network(name)

@@ -1,4 +1,4 @@
-"""The choice among hand-strength networks."""
+"""Selection among trained hand-strength networks."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def data():
     return generate("random-16", 500, estimator="uniform")
 
 
-def test_the_candidate_that_wins_most_games_is_kept(data, monkeypatch):
+def test_candidate_with_the_most_wins_is_kept(data, monkeypatch):
     rates = {4: 0.2, 5: 0.5, 6: 0.3}
     monkeypatch.setattr(selection, "validation_win_rate", lambda trainer, games: rates[trainer.settings.seed])
     best, candidates = train_best(data, SETTINGS, 3)
@@ -38,19 +38,19 @@ def test_validation_games_are_always_the_same(data):
     assert validation_win_rate(trainer, 40) == validation_win_rate(trainer, 40)
 
 
-def test_one_candidate_is_plain_training(data):
+def test_single_candidate_equals_plain_training(data):
     best, (only,) = train_best(data, SETTINGS, 1, games=20)
     alone = train(data, SETTINGS)
     assert only.seed == 4
     assert best.train_losses == alone.train_losses
 
 
-def test_impossible_numbers_of_candidates_are_errors(data):
+def test_invalid_numbers_of_candidates_raise(data):
     with pytest.raises(ValueError, match="candidates = 0 is out of range"):
         train_best(data, SETTINGS, 0)
 
 
-def test_the_command_says_what_it_compared_and_how_to_repeat_it(tmp_path, monkeypatch):
+def test_command_reports_the_comparison_and_how_to_repeat_it(tmp_path, monkeypatch):
     monkeypatch.setattr(selection, "VALIDATION_GAMES", 40)
     options = ["--observations", "500", "--data", str(tmp_path), "--epochs", "1", "--seed", "7"]
     output = tmp_path / "network.safetensors"

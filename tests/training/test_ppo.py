@@ -1,4 +1,4 @@
-"""The PPO learner: its experience, its league, that it learns, and the policies that it writes."""
+"""The PPO learner: advantages, experience, league, learning and policy files."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ pytestmark = pytest.mark.compiled
 
 
 def new_learner(tmp_path: Path) -> Learner:
-    """Its rollouts are long enough for hands that end: an untrained player rarely knocks."""
+    """Return a learner with rollouts long enough for hands to end: an untrained player rarely knocks."""
     learner = Learner(replace(tiny(tmp_path), num_steps=100))
     learner.begin()
     return learner
 
 
-# --- Advantages ---------------------------------------------------------------------------------------
+# --- Advantages -----------------------------------------------------------------------------------------
 
 
 def three_decisions():
-    """Player 0, player 1 and player 0 decide in game 0, where the network expects 0.1, -0.2 and 0.3."""
+    """Player 0, player 1 and player 0 decide in game 0; the network's values are 0.1, -0.2 and 0.3."""
     batch = LearnerBatch(num_envs=2, capacity=8)
     slots = np.array([0])
     env = np.array([0])
@@ -59,7 +59,7 @@ def test_advantages_of_a_scored_hand():
     batch = three_decisions()
     batch.end_hands(np.array([0]), np.array([0.4], np.float32))
     batch.estimate_advantages(gamma=1.0, gae_lambda=0.95)
-    # The last decision of each player is paid: 0.4 - 0.3, -0.4 - (-0.2). What follows the first is worth 0.3.
+    # The last decision of each player gets the reward: 0.4 - 0.3, -0.4 - (-0.2). 0.3 follows the first.
     expected = [(0.3 - 0.1) + 0.95 * (0.4 - 0.3), -0.4 + 0.2, 0.4 - 0.3]
     np.testing.assert_allclose(batch.advantage[:3], expected, rtol=1e-5)
     assert batch.known[:3].all()
@@ -89,7 +89,7 @@ def test_next_hand_begins_new_chains():
     assert batch.next[1:5].tolist() == [batch.nothing] * 4
 
 
-# --- Experience ---------------------------------------------------------------------------------------
+# --- Experience -----------------------------------------------------------------------------------------
 
 
 def test_no_chain_crosses_hands_or_players(tmp_path):
@@ -140,7 +140,7 @@ def test_no_chain_crosses_hands_or_players(tmp_path):
     assert min(links, ends, against_others) > 20
 
 
-def test_self_play_learns_both_seats_and_league_games_one(tmp_path):
+def test_self_play_trains_both_seats_and_league_play_one(tmp_path):
     learner = new_learner(tmp_path)
     seen = set()
     decide = learner.decide
@@ -154,12 +154,12 @@ def test_self_play_learns_both_seats_and_league_games_one(tmp_path):
     assert seen == {(True, 0), (True, 1), (False, 0)}
 
 
-def test_hand_pays_the_change_of_the_chance_to_win(tmp_path):
+def test_hand_reward_is_the_change_in_win_chance(tmp_path):
     learner = new_learner(tmp_path)
     chances = learner.win_chances
-    chances[:100, :100] = np.linspace(0.1, 0.9, 10_000).reshape(100, 100)  # no two scores are alike
+    chances[:100, :100] = np.linspace(0.1, 0.9, 10_000).reshape(100, 100)  # all scores differ
     results = np.array([30, -30, -12, 0])  # points of player 0, or of player 1 where negative
-    scores = np.array([[100, 60], [70, 90], [95, 107], [50, 50]])  # after them
+    scores = np.array([[100, 60], [70, 90], [95, 107], [50, 50]])  # after these results
     learner.games.rewards[:4] = results / 100
     learner.games.state["public"]["scores"][:4] = scores
     learner.opponent[:4] = [SELF, 0, 0, 0]
@@ -168,21 +168,24 @@ def test_hand_pays_the_change_of_the_chance_to_win(tmp_path):
     before = [chances[70, 60], chances[70, 60], chances[95, 95], chances[50, 50]]
     after = [1, chances[70, 90], 0, chances[50, 50]]
     np.testing.assert_allclose(paid, 2 * (np.array(after) - before), rtol=1e-6)
-    # Hands, hands lost, points: against itself, and against the league's only bot.
+    # Columns: hands, hands lost, points. Rows: against itself and against the league's only bot.
     np.testing.assert_allclose(learner.league.new_results[:2], [[1, 0, 30], [3, 2, -42]], rtol=1e-6)
     assert [learner.new_hand_points[points] for points in (0, 12, 30)] == [1, 1, 2]
 
 
-def test_league_prefers_opponents_that_win_up_to_a_limit():
+def test_league_favours_winning_opponents_up_to_a_limit():
     league = League(("simple", "random"), 0.4, 0.3, 0.3, 2, 4.0)
-    league.results[1:3] = [[950, 450, 0], [950, 0, 0]]  # half of the hands are lost to one, none to the other
+    league.results[1:3] = [
+        [950, 450, 0],
+        [950, 0, 0],
+    ]  # half of the hands are lost to the first opponent, none to the second
     opponents = league.draw(np.random.default_rng(1).random(20_000))
     shares = np.bincount(1 + opponents, minlength=3) / len(opponents)
     np.testing.assert_allclose(shares, [0.7, 0.3, 0.0], atol=0.02)
 
 
 @pytest.mark.long
-def test_short_training_beats_random_and_its_own_beginning(tmp_path):
+def test_short_training_beats_random_and_the_untrained_policy(tmp_path):
     settings = replace(
         tiny(tmp_path), num_envs=256, num_steps=48, num_minibatches=12, hidden=32, total_timesteps=150_000
     )
@@ -197,10 +200,10 @@ def test_short_training_beats_random_and_its_own_beginning(tmp_path):
     assert play_match(bot, beginning, 200, seed=3).win_rate > 0.8
 
 
-# --- The policy ---------------------------------------------------------------------------------------
+# --- The policy -----------------------------------------------------------------------------------------
 
 
-def test_policy_file_has_the_logits_of_the_network(tmp_path):
+def test_policy_file_reproduces_the_logits_of_the_network(tmp_path):
     torch.manual_seed(1)
     network = CandidateScorer(16)
     path = tmp_path / "policy.safetensors"
@@ -225,7 +228,7 @@ def started() -> Games:
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
-def test_bot_decides_in_a_batch_as_alone(deterministic):
+def test_bot_decides_the_same_alone_and_in_a_batch(deterministic):
     torch.manual_seed(2)
     bot = CandidatePolicyBot(CandidateScorer(16), deterministic=deterministic)
     games = started()
@@ -237,7 +240,7 @@ def test_bot_decides_in_a_batch_as_alone(deterministic):
         games.play(running, actions)
 
 
-def test_file_without_its_size_is_refused(tmp_path):
+def test_file_without_its_size_raises(tmp_path):
     path = tmp_path / "policy.safetensors"
     weights = CandidateScorer(4).state_dict()
     for described in (
@@ -251,7 +254,7 @@ def test_file_without_its_size_is_refused(tmp_path):
             load_candidate_policy(path)
 
 
-def test_replaced_past_self_takes_only_its_own_results_along():
+def test_replacing_a_past_self_clears_only_its_results():
     league = League(("simple", "random"), 0.4, 0.3, 0.3, 2, 4.0)
     random, network = np.random.default_rng(1), CandidateScorer(8)
     for _ in range(2):

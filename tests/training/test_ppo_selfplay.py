@@ -40,7 +40,7 @@ def run(example, tmp_path, request):
 
 @pytest.mark.long
 def test_killed_run_resumes(tmp_path):
-    """The checks are in a script of its own, which forks."""
+    """The checks are in a separate script because they fork."""
     done = subprocess.run(
         [sys.executable, str(HERE / "self_play_kills.py"), str(tmp_path / "run")],
         capture_output=True,
@@ -80,7 +80,7 @@ def _numpy_draw():
     return np.random.rand(3)  # noqa: NPY002 (SB3 draws its minibatches from it)
 
 
-def test_pool_meets_newest_older_and_bots(run, monkeypatch):
+def test_pool_samples_new_and_old_snapshots_and_bots(run, monkeypatch):
     met = []
     monkeypatch.setattr(run.env, "set_opponents", lambda *chosen: met.append(chosen))
     for _ in range(3):
@@ -90,7 +90,7 @@ def test_pool_meets_newest_older_and_bots(run, monkeypatch):
     np.testing.assert_allclose(shares, [0.1, 0.1, 0.4, 0.4])
 
 
-def test_checkpoint_that_does_not_fit_is_refused(example, run):
+def test_mismatched_checkpoint_is_refused(example, run):
     settings = run.settings
     other = example.make_model(replace(settings, net_arch=(16,), hidden=16))
     with pytest.raises(ValueError, match="of a model with other settings"):
@@ -105,7 +105,7 @@ def test_checkpoint_that_does_not_fit_is_refused(example, run):
         open_folder(replace(settings, resume=True))
 
 
-def test_checkpoint_starts_no_program_that_the_user_did_not_name(run):
+def test_checkpoint_cannot_start_an_unnamed_program(run):
     command = "process:./my-bot"
     run.settings = replace(run.settings, bots=(command,))
     run.save()

@@ -1,4 +1,4 @@
-"""Processes that train together: equal results for any number of them, lost ones, resumed runs, nodes."""
+"""Distributed training: reproducibility for any number of ranks, lost ranks, resuming and nodes."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def test_ranks_exchange_sums_and_values():
     assert launch(rank_tasks.sum_shares, 11, workers=3) == (55.0, [3, 4, 4], "of rank 0")
 
 
-def test_several_ranks_learn_what_one_learns(tmp_path):
-    """Gradients are those of the joined batch, up to the rounding of sums, and games are the same."""
+def test_several_ranks_learn_the_same_as_one(tmp_path):
+    """Gradients equal those of the joined batch up to rounding, and the games are the same."""
     settings = replace(tiny(tmp_path), num_envs=64, num_steps=64, hidden=16)
     one, two, three = (launch(rank_tasks.parameters_of_updates, settings, workers) for workers in (1, 2, 3))
     for expected, *found in zip(one, two, three, strict=True):
@@ -64,14 +64,14 @@ def test_lost_rank_ends_the_run_and_it_resumes_exactly(tmp_path):
     assert_equal_tensors(expected, found)
 
 
-def test_error_in_rank_0_ends_all(tmp_path):
+def test_error_in_rank_0_stops_all_ranks(tmp_path):
     (tmp_path / "used").write_text("")
     with pytest.raises(ValueError, match="is not empty"):
         launch(rank_tasks.train, tiny(tmp_path), workers=2)
 
 
-def test_two_nodes_learn_what_two_workers_learn(tmp_path):
-    """torchrun on two "nodes" of this machine, and the script itself with two workers."""
+def test_two_nodes_learn_the_same_as_two_workers(tmp_path):
+    """Compare torchrun on two local "nodes" with the script run with two workers."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -97,7 +97,7 @@ def test_two_nodes_learn_what_two_workers_learn(tmp_path):
 
 
 @pytest.mark.parametrize("workers", [0, -1])
-def test_no_workers_are_refused(workers):
+def test_zero_workers_raise(workers):
     with pytest.raises(ValueError, match="workers must be at least 1"):
         launch(rank_tasks.sum_shares, 1, workers)
 

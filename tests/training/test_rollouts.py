@@ -1,4 +1,4 @@
-"""The labels of the retraining loop: for both seats, by the weights of the pool, from deals of their own."""
+"""Rollouts of the retraining loop: returns, opponents, deals and tried candidates."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ EVERYTHING = Search(best_tried=11, others_tried=0, knocks_tried=11)
 
 
 def taken_by(player: int) -> Table:
-    """This player holds HAND, and has taken the first upcard, KD."""
+    """Return a table where `player` holds HAND and has taken the first upcard, KD."""
     hands = (HAND, OTHER) if player == 0 else (OTHER, HAND)
     return Table(*hands, "KD", dealer=1 - player).play("take")
 
 
 def played_out(table: Table, first: int, bot) -> float:
-    """What player 0 earns by an action and the bot's play of both hands."""
+    """Return player 0's reward when the bot plays both hands after an action."""
     table.games.play(ONE_GAME, np.array([first]))
     while not table.games.done[0]:
         table.games.play(ONE_GAME, bot.act(table.games.views(ONE_GAME)))
     return float(table.games.rewards[0])
 
 
-def test_returns_of_both_seats_in_one_batch_are_each_learners_own():
+def test_returns_in_a_mixed_batch_belong_to_each_learner():
     simple = agents.make("simple")
     seats = np.array([0, 1, 1, 0], np.int8)
     state = np.concatenate([taken_by(seat).games.state for seat in seats])
@@ -43,12 +43,12 @@ def test_returns_of_both_seats_in_one_batch_are_each_learners_own():
         sign = 1 - 2 * seat
         expected = [sign * played_out(taken_by(seat), action(card), simple) for card in HAND.split()]
         assert sorted(tried[np.isfinite(tried[:, 0]), 0].tolist()) == pytest.approx(sorted(expected))
-    # A hand like this is worth something; a wrong sign would hold for no seat.
+    # The hand is strong, so the mean return is positive for either seat unless the sign is wrong.
     assert all(np.nanmean(each) > 0 for each in returns)
 
 
 class Asked(Plain):
-    """Notes for how many hands it is offered the first upcard, and which cards it holds then."""
+    """Records the hand and the upcard whenever it is offered the first upcard."""
 
     def __init__(self, name: str = "asked") -> None:
         self.name = name
@@ -65,7 +65,7 @@ NO_STOPS = Search(stop_share=0.0, exploration=0.0)
 
 
 @pytest.mark.parametrize("weights", [[1, 0], [0, 2], [3, 1]])
-def test_opponents_are_drawn_by_their_weights(weights):
+def test_opponents_are_sampled_by_weight(weights):
     pool = [Asked("a"), Asked("b")]
     gather(Plain(), pool, weights, hands=100, seed=3, part=0, search=NO_STOPS)
     met = [len(bot.hands) for bot in pool]
@@ -76,7 +76,7 @@ def test_opponents_are_drawn_by_their_weights(weights):
         assert stats.binomtest(met[0], 100, weights[0] / sum(weights)).pvalue > 0.001
 
 
-def test_shards_and_seeds_play_own_deals_from_both_seats():
+def test_parts_and_seeds_play_distinct_deals_from_both_seats():
     dealt = {}
     for seed, part in ((1, 0), (1, 1), (1, 2), (2, 0)):
         learner, opponent = Asked(), Asked()
@@ -89,7 +89,7 @@ def test_shards_and_seeds_play_own_deals_from_both_seats():
 
 
 class Deciding(Plain):
-    """Counts the decisions that it is asked for, forced draws left out."""
+    """Counts its decisions, except forced draws."""
 
     count = 0
 
@@ -98,7 +98,7 @@ class Deciding(Plain):
         return super().act(view)
 
 
-def test_positions_are_stopped_at_by_their_share_and_there_may_be_none():
+def test_positions_are_sampled_with_the_stop_share():
     learner, search = Deciding(), Search(0.0, exploration=0.0)
     assert [len(each.views) for each in gather(learner, [Plain()], [1.0], 24, 3, 0, search)] == [0, 0]
     search = Search(0.25, exploration=0.0, best_tried=1, others_tried=0, knocks_tried=0)
@@ -107,7 +107,7 @@ def test_positions_are_stopped_at_by_their_share_and_there_may_be_none():
 
 
 @pytest.mark.parametrize(("best", "others"), [(1, 0), (2, 1), (3, 2), (0, 2), (8, 0), (2, 9)])
-def test_best_and_some_other_possible_candidates_are_tried(best, others):
+def test_best_and_random_other_candidates_are_tried(best, others):
     rng = np.random.default_rng(0)
     values = rng.permuted(np.tile(np.arange(8, dtype=np.float32), (200, 1)), axis=1)
     actions = np.where(rng.random((200, 8)) < 0.7, 5, rollouts.NO_ACTION)
@@ -120,11 +120,11 @@ def test_best_and_some_other_possible_candidates_are_tried(best, others):
         assert chosen[row, ranked[:best]].all()
         assert chosen[row].sum() == min(best + others, len(possible))
         also[row, ranked[best:]] = chosen[row, ranked[best:]]
-    if 0 < others < 5:  # the others at random: every place occurs
+    if 0 < others < 5:  # the others are random: every position occurs
         assert (also.sum(axis=0) > 0).all()
 
 
-def test_among_equals_the_tried_candidates_are_drawn_by_lot():
+def test_tied_candidates_are_sampled_uniformly():
     values, actions = np.zeros((400, 4), np.float32), np.zeros((400, 4), np.int64)
     chosen = rollouts._choose(values, actions, 1, 0, np.random.default_rng(1))
     assert stats.chisquare(chosen.sum(axis=0)).pvalue > 0.001

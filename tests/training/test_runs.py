@@ -1,4 +1,4 @@
-"""Training runs: settings, folders, checkpoints, and that a stopped run resumes exactly."""
+"""Training runs: settings, folders, checkpoints and exact resuming."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HERE = Path(__file__).parents[1] / "support"
 
 
 class Interrupted(PPORun):
-    """A run that gets Ctrl-C in each update."""
+    """A run that receives Ctrl-C in each update."""
 
     def learn(self):
         self.interrupt()
@@ -72,7 +72,7 @@ def test_stopped_run_resumes_exactly(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.long
 def test_example_trains_like_the_package(tmp_path):
-    """The loop that the script shows is that of `train`."""
+    """The example's loop matches `train`."""
     load_example("ppo").train(tiny(tmp_path / "example"), Ranks())
     expected = train(tiny(tmp_path / "package")).tensors()
     found, _ = read_tensors(tmp_path / "example" / CHECKPOINT, PPOSettings.KIND, PPOSettings.VERSION, "")
@@ -80,7 +80,7 @@ def test_example_trains_like_the_package(tmp_path):
     assert all(torch.equal(tensor, found[name]) for name, tensor in expected.items())
 
 
-def test_games_of_an_evaluation_can_be_recorded(tmp_path):
+def test_evaluation_games_can_be_recorded(tmp_path):
     with PPORun(replace(tiny(tmp_path / "run"), record=True)) as run:
         run.progress.decisions = 12
         run.evaluate(2)
@@ -90,8 +90,8 @@ def test_games_of_an_evaluation_can_be_recorded(tmp_path):
 
 
 @pytest.mark.long
-def test_killed_run_ends_like_an_unbroken_one(tmp_path):
-    """The checks are in a script of its own, which forks."""
+def test_killed_run_ends_like_an_uninterrupted_one(tmp_path):
+    """The checks are in a separate script because they fork."""
     done = subprocess.run(
         [sys.executable, str(HERE / "ppo_kills.py"), str(tmp_path)],
         capture_output=True,
@@ -102,7 +102,7 @@ def test_killed_run_ends_like_an_unbroken_one(tmp_path):
     assert done.stdout.startswith(f"{KILLS} kills, ")
 
 
-def test_new_run_refuses_a_used_folder_and_resumed_one_keeps_settings(tmp_path):
+def test_used_folder_is_refused_and_resuming_keeps_settings(tmp_path):
     settings = tiny(tmp_path / "run")
     with pytest.raises(FileNotFoundError, match="nothing to resume"):
         open_folder(replace(settings, resume=True))
@@ -121,13 +121,13 @@ def test_new_run_refuses_a_used_folder_and_resumed_one_keeps_settings(tmp_path):
         ({"total_timesteps": 0, "minutes": 0.0}, "must be more than 0"),
     ],
 )
-def test_impossible_settings_are_refused_before_writing(tmp_path, changed, message):
+def test_invalid_settings_fail_before_writing(tmp_path, changed, message):
     with pytest.raises(ValueError, match=message):
         PPORun(replace(tiny(tmp_path / "run"), **changed))
     assert not (tmp_path / "run").exists()
 
 
-def test_checkpoint_without_a_new_setting_takes_its_default(tmp_path):
+def test_checkpoint_without_a_new_setting_uses_its_default(tmp_path):
     settings = tiny(tmp_path / "run")
     run = PPORun(settings)
     path = settings.run / CHECKPOINT
@@ -140,7 +140,7 @@ def test_checkpoint_without_a_new_setting_takes_its_default(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["bots", "evaluate_against"])
-def test_checkpoint_starts_no_program_that_the_user_did_not_name(tmp_path, name):
+def test_checkpoint_cannot_start_an_unnamed_program(tmp_path, name):
     command = "process:./my-bot"
     stored = replace(PPOSettings(tmp_path), **{name: (command,)})
     metadata = {"settings": stored.as_json()}

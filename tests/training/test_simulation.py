@@ -1,4 +1,4 @@
-"""Hands played for the data sets of paper 002: what is dealt again, what is tried, what is recorded."""
+"""Hands simulated for the data sets of paper 002: redeals, explorers and recorded discards."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOVES = ("pass", "pass", "draw", "KS", "take", "QD", "draw", "9C", "draw", "6S",
 
 
 def middle(seat: int = 0) -> np.ndarray:
-    """States (4,); in the first the first player (on this seat) holds 6S from the pile, the other KS."""
+    """Return states (4,); in the first, `seat` has taken 6S from the pile and the opponent KS."""
     hands = ("2C 3C 4C 5H 6H 7H 9C KS AD 2D", "KH KC JS 8C 8H 4D 5D QD 2S 6S")
     table = Table(*(hands if seat == 0 else hands[::-1]), "TD", "TS 3H 7S 4S 3D 9H", dealer=1 - seat)
     states = np.zeros(4, STATE)
@@ -29,7 +29,7 @@ def middle(seat: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_only_what_the_player_cannot_see_is_dealt_again(seat):
+def test_only_unseen_cards_are_redealt(seat):
     taken, stock = set(), set()
     for key in range(40):
         states = middle(seat)
@@ -51,7 +51,7 @@ def test_only_what_the_player_cannot_see_is_dealt_again(seat):
     assert len(stock) > 20
 
 
-def test_both_players_get_random_numbers_of_their_own():
+def test_decision_keys_differ_between_players():
     states = middle()
     simulation.set_decision_keys(states[0], np.uint64(5))
     assert states[0]["hidden"]["decision_keys"].tolist() == [mix(np.uint64(5), 0), mix(np.uint64(5), 1)]
@@ -64,7 +64,7 @@ def dealt(rules: Rules | None = None) -> np.ndarray:
     return states
 
 
-def test_a_sample_leaves_the_player_her_hand_and_deals_all_else_again():
+def test_sample_keeps_the_players_hand_and_redeals_the_rest():
     first = dealt()[0]
     others, keys = set(), set()
     for sample in range(20):
@@ -83,7 +83,7 @@ def test_a_sample_leaves_the_player_her_hand_and_deals_all_else_again():
 
 
 def answer(game: np.void, seat: int, explorer: int) -> int:
-    """What the Simple player, or the random explorer, does."""
+    """Return the action of Simple or of the random explorer."""
     random, private = np.uint64(decision_random(game, seat)), game["private"][seat]
     if explorer == simulation.RANDOM:
         return random_discard_action(game["public"], private, seat, random)
@@ -91,7 +91,7 @@ def answer(game: np.void, seat: int, explorer: int) -> int:
 
 
 def at_discard(rules: Rules) -> np.ndarray:
-    """Player 0 must discard."""
+    """Return states in which player 0 must discard."""
     states = dealt(rules)
     while states[0]["public"]["phase"] != DISCARD or states[0]["public"]["to_move"] != 0:
         mover = int(states[0]["public"]["to_move"])
@@ -102,7 +102,7 @@ def at_discard(rules: Rules) -> np.ndarray:
 SHORT = Rules(max_turns=5)
 
 
-def test_each_explorer_acts_as_it_should():
+def test_each_explorer_plays_its_own_action():
     states = at_discard(SHORT)
     for explorer in (simulation.SIMPLE, simulation.RANDOM):
         action, simulated = simulation.explorer_action(states, 0, explorer, 64)
@@ -117,8 +117,8 @@ def test_each_explorer_acts_as_it_should():
         assert simulation.explorer_action(drawing, 1, explorer, 64) == (answer(drawing[0], 1, 0), 0)
 
 
-def test_flat_monte_carlo_discards_what_earns_most_in_the_mean():
-    """Every unmelded card, on the same hands dealt again; the first of equals; all actions are counted."""
+def test_flat_monte_carlo_discards_the_card_of_highest_mean():
+    """Every unmelded card is tried on the same redeals; the first of equals wins; all actions count."""
     states = at_discard(SHORT)
     start = states[0].copy()
     action, simulated = simulation.flat_monte_carlo_action(states, 0, 3)
@@ -145,7 +145,7 @@ def test_flat_monte_carlo_discards_what_earns_most_in_the_mean():
     assert (action % 52, simulated) == (best, steps)
 
 
-def test_a_hand_that_is_all_melded_discards_as_the_simple_player():
+def test_fully_melded_hand_discards_like_simple():
     hand = "AC 2C 3C 4H 5H 6H 7S 8S 9S TS"
     table = Table(hand, "5C 6C 2H 3S 5D 7D 9D JD QH KS", "KC", "4C", dealer=1).play("pass", "pass", "draw")
     states = np.zeros(4, STATE)
@@ -174,7 +174,7 @@ def hand_by_hand(states: np.ndarray, explorer: int) -> tuple[list[tuple[int, int
 
 @pytest.mark.parametrize("explorer", [simulation.SIMPLE, simulation.RANDOM])
 @pytest.mark.parametrize("record", [True, False])
-def test_a_hand_records_what_player_0_saw_and_kept_at_each_discard(explorer, record):
+def test_hand_records_player_0s_view_and_hand_at_each_discard(explorer, record):
     states = dealt()
     views, hands = space()
     row, simulated = simulation.play_hand(states, explorer, 16, record, views, hands, 3)
@@ -188,7 +188,7 @@ def test_a_hand_records_what_player_0_saw_and_kept_at_each_discard(explorer, rec
     assert not hands[row:].any()
 
 
-def test_the_best_sample_of_a_deal_is_what_is_recorded():
+def test_best_sample_of_a_deal_is_recorded():
     states, found = dealt(), []
     for sample in range(4):
         tried = dealt()
@@ -207,7 +207,7 @@ def test_the_best_sample_of_a_deal_is_what_is_recorded():
     assert (score, simulated, hands[2:row].tolist()) == (points, steps, [left for _, left in kept])
 
 
-def test_nothing_is_recorded_of_a_void_hand():
+def test_void_hand_is_not_recorded():
     states, (views, hands) = dealt(Rules(max_turns=2)), space()
     row, score, simulated = simulation.explore_deal(states, 3, 7, simulation.RANDOM, 3, views, hands, 5)
     assert (row, score) == (5, 0)
@@ -215,7 +215,7 @@ def test_nothing_is_recorded_of_a_void_hand():
 
 
 @pytest.mark.parametrize("all_stages", [True, False])
-def test_deals_are_explored_one_after_another(all_stages):
+def test_deals_are_explored_in_sequence(all_stages):
     expected = []
     for deal in (7, 8, 9):  # the last is void
         states = np.zeros(4, STATE)
@@ -239,7 +239,7 @@ def test_deals_are_explored_one_after_another(all_stages):
     assert none == (0, 0, 0)
 
 
-def test_fitted_explorer_moves_first_and_plays_fewer_samples():
+def test_fitted_explorer_moves_first_and_limits_samples():
     deals = range(400)
     assert [simulation.samples_of(simulation.RANDOM, 256, 3, deal) for deal in deals] == [256] * 400
     assert [simulation.samples_of(simulation.SIMPLE, 256, 3, deal) for deal in deals] == [1] * 400
@@ -257,7 +257,7 @@ def test_fitted_explorer_moves_first_and_plays_fewer_samples():
     assert set(views["public"]["dealer"][:rows].tolist()) == {1}
 
 
-def test_deadwood_of_the_last_discard_is_as_scored():
+def test_recorded_deadwood_is_as_scored():
     states = dealt()
     views, hands = space(4000)
     scores, stages, deadwood = np.zeros((3, 4000), np.int64)

@@ -1,4 +1,4 @@
-"""The search for Tonic's numbers: what it tries, what it leaves, and that its seed determines all of it."""
+"""The search for Tonic's parameters: its trials, finalists, output and reproducibility."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ NUMBERS = {"increment": 1.5, "decrement": 0.75, "decline": 0.4, "full_turns": 2,
     ("numbers", "thresholds"),
     [((1, 1, 10), (10,)), ((4, 2, 3), (10, 10, 10, 10, 8, 6, 4, 3)), ((2, 5, 0), (10, 10, 5, 0))],
 )
-def test_thresholds_fall_to_the_last(numbers, thresholds):
+def test_thresholds_fall_to_the_last_value(numbers, thresholds):
     assert tonic.falling(*numbers) == thresholds
 
 
-def test_numbers_become_a_bot():
+def test_numbers_are_converted_to_a_bot_name():
     name = tonic.bot_name(NUMBERS)
     assert name == "tonic:increment=1.5,decrement=0.75,decline=0.4,knock_at=10+10+6+2+1"
     assert agents.make(name)._parameters["knock_limits"][1:7].tolist() == [10, 10, 6, 2, 1, 1]
@@ -40,24 +40,24 @@ def result():
     return search(1)
 
 
-def test_a_seed_determines_the_whole_search(result):
+def test_seed_determines_the_whole_search(result):
     again, other = search(1), search(2)
     assert (again.trials, again.finalists, again.verdict) == (result.trials, result.finalists, result.verdict)
     assert [trial.bot for trial in other.trials] != [trial.bot for trial in result.trials]
 
 
-def test_trials_begin_with_the_papers_bot_and_some_stop_early(result):
+def test_trials_start_with_the_paper_bot_and_some_stop_early(result):
     assert result.trials[0].bot == "tonic-paper"
     assert len(result.trials) == 5
     games = [trial.decided["simple"] for trial in result.trials]
-    assert games[0] == 9 * 4  # the first one plays every match
+    assert games[0] == 9 * 4  # the first trial plays every match
     assert {4, 12, 36} >= set(games) != {36}
     for trial in result.trials[1:]:
         for name, (least, most) in tonic.RANGES.items():
             assert least <= trial.numbers[name] <= most
 
 
-def test_finalists_are_the_best_trials_and_the_first_one(result):
+def test_finalists_are_the_best_trials_and_the_paper_bot(result):
     assert "tonic-paper" in [one.bot for one in result.finalists]
     rates = [one.mean_win_rate for one in result.finalists]
     assert rates == sorted(rates, reverse=True)
@@ -65,7 +65,7 @@ def test_finalists_are_the_best_trials_and_the_first_one(result):
     assert (result.head_to_head is None) == (result.best == "tonic-paper")
 
 
-def test_the_command_prints_and_writes(tmp_path):
+def test_command_prints_a_verdict_and_writes_its_files(tmp_path):
     table, report, picture = (tmp_path / name for name in ("trials.csv", "tuning.json", "trials.png"))
     arguments = [
         "--trials",
@@ -92,13 +92,13 @@ def test_the_command_prints_and_writes(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_without_optuna_the_error_names_the_extra(monkeypatch):
+def test_missing_optuna_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(ImportError, match=r"gin-env\[tune\]"):
         tonic.tune_tonic(2, 2)
 
 
-def test_bad_arguments_are_clear_errors():
+def test_invalid_arguments_raise():
     with pytest.raises(ValueError, match="trials = 0 is out of range"):
         tonic.tune_tonic(0)
     with pytest.raises(ValueError, match="at least one opponent"):
