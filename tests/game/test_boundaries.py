@@ -1,4 +1,4 @@
-"""What users can import checks what it is given before compiled code runs; records are reproducible bytes."""
+"""Public functions check their arguments before compiled code runs; records are reproducible bytes."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ def refuse(games: Games, error: type[Exception], call, *args) -> None:
 
 @pytest.mark.parametrize("method", READING)
 @pytest.mark.parametrize("some", OUTSIDE, ids=str)
-def test_a_game_that_there_is_not_is_an_index_error(method, some):
+def test_unknown_game_raises_index_error(method, some):
     games = started()
     refuse(games, IndexError, READING[method], games, some)
 
 
 @pytest.mark.parametrize("method", READING)
 @pytest.mark.parametrize("some", NO_INDICES, ids=str)
-def test_what_are_no_indices_is_refused(method, some):
+def test_invalid_indices_are_refused(method, some):
     games = started()
     refuse(games, (TypeError, ValueError), READING[method], games, some)  # type: ignore[arg-type]
 
 
-def test_nothing_is_played_in_a_game_that_is_over():
+def test_finished_game_refuses_actions():
     games = Games(1)
     for action in (104, 0, 106):
         refuse(games, IllegalActionError, games.play, ONE, np.array([action]))
@@ -76,7 +76,7 @@ def test_nothing_is_played_in_a_game_that_is_over():
     refuse(games, IndexError, play_turns, started(), SimpleBot(), np.array([3]))
 
 
-def test_a_game_takes_one_action_at_a_time_in_any_order_of_the_games():
+def test_play_accepts_each_game_once_in_any_order():
     games, other = started(), started()
     refuse(games, ValueError, games.play, np.array([1, 0, 1]), np.array([106, 106, 106]))
     games.play(np.array([2, 0]), np.array([105, 106]))
@@ -95,20 +95,20 @@ def test_a_game_takes_one_action_at_a_time_in_any_order_of_the_games():
         ([1, 2, 3], THREE_SEEDS, None, TypeError),
     ],
 )
-def test_seeds_that_do_not_fit_are_refused(seeds, episodes, twins, error):
+def test_mismatched_seeds_are_refused(seeds, episodes, twins, error):
     games = started()
     refuse(games, error, games.start, games.everyone, seeds, episodes, twins)
 
 
 @pytest.mark.parametrize("player", [2, 7, -1, 2**70, 0.0, "0", np.timedelta64(0)])
-def test_there_are_two_players(player):
+def test_invalid_player_is_refused(player):
     games = started()
     for call in (games.observations, games.views, games.compact_observations):
         refuse(games, (TypeError, ValueError), call, games.everyone, player)  # type: ignore[arg-type]
     refuse(games, (TypeError, ValueError), games.waiting_for, player, games.everyone)  # type: ignore[arg-type]
 
 
-def test_arrays_for_results_must_fit():
+def test_mismatched_output_arrays_are_refused():
     games = started()
     refuse(games, ValueError, games.masks, games.everyone, np.zeros((2, 107), np.int8))
     refuse(games, TypeError, games.masks, games.everyone, np.zeros((3, 107)))
@@ -119,7 +119,7 @@ def test_arrays_for_results_must_fit():
 
 
 @pytest.mark.parametrize("game", [3, -1, 1.0, slice(None), None])
-def test_a_deck_is_dealt_in_one_game_that_there_is(game):
+def test_deck_requires_one_existing_game(game):
     games = started()
     deck = games.deck(0)
     refuse(games, (TypeError, ValueError), games.set_deck, game, deck, 0)  # type: ignore[arg-type]
@@ -146,7 +146,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("field", DAMAGE)
-def test_a_damaged_view_is_refused(field):
+def test_damaged_view_is_refused(field):
     games = started()
     games.play(games.everyone, np.full(3, 106))
     records = games.views(games.everyone).records
@@ -156,7 +156,7 @@ def test_a_damaged_view_is_refused(field):
         PlayerView(records)
 
 
-def test_random_bytes_are_no_view_and_no_observation():
+def test_random_bytes_are_refused_as_records():
     rng = np.random.default_rng(0)
     for dtype, reader in ((VIEW, PlayerView), (COMPACT, expand), (COMPACT, expand_masks)):
         with pytest.raises(ValueError, match="not a position of a hand"):
@@ -169,7 +169,7 @@ def test_random_bytes_are_no_view_and_no_observation():
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", ["random", "simple", "knock-at-once, small deck"])
-def test_every_true_position_passes_the_check_of_records(name):
+def test_real_positions_pass_the_record_check(name):
     games = played(name).games()
     for player in (0, 1):
         view = games.views(games.everyone, player)
@@ -179,7 +179,7 @@ def test_every_true_position_passes_the_check_of_records(name):
     assert (games.state["public"]["phase"] == OVER).any()
 
 
-def test_only_views_come_out_of_a_batch_of_views():
+def test_invalid_index_into_views_raises_index_error():
     views = started().views(np.arange(3))
     for index in (3, 2**70, "public", ["public"], np.array(["1"])):
         with pytest.raises(IndexError):
@@ -188,8 +188,8 @@ def test_only_views_come_out_of_a_batch_of_views():
 
 
 @pytest.mark.compiled
-def test_records_hold_nothing_but_what_is_in_their_fields():
-    """Bytes between the fields held whatever the process had freed: the same view was never the same file."""
+def test_record_padding_is_zero():
+    """Padding between the fields is zero, so that equal views have equal bytes."""
     games = started(200)
     for make in (
         lambda: games.views(games.everyone).records,
@@ -223,7 +223,7 @@ def _fields(dtype: np.dtype, offset: int = 0):
 # --- Single values --------------------------------------------------------------------------------------
 
 
-def test_durations_are_no_integers_though_numpy_says_so():
+def test_values_of_wrong_types_are_refused():
     with pytest.raises(TypeError, match="an action must be an integer"):
         check_action(np.timedelta64(3))
     with pytest.raises(TypeError, match="a card id must be an integer"):
@@ -257,8 +257,8 @@ print("none was out of bounds")
 
 
 @pytest.mark.long
-def test_the_engine_stays_within_the_bounds_of_its_arrays(tmp_path):
-    """With numba's own check of every index, whose kernels have a cache beside the usual one."""
+def test_engine_stays_within_array_bounds(tmp_path):
+    """Run with numba's bounds checking; its kernels are cached in a separate folder."""
     beside = (cache_folder() or tmp_path / "none").parent / "bounds-checked"
     done = subprocess.run(
         [sys.executable, "-c", BOUNDS_CHECKED],

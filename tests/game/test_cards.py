@@ -1,4 +1,4 @@
-"""Cards, masks and their texts."""
+"""Cards, masks and their text forms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gin_env import cards
 hands = st.sets(st.integers(0, 51))
 
 
-def test_a_card_id_is_suit_times_13_plus_rank():
+def test_card_id_is_13_times_suit_plus_rank():
     assert cards.card_id("AC") == 0
     assert cards.card_id("TH") == 22
     assert cards.card_id("KD") == 51
@@ -28,13 +28,13 @@ def test_a_card_id_is_suit_times_13_plus_rank():
 
 
 @given(st.integers(0, 51))
-def test_text_of_a_card_and_back(card):
+def test_card_text_round_trips(card):
     assert cards.card_id(cards.card_text(card)) == card
     assert cards.card_id(cards.card_text(card).lower()) == card
 
 
 @given(hands)
-def test_a_mask_is_text_ids_and_mask_again(hand):
+def test_mask_round_trips_through_ids_and_text(hand):
     mask = cards.mask_of(hand)
     assert mask == sum(1 << card for card in hand)
     assert cards.cards_of(mask) == sorted(hand)
@@ -42,7 +42,7 @@ def test_a_mask_is_text_ids_and_mask_again(hand):
     assert len(cards.format(mask).split()) == len(hand)
 
 
-def test_text_may_be_in_any_order_and_spacing():
+def test_parse_accepts_any_order_and_spacing():
     assert cards.parse("  td AS\n") == 1 << cards.card_id("AS") | 1 << cards.card_id("TD")
     assert cards.format(cards.parse("TD AS")) == "AS TD"
     assert cards.parse("") == 0
@@ -50,7 +50,7 @@ def test_text_may_be_in_any_order_and_spacing():
 
 
 @given(hands.filter(bool))
-def test_kernels_on_masks_agree_with_plain_python(hand):
+def test_mask_kernels_agree_with_plain_python(hand):
     mask = cards.mask_of(hand)
     assert cards.count_cards(mask) == len(hand)
     assert cards.lowest_card(mask) == min(hand)
@@ -58,26 +58,26 @@ def test_kernels_on_masks_agree_with_plain_python(hand):
     assert cards.card_bit(min(hand)) == mask & -mask
 
 
-def test_deadwood_points_are_one_for_the_ace_and_ten_for_court_cards():
+def test_card_values_run_from_one_to_ten():
     assert cards.CARD_VALUES.reshape(4, 13).tolist() == [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10]] * 4
 
 
 @pytest.mark.parametrize("text", ["", "T", "10H", "1H", "TX", "HT", "AS TD", " AS"])
-def test_what_is_no_card_is_named_in_the_error(text):
+def test_invalid_card_text_is_named_in_the_error(text):
     with pytest.raises(ValueError, match="is not a card") as error:
         cards.card_id(text)
     assert repr(text) in str(error.value)
 
 
 @pytest.mark.parametrize("value", [None, 5, b"AS", ["AS"]])
-def test_a_text_is_wanted_where_a_text_is_wanted(value):
+def test_non_text_card_raises_type_error(value):
     with pytest.raises(TypeError, match="text such as"):
         cards.card_id(value)
     with pytest.raises(TypeError, match="text such as"):
         cards.parse(value)
 
 
-def test_a_card_named_twice_is_an_error():
+def test_duplicate_card_is_refused():
     with pytest.raises(ValueError, match="AS is named twice"):
         cards.parse("AS TD AS")
     with pytest.raises(ValueError, match="AC is named twice"):
@@ -85,7 +85,7 @@ def test_a_card_named_twice_is_an_error():
 
 
 @pytest.mark.parametrize("card", [-1, 52, 1000])
-def test_an_id_out_of_range_is_named_in_the_error(card):
+def test_card_id_out_of_range_is_named_in_the_error(card):
     with pytest.raises(ValueError, match=f"{card} is not a card id"):
         cards.card_text(card)
     with pytest.raises(ValueError, match=f"{card} is not a card id"):
@@ -93,18 +93,18 @@ def test_an_id_out_of_range_is_named_in_the_error(card):
 
 
 @pytest.mark.parametrize("mask", [-1, 1 << 52, np.uint64(1 << 63)])
-def test_a_mask_with_other_bits_is_an_error(mask):
+def test_mask_with_bits_above_51_is_refused(mask):
     with pytest.raises(ValueError, match="only bits 0 to 51"):
         cards.cards_of(mask)
 
 
 @pytest.mark.parametrize("mask", [1.0, float("nan"), True, "AS", None, [1], np.array([1])])
-def test_a_mask_of_another_type_is_an_error(mask):
+def test_non_integer_mask_raises_type_error(mask):
     with pytest.raises(TypeError, match="integer mask"):
         cards.format(mask)
 
 
-def test_numpy_integers_are_masks():
+def test_numpy_integers_are_accepted_as_masks():
     mask = cards.parse("KD AC")
     for kind in (np.uint64, np.int64):
         assert cards.format(kind(mask)) == "AC KD"

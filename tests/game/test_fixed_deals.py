@@ -1,4 +1,4 @@
-"""Decks and dealers that somebody fixes: for which hands they hold, and that nothing of them stays after."""
+"""Fixed decks and dealers: which hands they apply to, and that a reset clears them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def hands_of_a_game(env: gin_rummy_v0.raw_env, most: int = 4) -> list[tuple[list
     return hands
 
 
-def test_fixed_decks_of_a_game_that_was_broken_off_are_forgotten():
+def test_reset_discards_the_fixed_decks_of_an_unfinished_game():
     fresh, used = (gin_rummy_v0.raw_env(episode="game") for _ in range(2))
     used.reset(seed=1, options={"deck": [KNOCK.deck, GIN.deck, KNOCK.deck]})
     for env in (fresh, used):
@@ -35,7 +35,7 @@ def test_fixed_decks_of_a_game_that_was_broken_off_are_forgotten():
     assert hands_of_a_game(used) == hands_of_a_game(fresh)
 
 
-def test_restarted_game_of_a_batch_forgets_its_fixed_decks():
+def test_vector_env_reset_discards_fixed_decks():
     fresh, used = (GinRummyVectorEnv(2, Plain(), episode="game") for _ in range(2))
     used.reset(seed=1, options={"deck": [KNOCK.deck, GIN.deck, KNOCK.deck]})
     fresh.reset(seed=8)
@@ -52,7 +52,7 @@ def test_restarted_game_of_a_batch_forgets_its_fixed_decks():
 
 
 @pytest.mark.parametrize("dealer", [0, 1])
-def test_the_dealer_option_holds_for_one_deck_for_several_and_without_any(dealer):
+def test_dealer_option_applies_with_and_without_fixed_decks(dealer):
     one_hand = gin_rummy_v0.raw_env()
     for seed in range(4):
         for options in ({"dealer": dealer}, {"dealer": dealer, "deck": KNOCK.deck}):
@@ -68,7 +68,7 @@ def test_the_dealer_option_holds_for_one_deck_for_several_and_without_any(dealer
 
 
 @pytest.mark.parametrize("dealer", [0, 1])
-def test_the_learner_begins_where_her_opponent_deals(dealer):
+def test_learner_acts_first_when_the_opponent_deals(dealer):
     env = GinRummyEnv(Plain(), episode="game")
     for seed in range(4):
         for options in ({"dealer": dealer}, {"dealer": dealer, "deck": [KNOCK.deck, GIN.deck]}):
@@ -80,7 +80,7 @@ def test_the_learner_begins_where_her_opponent_deals(dealer):
         assert env.seat.games.deck(0).tolist() == KNOCK.deck
 
 
-def test_decks_that_a_game_does_not_need_change_nothing_once_it_is_over():
+def test_unused_fixed_decks_leave_a_finished_game_unchanged():
     rules = Rules(target_score=1)  # the first hand that anybody wins ends the game
     env = gin_rummy_v0.raw_env(rules=rules, episode="game")
     env.reset(seed=1, options={"deck": [KNOCK.deck, GIN.deck, GIN.deck], "dealer": KNOCK.dealer})
@@ -97,7 +97,7 @@ def test_decks_that_a_game_does_not_need_change_nothing_once_it_is_over():
     assert env.games.deck(0).tolist() == fresh.deck(0).tolist()
 
 
-def test_decks_are_copied():
+def test_fixed_decks_are_copied():
     decks = [np.array(KNOCK.deck, np.int8), np.array(GIN.deck, np.int8)]
     games = Games(1, episode="game")
     games.start(seed=1)

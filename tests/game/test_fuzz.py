@@ -1,4 +1,4 @@
-"""Every public call with odd arguments, on a fixed budget: works or is refused with a typed error."""
+"""Public calls with random odd arguments, on a fixed budget: each succeeds or raises a typed error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The batch of games: which games are meant, whose arrays are written, what a copy is, what is refused."""
+"""`Games`: selecting games, writing into the caller's arrays, copies and refused arguments."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def started(number: int = 3, **options) -> Games:
         ({"reward": "money"}, ValueError, "unknown reward 'money'; choose from points, win"),
     ],
 )
-def test_what_cannot_be_made_is_named(arguments, error, message):
+def test_invalid_arguments_are_named_in_the_error(arguments, error, message):
     with pytest.raises(error, match=re.escape(message)):
         Games(**arguments)
 
 
-def test_before_the_first_start_every_game_is_over():
+def test_games_are_over_before_the_first_start():
     games = Games(2, Rules(knock_limit=3))
     assert len(games) == 2
     assert games.done.tolist() == [True, True]
@@ -53,7 +53,7 @@ def test_before_the_first_start_every_game_is_over():
     assert not games.results["ended"].any()
 
 
-def test_rows_belong_to_the_games_that_are_named_in_their_order():
+def test_rows_follow_the_order_of_the_selected_games():
     games = started(4)
     some = np.array([3, 1])
     games.play(np.array([1]), np.array([PASS]))
@@ -75,7 +75,7 @@ def test_rows_belong_to_the_games_that_are_named_in_their_order():
     assert games.waiting_for(int(games.to_move()[3]), np.array([3])).tolist() == []
 
 
-def test_arrays_of_the_caller_are_written_and_returned():
+def test_output_arrays_are_written_and_returned():
     games = started(2)
     masks, seen = np.full((2, 107), 9, np.int8), np.full((2, OBSERVATION_SIZE), 9, np.float32)
     assert games.masks(games.everyone, masks) is masks
@@ -84,7 +84,7 @@ def test_arrays_of_the_caller_are_written_and_returned():
     assert np.array_equal(seen, games.observations(games.everyone, 0))
 
 
-def test_an_illegal_action_is_found_named_and_not_played():
+def test_illegal_action_is_named_and_not_played():
     games = started(3)
     actions = np.array([PASS, DRAW_STOCK, DRAW_UPCARD])  # the upcard is on offer
     assert games.find_illegal(games.everyone, actions).tolist() == [False, True, False]
@@ -104,7 +104,7 @@ def test_an_illegal_action_is_found_named_and_not_played():
 
 
 @pytest.mark.parametrize("clone", [copy.deepcopy, lambda games: pickle.loads(pickle.dumps(games))])
-def test_a_copy_says_who_is_to_move_in_it(clone):
+def test_copy_has_its_own_player_to_move(clone):
     games = started(2)
     twin = clone(games)
     first = games.to_move().tolist()
@@ -134,8 +134,8 @@ def visible(games: Games) -> list:
     return seen
 
 
-def test_a_game_that_begins_again_is_as_new():
-    """Scores, hand number, dealer, piles, the count of decisions: nothing stays of what was played before."""
+def test_restarted_game_equals_a_new_one():
+    """Restarting clears the scores, hand number, dealer, piles and decision count."""
     new, used = (started(4, episode="game", rules=Rules(max_turns=5)) for _ in range(2))
     used.start(used.everyone, np.full(4, 8, np.uint64), np.arange(4, dtype=np.uint64), np.ones(4, bool))
     used.state["public"]["scores"] = (30, 40)
@@ -148,8 +148,8 @@ def test_a_game_that_begins_again_is_as_new():
     assert random[0] == random[1]
 
 
-def test_rewards_add_up_until_they_are_cleared_and_each_hand_is_told_once():
-    """Two hands of a game, one won by each side, and the results in between."""
+def test_rewards_accumulate_and_each_hand_ends_once():
+    """Two hands of a game, one won by each player, and the results in between."""
     table = Table(THREE_RUNS, LOOSE, "KC", "2D", dealer=1, episode="game", rules=Rules(target_score=500))
     games = table.games
     table.play("pass", "pass", "draw")
@@ -168,7 +168,7 @@ def test_rewards_add_up_until_they_are_cleared_and_each_hand_is_told_once():
     assert public["scores"].tolist() == [65, 65]
 
 
-def test_a_new_hand_tells_nothing_of_the_last():
+def test_next_hand_starts_from_a_clean_public_state():
     table = Table(THREE_RUNS, LOOSE, "KC", "2D", dealer=1, episode="game")
     table.play("pass", "pass", "draw", "knock KD")
     games, public = table.games, table.public
@@ -206,7 +206,7 @@ def test_fixed_decks_are_dealt_in_order_then_the_seed_continues():
     assert games.deck(1).tolist() == unfixed.deck(1).tolist()
 
 
-def test_start_needs_nothing_but_a_seed():
+def test_start_requires_only_a_seed():
     games, other = Games(3), Games(3)
     games.start(seed=5)
     other.start(other.everyone, np.full(3, 5, np.uint64), np.arange(3, dtype=np.uint64))
@@ -217,14 +217,14 @@ def test_start_needs_nothing_but_a_seed():
         games.start(games.everyone, np.zeros(3, np.uint64), seed=1)
 
 
-def test_start_without_a_seed_takes_a_secret_one():
+def test_start_without_a_seed_draws_a_random_one():
     games, other = Games(), Games()
     games.start()
     other.start()
     assert games.deck(0).tolist() != other.deck(0).tolist()
 
 
-def test_until_over_yields_the_games_that_are_not_over():
+def test_until_over_yields_unfinished_games():
     games = Games(20)
     games.start(seed=1)
     chosen, steps = np.arange(0, 20, 2), 0

@@ -1,4 +1,4 @@
-"""What users see of one hand changes only on purpose."""
+"""The transcript of one hand matches the golden file."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import pytest
 
 
 @pytest.mark.compiled
-def test_the_golden_hand_is_as_it_was():
-    """After an intended change run ``python tests/support/golden_transcript.py`` and read the diff."""
+def test_golden_hand_matches_the_file():
+    """After an intended change, run ``python tests/support/golden_transcript.py`` and review the diff."""
     assert golden_transcript.transcript() == golden_transcript.FILE.read_text()
 
 
-def test_the_golden_hand_shows_a_knock_and_lay_offs():
+def test_golden_hand_includes_a_knock_and_lay_offs():
     text = golden_transcript.FILE.read_text()
     for word in ("knock", "laid off", "opening offer", "pass", "draw from the stock"):
         assert word in text

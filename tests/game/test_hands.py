@@ -1,4 +1,4 @@
-"""What several bots ask about a hand: against the definitions, card by card."""
+"""Hand queries shared by several bots, compared with their definitions card by card."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ MELDS = [
 
 
 @pytest.mark.parametrize("text", ["", "AC", "KC AH", "QC KC", "AD 2D", "9S TS KS AD", "5C 5D 5H 7C 8C"])
-def test_completions_meld_with_two_cards_of_the_hand(text):
+def test_completions_form_melds_with_two_held_cards(text):
     hand = mask(text)
     expected = 0
     for meld in MELDS:
         if (meld & hand).bit_count() == 2:
             expected |= meld & ~hand
-        elif (meld & hand).bit_count() == 3:  # its cards are held; others may still go with two of them
+        elif (meld & hand).bit_count() == 3:  # already a meld; other melds may still need one more card
             continue
     assert int(hands.meld_completions(hand)) == expected
 
 
-def test_completions_of_many_hands():
+def test_completions_of_random_hands_match_the_definition():
     rng = np.random.default_rng(3)
     for _ in range(60):
         hand = cards.mask_of(rng.choice(52, size=10, replace=False).tolist())
@@ -45,7 +45,7 @@ def test_completions_of_many_hands():
         assert int(hands.meld_completions(hand)) == expected
 
 
-def test_mates_of_a_card_are_those_of_its_melds():
+def test_meld_mates_are_the_other_cards_of_its_melds():
     for card in range(52):
         expected = 0
         for meld in MELDS:
@@ -53,7 +53,7 @@ def test_mates_of_a_card_are_those_of_its_melds():
         assert int(hands.MELD_MATES[card]) == expected & ~(1 << card)
 
 
-def test_points_of_cards():
+def test_card_points_match_the_definition():
     values = [min(card % 13 + 1, 10) for card in range(52)]
     for points in range(11):
         assert int(hands.CARDS_UP_TO[points]) == sum(
@@ -65,7 +65,7 @@ def test_points_of_cards():
     assert cards.format(hands.FACE_CARDS) == "JC QC KC JH QH KH JS QS KS JD QD KD"
 
 
-def test_neighbours_of_a_card_end_at_ace_and_king():
+def test_neighbours_stop_at_ace_and_king():
     for card in range(52):
         for steps in (1, 2):
             below, above = card % 13 - steps, card % 13 + steps
@@ -74,7 +74,7 @@ def test_neighbours_of_a_card_end_at_ace_and_king():
 
 
 @pytest.mark.parametrize("needed", [1, 2])
-def test_partners_form_pairs_with_enough_completions(needed):
+def test_pair_partners_have_enough_completions(needed):
     rng = np.random.default_rng(4)
     for card in [*range(52), *range(52)]:
         others = cards.mask_of(rng.choice(52, size=24, replace=False).tolist()) & ~(1 << card)
@@ -89,8 +89,8 @@ def test_partners_form_pairs_with_enough_completions(needed):
         assert int(hands.pair_partners(card, others, available, needed)) == expected
 
 
-def test_the_best_arrangement_decides_what_is_melded():
-    """7H makes a set with 7C 7D, but both lie in runs; 4C lengthens a run, 5H 5S make a set with 5C."""
+def test_melded_cards_follow_the_best_arrangement():
+    """7H makes a set with 7C 7D, but both are in runs; 4C extends a run, 5H 5S make a set with 5C."""
     assert not hands.would_be_melded(mask("5C 6C 7C 7D 8D 9D TH QC 2H 3S"), cards.card_id("7H"))
     assert hands.would_be_melded(mask("5C 6C 7C 7D 8D 9D TH QC 2H 3S"), cards.card_id("4C"))
     assert hands.would_be_melded(mask("5H 5S 7D 8D TH QC 2H 3S KC JD"), cards.card_id("5C"))
@@ -100,21 +100,21 @@ def test_the_best_arrangement_decides_what_is_melded():
     assert hands.discard_or_knock(mask("AC 2C 3C 9S 4D"), cards.card_id("9S"), 4) == 52 + cards.card_id("9S")
 
 
-def test_declining_is_a_pass_in_the_offer_and_a_draw_later():
+def test_decline_passes_in_the_offer_and_draws_later():
     table = facing("KD QS JC TH 9C 8S 2H 4C AH 6D", "7D", "2C 3C 5H")
     assert hands.decline(view_of(table)["public"]) == 106
     table.play("pass", "pass", "draw", "2C")
     assert hands.decline(view_of(table)["public"]) == 104
 
 
-def test_the_best_are_kept_with_their_score():
+def test_keep_best_keeps_ties_and_their_score():
     assert hands.keep_best(0, -5.0, 3, -1.0) == (8, -1.0)
     assert hands.keep_best(8, -1.0, 4, -1.0) == (24, -1.0)
     assert hands.keep_best(24, -1.0, 5, -2.0) == (24, -1.0)
     assert hands.keep_best(24, -1.0, 5, 0.5) == (32, 0.5)
 
 
-# --- What the networks of paper 002 see -----------------------------------------------------------------
+# --- Network inputs of paper 002 ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -127,14 +127,14 @@ def test_the_best_are_kept_with_their_score():
         ("AC 2C 3C 4C 5C 6C KD", [10, 0, 1, 1]),
     ],
 )
-def test_macro_features_are_counted_by_hand(text, expected):
+def test_macro_features_match_counts_made_by_hand(text, expected):
     x, macro = features.hand_features(np.array([mask(text), 0], np.uint64))
     assert macro.tolist() == [expected, [0, 0, 0, 0]]
     assert np.flatnonzero(x[0]).tolist() == cards.cards_of(mask(text))
     assert not x[1].any()
 
 
-def test_interaction_terms_are_pairs_of_neighbours_and_of_a_rank():
+def test_interactions_pair_run_neighbours_and_equal_ranks():
     pairs = {tuple(pair) for pair in features.INTERACTIONS.tolist()}
     expected = {
         (a, b)
@@ -145,7 +145,7 @@ def test_interaction_terms_are_pairs_of_neighbours_and_of_a_rank():
     assert pairs == expected
 
 
-def test_orders_of_the_suits_move_whole_suits():
+def test_suit_orders_move_whole_suits():
     assert len({tuple(order) for order in features.CARD_ORDERS.tolist()}) == 24
     assert features.CARD_ORDERS[0].tolist() == list(range(52))
     for suits, order in zip(features.SUIT_ORDERS.tolist(), features.CARD_ORDERS.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""The end of hands and games: void hands, caps, dealers, scores, small decks, and the `Rules` themselves."""
+"""Ends of hands and games: void hands, turn caps, dealers, scores, small decks and `Rules`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GIN_DEFENDER = "AC AS AD 8C 8S 8D KC KD KH 2S"
 
 
 def draw_and_discard_it(table: Table, turns: int) -> None:
-    """`turns` turns in which the stock card drawn is discarded at once."""
+    """Play `turns` turns, each discarding the card just drawn from the stock."""
     for _ in range(turns):
         before = set(table.hand(int(table.public["to_move"])).split())
         table.play("draw")
@@ -27,7 +27,7 @@ def draw_and_discard_it(table: Table, turns: int) -> None:
 # --- Void hands (rule 5) ------------------------------------------------------------------------------
 
 
-def test_a_hand_is_void_at_exactly_two_stock_cards():
+def test_hand_is_void_at_two_stock_cards():
     table = Table(DULL, DREARY, upcard="7D").play("pass", "pass")
     draw_and_discard_it(table, 28)
     assert (table.public["stock_left"], table.phase) == (3, "draw")
@@ -41,7 +41,7 @@ def test_a_hand_is_void_at_exactly_two_stock_cards():
     assert table.public["knocker"] == -1
 
 
-def test_whoever_draws_the_last_card_but_two_may_still_knock():
+def test_last_drawable_stock_card_allows_a_knock():
     # 28 turns of both players, then player 0 draws the 29th card, 5C, and has gin.
     dull_stock = [card for card in STOCK_WITHOUT_HELP.split() if card != "5C"]
     table = Table(ALL_BUT_A_FIVE, DREARY_2, upcard="7D", stock=" ".join([*dull_stock[:28], "5C"]))
@@ -59,12 +59,12 @@ STOCK_WITHOUT_HELP = (
 )
 
 
-def test_taking_the_upcard_does_not_shrink_the_stock():
+def test_taking_the_upcard_leaves_the_stock_unchanged():
     table = Table(DULL, DREARY, upcard="7D").play("take", "KC", "take", "KD", "take", "QH")
     assert table.public["stock_left"] == 31
 
 
-def test_after_a_void_hand_the_same_dealer_deals_again():
+def test_void_hand_keeps_the_dealer():
     for dealer in (0, 1):
         table = Table(DULL, DREARY, upcard="7D", dealer=dealer, episode="game").play("pass", "pass")
         draw_and_discard_it(table, 29)
@@ -74,7 +74,7 @@ def test_after_a_void_hand_the_same_dealer_deals_again():
         assert not table.games.done[0]
 
 
-def test_the_cap_on_turns_makes_the_hand_void():
+def test_hand_is_void_at_the_turn_cap():
     table = Table(DULL, DREARY, upcard="7D", rules=Rules(max_turns=5)).play("pass", "pass")
     draw_and_discard_it(table, 4)
     assert table.phase == "draw"
@@ -82,14 +82,14 @@ def test_the_cap_on_turns_makes_the_hand_void():
     assert (table.public["turn"], table.result) == (5, ("void", -1, 0))
 
 
-def test_the_last_turn_before_the_cap_may_knock():
+def test_last_turn_before_the_cap_allows_a_knock():
     table = Table(ALL_BUT_A_FIVE, GIN_DEFENDER, upcard="7D", stock="5C", rules=Rules(max_turns=1))
     table.play("pass", "pass", "draw", "knock 5D")
     assert table.result == ("gin", 0, 27)
 
 
-def test_a_hand_in_which_only_the_upcard_is_taken_ends_at_the_cap():
-    # The longest hand that the record has room for.
+def test_hand_of_upcard_draws_ends_at_the_turn_cap():
+    # The longest hand that fits in the record.
     table = Table(DULL, DREARY, upcard="7D", rules=Rules(max_turns=MAX_TURNS)).play("pass", "pass", "draw")
     table.play(table.hand(0).split()[0])
     while table.phase != "over":
@@ -104,7 +104,7 @@ def test_a_hand_in_which_only_the_upcard_is_taken_ends_at_the_cap():
 
 
 def gin_hand(table: Table, stock: str = "5C", discard: str = "knock 5D") -> None:
-    """A hand that player 0 wins with gin for 27 points, with either dealer."""
+    """Play a hand that player 0 wins with gin for 27 points, with either dealer."""
     table.deal(ALL_BUT_A_FIVE, GIN_DEFENDER, "7D", stock)
     table.play("pass", "pass")
     if table.public["to_move"] == 1:
@@ -113,7 +113,7 @@ def gin_hand(table: Table, stock: str = "5C", discard: str = "knock 5D") -> None
     table.play("draw", discard)
 
 
-def test_the_deal_alternates_after_every_scored_hand():
+def test_deal_alternates_after_every_scored_hand():
     table = Table(DULL, DREARY, upcard="7D", dealer=1, episode="game")
     dealers = []
     for _ in range(3):
@@ -125,7 +125,7 @@ def test_the_deal_alternates_after_every_scored_hand():
     assert table.public["scores"].tolist() == [81, 0]
 
 
-def test_a_game_ends_at_one_hundred_points():
+def test_game_ends_at_100_points():
     table = Table(DULL, DREARY, upcard="7D", episode="game")
     for hand in range(4):
         assert not table.games.done[0]
@@ -137,7 +137,7 @@ def test_a_game_ends_at_one_hundred_points():
     assert table.games.rewards[0] == pytest.approx(1.08)
 
 
-def test_ninety_nine_is_not_enough_and_one_hundred_is():
+def test_game_continues_at_99_and_ends_at_100():
     for before, over in ((72, False), (73, True)):
         table = Table(DULL, DREARY, upcard="7D", episode="game")
         table.public["scores"] = (before, 0)
@@ -147,14 +147,14 @@ def test_ninety_nine_is_not_enough_and_one_hundred_is():
 
 
 @pytest.mark.parametrize(("reward", "paid"), [("win", 1.0), ("points", 0.27)])
-def test_reaching_100_while_the_other_has_99(reward, paid):
+def test_first_player_to_reach_100_wins_against_99(reward, paid):
     table = Table(DULL, DREARY, upcard="7D", episode="game", reward=reward)
     table.public["scores"] = (98, 99)
     gin_hand(table)
     assert table.public["scores"].tolist() == [125, 99]
     assert table.games.done[0]
     assert table.games.rewards[0] == pytest.approx(paid)
-    # And the other way round: the knocker at 99 is undercut by the player at 98.
+    # The reverse: the knocker at 99 is undercut by the player at 98.
     table = Table(DULL, DREARY, upcard="7D", episode="game", reward=reward)
     table.public["scores"] = (99, 98)
     gin_hand(table, stock="QD", discard="knock QD")
@@ -164,20 +164,20 @@ def test_reaching_100_while_the_other_has_99(reward, paid):
     assert table.games.rewards[0] == pytest.approx({"win": -1.0, "points": -0.28}[reward])
 
 
-def test_the_win_reward_of_a_game_is_paid_at_its_end_only():
+def test_win_reward_is_paid_only_at_the_end_of_the_game():
     table = Table(DULL, DREARY, upcard="7D", episode="game", reward="win")
     for expected in (0, 0, 0, 1):
         gin_hand(table)
         assert table.games.rewards[0] == expected
 
 
-def test_the_target_score_is_a_rule():
+def test_target_score_is_configurable():
     table = Table(DULL, DREARY, upcard="7D", episode="game", rules=Rules(target_score=27))
     gin_hand(table)
     assert table.games.done[0]
 
 
-def test_a_game_ends_undecided_after_the_most_hands():
+def test_game_without_a_winner_ends_at_max_hands():
     table = Table(DULL, DREARY, "7D", episode="game", reward="win", rules=Rules(max_hands=3))
     for over in (False, False, True):
         gin_hand(table)
@@ -186,7 +186,7 @@ def test_a_game_ends_undecided_after_the_most_hands():
     assert table.games.rewards[0] == 0, "nobody has reached the target"
 
 
-def test_an_episode_of_one_hand_ends_with_the_hand():
+def test_hand_episode_ends_with_the_hand():
     table = Table(DULL, DREARY, upcard="7D")
     gin_hand(table)
     assert table.games.done[0]
@@ -204,11 +204,11 @@ def test_small_deck_uses_only_its_own_cards():
     table.play("pass", "pass", "draw")
     assert table.legal == {"AC", "2C", "3C", "5H", "knock 5H"}
     table.play("knock 5H")
-    # Gin: no lay-offs, though 4C 5C would chain on to the run.
+    # Gin: no lay-offs, although 4C 5C would extend the run.
     assert table.result == ("gin", 0, 25 + 10)
 
 
-def test_random_small_decks_hold_each_of_their_cards_once():
+def test_shuffled_small_decks_contain_each_card_once():
     rules = Rules(ranks=5, suits=3, hand_size=3)
     games = Games(20, rules)
     games.start(games.everyone, np.arange(20, dtype=np.uint64), np.zeros(20, np.uint64))
@@ -217,14 +217,14 @@ def test_random_small_decks_hold_each_of_their_cards_once():
         assert sorted(state["hidden"]["deck"][:15].tolist()) == wanted
 
 
-def test_a_small_deck_is_void_at_its_stock_floor():
+def test_small_deck_hand_is_void_at_its_stock_floor():
     rules = Rules(ranks=5, suits=3, hand_size=3, knock_limit=0, stock_floor=4)
     table = Table("AC 3H 5S", "4C 5C AS", upcard="2S", stock="2H 4S 4H 5H", rules=rules).play("pass", "pass")
     draw_and_discard_it(table, 4)
     assert (table.public["stock_left"], table.result) == (4, ("void", -1, 0))
 
 
-def test_every_stock_card_of_a_small_hand_can_be_drawn_by_one_player():
+def test_one_player_can_draw_all_available_stock_cards():
     # Hands of five: one player draws 39 times from the stock while the other takes each discard.
     rules = Rules(hand_size=5, knock_limit=0)
     table = Table("AC 3C 5H 7S 9D", "2C 4H 6S 8D TC", upcard="QC", rules=rules).play("pass", "pass")
@@ -245,7 +245,7 @@ def test_every_stock_card_of_a_small_hand_can_be_drawn_by_one_player():
 # --- Rules --------------------------------------------------------------------------------------------
 
 
-def test_default_rules_are_those_of_the_challenge():
+def test_default_rules_match_the_eaai_challenge():
     rules = Rules()
     assert (rules.hand_size, rules.knock_limit, rules.gin_bonus, rules.undercut_bonus) == (10, 10, 25, 25)
     assert (rules.target_score, rules.stock_floor, rules.opening_offer) == (100, 2, True)
@@ -271,7 +271,7 @@ def test_default_rules_are_those_of_the_challenge():
         ({"ranks": 5, "suits": 3}, "a deck of 15 cards is too small"),
     ],
 )
-def test_rules_that_cannot_be_played_are_errors_that_name_the_value(values, message):
+def test_invalid_rules_name_the_value(values, message):
     with pytest.raises(ValueError, match=message):
         Rules(**values)
 
@@ -280,13 +280,13 @@ def test_rules_that_cannot_be_played_are_errors_that_name_the_value(values, mess
     "values",
     [{"ranks": 5.0}, {"knock_limit": "10"}, {"max_turns": None}, {"suits": True}, {"opening_offer": 1}],
 )
-def test_rules_of_another_type_are_errors_that_name_the_value(values):
+def test_rules_with_wrong_types_name_the_value(values):
     ((name, value),) = values.items()
     with pytest.raises(TypeError, match=f"Rules.{name} must be .*{value!r}"):
         Rules(**values)
 
 
-def test_rules_are_frozen_and_take_numpy_integers():
+def test_rules_are_frozen_and_accept_numpy_integers():
     rules = Rules(knock_limit=np.int64(4), opening_offer=np.False_)
     assert type(rules.knock_limit) is int
     assert rules == Rules(knock_limit=4, opening_offer=False)
@@ -294,7 +294,7 @@ def test_rules_are_frozen_and_take_numpy_integers():
         rules.knock_limit = 5
 
 
-def test_rules_survive_the_round_trip_through_their_record():
+def test_rules_round_trip_through_their_record():
     rules = Rules(4, 3, 2, 7, 20, 10, 10_000, 1, False, 126, 30_000)
     record = rules.record()
     assert record.dtype == RULES

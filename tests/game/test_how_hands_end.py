@@ -18,7 +18,7 @@ ILLEGAL = 0  # AC: never legal before a draw
 
 
 def play_on(env: GinRummyEnv, mask: np.ndarray) -> tuple[float, dict]:
-    """The learner plays plainly to the end: the sum of its rewards, the last info."""
+    """Play the learner's hand to the end; return the sum of its rewards and the last info."""
     total, over, info = 0.0, False, {"action_mask": mask}
     while not over:
         _, reward, over, _, info = env.step(plain_action(info["action_mask"]))
@@ -27,7 +27,7 @@ def play_on(env: GinRummyEnv, mask: np.ndarray) -> tuple[float, dict]:
 
 
 @every_situation
-def test_the_result_of_a_hand_is_the_hands(situation):
+def test_engine_reports_the_result_of_the_hand(situation):
     games = Games(1, RULES)
     games.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
     games.set_deck(0, situation.deck, situation.dealer)
@@ -48,7 +48,7 @@ def test_the_result_of_a_hand_is_the_hands(situation):
 
 
 @every_situation
-def test_the_learner_hears_how_the_hand_ended_for_her(situation):
+def test_learner_info_reports_the_result_of_the_hand(situation):
     for reward in ("points", "win"):
         env = GinRummyEnv(Plain(), RULES, reward=reward)
         _, info = env.reset(options={"deck": situation.deck, "dealer": situation.dealer})
@@ -65,7 +65,7 @@ def test_the_learner_hears_how_the_hand_ended_for_her(situation):
 
 
 @every_situation
-def test_both_agents_of_the_aec_environment_are_paid(situation):
+def test_aec_environment_rewards_both_agents(situation):
     for reward in ("points", "win"):
         env = gin_rummy_v0.raw_env(rules=RULES, reward=reward)
         env.reset(seed=1, options={"deck": situation.deck, "dealer": situation.dealer})
@@ -77,8 +77,8 @@ def test_both_agents_of_the_aec_environment_are_paid(situation):
             assert env.rewards[f"player_{player}"] == pytest.approx(paid)
 
 
-def test_games_of_one_batch_end_each_in_its_own_way():
-    """A game for each situation, so that seats and outcomes are mixed, and one that ends illegally."""
+def test_vector_env_reports_each_ending_separately():
+    """One game per situation, plus one that ends with an illegal action."""
     situations = list(SITUATIONS.values())
     count = len(situations) + 1
     env = GinRummyVectorEnv(count, Plain(), RULES, illegal_action="lose")
@@ -107,7 +107,7 @@ def test_games_of_one_batch_end_each_in_its_own_way():
     assert last["return"] == -1
 
 
-def test_illegal_first_action_reveals_nothing_of_the_last_hand():
+def test_illegal_first_action_does_not_reveal_the_previous_hand():
     situation = SITUATIONS["gin by 0"]  # the learner begins: no action precedes its first
     options = {"deck": situation.deck, "dealer": situation.dealer}
     single = GinRummyEnv(Plain(), RULES, illegal_action="lose")
@@ -131,8 +131,8 @@ def test_illegal_first_action_reveals_nothing_of_the_last_hand():
         assert not infos["final_info"][name].any()
 
 
-def test_the_sb3_environment_tells_what_the_vector_environment_tells():
-    """Game by game through many episodes, illegal ends among them, with the learner in play."""
+def test_sb3_environment_matches_the_vector_environment():
+    """Compare both environments over many episodes, including some that end illegally."""
     count, rng = 8, np.random.default_rng(2)
     ours = GinRummyVectorEnv(count, "simple", illegal_action="lose")
     sb3 = GinRummyVecEnv(count, "simple", illegal_action="lose", seed=4)
@@ -161,8 +161,8 @@ def test_the_sb3_environment_tells_what_the_vector_environment_tells():
     assert {"knock", "illegal"} <= outcomes
 
 
-def test_results_within_a_game_of_several_hands_are_those_of_the_hands():
-    """A copy of the state before each action plays on as a single hand, whose end stays to be looked at."""
+def test_game_results_match_those_of_single_hands():
+    """A copy of the state plays each action in a single-hand episode, whose final state can be inspected."""
     count = 3
     games, copy = Games(count, episode="game"), Games(count)
     games.start(games.everyone, np.full(count, 3, np.uint64), np.arange(count, dtype=np.uint64))
@@ -188,8 +188,8 @@ def test_results_within_a_game_of_several_hands_are_those_of_the_hands():
     assert ended > 20
 
 
-def test_the_next_hand_shows_nothing_of_the_last_one():
-    """What players see of the next hand of a game is as if it had been dealt first, except for the scores."""
+def test_next_hand_does_not_reveal_the_previous_hand():
+    """The public state of the next hand equals that of a first hand, except for scores and hand number."""
     games = Games(1, episode="game")
     games.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
     situation = SITUATIONS["undercut of a knock by 0"]

@@ -1,4 +1,4 @@
-"""The ends of ranges, and arrays that the caller keeps."""
+"""Limits of ranges, and independence from the caller's arrays."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from gin_env.game.rules import BOUNDS
 
 
 @pytest.mark.parametrize("action", [-1, 107, 1000])
-def test_describe_refuses_numbers_that_are_not_actions(action):
+def test_describe_refuses_invalid_actions(action):
     with pytest.raises(IllegalActionError, match=f"{action} is not an action: actions run from 0 to 106"):
         actions.describe(action)
 
 
 @pytest.mark.parametrize("as_type", [np.int8, np.int64, list])
-def test_a_checked_deck_is_independent_of_the_callers_array(as_type):
+def test_checked_deck_is_independent_of_the_callers_array(as_type):
     deck = list(range(51, -1, -1)) if as_type is list else np.arange(51, -1, -1, dtype=as_type)
     checked = check_deck(deck, Rules())
     deck[0] = 0
     assert checked.tolist() == list(range(51, -1, -1))
 
 
-def test_decks_of_coming_hands_do_not_follow_the_callers_writes():
+def test_fixed_decks_are_independent_of_the_callers_arrays():
     games = Games(1, episode="game")
     games.start(seed=1)
     first, second = np.arange(52, dtype=np.int8), np.arange(51, -1, -1, dtype=np.int8)
@@ -38,7 +38,7 @@ def test_decks_of_coming_hands_do_not_follow_the_callers_writes():
 
 
 @pytest.mark.parametrize("name", BOUNDS)
-def test_rules_keep_their_greatest_value_in_a_record_and_refuse_more(name):
+def test_rule_limits_fit_the_record_and_are_enforced(name):
     most = BOUNDS[name][1]
     if name not in ("stock_floor", "big_gin_bonus"):  # these depend on other rules
         rules = Rules(**{name: most})
@@ -52,7 +52,7 @@ def test_rules_keep_their_greatest_value_in_a_record_and_refuse_more(name):
     ("name", "most"),
     [("max_hands", 30_000), ("max_turns", 126), ("target_score", 10_000), ("knock_limit", 100)],
 )
-def test_the_upper_bounds_of_rules(name, most):
+def test_upper_bounds_of_rules_are_enforced(name, most):
     assert getattr(Rules(**{name: most}), name) == most
     with pytest.raises(ValueError, match="out of range"):
         Rules(**{name: most + 1})

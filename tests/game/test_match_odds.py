@@ -1,4 +1,4 @@
-"""The chance to win a game, by score."""
+"""Probability of winning a game, by score."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def paying(**points):
     return hands
 
 
-def test_chances_by_hand():
-    """To 100 points, where every hand pays 50: who has none needs two hands."""
+def test_chances_match_values_computed_by_hand():
+    """With a target of 100 and 50 points per hand, a player without points needs two hands."""
     chances = chances_to_win(paying(points_50=3), 100)
     assert chances[0, 0] == 0.5
     assert chances[50, 0] == 0.75
@@ -26,8 +26,8 @@ def test_chances_by_hand():
     assert chances[99, 100] == 0
 
 
-def test_hands_count_by_frequency_and_void_hands_do_not():
-    # From 70 to 70 a hand of 30 wins; after one of 10 it is 80 to 70: lost if the next is a lost 30.
+def test_hands_are_weighted_by_frequency_without_void_hands():
+    # At 80 to 70 a hand of 30 points wins for either player; a hand of 10 leads to 90 to 70 or 80 to 80.
     hands = paying(points_10=1, points_30=1)
     chances = chances_to_win(hands, 100)
     ahead = 0.5 * 0.5 * (1 + chances[90, 70]) + 0.5 * 0.5 * (0 + chances[80, 80])
@@ -35,7 +35,7 @@ def test_hands_count_by_frequency_and_void_hands_do_not():
     np.testing.assert_array_equal(chances, chances_to_win(hands + paying(points_0=40), 100))
 
 
-def test_what_one_player_gains_the_other_loses():
+def test_chances_of_both_players_sum_to_one():
     chances = chances_to_win(np.arange(60), 60)
     inner = chances[:60, :60]
     np.testing.assert_allclose(inner + inner.T, 1)
@@ -43,6 +43,6 @@ def test_what_one_player_gains_the_other_loses():
 
 
 @pytest.mark.parametrize("hands", [[], [5], [3, 0, 0], [1, -1, 2], [[1, 2]]])
-def test_counts_that_say_nothing_are_refused(hands):
+def test_invalid_point_counts_are_refused(hands):
     with pytest.raises(ValueError, match="at least once more than 0"):
         chances_to_win(np.array(hands), 100)

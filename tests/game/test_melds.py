@@ -51,7 +51,7 @@ def test_best_melds_are_melds_of_the_hand_and_leave_the_minimum():
         assert brute_force.points(brute_force.unmelded(hand, laid)) == brute_force.deadwood(hand)
 
 
-def test_the_knocker_lays_what_leaves_the_fewest_cards_to_lay_off():
+def test_best_melds_leave_the_fewest_lay_offs():
     deck = frozenset(range(52))
     choices = 0
     for hand in some_hands(10, seed=3):
@@ -76,7 +76,7 @@ def test_deadwood_after_each_discard_equals_brute_force(size):
         assert least == min(expected)
 
 
-def test_completes_meld_says_whether_a_meld_contains_the_card():
+def test_completes_meld_equals_brute_force():
     rng = random.Random(4)
     answers = set()
     for hand in some_hands(10, seed=4):
@@ -87,7 +87,7 @@ def test_completes_meld_says_whether_a_meld_contains_the_card():
     assert answers == {True, False}
 
 
-def test_every_way_to_lay_sets_is_counted_once():
+def test_set_choices_are_counted_once():
     for hand in some_hands(11, seed=5):
         ways = [melds.set_choice(mask(hand), k) for k in range(melds.count_set_choices(mask(hand)))]
         sets_only = {
@@ -100,7 +100,7 @@ def test_every_way_to_lay_sets_is_counted_once():
 
 
 @pytest.mark.compiled
-def test_the_best_defence_equals_brute_force():
+def test_best_defence_equals_brute_force():
     rng = random.Random(6)
     helped = 0
     for _ in range(HANDS):
@@ -133,7 +133,7 @@ def test_reference_hands_have_the_same_deadwood_and_melds(whole):
         if not line["num_optimal"]:
             assert ours == []
             continue
-        # Several runs of one suit that touch are one run of ours: compare the cards of sets and runs.
+        # We merge adjacent runs of one suit into one run, so compare the cards in sets and in runs.
         assert set_and_run_cards(ours) in [set_and_run_cards(optimal) for optimal in line["optimal"]], line
 
 
@@ -165,20 +165,20 @@ def test_reference_knocks_have_the_same_best_defence(whole):
     ("hand", "deadwood"),
     [
         ("", 0),
-        ("KD AC 2C", 13),  # no run round the corner, nor from one suit into the next
+        ("KD AC 2C", 13),  # runs neither wrap around nor cross suits
         ("QC KC AH", 21),
         ("QH KH AH", 21),
         ("AH 2H 3H", 0),
         ("JS QS KS", 0),
         ("5C 5H 5S 5D", 0),
-        ("5C 5H 5S 5D 6D 7D", 0),  # four of a kind of which one belongs in a run
+        ("5C 5H 5S 5D 6D 7D", 0),  # one of the four fives belongs in a run
         ("5C 5H 5S 5D 4D 6D 6C 7C", 10),
         ("5C 5H 5S 6S 7S", 10),  # the five of spades cannot be in both
         ("5C 5H 5S 6S 7S 6H 7H 6C 7C", 0),  # three runs or three sets
         ("5C 5H 5S 6S 7S 6H 7H 6C 7C KD", 10),
     ],
 )
-def test_deadwood_of_hands_made_by_hand(hand, deadwood):
+def test_deadwood_of_hand_made_cases(hand, deadwood):
     assert melds.deadwood(cards.parse(hand)) == deadwood
     assert brute_force.deadwood(frozenset(ids(hand))) == deadwood
 
@@ -189,13 +189,12 @@ def test_eleven_cards_can_all_be_melded():
     assert sorted(map(len, melds.best_melds(hand))) == [3, 4, 4]
 
 
-def test_knocker_lays_the_arrangement_with_fewest_lay_offs():
-    # Three sets (the fourth 4, 5 and 6 could be laid off) or three runs (of which all the other cards of
-    # three suits could be laid off in chains): nine cards melded either way.
+def test_knocker_arrangement_has_fewest_lay_offs():
+    # Three sets (the fourth 4, 5 and 6 could be laid off) or three runs (every other card of the three
+    # suits could be laid off in chains): nine cards melded either way.
     hand = cards.parse("4C 4H 4S 5C 5H 5S 6C 6H 6S AD")
     assert melds.best_melds(hand) == [["4C", "4H", "4S"], ["5C", "5H", "5S"], ["6C", "6H", "6S"]]
-    # The only run onto which nothing fits: both adjacent cards are in the hand's own set of sevens and
-    # nothing is below the ace.
+    # The set keeps all four sevens, so the run can only be extended downwards.
     hand = cards.parse("4H 5H 6H 7H 7C 7S 7D 9C JS KD")
     assert melds.best_melds(hand) == [["7C", "7H", "7S", "7D"], ["4H", "5H", "6H"]]
     assert brute_force.cards_that_fit(
@@ -221,21 +220,21 @@ def test_knocker_lays_the_arrangement_with_fewest_lay_offs():
         ([["3H", "4H", "5H"]], "2C 2H 2S AH KD", 11),
     ],
 )
-def test_lay_offs_made_by_hand(table, hand, left):
+def test_lay_offs_of_hand_made_cases(table, hand, left):
     assert melds.layoff(table, cards.parse(hand)) == left
     assert brute_force.best_defence([frozenset(ids_of(meld)) for meld in table], frozenset(ids(hand))) == left
 
 
-def test_better_lay_off_that_breaks_an_own_meld():
+def test_lay_off_breaks_a_meld_when_better():
     table = [["7C", "7H", "7S"]]
     hand = cards.parse("5C 5H 5D 6D 7D")
-    assert melds.deadwood(hand) == 10  # the run, and 5C 5H are left
-    assert melds.layoff(table, hand) == 6  # 7D on the sevens, the three fives, and 6D is left
+    assert melds.deadwood(hand) == 10  # with the run melded, 5C 5H are left
+    assert melds.layoff(table, hand) == 6  # with 7D laid off and the fives melded, 6D is left
 
 
-def test_worse_lay_off_that_breaks_an_own_meld():
+def test_lay_off_keeps_a_meld_when_better():
     table = [["2D", "3D", "4D"]]
-    assert melds.layoff(table, cards.parse("5C 5D 5S 6D")) == 6  # 5D and 6D would go, but 5C 5S stay
+    assert melds.layoff(table, cards.parse("5C 5D 5S 6D")) == 6  # laying off 5D and 6D would leave 5C 5S
 
 
 @pytest.mark.parametrize(
@@ -254,13 +253,13 @@ def test_worse_lay_off_that_breaks_an_own_meld():
         ([["3H", "4H", "XX"]], "KD", "'XX' is not a card"),
     ],
 )
-def test_melds_that_cannot_lie_on_the_table_are_errors(table, hand, message):
+def test_impossible_table_melds_are_refused(table, hand, message):
     with pytest.raises(ValueError, match=message):
         melds.layoff(table, cards.parse(hand))
 
 
 @pytest.mark.parametrize("function", [melds.deadwood, melds.best_melds, lambda mask: melds.layoff([], mask)])
-def test_bad_masks_are_errors(function):
+def test_invalid_masks_are_refused(function):
     for bad in (3.0, None, "AS KD", True):
         with pytest.raises(TypeError, match="integer mask"):
             function(bad)
@@ -269,7 +268,7 @@ def test_bad_masks_are_errors(function):
             function(bad)
 
 
-def test_a_meld_given_as_one_text_is_an_error():
+def test_meld_as_a_single_string_is_refused():
     with pytest.raises(TypeError, match="list of card texts"):
         melds.layoff(["3H 4H 5H"], 0)
 
@@ -280,11 +279,11 @@ def test_results_are_plain_python_numbers():
     assert type(melds.deadwood(np.uint64(cards.parse("KD")))) is int
 
 
-# --- Runs end at the king, and the last of ties -------------------------------------------------------------
+# --- Suit boundaries and ties -------------------------------------------------------------------------------
 
 
 def test_runs_do_not_continue_into_the_next_suit():
-    """Their cards are neighbours as numbers."""
+    """The card ids of a king and the next suit's ace are adjacent."""
     for low, high in ("CH", "HS", "SD"):
         runs = [[f"J{low}", f"Q{low}", f"K{low}"], [f"A{high}", f"2{high}", f"3{high}"]]
         assert melds.best_melds(cards.parse(" ".join([*runs[0], *runs[1]]))) == runs
@@ -294,7 +293,7 @@ def test_runs_do_not_continue_into_the_next_suit():
 
 
 def test_fewest_lay_offs_count_sets_too():
-    """39 points either way: onto TH TS TD, JC QC KC only TC goes, onto TH TS TD, QC QS QD two cards."""
+    """Both arrangements leave 39 points; TH TS TD, JC QC KC allow one lay-off, TH TS TD, QC QS QD two."""
     hand = "9C JC QC KC TH KH TS QS TD QD"
     assert melds.best_melds(cards.parse(hand)) == [["TH", "TS", "TD"], ["JC", "QC", "KC"]]
 
@@ -302,14 +301,14 @@ def test_fewest_lay_offs_count_sets_too():
 @pytest.mark.parametrize(
     "hand",
     [
-        "AC 2C 3C 4C 5H 6H 7H 8S 9S TS JS",  # all in runs: only the ends of the longer ones may go
-        "AC 2C 3C 4H 5H 6H 7S 8S 9S KD QD",  # three in a run each: none of them goes
-        "5C 5H 5S 5D 6D 7D 8D 9C 9H 9S KC",  # the four fives and the run want the same card
-        "AC AH AS 2C 3C 4C KD KH QS JD TH",  # so do a set and a run
+        "AC 2C 3C 4C 5H 6H 7H 8S 9S TS JS",  # all in runs: only the ends of the longer runs are free
+        "AC 2C 3C 4H 5H 6H 7S 8S 9S KD QD",  # runs of three: none of their cards is free
+        "5C 5H 5S 5D 6D 7D 8D 9C 9H 9S KC",  # the four fives and the run share 5D
+        "AC AH AS 2C 3C 4C KD KH QS JD TH",  # a set and a run share AC
         "2C 4H 6S 8D TC QH KS 3D 5C 7H 9S",
     ],
 )
-def test_the_best_discards_are_those_after_which_the_hand_is_worth_least(hand):
+def test_best_discards_minimize_deadwood(hand):
     held = cards.parse(hand)
     after = {card: melds.deadwood(held & ~(1 << card)) for card in cards.cards_of(held)}
     for kept in (0, cards.card_id(hand.split()[-1]), cards.card_id(hand.split()[0])):

@@ -1,8 +1,8 @@
 """Complete games of the reference engine (tneller/gin-rummy-eaai), replayed move by move.
 
-That engine lays off greedily on melds that its players chose; ours defends optimally against an arrangement
-that our tie-break chose. So moves, masks and the knocker's deadwood agree exactly, the points nearly always,
-and where they differ ours are the best defence against some best arrangement of the knocker.
+The reference engine lays off greedily on melds chosen by its players. Ours defends optimally against the
+arrangement chosen by our tie-break. Moves, masks and the knocker's deadwood therefore agree exactly, and the
+points nearly always. Where they differ, ours are the best defence against a best arrangement of the knocker.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ACTS = ("pass", "draw", "discard")
 
 
 def moves(events: list[dict[str, Any]]) -> list[tuple[int, int]]:
-    """(player, action) of each act; the reference engine logs a knock as a discard and then a knock."""
+    """Return (player, action) of each event; the reference engine logs a knock as a discard, then a knock."""
     found = []
     for event, following in zip(events, [*events[1:], {"t": "end"}], strict=True):
         if event["t"] == "pass":
@@ -58,13 +58,13 @@ def replay(games: Games, hand: dict[str, Any]) -> tuple[list[int], list[int]]:
 
 
 def points_of(knocker_deadwood: int, defender_deadwood: int) -> int:
-    """Points to the knocker, negative if the defender scores."""
+    """Return the points of the knocker, negative if the defender scores."""
     difference = defender_deadwood - knocker_deadwood
     return difference if difference > 0 else difference - 25
 
 
 def check_knock(hand: dict[str, Any], holding: list[int], deadwood: list[int], points: int) -> None:
-    """The deadwood of both and the points (to the knocker) of a hand that ended with a knock."""
+    """Check both players' deadwood and the knocker's points in a hand that ended with a knock."""
     knocker = hand["knocker"]
     defender = 1 - knocker
     assert deadwood[knocker] == hand["knocker_dw"] == melds.deadwood(holding[knocker])
@@ -73,7 +73,7 @@ def check_knock(hand: dict[str, Any], holding: list[int], deadwood: list[int], p
         assert deadwood[defender] == hand["defender_dw"] == melds.deadwood(holding[defender])
         assert points == 25 + hand["defender_dw"]
         return
-    # Against the melds that were laid there, our defence is at least as good as that engine's.
+    # Against the logged melds, our defence is at least as good as the reference engine's.
     best = melds.layoff(logged, holding[defender])
     assert best <= hand["defender_dw"]
     hand_cards = frozenset(cards.cards_of(holding[knocker]))
@@ -104,7 +104,7 @@ def test_complete_games_replay_move_by_move(name, whole, capsys):
             if index and not games.done[0]:
                 assert public["dealer"] == 1 - hand["starter"], "the deal alternates after scored hands only"
             public["scores"] = (
-                scores  # where the better defence changes the points, continue with those logged
+                scores  # our better defence may have changed the points: continue with the logged scores
             )
             games.set_deck(0, ids_of(hand["deck"]), 1 - hand["starter"])
             dealt = [cards.mask_of(ids_of(texts)) for texts in hand["deal"]]
@@ -143,14 +143,13 @@ def test_complete_games_replay_move_by_move(name, whole, capsys):
         assert count["scored"] > 100
         assert count["same winner"] >= 0.995 * count["scored"]
         assert count["same kind"] >= 0.995 * count["scored"]
-        # Measured: 97.6 % of both files together. Of the 40 hands that differ 33 have a better defence
-        # against the melds that were laid (brute force finds the same), in 8 the knocker's arrangement is
-        # another.
+        # The others have a better defence against the logged melds (confirmed by brute force) or a different
+        # arrangement of the knocker.
         assert count["same points"] >= 0.97 * count["scored"]
 
 
 def deadwoods(games: Games, holding: list[int], hand: dict[str, Any]) -> list[int]:
-    """The final deadwood of both as the engine had it; the same act in a game that does not deal on."""
+    """Return both players' final deadwood, by replaying the hand in a single-hand episode."""
     alone = Games(1)
     alone.set_deck(0, ids_of(hand["deck"]), 1 - hand["starter"])
     for _, action in moves(hand["events"]):

@@ -1,4 +1,4 @@
-"""Counts of the game tree ("perft"): the engine, the slow reference and OpenSpiel against one file."""
+"""Game tree counts ("perft") of the engine, the slow reference and OpenSpiel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.compiled
 
 
 @pytest.mark.parametrize("name", perft.deals())
-def test_the_engine_counts_the_tree_of_the_file(name):
+def test_engine_counts_match_the_file(name):
     rules, depth = perft.deals()[name]
     counts = perft.read()[name]
     assert len(counts) == depth
@@ -18,13 +18,13 @@ def test_the_engine_counts_the_tree_of_the_file(name):
 
 
 @pytest.mark.parametrize("name", perft.deals())
-def test_the_reference_counts_the_tree_of_the_file(name):
+def test_reference_counts_match_the_file(name):
     rules, depth = perft.deals()[name]
     assert perft.reference_count(rules, depth - 2) == perft.read()[name][:-2]
 
 
 @pytest.mark.parametrize("variant", ["default", "oklahoma", "straight"])
-def test_openspiel_counts_the_tree_of_the_file(variant):
+def test_openspiel_counts_match_the_engine(variant):
     pytest.importorskip("pyspiel", reason="needs OpenSpiel: pip install open_spiel")
     parameters, rules = VARIANTS[variant]
     assert perft.openspiel_count(parameters, rules, 6) == perft.engine_count(rules, 6)

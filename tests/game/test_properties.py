@@ -1,4 +1,4 @@
-"""Properties that hold at every position of every hand, for any player (information: test_information)."""
+"""Properties of every position of every hand (for hidden information see test_information)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ every_policy = pytest.mark.parametrize("name", list(POLICIES))
 
 
 @every_policy
-def test_the_play_reaches_the_rare_endings(name, capsys):
+def test_play_reaches_the_rare_endings(name, capsys):
     found = played(name).reached
     with capsys.disabled():
         print(f"\n  {name}: " + ", ".join(f"{value} {key}" for key, value in found.items()))
@@ -31,7 +31,7 @@ def test_the_play_reaches_the_rare_endings(name, capsys):
 
 
 @every_policy
-def test_every_card_is_in_exactly_one_place(name):
+def test_each_card_is_in_exactly_one_place(name):
     play = played(name)
     size = play.rules.deck_size
     for state in play.states:
@@ -54,7 +54,7 @@ def test_every_card_is_in_exactly_one_place(name):
 
 
 @every_policy
-def test_the_mask_is_what_the_rules_say(name):
+def test_mask_follows_the_rules(name):
     """An independent reading of rules 2 to 4."""
     play = played(name)
     games = play.games()
@@ -77,7 +77,7 @@ def test_the_mask_is_what_the_rules_say(name):
 
 
 @every_policy
-def test_exactly_the_actions_of_the_mask_are_found_legal(name):
+def test_legal_actions_match_the_mask(name):
     play = played(name)
     masks = play.games().masks(np.arange(len(play.states)))
     actions = np.arange(-3, NUM_ACTIONS + 3)
@@ -90,7 +90,7 @@ def test_exactly_the_actions_of_the_mask_are_found_legal(name):
 
 
 @every_policy
-def test_every_action_that_is_not_in_the_mask_has_a_reason_and_no_other(name):
+def test_masked_actions_are_explained_by_the_right_reason(name):
     play = played(name)
     games = play.games()
     for number in range(0, len(play.states), 20):
@@ -120,7 +120,7 @@ def test_every_action_that_is_not_in_the_mask_has_a_reason_and_no_other(name):
 
 
 @every_policy
-def test_the_walk_over_the_history_ends_where_the_hand_stands(name):
+def test_history_leads_to_the_current_position(name):
     for state in played(name).states:
         public = state["public"]
         mover, upcard = 1 - int(public["dealer"]), int(public["first_upcard"])
@@ -136,7 +136,7 @@ def test_the_walk_over_the_history_ends_where_the_hand_stands(name):
 
 
 @every_policy
-def test_play_accepts_the_mask_and_refuses_the_rest_without_a_change(name):
+def test_play_accepts_exactly_the_mask(name):
     play = played(name)
     for state in play.states[::29]:
         games = as_games(state[np.newaxis], play.rules)
@@ -153,7 +153,7 @@ def test_play_accepts_the_mask_and_refuses_the_rest_without_a_change(name):
         assert [a.tobytes() for a in (games.state, games.rewards, games.done, games.results)] == before
 
 
-def test_one_illegal_action_of_a_batch_stops_the_whole_batch():
+def test_illegal_action_stops_the_whole_batch():
     games = Games(3)
     games.start(games.everyone, np.arange(3, dtype=np.uint64), np.zeros(3, np.uint64))
     before = games.state.tobytes()
@@ -163,7 +163,7 @@ def test_one_illegal_action_of_a_batch_stops_the_whole_batch():
 
 
 @every_policy
-def test_the_end_of_a_hand_is_scored_by_its_deadwood(name):
+def test_hand_is_scored_by_its_deadwood(name):
     play = played(name)
     ends = play.states[play.states["public"]["phase"] == OVER]
     assert len(ends) == play.reached["hands"]
@@ -202,7 +202,7 @@ def started(count: int, first: int = 0, seed: int = 7, **options) -> Games:
     return games
 
 
-def test_points_are_paid_to_the_winner_at_the_end_of_each_hand():
+def test_points_reward_is_paid_at_the_end_of_each_hand():
     games = started(60)
     play_out(games, knock_at_once)
     results = games.results
@@ -211,7 +211,7 @@ def test_points_are_paid_to_the_winner_at_the_end_of_each_hand():
     assert games.rewards == pytest.approx(sign * results["points"] / 100)
 
 
-def test_the_points_of_a_game_add_up_to_the_difference_of_the_scores():
+def test_game_rewards_sum_to_the_score_difference():
     games = started(10, episode="game")
     play_out(games, agents.make("simple").act)
     scores = games.state["public"]["scores"].astype(int)
@@ -221,7 +221,7 @@ def test_the_points_of_a_game_add_up_to_the_difference_of_the_scores():
 
 
 @pytest.mark.parametrize("episode", ["hand", "game"])
-def test_the_win_reward_is_one_for_the_winner_of_the_episode(episode):
+def test_win_reward_is_one_for_the_winner_of_the_episode(episode):
     games = started(40, episode=episode, reward="win")
     play_out(games, knock_at_once)
     if episode == "hand":
@@ -236,7 +236,7 @@ def test_the_win_reward_is_one_for_the_winner_of_the_episode(episode):
 
 
 @pytest.mark.parametrize("policy", ["random", "simple", "knock-at-once"])
-def test_a_batch_plays_the_same_as_single_games(policy):
+def test_batch_plays_the_same_as_single_games(policy):
     act = POLICIES[policy][0]
     options = {"episode": "game", "rules": Rules(max_hands=3)}
     batch_log: list[tuple[int, int, int]] = []
@@ -252,7 +252,7 @@ def test_a_batch_plays_the_same_as_single_games(policy):
         assert single.rewards[0] == batch.rewards[game]
 
 
-def test_the_same_seed_gives_the_same_games_and_another_one_others():
+def test_seeds_determine_the_games():
     first, again, other_seed, other_episode = (
         started(4, **options) for options in ({}, {}, {"seed": 8}, {"first": 4})
     )
@@ -263,7 +263,7 @@ def test_the_same_seed_gives_the_same_games_and_another_one_others():
     assert len({tuple(deck) for batch in decks for deck in batch}) == 12
 
 
-def test_a_used_slot_starts_afresh():
+def test_reused_slot_equals_a_fresh_one():
     used = started(2, first=5, episode="game")
     play_out(used, agents.make("simple").act)
     used.start(np.array([1]), np.array([7], np.uint64), np.array([6], np.uint64))

@@ -1,4 +1,4 @@
-"""Mistakes that the tests of their subjects do not make: each is an error that says what is wrong."""
+"""Error messages for mistakes that other tests do not cover."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gin_env.training.estimators.positions import collect_positions
 from gin_env.training.generations import loop
 
 
-def test_estimators_are_compared_by_their_names():
+def test_estimators_need_different_names():
     with pytest.raises(ValueError, match="at least one estimator is needed"):
         evaluate_estimators([])
     with pytest.raises(ValueError, match="need different names: uniform, uniform"):
@@ -27,24 +27,24 @@ def test_estimators_are_compared_by_their_names():
 
 
 @pytest.mark.parametrize("share", [0, -0.5, 1.5, float("nan")])
-def test_a_share_of_the_positions_is_above_0_and_at_most_1(share):
+def test_share_of_positions_out_of_range_is_refused(share):
     with pytest.raises(ValueError, match=f"share = {share}: a number above 0 and at most 1"):
         collect_positions(["simple"], 2, 1, share)
 
 
-def test_the_ensemble_is_fitted_to_one_bot():
+def test_ensemble_is_fitted_to_one_bot():
     with pytest.raises(ValueError, match="fitted to one bot, not simple, tonic"):
         ensemble.train("ensemble", 10, 0, ["simple", "tonic"])
 
 
 @pytest.mark.parametrize("text", ["[", '[{"number": 1}]', '["kept"]'])
-def test_a_broken_history_of_generations_is_named(tmp_path, text):
+def test_damaged_generation_history_is_named(tmp_path, text):
     (tmp_path / "history.json").write_text(text)
     with pytest.raises(ValueError, match=r"history\.json is not a history of generations"):
         loop.read_history(tmp_path)
 
 
-def test_the_steps_of_sb3_have_an_order():
+def test_sb3_step_wait_requires_step_async():
     pytest.importorskip("stable_baselines3")
     from gin_env.wrappers.sb3 import GinRummyVecEnv
 
@@ -58,12 +58,12 @@ def test_the_steps_of_sb3_have_an_order():
         env.step_wait()
 
 
-def test_parameters_are_those_of_a_bot_that_there_is():
+def test_parameters_of_unknown_bot_list_the_choices():
     with pytest.raises(ValueError, match="unknown bot 'smiple'; choose from random, simple"):
         agents.parameters("smiple")
 
 
-def test_a_state_under_impossible_rules_says_so():
+def test_status_reports_impossible_rules():
     games = Games(1)
     games.start(games.everyone, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
     games.state["public"]["rules"]["ranks"] = 0
@@ -73,7 +73,7 @@ def test_a_state_under_impossible_rules_says_so():
 
 
 @pytest.mark.parametrize("make", [GinRummyEnv, lambda opponent: GinRummyVectorEnv(2, opponent)])
-def test_drawing_without_a_mode_is_a_warning(make):
+def test_render_without_a_mode_warns(make):
     env = make("simple")
     env.reset(seed=1)
     with pytest.warns(UserWarning, match="without a render_mode"):
@@ -107,7 +107,7 @@ for name in sys.argv[1:]:
 """
 
 
-def test_a_bot_that_needs_torch_names_the_extra_where_there_is_none():
+def test_bot_without_torch_names_the_extra():
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_TORCH, "generation", "policy", "balanced"],
         capture_output=True,

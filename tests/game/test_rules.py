@@ -1,4 +1,4 @@
-"""One named test for each rule of the game (`gin_env.game.engine`) and each case that engines get wrong."""
+"""One test for each rule of the game (`gin_env.game.engine`) and each common engine mistake."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gin_env.batch import Games
 from gin_env.game.actions import PASS, IllegalActionError
 from gin_env.game.rules import Rules
 
-# Hands that serve several tests. DULL and DREARY have no meld and 74 and 60 points of deadwood.
+# Hands used by several tests. DULL and DREARY have no meld.
 DULL = "KC QH JS 9D 8H 7S 6C 5H 4D 3H"
 DREARY = "KD QS JC TH 9C 8S 2H 4C AH 6D"
 
@@ -23,7 +23,7 @@ def dull_table(stock: str = "", **options) -> Table:
 # --- Deal and opening offer (rules 1 and 2) -----------------------------------------------------------
 
 
-def test_cards_are_dealt_alternately_then_the_upcard_then_the_stock():
+def test_deal_alternates_cards_then_turns_the_upcard():
     games = Games(1)
     deck = list(range(51, -1, -1))
     for dealer in (0, 1):  # player 0 gets the first card with either dealer
@@ -42,7 +42,7 @@ def test_cards_are_dealt_alternately_then_the_upcard_then_the_stock():
 
 
 @pytest.mark.parametrize("dealer", [0, 1])
-def test_the_upcard_is_offered_to_the_non_dealer_then_to_the_dealer(dealer):
+def test_upcard_is_offered_to_the_non_dealer_then_the_dealer(dealer):
     table = dull_table(dealer=dealer)
     assert (table.phase, table.public["to_move"], table.legal) == (
         "opening offer",
@@ -59,12 +59,12 @@ def test_the_upcard_is_offered_to_the_non_dealer_then_to_the_dealer(dealer):
     assert (table.phase, table.public["to_move"], table.legal) == ("draw", 1 - dealer, {"take", "draw"})
 
 
-def test_the_non_dealer_who_takes_the_upcard_ends_the_offer():
+def test_non_dealer_taking_the_upcard_ends_the_offer():
     table = dull_table().play("take", "KC")
     assert (table.phase, table.public["to_move"], table.legal) == ("draw", 1, {"take", "draw"})
 
 
-def test_the_third_turn_after_two_passes_offers_no_upcard():
+def test_two_passes_force_a_draw_from_the_stock():
     table = dull_table().play("pass", "pass")
     assert (table.phase, table.public["to_move"], table.legal) == ("draw from the stock", 0, {"draw"})
     with pytest.raises(IllegalActionError, match=r"draw the upcard.*both have passed"):
@@ -73,7 +73,7 @@ def test_the_third_turn_after_two_passes_offers_no_upcard():
     assert table.legal == {"take", "draw"}
 
 
-def test_without_opening_offer_the_non_dealer_takes_a_turn():
+def test_no_opening_offer_starts_with_the_non_dealers_turn():
     table = dull_table(rules=Rules(opening_offer=False))
     assert (table.phase, table.public["to_move"], table.legal) == ("draw", 0, {"take", "draw"})
     with pytest.raises(IllegalActionError, match="pass"):
@@ -84,7 +84,7 @@ def test_without_opening_offer_the_non_dealer_takes_a_turn():
 # --- Discards (rule 3) --------------------------------------------------------------------------------
 
 
-def test_the_card_just_taken_may_not_be_discarded_in_the_same_turn():
+def test_taken_upcard_cannot_be_discarded_in_the_same_turn():
     table = dull_table().play("take")
     assert "7D" in table.hand(0)
     assert table.legal == set(DULL.split())
@@ -95,14 +95,14 @@ def test_the_card_just_taken_may_not_be_discarded_in_the_same_turn():
     assert "7D" in table.legal, "in a later turn it may"
 
 
-def test_a_card_drawn_from_the_stock_may_be_discarded_at_once():
+def test_stock_card_can_be_discarded_immediately():
     table = dull_table(stock="2C").play("pass", "pass", "draw")
     assert table.legal == {*DULL.split(), "2C"}
     table.play("2C")
     assert table.public["upcard"] == cards.card_id("2C")
 
 
-def test_cards_that_are_not_held_cannot_be_discarded():
+def test_card_not_in_hand_cannot_be_discarded():
     table = dull_table().play("pass", "pass", "draw")
     with pytest.raises(IllegalActionError, match=r"discard KD: KD is not in the hand \("):
         table.play("KD")
@@ -114,7 +114,7 @@ ALL_BUT_A_FIVE = "2C 3C 4C 7H 8H 9H JS QS KS 5D"
 DEFENDER = "KC QH JD 9D 8S 7S TC 5H QD JC"
 
 
-def test_a_knock_is_chosen_with_the_discard_that_leaves_ten_or_less():
+def test_knock_needs_a_discard_that_leaves_at_most_ten():
     table = Table("2C 3C 4C 7H 8H 9H 5D 3S AD KH", DEFENDER, upcard="7D", stock="TH")
     table.play("pass", "pass", "draw")
     assert table.knocks == {"KH"}, "KH leaves 5 + 3 + 1 = 9, everything else more than 10"
@@ -122,13 +122,13 @@ def test_a_knock_is_chosen_with_the_discard_that_leaves_ten_or_less():
         table.play("knock 5D")
 
 
-def test_ten_may_knock_and_eleven_may_not():
+def test_knock_is_legal_at_ten_and_illegal_at_eleven():
     for small_card, knocks in (("3D", {"KH"}), ("4D", set())):
         table = Table(f"2C 3C 4C 7H 8H 9H 6S {small_card} AD KH", DEFENDER, upcard="7D", stock="TH")
         assert table.play("pass", "pass", "draw").knocks == knocks
 
 
-def test_nobody_is_forced_to_knock_not_even_with_gin():
+def test_knock_is_optional_even_with_gin():
     table = Table(ALL_BUT_A_FIVE, DEFENDER, upcard="7D", stock="5C")
     table.play("pass", "pass", "draw")
     assert table.knocks == {"5D", "5C", "2C"}, "5C makes a run of four: discarding 5D is gin"
@@ -137,19 +137,19 @@ def test_nobody_is_forced_to_knock_not_even_with_gin():
     assert (table.phase, table.public["to_move"]) == ("draw", 1)
 
 
-def test_whoever_cannot_stand_below_the_limit_may_not_knock():
+def test_knock_is_illegal_above_the_limit():
     table = dull_table().play("pass", "pass", "draw")
     assert table.knocks == set()
 
 
-def test_the_knock_limit_is_a_rule():
+def test_knock_limit_is_configurable():
     for limit, knocks in ((4, set()), (5, {"KD"}), (10, {"KD"})):
         table = Table(ALL_BUT_A_FIVE, DEFENDER, "7D", stock="KD", rules=Rules(knock_limit=limit))
         table.play("pass", "pass", "draw")
         assert {"KD"} & table.knocks == knocks
 
 
-def test_eleven_melded_cards_are_gin_with_the_right_discard():
+def test_eleven_melded_cards_allow_gin():
     table = Table("AC 2C 3C 8H 9H TH JH KC KS KD", DULL_WITHOUT_KINGS, upcard="7D", stock="4C")
     table.play("pass", "pass", "draw")
     assert {"AC", "4C", "8H", "JH"} <= table.knocks, "each end of the runs of four leaves gin"
@@ -164,7 +164,7 @@ DULL_WITHOUT_KINGS = "QC QH JS 9D 8S 7S 6C 5H 4D 5D"
 # --- Scores (rules 6 and 7) ---------------------------------------------------------------------------
 
 
-def test_a_knock_below_the_defender_scores_the_difference():
+def test_knock_scores_the_deadwood_difference():
     table = Table(ALL_BUT_A_FIVE, "KC QH TD 9D 8C 7S 6C 4H 2D AH", upcard="7D", stock="KD")
     table.play("pass", "pass", "draw", "knock KD")
     # The defender lays nothing off (TD TS would fit the runs TH, TS, 5C):
@@ -176,21 +176,21 @@ def test_a_knock_below_the_defender_scores_the_difference():
     assert table.legal == set()
 
 
-def test_equal_deadwood_is_an_undercut():
+def test_equal_deadwood_is_undercut():
     table = Table(ALL_BUT_A_FIVE, "AC AS AD 8C 8S 8D KC KD KH 5S", upcard="7D", stock="QD")
     table.play("pass", "pass", "draw", "knock QD")
     assert table.public["deadwood"].tolist() == [5, 5]
     assert table.result == ("undercut", 1, 25 + 0)
 
 
-def test_an_undercut_scores_the_bonus_and_the_difference():
+def test_undercut_scores_the_bonus_and_the_difference():
     table = Table(ALL_BUT_A_FIVE, "AC AS AD 8C 8S 8D KC KD KH 2S", upcard="7D", stock="QD")
     table.play("pass", "pass", "draw", "knock QD")
     assert table.result == ("undercut", 1, 25 + 3)
     assert table.public["scores"].tolist() == [0, 28]
 
 
-def test_a_defender_with_no_deadwood_only_undercuts():
+def test_defender_without_deadwood_scores_an_undercut():
     table = Table(ALL_BUT_A_FIVE, "AC AS AD 8C 8S 8D KC KD KH AH", upcard="7D", stock="QD")
     table.play("pass", "pass", "draw", "knock QD")
     assert table.result == ("undercut", 1, 25 + 5)
@@ -208,33 +208,33 @@ def test_gin_allows_no_lay_offs():
     assert table.public["deadwood"].tolist() == [5, 69 - 27]
 
 
-def test_gin_against_gin_scores_the_bonus_alone():
+def test_gin_against_gin_scores_only_the_bonus():
     table = Table(ALL_BUT_A_FIVE, "AC AS AD 8C 8S 8D KC KD KH AH", upcard="7D", stock="5C")
     table.play("pass", "pass", "draw", "knock 5D")
     assert table.result == ("gin", 0, 25)
 
 
-def test_a_run_is_extended_by_two_cards_in_a_chain():
+def test_run_is_extended_by_two_lay_offs():
     # 6H and 5H go below 7H 8H 9H, 5H only after 6H; 3H has no 4H.
     table = Table(ALL_BUT_A_FIVE, "5H 6H 3H TC 2D 9D 7S 6C KD QC", upcard="7D", stock="KH")
     table.play("pass", "pass", "draw", "knock KH")
     assert table.public["deadwood"].tolist() == [5, 68 - 11]
 
 
-def test_a_set_takes_its_fourth_card_and_no_other():
+def test_set_accepts_only_its_fourth_card():
     table = Table("2C 2H 2S 7H 8H 9H JS QS KS 5D", "2D KC QH TD 9D 8C 7S 6C 4H AH", "7D", stock="KD")
     table.play("pass", "pass", "draw", "knock KD")
     assert table.public["deadwood"].tolist() == [5, 67 - 2]
 
 
-def test_a_lay_off_that_breaks_an_own_meld_is_made_when_it_is_better():
+def test_lay_off_breaks_a_meld_when_better():
     # The defender's 5D 6D 7D leaves 5C 5H; with 7D laid off on the sevens, three fives leave 6D alone.
     table = Table("7C 7H 7S 9S TS JS QD QC QH 3D", "5C 5H 5D 6D 7D KC KS KD 9H 2S", "AH", stock="TH")
     table.play("pass", "pass", "draw", "knock TH")
     assert table.public["deadwood"].tolist() == [3, 6 + 9 + 2]
 
 
-def test_four_of_a_kind_of_which_one_card_belongs_in_a_run():
+def test_four_of_a_kind_lends_one_card_to_a_run():
     # 5D completes 5D 6D 7D, the other fives remain a set.
     table = Table("5C 5H 5S 5D 6D 7D JS QS KS TH", DULL_WITHOUT_FIVES, upcard="7H", stock="AH")
     table.play("pass", "pass", "draw")
@@ -246,7 +246,7 @@ def test_four_of_a_kind_of_which_one_card_belongs_in_a_run():
 DULL_WITHOUT_FIVES = "KC QH TD 9D 8S 7S 6C 4H 2D 2C"
 
 
-def test_bonuses_are_rules():
+def test_bonuses_are_configurable():
     rules = Rules(gin_bonus=20, undercut_bonus=10)
     table = Table(ALL_BUT_A_FIVE, "AC AS AD 8C 8S 8D KC KD KH AH", "7D", stock="5C", rules=rules)
     assert table.play("pass", "pass", "draw", "knock 5D").result == ("gin", 0, 20)
@@ -254,7 +254,7 @@ def test_bonuses_are_rules():
     assert table.play("pass", "pass", "draw", "knock QD").result == ("undercut", 1, 13)
 
 
-def test_no_action_is_legal_after_the_end():
+def test_no_action_is_legal_after_the_hand():
     table = Table(ALL_BUT_A_FIVE, DEFENDER, upcard="7D", stock="5C")
     table.play("pass", "pass", "draw", "knock 5D")
     assert table.games.done[0]
@@ -263,7 +263,7 @@ def test_no_action_is_legal_after_the_end():
             table.play(text)
 
 
-def test_numbers_that_are_not_actions_are_illegal():
+def test_invalid_action_numbers_are_refused():
     games = dull_table().games
     for number in (-1, 107, 1 << 40):
         with pytest.raises(IllegalActionError, match=f"{number} is not an action"):

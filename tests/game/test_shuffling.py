@@ -1,4 +1,4 @@
-"""The cards are fair: every card is equally likely at every place, for any dealer and hand number."""
+"""Shuffles are fair: every card is equally likely at every position, for any dealer and hand number."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gin_env.game.rules import Rules
 from gin_env.game.streams import below, mix, unit
 
 DECKS = 1040
-"""Each card is expected twenty times in each place."""
+"""Each card is expected 20 times at each position."""
 
 
 @functools.cache
@@ -28,8 +28,8 @@ def dealt(twins: bool = False, hand: int = 0, rules: Rules | None = None) -> Gam
 
 
 @pytest.mark.parametrize(("twins", "hand"), [(False, 0), (True, 0), (False, 1)])
-def test_every_card_lies_in_every_place_of_the_deck_alike(twins, hand):
-    """Chi-square over places and cards: a shuffle in which no card stays where it was is found by zeros."""
+def test_cards_are_uniform_over_deck_positions(twins, hand):
+    """Chi-square test over positions and cards."""
     decks = dealt(twins, hand).state["hidden"]["deck"]
     counts = np.zeros((52, 52))
     np.add.at(counts, (np.arange(52)[None, :], decks.astype(int)), 1)
@@ -37,19 +37,19 @@ def test_every_card_lies_in_every_place_of_the_deck_alike(twins, hand):
     assert 0.001 < stats.chi2.sf(squares, 51 * 51) < 0.999
 
 
-def test_a_card_says_nothing_of_the_next_one():
-    """Chi-square over the distances between neighbours in the deck: all 51 are alike."""
+def test_adjacent_cards_are_independent():
+    """Chi-square test over the distances between adjacent cards: all 51 are equally likely."""
     decks = dealt().state["hidden"]["deck"].astype(int)
     distances = (np.diff(decks[:, ::7], axis=1) % 52).ravel()
     assert 0.001 < stats.chisquare(np.bincount(distances, minlength=52)[1:]).pvalue < 0.999
 
 
-def test_either_player_deals_first_equally_often():
+def test_players_deal_first_equally_often():
     dealers = dealt().state["public"]["dealer"]
     assert stats.binomtest(int(dealers.sum()), DECKS).pvalue > 0.001
 
 
-def test_the_dealer_says_nothing_of_the_cards():
+def test_dealer_is_independent_of_the_cards():
     games = dealt()
     suits = games.state["public"]["first_upcard"] // 13
     table = [np.bincount(suits[games.state["public"]["dealer"] == dealer], minlength=4) for dealer in (0, 1)]
@@ -57,7 +57,7 @@ def test_the_dealer_says_nothing_of_the_cards():
 
 
 @pytest.mark.compiled
-def test_small_decks_are_shuffled_whole():
+def test_small_decks_are_shuffled_uniformly():
     rules = Rules(ranks=4, suits=2, hand_size=1, knock_limit=1)
     decks = dealt(rules=rules).state["hidden"]["deck"][:, :8]
     kinds = [0, 1, 2, 3, 13, 14, 15, 16]
@@ -65,8 +65,8 @@ def test_small_decks_are_shuffled_whole():
     assert 0.001 < stats.chi2.sf(((counts - 130) ** 2 / 130).sum(), 7 * 7) < 0.999
 
 
-def test_numbers_are_scaled_to_their_limits():
-    """The least and the largest number, and that each of a few values comes equally often."""
+def test_random_numbers_are_scaled_to_their_limits():
+    """Check the smallest and largest numbers, and that all values are equally likely."""
     largest = np.uint64(2**64 - 1)
     assert (below(np.uint64(0), 7), below(largest, 7), below(np.uint64(2**63), 2)) == (0, 6, 1)
     assert unit(np.uint64(0)) == 0

@@ -1,4 +1,4 @@
-"""`state.status` finds every broken invariant, and none in a state that play can reach."""
+"""`state.status` reports every broken invariant, and none in reachable states."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from gin_env.game.state import DISCARD, DRAW, NO_CARD, OVER, STATE, status
 
 
 @pytest.mark.parametrize("name", list(POLICIES))
-def test_every_position_of_play_is_sound(name):
+def test_reachable_positions_are_valid(name):
     for record in played(name).states[::7]:
         assert status(record) == []
 
 
 def position(phase: int, *, taken: bool = False) -> np.void:
-    """A copy of some position of random play in this phase."""
+    """Return a copy of a position of random play in this phase."""
     for record in (
         played("random-0").states if "random-0" in POLICIES else played(next(iter(POLICIES))).states
     ):
@@ -55,7 +55,7 @@ RANGES = {
 
 
 @pytest.mark.parametrize("name", RANGES)
-def test_numbers_out_of_range_are_named_and_no_others(name):
+def test_fields_out_of_range_are_named(name):
     least, most = RANGES[name]
     unsigned = np.issubdtype(position(DRAW)["public"][name].dtype, np.unsignedinteger)
     for value in (most + 1, *(() if unsigned else (least - 1,))):
@@ -75,21 +75,21 @@ def lowest(mask) -> int:
     return (int(mask) & -int(mask)).bit_length() - 1
 
 
-def test_a_card_in_two_places_is_named():
+def test_card_in_two_places_is_named():
     found = broken(give(0, lambda record: lowest(record["private"]["hand"][1])))
     assert "player 0's hand and player 1's hand share" in found
     assert "player 0 holds 11 cards, not 10" in found
     assert "player 1's hand and the pile share" in broken(give(1, lambda record: record["public"]["upcard"]))
 
 
-def test_a_lost_card_is_named():
+def test_missing_card_is_named():
     def lose(record):
         record["private"]["hand"][0] &= ~np.uint64(1 << lowest(record["private"]["hand"][0]))
 
     assert "missing or foreign: " in broken(lose)
 
 
-def test_a_stock_with_a_card_twice_is_named():
+def test_duplicate_stock_card_is_named():
     def repeat(record):
         deck = record["hidden"]["deck"]
         deck[51] = deck[50]
@@ -105,14 +105,14 @@ def test_a_stock_with_a_card_twice_is_named():
         ("discarded", "discarded, but not in the pile"),
     ],
 )
-def test_public_sets_hold_only_cards_that_are_there(field, message):
+def test_public_card_sets_must_match_the_cards(field, message):
     def add(record):
         record["public"][field][0] |= np.uint64(1 << lowest(record["private"]["hand"][1]))
 
     assert message in broken(add)
 
 
-def test_who_discarded_a_card_is_known_and_one_player():
+def test_discarded_card_has_exactly_one_player():
     def both(record):
         public = record["public"]
         public["discarded"] = np.uint64(1 << int(public["upcard"]))
@@ -126,7 +126,7 @@ def test_who_discarded_a_card_is_known_and_one_player():
     assert "nobody discarded" in broken(nobody)
 
 
-def test_upcard_and_taken_card_fit_the_phase():
+def test_upcard_and_taken_card_must_fit_the_phase():
     assert "never both or neither" in broken(set_field("upcard", NO_CARD))
     assert "the upcard is not in the pile" in broken(
         lambda record: record["public"].__setitem__("upcard", lowest(record["private"]["hand"][0]))
@@ -136,7 +136,7 @@ def test_upcard_and_taken_card_fit_the_phase():
     assert "not shown by its player" in broken(set_field("shown", 0), DISCARD, taken=True)
 
 
-def test_a_hand_that_is_over_has_an_outcome_and_a_knocked_one_a_winner():
+def test_outcome_winner_and_knocker_must_fit_the_phase():
     assert "exactly when it is over" in broken(set_field("outcome", 4))
     assert "exactly when it is over" in broken(set_field("outcome", 0), OVER)
     assert "a winner exactly when" in broken(set_field("winner", 0))
@@ -144,6 +144,6 @@ def test_a_hand_that_is_over_has_an_outcome_and_a_knocked_one_a_winner():
 
 
 @pytest.mark.parametrize("thing", [None, np.zeros(1, STATE), np.zeros(1, STATE)["public"][0]])
-def test_only_one_record_of_the_state_is_accepted(thing):
+def test_status_requires_one_state_record(thing):
     with pytest.raises(TypeError, match=r"one record of gin_env\.game\.state\.STATE"):
         status(thing)

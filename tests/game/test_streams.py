@@ -1,4 +1,4 @@
-"""Random numbers: one-way keys, what players can derive from their own, and the suits of twin games."""
+"""Random numbers: one-way keys, what a player can derive from a view, and the suits of twin games."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MASK = 2**64 - 1
 
 
 def reference_siphash(key: bytes, message: bytes) -> int:
-    """SipHash-2-4 as its paper has it, for messages of any length."""
+    """Return SipHash-2-4 as defined in its paper, for messages of any length."""
 
     def rotated(word: int, bits: int) -> int:
         return (word << bits | word >> 64 - bits) & MASK
@@ -48,8 +48,8 @@ def reference_siphash(key: bytes, message: bytes) -> int:
     return v[0] ^ v[1] ^ v[2] ^ v[3]
 
 
-def test_siphash_has_the_values_of_its_paper():
-    """Appendix A of the paper: key 00..0f, message 00..0e; the kernel takes messages of 16 bytes."""
+def test_siphash_matches_its_paper():
+    """Appendix A of the paper: key 00..0f, message 00..0e. The kernel takes 16-byte messages."""
     assert reference_siphash(bytes(range(16)), bytes(range(15))) == 0xA129CA6149BE45E5
     rng = np.random.default_rng(0)
     for _ in range(50):
@@ -75,15 +75,15 @@ def unmix(number: int, value: int) -> int:
 
 
 def test_mix_can_be_inverted():
-    """So nothing secret may stand behind it alone."""
+    """`mix` is not one-way, so it must not protect a secret on its own."""
     for key in (0, 1, 2**63 + 5, MASK):
         for value in (0, 7, 2**40):
             assert unmix(int(mix(np.uint64(key), np.uint64(value))), value) == key
 
 
 @pytest.mark.parametrize("seed", [0, 2**64 - 1])
-def test_no_number_in_a_view_leads_to_a_deck_or_to_the_opponents_numbers(seed):
-    """Each view's random number is inverted to the key behind it, which once was the key of the deck."""
+def test_view_numbers_reveal_neither_deck_nor_opponent_key(seed):
+    """The key recovered from a view's random number reveals neither the deck nor the opponent's key."""
     count = 200
     games = Games(count)
     games.start(games.everyone, np.full(count, seed, np.uint64), np.arange(count, dtype=np.uint64))
@@ -102,7 +102,7 @@ def test_no_number_in_a_view_leads_to_a_deck_or_to_the_opponents_numbers(seed):
                 assert not np.array_equal(deck, hidden["deck"])
 
 
-def test_keys_of_different_purposes_episodes_and_seeds_differ():
+def test_keys_differ_by_purpose_episode_and_seed():
     keys = {
         int(streams.episode_key(np.uint64(seed), episode, purpose))
         for seed in (0, 1, 2**63)
@@ -113,7 +113,7 @@ def test_keys_of_different_purposes_episodes_and_seeds_differ():
 
 
 @pytest.mark.parametrize("suits", [1, 2, 3, 4])
-def test_a_twin_permutes_the_suits_of_its_deck_and_no_others(suits):
+def test_twin_permutes_only_the_suits_of_its_deck(suits):
     rules = Rules(suits=suits, ranks=13, hand_size=3)
     orders = set()
     for episode in range(200):
@@ -131,7 +131,7 @@ def test_a_twin_permutes_the_suits_of_its_deck_and_no_others(suits):
     assert NO_CARD not in twin
 
 
-def test_the_players_of_a_twin_break_ties_with_numbers_of_their_own():
+def test_twin_games_use_different_random_numbers():
     pair = Games(2)
     pair.start(pair.everyone, np.full(2, 9, np.uint64), np.zeros(2, np.uint64), np.array([False, True]))
     numbers = {
@@ -154,13 +154,13 @@ ALWAYS = [
         (0, "7D 8D JC 5H JD", 0x3D9B0B51BDE95E86, 0xB4A34DA007644C89),
     ],
 ]
-"""What `told` says at the deal of two hands: an episode, its twin, the largest seed, seed 0."""
+"""Values of `told` at the deal of two hands: an episode, its twin, the largest seed, seed 0."""
 OPPONENTS = [[0, 0, 0, 2], [0, 0, 2, 1]]
-"""Which of three bots plays each of them."""
+"""Index of the bot that plays each of them."""
 
 
 def told(games: Games) -> list[tuple[int, str, int, int]]:
-    """Dealer, first cards of the deck, and both players' random numbers of each game."""
+    """Return the dealer, first cards of the deck and both players' random numbers of each game."""
     rows = []
     for game in range(len(games)):
         one = np.array([game])
@@ -170,8 +170,8 @@ def told(games: Games) -> list[tuple[int, str, int, int]]:
     return rows
 
 
-def test_a_seed_deals_what_it_has_always_dealt():
-    """Seeds stand in papers and beside results: what they deal never changes with a version."""
+def test_seeds_keep_their_deals_across_versions():
+    """Seeds are published in papers and results, so their deals must never change between versions."""
     games = Games(4, Rules(max_turns=1), "game")
     seeds, episodes = np.array([7, 7, MASK, 0], np.uint64), np.array([3, 3, 0, 1], np.uint64)
     games.start(games.everyone, seeds, episodes, np.array([False, True, False, False]))

@@ -1,4 +1,4 @@
-"""Playing whole turns in one kernel gives the games that single actions give."""
+"""Playing whole turns in one kernel gives the same games as single actions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SMALL = Rules(ranks=6, suits=3, hand_size=4, knock_limit=6, opening_offer=False)
 
 
 class BySteps:
-    """A bot whose actions are asked for one by one."""
+    """A bot that is asked for one action at a time."""
 
     def __init__(self, bot):
         self.name, self.act = bot.name, bot.act
@@ -33,7 +33,7 @@ def started(number: int, rules: Rules | None = None, episode: str = "hand", rewa
 
 @pytest.mark.parametrize("rules", [None, SMALL])
 @pytest.mark.parametrize("knock_at", [10, 4, "variable"])
-def test_a_turn_is_all_actions_up_to_the_other_players(knock_at, rules):
+def test_turn_equals_its_single_actions(knock_at, rules):
     bot = agents.make("simple", knock_at=knock_at)
     turns, actions = started(200, rules), started(200, rules)
     waiting = turns.everyone
@@ -53,7 +53,7 @@ def test_a_turn_is_all_actions_up_to_the_other_players(knock_at, rules):
 
 
 @pytest.mark.parametrize("reward", ["points", "win"])
-def test_on_both_seats_it_plays_each_hand_to_its_end(reward):
+def test_both_seats_play_each_hand_to_its_end(reward):
     bot = agents.make("simple")
     table, by_steps = started(40, episode="game", reward=reward), started(40, episode="game", reward=reward)
     hands = 0
@@ -69,7 +69,7 @@ def test_on_both_seats_it_plays_each_hand_to_its_end(reward):
     assert np.array_equal(table.rewards, by_steps.rewards)
 
 
-def test_fixed_decks_are_dealt_after_a_hand_played_at_once():
+def test_fixed_decks_are_dealt_after_a_whole_hand():
     table = started(2, episode="game")
     deck = table.deck(1)
     table.fix_deals(0, [table.deck(0), deck])
@@ -80,7 +80,7 @@ def test_fixed_decks_are_dealt_after_a_hand_played_at_once():
 
 @pytest.mark.parametrize("other", ["simple", "random"])
 @pytest.mark.parametrize("episode", ["hand", "game"])
-def test_matches_are_the_same_as_action_by_action(other, episode):
+def test_matches_equal_those_played_action_by_action(other, episode):
     simple = BySteps(agents.make("simple"))
     expected = play_match(simple, BySteps(agents.make(other)), 200, seed=3, episode=episode)
     assert play_match("simple", other, 200, seed=3, episode=episode) == expected
@@ -88,7 +88,7 @@ def test_matches_are_the_same_as_action_by_action(other, episode):
     assert play_match(other, "simple", 200, seed=3, episode=episode) == mirrored
 
 
-def test_a_bot_derived_from_simple_decides_for_itself():
+def test_subclass_of_simple_uses_its_own_act():
     class Passive(SimpleBot):
         def act(self, view):
             return np.where(view.masks()[:, 106] == 1, 106, super().act(view))
@@ -99,7 +99,7 @@ def test_a_bot_derived_from_simple_decides_for_itself():
 
 
 @pytest.mark.parametrize("play", [play_turns, play_bot])
-def test_each_seated_bot_plays_its_own_games(play):
+def test_seated_bots_play_their_own_games(play):
     class Constant:
         def __init__(self, action):
             self.name, self.action, self.tables = f"always {action}", action, 0

@@ -1,4 +1,4 @@
-"""The variants of the game, each test named after its rule in docs/rules.md."""
+"""Variants of the game; test names refer to the rules in docs/rules.md."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UPCARDS = {"AS": 0, "2S": 2, "7D": 7, "TC": 10, "KS": 10}
 
 
 def ended(rules: Rules, own: str, other: str, upcard: str, drawn: str, discard: str) -> Games:
-    """A hand that player 0 ends with a knock in the first turn, after drawing a card from the stock."""
+    """Return a hand that player 0 ends by knocking in the first turn, after drawing from the stock."""
     games = Games(1, rules, "game")
     games.start(seed=0)
     games.set_deck(0, deck_of(own, other, upcard, drawn), dealer=1)
@@ -42,7 +42,7 @@ def outcome(games: Games) -> tuple[str, int, int]:
 
 
 @pytest.mark.parametrize(("upcard", "limit"), UPCARDS.items())
-def test_rule_4_the_upcard_limits_knocking_in_oklahoma(upcard, limit):
+def test_rule_4_upcard_sets_the_knock_limit_in_oklahoma(upcard, limit):
     card = cards.card_id(upcard)
     assert Rules(oklahoma=True).limit_of_hand(card) == limit
     assert Rules(oklahoma=True, knock_limit=5).limit_of_hand(card) == min(limit, 5)
@@ -52,7 +52,7 @@ def test_rule_4_the_upcard_limits_knocking_in_oklahoma(upcard, limit):
 
 
 @pytest.mark.parametrize("upcard", ["AS", "9H", "TC"])
-def test_rule_4_the_mask_follows_the_limit_of_the_hand(upcard):
+def test_rule_4_mask_follows_the_limit_of_the_hand(upcard):
     games = Games(1, Rules(oklahoma=True))
     games.start(seed=0)
     games.set_deck(0, deck_of(THREE_RUNS, LOOSE, upcard, "KC"), dealer=1)  # deadwood 10 with either king
@@ -81,7 +81,7 @@ def test_rule_7_gin_with_a_loose_discard_is_not_big_gin():
 
 
 @pytest.mark.parametrize(("tie", "expected"), [(True, ("undercut", 1, 25)), (False, ("knock", 0, 0))])
-def test_rule_7_who_wins_a_tie(tie, expected):
+def test_rule_7_tie_follows_undercut_on_tie(tie, expected):
     defence = "9H TH JH 4D 5D 6D 9C TC JC QS"  # deadwood 10, nothing to lay off
     games = ended(Rules(undercut_on_tie=tie), THREE_RUNS, defence, "2D", "KC", "KC")
     assert outcome(games) == expected
@@ -89,7 +89,7 @@ def test_rule_7_who_wins_a_tie(tie, expected):
 
 
 @pytest.mark.parametrize(("upcard", "factor"), [("TS", 2), ("TC", 1)])
-def test_rule_7_a_spade_doubles_the_points_but_not_the_box(upcard, factor):
+def test_rule_7_spade_upcard_doubles_points_but_not_boxes(upcard, factor):
     rules = Rules(oklahoma=True, spades_double=True, box_bonus=10, immediate_boxes=True)
     games = ended(rules, NO_DEADWOOD, ALSO_LOOSE, upcard, "KC", "KC")
     assert outcome(games) == ("gin", 0, factor * (25 + 57) + 10)
@@ -98,7 +98,7 @@ def test_rule_7_a_spade_doubles_the_points_but_not_the_box(upcard, factor):
 
 @pytest.mark.parametrize("next_dealer", ["alternate", "winner", "loser"])
 @pytest.mark.parametrize("void_dealer", ["same", "other"])
-def test_rule_8_who_deals_the_next_hand(next_dealer, void_dealer):
+def test_rule_8_next_dealer_follows_the_rules(next_dealer, void_dealer):
     rules = Rules(next_dealer=next_dealer, void_dealer=void_dealer, max_turns=12)
     games, bot = Games(40, rules, "game"), agents.make("simple")
     games.start(seed=3)
@@ -134,14 +134,14 @@ def totals(rules: Rules, scores: tuple[int, int], boxes: tuple[int, int]) -> lis
         (Rules(box_bonus=25, game_bonus=100), (60, 70), (3, 4), [135, 170]),  # nobody has won yet
     ],
 )
-def test_rule_9_the_final_score(rules, scores, boxes, expected):
+def test_rule_9_final_score_adds_boxes_and_bonuses(rules, scores, boxes, expected):
     assert totals(rules, scores, boxes) == expected
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 @pytest.mark.parametrize("reward", ["points", "score"])
-def test_games_follow_the_slow_reference(name, reward):
-    """Masks, dealers, scores, boxes and rewards of a whole game against `reference_rules`."""
+def test_games_match_the_slow_reference(name, reward):
+    """Compare masks, dealers, scores, boxes and rewards of a whole game with `reference_rules`."""
     rules = VARIANTS[name]
     games = Games(1, rules, "game", reward)
     bot = agents.make("simple")
@@ -172,13 +172,13 @@ def test_games_follow_the_slow_reference(name, reward):
     assert games.rewards[0] == pytest.approx(paid, abs=1e-5)
 
 
-def test_a_score_reward_needs_whole_games():
+def test_score_reward_needs_game_episodes():
     with pytest.raises(ValueError, match="reward 'score' needs episode='game'"):
         Games(1, episode="hand", reward="score")
 
 
 @pytest.mark.parametrize("suits", [1, 2, 3, 4])
-def test_a_twin_keeps_spades_where_the_rules_know_them(suits):
+def test_twin_keeps_spades_when_the_rules_depend_on_them(suits):
     for key in range(50):
         order = other_suit_order(suits, np.uint64(key), True)
         assert sorted(order) == [0, 1, 2, 3]
@@ -204,14 +204,14 @@ def test_a_twin_keeps_spades_where_the_rules_know_them(suits):
         ({"box_bonus": 1001}, "box_bonus = 1001 is out of range"),
     ],
 )
-def test_rules_that_do_not_fit_together_get_one_line(rules, message):
+def test_conflicting_rules_raise_a_one_line_error(rules, message):
     with pytest.raises(ValueError, match=message) as error:
         Rules(**rules)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("name", Rules.presets())
-def test_presets_survive_text_and_record(name):
+def test_presets_round_trip_through_text_and_record(name):
     rules = Rules.preset(name)
     assert Rules.parse(rules.text) == Rules.from_record(rules.record()) == rules
 
@@ -224,7 +224,7 @@ def test_presets_survive_text_and_record(name):
         ("next_dealer=winner", Rules(next_dealer="winner")),
     ],
 )
-def test_rules_are_read_from_text(text, rules):
+def test_rules_are_parsed_from_text(text, rules):
     assert Rules.parse(text) == rules
     assert Rules.parse(rules.text) == rules
 
@@ -239,6 +239,6 @@ def test_rules_are_read_from_text(text, rules):
         ("oklahoma=1", "oklahoma must be true or false, not '1'"),
     ],
 )
-def test_unreadable_rules_are_refused(text, message):
+def test_invalid_rules_text_is_refused(text, message):
     with pytest.raises(ValueError, match=message):
         Rules.parse(text)

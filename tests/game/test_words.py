@@ -1,4 +1,4 @@
-"""The game in words: what is said is right, is all that a player knows, and can be answered."""
+"""Text descriptions of the game, and the text environment that uses them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def card(text):
     return cards.card_id(text)
 
 
-def test_a_position_in_words():
+def test_position_in_words_describes_the_view():
     view = PlayerView.from_history(
         cards.parse("AC 2C 3C 7D 7H 7S KD QC 5H TD"),
         card("9S"),
@@ -40,7 +40,7 @@ def test_a_position_in_words():
     )
 
 
-def test_who_is_to_move_is_told_what_she_may_do():
+def test_player_to_move_sees_the_legal_actions():
     view = PlayerView.from_history(cards.parse("AC 2C 3C 4H 5H 6H 7S 8S 9S KD"), card("TS"))
     lines = str(view).splitlines()
     assert lines[-1] == "Nobody has acted yet."
@@ -48,7 +48,7 @@ def test_who_is_to_move_is_told_what_she_may_do():
     assert str(mover).splitlines()[-1] == "You may: draw the upcard; pass."
 
 
-def test_the_end_of_a_hand_in_words():
+def test_result_in_words_describes_each_outcome():
     rules, hand = Rules(max_turns=1), cards.parse("AC 2C 3C 4H 5H 6H 7S 8S 9S KD")
     view = PlayerView.from_history(hand, card("TS"), [DRAW_UPCARD, card("KD")], player=1, rules=rules)
     assert str(view).splitlines()[-1] == "The hand is over: it is void, nobody scores."
@@ -76,11 +76,11 @@ def test_the_end_of_a_hand_in_words():
         ("", "no deadwood"),
     ],
 )
-def test_a_hand_in_words(hand, words):
+def test_hand_in_words_groups_melds_and_deadwood(hand, words):
     assert hand_in_words(cards.parse(hand)) == words
 
 
-def test_the_rules_in_words_have_the_numbers_of_the_rules():
+def test_rules_in_words_state_the_values_of_the_rules():
     rules = Rules(
         ranks=8,
         suits=3,
@@ -107,8 +107,8 @@ def test_the_rules_in_words_have_the_numbers_of_the_rules():
     assert "may take the upcard or pass" in rules_in_words()
 
 
-def test_words_hold_nothing_that_the_player_cannot_know():
-    """Every card named is in the player's hand, in the pile, or was publicly taken or drawn by them."""
+def test_words_reveal_no_hidden_cards():
+    """Every card named is in the player's hand or pile, or was publicly taken or drawn by the player."""
     for one in simple_views(games=16, seed=2, steps=30):
         record = one.records[0]
         public, player = record["public"], int(record["player"])
@@ -125,7 +125,7 @@ def test_words_hold_nothing_that_the_player_cannot_know():
 # --- The environment ----------------------------------------------------------------------------------
 
 
-def test_the_environment_in_words_is_the_environment_in_numbers():
+def test_text_environment_matches_the_numeric_one():
     import gymnasium
 
     text = TextGinRummy("tonic", episode="game")
@@ -149,7 +149,7 @@ def test_the_environment_in_words_is_the_environment_in_numbers():
     assert said.splitlines()[-1].startswith("The hand is over: ")
 
 
-def test_illegal_answers_change_nothing_until_patience_ends():
+def test_illegal_answers_end_the_episode_at_the_patience_limit():
     env = TextGinRummy("random", patience=2)
     _, first = env.reset(seed=3)
     before = env.game.seat.games.state.copy()
@@ -173,18 +173,18 @@ def test_illegal_answers_change_nothing_until_patience_ends():
         ("DRAW THE UPCARD", DRAW_UPCARD),
     ],
 )
-def test_the_last_action_of_an_answer_counts(answer, action):
+def test_last_action_in_an_answer_counts(answer, action):
     assert find_action(answer) == action
     assert find_action(f"draw from the stock{' ' * 200_000}{answer}") == action
 
 
 @pytest.mark.parametrize("answer", ["", "passing", "discard", "discard 5X", "discard 10H"])
-def test_an_answer_without_an_action_is_refused(answer):
+def test_answer_without_an_action_is_refused(answer):
     with pytest.raises(IllegalActionError, match="names no action"):
         find_action(answer)
     with pytest.raises(TypeError, match="an answer is a text"):
         find_action(None)
 
 
-def test_gymnasiums_checker_is_content():
+def test_text_environment_passes_the_gymnasium_checker():
     check_env(TextGinRummy(), skip_render_check=True)
