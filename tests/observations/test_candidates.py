@@ -1,4 +1,4 @@
-"""The candidates as an observation: equal from games and views, in the caller's arrays, no hidden cards."""
+"""Candidate observations: layout, values, output arrays and hidden information."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gin_env.observations import candidates
 from gin_env.observations.views import PlayerView
 
 
-def test_the_layout_covers_a_row_without_gaps():
+def test_layout_covers_a_row_without_gaps():
     ends = [0]
     for part in candidates.LAYOUT.values():
         assert part.start == ends[-1]
@@ -31,7 +31,7 @@ def test_the_layout_covers_a_row_without_gaps():
     assert list(candidates.MEANINGS) == list(candidates.LAYOUT)
 
 
-def test_every_part_stands_in_the_table_for_the_documentation():
+def test_layout_table_lists_every_part():
     lines = candidates.layout_table().splitlines()[2:]
     assert [line.split("`")[1] for line in lines] == [*candidates.LAYOUT, *candidates.CONTEXT]
     assert lines[0] == "| `deadwood` | row | 0 | of the hand: deadwood / 50 |"
@@ -39,7 +39,7 @@ def test_every_part_stands_in_the_table_for_the_documentation():
     assert lines[-1] == "| `points_double` | context | 11 | 1 if the points of this hand count double |"
 
 
-def test_parts_of_rows_are_views_by_name():
+def test_part_returns_a_view_of_the_rows():
     rows = np.arange(2 * 11 * candidates.NUM_FEATURES, dtype=np.float32).reshape(2, 11, -1)
     knock_outs, ranks = candidates.part(rows, "knock_outs"), candidates.part(rows, "rank")
     assert (knock_outs.shape, ranks.shape) == ((2, 11), (2, 11, 13))
@@ -55,7 +55,7 @@ def test_parts_of_rows_are_views_by_name():
 
 @pytest.mark.parametrize("name", list(POLICIES))
 @pytest.mark.compiled
-def test_the_spaces_hold_the_candidates_of_all_positions_for_both_players(name):
+def test_spaces_contain_all_candidates(name):
     games = played(name).games()
     spaces = candidate_spaces()
     for player in (0, 1):
@@ -66,7 +66,7 @@ def test_the_spaces_hold_the_candidates_of_all_positions_for_both_players(name):
 
 
 @pytest.mark.compiled
-def test_the_candidates_of_one_player_are_those_of_her_view():
+def test_candidates_of_a_player_match_their_view():
     games = played("simple").games()
     for player in (0, 1):
         expected = games.views(games.everyone, player).candidates()
@@ -77,7 +77,7 @@ def test_the_candidates_of_one_player_are_those_of_her_view():
 
 
 @pytest.mark.compiled
-def test_games_and_views_offer_exactly_the_legal_candidates():
+def test_games_and_views_offer_exactly_the_legal_actions():
     games = played("simple").games()
     rows, actions, table = games.candidates(games.everyone)
     view = games.views(games.everyone)
@@ -101,7 +101,7 @@ def test_candidates_overwrite_the_callers_arrays():
         np.testing.assert_array_equal(array, right)
 
 
-def test_two_rows_are_enough_where_nobody_has_to_discard():
+def test_two_rows_suffice_unless_a_player_must_discard():
     games = played("simple").games()
     phase = games.state["public"]["phase"]
     drawing = np.flatnonzero((phase != DISCARD) & (phase != OVER))
@@ -119,7 +119,7 @@ def test_two_rows_are_enough_where_nobody_has_to_discard():
 
 @pytest.mark.parametrize("which", range(3))
 @pytest.mark.compiled
-def test_arrays_that_do_not_fit_are_refused(which):
+def test_mismatched_output_arrays_are_refused(which):
     games = played("simple").games()
     arrays = list(games.candidates(games.everyone))
     for wrong in (arrays[which][:-1], arrays[which].astype(np.float64), arrays[which][:, ::-1]):
@@ -130,7 +130,7 @@ def test_arrays_that_do_not_fit_are_refused(which):
 
 
 @pytest.mark.compiled
-def test_the_cards_that_a_player_cannot_see_change_nothing():
+def test_hidden_cards_do_not_affect_candidates():
     games = played("simple").games()
     before = games.candidates(games.everyone)
     hidden = Games(len(games))
@@ -155,7 +155,7 @@ def test_the_cards_that_a_player_cannot_see_change_nothing():
         np.testing.assert_array_equal(old, new)
 
 
-def test_a_player_who_is_not_to_move_has_no_candidates():
+def test_player_not_to_move_has_no_candidates():
     games = played("simple").games()
     waiting = games.views(games.everyone, 0).records
     waiting = PlayerView(waiting[waiting["public"]["to_move"] == 1])
@@ -165,7 +165,7 @@ def test_a_player_who_is_not_to_move_has_no_candidates():
     assert (actions == candidates.NO_ACTION).all()
 
 
-# --- Every number, worked out by the words of the layout --------------------------------------------------
+# --- Features recomputed from the layout -----------------------------------------------------------------
 
 
 def value(card: int) -> int:
@@ -187,7 +187,7 @@ def loose_cards(hand: set[int]) -> set[int]:
 
 
 def hand_numbers(hand: set[int], least: int, unseen: set[int], limit: int) -> dict[str, float]:
-    """What the next card makes of a hand: the highest loose card that does not fit goes."""
+    """Return the hand features; after each draw, the highest unrelated loose card is discarded."""
     deadwood, loose = melds.deadwood(cards.mask_of(hand)), loose_cards(hand)
     highest = max(map(value, loose), default=0)
     after = {}
@@ -204,7 +204,7 @@ def hand_numbers(hand: set[int], least: int, unseen: set[int], limit: int) -> di
             after[card] = min(deadwood, deadwood - highest + value(card))
     fits = completing(hand, unseen)
     fitting = [after[card] for card in fits]
-    # A card that fits nowhere takes the place of the highest loose one, if only to knock.
+    # A card that completes no meld replaces the highest loose card, which may still allow a knock.
     to_knock = fitting + [deadwood - highest + value(card) for card in unseen - fits]
     return {
         "deadwood": deadwood / 50,
@@ -249,7 +249,7 @@ def card_numbers(card: int, hand: set[int], unseen: set[int], table: Table, play
 
 
 def expected_rows(table: Table) -> dict[tuple[int, int], dict[str, object]]:
-    """The actions of each row -> its numbers, for the player to move."""
+    """Return the features of each candidate by its actions, for the player to move."""
     public, player = table.public, int(table.public["to_move"])
     hand = set(cards.cards_of(int(table.games.state["private"]["hand"][0, player])))
     shown = int(public["shown"][1 - player])
@@ -279,7 +279,7 @@ def expected_rows(table: Table) -> dict[tuple[int, int], dict[str, object]]:
 
 
 def latest_discards(table: Table, player: int) -> list[float]:
-    """Points / 10 of a player's three latest discards in the pile, the latest first; 0 without one."""
+    """Return the points / 10 of a player's three latest discards in the pile, latest first, padded with 0."""
     turns = table.public["discard_turn"]
     mine = cards.cards_of(int(table.public["discarded"][player]))
     latest = sorted(mine, key=lambda card: int(turns[card]), reverse=True)[:3]
@@ -296,7 +296,7 @@ MOVES = "pass pass draw KS take QD draw TS take KC draw"
 
 
 @pytest.mark.parametrize("limit", [10, 45])
-def test_every_number_is_what_its_name_says(limit):
+def test_features_match_an_independent_computation(limit):
     table = Table(
         "2C 3C 4C 5H 6H 7H 9C KS AD 2D",
         "KH KC JS 8C 8H 4D 5D QD 2S 6S",

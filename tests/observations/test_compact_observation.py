@@ -1,4 +1,4 @@
-"""The compact observation expands to the ordinary one, on all positions of whole hands."""
+"""Compact observations: expansion to full observations, hidden information and refused input."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HAND_0, HAND_1 = "2C 3C 4C 5H 6H 7H 9C KS AD 2D", "KH KC JS 8C 8H 4D 5D QD 2S 6S
 
 
 @pytest.mark.parametrize("dealer", [0, 1])
-def test_at_every_act_of_a_hand_it_says_what_the_observer_sees(dealer):
+def test_record_matches_the_state_after_every_action(dealer):
     hands = (HAND_0, HAND_1) if dealer else (HAND_1, HAND_0)
     table = Table(*hands, "TD", "TS 3H", dealer, Rules(target_score=90, knock_limit=60, max_turns=50))
     table.public["scores"] = (20, 35)
@@ -36,7 +36,7 @@ def test_at_every_act_of_a_hand_it_says_what_the_observer_sees(dealer):
                 assert table.games.compact_observations(ONE_GAME).tobytes() == record.tobytes()
 
 
-def test_batched_records_stay_apart_and_errors_name_one():
+def test_batched_records_are_independent_and_errors_name_the_index():
     games = Games(3)
     games.start(games.everyone, np.full(3, 4, np.uint64), np.arange(3, dtype=np.uint64))
     some = np.array([2, 0])
@@ -58,7 +58,7 @@ every_policy = pytest.mark.parametrize("name", list(POLICIES))
 
 @every_policy
 @pytest.mark.compiled
-def test_it_expands_to_the_ordinary_observation_and_mask(name):
+def test_record_expands_to_the_full_observation_and_mask(name):
     games = played(name).games()
     for player in range(2):
         records = games.compact_observations(games.everyone, player)
@@ -71,7 +71,7 @@ def test_it_expands_to_the_ordinary_observation_and_mask(name):
 
 
 @pytest.mark.compiled
-def test_without_a_player_the_players_to_move_observe():
+def test_player_defaults_to_the_player_to_move():
     games = played("random").games()
     records = games.compact_observations(games.everyone)
     assert np.array_equal(records["player"], games.to_move())
@@ -80,8 +80,8 @@ def test_without_a_player_the_players_to_move_observe():
 
 @every_policy
 @pytest.mark.compiled
-def test_it_holds_nothing_hidden(name):
-    """The opponent's hand, the stock and its order change nothing."""
+def test_record_contains_no_hidden_information(name):
+    """Clearing the opponent's hand and the stock changes nothing."""
     games = played(name).games()
     for player in range(2):
         records = games.compact_observations(games.everyone, player)
@@ -94,7 +94,7 @@ def test_it_holds_nothing_hidden(name):
 
 
 @pytest.mark.compiled
-def test_given_arrays_are_written_into():
+def test_output_arrays_are_written_and_returned():
     games = played("random").games()
     records = np.empty(len(games), COMPACT)
     observations = np.empty((len(games), OBSERVATION_SIZE), np.float32)
@@ -105,7 +105,7 @@ def test_given_arrays_are_written_into():
 
 
 @pytest.mark.parametrize("wrong", [np.zeros(3), np.zeros((2, 2), COMPACT), [1, 2]])
-def test_anything_else_is_refused(wrong):
+def test_other_dtypes_and_shapes_are_refused(wrong):
     for function in (expand, expand_masks):
         with pytest.raises(TypeError, match="COMPACT"):
             function(wrong)

@@ -1,4 +1,4 @@
-"""What a player sees: nothing hidden (no leak), and everything else (nothing is missing)."""
+"""Information in views and observations: no hidden cards leak, and no visible fact is missing."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ both_seats = pytest.mark.parametrize("player", [0, 1])
 
 @cache
 def seen_games(name: str, player: int) -> list[SeenGame]:
-    """The game that the player can rebuild from the view at each position; slow, so once for all tests."""
+    """Return the game rebuilt from the player's view at each position; slow, so cached for all tests."""
     play = played(name)
     return [game_from_view(view) for view in play.games().views(np.arange(len(play.states)), player)]
 
 
 @both_seats
 @every_policy
-def test_nothing_leaks_from_the_hidden_cards(name, player):
-    """Re-dealing the hidden cards changes no observation, mask, view or decision of the player."""
+def test_hidden_cards_do_not_leak(name, player):
+    """Redealing the hidden cards changes no observation, mask, view or decision of the player."""
     play = played(name)
     phases = play.states["public"]["phase"]
     mine = play.states["public"]["to_move"] == player
@@ -73,7 +73,7 @@ def test_nothing_leaks_from_the_hidden_cards(name, player):
 
 @both_seats
 @every_policy
-def test_the_mask_of_a_player_who_is_not_to_move_is_all_zero(name, player):
+def test_mask_is_zero_unless_the_player_is_to_move(name, player):
     play = played(name)
     views = play.games().views(np.arange(len(play.states)), player)
     public = play.states["public"]
@@ -83,8 +83,8 @@ def test_the_mask_of_a_player_who_is_not_to_move_is_all_zero(name, player):
 
 @both_seats
 @every_policy
-def test_nothing_is_missing_from_the_view(name, player):
-    """From the view alone follow the whole public course of the hand and the player's first hand."""
+def test_view_determines_all_visible_information(name, player):
+    """The view determines the player's initial hand and the complete public history."""
     play = played(name)
     views = play.games().views(np.arange(len(play.states)), player)
     for state, view, game in zip(play.states, views, seen_games(name, player), strict=True):
@@ -110,8 +110,8 @@ def test_nothing_is_missing_from_the_view(name, player):
 
 @both_seats
 @every_policy
-def test_the_observation_is_what_its_layout_says(name, player):
-    """Every part, against a slow reconstruction from the event log."""
+def test_observation_matches_its_layout(name, player):
+    """Compare every part with a slow reconstruction from the event log."""
     play = played(name)
     everyone = np.arange(len(play.states))
     views = play.games().views(everyone, player)
@@ -127,7 +127,7 @@ def test_the_observation_is_what_its_layout_says(name, player):
 
 
 @every_policy
-def test_the_observation_stays_within_minus_one_and_one(name):
+def test_observation_stays_between_minus_one_and_one(name):
     play = played(name)
     games = play.games()
     for player in range(2):
@@ -140,7 +140,7 @@ def test_the_observation_stays_within_minus_one_and_one(name):
 
 
 @every_policy
-def test_estimates_are_probabilities_that_add_up_to_the_hand(name):
+def test_estimates_are_probabilities_that_sum_to_the_hand_size(name):
     play = played(name)
     games = play.games()
     for player in range(2):
@@ -156,7 +156,7 @@ def test_estimates_are_probabilities_that_add_up_to_the_hand(name):
             assert (row[held] > 0).all()
 
 
-def test_views_of_the_players_to_move_are_theirs():
+def test_views_default_to_the_player_to_move():
     play = played("random")
     games = play.games()
     views = games.views(games.everyone)
@@ -165,7 +165,7 @@ def test_views_of_the_players_to_move_are_theirs():
     assert np.array_equal(views.hands, hands)
 
 
-def test_parts_of_a_batch_of_views():
+def test_views_can_be_indexed_and_sliced():
     play = played("random")
     views = play.games().views(np.arange(10), 0)
     assert len(views) == len(list(views)) == 10

@@ -1,4 +1,4 @@
-"""The observation's layout, its views and its errors (its contents are tested in test_information)."""
+"""The observation's layout, parts, errors and selected values (see also test_information)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def estimate(table: Table, player: int) -> dict[str, float]:
     return {cards.card_text(card): float(plane[card]) for card in range(52)}
 
 
-def test_the_layout_covers_the_vector_without_gap_or_overlap():
+def test_layout_covers_the_vector_without_gap_or_overlap():
     assert list(LAYOUT) == [*PLANES, *SCALARS]
     place = 0
     for part in LAYOUT.values():
@@ -34,7 +34,7 @@ def test_the_layout_covers_the_vector_without_gap_or_overlap():
     assert place == OBSERVATION_SIZE == NUM_PLANES * 52 + len(SCALARS)
 
 
-def test_every_part_stands_in_the_table_for_the_documentation():
+def test_layout_table_lists_every_part():
     lines = observation.layout_table().splitlines()[2:]
     assert [line.split("`")[1] for line in lines] == list(LAYOUT)
     assert "| `hand` | 0:52 | 4×13 |" in lines[0]
@@ -42,7 +42,7 @@ def test_every_part_stands_in_the_table_for_the_documentation():
 
 
 @pytest.mark.parametrize("batch", [(), (5,), (2, 3)])
-def test_planes_scalars_and_parts_are_views_without_copies(batch):
+def test_planes_scalars_and_parts_share_memory(batch):
     vector = np.arange(int(np.prod((*batch, OBSERVATION_SIZE))), dtype=np.float32)
     vector = vector.reshape(*batch, OBSERVATION_SIZE)
     planes, scalars = observation.planes(vector), observation.scalars(vector)
@@ -61,20 +61,20 @@ def test_planes_scalars_and_parts_are_views_without_copies(batch):
     assert (vector[..., 0] == -1).all(), "writing to the view writes to the vector"
 
 
-def test_rows_and_columns_of_a_plane_are_suits_and_ranks():
+def test_plane_rows_are_suits_and_columns_are_ranks():
     table = Table(HAND_0, HAND_1, upcard="TS")
     plane = observation.part(see(table, 0), "upcard")
     assert np.argwhere(plane).tolist() == [[cards.SUITS.index("S"), cards.RANKS.index("T")]]
 
 
-def test_a_wrong_shape_is_an_error_that_names_it():
+def test_wrong_shape_is_named_in_the_error():
     for function in (observation.planes, observation.scalars, lambda bad: observation.part(bad, "hand")):
         for shape in ((OBSERVATION_SIZE - 1,), (OBSERVATION_SIZE, 2), ()):
             with pytest.raises(ValueError, match=rf"must have shape \(\.\.\., {OBSERVATION_SIZE}\), not"):
                 function(np.zeros(shape, np.float32))
 
 
-def test_what_is_no_array_is_an_error_that_says_so():
+def test_list_instead_of_an_array_is_refused():
     for call in (observation.planes, observation.scalars, lambda given: observation.part(given, "hand")):
         with pytest.raises(
             TypeError, match=f"observation must be a numpy array .*{OBSERVATION_SIZE}.*, not list"
@@ -82,7 +82,7 @@ def test_what_is_no_array_is_an_error_that_says_so():
             call([0.0] * OBSERVATION_SIZE)
 
 
-def test_an_unknown_part_is_an_error_that_lists_the_parts():
+def test_unknown_part_lists_the_choices():
     with pytest.raises(ValueError, match=r"unknown part 'colour'; .* hand, upcard, .*opponent_score"):
         observation.part(np.zeros(OBSERVATION_SIZE, np.float32), "colour")
 
@@ -96,8 +96,8 @@ def test_uniform_estimate_spreads_the_hand_over_unseen_cards():
         seen = {*hand.split(), "7D"}
         for text, probability in estimate(table, player).items():
             assert probability == pytest.approx(0 if text in seen else 10 / 41), text
-    # Player 0 draws a hidden card: 40 unseen cards for them; the opponent knows 41 cards of which
-    # eleven are held.
+    # Player 0 draws a hidden card and has 40 unseen cards; for the opponent, 11 of 41 unseen cards
+    # are held.
     table.play("pass", "pass", "draw")
     assert estimate(table, 0)["KD"] == pytest.approx(10 / 40)
     assert estimate(table, 0)["2C"] == 0
@@ -107,7 +107,7 @@ def test_uniform_estimate_spreads_the_hand_over_unseen_cards():
     assert estimate(table, 0)["2C"] == estimate(table, 1)["2C"] == 0
 
 
-def test_cards_that_the_opponent_took_are_certain_until_she_discards_them():
+def test_taken_cards_are_certain_until_discarded():
     table = Table(HAND_0, HAND_1, upcard="7D").play("take", "KC")
     assert estimate(table, 1)["7D"] == 1
     assert estimate(table, 1)["QH"] == pytest.approx(9 / 40)
@@ -142,8 +142,8 @@ def test_cards_outside_a_small_deck_are_impossible():
 # --- Values that are easy to get wrong ----------------------------------------------------------------
 
 
-def test_the_same_table_looks_the_same_from_the_other_seat():
-    """Swap the seats, and each player sees exactly what the other one saw."""
+def test_swapped_seats_swap_the_observations():
+    """Swapping the seats swaps the observations."""
     table = Table(HAND_0, HAND_1, upcard="7D", stock="2C 2D 3S", dealer=1)
     mirror = Table(HAND_1, HAND_0, upcard="7D", stock="2C 2D 3S", dealer=0)
     table.public["scores"], mirror.public["scores"] = (30, 70), (70, 30)
@@ -156,7 +156,7 @@ def test_the_same_table_looks_the_same_from_the_other_seat():
             assert np.array_equal(see(table, player), see(mirror, 1 - player)), move
 
 
-def test_single_values_at_a_table_made_by_hand():
+def test_scalars_match_a_hand_made_position():
     table = Table(HAND_0, HAND_1, upcard="7D", stock="2C", dealer=1)
     table.public["scores"] = (30, 150)
 
@@ -179,8 +179,8 @@ def test_single_values_at_a_table_made_by_hand():
     assert second["deadwood"] == pytest.approx(0.64), "2C instead of a king"
 
 
-def test_ages_of_discards_and_qualities_of_ones_own_card_by_card():
-    """Player 1 holds two runs and the ace of clubs; both have discarded twice and player 1 has drawn."""
+def test_discard_ages_and_qualities_match_a_hand_made_position():
+    """Player 1 holds two runs and the ace of clubs; both players discarded twice, and player 1 drew."""
     hand = cards.parse("AC 2H 3H 4H 7S 8S 9S KD QC 5C")
     discards = [cards.card_id(text) for text in ("KD", "KH", "QC", "JD")]
     history = [action for card in discards for action in (DRAW_STOCK, card)]
@@ -196,7 +196,7 @@ def test_ages_of_discards_and_qualities_of_ones_own_card_by_card():
 
     assert plane("opponent_discards") == pytest.approx({"KH": 1 / 3, "JD": 1})
     assert plane("own_discards") == pytest.approx({"KD": 1 / 4, "QC": 1 / 2})
-    # AC 5C 2S 6D are loose, 14 points; without the six of diamonds least are left: 8.
+    # AC 5C 2S 6D are loose (14 points); discarding 6D leaves the least deadwood, 8.
     left = {
         "6D": 8,
         "5C": 9,
@@ -215,7 +215,7 @@ def test_ages_of_discards_and_qualities_of_ones_own_card_by_card():
     assert float(observation.part(row, "upcard_gain")) == 0, "has already drawn"
 
 
-def test_what_was_taken_is_shown_on_both_sides():
+def test_taken_upcard_is_shown_to_both_players():
     hand = cards.parse("AC 2H 3H 4H 7S 8S 9S KD QC 5C")
     told = [cards.card_id("5H"), [DRAW_UPCARD, cards.card_id("KD")]]
     mine = PlayerView.from_history(hand, *told, player=1, dealer=0).observations()[0]

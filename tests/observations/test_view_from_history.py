@@ -1,4 +1,4 @@
-"""`PlayerView.from_history`: a hand told act by act is the hand that was played."""
+"""`PlayerView.from_history`: views rebuilt from actions, and refused input."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def ids(text):
 
 
 def told_again(games, index, player):
-    """The view of a running game, told from what this player saw."""
+    """Rebuild the view of a running game from what this player saw."""
     state = games.state[index]
     public, private = state["public"], state["private"][player]
     rules = Rules.from_record(public["rules"])
@@ -42,7 +42,7 @@ def told_again(games, index, player):
     [Rules(), Rules(opening_offer=False), Rules(ranks=7, suits=3, hand_size=4, knock_limit=5)],
     ids=["standard", "no offer", "small deck"],
 )
-def test_a_hand_told_from_its_beginning_is_the_view_of_the_game(rules):
+def test_view_from_history_equals_the_games_view(rules):
     games = Games(12, rules, episode="game")
     games.start(games.everyone, np.full(12, 3, np.uint64), np.arange(12, dtype=np.uint64))
     random, simple = agents.make("random"), agents.make("simple")
@@ -61,7 +61,7 @@ def test_a_hand_told_from_its_beginning_is_the_view_of_the_game(rules):
     assert games.state["public"]["hand_number"].max() > 0
 
 
-def test_whoever_is_not_to_move_has_a_view_too():
+def test_player_not_to_move_has_a_view():
     view = PlayerView.from_history(HAND, UPCARD, [PASS, DRAW_UPCARD], player=1, dealer=0)
     assert not view.masks().any()
     assert view.history()[1] == (0, DRAW_UPCARD, UPCARD)
@@ -82,7 +82,7 @@ def test_whoever_is_not_to_move_has_a_view_too():
         ([107], "", "107 is not an action"),
     ],
 )
-def test_histories_against_the_rules_are_refused(history, draws, message):
+def test_illegal_histories_are_refused(history, draws, message):
     with pytest.raises(IllegalActionError, match=f"^{message}"):
         PlayerView.from_history(HAND, UPCARD, history, ids(draws), player=0, dealer=0)
 
@@ -94,7 +94,7 @@ def test_histories_against_the_rules_are_refused(history, draws, message):
         ({"hand": 1 << 60}, ValueError, "not a mask of cards"),
         ({"hand": "AC"}, TypeError, "integer mask"),
         ({"first_upcard": 0}, ValueError, "different cards"),
-        ({"rules": Rules(ranks=10)}, ValueError, "different cards of the deck"),  # which has no kings
+        ({"rules": Rules(ranks=10)}, ValueError, "different cards of the deck"),  # a deck without kings
         ({"first_upcard": 52}, ValueError, "first_upcard = 52"),
         ({"player": 2}, ValueError, "player = 2"),
         ({"dealer": None}, TypeError, "dealer must be an integer"),
@@ -107,7 +107,7 @@ def test_histories_against_the_rules_are_refused(history, draws, message):
         ({"history": [0.5]}, TypeError, "an action must be an integer"),
     ],
 )
-def test_what_cannot_be_is_refused(changed, error, message):
+def test_invalid_arguments_are_refused(changed, error, message):
     given = {"hand": HAND, "first_upcard": UPCARD} | changed
     with pytest.raises(error, match=message):
         PlayerView.from_history(given.pop("hand"), given.pop("first_upcard"), **given)
@@ -128,8 +128,8 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_records_that_cannot_be_a_position_are_refused(damage):
-    """What compiled code would look up by them lies elsewhere in memory."""
+def test_damaged_records_are_refused(damage):
+    """Compiled code would use these values as indices outside its arrays."""
     history = [PASS, PASS, DRAW_STOCK, cards.card_id("KH"), DRAW_STOCK, cards.card_id("QH")]
     view = PlayerView.from_history(HAND, UPCARD, history, ids("KH"), player=1, dealer=0)
     records = view.records.copy()
@@ -139,6 +139,6 @@ def test_records_that_cannot_be_a_position_are_refused(damage):
         PlayerView(records)
 
 
-def test_rules_of_another_type_are_refused():
+def test_non_rules_argument_raises_type_error():
     with pytest.raises(TypeError, match=r"rules must be a gin_env\.Rules, not 5"):
         PlayerView.from_history(cards.parse("AC 2C 3C 4C 5C 6C 7C 8C 9C TC"), cards.card_id("KS"), rules=5)

@@ -1,4 +1,4 @@
-"""What a view tells of a hand, written out once; scores under other targets; random numbers for decisions."""
+"""Views: history, public card sets, scores, random numbers and indexing."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def seen_by(table: Table, player: int):
     return table.games.views(ONE_GAME, player)
 
 
-def test_the_history_names_every_act_and_the_card_that_everybody_saw():
-    """Player 0 begins: both pass, stock draw, discard, taken by the other, discard, stock draw."""
+def test_history_lists_every_action_and_visible_card():
+    """Both pass; player 0 draws and discards; player 1 takes the discard and discards; player 0 draws."""
     table = Table(HAND_0, HAND_1, "TD", "TS 3H", dealer=1)
     table.play("pass", "pass", "draw", "KS", "take", "QD", "draw")
     ten, king, queen = ids("TD KS QD")
@@ -40,7 +40,7 @@ def test_the_history_names_every_act_and_the_card_that_everybody_saw():
     assert seen_by(table, 1).stock_draws() == []
 
 
-def test_the_history_of_a_hand_that_the_second_player_begins():
+def test_history_starts_with_player_1_when_player_0_deals():
     table = Table(HAND_0, HAND_1, "TD", "TS 3H", dealer=0).play("pass", "take", "KS")
     ten, king = ids("TD KS")
     assert seen_by(table, 0).history() == [
@@ -50,14 +50,14 @@ def test_the_history_of_a_hand_that_the_second_player_begins():
     ]
 
 
-def test_the_history_of_a_knock_names_the_discarded_card():
+def test_history_of_a_knock_names_the_discard():
     table = Table("AC 2C 3C 4H 5H 6H 7S 8S 9S KD", HAND_1.replace("8C", "JC"), "TD", "2H", dealer=1)
     table.play("pass", "pass", "draw", "knock KD")
     assert seen_by(table, 1).history()[-1] == Event(0, action("knock KD"), ids("KD")[0])
 
 
-def test_what_both_players_see_of_the_cards_after_each_act():
-    """Player 0 begins. KS is discarded, taken, and discarded again; QD lies in the pile in between."""
+def test_public_card_sets_follow_each_action():
+    """Player 0 begins. KS is discarded, taken, and discarded again after QD."""
     table = Table(HAND_0, HAND_1, "TD", "TS 3H", dealer=1)
     public = table.public
 
@@ -97,7 +97,7 @@ def test_what_both_players_see_of_the_cards_after_each_act():
         (20, (30, 10), (1, 0.5)),
     ],
 )
-def test_scores_are_shares_of_the_target_whatever_it_is(target, scores, shares):
+def test_scores_are_fractions_of_the_target_score(target, scores, shares):
     table = Table(HAND_0, HAND_1, "TD", rules=Rules(target_score=target))
     table.games.state["public"]["scores"][0] = scores
     for player in (0, 1):
@@ -106,7 +106,7 @@ def test_scores_are_shares_of_the_target_whatever_it_is(target, scores, shares):
         assert part(row, "opponent_score") == pytest.approx(shares[1 - player])
 
 
-def test_a_game_ends_at_its_own_target_score():
+def test_game_ends_at_its_target_score():
     for target, over in ((30, True), (65, True), (66, False), (200, False)):
         table = Table(
             "AC 2C 3C 4H 5H 6H 7S 8S 9S KD",
@@ -120,8 +120,8 @@ def test_a_game_ends_at_its_own_target_score():
         assert table.games.done[0] == over, target
 
 
-def test_every_decision_has_a_random_number_of_its_own():
-    """By player, by decision, by episode and in the twin of a deal, whose decks are the same."""
+def test_every_decision_has_its_own_random_number():
+    """Numbers differ by player, decision, episode and twin, although twins share the deck's ranks."""
     games = Games(4)
     twins = np.array([False, True, False, True])
     games.start(games.everyone, np.full(4, 7, np.uint64), np.array([0, 0, 1, 1], np.uint64), twins)
@@ -136,7 +136,7 @@ def test_every_decision_has_a_random_number_of_its_own():
     assert not np.array_equal(decks[0], decks[2])
 
 
-def test_parts_of_a_batch_of_views_are_the_views_of_those_games():
+def test_indexed_views_belong_to_the_selected_games():
     games = Games(3, Rules(knock_limit=7))
     games.start(games.everyone, np.full(3, 7, np.uint64), np.array([0, 1, 2], np.uint64))
     games.play(np.array([1]), np.array([PASS]))
@@ -164,7 +164,7 @@ def test_parts_of_a_batch_of_views_are_the_views_of_those_games():
     assert len({*view.records["random"].tolist(), *others.records["random"].tolist()}) == 6
 
 
-def test_a_damaged_view_is_named_by_its_place():
+def test_damaged_view_is_named_by_its_index():
     games = Games(3)
     games.start(games.everyone, np.full(3, 7, np.uint64), np.arange(3, dtype=np.uint64))
     for damaged in (0, 2):
@@ -178,7 +178,7 @@ def test_a_damaged_view_is_named_by_its_place():
             PlayerView(wrong)
 
 
-def test_stock_draws_are_those_of_the_game_that_is_asked_for():
+def test_stock_draws_belong_to_the_selected_game():
     table = Table(HAND_0, HAND_1, "TD", "TS 3H", dealer=1).play("pass", "pass", "draw")
     games = Games(2)
     games.start(games.everyone, np.zeros(2, np.uint64), np.arange(2, dtype=np.uint64))
