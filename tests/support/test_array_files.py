@@ -1,4 +1,4 @@
-"""Files of arrays: what is written comes back, files of before are read, every damage is one clear error."""
+"""Array files: round trips, files of earlier releases and clear errors for damaged files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ READERS = {
 
 
 def written(path: Path) -> dict[str, np.ndarray]:
-    """A small file, taken apart."""
+    """Write a small file and return its parts."""
     SMALL.write(path, ARRAYS, {"seed": 3})
     with np.load(path) as file:
         return dict(file)
@@ -55,7 +55,7 @@ def text(metadata: object) -> np.ndarray:
     return np.frombuffer(json.dumps(metadata).encode(), np.uint8)
 
 
-def test_arrays_and_metadata_come_back(tmp_path):
+def test_arrays_and_metadata_round_trip(tmp_path):
     path = tmp_path / "a.npz"
     SMALL.write(path, ARRAYS, {"seed": 3, "bots": ["simple"]})
     arrays, metadata = SMALL.read(path)
@@ -69,7 +69,7 @@ def test_arrays_and_metadata_come_back(tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.npz", "b.npz"]
 
 
-def test_a_write_that_fails_leaves_the_old_file(tmp_path):
+def test_failed_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "a.npz"
     SMALL.write(path, ARRAYS, {"seed": 3})
     before = path.read_bytes()
@@ -110,7 +110,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path):
         ({"metadata": text({"kind": "small file", "file_version": 2, "seed": "3"})}, "does not say 'seed'"),
     ],
 )
-def test_damage_is_one_clear_error(tmp_path, change, message):
+def test_damaged_file_raises_one_clear_error(tmp_path, change, message):
     path = tmp_path / "a.npz"
     parts = {**written(path), **change}
     np.savez(path, **{name: array for name, array in parts.items() if array is not None})
@@ -126,7 +126,7 @@ def npy(array: np.ndarray) -> bytes:
 
 @pytest.mark.parametrize("content", [b"", b"PK no zip", npy(np.arange(3)), b"\x80\x04N."])
 @pytest.mark.parametrize("kind", READERS)
-def test_files_that_are_no_npz_are_clear_errors_everywhere(tmp_path, kind, content):
+def test_every_reader_refuses_invalid_npz_files(tmp_path, kind, content):
     path = tmp_path / "a.npz"
     path.write_bytes(content)
     with pytest.raises(ArrayFileError, match=rf"(?s)a\.npz is not a file of kind '{kind}', or is damaged"):
@@ -134,7 +134,7 @@ def test_files_that_are_no_npz_are_clear_errors_everywhere(tmp_path, kind, conte
 
 
 @pytest.mark.parametrize("kind", READERS)
-def test_every_reader_names_a_file_of_another_kind_or_none_at_all(tmp_path, kind):
+def test_every_reader_names_wrong_and_missing_files(tmp_path, kind):
     path = tmp_path / "a.npz"
     written(path)
     with pytest.raises(ArrayFileError, match=rf"a\.npz holds a small file, not a {kind}"):
@@ -144,8 +144,8 @@ def test_every_reader_names_a_file_of_another_kind_or_none_at_all(tmp_path, kind
 
 
 @pytest.mark.parametrize("kind", READERS)
-def test_every_reader_refuses_what_describes_itself_wrongly(tmp_path, kind):
-    """Metadata whose entries are missing or of other types, with arrays of the right types and shapes."""
+def test_every_reader_refuses_wrong_metadata(tmp_path, kind):
+    """Metadata entries are missing or of wrong types; the arrays have the right types and shapes."""
     wanted, read = READERS[kind]
     path = tmp_path / "a.npz"
     arrays = {
@@ -158,8 +158,8 @@ def test_every_reader_refuses_what_describes_itself_wrongly(tmp_path, kind):
             read(path)
 
 
-def test_an_ensemble_table_chooses_among_what_there_is(tmp_path):
-    """A choice out of range was an IndexError, in the middle of play."""
+def test_ensemble_table_refuses_unknown_members(tmp_path):
+    """An index out of range once raised IndexError during play."""
     table = ensemble.load_table(str(files("gin_env.estimators") / "data" / ensemble.PACKAGED_TABLE))
     parts = {name: table[name] for name in ensemble.FORMAT.arrays}
     path = tmp_path / "table.npz"
@@ -173,7 +173,7 @@ def test_an_ensemble_table_chooses_among_what_there_is(tmp_path):
         ensemble.load_table(path)
 
 
-def test_a_checkpoint_of_impossible_settings_is_refused(tmp_path):
+def test_checkpoint_with_impossible_settings_is_refused(tmp_path):
     path = tmp_path / "checkpoint.npz"
     trainer = CFRTrainer(CFRSettings("plus"))
     trainer.save(path)
@@ -184,7 +184,7 @@ def test_a_checkpoint_of_impossible_settings_is_refused(tmp_path):
             CFRTrainer.resume(path)
 
 
-def test_irregular_and_too_large_files_are_refused_unread(tmp_path, monkeypatch):
+def test_irregular_and_oversized_files_are_refused_unread(tmp_path, monkeypatch):
     pipe = tmp_path / "pipe.npz"
     os.mkfifo(pipe)
     for path, message in (

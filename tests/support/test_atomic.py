@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, outputs are tried before the work, programs end with one line."""
+"""Atomic writes, checks of output files before the work, and one-line errors of programs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def names(folder: Path) -> list[str]:
 
 @pytest.fixture
 def small_disk(monkeypatch):
-    """No file grows beyond 1000 bytes; not by a limit of the process, which pytest's own output would hit."""
+    """Limit files to 1000 bytes, without a process limit, which would also affect pytest's output."""
     fsync = os.fsync
 
     def full(descriptor: int) -> None:
@@ -38,7 +38,7 @@ def small_disk(monkeypatch):
 # --- Writing ------------------------------------------------------------------------------------------
 
 
-def test_what_is_written_comes_back(tmp_path):
+def test_written_files_round_trip(tmp_path):
     atomic.write_text(tmp_path / "a.txt", "naïve\n")
     files.write_json(tmp_path / "a.json", {"rate": 0.5})
     files.write_csv(tmp_path / "a.csv", ["bot", "rate"], [["a,b", 1], ["c", 2]])
@@ -48,7 +48,7 @@ def test_what_is_written_comes_back(tmp_path):
     assert names(tmp_path) == ["a.csv", "a.json", "a.txt"]
 
 
-def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, small_disk):
+def test_full_disk_leaves_only_the_old_file(tmp_path, small_disk):
     path = tmp_path / "a.txt"
     atomic.write_text(path, "good")
     with pytest.raises(OSError, match="File too large") as caught:
@@ -58,7 +58,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, small_disk):
     assert names(tmp_path) == ["a.txt"]
 
 
-def test_an_error_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path):
+def test_error_during_a_write_leaves_only_the_old_file(tmp_path):
     path = tmp_path / "a.txt"
     atomic.write_text(path, "good")
 
@@ -74,7 +74,7 @@ def test_an_error_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path):
 
 
 @pytest.mark.parametrize("moment", ["os.fsync", "os.replace", "atomic._flush_folder"])
-def test_a_kill_at_each_step_leaves_the_old_file_or_the_new_one(tmp_path, moment):
+def test_kill_at_any_step_leaves_the_old_or_the_new_file(tmp_path, moment):
     path = tmp_path / "a.txt"
     path.write_text("old " * 1000)
     code = (
@@ -86,13 +86,13 @@ def test_a_kill_at_each_step_leaves_the_old_file_or_the_new_one(tmp_path, moment
     assert path.read_text() == ("new " if moment == "atomic._flush_folder" else "old ") * 1000
     stale = [name for name in names(tmp_path) if name != "a.txt"]
     assert len(stale) == (moment != "atomic._flush_folder")
-    for name in stale:  # a later write removes what nobody can be writing any more
+    for name in stale:  # a later write removes files that no process is still writing
         os.utime(tmp_path / name, (0, time.time() - 2 * atomic.STALE))
     atomic.write_text(path, "newest")
     assert names(tmp_path) == ["a.txt"]
 
 
-def test_a_temporary_file_of_another_program_that_is_writing_stays(tmp_path):
+def test_temporary_file_of_another_writer_is_kept(tmp_path):
     other = tmp_path / ".a.txt.12345678.partial"
     other.write_text("half")
     atomic.write_text(tmp_path / "a.txt", "whole")
@@ -110,7 +110,7 @@ def test_links_are_followed_and_permissions_kept(tmp_path):
     assert real.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_device_is_written_not_replaced(tmp_path):
+def test_device_is_written_not_replaced(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -122,7 +122,7 @@ def test_a_device_is_written_not_replaced(tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["wb", "ab"])
-def test_json_to_standard_output_keeps_the_log_it_goes_to(tmp_path, mode):
+def test_json_to_standard_output_is_appended_in_order(tmp_path, mode):
     log = tmp_path / "log"
     log.write_text("precious\n")
     code = (
@@ -136,10 +136,10 @@ def test_json_to_standard_output_keeps_the_log_it_goes_to(tmp_path, mode):
     assert names(tmp_path) == ["log"]
 
 
-# --- Before the work ----------------------------------------------------------------------------------
+# --- Checks of the outputs ----------------------------------------------------------------------------
 
 
-def test_targets_that_cannot_be_written_are_told_apart(tmp_path):
+def test_unwritable_targets_have_distinct_errors(tmp_path):
     with pytest.raises(IsADirectoryError):
         atomic.check_targets(tmp_path)
     with pytest.raises(IsADirectoryError):
@@ -155,10 +155,10 @@ def test_targets_that_cannot_be_written_are_told_apart(tmp_path):
     assert names(tmp_path) == ["file"]
 
 
-def test_a_file_that_may_not_be_written_is_refused(tmp_path, monkeypatch):
+def test_read_only_file_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "a.json"
     path.write_text("good")
-    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root can write everywhere
     with pytest.raises(PermissionError):
         atomic.check_targets(path)
     assert path.read_text() == "good"
@@ -193,8 +193,8 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_every_command_tries_its_outputs_before_the_work(tmp_path, command, monkeypatch):
-    """Each would take minutes; what it would do is not even begun."""
+def test_every_command_checks_its_outputs_first(tmp_path, command, monkeypatch):
+    """Each command would take minutes; its work is never started."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Path, "touch", full_disk)
     (tmp_path / "good").write_text("good")
@@ -210,7 +210,7 @@ def full_disk(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-# --- How programs end ---------------------------------------------------------------------------------
+# --- Errors of programs -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -223,19 +223,19 @@ def full_disk(*_: object, **__: object) -> None:
         (OSError("write error"), "write error", 1),
     ],
 )
-def test_errors_are_one_line_and_a_status(capsys, error, line, status):
+def test_errors_print_one_line_and_set_the_status(capsys, error, line, status):
     with pytest.raises(SystemExit) as ended, one_line_errors("program"):
         raise error
     assert ended.value.code == status
     assert capsys.readouterr().err == f"program: {line}\n"
 
 
-def test_a_bug_keeps_its_traceback():
+def test_bug_keeps_its_traceback():
     with pytest.raises(IndexError), one_line_errors("program"):
         raise IndexError("a bug")
 
 
-def test_a_full_disk_is_one_line_of_a_command(monkeypatch, capsys):
+def test_full_disk_prints_one_line(monkeypatch, capsys):
     monkeypatch.setattr(
         sys, "argv", ["gin-rummy", "match", "simple", "random", "--games", "2", "--json", "/dev/full"]
     )

@@ -1,4 +1,4 @@
-"""Buffers give an array again only when nobody holds it, nor a part of it, any more."""
+"""Buffers reuse an array only when neither the array nor a view of it is referenced."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gin_env.envs.learner_seat import LearnerSeat
 from gin_env.support.buffers import Buffers
 
 
-def test_an_array_that_was_dropped_is_given_again():
+def test_dropped_array_is_reused():
     buffers = Buffers((3, 2), np.int64)
     address = buffers.take().ctypes.data
     assert buffers.take().ctypes.data == address
@@ -22,7 +22,7 @@ def test_an_array_that_was_dropped_is_given_again():
     [lambda array: array, lambda array: array[1:], memoryview, lambda array: {"observation": array}],
     ids=["the array", "a part", "a memory view", "in a dictionary"],
 )
-def test_what_is_held_is_never_given_again(hold):
+def test_referenced_array_is_never_reused(hold):
     buffers = Buffers((4,), np.float32)
     array = buffers.take()
     array[:] = 1
@@ -36,7 +36,7 @@ def test_what_is_held_is_never_given_again(hold):
     del held
 
 
-def test_tensors_hold_their_arrays():
+def test_tensors_keep_their_arrays_alive():
     torch = pytest.importorskip("torch")
     buffers = Buffers((4,), np.float32)
     held = torch.from_numpy(buffers.take())
@@ -45,7 +45,7 @@ def test_tensors_hold_their_arrays():
     assert held.tolist() == [1, 1, 1, 1]
 
 
-def test_who_holds_many_gets_new_ones_and_few_are_kept():
+def test_buffer_allocates_when_arrays_are_held_and_keeps_few():
     buffers = Buffers((2,), np.int64, max_kept=3)
     held = [buffers.take() for _ in range(8)]
     assert len({array.ctypes.data for array in held}) == 8
@@ -55,7 +55,7 @@ def test_who_holds_many_gets_new_ones_and_few_are_kept():
 
 
 @pytest.mark.compiled
-def test_seat_reuses_only_observations_that_the_caller_dropped():
+def test_seat_reuses_only_dropped_observations():
     seat = LearnerSeat(4)
     seat.reset(seat.games.everyone, np.arange(4))
     first, rows = seat.observations(), seat.candidates()["candidate_rows"]

@@ -1,4 +1,4 @@
-"""Integers from outside: Python's and numpy's are taken everywhere, what only looks like one nowhere."""
+"""Integer arguments: Python and NumPy integers are accepted everywhere, lookalikes nowhere."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TAKERS = {
 
 @pytest.mark.parametrize("value", [True, np.True_, 1.0, np.float64(1), "1", None, np.timedelta64(1, "s")])
 @pytest.mark.parametrize("taker", TAKERS)
-def test_what_is_no_integer_is_refused(taker, value):
+def test_non_integers_are_refused(taker, value):
     with pytest.raises((TypeError, ValueError), match=r".*not .*(True|1|None)"):
         TAKERS[taker](value)
 
@@ -42,19 +42,19 @@ def test_what_is_no_integer_is_refused(taker, value):
 @pytest.mark.compiled
 @pytest.mark.parametrize("value", [1, np.int8(1), np.uint64(1)])
 @pytest.mark.parametrize("taker", [taker for taker in TAKERS if taker != "games of a match"])
-def test_integers_of_any_kind_are_taken(taker, value):
+def test_integers_of_any_type_are_accepted(taker, value):
     TAKERS[taker](value)
 
 
-def test_durations_are_no_numbers():
+def test_durations_are_refused():
     with pytest.raises(TypeError, match="held must be a number, not"):
         check_number("held", np.timedelta64(1, "s"), 0, 2)
     assert check_number("held", np.float32(0.5), 0, 2) == 0.5
 
 
 @pytest.mark.parametrize("knock_at", [101, 99999999999999999999, -1])
-def test_a_threshold_that_no_hand_reaches_is_refused(knock_at):
-    """One beyond 64 bits was an OverflowError."""
+def test_unreachable_knock_threshold_is_refused(knock_at):
+    """A threshold beyond 64 bits once raised OverflowError."""
     with pytest.raises(ValueError, match=f"knock_at = {knock_at} is out of range: 0 to 100 is possible"):
         agents.make(f"simple:knock_at={knock_at}")
 

@@ -1,4 +1,4 @@
-"""Compiled kernels: a cache that cannot go stale, and no kernel compiled twice."""
+"""The cache of compiled kernels: fingerprints, damaged files, permissions and concurrent writers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.compiled
 
 
 def run_python(code: str, **environment: str) -> str:
-    """Run code in a fresh interpreter; what it prints."""
+    """Run code in a fresh interpreter and return its output."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         env=os.environ | environment,
@@ -32,7 +32,7 @@ def run_python(code: str, **environment: str) -> str:
     return done.stdout
 
 
-def test_the_fingerprint_changes_with_any_byte_of_any_source(tmp_path):
+def test_fingerprint_changes_with_any_source_byte(tmp_path):
     sources = [tmp_path / "one.py", tmp_path / "two.py"]
     sources[0].write_bytes(b"@kernel\ndef one():\n    return 1\n")
     sources[1].write_bytes(b"@kernel\ndef two():\n    return 2\n")
@@ -51,14 +51,14 @@ def test_the_fingerprint_changes_with_any_byte_of_any_source(tmp_path):
     assert kernel_cache.fingerprint(sources[:1]) != first
 
 
-def test_every_file_with_a_kernel_counts():
+def test_fingerprint_covers_every_file_with_a_kernel():
     names = {source.name for source in kernel_cache.kernel_sources()}
     assert {"cards.py", "melds.py", "engine.py", "batch.py", "view_records.py", "observation.py"} <= names
     assert {"simple.py", "random_bots.py"} <= names
 
 
-def test_every_file_from_which_a_kernel_takes_something_counts():
-    """A constant is compiled into the kernel; numba's cache does not notice if it changes in another file."""
+def test_fingerprint_covers_the_constants_of_kernels():
+    """Constants are compiled into kernels; Numba's cache ignores changes of constants in other files."""
     sources = kernel_cache.kernel_sources()
     package = Path(gin_env.__file__).parent
     checked = 0
@@ -81,7 +81,7 @@ def test_every_file_from_which_a_kernel_takes_something_counts():
     assert checked > 100
 
 
-def test_the_cache_folder_follows_the_environment_variables(tmp_path):
+def test_cache_folder_follows_the_environment_variables(tmp_path):
     code = "from gin_env.support.kernel_cache import cache_folder; print(cache_folder())"
     folder = Path(run_python(code, GIN_ENV_CACHE=str(tmp_path / "mine")).strip())
     assert folder == tmp_path / "mine" / FOLDER
@@ -90,13 +90,13 @@ def test_the_cache_folder_follows_the_environment_variables(tmp_path):
     assert folder == tmp_path / "xdg" / "gin-env" / FOLDER
 
 
-def test_without_a_cache_folder_kernels_are_compiled_for_the_process(tmp_path):
+def test_missing_cache_folder_compiles_for_the_process(tmp_path):
     (tmp_path / "file").write_text("in the way")
     assert run_kernel(tmp_path / "file") == [COMPILING.format("not kept")]
 
 
-def test_each_batch_kernel_is_compiled_for_exactly_one_signature():
-    """In a fresh process, as the other tests may have called kernels with other types."""
+def test_batch_kernels_have_exactly_one_signature():
+    """Run in a fresh process, because other tests may call kernels with other types."""
     code = """
 import numpy as np
 from numba.core.registry import CPUDispatcher
@@ -149,7 +149,7 @@ def test_documentation_survives_compilation(name):
     assert melds.min_deadwood.__doc__
 
 
-# --- A cache that is damaged, foreign or full -----------------------------------------------------------
+# --- Damaged, foreign and full caches -------------------------------------------------------------------
 
 ONE_KERNEL = "from gin_env.game.cards import count_cards; print(count_cards(7))"
 FOLDER = kernel_cache.cache_folder().name
@@ -159,7 +159,7 @@ COMPILING = "gin-env: compiling (the whole engine takes about 20 seconds, once o
 
 
 def run_kernel(cache: Path, code: str = ONE_KERNEL, printed: str = "3\n", **environment: str) -> list[str]:
-    """Compile and call small kernels with this cache; the lines on stderr."""
+    """Compile and call small kernels with this cache, and return the lines on stderr."""
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | {"GIN_ENV_CACHE": str(cache)} | environment,
@@ -198,8 +198,8 @@ DAMAGES = {
 }
 
 
-def test_damaged_kernels_are_compiled_again_and_one_line_says_so(tmp_path):
-    """Each of eight kernels in another way, and one process that meets them all."""
+def test_damaged_kernels_are_recompiled_with_one_message(tmp_path):
+    """Eight kernels, each damaged in a different way, are loaded by one process."""
     assert ["compiling" in line for line in run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS)] == [True]
     assert run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS) == []
     damaged = {}
@@ -214,8 +214,8 @@ def test_damaged_kernels_are_compiled_again_and_one_line_says_so(tmp_path):
     assert run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS) == []
 
 
-def test_a_kernel_for_other_types_is_compiled_again(tmp_path):
-    """Two processes that fill a cache at once may give their code for other types the same name."""
+def test_kernel_for_other_types_is_recompiled(tmp_path):
+    """Processes that fill a cache in parallel may give code for different types the same name."""
     code = "import numpy; from gin_env.game.cards import card_bit as bit; print(bit(3), bit(numpy.uint8(4)))"
     run_kernel(tmp_path, code, "8 16\n")
     one, other = sorted(tmp_path.rglob("*.card_bit*.nbc"))
@@ -229,7 +229,7 @@ def test_a_kernel_for_other_types_is_compiled_again(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
 @pytest.mark.parametrize("place", [".", FOLDER, ".."])
 @pytest.mark.parametrize("rights", [0o777, 0o775])
-def test_a_folder_that_others_may_write_is_found_at_any_height(tmp_path, place, rights):
+def test_writable_parent_folder_is_found_at_any_depth(tmp_path, place, rights):
     cache = tmp_path / "above" / "cache"
     (cache / FOLDER).mkdir(parents=True)
     assert kernel_cache.place_open_to_others(cache / FOLDER) is None
@@ -241,8 +241,8 @@ def test_a_folder_that_others_may_write_is_found_at_any_height(tmp_path, place, 
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
-def test_a_cache_that_others_may_write_is_refused(tmp_path):
-    """Another user who can write it could run code as this user."""
+def test_cache_writable_by_others_is_refused(tmp_path):
+    """Anyone able to write to the cache could run code as its owner."""
     cache = tmp_path / "cache"
     cache.mkdir()
     cache.chmod(0o777)
@@ -257,7 +257,7 @@ def test_a_cache_that_others_may_write_is_refused(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
 @pytest.mark.parametrize("pattern", ["*.nbi", "*.nbc"])
 @pytest.mark.parametrize("change", ["rights", "owner"])
-def test_kernel_file_that_others_may_write_is_compiled_again(tmp_path, pattern, change):
+def test_kernel_file_writable_by_others_is_recompiled(tmp_path, pattern, change):
     if change == "owner" and os.getuid() != 0:
         pytest.skip("only root may give files away")
     run_kernel(tmp_path)
@@ -273,7 +273,7 @@ def test_kernel_file_that_others_may_write_is_compiled_again(tmp_path, pattern, 
 
 
 def foreign_groups() -> list[int]:
-    """Groups that this user may give a folder to and that have other members."""
+    """Return the groups with other members to which this user can assign a folder."""
     groups = [number for number in (65534, *os.getgroups()) if not kernel_cache._is_private_group(number)]
     if os.getuid() and not (groups := groups[1:]):
         pytest.skip("this user has only a private group")
@@ -281,7 +281,7 @@ def foreign_groups() -> list[int]:
 
 
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root may give folders away")
-def test_a_folder_of_another_user_is_found(tmp_path):
+def test_folder_of_another_user_is_found(tmp_path):
     cache = tmp_path / "cache"
     cache.mkdir()
     os.chown(cache, 65534, -1)
@@ -289,14 +289,14 @@ def test_a_folder_of_another_user_is_found(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
-def test_a_cache_in_a_sticky_folder_is_used(tmp_path):
+def test_cache_in_a_sticky_folder_is_used(tmp_path):
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared").chmod(0o1777)
     run_kernel(tmp_path / "shared" / "mine")
     assert run_kernel(tmp_path / "shared" / "mine") == []
 
 
-def test_the_cache_is_closed_to_others_whatever_the_umask(tmp_path):
+def test_cache_is_private_for_any_umask(tmp_path):
     run_kernel(tmp_path / "new", "import os; os.umask(0); " + ONE_KERNEL)
     assert (tmp_path / "new" / FOLDER).stat().st_mode & 0o777 == 0o700
     assert run_kernel(tmp_path / "new") == []
@@ -310,15 +310,15 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
 """A full disk, simulated by a limit on the size of files."""
 
 
-def test_full_disk_is_one_line_and_not_an_error(tmp_path):
+def test_full_disk_prints_one_line_without_an_error(tmp_path):
     lines = run_kernel(tmp_path, LIMIT + ONE_KERNEL, PYTHONDONTWRITEBYTECODE="1")
     assert [line for line in lines if "compiling" not in line] == [
         f"gin-env: compiled kernels cannot be kept in {tmp_path / FOLDER}: File too large"
     ]
 
 
-def test_installations_in_different_places_share_what_was_compiled(tmp_path):
-    """Kernels are found by their module: a copy of the package elsewhere compiles nothing."""
+def test_installations_in_different_folders_share_kernels(tmp_path):
+    """Kernels are stored under their module names, so another copy of the package compiles nothing."""
     cache, copy = tmp_path / "cache", tmp_path / "other"
     run_kernel(cache)
     for package, place in ((gin_env, "gin_env"), (agents, "gin_env/agents"), (wrappers, "gin_env/wrappers")):
@@ -330,7 +330,7 @@ def test_installations_in_different_places_share_what_was_compiled(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="root may write everywhere")
-def test_a_filled_cache_that_cannot_be_written_is_used(tmp_path):
+def test_read_only_cache_with_kernels_is_used(tmp_path):
     run_kernel(tmp_path)
     (tmp_path / FOLDER).chmod(0o500)
     assert run_kernel(tmp_path) == []
@@ -340,14 +340,14 @@ def test_a_filled_cache_that_cannot_be_written_is_used(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can become somebody else")
-def test_what_root_compiled_for_everyone_serves_who_may_only_read_it(tmp_path):
-    """As in a container: filled when it is built, read by another user."""
+def test_kernels_compiled_by_root_serve_other_users(tmp_path):
+    """As in a container: the cache is filled at build time and read by another user."""
     code = (
         "import os; from gin_env.game.cards import card_bit, count_cards, lowest_card; print(card_bit(3)); "
     )
     run_kernel(tmp_path, code + "print(count_cards(7))", "8\n3\n")
     kernel_cache.open_to_readers(tmp_path / FOLDER)
-    for place in tmp_path.parents:  # made by pytest for this user alone
+    for place in tmp_path.parents:  # pytest makes it private
         if place.stat().st_mode & 0o777 == 0o700:
             place.chmod(0o711)
     code += "os.setgid(65534); os.setuid(65534); print(count_cards(7)); "  # after the imports
@@ -358,10 +358,10 @@ def test_what_root_compiled_for_everyone_serves_who_may_only_read_it(tmp_path):
 
 
 @pytest.mark.parametrize("limit", ["", LIMIT], ids=["kept", "full disk"])
-def test_two_processes_that_compile_together_leave_a_good_cache(tmp_path, limit):
+def test_concurrent_compilations_leave_a_valid_cache(tmp_path, limit):
     environment = os.environ | {"GIN_ENV_CACHE": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", limit + EIGHT_KERNELS]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}  # files would have the limit too
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}  # the limit would also apply to files
     pair = [subprocess.Popen(command, env=environment, text=True, **pipes) for _ in range(2)]
     assert [process.communicate()[0] for process in pair] == [THEIR_RESULTS] * 2
     if limit:
@@ -370,7 +370,7 @@ def test_two_processes_that_compile_together_leave_a_good_cache(tmp_path, limit)
 
 
 @pytest.mark.long
-def test_after_gin_rummy_compile_nothing_is_compiled_any_more(tmp_path):
+def test_compile_command_leaves_nothing_to_compile(tmp_path):
     environment = os.environ | {"GIN_ENV_CACHE": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", "from gin_env.cli import main; main()", "compile"],

@@ -1,4 +1,4 @@
-"""Freed memory is kept for the next array, where the C library can be told so."""
+"""Freed memory is kept for the next array, where the C library supports it."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 
 def pages_fetched(how: str) -> int:
-    """That it costs to fill four arrays of 16 MB, ten times."""
+    """Return the page faults of filling four arrays of 16 MB ten times."""
     done = subprocess.run([sys.executable, "-c", PROGRAM, how], capture_output=True, text=True, check=True)
     return int(done.stdout)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="mallopt is glibc's")
-def test_kept_memory_is_used_again_page_by_page():
+def test_kept_memory_is_reused_page_by_page():
     assert pages_fetched("keep") < pages_fetched("default") / 10

@@ -9,8 +9,8 @@ from gin_env.support import plots
 
 colors = pytest.importorskip("matplotlib.colors", reason='pip install "gin-env[plots]"')
 
-# Machado, Oliveira and Fernandes (2009), severity 1: what linear red, green and blue look like to people
-# without cones for red or for green.
+# Machado, Oliveira and Fernandes (2009), severity 1: linear RGB as seen by people without red or
+# green cones.
 BLINDNESS = {
     "protanopia": [
         [0.152286, 1.052583, -0.204868],
@@ -26,7 +26,7 @@ BLINDNESS = {
 
 
 def lab(colour: str, matrix: list[list[float]]) -> np.ndarray:
-    """CIE L*a*b* (D65) of a colour seen through the matrix."""
+    """Return the CIE L*a*b* (D65) coordinates of a colour transformed by the matrix."""
     rgb = np.array(colors.to_rgb(colour))
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     seen = np.clip(np.array(matrix) @ linear, 0, 1)
@@ -41,14 +41,14 @@ def nearest(colours: tuple[str, ...], matrix: list[list[float]]) -> float:
 
 
 @pytest.mark.parametrize("kind", BLINDNESS)
-def test_the_colours_differ_for_people_who_do_not_see_red_or_green(kind):
+def test_line_colours_differ_for_colour_blind_readers(kind):
     assert nearest(plots.PALETTE, BLINDNESS[kind]) > 15
     own = ("tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple", "tab:brown", "black")
-    assert nearest(own, BLINDNESS[kind]) < 8  # matplotlib's own do not
+    assert nearest(own, BLINDNESS[kind]) < 8  # matplotlib's default colours fail
 
 
 @pytest.mark.parametrize("kind", BLINDNESS)
-def test_the_suits_of_the_cards_differ_for_them_too(kind):
+def test_suit_colours_differ_for_colour_blind_readers(kind):
     pytest.importorskip("PIL", reason='pictures need Pillow: pip install "gin-env[play]"')
     from gin_env.ui import picture
 
@@ -71,7 +71,7 @@ def test_panels_are_rows_and_columns():
     assert len(figure.axes) == 6
 
 
-def test_the_line_at_the_foot_lies_below_everything_else():
+def test_footer_is_below_everything_else():
     figure, [[axes]] = plots.new_figure(6, 4)
     axes.plot([0, 1], label="a line")
     axes.set_xlabel("a label")
@@ -94,5 +94,5 @@ def test_the_line_at_the_foot_lies_below_everything_else():
         (("", None, "0.2.0"), "gin-env 0.2.0"),
     ],
 )
-def test_the_line_says_games_seed_and_release(given, line):
+def test_footer_shows_games_seed_and_release(given, line):
     assert plots.origin_line(*given) == line

@@ -1,4 +1,4 @@
-"""Ray tasks give what this process gives, whatever becomes of the machines."""
+"""Work on Ray gives the same results as in one process, even if nodes are lost."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from gin_env.support.workers import Workers
 from gin_env.training.hand_strength import data_sets
 
 ray = pytest.importorskip("ray", reason='Ray is not installed: pip install "gin-env[ray]"')
-pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore")]  # Ray's own warnings
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore")]  # warnings of Ray itself
 
 TESTS = str(Path(__file__).parent)
 
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Two nodes on this machine, one core each; tests that take one away put another in its place."""
+    """Two single-core nodes on this machine; tests that remove a node replace it."""
     from ray.cluster_utils import Cluster
 
-    # The nodes' workers import this folder's modules, as those of a real cluster import what is installed.
+    # The nodes' workers import modules from this folder; on a real cluster they would be installed.
     os.environ["PYTHONPATH"] = os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")])
     found = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     found.add_node(num_cpus=1)
@@ -47,12 +47,12 @@ def crew(cluster):
 
 
 def take_away(cluster) -> None:
-    """A machine is gone from one moment to the next."""
+    """Remove a node without warning."""
     (node,) = cluster.worker_nodes
     cluster.remove_node(node, allow_graceful=False)
 
 
-def test_results_are_in_task_order_and_errors_are_the_functions(crew):
+def test_results_are_in_task_order_and_errors_propagate(crew):
     assert list(crew.map(square, range(20))) == [number**2 for number in range(20)]
     with pytest.raises(ValueError, match=r"^the task is wrong$"):
         list(crew.map(fail, [0]))
@@ -62,7 +62,7 @@ def test_results_are_in_task_order_and_errors_are_the_functions(crew):
         list(crew.map(die, [1]))
 
 
-def test_what_a_lost_node_was_doing_is_done_again_and_counted_once(cluster, crew, tmp_path):
+def test_tasks_of_a_lost_node_are_repeated_and_counted_once(cluster, crew, tmp_path):
     (node,) = cluster.worker_nodes
 
     def take_away_when_it_works() -> None:
@@ -78,7 +78,7 @@ def test_what_a_lost_node_was_doing_is_done_again_and_counted_once(cluster, crew
     assert any(tmp_path.iterdir()), "something was lost"
 
 
-def test_a_match_with_its_record_is_the_same_when_a_node_is_lost(cluster, crew, tmp_path):
+def test_lost_node_changes_neither_match_nor_record(cluster, crew, tmp_path):
     lost = []
 
     def progress(games: int) -> None:
@@ -94,7 +94,7 @@ def test_a_match_with_its_record_is_the_same_when_a_node_is_lost(cluster, crew, 
     assert lost == [125] * 16
 
 
-def test_data_are_the_same(crew, monkeypatch):
+def test_data_set_is_the_same_on_ray(crew, monkeypatch):
     monkeypatch.setattr(data_sets, "_DEALS_AT_ONCE", 64)
     here, there = (
         data_sets.generate("random-16", 150, estimator="uniform", seed=3, workers=one) for one in (1, crew)
@@ -103,7 +103,7 @@ def test_data_are_the_same(crew, monkeypatch):
         assert np.array_equal(getattr(here, name), getattr(there, name))
 
 
-def test_a_bot_of_the_program_itself_plays_on_the_nodes(crew):
+def test_bot_class_of_the_program_plays_on_the_nodes(crew):
     class FirstLegal:
         name = "first-legal"
 
@@ -115,13 +115,13 @@ def test_a_bot_of_the_program_itself_plays_on_the_nodes(crew):
     )
 
 
-def test_a_node_with_another_release_is_an_error(crew, monkeypatch):
+def test_node_with_another_release_raises(crew, monkeypatch):
     monkeypatch.setattr(ray_workers, "__version__", "0.0.0")
     with pytest.raises(ImportError, match=r"a node has .*, this program 0\.0\.0: install one release"):
         list(crew.map(square, [1]))
 
 
-def test_an_address_where_nothing_is_is_an_error():
+def test_unreachable_address_raises():
     for address in ("127.0.0.1:1", "ray://127.0.0.1:1", "[::1]:99999"):
         with Workers(ray=address) as nobody, pytest.raises(ConnectionError) as error:
             list(nobody.map(square, [1]))

@@ -1,4 +1,4 @@
-"""Files of weights: what is written comes back, everything else is refused with its reason."""
+"""Tensor files: round trips, and clear errors for damaged, forged and oversized files."""
 
 import os
 import re
@@ -40,7 +40,7 @@ def read(path):
     return read_tensors(path, "network", "1", "gin-rummy train it")
 
 
-def test_tensors_and_metadata_come_back(tmp_path):
+def test_tensors_and_metadata_round_trip(tmp_path):
     tensors, metadata = read(write(tmp_path / "a.safetensors"))
     assert tensors.keys() == TENSORS.keys()
     for name, tensor in TENSORS.items():
@@ -61,7 +61,7 @@ def test_tensors_and_metadata_come_back(tmp_path):
         (lambda whole: b"", "is not a safetensors file"),
     ],
 )
-def test_damage_is_found(tmp_path, content, message):
+def test_damaged_file_raises(tmp_path, content, message):
     path = write(tmp_path / "a.safetensors")
     whole = path.read_bytes()
     assert content(whole) != whole
@@ -70,8 +70,8 @@ def test_damage_is_found(tmp_path, content, message):
         read(path)
 
 
-def test_a_file_that_is_replaced_while_it_is_read_is_read_again(tmp_path, monkeypatch):
-    """safetensors opens it twice, and so may find the description of one file and the numbers of the next."""
+def test_file_replaced_during_a_read_is_read_again(tmp_path, monkeypatch):
+    """safetensors opens the file twice, and could read the header of one file and the data of another."""
     path = write(tmp_path / "a.safetensors")
     calls = []
 
@@ -102,11 +102,11 @@ def test_files_of_other_kinds_raise(tmp_path):
         read(write(tmp_path / "old.safetensors", version="0"))
 
 
-# --- Files that were made to do harm, or that are no files -----------------------------------------------
+# --- Malicious files and non-files ----------------------------------------------------------------------
 
 
 def write_text(path, text):
-    """A file with a right checksum over whatever stands where the description should be."""
+    """Write a file with any text as its description and a correct checksum."""
     save_file(TENSORS, path, metadata={"gin_env": f"{_checksum(TENSORS, text)} {text}"})
     return path
 
@@ -130,7 +130,7 @@ def write_text(path, text):
         (" " * 5_000_000, "its description has 5,000,000 characters"),
     ],
 )
-def test_descriptions_that_were_made_up_are_refused(tmp_path, text, message):
+def test_forged_headers_are_refused(tmp_path, text, message):
     path = write_text(tmp_path / "a.safetensors", text)
     for reader in (read, lambda path: read_kind(path, "network")):
         if reader is read or "version" not in message:
@@ -141,7 +141,7 @@ def test_descriptions_that_were_made_up_are_refused(tmp_path, text, message):
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
-def test_numbers_that_are_not_finite_are_refused(tmp_path, number, dtype):
+def test_non_finite_numbers_are_refused(tmp_path, number, dtype):
     weights = torch.ones(3, dtype=dtype)
     weights[1] = number
     write_tensors(tmp_path / "a.safetensors", "network", "1", {"weight": weights}, {})
@@ -151,7 +151,7 @@ def test_numbers_that_are_not_finite_are_refused(tmp_path, number, dtype):
         read(tmp_path / "a.safetensors")
 
 
-def test_types_of_numbers_that_this_package_never_writes_are_refused(tmp_path):
+def test_unsupported_dtypes_are_refused(tmp_path):
     text = '{"kind": "network", "file_version": "1"}'
     save_file(
         {"a": torch.ones(2, dtype=torch.bfloat16)},
@@ -172,8 +172,8 @@ NAMED = {
 
 
 @pytest.mark.parametrize("reader", NAMED.values(), ids=NAMED)
-def test_what_is_no_file_is_refused_at_once(tmp_path, reader):
-    """Reading a pipe that nobody writes to, or /dev/zero, would never end."""
+def test_non_files_are_refused_immediately(tmp_path, reader):
+    """Reading from an idle pipe or from /dev/zero would never end."""
     pipe, folder, device = (tmp_path / f"{name}.safetensors" for name in ("pipe", "folder", "device"))
     os.mkfifo(pipe)
     folder.mkdir()
@@ -187,10 +187,10 @@ def test_what_is_no_file_is_refused_at_once(tmp_path, reader):
             reader(path)
 
 
-def test_a_file_larger_than_any_network_is_not_opened(tmp_path):
+def test_oversized_file_is_not_opened(tmp_path):
     path = tmp_path / "a.safetensors"
     with path.open("wb") as file:
-        file.truncate(MOST_BYTES + 1)  # takes no room on the disk
+        file.truncate(MOST_BYTES + 1)  # a sparse file
     with pytest.raises(
         TensorFileError, match=r"has 536,870,913 bytes; files of at most 536,870,912 are read"
     ):
@@ -202,7 +202,7 @@ def test_a_file_larger_than_any_network_is_not_opened(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["generation", "offensive", "nn"])
-def test_no_network_plays_with_weights_that_are_no_numbers(tmp_path, kind):
+def test_networks_refuse_nan_weights(tmp_path, kind):
     path = tmp_path / "a.safetensors"
     if kind == "generation":
         network = GenerationNetwork(8, 4)
@@ -238,10 +238,8 @@ def test_no_network_plays_with_weights_that_are_no_numbers(tmp_path, kind):
         ({"sizes": [4096, 4096], "provenance": {}}, "does not fit its own architecture"),
     ],
 )
-def test_a_network_is_built_only_from_sizes_that_its_weights_have(
-    tmp_path, monkeypatch, description, message
-):
-    """A file of 836 bytes that claims large layers must not cost their memory."""
+def test_network_sizes_must_match_the_weights(tmp_path, monkeypatch, description, message):
+    """An 836-byte file that claims large layers must not allocate their memory."""
     path = tmp_path / "a.safetensors"
     tensors = GenerationNetwork(8, 4).state_dict()
     description = description | {"reads": describe_parts("observation", "row")}
@@ -268,21 +266,21 @@ def test_a_network_is_built_only_from_sizes_that_its_weights_have(
         ({"architecture": "mlp", "data": {"estimator": ["uniform"]}}, "does not say which estimator"),
     ],
 )
-def test_hand_strength_networks_without_a_whole_description_are_refused(tmp_path, description, message):
+def test_hand_strength_networks_need_complete_metadata(tmp_path, description, message):
     path = tmp_path / "a.safetensors"
     write_tensors(path, "hand-strength network", weights.FILE_VERSION, build("mlp").state_dict(), description)
     with pytest.raises(TensorFileError, match=message):
         agents.make("offensive", network=str(path))
 
 
-def test_more_tensors_than_any_network_has_are_refused_unread(tmp_path):
+def test_too_many_tensors_are_refused_unread(tmp_path):
     path = tmp_path / "a.safetensors"
     write_tensors(path, "network", "1", {str(number): torch.zeros(0) for number in range(10_001)}, {})
     with pytest.raises(TensorFileError, match="it holds 10,001 tensors, more than 10,000"):
         read(path)
 
 
-def test_weights_that_overflow_are_refused(tmp_path):
+def test_overflowing_weights_are_refused(tmp_path):
     path = tmp_path / "a.safetensors"
     write_tensors(path, "network", "1", {"weight": torch.tensor([1.0, -1e38])}, {})
     with pytest.raises(TensorFileError, match=r"some numbers of weight are larger than 1,000,000"):

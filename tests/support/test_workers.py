@@ -1,4 +1,4 @@
-"""Who works does not matter: the results are the same, what is lost is done again, nobody works on alone."""
+"""Worker processes: results do not depend on them, lost tasks are repeated, and none is left behind."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def alive(process: int) -> bool:
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for the workers in /proc")
 @pytest.mark.parametrize(("end", "status"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
-def test_a_parent_that_ends_leaves_no_workers(tmp_path, end, status):
+def test_ended_parent_leaves_no_workers(tmp_path, end, status):
     script = tmp_path / "parent.py"
     script.write_text(PARENT)
     parent = subprocess.Popen(
@@ -65,7 +65,7 @@ def test_a_parent_that_ends_leaves_no_workers(tmp_path, end, status):
     assert len(workers) == 2
     assert all(map(alive, workers))
     os.kill(parent.pid, end)
-    _, errors = parent.communicate()  # waits for the workers too: they hold its stderr
+    _, errors = parent.communicate()  # also waits for the workers, which hold stderr open
     assert parent.returncode == status
     deadline = time.monotonic() + 30
     while any(map(alive, workers)) and time.monotonic() < deadline:
@@ -79,7 +79,7 @@ def test_a_parent_that_ends_leaves_no_workers(tmp_path, end, status):
 
 
 class Stateful:
-    """A bot that holds what only its own process has."""
+    """A bot with state that cannot be sent to another process."""
 
     name = "stateful"
 
@@ -92,12 +92,12 @@ class Stateful:
 
 @pytest.fixture(scope="module")
 def two():
-    """Two processes, for all tests."""
+    """Two worker processes, shared by all tests."""
     with Workers(2) as workers:
         yield workers
 
 
-def test_one_worker_works_here_task_by_task():
+def test_single_worker_runs_tasks_in_this_process():
     with Workers() as workers:
         assert workers.here
         results = workers.map(square, itertools.count())
@@ -105,18 +105,18 @@ def test_one_worker_works_here_task_by_task():
 
 
 @pytest.mark.parametrize("count", [0, -1, 5000, "al", True, 2.0, ""])
-def test_a_wrong_number_of_workers_is_an_error(count):
+def test_invalid_number_of_workers_raises(count):
     with pytest.raises((TypeError, ValueError), match="workers"):
         Workers(count)
 
 
 @pytest.mark.parametrize("ray", ["", 1, None])
-def test_a_wrong_address_is_an_error(ray):
+def test_invalid_ray_address_raises(ray):
     with pytest.raises(TypeError, match="ray must be True, False or the address of a cluster"):
         Workers(ray=ray)
 
 
-def test_all_workers_are_the_cores_that_the_process_may_use(monkeypatch):
+def test_all_workers_means_the_available_cores(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 5}, raising=False)
     assert workers._num_cores() == 3
     monkeypatch.delattr(os, "sched_getaffinity")
@@ -137,7 +137,7 @@ def test_all_workers_are_the_cores_that_the_process_may_use(monkeypatch):
     ],
 )
 @pytest.mark.parametrize("command", ["match", "tournament"])
-def test_commands_pass_on_workers_and_the_address_of_ray(monkeypatch, command, options, expected):
+def test_commands_pass_on_workers_and_ray_address(monkeypatch, command, options, expected):
     asked = []
 
     class Noted(Workers):
@@ -151,20 +151,20 @@ def test_commands_pass_on_workers_and_the_address_of_ray(monkeypatch, command, o
     assert asked == [expected]
 
 
-def test_the_command_says_what_a_number_of_workers_is():
+def test_invalid_workers_option_lists_the_valid_values():
     done = CliRunner().invoke(cli.app, ["match", "random", "simple", "--workers", "many"])
     assert done.exit_code == 2
     assert "not 'many'" in done.output
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed")
-def test_without_ray_the_error_says_what_to_install():
+def test_missing_ray_names_the_extra():
     with Workers(ray=True) as crew, pytest.raises(ImportError, match=r'pip install "gin-env\[ray\]"'):
         list(crew.map(square, [1]))
 
 
 @pytest.mark.long
-def test_processes_give_results_in_task_order_until_nobody_asks(two):
+def test_processes_yield_results_in_task_order_until_closed(two):
     assert list(two.map(square, range(20))) == [number**2 for number in range(20)]
     results = two.map(square, itertools.count())
     assert list(itertools.islice(results, 5)) == [0, 1, 4, 9, 16]
@@ -173,7 +173,7 @@ def test_processes_give_results_in_task_order_until_nobody_asks(two):
 
 
 @pytest.mark.long
-def test_errors_of_workers_are_those_of_the_function(two):
+def test_worker_errors_propagate(two):
     with pytest.raises(ValueError, match=r"^the task is wrong$"):
         list(two.map(fail, [0, 0]))
     with pytest.raises(RuntimeError, match=r"^Uncopied: one and two$"):
@@ -182,7 +182,7 @@ def test_errors_of_workers_are_those_of_the_function(two):
 
 
 @pytest.mark.long
-def test_what_a_lost_worker_was_doing_is_done_again_and_counted_once(tmp_path):
+def test_tasks_of_a_lost_worker_are_repeated_and_counted_once(tmp_path):
     with Workers(2) as crew:
         results = list(crew.map(die_once, [(tmp_path, number) for number in range(6)]))
     assert results == [0, 1, 4, 9, 16, 25]
@@ -190,7 +190,7 @@ def test_what_a_lost_worker_was_doing_is_done_again_and_counted_once(tmp_path):
 
 
 @pytest.mark.long
-def test_losses_with_results_between_them_are_not_added_up(tmp_path):
+def test_results_reset_the_count_of_lost_workers(tmp_path):
     with Workers(2) as crew:
         results = list(crew.map(die_once_each, [(tmp_path, number) for number in range(8)]))
     assert results == [number**2 for number in range(8)]
@@ -198,7 +198,7 @@ def test_losses_with_results_between_them_are_not_added_up(tmp_path):
 
 
 @pytest.mark.long
-def test_worker_killed_while_it_starts_is_replaced():
+def test_worker_killed_during_startup_is_replaced():
     killed = []
 
     def kill_first() -> None:
@@ -217,7 +217,7 @@ def test_worker_killed_while_it_starts_is_replaced():
 
 
 @pytest.mark.long
-def test_work_that_nobody_waits_for_is_stopped(two):
+def test_abandoned_work_is_stopped(two):
     before = set(multiprocessing.active_children())
     results = two.map(sleep_for_minutes, [0, 600, 600])
     assert next(results) == 0
@@ -229,13 +229,13 @@ def test_work_that_nobody_waits_for_is_stopped(two):
 
 
 @pytest.mark.long
-def test_work_that_loses_its_workers_each_time_is_given_up():
+def test_task_that_keeps_losing_workers_raises():
     with Workers(2) as crew, pytest.raises(ChildProcessError, match=r"lost 4 times .* try fewer workers"):
         list(crew.map(die, [1]))
 
 
 @pytest.mark.long
-def test_a_script_that_is_not_protected_is_told_to_be(tmp_path):
+def test_script_without_main_guard_gets_a_hint(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("from gin_env import play_match\nplay_match('simple', 'random', 20, 0, workers=2)\n")
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
@@ -249,7 +249,7 @@ def test_a_script_that_is_not_protected_is_told_to_be(tmp_path):
 @pytest.mark.parametrize(
     "given", [("simple", "random"), ("tonic", "tonic"), (agents.make("simple"), "random")]
 )
-def test_a_match_and_its_record_are_the_same_whoever_plays(two, tmp_path, given):
+def test_match_and_record_do_not_depend_on_workers(two, tmp_path, given):
     results, reported = [], []
     for name, crew in (("here", 1), ("there", two)):
         match = play_match(*given, 70, seed=4, record=tmp_path / name, workers=crew, progress=reported.append)
@@ -261,7 +261,7 @@ def test_a_match_and_its_record_are_the_same_whoever_plays(two, tmp_path, given)
 
 
 @pytest.mark.long
-def test_a_tournament_and_its_log_are_the_same_whoever_plays(two, tmp_path):
+def test_tournament_and_log_do_not_depend_on_workers(two, tmp_path):
     bots = ("simple", "random", "simple:knock_at=4")
     here = play_tournament(bots, 20, seed=3, log=MatchLog(tmp_path / "here"))
     there = play_tournament(bots, 20, seed=3, log=MatchLog(tmp_path / "there"), workers=two)
@@ -270,7 +270,7 @@ def test_a_tournament_and_its_log_are_the_same_whoever_plays(two, tmp_path):
 
 
 @pytest.mark.long
-def test_data_are_the_same_whoever_plays(two, monkeypatch):
+def test_data_set_does_not_depend_on_workers(two, monkeypatch):
     monkeypatch.setattr(data_sets, "_DEALS_AT_ONCE", 64)
     here, there = (
         data_sets.generate("random-16", 150, estimator="uniform", seed=3, workers=crew) for crew in (1, two)
@@ -281,8 +281,8 @@ def test_data_are_the_same_whoever_plays(two, monkeypatch):
 
 
 @pytest.mark.long
-def test_a_file_that_changes_between_two_matches_is_read_again(two, tmp_path):
-    """Workers keep bots during a match, not longer."""
+def test_file_changed_between_matches_is_read_again(two, tmp_path):
+    """Workers cache bots for the duration of one match only."""
     command = tmp_path / "policy.safetensors"
     results = []
     for seed in (1, 2):
@@ -295,20 +295,20 @@ def test_a_file_that_changes_between_two_matches_is_read_again(two, tmp_path):
 
 
 @pytest.mark.long
-def test_objects_that_workers_cannot_have_are_errors_that_say_what_to_do(two):
+def test_unpicklable_objects_raise_with_a_hint(two):
     with pytest.raises(ValueError, match=r"bot 'stateful' cannot be sent .* give its name or its path"):
         play_match(Stateful(), "random", 20, 0, workers=two)
     with pytest.raises(ValueError, match="unknown bot"):
         play_match("nobody", "random", 20, 0, workers=two)
 
 
-def test_parts_follow_from_the_number_of_games_alone():
+def test_parts_depend_only_on_the_number_of_games():
     sizes = {2: 16, 200: 16, 1600: 100, 32_768: 2048, 10**6: 2048, 4 * 10**6: 7812, 10**8: 16_384}
     assert {games: shard_size(games) for games in sizes} == sizes
 
 
 def test_parts_add_up_to_the_match(monkeypatch):
-    """Without other processes: each part is played here, its deals cut through the middle."""
+    """The parts are played in this process, and deals are split between parts."""
 
     class Here(Workers):
         here = False
