@@ -1,4 +1,4 @@
-"""What all commands share: version, completion, JSON on standard output, help, errors before progress."""
+"""Behaviour shared by all commands: version, completion, JSON output, help and errors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_bots_are_listed_as_json():
     assert listed[1]["parameters"] == {"knock_at": 10}
 
 
-def test_an_error_comes_without_a_progress_bar():
+def test_error_is_printed_without_a_progress_bar():
     done = run("match", "simple", "nobody")
     assert done.returncode == 2
     assert done.stderr.startswith("gin-rummy: unknown bot 'nobody'")

@@ -1,4 +1,4 @@
-"""The examples in docstrings do what they say."""
+"""The examples in docstrings run and print what they show."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MODULES = (
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_the_examples_of_a_module_run(name):
+def test_docstring_examples_of_a_module_run(name):
     results = doctest.testmod(import_module(name))
     assert results.attempted > 0
     assert results.failed == 0

@@ -1,4 +1,4 @@
-"""What is installed: one import name, every module, the type marker; and what importing costs."""
+"""The installed package: import name, modules, type marker and import-time dependencies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 def wheel_files(tmp_path_factory) -> set[str]:
     folder = tmp_path_factory.mktemp("wheel")
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
-    for name in filter(None, tracked.stdout.split("\0")):  # a copy, so that nothing is built in the checkout
+    for name in filter(None, tracked.stdout.split("\0")):  # a copy, to keep the checkout clean
         copy = folder / "checkout" / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, copy)
@@ -54,8 +54,8 @@ def test_wheel_holds_every_module_and_nothing_else_at_top_level(wheel_files):
     assert top_level == {"gin_env", f"gin_env-{gin_env.__version__}.dist-info"}
 
 
-def test_importing_needs_no_framework_and_no_renderer():
-    """`import gin_env` needs numpy, numba, gymnasium and pettingzoo; the rest is loaded where it is used."""
+def test_import_needs_no_framework_or_renderer():
+    """`import gin_env` loads numpy, numba, gymnasium and pettingzoo; everything else is imported on use."""
     code = (
         "import sys, gin_env\n"
         "heavy = {'torch', 'stable_baselines3', 'matplotlib', 'PIL', 'pygame', 'typer', 'tqdm'}\n"
@@ -80,9 +80,9 @@ def test_rules_import_no_framework():
     assert done.returncode == 0, done.stderr
 
 
-def test_imports_point_downwards_only(tmp_path):
-    """The order of the rooms is the contract in pyproject.toml; no module imports the package holding it."""
-    links = tmp_path  # static tools follow no import hook: agents/ and wrappers/ are put in their place
+def test_imports_follow_the_layers(tmp_path):
+    """The layers are the import contract in pyproject.toml; no module imports its own package."""
+    links = tmp_path  # static tools ignore import hooks: link agents/ and wrappers/ into the package
     (links / "gin_env").mkdir()
     for path in (*(ROOT / "gin_env").iterdir(), ROOT / "agents", ROOT / "wrappers"):
         (links / "gin_env" / path.name).symlink_to(path)
@@ -99,14 +99,14 @@ def test_imports_point_downwards_only(tmp_path):
     assert done.stdout == "True set()\n"
 
 
-def test_the_package_has_one_copy_of_itself(tmp_path):
+def test_modules_have_only_one_import_path(tmp_path):
     for name in ("gin_env.gin_env", "gin_env.examples", "agents", "wrappers"):
         code = f"import gin_env, importlib; importlib.import_module({name!r})"
         done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
         assert "ModuleNotFoundError" in done.stderr
 
 
-def test_python_started_in_the_checkout_finds_all_of_it():
+def test_python_in_the_checkout_imports_every_subpackage():
     code = "import gin_env; from gin_env.agents import simple; print(gin_env.agents.names())"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -120,8 +120,8 @@ def test_public_names_exist():
     assert gin_env.game.cards.format(gin_env.game.cards.parse("AS TD")) == "AS TD"
 
 
-def test_only_modules_with_kernels_are_excused_from_a_check_of_types():
-    """mypy cannot read the fields of numba's records, nor which integer types it returns."""
+def test_only_kernel_modules_skip_type_checks():
+    """mypy understands neither the fields of Numba's records nor its integer types."""
     excuse = '\n# mypy: disable-error-code="no-untyped-def,return-value"\n'
     files = [*(ROOT / "gin_env").rglob("*.py"), *(ROOT / "agents").rglob("*.py")]
     excused = {file for file in files if excuse in file.read_text()}

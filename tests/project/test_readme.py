@@ -1,4 +1,4 @@
-"""The pages tell the truth: their code runs, their commands and links exist, generated tables are current."""
+"""The README and the docs: code blocks run, commands and links are valid, generated tables are current."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def written_files(page: Path, until: str) -> dict[str, str]:
-    """The files that a page tells its reader to write, as they are at the block `until`."""
+    """Return the files that a page asks the reader to write, as of the block `until`."""
     told = page.read_text()
     told = told[: told.index(f"```python\n{until}```")]
     return dict(re.findall(r"`(\w+\.py)`[^`\n]*:\n\n```python\n(.*?)```", told, re.DOTALL))
@@ -73,12 +73,12 @@ def headings(page: Path) -> list[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors of a page's headings, as GitHub makes them."""
+    """Return the anchors that GitHub gives to a page's headings."""
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings(page)}
 
 
 def rows(page: str) -> dict[str, str]:
-    """The rows of a page's tables that begin with a name in code."""
+    """Return the rows of a page's tables whose first cell is a name in code."""
     return dict(re.findall(r"^\| `([^`]+)` (\|.*)$", text(page), re.MULTILINE))
 
 
@@ -95,8 +95,8 @@ def rows(page: str) -> dict[str, str]:
         for number, code in enumerate(blocks(page, "python"), 1)
     ],
 )
-def test_code_runs_as_a_user_would_run_it(page, code, tmp_path):
-    """Each block alone, with the files that the page says to write; its own warnings are errors."""
+def test_code_blocks_run_without_warnings(page, code, tmp_path):
+    """Each block runs alone, with the files that the page asks for; its warnings are errors."""
     for name, content in written_files(page, code).items():
         (tmp_path / name).write_text(content)
     done = subprocess.run(
@@ -109,7 +109,7 @@ def test_code_runs_as_a_user_would_run_it(page, code, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_the_readme_stays_short():
+def test_readme_stays_short():
     readme = ROOT / "README.md"
     assert 900 <= len(text("README.md").split()) <= 1100
     for code in blocks(readme, "python"):
@@ -117,16 +117,16 @@ def test_the_readme_stays_short():
 
 
 @pytest.mark.parametrize("layout", [observation, candidates])
-def test_the_tables_of_the_observation_are_generated(layout):
-    """`layout.layout_table()` writes each of them."""
+def test_observation_tables_are_generated(layout):
+    """`layout.layout_table()` generates each table."""
     assert layout.layout_table() in text("docs/observation.md")
 
 
-def test_the_table_of_the_actions_is_generated():
+def test_action_table_is_generated():
     assert words.actions_table() in text("docs/rules.md")
 
 
-def test_the_options_of_all_environments_are_listed_with_their_defaults():
+def test_environment_options_are_listed_with_their_defaults():
     described = rows("docs/environments.md")
     environments = (gin_rummy_v0.raw_env, GinRummyEnv, GinRummyVectorEnv)
     for make in environments:
@@ -139,7 +139,7 @@ def test_the_options_of_all_environments_are_listed_with_their_defaults():
     assert {name for make in environments for name in inspect.signature(make).parameters} > set(described)
 
 
-def test_every_bot_is_named_in_the_readme():
+def test_readme_lists_every_bot():
     assert [name for name in agents.names() if f"`{name}`" not in text("README.md")] == []
 
 
@@ -161,7 +161,7 @@ def test_architecture_lists_the_layers_of_the_import_contract():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_links_lead_somewhere(page):
+def test_links_have_targets(page):
     prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
     for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", prose):
         path, _, anchor = link.partition("#")
@@ -171,8 +171,8 @@ def test_links_lead_somewhere(page):
             assert anchor in anchors(target), link
 
 
-def test_sections_that_the_code_refers_to_exist():
-    """As in ``docs/results/estimators.md, "In play"``, possibly broken over two lines."""
+def test_sections_named_in_the_code_exist():
+    """References look like ``docs/results/estimators.md, "In play"``, possibly split over two lines."""
     modules = [
         module
         for folder in ("agents", "benchmarks", "examples", "gin_env", "tests", "wrappers")
@@ -203,14 +203,14 @@ def test_make_targets_and_scripts_exist():
 
 
 def commands_of(page: Path) -> list[str]:
-    """Every ``gin-rummy`` command of a page: lines of its shell blocks, and code in its text."""
+    """Return every ``gin-rummy`` command of a page, from shell blocks and inline code."""
     found = re.findall(r"^(gin-rummy .*)$", "\n".join(blocks(page, "bash")), re.MULTILINE)
     prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
     return [" ".join(command.split()) for command in [*found, *re.findall(r"`(gin-rummy [^`]+)`", prose)]]
 
 
 def parse_command(line: str) -> dict[str, Any]:
-    """The parameters that the command line reads in a command, without running it; raises what it raises."""
+    """Parse a command without running it, and return its parameters or raise its error."""
     command: Any = typer.main.get_command(cli.app)
     context = None
     name, *arguments = shlex.split(line, comments=True)
@@ -223,7 +223,7 @@ def parse_command(line: str) -> dict[str, Any]:
 
 
 def is_a_name(line: str) -> bool:
-    """Whether it is only the name of a command, such as ``gin-rummy match``, which needs arguments to run."""
+    """Return whether the text is only the name of a command, such as ``gin-rummy match``."""
     command: Any = typer.main.get_command(cli.app)
     for word in line.split()[1:]:
         command = getattr(command, "commands", {}).get(word)
@@ -233,7 +233,7 @@ def is_a_name(line: str) -> bool:
 
 
 def check_command(line: str) -> None:
-    """It parses, its bots can be made, its experiments exist."""
+    """Check that a command parses and that its bots and experiments exist."""
     if is_a_name(line):
         return
     params = parse_command(line)
@@ -256,7 +256,7 @@ def test_every_command_parses(page):
         check_command(line)
 
 
-def test_a_command_that_does_not_parse_is_found():
+def test_invalid_command_is_detected():
     check_command("gin-rummy match")
     for line, message in (
         ("gin-rummy mach", "No such command 'mach'"),
@@ -275,7 +275,7 @@ def test_a_command_that_does_not_parse_is_found():
 
 
 @pytest.mark.parametrize("name", stored(ROOT / "results"))
-def test_the_command_of_every_result_parses(name):
+def test_command_of_every_result_parses(name):
     command = load(ROOT / "results", name).command
     if command.startswith("gin-rummy "):
         check_command(command)
@@ -284,21 +284,21 @@ def test_the_command_of_every_result_parses(name):
         assert not path or (ROOT / path).exists()
 
 
-def test_the_frozen_readings_are_spelled_out():
+def test_frozen_readings_are_spelled_out():
     described = rows("docs/bots.md")
     for name in agents.paper_names():
         assert f"`{spell_out_bot(name)}`" in described[name], name
 
 
-def test_the_packaged_files_are_listed_with_their_commands():
+def test_packaged_files_are_listed_with_their_commands():
     listed = rows("docs/estimators.md")
     for path in packaged_files():
         if path.parent.parent.name == "hand_strength":
-            continue  # one row for all of them
+            continue  # they share one row
         found = description(path)
         row = listed[path.name]
         assert f"`{found['command']}`" in row, path.name
-        if "origin" in found:  # its command makes another file today
+        if "origin" in found:  # its command now makes a different file
             assert f"| {found['origin']['commit']} |" in row
         else:
             assert "| today |" in row

@@ -1,4 +1,4 @@
-"""What a release is made of: links that work on PyPI, the files of the wheel, versions that agree."""
+"""Releases: links on PyPI, the files of the wheel, versions and workflows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ADDRESS = "https://example.org/gin-env"
 
 @pytest.fixture(scope="module")
 def release():
-    """docs/release.py as a module."""
+    """The script docs/release.py, imported as a module."""
     spec = importlib.util.spec_from_file_location("release", ROOT / "docs" / "release.py")
     module = sys.modules["release"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -39,7 +39,7 @@ def test_links_become_absolute(release, relative, absolute):
     assert release.absolute_links(relative, ADDRESS, "v1") == absolute
 
 
-def test_no_link_of_the_readme_stays_relative(release):
+def test_readme_has_no_relative_links_on_pypi(release):
     page = release.absolute_links(text("README.md"), ADDRESS, "v1")
     targets = re.findall(r"\]\(([^)]*)\)", page)
     assert len(targets) > 20
@@ -47,7 +47,7 @@ def test_no_link_of_the_readme_stays_relative(release):
     assert f"![Speed compared with other libraries]({ADDRESS}/raw/v1/examples/figures/speed.png)" in page
 
 
-def test_the_address_is_written_before_the_extras(release):
+def test_project_address_precedes_the_extras(release):
     extras = "[project.optional-dependencies]\n"
     assert text("pyproject.toml").count(extras) == 1
     project = tomllib.loads(
@@ -75,18 +75,18 @@ def test_wheel_holds_code_and_data_of_top_level_folders(release):
     }
 
 
-def test_the_code_that_a_release_has_to_run_is_the_readmes(release):
+def test_release_check_runs_the_code_of_the_readme(release):
     assert release.readme_code(text("README.md")).startswith("import gymnasium\nimport gin_env\n")
 
 
-def test_every_file_names_the_same_version():
+def test_version_is_the_same_in_every_file():
     version = tomllib.loads(text("pyproject.toml"))["project"]["version"]
     assert gin_env.__version__ == version
     assert f"\nversion: {version}\n" in text("CITATION.cff")
     assert f"\n## {version} " in text("CHANGELOG.md")
 
 
-def test_the_oldest_python_is_the_one_that_is_required():
+def test_oldest_python_matches_the_requirement():
     project = tomllib.loads(text("pyproject.toml"))["project"]
     named = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
     assert named == ["3.11", "3.12", "3.13", "3.14"]
@@ -122,7 +122,7 @@ def test_workflow_follows_its_schema(path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_workflows_run_make_targets_that_exist_and_need_no_secrets():
+def test_workflows_run_existing_make_targets_without_secrets():
     targets = set(re.findall(r"^([\w-]+):", text("Makefile"), re.MULTILINE))
     called = set()
     for path in WORKFLOWS:

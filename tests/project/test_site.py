@@ -1,4 +1,4 @@
-"""The documentation site: it builds, every page is found, its tutorials and notebooks do what they say."""
+"""The documentation site: build, menu, reference, links, tutorials and notebooks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PRINTED = {
 
 
 def run(command: list[str], folder: Path) -> str:
-    """What a command prints when it is run as a reader would, with the programs of this environment."""
+    """Run a command with the programs of this environment and return its output."""
     programs = Path(sys.executable).parent
     environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "MPLBACKEND": "agg"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
@@ -44,8 +44,8 @@ def run(command: list[str], folder: Path) -> str:
 # --- The pages ------------------------------------------------------------------------------------------
 
 
-def test_each_page_is_in_the_menu_of_the_site():
-    """The pages in results/data are in the menu of their own index, by a pattern."""
+def test_site_menu_lists_every_page():
+    """A pattern adds the pages in results/data to the menu of their own index."""
     pages = {str(page.relative_to(DOCS).with_suffix("")) for page in [*DOCS.rglob("*.md"), *NOTEBOOKS]}
     pages = {page for page in pages if not page.startswith("results/data/") or page.endswith("/index")}
     menus = re.findall(
@@ -54,7 +54,7 @@ def test_each_page_is_in_the_menu_of_the_site():
     assert pages - set("\n".join(menus).split()) == {"index"}
 
 
-def test_each_name_that_the_package_offers_is_in_the_reference():
+def test_reference_lists_every_public_name():
     reference = (DOCS / "api" / "game.md").read_text()
     assert [name for name in gin_env.__all__ if name not in reference and name != "__version__"] == []
 
@@ -63,7 +63,7 @@ def test_each_name_that_the_package_offers_is_in_the_reference():
 
 
 class Anchors(HTMLParser):
-    """The links of a page, and the places in it that a link may lead to."""
+    """The links of a page and its link targets."""
 
     def __init__(self, page: Path) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class Anchors(HTMLParser):
 
 
 def broken_links(site: Path) -> list[tuple[str, str]]:
-    """(page, link) of each link within the site that leads nowhere."""
+    """Return (page, link) for each broken link within the site."""
     pages = {page.resolve(): Anchors(page) for page in site.rglob("*.html")}
     broken = []
     for page, anchors in pages.items():
@@ -96,7 +96,7 @@ def broken_links(site: Path) -> list[tuple[str, str]]:
 
 
 @pytest.mark.long
-def test_the_site_builds_without_warnings_and_its_links_lead_somewhere(tmp_path):
+def test_site_builds_without_warnings_or_broken_links(tmp_path):
     site = tmp_path / "site"
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-c", "docs"]
     run([*command, "-d", str(tmp_path / "kept"), ".", str(site)], ROOT)
@@ -110,7 +110,7 @@ def test_the_site_builds_without_warnings_and_its_links_lead_somewhere(tmp_path)
         assert bool(kernels) == shown, page
 
 
-def test_a_broken_link_is_found(tmp_path):
+def test_broken_link_is_detected(tmp_path):
     (tmp_path / "a.html").write_text('<p id="here"><a href="b.html#there">b</a><a href="#here">a</a>')
     (tmp_path / "b.html").write_text(
         '<a href="a.html#here">a</a><a href="c.html">c</a><a href="https://x.org">x</a>'
@@ -123,8 +123,8 @@ def test_a_broken_link_is_found(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", PRINTED)
-def test_a_tutorial_followed_to_the_letter_works(name, tmp_path):
-    """From an empty folder each file is written and each command run, up to where a checkout is needed."""
+def test_tutorial_works_step_by_step(name, tmp_path):
+    """Starting in an empty folder, write each file and run each command that needs no checkout."""
     told = (DOCS / name).read_text().split("Make it part of gin-env")[0]
     steps = re.findall(r"(?:`(\w+\.py)`[^`\n]*:\n\n)?```(python|bash)\n(.*?)```", told, re.DOTALL)
     printed = []
@@ -142,7 +142,7 @@ def code_of(notebook: Path) -> list[dict]:
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
-def test_notebook_stores_the_output_of_a_run_from_top_to_bottom(notebook):
+def test_notebook_stores_the_output_of_a_full_run(notebook):
     cells = code_of(notebook)
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
     outputs = [output for cell in cells for output in cell["outputs"]]
@@ -155,6 +155,6 @@ def test_notebook_stores_the_output_of_a_run_from_top_to_bottom(notebook):
 
 @pytest.mark.long
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
-def test_a_notebook_runs(notebook, tmp_path):
-    """Its cells one after the other as one program."""
+def test_notebook_runs(notebook, tmp_path):
+    """Run the cells in order as one program."""
     run([sys.executable, "-c", "\n".join("".join(cell["source"]) for cell in code_of(notebook))], tmp_path)

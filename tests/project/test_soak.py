@@ -1,4 +1,4 @@
-"""The long-running checks are run here at their smallest, so that `make soak` does not rot."""
+"""The checks of `make soak`, run at their smallest size."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def run(*arguments: str):
     return CliRunner().invoke(app, arguments)
 
 
-def test_the_soak_prints_one_line_a_check_and_finds_nothing():
+def test_soak_prints_one_line_per_check_without_failures():
     done = run("--scale", "0.001", "--only", "openspiel,calls,faces,memory")
     assert done.exit_code == 0, done.output
     lines = [line for line in done.output.splitlines() if line.startswith("| ")]
     assert [line.split(" | ")[0] for line in lines[1:]] == ["| openspiel", "| calls", "| faces", "| memory"]
 
 
-def test_what_is_found_is_an_error(monkeypatch):
+def test_finding_makes_the_soak_fail(monkeypatch):
     monkeypatch.setitem(soak.CHECKS, "calls", lambda scale, seed: soak.Row("calls", "1 call", 1, "leaked"))
     done = run("--only", "calls")
     assert done.exit_code == 1
@@ -36,8 +36,8 @@ def test_unknown_checks_and_sizes_are_refused(arguments):
     assert run(*arguments).exit_code == 2
 
 
-def test_a_leak_would_be_found(monkeypatch):
-    """A bot cannot depend on the opponent's cards through a view; a changed record can."""
+def test_leak_is_detected(monkeypatch):
+    """Views hide the opponent's cards, so the leak is simulated by changing the record."""
     from gin_env.batch import Games
 
     honest = Games.compact_observations
@@ -51,5 +51,5 @@ def test_a_leak_would_be_found(monkeypatch):
     assert soak.leaks(0.0001, 0, ["simple"]).found > 0
 
 
-def test_random_rules_are_played_by_bots_without_networks():
+def test_bots_without_networks_play_random_rules():
     assert soak.play_random_rules(2, 1).startswith("2 rules")

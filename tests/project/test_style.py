@@ -1,4 +1,4 @@
-"""Names of tests and classes, and turns of phrase that do not come back."""
+"""Style: lengths of test names, unique class names and phrases to avoid."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KNOWN_CLASSES = {"raw_env"}
 
 
 def tracked(*patterns: str) -> list[str]:
-    """Files that git tracks; the test is skipped in a copy without git."""
+    """Return the files tracked by git, or skip the test outside a git checkout."""
     done = subprocess.run(["git", "-C", ROOT, "ls-files", *patterns], capture_output=True, text=True)
     if done.returncode:
         pytest.skip("not a git checkout")

@@ -1,4 +1,4 @@
-"""Data sets of hands: their content, completion after an interruption, and reproducible bytes."""
+"""Data sets of hands: content, completion after an interruption and reproducible bytes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_hands_replay_to_what_the_columns_say(made):
+def test_hands_replay_to_the_columns(made):
     num_hands = 0
     for hands in dataset.load(made):
         num_hands += len(hands)
@@ -48,7 +48,7 @@ def test_hands_replay_to_what_the_columns_say(made):
     assert hands.beliefs.shape == (len(hands.actions), NUM_CARDS)
 
 
-def test_numbers_of_hands_follow_each_other(made):
+def test_hand_numbers_are_consecutive(made):
     numbers = np.concatenate([hands.numbers for hands in dataset.load(made)])
     np.testing.assert_array_equal(numbers, np.arange(200))
 

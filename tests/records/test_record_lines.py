@@ -1,4 +1,4 @@
-"""The lines of a file of records: as documented, and refused when they are damaged."""
+"""The line format of record files: documented format, schema and errors for damaged lines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "docs" / "records.sc
 # --- Lines ------------------------------------------------------------------------------------------------
 
 
-def test_a_line_is_as_documented():
+def test_record_line_matches_the_documentation():
     game = one_hand("undercut of a knock by 0")
     line = json.loads(to_line(game))
     SCHEMA.validate(line)
@@ -72,7 +72,7 @@ def from_log(line) -> GameRecord:
 
 
 def change(path: str, value: object):
-    """What sets an entry of a line, such as ``hands.0.winner``, or removes it (`...`)."""
+    """Return a function that sets an entry of a line, such as ``hands.0.winner``, or removes it (`...`)."""
 
     def apply(line):
         *way, last = [int(word) if word.isdecimal() else word for word in path.split(".")]
@@ -143,7 +143,7 @@ def test_damaged_record_raises_with_file_and_line(tmp_path, path, value, message
 
 
 def entries_of(value: object, way: tuple = ()) -> list[tuple]:
-    """The ways to all entries of a JSON value."""
+    """Return the paths of all entries of a JSON value."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [one for key, entry in inside for one in [(*way, key), *entries_of(entry, (*way, key))]]
 
@@ -212,7 +212,7 @@ def test_invalid_lines_raise(tmp_path, last, message):
         list(records.read(file))
 
 
-def test_hands_follow_from_each_other():
+def test_hands_must_continue_the_previous_hand():
     game = two_hands_of_a_game()
     first, second = game.hands
     game.check()
@@ -259,7 +259,7 @@ def test_points_of_another_engine_carry_over():
 
 @sample_and_whole
 @pytest.mark.parametrize("name", ["games.jsonl", "games_gin_only.jsonl"])
-def test_logs_of_the_reference_engine_are_read_as_records(name, whole):
+def test_reference_logs_are_read_as_records(name, whole):
     lines = reference_lines(name, whole)
     if whole:
         lines = lines[::10]

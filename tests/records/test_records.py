@@ -1,4 +1,4 @@
-"""Recorded games: written and read again, replayed state by state, continued after a stop."""
+"""Recorded games: files, replays state by state and games resumed from a record."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.compiled
 
 
 def settled(states: np.ndarray) -> np.ndarray:
-    """States without what earlier hands have left in places that nobody reads."""
+    """Return the states with unused entries, left over from earlier hands, cleared."""
     states = states.copy()
     for state in states:
         public = state["public"]
@@ -44,7 +44,7 @@ def settled(states: np.ndarray) -> np.ndarray:
 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32), variant=st.sampled_from(sorted(VARIANTS)), whole=st.booleans())
-def test_a_recorded_game_is_replayed_state_by_state(seed, variant, whole):
+def test_recorded_game_is_replayed_state_by_state(seed, variant, whole):
     rules = dataclasses.replace(VARIANTS[variant], target_score=40, max_hands=6)
     table, states, actions = random_game(seed, rules, "game" if whole else "hand")
     game = from_line(to_line(table.record(0, PLAYERS)))
@@ -79,8 +79,8 @@ def test_resumed_game_continues_with_the_same_decks(seed, stop):
     assert len(decisions(table.record(0, PLAYERS))) > len(before)
 
 
-def test_bots_break_ties_in_a_replay_as_they_did(tmp_path):
-    """`random` decides by the view's random number alone."""
+def test_bots_break_ties_identically_in_a_replay(tmp_path):
+    """`random` decides only by the random number of the view."""
     play_match("random", "simple", 2, seed=8, record=tmp_path / "games.jsonl")
     for game in records.read(tmp_path / "games.jsonl"):
         steps = decisions(game)
@@ -91,7 +91,7 @@ def test_bots_break_ties_in_a_replay_as_they_did(tmp_path):
             assert chosen.tolist() == [step.action for step in mine]
 
 
-def test_views_of_the_decider_or_the_given_player():
+def test_views_are_of_the_decider_or_the_given_player():
     first = one_hand().positions()[0]
     assert first.player == 0
     assert first.view().records["player"].tolist() == [0]
@@ -102,7 +102,7 @@ def test_views_of_the_decider_or_the_given_player():
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
-def test_the_end_of_a_hand_is_recorded(name):
+def test_end_of_a_hand_is_recorded(name):
     situation = SITUATIONS[name]
     game = one_hand(name)
     (hand,) = game.hands
@@ -124,14 +124,14 @@ def test_the_end_of_a_hand_is_recorded(name):
     assert from_line(to_line(game)) == game
 
 
-def test_deadwood_is_that_after_laying_off():
-    """THREE_RUNS knocks with 2D (KD goes): 2 points; LOOSE has 67 and can lay nothing off."""
+def test_recorded_deadwood_is_after_laying_off():
+    """THREE_RUNS discards KD and knocks with 2D: 2 points; LOOSE has 67 and no lay-offs."""
     (hand,) = one_hand("knock by 1").hands
     assert hand.knocker == 1
     assert hand.deadwood == (67, 2)
 
 
-def test_whole_turn_bots_are_not_recorded_silently():
+def test_whole_turn_bots_cannot_be_recorded():
     table = RecordedGames(1, episode="game")
     table.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
     simple = agents.make("simple")
@@ -223,7 +223,7 @@ def test_file_with_a_huge_line_is_unchanged(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("after", [3, 9])
 def test_resumed_tournament_has_the_same_record(tmp_path, monkeypatch, after):
-    """Ctrl-C in the middle of the first match, and of the second: its games are there, and played again."""
+    """Ctrl-C during the first or second match: its recorded games are played again on resuming."""
     monkeypatch.setattr(matches, "BATCH_SIZE", 1)
     bots, whole, broken = ["simple", "random", "random-discard"], tmp_path / "whole", tmp_path / "broken"
     with Recorder(whole) as recorder:
@@ -252,7 +252,7 @@ def test_partly_written_game_is_removed(tmp_path):
     path = tmp_path / "games.jsonl"
 
     class FullDisk:
-        """Takes a hundred bytes more."""
+        """A file that accepts only one hundred more bytes."""
 
         def __init__(self, file):
             self.file = file
@@ -284,7 +284,7 @@ def test_recorder_refuses_other_files(tmp_path, content):
         Recorder(tmp_path / "folder" / "games.jsonl")
 
 
-def test_one_game_is_found_by_its_number(tmp_path):
+def test_game_is_found_by_its_number(tmp_path):
     path = tmp_path / "games.jsonl"
     play_match("simple", "random", 6, seed=4, record=path)
     games = list(records.read(path))
@@ -295,7 +295,7 @@ def test_one_game_is_found_by_its_number(tmp_path):
         records.read(tmp_path / "other.jsonl")
 
 
-def test_lines_beyond_the_limit_are_refused_by_read_one(tmp_path, monkeypatch):
+def test_read_one_refuses_oversized_lines(tmp_path, monkeypatch):
     path = tmp_path / "games.jsonl"
     with records.Recorder(path) as recorder:
         recorder.add(one_hand())
