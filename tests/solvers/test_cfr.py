@@ -1,4 +1,4 @@
-"""The CFR solvers, checked exactly: known values, OpenSpiel's figures, brute force."""
+"""CFR solvers, compared with known values, OpenSpiel and brute force."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from gin_env.solvers.small_gin import TINY, SmallGin
 pytestmark = pytest.mark.compiled
 
 LEDUC_VALUE = -0.0856
-"""To player 0: OpenSpiel 2.0.2 and we get -0.085605 after 3,000 iterations of CFR+, exploitability 4e-5."""
+"""Value to player 0, as computed by CFR+ here and in OpenSpiel 2.0.2."""
 
 # Exploitability after 1, 10, 100 iterations in OpenSpiel 2.0.2: CFRPlusSolver, and
 # cfr._CFRSolver(game, alternating_updates=False, linear_averaging=False, regret_matching_plus=False).
@@ -51,27 +51,28 @@ OPEN_SPIEL = {
         ([0.0], [1.0]),
     ],
 )
-def test_regret_matching_plays_in_proportion_to_positive_regret(regrets, strategy):
+def test_regret_matching_is_proportional_to_positive_regret(regrets, strategy):
     assert regret_matching(np.array(regrets)).tolist() == strategy
 
 
-def test_regret_matching_treats_each_row_alone():
+def test_regret_matching_treats_each_row_separately():
     regrets = np.array([3.0, 1.0, -1.0, -2.0, 0.0, 5.0, 0.0])
     expected = [0.75, 0.25, 1 / 3, 1 / 3, 1 / 3, 1.0, 0.0]
     np.testing.assert_allclose(regret_matching(regrets, np.array([0, 2, 5])), expected)
-    assert regrets[2] == -1  # it changes nothing
+    assert regrets[2] == -1  # the input is unchanged
 
 
 @pytest.mark.parametrize(("solver", "regrets"), [(CFR, [-0.5, 0.5]), (CFRPlus, [0.0, 0.5])])
-def test_first_iteration_of_kuhn_by_hand(trees, solver, regrets):
-    """With card 1 after a bet, against uniform play: fold -1, call 0, each with counterfactual reach 1/6 for
-    two opposing cards and 1/2 for the bet; the strategy is worth -1/2. Sum: (-1 + 1/2) and (0 + 1/2), times
-    1/6."""
+def test_first_iteration_of_kuhn_matches_manual_regrets(trees, solver, regrets):
+    """With card 1 after a bet, against uniform play, folding is worth -1, calling 0 and the strategy -1/2.
+
+    The counterfactual reach is 1/6, so the regrets are (-1 + 1/2) / 6 and (0 + 1/2) / 6.
+    """
     tree = trees["kuhn"]
     learner = solver(tree)
     learner.run(1)
     first = tree.first_sequence[tree.information_sets.index("1pb")]
-    # Player 0's own pass is not part of the counterfactual reach: 2 cards * 1/6 * 1/2 = 1/6.
+    # Counterfactual reach: 2 opposing cards * 1/6 * 1/2 for the bet, without player 0's own pass.
     np.testing.assert_allclose(learner.regrets[first : first + 2], np.array(regrets) / 6)
 
 
@@ -83,12 +84,12 @@ def test_trees_have_the_known_sizes(trees):
     assert len(trees["leduc"].information_sets) == 288
 
 
-def test_the_tree_of_small_gin_has_its_size(trees):
+def test_small_gin_tree_has_the_expected_size(trees):
     assert (len(trees["small_gin"]), len(trees["small_gin"].information_sets)) == (105_577, 13_720)
 
 
 @pytest.mark.parametrize("name_and_solver", OPEN_SPIEL, ids=lambda pair: f"{pair[0]}-{pair[1].name}")
-def test_exploitability_equals_that_of_openspiel(trees, name_and_solver):
+def test_exploitability_equals_openspiel(trees, name_and_solver):
     name, solver = name_and_solver
     learner = solver(trees[name])
     measured = []
@@ -99,7 +100,7 @@ def test_exploitability_equals_that_of_openspiel(trees, name_and_solver):
     np.testing.assert_allclose(measured, OPEN_SPIEL[name_and_solver], rtol=1e-6)
 
 
-def test_uniform_play_is_as_exploitable_as_published(trees):
+def test_uniform_play_has_the_published_exploitability(trees):
     """OpenSpiel's exploitability_test.py: NashConv 11/12 in Kuhn poker, 4.747222 in Leduc hold'em."""
     assert exploitability(trees["kuhn"], {}) == pytest.approx(11 / 24)
     assert exploitability(trees["leduc"], {}) == pytest.approx(4.747222222222222 / 2)
@@ -135,7 +136,7 @@ def test_kuhn_is_solved_by_external_sampling(trees):
     assert strategy["1b"][1] == pytest.approx(1 / 3, abs=0.05)  # player 1's equilibrium is unique
 
 
-def test_every_node_that_a_sampled_traversal_visits_is_counted():
+def test_external_sampling_counts_every_visited_node():
     class Counted(ExternalSamplingCFR):
         calls = 0
 
@@ -148,7 +149,7 @@ def test_every_node_that_a_sampled_traversal_visits_is_counted():
     assert learner.nodes_touched == learner.calls > 5 * 2 * 4
 
 
-def test_leduc_falls_and_cfr_plus_falls_faster(trees):
+def test_leduc_exploitability_falls_faster_with_cfr_plus(trees):
     tree = trees["leduc"]
     cfr, plus = CFR(tree), CFRPlus(tree)
     for learner in (cfr, plus):
@@ -182,7 +183,7 @@ def test_small_gin_is_solved(trees):
 
 
 def pure_strategies(tree: GameTree, player: int):
-    """All pure strategies of one player."""
+    """Yield all pure strategies of one player."""
     own = [number for number in range(len(tree.information_sets)) if tree.player[number] == player]
     for choice in product(*(range(len(tree.actions[number])) for number in own)):
         yield {
@@ -192,7 +193,7 @@ def pure_strategies(tree: GameTree, player: int):
 
 
 @pytest.mark.parametrize("player", [0, 1])
-def test_best_response_equals_the_best_of_all_pure_strategies(trees, player):
+def test_best_response_equals_the_best_pure_strategy(trees, player):
     tree = trees["kuhn"]
     rng = np.random.default_rng(0)
     for _ in range(5):
@@ -208,7 +209,7 @@ def test_best_response_equals_the_best_of_all_pure_strategies(trees, player):
 
 
 @pytest.mark.parametrize("name", ["leduc", "small_gin"])
-def test_best_response_wins_its_value_and_at_least_as_much_as_anyone(trees, name):
+def test_best_response_wins_its_value_and_beats_the_strategy(trees, name):
     tree = trees[name]
     rng = np.random.default_rng(0)
     strategy = tree.strategy(regret_matching(rng.random(tree.num_sequences), tree.first_sequence))
@@ -230,13 +231,13 @@ def test_reach_probabilities_of_the_leaves_sum_to_one(trees, name):
     assert tree.reach_probabilities(vector).prod(axis=0)[leaves].sum() == pytest.approx(1)
 
 
-def test_strategies_to_vectors_and_back(trees):
+def test_strategies_round_trip_through_vectors(trees):
     tree = trees["leduc"]
     vector = regret_matching(np.random.default_rng(1).random(tree.num_sequences), tree.first_sequence)
     np.testing.assert_array_equal(tree.vector(tree.strategy(vector)), vector)
 
 
-def test_runs_can_be_cut_into_pieces_and_repeated(trees):
+def test_runs_can_be_split_and_repeated(trees):
     def sampled(*pieces: int, seed: int = 4):
         learner = ExternalSamplingCFR(LeducHoldem(), seed)
         for piece in pieces:
@@ -256,7 +257,7 @@ def test_runs_can_be_cut_into_pieces_and_repeated(trees):
         assert (whole.iterations, whole.nodes_touched) == (pieces.iterations, pieces.nodes_touched)
 
 
-def test_bad_arguments_are_errors(trees):
+def test_invalid_arguments_are_refused(trees):
     tree = trees["kuhn"]
     with pytest.raises(TypeError, match="GameTree"):
         CFR(KuhnPoker())
@@ -289,7 +290,7 @@ def test_bad_arguments_are_errors(trees):
 # --- The example ------------------------------------------------------------------------------------
 
 
-def test_the_example_draws_and_reports(tmp_path, capsys):
+def test_example_writes_the_plot_and_report(tmp_path, capsys):
     example = load_example("solve_small_games")
     assert example.checkpoints(1) == [1]
     assert example.checkpoints(60) == [1, 2, 5, 10, 20, 50, 60]

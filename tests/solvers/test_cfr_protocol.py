@@ -1,4 +1,4 @@
-"""The protocol of CFR's games, on hand-made ones."""
+"""The game protocol of the CFR solvers, checked on hand-made games."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def decision(key: str, *children: Node, player: int = 0) -> Node:
     return Node(player, key, children)
 
 
-def test_matching_pennies_is_solved_without_seeing_the_choice():
-    """Player 1 does not see the choice. Unequal stakes: both play the first action in 1/3 of the cases."""
+def test_matching_pennies_is_solved_with_a_hidden_choice():
+    """Player 1 does not see the choice. With unequal stakes, both play the first action with probability 1/3."""
     guess = decision("guess", end(2), end(0), player=1), decision("guess", end(0), end(1), player=1)
     tree = GameTree(HandMade(decision("choose", *guess)))
     assert len(tree) == 7
@@ -79,6 +79,6 @@ def test_matching_pennies_is_solved_without_seeing_the_choice():
         (decision("a", decision("b", end(0), end(1)), decision("b", end(2), end(3))), "perfect recall"),
     ],
 )
-def test_games_that_do_not_keep_the_protocol_are_refused(start, message):
+def test_games_violating_the_protocol_are_refused(start, message):
     with pytest.raises(ValueError, match=message):
         GameTree(HandMade(start))

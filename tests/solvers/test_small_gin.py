@@ -1,4 +1,4 @@
-"""Small-deck Gin Rummy for CFR: it is the engine's game, and its solution is worth having."""
+"""Small-deck Gin Rummy for CFR: agreement with the engine, and properties of its solution."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def solved_gin(trees):
     return learner.average_strategy()
 
 
-def test_the_solution_of_small_gin_has_to_mix(trees, solved_gin):
-    """Otherwise it would be a poor check of the solvers: a pure strategy could be found without averaging."""
+def test_small_gin_solution_is_mixed(trees, solved_gin):
+    """A game with a pure solution would not check that the solvers average their strategies."""
     pure = {key: np.eye(len(row))[row.argmax()] for key, row in solved_gin.items()}
     assert (
         exploitability(trees["small_gin"], pure) > 0.02 > 10 * exploitability(trees["small_gin"], solved_gin)
@@ -47,8 +47,8 @@ def test_no_bot_beats_the_best_response_in_small_gin(trees, solved_gin):
 # --- Small Gin Rummy is the engine's game -----------------------------------------------------------
 
 
-def test_small_gin_is_worth_what_the_engine_plays(trees):
-    """Uniform play in the tree, and 100,000 hands between two random bots with the engine's own shuffles."""
+def test_small_gin_value_matches_the_engine(trees):
+    """Compare uniform play in the tree with 100,000 hands between two random bots in the engine."""
     number = 100_000
     games = Games(number, TINY)
     games.start(games.everyone, np.full(number, 5, np.uint64), np.arange(number, dtype=np.uint64))
@@ -63,7 +63,7 @@ def test_small_gin_is_worth_what_the_engine_plays(trees):
 
 
 def everything_seen(view) -> bytes:
-    """All of a view but its random number, field by field (padding left out)."""
+    """Return all fields of a view except its random number, without padding."""
     record = view.records[0]
 
     def flatten(value) -> tuple:
@@ -74,9 +74,11 @@ def everything_seen(view) -> bytes:
     return repr((flatten(record["public"]), flatten(record["private"]), int(record["player"]))).encode()
 
 
-def test_information_sets_of_small_gin_are_what_the_player_may_know():
-    """Two states have the same key exactly if the player's views are the same, field by field. All deals with
-    the same upcard, so most sets are met with several hidden hands; payoffs are the engine's scores."""
+def test_small_gin_information_sets_match_the_views():
+    """Two states have the same key if and only if the player's views are equal.
+
+    All deals have the same upcard, so most information sets occur with several hidden hands.
+    """
     game = SmallGin(TINY)
     games = Games(1, TINY)
     views, keys = defaultdict(set), defaultdict(set)
@@ -109,8 +111,8 @@ def test_information_sets_of_small_gin_are_what_the_player_may_know():
     assert all(len(key) == 1 for key in keys.values())
 
 
-def test_drawing_changes_no_other_state():
-    """Children share nothing with their parents: all stock cards can be drawn from the same state."""
+def test_drawing_leaves_other_states_unchanged():
+    """Children share no memory with their parents, so any stock card can be drawn from the same state."""
     rules = Rules(ranks=3, suits=3, hand_size=3, stock_floor=0, max_turns=2, opening_offer=False)
     state = SmallGin(rules).root().child((0, 1, 2)).child((13, 14, 15)).child((26,))
     before = state.record.tobytes()
@@ -124,10 +126,10 @@ def test_drawing_changes_no_other_state():
     assert state.record.tobytes() == before
 
 
-def test_payoffs_are_the_points_of_the_hand():
+def test_payoffs_equal_the_points_of_the_hand():
     rules = Rules(ranks=3, suits=3, hand_size=3, stock_floor=0, max_turns=2, gin_bonus=5, opening_offer=False)
     state = SmallGin(rules).root().child((0, 1, 13)).child((14, 26, 27)).child((2,))
-    state = state.child(105)  # takes 3C: A23 of clubs
+    state = state.child(105)  # takes 3C and holds AC 2C 3C
     gin = state.child(52 + 13)
     assert gin.to_move == TERMINAL
     assert gin.payoff() == 5 + (2 + 1 + 2)  # against 2D AH 2H
