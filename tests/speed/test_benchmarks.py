@@ -1,4 +1,4 @@
-"""The benchmark runs, names what it cannot measure, sees a planted regression. No time is asserted."""
+"""Benchmarks: output files, skipped peers and regression detection. No timings are asserted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SMALLEST = ("--quick", "--repeats", 1, "--seconds", 0.001, "--core", -1)
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory) -> tuple[str, dict, Path]:
-    """One run at the smallest size without peers: what it printed, its JSON, its picture."""
+    """Return the output, JSON and plot of one run at the smallest size without peers."""
     folder = tmp_path_factory.mktemp("benchmark")
     files = folder / "result.json", folder / "result.png"
     done = run_benchmark(*SMALLEST, "--skip-peers", "--json", files[0], "--plot", files[1])
@@ -44,7 +44,7 @@ def alone(tmp_path_factory) -> tuple[str, dict, Path]:
 
 
 @pytest.mark.long
-def test_every_workload_is_in_the_json_with_its_unit(alone):
+def test_json_lists_every_workload_with_its_unit(alone):
     printed, result, _ = alone
     ours = result["figures"]["gin-env"]
     for name, workload in WORKLOADS.items():
@@ -55,7 +55,7 @@ def test_every_workload_is_in_the_json_with_its_unit(alone):
 
 
 @pytest.mark.long
-def test_the_json_says_where_and_how_it_was_measured(alone):
+def test_json_records_machine_settings_and_versions(alone):
     _, result, _ = alone
     assert set(result) == {
         "machine",
@@ -78,7 +78,7 @@ def test_the_json_says_where_and_how_it_was_measured(alone):
 
 
 @pytest.mark.long
-def test_what_quick_leaves_out_is_said(alone):
+def test_quick_run_lists_the_skipped_workloads(alone):
     printed, result, _ = alone
     for name in ("cold", "training", "scaling"):
         assert f"{name} (all)" in result["skipped"]
@@ -86,13 +86,13 @@ def test_what_quick_leaves_out_is_said(alone):
 
 
 @pytest.mark.long
-def test_the_picture_is_a_png(alone):
+def test_plot_is_a_png(alone):
     assert alone[2].read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.long
-def test_a_peer_that_cannot_be_installed_is_skipped_by_name(tmp_path):
-    """No index to install from: the rest is measured all the same."""
+def test_peer_that_fails_to_install_is_skipped_by_name(tmp_path):
+    """Without a package index, everything else is still measured."""
     written = tmp_path / "result.json"
     options = ("--peers", "rlcard", "--environments", tmp_path, "--only", "deadwood", "--json", written)
     nowhere = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path), "PIP_CONFIG_FILE": os.devnull}
@@ -106,8 +106,8 @@ def test_a_peer_that_cannot_be_installed_is_skipped_by_name(tmp_path):
 
 
 @pytest.mark.long
-def test_a_peer_that_cannot_be_imported_is_skipped_by_name(tmp_path):
-    """Its environment says that everything is installed, but its Python has no such module."""
+def test_peer_that_fails_to_import_is_skipped_by_name(tmp_path):
+    """The environment is marked as installed, but its Python lacks the module."""
     python = tmp_path / "openspiel" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "$@"\n')
@@ -130,8 +130,8 @@ def test_a_peer_that_cannot_be_imported_is_skipped_by_name(tmp_path):
     assert "skipping openspiel: ModuleNotFoundError: " in done.stdout
 
 
-def test_the_shared_part_of_the_peers_reports_a_failing_workload(tmp_path):
-    """One workload fails; it is named with its error, and the next one is measured."""
+def test_peer_worker_reports_a_failing_workload(tmp_path):
+    """A failing workload is reported with its error, and the next one is measured."""
     script = tmp_path / "broken.py"
     script.write_text(
         "import sys\n"
@@ -148,8 +148,8 @@ def test_the_shared_part_of_the_peers_reports_a_failing_workload(tmp_path):
 
 
 @pytest.mark.long
-def test_a_process_that_hangs_is_ended_and_named(tmp_path, monkeypatch):
-    """Whether it says nothing from the start, or stops answering later."""
+def test_hanging_process_is_stopped_and_named(tmp_path, monkeypatch):
+    """The process either never answers or stops answering later."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     measuring = importlib.import_module("measuring")
     silent = tmp_path / "silent.py"
@@ -176,7 +176,7 @@ def test_a_process_that_hangs_is_ended_and_named(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("option", [("--peers", "chess"), ("--only", "chess")])
-def test_unknown_names_are_refused_with_the_choices(option):
+def test_unknown_option_values_are_refused(option):
     done = run_benchmark(*option)
     assert done.returncode == 2
     assert "unknown" in done.stderr
@@ -207,7 +207,7 @@ def test_compare_detects_a_planted_regression(tmp_path, factor, tolerance, statu
     assert line.endswith(verdict)
 
 
-def test_compare_names_other_versions_and_new_workloads(tmp_path):
+def test_compare_lists_changed_versions_and_new_workloads(tmp_path):
     baseline, measured = tmp_path / "baseline.json", tmp_path / "measured.json"
     baseline.write_text(json.dumps({"instructions": {"play": 300.0}, "versions": {"python": "3.10.0"}}))
     measured.write_text(json.dumps(COUNTS))
@@ -217,7 +217,7 @@ def test_compare_names_other_versions_and_new_workloads(tmp_path):
     assert "new: not in the baseline" in done.stdout
 
 
-def test_the_committed_baseline_covers_what_is_counted():
+def test_baseline_covers_every_counted_workload():
     baseline = json.loads((BENCHMARKS / "baseline.json").read_text())
     counted = {name for name, workload in WORKLOADS.items() if workload.counted_rounds}
     assert set(baseline["instructions"]) == counted
@@ -235,8 +235,8 @@ print("done")
 
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
-def test_instructions_are_counted_from_mark_to_mark(monkeypatch):
-    """Equal work has equal counts, three times the work about three times as much."""
+def test_instructions_are_counted_between_marks(monkeypatch):
+    """Equal work gives equal counts; three times the work gives about three times the count."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     instructions = importlib.import_module("instructions")
     command = [sys.executable, "-I", "-S", "-c", MARKED]
@@ -248,7 +248,7 @@ def test_instructions_are_counted_from_mark_to_mark(monkeypatch):
         instructions.count_between_marks(command, dict(os.environ), 3)
 
 
-def test_the_installed_command_measures_and_writes_json(tmp_path):
+def test_bench_command_writes_json(tmp_path):
     written = tmp_path / "speed.json"
     command = [
         "bench",

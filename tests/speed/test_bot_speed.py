@@ -1,4 +1,4 @@
-"""The measurement of the bots' speed: it counts the right things, and says how fast they were."""
+"""Measuring the speed of bots: timing, threads and the result table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gin_env.speed import bot_speed
 
 
 class Slow:
-    """Plays as `simple` and works for five milliseconds of processor time a call."""
+    """A bot that plays like `simple` and uses five milliseconds of CPU time per call."""
 
     name = "slow"
 
@@ -31,15 +31,15 @@ class Slow:
         return self.simple.act(view)
 
 
-def test_only_the_bots_own_processor_time_counts():
+def test_bot_speed_counts_only_the_bots_cpu_time():
     bot = Slow()
     (speed,) = bot_speed.measure_bots([bot], repeats=2, steps=3, tables=10)
-    assert bot.calls == 9  # one run to compile, two that count
+    assert bot.calls == 9  # one warm-up run and two measured ones
     assert speed.bot == "slow"
     assert 0 < speed.slowest <= speed.median <= speed.fastest <= 10 / 0.005
 
 
-def test_networks_compute_with_the_thread_that_is_timed():
+def test_networks_use_only_the_timed_thread():
     torch = pytest.importorskip("torch")
     before = torch.get_num_threads()
     try:
@@ -51,8 +51,8 @@ def test_networks_compute_with_the_thread_that_is_timed():
 
 
 @pytest.mark.compiled
-def test_games_follow_each_other():
-    """Random hands end within a hundred decisions, games of them later; nothing stops."""
+def test_finished_games_are_followed_by_new_ones():
+    """Finished games are replaced by new ones, so play never stops."""
     play = bot_speed._Play(agents.make("simple"), 4, 0)
     for _ in range(2000):
         assert play.step() >= 0
@@ -68,7 +68,7 @@ def test_bot_speed_command_prints_a_table(tmp_path):
     assert [row["bot"] for row in json.loads(path.read_text())] == ["simple", "simple:knock_at=4"]
 
 
-def test_the_table_counts_fast_bots_in_millions_and_slow_ones_in_full():
+def test_speed_table_rounds_millions():
     speeds = [{"bot": "search", "median": 41.2}, {"bot": "policy", "median": 71_234.0}]
     speeds.append({"bot": "simple", "median": 13.4e6})
     assert bots.speed_table(speeds).splitlines()[2:] == [
