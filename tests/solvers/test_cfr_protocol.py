@@ -54,7 +54,7 @@ def decision(key: str, *children: Node, player: int = 0) -> Node:
 
 
 def test_matching_pennies_is_solved_with_a_hidden_choice():
-    """Player 1 does not see the choice. With unequal stakes, both play the first action with probability 1/3."""
+    """With unequal stakes, both players play the first action with probability 1/3."""
     guess = decision("guess", end(2), end(0), player=1), decision("guess", end(0), end(1), player=1)
     tree = GameTree(HandMade(decision("choose", *guess)))
     assert len(tree) == 7
