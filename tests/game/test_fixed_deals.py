@@ -15,7 +15,7 @@ KNOCK, GIN = SITUATIONS["knock by 0"], SITUATIONS["gin by 0"]
 
 
 def hands_of_a_game(env: gin_rummy_v0.raw_env, most: int = 4) -> list[tuple[list[int], int]]:
-    """Deck and dealer of each of the first hands of the present episode, played plainly."""
+    """Return the deck and dealer of up to `most` hands of the current episode, played by `plain_action`."""
     hands = []
     while not any(env.terminations.values()):
         public = env.games.state["public"][0]

@@ -115,7 +115,7 @@ def test_copy_has_its_own_player_to_move(clone):
 
 
 def visible(games: Games) -> list:
-    """Everything that a state means: of the arrays only the part that is in use."""
+    """Return all meaningful values of the states, without the unused parts of arrays."""
     seen: list = []
     for state in games.state:
         public, hidden = state["public"], state["hidden"]
@@ -185,7 +185,7 @@ def test_next_hand_starts_from_a_clean_public_state():
 
 
 def test_fixed_decks_are_dealt_in_order_then_the_seed_continues():
-    """Each hand is void after one turn: the same dealer deals again."""
+    """With max_turns=1 every hand is void, so the same player deals again."""
     games, unfixed = (started(2, episode="game", rules=Rules(max_turns=1)) for _ in range(2))
     decks = [np.array(deck_of(THREE_RUNS, LOOSE, upcard, "2D")) for upcard in ("KC", "QC", "JC")]
     games.state["public"]["scores"] = unfixed.state["public"]["scores"] = (7, 30)

@@ -141,7 +141,7 @@ def test_sb3_environment_matches_the_vector_environment():
     returns, lengths, outcomes = np.zeros(count), np.zeros(count, int), set()
     for _ in range(40):
         actions = np.array([plain_action(mask) for mask in infos["action_mask"]])
-        actions[rng.random(count) < 0.03] = 106  # a pass, which is mostly illegal
+        actions[rng.random(count) < 0.03] = 106  # a pass, usually illegal
         _, rewards, over, _, infos = ours.step(actions)
         _, sb3_rewards, sb3_over, sb3_infos = sb3.step(actions)
         assert np.array_equal(rewards, sb3_rewards)

@@ -213,7 +213,7 @@ def test_knocker_arrangement_has_fewest_lay_offs():
         ([["AH", "2H", "3H"]], "KC 4H", 10),  # nothing below the ace
         ([["7C", "7H", "7S"]], "7D KD", 10),  # the fourth of a set
         ([["7C", "7H", "7S", "7D"]], "8D KD", 18),
-        # Four sevens are better broken: 7H chains the eight and the nine on to the knocker's run.
+        # Breaking the four sevens is better: with 7H, the eight and the nine extend the knocker's run.
         ([["4H", "5H", "6H"]], "7C 7H 7S 7D 8H 9H", 0),
         ([["4H", "5H", "6H"]], "2C 2H 2S 3H", 0),
         ([["4H", "5H", "6H"]], "2C 2H 2S 3H AH", 1),

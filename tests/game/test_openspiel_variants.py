@@ -10,7 +10,7 @@ pytestmark = pytest.mark.compiled
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_openspiel_agrees_on_every_decision(variant):
+def test_openspiel_agrees_on_every_hand(variant):
     counts = compare(3000, 1, ("simple", "random"), variant)
     assert counts["differences"] == 0
     assert counts["knocks settled"] > 0

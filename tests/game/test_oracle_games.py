@@ -41,7 +41,7 @@ def moves(events: list[dict[str, Any]]) -> list[tuple[int, int]]:
 
 
 def replay(games: Games, hand: dict[str, Any]) -> tuple[list[int], list[int]]:
-    """Play the hand's moves; return the hands before the last act, as masks, and the knock's melds."""
+    """Play the hand's moves; return the players' cards before the last action as masks."""
     public = games.state["public"][0]
     for player, action in moves(hand["events"]):
         assert public["phase"] != OVER
@@ -143,8 +143,8 @@ def test_complete_games_replay_move_by_move(name, whole, capsys):
         assert count["scored"] > 100
         assert count["same winner"] >= 0.995 * count["scored"]
         assert count["same kind"] >= 0.995 * count["scored"]
-        # The others have a better defence against the logged melds (confirmed by brute force) or a different
-        # arrangement of the knocker.
+        # Where the points differ, our defence is better (confirmed by brute force) or the knocker's
+        # arrangement is different.
         assert count["same points"] >= 0.97 * count["scored"]
 
 

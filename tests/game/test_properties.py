@@ -55,7 +55,7 @@ def test_each_card_is_in_exactly_one_place(name):
 
 @every_policy
 def test_mask_follows_the_rules(name):
-    """An independent reading of rules 2 to 4."""
+    """Compare the mask with an independent implementation of rules 2 to 4."""
     play = played(name)
     games = play.games()
     masks = games.masks(games.everyone)

@@ -234,7 +234,7 @@ def test_lay_off_breaks_a_meld_when_better():
     assert table.public["deadwood"].tolist() == [3, 6 + 9 + 2]
 
 
-def test_four_of_a_kind_lends_one_card_to_a_run():
+def test_four_of_a_kind_splits_into_a_set_and_a_run():
     # 5D completes 5D 6D 7D, the other fives remain a set.
     table = Table("5C 5H 5S 5D 6D 7D JS QS KS TH", DULL_WITHOUT_FIVES, upcard="7H", stock="AH")
     table.play("pass", "pass", "draw")

@@ -58,7 +58,7 @@ def test_siphash_matches_its_paper():
 
 
 def unmix(number: int, value: int) -> int:
-    """The key for which ``mix(key, value)`` is this number: SplitMix64's output function backwards."""
+    """Return the key for which ``mix(key, value)`` is this number, by inverting SplitMix64."""
 
     def unshifted(word: int, bits: int) -> int:
         result = word

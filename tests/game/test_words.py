@@ -108,7 +108,7 @@ def test_rules_in_words_state_the_values_of_the_rules():
 
 
 def test_words_reveal_no_hidden_cards():
-    """Every card named is in the player's hand or pile, or was publicly taken or drawn by the player."""
+    """Every card named is in the player's hand or was seen by the player."""
     for one in simple_views(games=16, seed=2, steps=30):
         record = one.records[0]
         public, player = record["public"], int(record["player"])
