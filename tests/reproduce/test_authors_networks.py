@@ -1,4 +1,4 @@
-"""The authors' files of paper 002, read from small ones made here: networks, rows, logs."""
+"""Reading the authors' files of paper 002 (networks, rows, logs), with small synthetic files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def weights(*shape: int) -> np.ndarray:
 
 
 def layers(*pairs: tuple[np.ndarray, np.ndarray]) -> dict[str, np.ndarray]:
-    """Tensors under the names that Keras gives to layers with weights."""
+    """Return tensors under Keras's names for layers with weights."""
     return {
         f"layer_with_weights-{number}/{part}/.ATTRIBUTES/VARIABLE_VALUE": tensor
         for number, pair in enumerate(pairs)
@@ -34,7 +34,7 @@ def layers(*pairs: tuple[np.ndarray, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def convolved(plane: np.ndarray, kernel: np.ndarray, bias: np.ndarray) -> np.ndarray:
-    """A Keras convolution with valid padding and ReLU, flattened with the channels last."""
+    """Return a Keras convolution with valid padding and ReLU, flattened channels-last."""
     width = len(kernel)
     values = [
         np.maximum(
@@ -46,7 +46,7 @@ def convolved(plane: np.ndarray, kernel: np.ndarray, bias: np.ndarray) -> np.nda
 
 
 def check(network, features: list[np.ndarray], kernel, bias, last, last_bias, x, macro, o) -> None:
-    """The network's value is that of the authors' layers."""
+    """Check that the network's value equals that of the authors' layers."""
     hidden = np.maximum(np.concatenate(features) @ kernel + bias, 0)
     expected = hidden @ last[:, 0] + last_bias[0]
     found = network(*(torch.from_numpy(array[None]) for array in (x, macro, o)))
@@ -65,7 +65,7 @@ def authors_macro(macro: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("filters", [4, 16])
-def test_dual_inception_of_a_checkpoint_values_as_in_keras(tmp_path, position, filters):
+def test_dual_inception_checkpoint_matches_keras_values(tmp_path, position, filters):
     x, macro, o = position
     convolutions = [(weights(w, w, 1, filters), weights(filters)) for _ in range(2) for w in (4, 3, 2)]
     dense = (weights(4 + 2 * 68 * filters, 16), weights(16))
@@ -78,7 +78,7 @@ def test_dual_inception_of_a_checkpoint_values_as_in_keras(tmp_path, position, f
     check(network, [authors_macro(macro), *seen], *dense, *output, x, macro, o)
 
 
-def test_mlps_of_a_checkpoint_value_as_in_keras(position):
+def test_mlp_checkpoints_match_keras_values(position):
     x, macro, o = position
     for name, size in (("mlp", 108), ("mlp-i", 182)):
         dense, output = (weights(size, 16), weights(16)), (weights(16, 1), weights(1))
@@ -104,7 +104,7 @@ def test_checkpoint_of_another_architecture_is_refused():
             authors.authors_network(name, tensors)
 
 
-def test_rows_of_the_authors_become_hands_and_features(tmp_path):
+def test_authors_rows_are_converted_to_hands_and_features(tmp_path):
     names = [f"{rank}{suit}" for suit in "ABCD" for rank in range(1, 14)]
     header = ["score0_mean", "GamestateNum", "RunNum0", "SetNum0", "Deadwood0", "Hitscore0", *names]
     hand = cards.parse("AC 2C 3C 5H 5S 5D KD QD JD TD")
@@ -121,7 +121,7 @@ def test_rows_of_the_authors_become_hands_and_features(tmp_path):
         authors.read_sample(tmp_path / "other.csv")
 
 
-def test_logs_of_games_and_losses_are_read(tmp_path):
+def test_game_and_loss_logs_are_parsed(tmp_path):
     log = tmp_path / "winningRate.txt"
     log.write_text("100 games played in 9 ms.\nGames Won: P0:53, P1:47.\nWon: P0:36, P1:64.")
     assert authors.logged_games(log) == (89, 200)
@@ -129,7 +129,7 @@ def test_logs_of_games_and_losses_are_read(tmp_path):
     assert authors.logged_losses(tmp_path, "Random.csv: DI") == ([3.5, 3.0], [4.5, 4.0])
 
 
-def test_experiment_without_a_checkout_says_what_to_do(tmp_path):
+def test_missing_checkout_says_what_to_do(tmp_path):
     with pytest.raises(ValueError, match="git clone"):
         authors.measure(Run(0, True, tmp_path / "work"))
     with pytest.raises(FileNotFoundError, match="must be a checkout"):

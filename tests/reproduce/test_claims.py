@@ -1,4 +1,4 @@
-"""The one rule by which a measured figure agrees with a published one, every branch by value."""
+"""The verdict on a published claim, checked for every branch."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from gin_env.reproduce.verdicts import (
 )
 
 ROUNDED = figure(68, rounding=0.5)
-"""Acceptable with the margin of 1.5: 66 to 70."""
+"""Values from 66 to 70 are acceptable with the margin of 1.5."""
 
 
 @pytest.mark.parametrize(
     ("claim", "low", "high", "verdict"),
     [
-        # A figure: 66 to 70 is acceptable.
+        # Figure: values from 66 to 70 are acceptable.
         (ROUNDED, 67.6, 68.4, "agrees"),
         (ROUNDED, 66.1, 69.9, "agrees"),
         (ROUNDED, 69.0, 69.9, "agrees"),
@@ -36,7 +36,7 @@ ROUNDED = figure(68, rounding=0.5)
         (ROUNDED, 60.0, 75.0, "undecided"),
         (ROUNDED, 70.1, 71.0, "differs"),
         (ROUNDED, 64.0, 65.9, "differs"),
-        # A bound: from 66.5 on, up to -8.5.
+        # Bound: at least 66.5, or at most -8.5.
         (at_least(68), 66.6, 67.4, "agrees"),
         (at_least(68), 80.0, 81.0, "agrees"),
         (at_least(68), 66.4, 67.4, "undecided"),
@@ -44,7 +44,7 @@ ROUNDED = figure(68, rounding=0.5)
         (at_most(-10), -9.5, -8.6, "agrees"),
         (at_most(-10), -9.5, -8.4, "undecided"),
         (at_most(-10), -1.2, 0.6, "differs"),
-        # An order: no margin.
+        # Order: no margin.
         (more_than(50), 50.1, 51.0, "agrees"),
         (more_than(50), 49.9, 51.0, "undecided"),
         (more_than(50), 48.7, 49.9, "differs"),
@@ -53,7 +53,7 @@ ROUNDED = figure(68, rounding=0.5)
         (less_than(0), 0.1, 0.3, "differs"),
     ],
 )
-def test_what_a_measured_interval_says_about_a_claim(claim, low, high, verdict):
+def test_interval_determines_the_verdict(claim, low, high, verdict):
     assert claim.verdict((low + high) / 2, (low, high)) == verdict
 
 
@@ -61,12 +61,12 @@ def test_what_a_measured_interval_says_about_a_claim(claim, low, high, verdict):
     ("claim", "low", "high"),
     [(ROUNDED, 68, 70), (ROUNDED, 66, 68), (ROUNDED, 70, 72), (ROUNDED, 64, 66), (more_than(0), 0, 0)],
 )
-def test_an_end_on_the_edge_decides_nothing(claim, low, high):
+def test_interval_touching_the_limit_is_undecided(claim, low, high):
     assert claim.verdict((low + high) / 2, (low, high)) == "undecided"
 
 
-def test_fewer_games_never_make_a_claim_agree_or_differ():
-    """A wider interval about the same value may only become undecided."""
+def test_wider_interval_never_decides_a_claim():
+    """Widening an interval around the same value can only make the verdict undecided."""
     for value in range(60, 77):
         verdicts = [ROUNDED.verdict(value, (value - half, value + half)) for half in (0.01, 0.5, 1.2, 3, 9)]
         decided = verdicts[: verdicts.index("undecided")] if "undecided" in verdicts else verdicts
@@ -86,7 +86,7 @@ def test_published_error_widens_the_interval_in_quadrature():
     assert uncertain.verdict(73.0, (72.5, 73.5)) == "differs"  # 73.0 - 1.3
 
 
-def test_the_claims_by_name():
+def test_claim_constructors_set_limits_and_margin():
     assert figure(53.5, 0.25) == Claim(53.25, 53.75, 1.5, 0)
     assert figure(6, 0.5, margin=0.1, error=0.2) == Claim(5.5, 6.5, 0.1, 0.2)
     assert at_least(68) == Claim(68, math.inf, MARGIN)
@@ -106,13 +106,13 @@ def test_the_claims_by_name():
         ((0, 1, 1, math.nan), "error must be a number from 0 on, not nan"),
     ],
 )
-def test_nonsense_is_no_claim(arguments, message):
+def test_invalid_claim_raises(arguments, message):
     with pytest.raises(ValueError, match=message):
         Claim(*arguments)
 
 
 @pytest.mark.parametrize("value", [66, 71, math.nan])
-def test_a_measured_value_lies_in_its_interval(value):
+def test_value_outside_its_interval_raises(value):
     with pytest.raises(ValueError, match="outside its interval"):
         ROUNDED.verdict(value, (67, 70))
 
@@ -145,7 +145,7 @@ def test_fitted_claim_never_agrees():
     assert PaperClaim(*arguments).verdict(row | {"quick": True}) == ""
 
 
-def test_undercuts_are_shares_of_the_knocks():
+def test_undercuts_difference_compares_shares_of_knocks():
     one, other = (play_match("late-knock", knocker, 40, 0) for knocker in ("simple", "simple:knock_at=4"))
     value, (low, high) = undercuts_difference(one, other)
     shares = [match.undercuts[0] / match.knocks[1] for match in (one, other)]

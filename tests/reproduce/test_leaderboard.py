@@ -1,4 +1,4 @@
-"""The leaderboard: who stands where, what is said of each bot, and what is empty until it is measured."""
+"""The leaderboard: sorting, figures of each bot, missing measurements and the command."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ RESULTS = ROOT / pages.RESULTS
 
 
 def match(a: str, b: str, wins: int, low: float, high: float) -> dict:
-    """Return the row of a match of 200 games with these wins of bot a and this interval."""
+    """Return the row of a match of 200 games with `wins` of bot a and the interval `low` to `high`."""
     none = (0, 0)
     played = MatchResult((a, b), 200, 0, "game", (wins, 200 - wins), 200, none, none, none, 0, none, 0)
     return played.as_dict() | {"interval": [low, high]}
 
 
 def tournament(deviations: bool = True) -> list[dict]:
-    """`utility` wins 80 of 100 against `simple` and 40 against `policy`, which wins 70 against `simple`."""
+    """Return a tournament of `utility`, `simple` and `policy` as rows."""
     rated = {"entrants": ["utility", "simple", "policy"], "ratings": [1520.4, 1390.0, 1589.6]}
     if deviations:
         rated["deviations"] = [2.1, 2.0, 3.0]
@@ -62,7 +62,7 @@ PARTS_ROWS = {
 
 
 def rows_of(parts: dict[str, list[dict]]) -> list[dict]:
-    """The rows of results, each with its experiment, as the page hands them over."""
+    """Return the rows of all results, each with its experiment, as the page passes them."""
     return [row | {"of": part} for part, rows in parts.items() for row in rows]
 
 
@@ -70,10 +70,10 @@ def lines(rows: list[dict]) -> list[str]:
     return leaderboard_table(rows).splitlines()[2:]
 
 
-# --- The table ------------------------------------------------------------------------------------------
+# --- Table ----------------------------------------------------------------------------------------------
 
 
-def test_the_best_rating_stands_first_and_every_cell_is_of_its_bot():
+def test_table_is_sorted_by_rating_with_each_bots_figures():
     assert lines(rows_of(PARTS_ROWS)) == [
         "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 | 53.0 (52.0 to 54.0) |",
         "| `utility` | yes | 1520 ± 2.1 | 60.0 | 80.0 (74.0 to 85.0) |  |  |",
@@ -81,7 +81,7 @@ def test_the_best_rating_stands_first_and_every_cell_is_of_its_bot():
     ]
 
 
-def test_what_is_not_measured_is_empty():
+def test_unmeasured_cells_are_empty():
     assert lines(rows_of({"tournament": tournament(deviations=False)})) == [
         "| `policy` |  | 1590 | 65.0 | 70.0 (63.0 to 76.0) |  |  |",
         "| `utility` | yes | 1520 | 60.0 | 80.0 (74.0 to 85.0) |  |  |",
@@ -89,7 +89,7 @@ def test_what_is_not_measured_is_empty():
     ]
 
 
-def test_without_ratings_the_most_games_won_stand_first():
+def test_table_without_ratings_is_sorted_by_games_won():
     unrated = [row | {"ratings": [], "deviations": []} for row in tournament()]
     assert [line[:14] for line in lines(rows_of({"tournament": unrated}))] == [
         "| `policy` |  ",
@@ -101,16 +101,16 @@ def test_without_ratings_the_most_games_won_stand_first():
 @pytest.mark.parametrize(
     ("a_second", "text"), [(48e6, "0.021"), (150e3, "6.7"), (70e3, "14"), (200.0, "5,000")]
 )
-def test_a_time_has_two_digits_or_whole_microseconds(a_second, text):
+def test_time_has_two_digits_or_whole_microseconds(a_second, text):
     assert microseconds(a_second) == text
 
 
-def test_the_standard_errors_of_ratings_are_kept_with_the_result():
+def test_rating_errors_are_stored_with_the_result():
     ratings = bots.tournament_of(tournament()).ratings
     assert [rating.deviation for rating in ratings] == [2.1, 2.0, 3.0]
 
 
-# --- The page -------------------------------------------------------------------------------------------
+# --- Page -----------------------------------------------------------------------------------------------
 
 
 def store(folder: Path, name: str, rows: list[dict], **fields: object) -> None:
@@ -123,7 +123,7 @@ def page(folder: Path) -> str:
     return pages.rewritten("<!-- result leaderboard -->\n<!-- end -->\n", folder, EXPERIMENTS)
 
 
-def test_the_page_says_where_each_part_comes_from_and_what_is_missing(tmp_path):
+def test_page_lists_sources_and_missing_parts(tmp_path):
     store(tmp_path, "bot-speed", SPEEDS)
     assert "\nNot measured yet: `gin-rummy reproduce leaderboard`.\n" in page(tmp_path)
     store(
@@ -145,12 +145,12 @@ def test_the_page_says_where_each_part_comes_from_and_what_is_missing(tmp_path):
     assert "Not measured yet" not in page(tmp_path)
 
 
-def test_all_that_it_is_made_of_can_be_measured():
+def test_every_part_can_be_measured():
     assert find("leaderboard").parts == PARTS
     assert all(find(part).measure for part in PARTS)
 
 
-# --- The command ----------------------------------------------------------------------------------------
+# --- Command --------------------------------------------------------------------------------------------
 
 
 def test_one_command_measures_all_parts(tmp_path, monkeypatch):
@@ -168,7 +168,7 @@ def test_one_command_measures_all_parts(tmp_path, monkeypatch):
     assert results.stored(tmp_path / "results") == sorted(PARTS)
 
 
-def test_what_is_made_of_others_is_not_measured_itself():
+def test_leaderboard_itself_cannot_be_measured():
     with pytest.raises(
         ValueError, match="leaderboard is made of other results: measure tournament, bot-speed"
     ):

@@ -1,4 +1,4 @@
-"""How the experiments are listed."""
+"""The list of experiments."""
 
 from pathlib import Path
 
@@ -12,11 +12,11 @@ from gin_env.reproduce.registry import EXPERIMENTS
     ("seconds", "text"),
     [(0.2, "1 s"), (99, "99 s"), (150, "2 min"), (5532, "92 min"), (7779, "2.2 h")],
 )
-def test_duration_is_in_words(seconds, text):
+def test_duration_is_formatted_with_its_unit(seconds, text):
     assert listing.duration(seconds) == text
 
 
-def test_experiments_are_chosen_by_the_beginning_of_their_id():
+def test_experiments_are_selected_by_id_prefix():
     chosen = listing.chosen(EXPERIMENTS.values(), ["004", "001/figure"])
     assert [one.id for one in chosen] == ["001/figure-2", "001/figure-4", "004/claims"]
     assert len(listing.chosen(EXPERIMENTS.values(), [])) == len(EXPERIMENTS)
@@ -24,6 +24,6 @@ def test_experiments_are_chosen_by_the_beginning_of_their_id():
         listing.chosen(EXPERIMENTS.values(), ["004", "007"])
 
 
-def test_times_are_estimates_without_results():
+def test_unmeasured_experiments_show_estimated_times():
     assert listing.details(EXPERIMENTS["004/claims"], Path("nowhere")) == ["about a minute"]
     assert listing.details(EXPERIMENTS["generations"], Path("nowhere"))[0].startswith("by `python examples/")

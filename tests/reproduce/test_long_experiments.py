@@ -1,4 +1,4 @@
-"""Experiments that train for hours: they go on where they were stopped; their tables say what they hold."""
+"""Experiments with hours of training: resuming, and the tables of their results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gin_env.training.hand_strength.trainer import HandStrengthSettings, Schedul
 pytestmark = pytest.mark.compiled
 
 
-def test_a_table_trained_on_from_a_checkpoint_is_the_one_trained_at_once(tmp_path):
+def test_resumed_table_equals_an_uninterrupted_one(tmp_path):
     run = Run(0, True, tmp_path)
     first = cfr_training.trained_table(run, "dealt", 2, 20)
     later = cfr_training.trained_table(run, "dealt", 2, 50)
@@ -26,14 +26,14 @@ def test_a_table_trained_on_from_a_checkpoint_is_the_one_trained_at_once(tmp_pat
     assert not np.allclose(first.strategy, later.strategy, atol=0.01)
 
 
-def test_a_trained_table_is_not_trained_again(tmp_path, monkeypatch):
+def test_trained_table_is_reused(tmp_path, monkeypatch):
     run = Run(0, True, tmp_path)
     table = cfr_training.trained_table(run, "paper", 1, 20)
     monkeypatch.setattr(cfr_training, "train_table", None)
     assert np.array_equal(cfr_training.trained_table(run, "paper", 1, 20).strategy, table.strategy)
 
 
-def test_a_table_of_long_training_has_the_mean_and_each_seed():
+def test_long_training_table_shows_the_mean_and_each_seed():
     rows = [
         {"iterations": 100, "seed": seed, "opponent": opponent, "visited": 10.0 * seed, "won": won}
         for seed, wins in ((1, (50.0, 30.0)), (2, (60.0, 33.0)))
@@ -57,7 +57,7 @@ def network_row(network: str, seed: int, won: float, selected: bool) -> dict:
     }
 
 
-def test_a_table_of_networks_has_median_range_and_the_selected_one():
+def test_networks_table_shows_median_range_and_selected_network():
     rows = [
         network_row("dual-inception-random-256", seed, won, seed == 1)
         for seed, won in enumerate((46.1, 54.0, 55.2))
@@ -68,8 +68,8 @@ def test_a_table_of_networks_has_median_range_and_the_selected_one():
     )
 
 
-def test_networks_are_selected_by_other_games_than_are_shown(tmp_path, monkeypatch):
-    """The one with most validation games won is marked, though another wins more of the run's own."""
+def test_networks_are_selected_by_validation_games(tmp_path, monkeypatch):
+    """The network with the most validation wins is marked, even if another wins more reported games."""
     shown = {"x, seed 0": 0.6, "x, seed 1": 0.5}
 
     class Match:
@@ -98,7 +98,7 @@ def test_networks_are_selected_by_other_games_than_are_shown(tmp_path, monkeypat
     assert [row["validated"] for row in rows] == [40.0, 45.0]
 
 
-def test_a_schedule_goes_on_from_its_checkpoint(tmp_path):
+def test_schedule_resumes_from_its_checkpoint(tmp_path):
     from small_data_set import tiny_data
 
     data, settings = tiny_data(40), HandStrengthSettings("mlp", Schedule(4, 8, 1e-3, 0.5, 2))
@@ -116,7 +116,7 @@ def test_a_schedule_goes_on_from_its_checkpoint(tmp_path):
     assert run.validation_losses == whole.validation_losses
 
 
-def test_every_pool_lacks_what_it_says_and_the_held_out_bots():
+def test_pools_exclude_their_left_out_and_the_held_out_bots():
     whole, *others = held_out.LEFT_OUT.items()
     assert whole[0] == "nothing"
     for left_out, pool in others:
@@ -125,7 +125,7 @@ def test_every_pool_lacks_what_it_says_and_the_held_out_bots():
         assert not {bot.partition(":")[0] for bot in pool} & set(held_out.HELD_OUT)
 
 
-def test_bots_never_met_are_marked():
+def test_unmet_bots_are_marked():
     rows = [
         {"left_out": left_out, "seed": seed, "opponent": "tonic", "met": met, "won": won}
         for left_out, met, wins in (("nothing", True, (66.0, 68.0)), ("`tonic`", False, (60.0, 62.0)))
@@ -135,7 +135,7 @@ def test_bots_never_met_are_marked():
 
 
 @pytest.mark.parametrize(("kept", "bot"), [(True, "generation"), (False, "simple")])
-def test_the_champion_of_a_pool_plays_or_its_ancestor(kept, bot, tmp_path, monkeypatch):
+def test_pool_plays_its_champion_or_the_ancestor(kept, bot, tmp_path, monkeypatch):
     from gin_env.agents.generations.bot import SHIPPED
     from gin_env.training.generations import loop
 

@@ -1,4 +1,4 @@
-"""Published results: experiments run, data say what was measured, pages say what the data say."""
+"""Published results: running experiments, result files and generated pages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ IN_THE_SUITE = ("002/late-knock", "001/figure-2", "002/figure-7", "control-bots"
 
 
 def quick(folder: Path, *names: str) -> str:
-    """What ``gin-rummy reproduce NAMES --quick`` prints; results and work in the folder."""
+    """Return the output of ``gin-rummy reproduce NAMES --quick``, which writes to `folder`."""
     options = ["--quick", "--out", str(folder / "results"), "--work", str(folder / "work")]
     done = CliRunner().invoke(app, ["reproduce", *names, *options])
     assert done.exit_code == 0, done.output + repr(done.exception)
@@ -44,7 +44,7 @@ def quick(folder: Path, *names: str) -> str:
 
 
 def check_quick_run(name: str, folder: Path) -> None:
-    """A quick run writes a result that names its bots, and shows the table that it makes."""
+    """Check that a quick run writes a result with its bots and prints its table."""
     printed = quick(folder, name)
     assert "QUICK RUN, the figures mean nothing" in printed
     assert not (folder / "results" / f"{name}.json").exists()
@@ -63,7 +63,7 @@ def check_quick_run(name: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", IN_THE_SUITE)
-def test_quick_runs_make_a_result(name, tmp_path):
+def test_quick_run_writes_a_result(name, tmp_path):
     check_quick_run(name, tmp_path)
 
 
@@ -80,7 +80,7 @@ def test_every_experiment_runs_quickly(name, tmp_path):
     check_quick_run(name, tmp_path)
 
 
-def test_the_list_names_every_experiment():
+def test_list_names_every_experiment():
     listed = CliRunner().invoke(app, ["reproduce", "--list"]).output.splitlines()
     assert [line.split()[0] for line in listed if line.startswith("  ")] == list(EXPERIMENTS)
     assert list(EXPERIMENTS) == sorted(EXPERIMENTS)
@@ -88,7 +88,7 @@ def test_the_list_names_every_experiment():
     assert [line[:3] for line in headings] == ["000", "001", "002", "003", "004", "Bey"]
 
 
-def test_the_list_of_a_paper_shows_what_it_takes(tmp_path, monkeypatch):
+def test_list_of_a_paper_shows_time_and_requirements(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "results" / "002").mkdir(parents=True)
     (tmp_path / "results" / "002" / "players.json").write_text(json.dumps({"seconds": 222.5}))
@@ -111,25 +111,25 @@ def test_the_list_of_a_paper_shows_what_it_takes(tmp_path, monkeypatch):
         (["generations"], "generations is measured by another program: python examples/"),
     ],
 )
-def test_what_cannot_be_reproduced_is_an_error(arguments, message, tmp_path, monkeypatch):
+def test_invalid_reproduce_arguments_raise(arguments, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["reproduce", *arguments])
     assert done.exit_code != 0
     assert message in str(done.exception)
 
 
-def test_pages_are_made_in_a_checkout_only(tmp_path, monkeypatch):
+def test_pages_require_a_checkout(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["reproduce", "--pages"])
     assert isinstance(done.exception, FileNotFoundError)
     assert "is not a checkout of gin-env" in str(done.exception)
 
 
-# --- The published results ------------------------------------------------------------------------------
+# --- Published results ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", STORED)
-def test_a_published_result_is_whole_and_of_an_experiment(name):
+def test_published_result_is_complete_and_has_an_experiment(name):
     result = load(RESULTS, name)
     experiment = find(name)
     assert not result.quick, f"results/{name}.json is a quick run: its figures mean nothing"
@@ -142,25 +142,25 @@ def test_a_published_result_is_whole_and_of_an_experiment(name):
 
 
 @pytest.mark.parametrize("name", STORED)
-def test_the_bots_of_a_published_result_decide_as_they_did(name):
+def test_bots_of_published_results_still_decide_the_same(name):
     result = load(RESULTS, name)
     assert result.changes() == [], f"measure results/{name}.json again: {result.command}"
 
 
-def test_a_result_of_a_changed_bot_is_found(tmp_path):
+def test_changed_bot_marks_its_result(tmp_path):
     result = load(RESULTS, "002/late-knock")
     changed = [result.bots[0] | {"decisions": "0"}, *result.bots[1:]]
     (line,) = replace(result, bots=changed).changes()
     assert line.startswith("late-knock-paper: other decisions now")
 
 
-def test_pages_say_what_the_results_say():
+def test_pages_match_the_results():
     """`gin-rummy reproduce --pages` changes nothing."""
     for page, text in pages.generated(ROOT, EXPERIMENTS).items():
         assert (ROOT / page).read_text() == text, f"{page}: run gin-rummy reproduce --pages"
 
 
-def test_every_result_has_one_page_with_all_rows_and_is_on_another():
+def test_every_result_has_a_data_page_linked_from_one_page():
     texts = {path: path.read_text() for path in (ROOT / pages.PAGES).glob("*.md")}
     shown = [name for text in texts.values() for name in pages.shown(text)]
     assert len(shown) == len(set(shown))
@@ -177,7 +177,7 @@ def test_tables_of_result_pages_have_at_most_twenty_rows():
             assert len(table.splitlines()) - 2 <= 20, (path.name, table.splitlines()[0])
 
 
-def test_result_pages_are_short_outside_of_generated_tables():
+def test_result_pages_have_little_text_outside_tables():
     blocks = re.compile(r"<!-- result .*?<!-- end -->", re.DOTALL)
     texts = [path.read_text() for path in (ROOT / pages.PAGES).glob("*.md")]
     assert sum(len(blocks.sub("", text).split()) for text in texts) <= 8000
@@ -192,7 +192,7 @@ def test_pictures_are_drawn_from_the_results(name, picture):
     assert drawn == load(RESULTS, name).digest, "run gin-rummy reproduce --pages"
 
 
-def test_a_page_with_another_figure_is_rewritten(tmp_path):
+def test_outdated_page_is_rewritten(tmp_path):
     page = tmp_path / pages.PAGES / "paper-002.md"
     page.parent.mkdir(parents=True)
     page.write_text("before\n<!-- result 002/late-knock -->\nold\n<!-- end -->\nafter <!-- end -->\n")
@@ -221,7 +221,7 @@ def test_a_page_with_another_figure_is_rewritten(tmp_path):
     assert "| 70.00 (" in page.read_text()
 
 
-def test_a_page_shows_the_rows_chosen_for_it_and_the_data_page_all():
+def test_page_shows_selected_rows_and_data_page_all_rows():
     experiment, result = EXPERIMENTS["search/one-step"], load(RESULTS, "search/one-step")
     block = pages.render(experiment, RESULTS)
     complete = pages.appendix(experiment, result)
@@ -235,12 +235,12 @@ def test_a_page_shows_the_rows_chosen_for_it_and_the_data_page_all():
         ("<!-- result 005/claims -->\n<!-- end -->\n", "unknown experiment '005/claims'"),
     ],
 )
-def test_a_block_that_cannot_be_made_is_an_error(text, message):
+def test_invalid_block_raises(text, message):
     with pytest.raises(ValueError, match=message):
         pages.rewritten(text, RESULTS, EXPERIMENTS)
 
 
-def test_a_picture_says_what_it_was_drawn_from(tmp_path):
+def test_picture_stores_the_digest_of_its_result(tmp_path):
     picture = tmp_path / "picture.png"
     result = load(RESULTS, "000/early-knock")
     fitness.draw_early_knock(result.rows, picture, result.origin)
@@ -252,7 +252,7 @@ def test_a_picture_says_what_it_was_drawn_from(tmp_path):
     assert pages.drawn_from(tmp_path / "none.png") is None
 
 
-def test_a_file_that_is_no_result_is_refused(tmp_path):
+def test_invalid_result_file_raises(tmp_path):
     (tmp_path / "000").mkdir()
     (tmp_path / "000" / "claims.json").write_text('{"id": "000/claims"}')
     with pytest.raises(ValueError, match=r"claims\.json is not a result of `gin-rummy reproduce`"):
@@ -265,7 +265,7 @@ def test_a_file_that_is_no_result_is_refused(tmp_path):
         load(tmp_path, "001/claims")
 
 
-def test_a_result_is_json_with_a_record_a_line(tmp_path):
+def test_result_is_json_with_one_record_per_line(tmp_path):
     result = load(RESULTS, "001/claims")
     path = result.save(tmp_path)
     assert load(tmp_path, "001/claims") == result
@@ -274,16 +274,16 @@ def test_a_result_is_json_with_a_record_a_line(tmp_path):
     assert json.loads(path.read_text())["rows"] == result.rows
 
 
-def test_the_digest_is_of_the_rows_alone():
+def test_digest_depends_only_on_the_rows():
     result = load(RESULTS, "002/late-knock")
     assert replace(result, date="today", seed=9).digest == result.digest
     assert replace(result, rows=[result.rows[0] | {"games": 1}]).digest != result.digest
 
 
-# --- A run ----------------------------------------------------------------------------------------------
+# --- Runs -----------------------------------------------------------------------------------------------
 
 
-def test_a_stopped_run_goes_on(tmp_path, monkeypatch):
+def test_interrupted_run_reuses_its_matches(tmp_path, monkeypatch):
     played = []
 
     def counted(a, b, games, seed, **options):
@@ -304,13 +304,13 @@ def test_a_stopped_run_goes_on(tmp_path, monkeypatch):
     assert len(played) == 3
 
 
-def test_sizes_of_quick_and_full_runs(tmp_path):
+def test_quick_runs_are_smaller_than_full_runs(tmp_path):
     full, small = (Run(0, quick, tmp_path / str(quick)) for quick in (False, True))
     assert (full.size(20_000), small.size(20_000), small.size(10)) == (20_000, 40, 10)
     assert (full.some([1, 2, 3]), small.some([1, 2, 3])) == ([1, 2, 3], [1, 2])
 
 
-def test_another_seed_is_in_the_command(tmp_path):
+def test_command_includes_a_non_default_seed(tmp_path):
     experiment = Experiment("x", "", lambda run: [{"seed": run.seed}], str, games=0, seed=5)
     assert results.measure(experiment, Run(5, False, tmp_path)).command == "gin-rummy reproduce x"
     assert (
@@ -325,7 +325,7 @@ def test_another_seed_is_in_the_command(tmp_path):
 def match_result(
     bots: tuple[str, str], deals: list[tuple[int, int, int, int]], **counts: object
 ) -> MatchResult:
-    """A match whose deals came to (wins of a, wins of b, points of a, points of b)."""
+    """Return a match with deals given as (wins of a, wins of b, points of a, points of b)."""
     each = np.zeros(len(deals), DEAL_RESULT)
     each["wins"] = [deal[:2] for deal in deals]
     each["points"] = [deal[2:] for deal in deals]
@@ -347,22 +347,22 @@ def match_result(
     )
 
 
-def test_the_claims_are_about_frozen_readings():
-    """A claim of a paper names no bot whose numbers may change."""
+def test_claims_use_only_frozen_bots():
+    """Paper claims use only bots with parameters that never change."""
     frozen = {*agents.paper_names(), "simple", "random-discard", "random"}
     for claim in (*claims.PAPER_000, *claims.PAPER_001, *claims.PAPER_002, *claims.PAPER_004):
         for bot in (*claim.pair, *(claim.minus or ())):
             assert bot.partition(":")[0] in frozen, bot
 
 
-def test_every_claim_of_an_order_has_no_margin_and_every_other_one_has():
+def test_only_order_claims_have_no_margin():
     for claim in (*claims.PAPER_000, *claims.PAPER_001, *claims.PAPER_002, *claims.PAPER_004):
         order = claim.paper in ("> 50", "≤ 50", "< 50", "> 0", "< 0")
         assert claim.margin == (0 if order or claim.unit != "%" else None), claim.text
 
 
-def test_claims_are_measured_with_paired_intervals(monkeypatch, tmp_path):
-    """A difference pairs its two matches by their decks; a single match is one."""
+def test_claim_differences_use_paired_intervals(monkeypatch, tmp_path):
+    """A difference pairs its two matches deal by deal."""
     played = {
         "first": match_result(("first", "c"), [(2, 0, 1, 1), (1, 1, 1, 1), (1, 1, 1, 1), (0, 2, 1, 1)] * 50),
         "second": match_result(
@@ -384,7 +384,7 @@ def test_claims_are_measured_with_paired_intervals(monkeypatch, tmp_path):
     assert (difference["low"], difference["high"]) == pytest.approx((100 * low, 100 * high), abs=1e-3)
 
 
-def test_points_for_each_point_of_the_opponent():
+def test_points_ratio_has_the_worked_interval():
     match = match_result(("a", "b"), [(2, 0, 300, 100), (1, 1, 200, 100), (2, 0, 250, 100), (2, 0, 250, 100)])
     value, (low, high) = claims.points_ratio(match)
     assert value == 2.5
@@ -394,7 +394,7 @@ def test_points_for_each_point_of_the_opponent():
         claims.points_ratio(match_result(("a", "b"), [(2, 0, 300, 0)]))
 
 
-def test_a_table_of_claims_numbers_its_notes_and_says_what_agrees():
+def test_claims_table_numbers_notes_and_shows_verdicts():
     told = [
         claims.PaperClaim("first", ("simple", "random"), "60", 59.5, 60.5, note="Because."),
         claims.PaperClaim("second", ("simple", "random"), "> 50", 50, float("inf"), margin=0, note="Since."),
@@ -439,16 +439,16 @@ def test_a_table_of_claims_numbers_its_notes_and_says_what_agrees():
     ]
 
 
-# --- Paper 000's open questions ---------------------------------------------------------------------------
+# --- Open questions of paper 000 ------------------------------------------------------------------------
 
 
-def test_checkpoints_grow():
+def test_checkpoints_grow_about_threefold():
     assert fitness.growing(1_000_000) == [1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
     assert fitness.growing(220_000) == [300, 1000, 3000, 10_000, 30_000, 100_000, 220_000]
     assert fitness.growing(100)[-2:] == [30, 100]
 
 
-def test_a_table_without_knocks_changes_nothing_else():
+def test_removing_knocks_changes_nothing_else():
     table = packaged_table("paper")
     knocks = decision_slices(PAPER)[2]
     silent = fitness.without_knocks(table).strategy
@@ -457,7 +457,7 @@ def test_a_table_without_knocks_changes_nothing_else():
     assert table.strategy[knocks].any()
 
 
-def test_compared_counts_the_decisions_that_differ():
+def test_compared_counts_differing_decisions():
     compared = fitness.Compared("simple", "simple:knock_at=0")
     play_match(compared, "simple", 20, 1)
     assert 0 < compared.different < compared.decisions / 5
@@ -466,7 +466,7 @@ def test_compared_counts_the_decisions_that_differ():
     assert same.different == 0 < same.decisions
 
 
-def test_shapley_values_add_up_to_the_whole():
+def test_shapley_values_sum_to_the_total_difference():
     rng = np.random.default_rng(0)
     matches = {
         subset: match_result(("a", "b"), [(int(won), 2 - int(won), 1, 1) for won in rng.integers(0, 3, 200)])
@@ -478,7 +478,7 @@ def test_shapley_values_add_up_to_the_whole():
     )
     assert sum(value for value, _, _ in values) == pytest.approx(everything - none, abs=0.01)
     assert all(low < value < high for value, low, high in values)
-    # All matches alike, deal by deal, but for one: what its weight makes of it is all that is left.
+    # All matches are identical except one, so only its weighted difference remains.
     factor, everything = fitness.FACTORS[0], fitness.SUBSETS[-1]
     even = match_result(("a", "b"), [(won, 2 - won, 1, 1) for won in [0, 1, 2] * 20])
     same = dict.fromkeys(fitness.SUBSETS, even)
@@ -486,14 +486,14 @@ def test_shapley_values_add_up_to_the_whole():
     better = match_result(("a", "b"), [(won, 2 - won, 1, 1) for won in [0, 1, 2, 1, 1, 2] * 10])
     value, low, high = fitness.shapley_value(factor, same | {everything: better})
     assert value == pytest.approx(100 / 4 * (better.win_rate - 0.5), abs=1e-3)
-    more_each = np.array([0, 0, 0, 1, 0, 0] * 10) / 2  # games of two, in each deal
+    more_each = np.array([0, 0, 0, 1, 0, 0] * 10) / 2  # win rate per deal of two games
     assert high - low == pytest.approx(100 / 4 * 2 * 2.0010 * more_each.std(ddof=1) / np.sqrt(60), rel=1e-3)
     for subset in fitness.SUBSETS:
         assert set(agents.make(fitness.bot_with(subset)).factors) == subset
         assert agents.make(fitness.bot_with(subset, relative=True)).relative
 
 
-def test_counts_of_deals_give_the_intervals_again():
+def test_deal_counts_reproduce_the_intervals():
     one, other = (play_match("simple", opponent, 400, 3) for opponent in ("random-discard", "late-knock"))
     row = match_row(one)
     counts = np.array(row["deals"])
@@ -515,7 +515,7 @@ def test_results_name_the_commit_of_the_checkout(tmp_path, monkeypatch):
     assert results.commit.__wrapped__() is None
 
 
-def test_check_names_what_has_changed(tmp_path):
+def test_check_names_the_changed_bots(tmp_path):
     result = load(RESULTS, "002/late-knock")
     bots = [one | {"decisions": "0" * 32} if one["bot"] == "simple" else one for one in result.bots]
     replace(result, bots=bots).save(tmp_path)

@@ -1,4 +1,4 @@
-"""What the experiments on search measure, by hand-made cases; the long tests run them whole."""
+"""Measurements of the search experiments on constructed cases; the long tests run them in full."""
 
 import numpy as np
 import pytest
@@ -24,17 +24,17 @@ def a_view() -> PlayerView:
     return PlayerView.from_history(OWN, cards.card_id("5H"))
 
 
-def test_who_draws_the_true_hand_alone_is_right_in_everything():
+def test_sampling_only_the_true_hand_scores_perfectly():
     log_loss, energy, deadwood = score(a_view(), np.full(400, TRUE, np.uint64), TRUE)
     assert log_loss == pytest.approx(-np.log(400.5 / 401), abs=1e-6)
     assert (energy, deadwood) == (0, 0)
 
 
-def test_scores_of_two_hands_by_hand():
-    """Half the draws have KD for TS: distance sqrt(2) from the truth, 10 points of deadwood."""
+def test_scores_of_two_hands_match_worked_values():
+    """Half the samples have KD instead of TS: distance sqrt(2) from the true hand, 10 points of deadwood."""
     drawn = np.array([TRUE, OTHER], np.uint64)
     log_loss, energy, deadwood = score(a_view(), drawn, TRUE)
-    # 41 unseen cards: nine surely held, two by half, thirty surely not, with half a draw for caution.
+    # 41 unseen cards: nine always held, two half the time, thirty never; smoothed by half a sample.
     assert log_loss == pytest.approx(-(39 * np.log(2.5 / 3) + 2 * np.log(0.5)) / 41)
     assert energy == pytest.approx(np.sqrt(2) / 2 - np.sqrt(2) / 2)
     assert deadwood == pytest.approx(10 / 2 - 10 / 2)
@@ -49,8 +49,8 @@ def test_positions_are_decisions_of_player_0():
     assert (states == positions(agents.make("simple"), agents.make("policy"), 12, 3)).all()
 
 
-def test_what_chooses_by_true_hands_does_not_judge():
-    """The best of the first futures is judged by the others alone."""
+def test_futures_that_choose_are_excluded_from_the_gain():
+    """The action that is best in the first futures is evaluated only on the others."""
     won = np.array([[0.0, 0, 0, 0], [5, 5, -1, -3]])
     assert one_step._gain(1, won[:, 2:], 2 * won[:, 2:]) == (-2, -4, 1)
     assert one_step._gain(0, won, won) == (0, 0, 0)
@@ -69,8 +69,8 @@ def test_true_gains_keep_the_hands_and_are_zero_for_the_first_action():
         assert np.abs(won).max() <= 100
 
 
-def test_a_knock_has_the_same_gain_in_all_orders_of_the_stock():
-    """Nothing is left to chance when a hand ends at once; the true hands decide."""
+def test_knock_has_the_same_gain_for_every_stock_order():
+    """The knock ends the hand immediately, so the true hands alone determine its gain."""
     trial, found = Trial("simple"), 0
     for state in positions(agents.make("simple"), trial.policy, 200, 5):
         table = Games(1, episode="game")

@@ -47,7 +47,7 @@ def test_true_hand_is_perfect_in_every_metric():
     )
 
 
-def test_one_wrong_guess_affects_the_ranking_metrics():
+def test_one_wrong_guess_has_the_worked_metrics():
     """The most likely card (KD) is wrong; the next ten are the hand in descending order."""
     estimate = held() * np.linspace(0.9, 0.8, 52, dtype=np.float32)
     estimate[cards.card_id("KD")] = 1

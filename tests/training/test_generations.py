@@ -256,7 +256,7 @@ def test_simple_knock_rule_knocks_as_soon_as_legal():
     assert np.array_equal((actions >= KNOCK) & (actions < DRAW_STOCK), may)
 
 
-# --- The loop -------------------------------------------------------------------------------------------
+# --- Loop -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -175,10 +175,8 @@ def test_hand_reward_is_the_change_in_win_chance(tmp_path):
 
 def test_league_favours_winning_opponents_up_to_a_limit():
     league = League(("simple", "random"), 0.4, 0.3, 0.3, 2, 4.0)
-    league.results[1:3] = [
-        [950, 450, 0],
-        [950, 0, 0],
-    ]  # half of the hands are lost to the first opponent, none to the second
+    # About half of the hands are lost to the first opponent, none to the second.
+    league.results[1:3] = [[950, 450, 0], [950, 0, 0]]
     opponents = league.draw(np.random.default_rng(1).random(20_000))
     shares = np.bincount(1 + opponents, minlength=3) / len(opponents)
     np.testing.assert_allclose(shares, [0.7, 0.3, 0.0], atol=0.02)
@@ -200,7 +198,7 @@ def test_short_training_beats_random_and_the_untrained_policy(tmp_path):
     assert play_match(bot, beginning, 200, seed=3).win_rate > 0.8
 
 
-# --- The policy -----------------------------------------------------------------------------------------
+# --- Policy ---------------------------------------------------------------------------------------------
 
 
 def test_policy_file_reproduces_the_logits_of_the_network(tmp_path):

@@ -1,4 +1,4 @@
-"""One network for plain torch and for Stable-Baselines3; what MaskablePPO has trained with it is a bot."""
+"""The candidate network in torch and Stable-Baselines3, and models trained with MaskablePPO as bots."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def new_model(env=None, **settings) -> MaskablePPO:
 
 @pytest.fixture(scope="module")
 def model() -> MaskablePPO:
-    """After two updates."""
+    """Return a model after two updates."""
     return new_model().learn(2 * 8 * 16)
 
 
 @pytest.fixture(scope="module")
 def positions() -> Games:
-    """Draws of all kinds and discards, mixed; the players to move see no scores, as in training on hands."""
+    """Return a mix of draws and discards with scores of 0, as in training on hands."""
     games = played("simple").games()
     deciding = np.flatnonzero(games.state["public"]["phase"] != OVER)
     some = Games(len(deciding))
@@ -68,7 +68,7 @@ def positions() -> Games:
 
 @pytest.fixture(scope="module")
 def observations(positions) -> dict[str, np.ndarray]:
-    """As the environments show them, with a flat vector that nothing may depend on."""
+    """Return the environments' entries with a flat vector of NaN, which must not be used."""
     entries = dict(zip(ENTRIES, positions.candidates(positions.everyone), strict=True))
     return entries | {"observation": np.full((len(positions), OBSERVATION_SIZE), np.nan, np.float32)}
 
@@ -77,7 +77,7 @@ def tensors(observations) -> list[torch.Tensor]:
     return [torch.from_numpy(observations[name]) for name in ENTRIES]
 
 
-# --- One network --------------------------------------------------------------------------------------------
+# --- Network --------------------------------------------------------------------------------------------
 
 
 def test_sb3_and_torch_agree_on_logits_and_values(model, observations, tmp_path):
@@ -95,7 +95,7 @@ def test_sb3_and_torch_agree_on_logits_and_values(model, observations, tmp_path)
         np.testing.assert_allclose(policy.get_distribution(seen).distribution.probs, chances, atol=1e-6)
 
 
-def test_the_logit_of_an_action_is_the_score_of_its_candidate(positions, observations):
+def test_action_logit_is_the_score_of_its_candidate(positions, observations):
     torch.manual_seed(1)
     network = CandidateScorer(12)
     discarding = positions.state["public"]["phase"] == DISCARD
@@ -114,7 +114,7 @@ def test_the_logit_of_an_action_is_the_score_of_its_candidate(positions, observa
                 assert torch.equal(logits[group][row], expected)
 
 
-def test_nothing_illegal_has_a_chance_with_masks_or_without(model, positions, observations):
+def test_illegal_actions_have_zero_probability_without_masks_too(model, positions, observations):
     masks = positions.masks(positions.everyone)
     seen, _ = model.policy.obs_to_tensor(observations)
     for given in (masks, None):
@@ -125,7 +125,7 @@ def test_nothing_illegal_has_a_chance_with_masks_or_without(model, positions, ob
         np.testing.assert_allclose(chances.sum(axis=1), 1, atol=1e-5)
 
 
-def test_gradients_reach_the_networks_through_sb3_as_without_it(positions, observations):
+def test_gradients_through_sb3_equal_those_of_torch(positions, observations):
     model = new_model()
     chosen = torch.from_numpy(positions.masks(positions.everyone).argmax(axis=1))
     seen, _ = model.policy.obs_to_tensor(observations)
@@ -142,7 +142,7 @@ def test_gradients_reach_the_networks_through_sb3_as_without_it(positions, obser
         torch.testing.assert_close(ours, weights.grad, rtol=1e-3, atol=1e-6)
 
 
-# --- Bots ---------------------------------------------------------------------------------------------------
+# --- Bots -----------------------------------------------------------------------------------------------
 
 
 def predicted(model, positions, observations) -> np.ndarray:
@@ -150,7 +150,7 @@ def predicted(model, positions, observations) -> np.ndarray:
     return model.predict(observations, deterministic=True, action_masks=masks)[0]
 
 
-def test_a_saved_model_is_a_bot_that_decides_as_the_model_predicts(model, positions, observations, tmp_path):
+def test_saved_model_is_a_bot_that_plays_the_models_predictions(model, positions, observations, tmp_path):
     save_policy(model, tmp_path / "policy.safetensors")
     bot = agents.make(str(tmp_path / "policy.safetensors"))
     assert isinstance(bot, CandidatePolicyBot)
@@ -171,7 +171,7 @@ def test_a_saved_model_is_a_bot_that_decides_as_the_model_predicts(model, positi
     assert again.policy.hidden == 12
 
 
-def test_it_decides_in_the_single_environment_too(model):
+def test_bot_and_model_agree_in_the_single_environment(model):
     env = GinRummyEnv("simple", candidates=True)
     bot = CandidatePolicyBot.snapshot(model, deterministic=True)
     observation, info = env.reset(seed=2)
@@ -182,7 +182,7 @@ def test_it_decides_in_the_single_environment_too(model):
         observation, _, over, _, info = env.step(action)
 
 
-def test_a_snapshot_is_frozen_and_may_sit_opposite():
+def test_snapshot_is_frozen_and_can_be_an_opponent():
     model = new_model()
     frozen = CandidatePolicyBot.snapshot(model, name="past")
     before = [weights.clone() for weights in frozen.network.parameters()]
@@ -195,7 +195,7 @@ def test_a_snapshot_is_frozen_and_may_sit_opposite():
 
 
 @pytest.mark.parametrize("episode", ["hand", "game"])
-def test_rules_and_episode_are_kept_and_hands_show_no_scores(episode, tmp_path):
+def test_rules_and_episode_are_kept_and_hands_hide_scores(episode, tmp_path):
     rules = Rules(knock_limit=7)
     env = GinRummyVecEnv(8, "simple", rules, episode, seed=1, candidates=True)
     model = new_model(env)
@@ -215,10 +215,10 @@ def test_rules_and_episode_are_kept_and_hands_show_no_scores(episode, tmp_path):
         assert columns["stock_left"].any()
 
 
-# --- Misuse -------------------------------------------------------------------------------------------------
+# --- Invalid use ----------------------------------------------------------------------------------------
 
 
-def test_a_policy_and_an_environment_that_do_not_fit_say_what_to_do(model):
+def test_mismatched_policy_and_environment_say_what_to_do(model):
     with pytest.raises(ValueError, match=r"make it with candidates=True, as in GinRummyVecEnv\(256, cand"):
         MaskablePPO(SB3CandidatePolicy, GinRummyVecEnv(2))
     with pytest.raises(ValueError, match="make the environment without candidates=True"):
@@ -234,7 +234,7 @@ def test_a_policy_and_an_environment_that_do_not_fit_say_what_to_do(model):
         new_model(hidden=0)
 
 
-def test_what_could_not_be_read_again_is_not_written(tmp_path):
+def test_unreadable_policies_are_not_written(tmp_path):
     class Bolder(SB3CandidatePolicy):
         pass
 
@@ -263,7 +263,7 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_an_archive_whose_network_or_training_does_not_fit_is_refused(model, tmp_path):
+def test_mismatched_archive_is_refused(model, tmp_path):
     weights = model.policy.state_dict()
     assert candidate_network_of(weights).hidden == 12
     row = "mlp_extractor.network.draws.row_second.weight"

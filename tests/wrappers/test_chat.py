@@ -1,4 +1,4 @@
-"""Language models as bots, and `gin-rummy arena`, with scripted players behind a local server."""
+"""Language models as bots and `gin-rummy arena`, with scripted players on a local server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ chat = pytest.importorskip("gin_env.wrappers.chat")
 
 @pytest.fixture(scope="module")
 def url():
-    """The address of a server with scripted players."""
+    """Return the address of a server with scripted players."""
     server = load_example("language_models/scripted_server").serve()
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -55,7 +55,7 @@ def test_model_is_asked_again_with_the_reason(url):
     assert bot.usage.replaced_actions == 0
 
 
-def test_result_does_not_depend_on_how_many_are_asked_at_once(url):
+def test_result_does_not_depend_on_parallel_requests(url):
     one, many = (
         play_match(chat.ChatBot("silent", url, parallel=parallel), "simple", 4, 3, episode="hand")
         for parallel in (1, 8)
@@ -63,7 +63,7 @@ def test_result_does_not_depend_on_how_many_are_asked_at_once(url):
     assert one == many
 
 
-def test_arena_plays_models_and_writes_table_record_and_answers(url, tmp_path):
+def test_arena_writes_table_record_and_answers(url, tmp_path):
     table, games, answers = (tmp_path / name for name in ("table.json", "games.jsonl", "answers.jsonl"))
     command = [f"last@{url}", f"hasty@{url}", "--games", 4, "--hands", "--seed", 1, "--price-a", "1/10"]
     output = run(*command, "--json", table, "--record", games, "--answers", answers)
@@ -78,14 +78,14 @@ def test_arena_plays_models_and_writes_table_record_and_answers(url, tmp_path):
     assert len(lines) == 1 + first["answers"] + second["answers"]
 
 
-def test_interrupted_arena_asks_no_question_twice(url, tmp_path):
+def test_resumed_arena_repeats_no_question(url, tmp_path):
     table, answers = tmp_path / "table.json", tmp_path / "answers.jsonl"
     command = [f"hasty@{url}", "simple", "--games", 2, "--hands", "--answers", answers, "--json", table]
     run(*command)
     complete, expected = answers.read_text(), json.loads(table.read_text())
     lines = complete.splitlines()
     answers.write_text("\n".join(lines[:5]) + "\n" + lines[5][:20])
-    run(*command)  # continues with the seed in the file
+    run(*command)  # resumes with the seed in the file
     assert json.loads(table.read_text()) == expected
     assert sorted(answers.read_text().splitlines()) == sorted(lines)
     run(*command)

@@ -1,4 +1,4 @@
-"""The scripts for other libraries (`examples/frameworks`), and what of ours they plug into."""
+"""The scripts for other libraries (`examples/frameworks`) and the wrappers that they use."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ID = "gin_env/GinRummy-v0"
 
 
 def views(count: int, decisions: int = 5):
-    """Of the players to move after some decisions of `random`."""
+    """Return the views of the players to move after some decisions of `random`."""
     games = Games(count)
     games.start(games.everyone, np.full(count, 3, np.uint64), np.arange(count, dtype=np.uint64))
     for _ in range(decisions):
@@ -43,7 +43,7 @@ def views(count: int, decisions: int = 5):
     return games.views(games.everyone[~games.done])
 
 
-# --- Models of Stable-Baselines3, from any environment, are bots -------------------------------------------
+# --- Stable-Baselines3 models as bots -------------------------------------------------------------------
 
 FACES = {
     "MlpPolicy, flat=True": ("MlpPolicy", lambda: gymnasium.make(ID, flat=True)),
@@ -54,7 +54,7 @@ FACES = {
 
 
 @pytest.mark.parametrize("face", FACES)
-def test_model_trained_on_gymnasium_make_is_a_bot(face, tmp_path):
+def test_model_trained_with_gymnasium_make_is_a_bot(face, tmp_path):
     policy, make = FACES[face]
     env = make()
     model = MaskablePPO(policy, env, n_steps=8, batch_size=8, seed=1, policy_kwargs={"net_arch": [8]})
@@ -74,7 +74,7 @@ def test_model_trained_on_gymnasium_make_is_a_bot(face, tmp_path):
 
 
 @pytest.mark.parametrize("flat", [True, False])
-def test_a_card_policy_predicts_in_the_environments_it_was_not_trained_in(flat):
+def test_card_policy_predicts_on_flat_and_dict_observations(flat):
     model = MaskablePPO(CardPolicy, gymnasium.make(ID, flat=flat), policy_kwargs={"net_arch": [8]}, seed=1)
     observation, info = gymnasium.make(ID).reset(seed=4)
     mask = info["action_mask"]
@@ -84,17 +84,17 @@ def test_a_card_policy_predicts_in_the_environments_it_was_not_trained_in(flat):
     assert mask[int(alone)]
 
 
-def test_policy_on_all_candidate_entries_is_refused():
+def test_policy_that_reads_candidate_entries_is_refused():
     model = MaskablePPO("MultiInputPolicy", GinRummyVecEnv(2, candidates=True), n_steps=8, batch_size=8)
     model.gin_env = model.env.describe_training()
     with pytest.raises(ValueError, match=r"reads .*candidate_rows.*CandidatePolicyBot\.snapshot"):
         save_policy(model, "never_written.safetensors")
 
 
-# --- Other names for the entries ----------------------------------------------------------------------------
+# --- Renamed entries ------------------------------------------------------------------------------------
 
 
-def test_renamed_entries_are_those_of_the_environment_inside():
+def test_renamed_entries_match_the_wrapped_environment():
     env = gymnasium.make(ID)
     renamed = rename_entries(gymnasium.make(ID), "obs", "mask", bool_mask=True)
     seen, told = env.reset(seed=5)
@@ -126,11 +126,11 @@ def test_renamed_aec_environment_keeps_candidates_and_mask_type():
 
 @pytest.mark.filterwarnings("ignore:.*is different from the unwrapped version:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array:UserWarning")
-def test_gymnasium_and_pettingzoo_are_content_with_renamed_environments():
+def test_renamed_environments_pass_the_api_checks():
     single = rename_entries(gymnasium.make(ID, illegal_action="lose"), "obs", "mask", bool_mask=True)
     check_env(single, skip_render_check=True)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # it expects no dict
+        warnings.simplefilter("ignore", UserWarning)  # it does not expect a dict
         api_test(rename_entries(gin_rummy_v0.env()), num_cycles=50)
 
 
@@ -149,17 +149,17 @@ def test_gymnasium_and_pettingzoo_are_content_with_renamed_environments():
         (lambda: gymnasium.make_vec(ID), {}, TypeError, "takes an environment of Gymnasium or an AECEnv"),
     ],
 )
-def test_what_cannot_be_renamed_says_why(make, names, error, message):
+def test_invalid_renames_raise(make, names, error, message):
     with pytest.raises(error, match=message):
         rename_entries(make(), **names)
 
 
-def test_the_id_with_the_module_imports_the_package():
-    """What worker processes are told: they have not imported gin_env."""
+def test_environment_id_with_module_imports_the_package():
+    """Worker processes need this form of the id because they have not imported gin_env."""
     assert gymnasium.make("gin_env:gin_env/GinRummy-v0").spec.id == ID
 
 
-# --- The scripts --------------------------------------------------------------------------------------------
+# --- Scripts --------------------------------------------------------------------------------------------
 
 NEEDS = {
     "cleanrl": "torch",
@@ -196,7 +196,7 @@ def test_every_script_is_short_and_tested():
     ],
     ids=" ".join,
 )
-def test_a_script_learns_and_chooses_no_masked_action(options, monkeypatch, tmp_path, capsys):
+def test_script_learns_and_chooses_no_masked_action(options, monkeypatch, tmp_path, capsys):
     name, *options = options
     pytest.importorskip(
         NEEDS[name], reason=f"needs {NEEDS[name]}: make compatibility runs it in an environment of its own"

@@ -1,4 +1,4 @@
-"""The environments for verifiers and OpenEnv, played by scripts where the suites are installed."""
+"""The verifiers and OpenEnv environments, if those suites are installed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOLDER = EXAMPLES / "language_models"
 
 
 def scripted_hand(seed, opponent="simple"):
-    """Rewards of a hand in which the last legal action is always taken, and the number of decisions."""
+    """Return the rewards and number of decisions of a hand in which the last legal action is always taken."""
     env = TextGinRummy(opponent)
     info = env.reset(seed=seed)[1]
     total, steps, over = 0.0, 0, False
@@ -27,7 +27,7 @@ def scripted_hand(seed, opponent="simple"):
 
 
 @pytest.mark.parametrize("suite", ["verifiers", "openenv"])
-def test_package_holds_the_module_that_it_names(suite):
+def test_package_contains_the_module_that_it_names(suite):
     project = tomllib.loads((FOLDER / suite / "pyproject.toml").read_text())
     (module,) = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
     assert (FOLDER / suite / module / "__init__.py").is_file()

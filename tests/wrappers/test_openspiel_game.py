@@ -1,4 +1,4 @@
-"""Our game as a game of OpenSpiel's, where OpenSpiel is installed."""
+"""The OpenSpiel game, if OpenSpiel is installed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.compiled
 
 
 def play_both(deal: int):
-    """A hand of random legal actions as OpenSpiel's state and as ours: (state, games) after each act."""
+    """Yield OpenSpiel's state and our games after each action of a random hand."""
     state = pyspiel.load_game("python_gin_env").new_initial_state()
     assert state.is_chance_node()
     games = Games(1)
@@ -35,7 +35,7 @@ def play_both(deal: int):
         games.play(games.everyone, np.array([action]))
 
 
-def test_openspiel_sees_the_hand_that_is_played():
+def test_openspiel_state_matches_our_game():
     for deal in (0, 7, DEALS - 1):
         for state, games in play_both(deal):
             over = bool(games.done[0])
@@ -49,7 +49,7 @@ def test_openspiel_sees_the_hand_that_is_played():
         assert state.returns() == pytest.approx([float(games.rewards[0]), -float(games.rewards[0])])
 
 
-def test_a_clone_goes_its_own_way():
+def test_clone_is_independent():
     positions = play_both(3)
     for _ in range(4):
         state, _ = next(positions)
@@ -59,7 +59,7 @@ def test_a_clone_goes_its_own_way():
     assert copied.history()[:-1] == state.history()
 
 
-def test_a_state_follows_from_its_history():
+def test_state_is_reproduced_by_its_history():
     game = pyspiel.load_game("python_gin_env")
     *_, (state, _) = play_both(11)
     again = game.new_initial_state()

@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def model() -> MaskablePPO:
-    """A tiny policy after two updates."""
+    """Return a tiny policy after two updates."""
     env = GinRummyVecEnv(8, "simple", seed=1)
     model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=1, seed=1, device="cpu")
     model.learn(2 * 8 * 32)
@@ -44,13 +44,13 @@ def saved(model, tmp_path_factory) -> Path:
     return path
 
 
-# SB3's checker suggests flattening any dict observation; MaskablePPO users take GinRummyVecEnv instead.
+# SB3's checker suggests flattening any dict observation; use GinRummyVecEnv with MaskablePPO instead.
 @pytest.mark.filterwarnings("ignore:.*:UserWarning:stable_baselines3.common.env_checker")
 def test_sb3_checker_accepts_the_single_environment():
     check_env(GinRummyEnv("simple", illegal_action="lose"))
 
 
-def test_masks_reach_sb3_and_belong_to_the_new_hand_after_autoreset():
+def test_masks_belong_to_the_new_hand_after_autoreset():
     env = GinRummyVecEnv(16, "simple", seed=3)
     env.reset()
     assert is_masking_supported(env)
@@ -64,8 +64,8 @@ def test_masks_reach_sb3_and_belong_to_the_new_hand_after_autoreset():
     assert ended > 16
 
 
-def test_rewards_and_infos_tell_the_whole_hand():
-    """The learner's rewards of an episode sum to its return, which is the outcome of the hand."""
+def test_rewards_and_infos_match_the_outcome_of_the_hand():
+    """The learner's rewards sum to the episode's return, which is the outcome of the hand."""
     env = GinRummyVecEnv(32, "simple", seed=5)
     observations = env.reset()
     returns, lengths, won, lost = np.zeros(32), np.zeros(32, int), 0, 0
@@ -92,7 +92,7 @@ def test_rewards_and_infos_tell_the_whole_hand():
     assert lost > 100
 
 
-def test_it_stands_inside_sb3s_own_wrappers(tmp_path):
+def test_environment_works_inside_sb3_wrappers(tmp_path):
     env = VecMonitor(GinRummyVecEnv(4, "simple"), str(tmp_path / "monitor.csv"))
     model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=64, device="cpu", seed=0)
     model.learn(4 * 32)
@@ -110,7 +110,7 @@ def test_training_is_reproducible():
     assert (weights() == weights()).all()
 
 
-def test_bad_calls_are_clear():
+def test_invalid_calls_raise():
     env = GinRummyVecEnv(2, "simple", seed=0)
     with pytest.raises(RuntimeError, match="reset"):
         env.step(np.array([104, 104]))
@@ -123,7 +123,7 @@ def test_bad_calls_are_clear():
         env.env_method("fly")
 
 
-def test_snapshots_of_the_learner_can_be_its_opponents(model):
+def test_learner_can_play_against_its_snapshots(model):
     frozen = PolicyBot.snapshot(model)
     env = GinRummyVecEnv(16, "simple", seed=2)
     env.reset()
@@ -137,13 +137,13 @@ def test_snapshots_of_the_learner_can_be_its_opponents(model):
     )
 
 
-def test_a_saved_policy_is_a_bot_by_its_path(saved):
+def test_saved_policy_is_a_bot_by_its_path(saved):
     first = play_match(str(saved), "random", 20, seed=1, episode="hand")
     assert first.bots == ("tiny", "random")
     assert first == play_match(str(saved), "random", 20, seed=1, episode="hand")
 
 
-def test_a_policy_decides_alone_as_in_a_batch(saved):
+def test_policy_decides_the_same_alone_and_in_a_batch(saved):
     table = Games(20)
     table.start(table.everyone, np.full(20, 5, np.uint64), np.arange(20, dtype=np.uint64))
     for deterministic in (True, False):
@@ -154,7 +154,7 @@ def test_a_policy_decides_alone_as_in_a_batch(saved):
         assert view.masks()[np.arange(20), together].all()
 
 
-def test_a_policy_trained_on_hands_does_not_see_scores(saved):
+def test_policy_trained_on_hands_does_not_see_scores(saved):
     bot = PolicyBot.load(saved)
     view = Games(1, episode="game")
     view.start(view.everyone, np.array([1], np.uint64), np.array([0], np.uint64))
@@ -167,7 +167,7 @@ def test_a_policy_trained_on_hands_does_not_see_scores(saved):
     assert (seen[0] == seen[1]).all()
 
 
-def test_sampling_follows_probabilities_of_legal_actions():
+def test_sampling_follows_the_action_probabilities():
     chances = np.tile(np.array([0.0, 0.25, 0.0, 0.75, 0.0], np.float32), (40_000, 1))
     random = np.random.default_rng(0).integers(0, 2**64, 40_000, np.uint64)
     random[:2] = 0, 2**64 - 1
@@ -176,7 +176,7 @@ def test_sampling_follows_probabilities_of_legal_actions():
     assert (actions == 3).mean() == pytest.approx(0.75, abs=0.01)
 
 
-def test_a_policy_refuses_unknown_parts_and_rules(model, saved):
+def test_policy_refuses_unknown_parts_and_rules(model, saved):
     unknown = {"reads": {"observation": [["colour", 52]]}}
     with pytest.raises(ValueError, match="it reads 'colour' of the observation"):
         PolicyBot(FrozenPolicy(model.policy), describe_training() | unknown)
@@ -186,7 +186,7 @@ def test_a_policy_refuses_unknown_parts_and_rules(model, saved):
 
 @pytest.mark.long
 def test_self_play_example_trains_resumes_and_writes_a_bot(tmp_path):
-    """The example at its smallest: the real script, as a user calls it."""
+    """Run the example script with its smallest settings."""
     run = tmp_path / "run"
     command = [
         sys.executable, str(ROOT / "examples" / "ppo_selfplay.py"), "--run", str(run),
@@ -197,7 +197,7 @@ def test_self_play_example_trains_resumes_and_writes_a_bot(tmp_path):
     first = subprocess.run([*command, "--minutes", "0.05"], capture_output=True, text=True)
     assert first.returncode == 0, first.stderr
     _, stored = read_tensors(run / "checkpoint.safetensors", "self-play checkpoint", "4", "")
-    minutes = stored["progress"]["minutes"] + 0.1  # on a busy machine far above 0.05
+    minutes = stored["progress"]["minutes"] + 0.1  # far above 0.05 on a busy machine
     more = subprocess.run([*command, "--minutes", str(minutes), "--resume"], capture_output=True, text=True)
     assert more.returncode == 0, more.stderr
     assert (run / "learning_curve.png").stat().st_size > 5000
@@ -209,7 +209,7 @@ def test_self_play_example_trains_resumes_and_writes_a_bot(tmp_path):
     assert play_match(str(run / "policy.safetensors"), "random", 4, episode="hand").hands == 4
 
 
-def test_an_invalid_seed_is_refused_at_once_and_changes_nothing():
+def test_invalid_seed_is_refused_and_changes_nothing():
     env, twin = GinRummyVecEnv(3, seed=4), GinRummyVecEnv(3, seed=4)
     for seed, error in ((-5, ValueError), (2**64 - 2, ValueError), (1.5, TypeError)):
         with pytest.raises(error, match="seed must"):
@@ -218,7 +218,7 @@ def test_an_invalid_seed_is_refused_at_once_and_changes_nothing():
 
 
 @pytest.mark.parametrize("indices", [2**64 - 1, 3, -4, [0, 3]])
-def test_masks_of_unknown_games_raise(indices):
+def test_masks_of_invalid_game_indices_raise(indices):
     env = GinRummyVecEnv(3)
     env.reset()
     assert len(env.env_method("action_masks", indices=[0, -1])) == 2
