@@ -333,7 +333,7 @@ def test_games_in_memory_and_on_disk_are_limited(tmp_path, monkeypatch):
         one.step()
     assert len(api._sessions) == 3
     assert len(list(tmp_path.glob("window-*.json"))) <= 6
-    assert first.ask("table", 404)["error"] == "there is no game in this window"
+    assert first.ask("table", 404)["error"] == "no game in this window"
 
 
 @pytest.mark.parametrize("token", ["", "x", "../../../../etc/passwd", "a" * 22, "a" * 5000])

@@ -72,7 +72,7 @@ class PaperClaim:
     games: int = 200_000
     """Number of games in each match."""
     fitted: bool = False
-    """Whether a reading of the bot was chosen to meet this figure, so that agreement is no evidence."""
+    """Whether a reading of the bot was chosen to meet this figure, so that agreement proves nothing."""
     testable: bool = True
     """Whether the paper gives enough detail to repeat its matches."""
 
