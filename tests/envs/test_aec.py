@@ -18,7 +18,7 @@ from gin_env.game.state import VOID
 from gin_env.observations.observation import NUM_PLANES, OBSERVATION_SIZE, part
 from gin_env.observations.views import PlayerView
 
-with warnings.catch_warnings():  # PettingZoo 1.27's own tests import its own environments in the old way
+with warnings.catch_warnings():  # PettingZoo 1.27's own tests still use its deprecated imports
     warnings.simplefilter("ignore", DeprecationWarning)
     from pettingzoo.test import api_test, seed_test
 
@@ -30,7 +30,7 @@ every_payment = pytest.mark.parametrize(
 
 
 def first_legal(env, rng=None) -> int:
-    """The first legal action of the player to move (discards and draws before knocks), or a random one."""
+    """Return the first legal action (discards and draws before knocks), or a random one."""
     legal = np.flatnonzero(env.observe(env.agent_selection)["action_mask"])
     return int(legal[0] if rng is None else rng.choice(legal))
 
@@ -53,7 +53,7 @@ def dealt_deck(env) -> list[int]:
 
 
 def hand_of(env, agent: str) -> set[int]:
-    """The hand that the agent's own observation shows."""
+    """Return the hand shown by the agent's own observation."""
     return set(np.flatnonzero(part(env.observe(agent)["observation"], "hand").ravel()).tolist())
 
 
@@ -63,7 +63,7 @@ def random_deck(number: int) -> list[int]:
 
 # --- PettingZoo's own tests ---------------------------------------------------------------------------
 
-# Two warnings cannot be avoided: PettingZoo knows by name the few environments whose observation is a dict
+# Two warnings cannot be avoided: PettingZoo has a fixed list of environments whose observation is a dict
 # with a mask, and warns about all others.
 dict_observation_is_meant = [
     pytest.mark.filterwarnings("ignore:Observation is not a NumPy array:UserWarning"),
@@ -111,7 +111,7 @@ def test_spaces_are_documented_and_stable(make):
 # --- Seeds and deals ----------------------------------------------------------------------------------
 
 
-def test_a_seed_determines_a_sequence_of_episodes():
+def test_seed_determines_the_sequence_of_episodes():
     first, second = gin_rummy_v0.raw_env(), gin_rummy_v0.raw_env()
     decks = []
     for seed in (5, None, None):
@@ -119,7 +119,7 @@ def test_a_seed_determines_a_sequence_of_episodes():
         second.reset(seed=seed)
         assert dealt_deck(first) == dealt_deck(second)
         decks.append(dealt_deck(first))
-        first.step(DRAW_UPCARD)  # breaking an episode off changes nothing
+        first.step(DRAW_UPCARD)  # an interrupted episode changes nothing
     assert len({tuple(deck) for deck in decks}) == 3
     first.reset(seed=5)
     assert dealt_deck(first) == decks[0]
@@ -127,7 +127,7 @@ def test_a_seed_determines_a_sequence_of_episodes():
     assert dealt_deck(first) != decks[0]
 
 
-def test_without_a_seed_two_environments_differ():
+def test_unseeded_environments_differ():
     first, second = gin_rummy_v0.raw_env(), gin_rummy_v0.raw_env()
     first.reset()
     second.reset()
@@ -135,7 +135,7 @@ def test_without_a_seed_two_environments_differ():
 
 
 @both_environments
-def test_the_deck_is_dealt_alternately_then_upcard_then_stock(make):
+def test_deck_order_is_alternate_cards_upcard_stock(make):
     deck = random_deck(0)
     env = make()
     env.reset(seed=1, options={"deck": deck, "dealer": 0, "somebody else's option": 1})
@@ -143,7 +143,7 @@ def test_the_deck_is_dealt_alternately_then_upcard_then_stock(make):
     assert hand_of(env, "player_1") == set(deck[1:20:2])
     upcard = part(env.observe("player_0")["observation"], "upcard").ravel()
     assert np.flatnonzero(upcard).tolist() == [deck[20]]
-    assert env.agent_selection == "player_1"  # the non-dealer begins
+    assert env.agent_selection == "player_1"  # the non-dealer starts
     env.step(action("pass"))
     env.step(action("pass"))
     for expected in deck[21:25]:
@@ -155,7 +155,7 @@ def test_the_deck_is_dealt_alternately_then_upcard_then_stock(make):
 
 
 @pytest.mark.parametrize("as_type", [list, tuple, np.array, lambda deck: np.array(deck, np.uint8)])
-def test_decks_of_any_sequence_type(as_type):
+def test_any_sequence_type_is_a_deck(as_type):
     env = gin_rummy_v0.raw_env()
     env.reset(options={"deck": as_type(random_deck(1))})
     assert dealt_deck(env) == random_deck(1)
@@ -193,7 +193,7 @@ def test_single_deck_fixes_only_the_first_hand():
 
 
 @pytest.mark.parametrize("dealer", [0, 1, np.int64(1)])
-def test_the_dealer_alone_keeps_the_seeds_deck(dealer):
+def test_dealer_option_keeps_the_deck_of_the_seed(dealer):
     env, unfixed = gin_rummy_v0.raw_env(), gin_rummy_v0.raw_env()
     unfixed.reset(seed=4)
     env.reset(seed=4, options={"dealer": dealer})
@@ -225,7 +225,7 @@ def test_small_deck_uses_only_its_own_cards():
 
 @both_environments
 @pytest.mark.parametrize("episode", ["hand", "game"])
-def test_only_the_actor_has_a_mask(make, episode):
+def test_only_the_player_to_move_has_a_mask(make, episode):
     env = make(episode=episode)
     env.reset(seed=3)
     state = env.unwrapped.games.state
@@ -246,7 +246,7 @@ def test_only_the_actor_has_a_mask(make, episode):
             env.step(simple_move(env))
 
 
-def test_the_end_can_be_observed_after_both_agents_are_gone():
+def test_final_state_is_observable_after_both_agents_leave():
     env = gin_rummy_v0.raw_env()
     env.reset(seed=1)
     play_out(env)
@@ -260,7 +260,7 @@ def test_the_end_can_be_observed_after_both_agents_are_gone():
         assert not env.observe(agent)["action_mask"].any()
 
 
-def test_arrays_handed_out_are_never_written_again():
+def test_returned_arrays_are_never_overwritten():
     env = gin_rummy_v0.raw_env()
     env.reset(seed=1)
     kept = env.observe(env.agent_selection)
@@ -297,17 +297,17 @@ def test_rewards_are_zero_sum_and_pay_the_result(episode, reward):
         assert type(env.terminations["player_0"]) is bool
 
 
-def test_a_void_hand_pays_nothing():
+def test_void_hand_pays_nothing():
     env = gin_rummy_v0.raw_env(reward="win")
     env.reset(options={"deck": random_deck(5)})
-    paid = play_out(env, first_legal)  # never knocks and always draws from the stock
+    paid = play_out(env, first_legal)  # never knock, always draw from the stock
     assert env.games.results["outcome"][0] == VOID
     assert env.terminations == dict.fromkeys(PLAYERS, True)
     assert {tuple(rewards.values()) for rewards, _ in paid} == {(0.0, 0.0)}
 
 
 @both_environments
-def test_last_pays_every_agent_all_of_her_rewards(make):
+def test_last_returns_every_reward_of_each_agent(make):
     env = make(episode="game")
     env.reset(seed=8)
     earned = dict.fromkeys(PLAYERS, 0.0)
@@ -324,7 +324,7 @@ def test_last_pays_every_agent_all_of_her_rewards(make):
 
 
 @pytest.mark.parametrize("integer", [int, np.int8, np.int32, np.int64, np.uint64, np.array])
-def test_integers_of_any_kind_are_actions(integer):
+def test_integers_of_any_type_are_actions(integer):
     env = gin_rummy_v0.raw_env()
     env.reset(seed=1)
     player = env.agent_selection
@@ -333,7 +333,7 @@ def test_integers_of_any_kind_are_actions(integer):
 
 
 @both_environments
-def test_bots_in_a_five_line_loop(make):
+def test_bots_play_in_a_five_line_loop(make):
     env = make()
     env.reset(seed=12)
     bot = agents.make("simple")
@@ -344,7 +344,7 @@ def test_bots_in_a_five_line_loop(make):
 
 
 @pytest.mark.parametrize("clone", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_a_copy_plays_on_alone(clone):
+def test_copy_plays_independently(clone):
     env = gin_rummy_v0.raw_env(episode="game")
     env.reset(seed=2)
     for _ in range(9):
@@ -356,6 +356,6 @@ def test_a_copy_plays_on_alone(clone):
     assert play_out(env) == expected
 
 
-def test_rendering_without_a_mode_needs_no_reset():
+def test_render_without_a_mode_needs_no_reset():
     with pytest.warns(UserWarning, match="render_mode"):
         assert gin_rummy_v0.raw_env().render() is None

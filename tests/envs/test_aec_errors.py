@@ -1,4 +1,4 @@
-"""Bad input to the PettingZoo environment: an error that names the value and the fix, and nothing changed."""
+"""Invalid input to the PettingZoo environment raises a clear error and changes nothing."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ HAND_0, HAND_1 = "AC AH 3C 3H 5C 5H 7C 7H 9C 9H", "2C 2H 4C 4H 6C 6H 8C 8H TC TH
 
 @pytest.fixture
 def env():
-    """Player 0 to move in the opening offer; the upcard is KD, then KS and QS lie in the stock."""
+    """Player 0 is to move in the opening offer; the upcard is KD, and the stock starts with KS and QS."""
     env = gin_rummy_v0.raw_env()
     env.reset(seed=1, options={"deck": deck_of(HAND_0, HAND_1, "KD", "KS QS"), "dealer": 1})
     return env
 
 
 def snapshot(env) -> tuple:
-    """Everything that an error must leave alone."""
+    """Return everything that an error must leave unchanged."""
     masks = {agent: info["action_mask"].tobytes() for agent, info in env.infos.items()}
     return env.games.state.tobytes(), env.agent_selection, list(env.agents), dict(env.rewards), masks
 
 
 def expect_unchanged(env, error: type[Exception], message: str, call, *arguments, **keywords) -> None:
-    """`call` raises `error`, whose text contains `message`, and leaves the environment as it was."""
+    """Check that `call` raises `error` with `message` and leaves the environment unchanged."""
     before = snapshot(env)
     with pytest.raises(error, match=re.escape(message)):
         call(*arguments, **keywords)
     assert snapshot(env) == before
 
 
-# --- Making it ----------------------------------------------------------------------------------------
+# --- Construction -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_env_ends_the_episode_after_an_illegal_action():
     env = gin_rummy_v0.env()
     env.reset(seed=1)
     offender = env.agent_selection
-    env.step(DRAW_STOCK)  # the upcard is still on offer
+    env.step(DRAW_STOCK)  # the upcard is still offered
     assert env.terminations == dict.fromkeys(PLAYERS, True)
     assert env.rewards == {agent: -1 if agent == offender else 0 for agent in PLAYERS}
     for agent in PLAYERS:
@@ -125,7 +125,7 @@ def test_env_ends_the_episode_after_an_illegal_action():
     assert env.observe(env.agent_selection)["action_mask"].any()
 
 
-# --- The wrong moment ---------------------------------------------------------------------------------
+# --- Calls before reset and at the end-------------------------------------------------------------------
 
 
 def test_every_call_before_reset_raises():
@@ -140,7 +140,7 @@ def test_every_call_before_reset_raises():
             call()
 
 
-def test_after_the_end_no_action_is_accepted(env):
+def test_actions_after_the_end_are_refused(env):
     while not any(env.terminations.values()):
         env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
     expect_unchanged(env, ValueError, "when an agent is dead, the only valid action is None", env.step, 106)
@@ -164,7 +164,7 @@ def test_unknown_agents_are_refused_with_the_choices(env, method):
 @pytest.mark.parametrize(
     ("seed", "error"), [(-1, ValueError), (1.0, TypeError), ("1", TypeError), (True, TypeError)]
 )
-def test_what_is_not_a_seed_is_refused(env, seed, error):
+def test_invalid_seeds_are_refused(env, seed, error):
     expect_unchanged(env, error, "seed must be a non-negative integer, not", env.reset, seed=seed)
 
 
@@ -201,7 +201,7 @@ def test_invalid_deck_in_a_list_raises_before_the_deal():
     expect_unchanged(env, ValueError, "shape (51,)", env.reset, options={"deck": [DECK, DECK[:51]]})
 
 
-def test_a_failed_reset_does_not_use_up_an_episode(env):
+def test_failed_reset_keeps_the_next_episode(env):
     twin = gin_rummy_v0.raw_env()
     twin.reset(seed=1)
     expect_unchanged(env, ValueError, "shape (51,)", env.reset, seed=7, options={"deck": DECK[:51]})
@@ -210,7 +210,7 @@ def test_a_failed_reset_does_not_use_up_an_episode(env):
     np.testing.assert_array_equal(env.games.state["hidden"]["deck"], twin.games.state["hidden"]["deck"])
 
 
-def test_a_full_deck_does_not_fit_small_rules():
+def test_full_deck_is_refused_under_small_deck_rules():
     env = gin_rummy_v0.raw_env(rules=Rules(ranks=5, hand_size=3))
     env.reset(seed=1)
     expect_unchanged(
@@ -220,8 +220,8 @@ def test_a_full_deck_does_not_fit_small_rules():
 
 @pytest.mark.parametrize("make", [gin_rummy_v0.raw_env, gin_rummy_v0.env])
 @pytest.mark.parametrize("value", [0, 1])
-def test_masks_are_the_callers_own(make, value):
-    """Writing into a mask that was handed out changed what PettingZoo's wrapper took for legal."""
+def test_returned_masks_are_copies(make, value):
+    """Writing into a returned mask once changed the legal actions of PettingZoo's wrapper."""
     env = make()
     env.reset(seed=1)
     for _ in range(30):

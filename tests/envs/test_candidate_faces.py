@@ -1,4 +1,4 @@
-"""``candidates=True``: the same candidates from every environment as from games and views, and no more."""
+"""``candidates=True``: every environment gives the same candidates as games and views."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
 from gin_env.game.rules import Rules
 from gin_env.observations.candidates import ENTRIES, NO_ACTION
 
-with warnings.catch_warnings():  # PettingZoo 1.27's own tests import its own environments in the old way
+with warnings.catch_warnings():  # PettingZoo 1.27's own tests still use its deprecated imports
     warnings.simplefilter("ignore", DeprecationWarning)
     from pettingzoo.test import api_test
 
@@ -36,7 +36,7 @@ def same(observation, entries) -> None:
 
 
 def offered(observation) -> list[int]:
-    """The actions that the candidates of one player stand for."""
+    """Return the actions of one player's candidates."""
     actions = observation["candidate_actions"]
     return sorted(actions[actions != NO_ACTION].tolist())
 
@@ -46,7 +46,7 @@ def random_actions(games) -> np.ndarray:
 
 
 def begin(env: GinRummyVectorEnv | GinRummyVecEnv) -> dict[str, np.ndarray]:
-    """The first observations of the same episodes from either."""
+    """Return the first observations of the same episodes from either environment."""
     if isinstance(env, GinRummyVectorEnv):
         return env.reset(seed=SEED)[0]
     env.seed(SEED)
@@ -58,7 +58,7 @@ def begin(env: GinRummyVectorEnv | GinRummyVecEnv) -> dict[str, np.ndarray]:
 
 @both_episodes
 def test_aec_candidates_equal_those_of_games(episode):
-    """Random play over hands and episodes; who is not to move has no candidate."""
+    """Random play over hands and episodes; the waiting player has no candidates."""
     env = gin_rummy_v0.raw_env(episode=episode, rules=Rules(max_turns=40, max_hands=2), candidates=True)
     ended = deciding = 0
     for number in range(3):
@@ -133,7 +133,7 @@ def test_observations_are_never_shared(make):
     same(third, (expected[name] for name in ENTRIES))
 
 
-# --- Nothing hidden, nothing that may not be done -----------------------------------------------------------
+# --- Hidden cards and illegal actions -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("player", [0, 1])
@@ -184,11 +184,11 @@ def test_candidates_must_be_a_bool():
 @pytest.mark.filterwarnings("ignore:Observation is not a NumPy array:UserWarning")
 @pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be:UserWarning")
 @pytest.mark.parametrize("make", [gin_rummy_v0.raw_env, gin_rummy_v0.env])
-def test_pettingzoo_is_content(make):
+def test_pettingzoo_checks_pass(make):
     api_test(make(candidates=True), num_cycles=200)
 
 
-def test_gymnasium_is_content():
+def test_gymnasium_checks_pass():
     env = gymnasium.make("gin_env/GinRummy-v0", illegal_action="lose", candidates=True)
     check_env(env.unwrapped, skip_render_check=True)
     vector = gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=3, candidates=True)
@@ -197,7 +197,7 @@ def test_gymnasium_is_content():
     assert observations in wrapped.observation_space
 
 
-# SB3's checker suggests flattening any dict observation; MaskablePPO users take GinRummyVecEnv instead.
+# SB3's checker suggests flattening any dict observation; for MaskablePPO there is GinRummyVecEnv.
 @pytest.mark.filterwarnings("ignore:.*:UserWarning:stable_baselines3.common.env_checker")
-def test_stable_baselines3_is_content():
+def test_stable_baselines3_checks_pass():
     check_env_of_sb3(GinRummyEnv(illegal_action="lose", candidates=True))

@@ -1,6 +1,6 @@
-"""Any sequence of calls on every environment does what the reference rules say (see environment_checks.py).
+"""Random sequences of calls on every environment match the reference rules (see environment_checks.py).
 
-`make soak` runs the same machines for longer, with other calls each time.
+`make soak` runs the same state machines for longer, with different calls each time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def test_any_sequence_of_calls_matches_the_reference(kind):
 
 
 def pasted(error: BaseException) -> Any:
-    """The test that a failure printed, as a function."""
+    """Return the test printed by a failure as a function."""
     (text,) = [note for note in error.__notes__ if note.startswith("def test_")]
     names: dict[str, Any] = {"replay": replay, "Rules": Rules, "np": np}
     exec(text, names)
@@ -37,7 +37,7 @@ def pasted(error: BaseException) -> Any:
 
 
 def never_seat_anybody(self, games):
-    """The first opponent stays for all hands."""
+    """Keep the first opponent for all hands."""
 
 
 def forget_to_pay(self):

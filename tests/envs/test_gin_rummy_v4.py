@@ -19,7 +19,7 @@ from gin_env.envs import gin_rummy_v4
 from gin_env.envs.gin_rummy_v4 import NUM_ACTIONS, V4_ID, describe
 from gin_env.game.actions import IllegalActionError
 
-with warnings.catch_warnings():  # PettingZoo 1.27's own tests import its own environments in the old way
+with warnings.catch_warnings():  # PettingZoo 1.27's own tests still use its deprecated imports
     warnings.simplefilter("ignore", DeprecationWarning)
     from pettingzoo.test import api_test, seed_test
 
@@ -56,7 +56,7 @@ def discards(cards: str) -> set[str]:
 
 
 def plane(env, agent: str, number: int) -> set[int]:
-    """The package's ids of the cards in one plane of what the agent sees."""
+    """Return the package's ids of the cards in one plane of the agent's observation."""
     (shown,) = np.nonzero(env.observe(agent)["observation"][number])
     return {card for card in range(52) if V4_ID[card] in shown}
 
@@ -87,7 +87,7 @@ def test_unseeded_reset_continues_the_seed():
     assert np.array_equal(first, env.observe("player_0")["observation"])
 
 
-def test_without_any_seed_tables_differ():
+def test_unseeded_environments_differ():
     tables = [gin_rummy_v4.raw_env() for _ in range(2)]
     for table in tables:
         table.reset()
@@ -133,7 +133,7 @@ def test_picked_up_card_may_be_knocked_not_discarded():
     assert score(env) == (-0.67, 0.5)
 
 
-def test_gin_must_be_called():
+def test_gin_must_be_declared():
     assert legal(dealt(NO_DEADWOOD, NO_MELDS, "KC")) == {"gin"}
     env = dealt(NO_DEADWOOD, NO_MELDS, "9D", gin_reward=2)
     assert legal(env) == {"gin"}
@@ -149,13 +149,13 @@ def test_knock_pays_even_if_undercut():
 
 
 @pytest.mark.parametrize(("layoffs", "left"), [(False, -0.67), (True, -0.56)])
-def test_lay_offs_count_only_if_they_are_asked_for(layoffs, left):
+def test_lay_offs_count_only_with_the_option(layoffs, left):
     env = dealt(THREE_RUNS, LAYS_OFF_TWO, "QS", layoffs=layoffs)
     do(env, "knock with QS")
     assert score(env) == (0.5, left)
 
 
-def test_nothing_is_laid_off_on_gin():
+def test_gin_allows_no_lay_offs():
     env = dealt(NO_DEADWOOD, NO_MELDS.replace("5C", "KH"), "KC", layoffs=True)
     do(env, "gin")
     assert score(env) == (1, -0.73)
@@ -178,7 +178,7 @@ def test_each_player_scores_their_hand():
 
 
 def until_two_cards_are_left(env) -> None:
-    """Both draw and discard what they drew."""
+    """Both players draw and discard the card drawn."""
     do(env, "discard QC")
     while "draw" in legal(env):
         held = plane(env, env.agent_selection, 0)
@@ -217,10 +217,10 @@ def test_hand_without_draws_ends_after_126_discards():
     assert all(reward < 0 for reward in score(env))
 
 
-# --- What players see ---------------------------------------------------------------------------------
+# --- Observations -------------------------------------------------------------------------------------
 
 
-def test_the_planes_follow_the_cards():
+def test_planes_follow_the_cards():
     env = dealt(LOOSE, THREE_RUNS, "QS", "4S", opponents_hand_visible=True)
     do(env, "discard QS", "draw", "discard KD")
     assert plane(env, "player_0", 1) == set(ids("KD"))
@@ -242,7 +242,7 @@ def test_picking_up_uncovers_the_previous_discard():
     assert plane(env, "player_0", 2) == set()
 
 
-def test_the_card_of_a_knock_is_seen_no_more():
+def test_knock_card_is_hidden():
     env = dealt(LOOSE, THREE_RUNS, "4S", opponents_hand_visible=True)
     do(env, "discard 4S", "pick up", "knock with KD")
     assert plane(env, "player_0", 1) == set()
@@ -259,7 +259,7 @@ def test_waiting_player_sees_own_hand_without_mask():
 
 
 def test_hidden_cards_change_nothing():
-    """The same but for cards of the opponent's hand and the stock."""
+    """Two games that differ only in the opponent's hand and the stock."""
     one = dealt(LOOSE, THREE_RUNS, "QS", "6D", opponents_hand_visible=True)
     other = dealt(LOOSE, ALSO_LOOSE, "QS", "6D", opponents_hand_visible=True)
     for env in (one, other):
@@ -268,7 +268,7 @@ def test_hidden_cards_change_nothing():
         np.testing.assert_array_equal(seen, other.observe("player_0")[name])
 
 
-def test_at_the_end_there_is_nothing_to_do():
+def test_finished_hand_has_no_legal_actions():
     env = dealt(THREE_RUNS, LOOSE, "QS")
     do(env, "knock with QS")
     score(env)
@@ -278,7 +278,7 @@ def test_at_the_end_there_is_nothing_to_do():
 
 
 @pytest.mark.parametrize(("visible", "planes"), [(False, 4), (None, 4), (True, 5)])
-def test_the_spaces_are_those_of_the_old_release(visible, planes):
+def test_spaces_match_the_old_release(visible, planes):
     env = gin_rummy_v4.env(opponents_hand_visible=visible)
     for agent in PLAYERS:
         space = env.observation_space(agent)
@@ -291,7 +291,7 @@ def test_the_spaces_are_those_of_the_old_release(visible, planes):
     assert (env.metadata["name"], env.metadata["is_parallelizable"]) == ("gin_rummy_v4", False)
 
 
-def test_arrays_are_the_callers_own():
+def test_returned_arrays_are_copies():
     env = dealt(LOOSE, THREE_RUNS, "QS")
     env.observe("player_0")["action_mask"][:] = 0
     env.observe("player_0")["observation"][:] = 0
@@ -384,12 +384,12 @@ def test_calls_before_reset_or_after_the_end_raise():
         ({"screen_height": 500}, ValueError, "screen_height must be None"),
     ],
 )
-def test_bad_keywords_are_named(keywords, error, message):
+def test_invalid_keywords_are_named(keywords, error, message):
     with pytest.raises(error, match=message):
         gin_rummy_v4.env(**keywords)
 
 
-def test_a_bad_reset_changes_nothing():
+def test_invalid_reset_changes_nothing():
     env = dealt(LOOSE, THREE_RUNS, "QS")
     before = env.games.state.copy()
     for arguments in ({"seed": -1}, {"options": {"deck": [1, 2]}}, {"options": {"dealer": 2}}):
@@ -399,7 +399,7 @@ def test_a_bad_reset_changes_nothing():
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_a_copy_plays_on_alone(again):
+def test_copy_plays_independently(again):
     env = gin_rummy_v4.raw_env(knock_reward=0.1)
     env.reset(seed=5)
     other = again(env)
@@ -419,7 +419,7 @@ def test_render_works_throughout_the_hand():
     assert gin_rummy_v4.raw_env().render_mode is None
 
 
-def test_a_picture_of_the_first_discard():
+def test_picture_shows_the_first_discard():
     pytest.importorskip("PIL")
     env = dealt(THREE_RUNS, LOOSE, "QS", render_mode="rgb_array")
     image = env.render()

@@ -24,12 +24,12 @@ def first_legal(mask: np.ndarray) -> int:
 
 
 def last_legal(mask: np.ndarray) -> int:
-    """Prefers passing, then the upcard, then knocking: reaches the end of hands quickly."""
+    """Prefer passing, then the upcard, then knocking, which ends hands quickly."""
     return int(np.flatnonzero(mask)[-1])
 
 
 def play_episode(env: GinRummyEnv, seed: int | None = None, choose=last_legal) -> list[tuple]:
-    """Everything that one episode showed, for comparisons."""
+    """Play one episode and return everything it showed."""
     observation, _ = env.reset(seed=seed)
     seen = [observation["observation"].tobytes()]
     over = False
@@ -42,13 +42,13 @@ def play_episode(env: GinRummyEnv, seed: int | None = None, choose=last_legal) -
 
 @pytest.mark.parametrize("episode", ["hand", "game"])
 @pytest.mark.compiled
-def test_gymnasium_checker_is_content(episode):
+def test_gymnasium_checker_passes(episode):
     env = gymnasium.make(ID, opponent="simple", illegal_action="lose", episode=episode)
     check_env(env.unwrapped, skip_render_check=True)
 
 
 @pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
-def test_rendering_returns_what_the_mode_promises(mode):
+def test_render_returns_the_type_of_the_mode(mode):
     env = gymnasium.make(ID, render_mode=mode)
     env.reset(seed=1)
     picture = env.render()
@@ -70,11 +70,11 @@ def test_mask_is_the_same_in_observation_and_info():
     assert observation["action_mask"].any()
 
 
-def test_the_mask_is_exactly_what_step_accepts():
+def test_step_accepts_exactly_the_masked_actions():
     for action in range(NUM_ACTIONS):
         env = GinRummyEnv()
         env.reset(seed=11)
-        while env.action_masks()[104:].any():  # go on to the discard phase
+        while env.action_masks()[104:].any():  # continue to the discard phase
             env.step(first_legal(env.action_masks()))
         if env.action_masks()[action]:
             env.step(action)
@@ -123,7 +123,7 @@ def test_win_reward_is_one_for_the_episode():
     assert -1.0 in totals
 
 
-def test_illegal_action_raises_in_words_and_changes_nothing():
+def test_illegal_action_names_the_move_and_changes_nothing():
     env = GinRummyEnv()
     env.reset(seed=4)
     before = env.seat.games.state.tobytes()
@@ -132,7 +132,7 @@ def test_illegal_action_raises_in_words_and_changes_nothing():
     assert env.seat.games.state.tobytes() == before
 
 
-def test_illegal_action_may_lose_the_episode():
+def test_illegal_action_can_lose_the_episode():
     env = GinRummyEnv(illegal_action="lose")
     env.reset(seed=4)
     observation, reward, over, truncated, info = env.step(0)
@@ -158,7 +158,7 @@ def test_out_of_range_actions_raise_even_with_lose(action):
         env.step(action)
 
 
-def test_step_before_reset_is_refused():
+def test_step_before_reset_raises():
     with pytest.raises(RuntimeError, match="reset"):
         GinRummyEnv().step(104)
 
@@ -210,7 +210,7 @@ def test_deck_option_fixes_the_deal():
     assert gin_env.observations.observation.part(observation["observation"], "upcard").ravel()[deck[20]] == 1
 
 
-def test_a_list_of_opponents_is_sampled_for_each_hand():
+def test_opponent_list_is_sampled_for_each_hand():
     class Counting:
         def __init__(self, name):
             self.name, self.games = name, 0
@@ -227,7 +227,7 @@ def test_a_list_of_opponents_is_sampled_for_each_hand():
     assert all(bot.games > 20 for bot in pool)
 
 
-def test_an_opponent_that_plays_illegally_is_named():
+def test_illegal_opponent_is_named():
     class Cheat:
         name = "cheat"
 
@@ -242,7 +242,7 @@ def test_an_opponent_that_plays_illegally_is_named():
 # --- The vector environment -----------------------------------------------------------------------------
 
 
-def test_make_vec_gives_the_native_batch():
+def test_make_vec_returns_the_native_environment():
     env = gymnasium.make_vec(ID, num_envs=16, opponent="simple")
     assert isinstance(env.unwrapped, GinRummyVectorEnv)
     assert env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
@@ -253,7 +253,7 @@ def test_make_vec_gives_the_native_batch():
 @pytest.mark.compiled
 @pytest.mark.parametrize("episode", ["hand", "game"])
 @pytest.mark.parametrize("opponent", ["simple", ["simple", "random"]])
-def test_a_batch_equals_single_environments(episode, opponent):
+def test_batch_equals_single_environments(episode, opponent):
     """Game i of the batch with seed s is the single environment with seed s + i, through autoresets."""
     count, steps, seed = 5, 200, 1234
     batch = GinRummyVectorEnv(count, opponent, episode=episode)
@@ -326,7 +326,7 @@ def test_vector_illegal_actions_raise_or_lose():
         (np.array([104, 105, -1]), IllegalActionError),
     ],
 )
-def test_bad_batches_of_actions_change_nothing(actions, error):
+def test_invalid_action_batches_change_nothing(actions, error):
     env = GinRummyVectorEnv(3)
     env.reset(seed=0)
     before = env.seat.games.state.tobytes()
@@ -335,7 +335,7 @@ def test_bad_batches_of_actions_change_nothing(actions, error):
     assert env.seat.games.state.tobytes() == before
 
 
-def test_vector_step_before_reset_and_bad_sizes():
+def test_vector_step_before_reset_and_invalid_sizes_raise():
     with pytest.raises(RuntimeError, match="reset"):
         GinRummyVectorEnv(2).step(np.zeros(2, int))
     with pytest.raises(ValueError, match="num_games must be at least 1"):
@@ -372,7 +372,7 @@ def test_opponents_can_be_swapped_between_hands():
 
 
 class _Watched:
-    """Simple, and in which hands of a game it was asked."""
+    """The bot `simple`, recording the hands of a game in which it acts."""
 
     def __init__(self):
         self.name = "watched"
@@ -412,7 +412,7 @@ def test_small_decks_use_only_their_own_cards():
 
 @pytest.mark.parametrize("make", [GinRummyEnv, lambda: GinRummyVectorEnv(3)])
 @pytest.mark.parametrize("wrong", [{"seed": -1}, {"seed": 1.5}, {"seed": "1"}])
-def test_a_refused_seed_changes_nothing(make, wrong):
+def test_refused_seed_changes_nothing(make, wrong):
     env, twin = make(), make()
     for one in (env, twin):
         one.reset(seed=5)
@@ -423,7 +423,7 @@ def test_a_refused_seed_changes_nothing(make, wrong):
 
 
 def same_after_reset(env, twin) -> bool:
-    """Whether both go on to the same next episodes, with the same random numbers of Gymnasium's."""
+    """Return whether both continue with the same episodes and the same `np_random`."""
     env.reset(), twin.reset()
     states = [one.seat.games.state.tobytes() for one in (env, twin)]
     return states[0] == states[1] and env.np_random.random() == twin.np_random.random()
@@ -461,7 +461,7 @@ def test_deck_won_before_the_first_turn_raises(make, episode):
 
 
 def won_at_once() -> tuple[list[int], int]:
-    """A deck with which the opponent knocks in its first turn, before the agent, the dealer, has one."""
+    """A deck with which the opponent knocks in its first turn, before the dealing agent has one."""
     return deck_of("2C 4H 6S 8D TC QH KS 3D 5C 7H", "AC AH AS 9C 9H 9S JC JH JS KD", "JD"), 0
 
 

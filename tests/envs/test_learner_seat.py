@@ -1,4 +1,4 @@
-"""Opponents by their weights and hand by hand; episodes that are broken off; seeds of parts of a batch."""
+"""The learner's seat: sampling of opponents, interrupted episodes and seeds of single games."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ONE_TURN = Rules(max_turns=1, target_score=10_000, max_hands=200)
 
 
 class Counted(Plain):
-    """Notes the number of each hand that it plays: the learner passes, so it is offered the upcard once."""
+    """Records the number of each hand it plays: the learner passes, so it is offered the upcard once."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -42,7 +42,7 @@ def plain_step(env):
         (GinRummyVecEnv, [1e-9, 5, 2.5]),
     ],
 )
-def test_opponents_are_drawn_by_weight(kind, weights):
+def test_opponents_are_sampled_by_weight(kind, weights):
     count = 300
     bots = [Counted(name) for name in "abc"]
     env = kind(count, Plain(), rules=ONE_TURN)
@@ -52,7 +52,7 @@ def test_opponents_are_drawn_by_weight(kind, weights):
     else:
         env.seed(6)
         env.reset()
-    plain_step(env)  # where the learner begins the opponent is asked after its pass
+    plain_step(env)  # where the learner starts, the opponent acts after its pass
     sat = [len(bot.hands) for bot in bots]
     shares = np.ones(3) / 3 if weights is None else np.array(weights) / np.sum(weights)
     assert all(hands == 0 for hands, share in zip(sat, shares, strict=True) if share < 1e-6)
@@ -74,8 +74,8 @@ def test_opponents_have_equal_weights_by_default():
 
 
 @pytest.mark.parametrize("dealer", [0, 1])
-def test_each_hand_draws_its_own_opponent(dealer):
-    """Whether the opponent ends the hands (it begins, and the first discard ends them) or the learner."""
+def test_each_hand_samples_its_own_opponent(dealer):
+    """Hands end with the first discard, of the opponent or of the learner."""
     bots = [Counted("a"), Counted("b")]
     env = GinRummyEnv(bots, ONE_TURN, episode="game")
     _, info = env.reset(seed=2, options={"dealer": dealer})
@@ -119,14 +119,14 @@ def test_dealer_without_learner_turns_changes_nothing():
     assert env.seat.games.state.tobytes() == twin.seat.games.state.tobytes()
 
 
-# --- Episodes that are broken off, and seeds ------------------------------------------------------------
+# --- Interrupted episodes, and seeds --------------------------------------------------------------------
 
 
 def test_sb3_counts_returns_from_the_reset():
     env = GinRummyVecEnv(4, Plain(), episode="game", seed=1)
     env.reset()
     returns = np.zeros(4)
-    while not returns.all():  # until each game has been paid for some hands of the present episode
+    while not returns.all():  # until each game has been paid for some hands of its current episode
         _, rewards, over, _ = plain_step(env)
         returns = np.where(over, 0, returns + rewards)
     env.reset()
@@ -141,7 +141,7 @@ def test_sb3_counts_returns_from_the_reset():
             assert infos[game]["episode"]["l"] == lengths[game]
 
 
-def test_a_seed_of_sb3_holds_for_one_reset():
+def test_sb3_seed_applies_to_one_reset():
     env = GinRummyVecEnv(3, Plain(), seed=1)
     first, second, third = env.reset(), env.reset(), env.reset()
     for before, after in ((first, second), (second, third), (first, third)):

@@ -1,6 +1,6 @@
-"""What the state machines of test_faces.py found, and calls in an order that is easily got wrong.
+"""Regression tests found by the state machines of test_faces.py, and error-prone orders of calls.
 
-A failure there prints a test like these; give it a name that says what it holds, and keep it here.
+A failure there prints a test like these. Give it a descriptive name and add it here.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from replayed_calls import replay
 from gin_env import Rules
 
 KNOCK, GIN = (cards_text(SITUATIONS[name].deck) for name in ("knock by 0", "gin by 0"))
-"""Player 0, who begins after two passes, knocks with KD, or has gin."""
+"""Deals in which player 0 starts after two passes and knocks with KD, or has gin."""
 
 
 @pytest.mark.parametrize("kind", ["gymnasium", "vector"])
 def test_dealer_without_learner_turns_raises(kind):
-    """The search never ended: the opponent starts, and its first discard makes each hand void."""
+    """The search for a hand once never ended: the opponent starts, and its first discard voids the hand."""
     replay(
         kind,
         {"rules": Rules(opening_offer=False, max_turns=1), "opponent": ["lowest"]},
@@ -54,8 +54,8 @@ def test_illegal_action_ends_the_episode_for_both_agents():
 
 
 @pytest.mark.parametrize("kind", ["raw_env", "env"])
-def test_a_game_goes_on_from_deck_to_deck(kind):
-    """A knock, then gin: the second hand is dealt by the other player and paid beside the first."""
+def test_game_continues_with_the_next_deck(kind):
+    """A knock, then gin: the other player deals the second hand, and both hands are paid."""
     face = replay(
         kind,
         {"episode": "game", "rules": Rules(target_score=150)},

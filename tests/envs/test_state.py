@@ -1,4 +1,4 @@
-"""Copies and states of every environment: deepcopy, pickle, get_state and set_state."""
+"""Copies and saved states of every environment: deepcopy, pickle, get_state and set_state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPPONENTS = ["simple", "random", "tonic"]
 
 
 def play_aec(env, steps, seed):
-    """Play random legal actions and return everything that the players get."""
+    """Play random legal actions and return everything that the players receive."""
     random, seen = np.random.default_rng(seed), []
     for _ in range(steps):
         if not env.agents:
@@ -93,7 +93,7 @@ ENVIRONMENTS = {
 
 @pytest.fixture(params=ENVIRONMENTS, ids=str)
 def played(request):
-    """An environment in the middle of its second or a later hand, and what plays it."""
+    """An environment in the middle of its second or a later hand, and a function that plays it."""
     make, play = ENVIRONMENTS[request.param]
     env = make()
     env.seed(3) if hasattr(env, "seed") else None
@@ -103,7 +103,7 @@ def played(request):
 
 
 def plain(thing):
-    """Nested lists and dicts, with arrays as their bytes."""
+    """Return nested lists and dicts with arrays converted to bytes."""
     if isinstance(thing, dict):
         return {name: plain(value) for name, value in thing.items()}
     if isinstance(thing, np.ndarray) and thing.dtype != object:
@@ -112,19 +112,19 @@ def plain(thing):
 
 
 def core(env):
-    """The environment inside Gymnasium's wrappers, which have no states."""
+    """Return the environment inside Gymnasium's wrappers, which have no get_state."""
     return env.unwrapped if isinstance(env, gymnasium.Env) else env
 
 
 @pytest.mark.parametrize("clone", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_copy_plays_on_alone(played, clone):
+def test_copy_plays_independently(played, clone):
     env, play = played
     twin = clone(env)
     expected = play(twin, 60, 2)
     assert plain(play(env, 60, 2)) == plain(expected)
 
 
-def test_state_can_be_set_again_and_again(played):
+def test_state_can_be_set_repeatedly(played):
     env, play = played
     target = core(env)
     state = target.get_state()
@@ -168,7 +168,7 @@ def test_state_after_an_illegal_action_is_restored_with_the_wrappers():
     assert len(play_aec(env, 60, 2)) == 60
 
 
-def test_state_of_fixed_decks_keeps_the_decks_to_come():
+def test_state_keeps_the_remaining_fixed_decks():
     decks = [np.random.default_rng(seed).permutation(52) for seed in range(40)]
     env = gin_rummy_v0.raw_env(episode="game")
     env.reset(seed=1, options={"deck": decks})
@@ -202,7 +202,7 @@ def test_state_of_other_settings_is_refused(other):
         env.set_state(pickle.dumps(env))
 
 
-def test_there_is_no_state_before_the_first_reset():
+def test_state_before_the_first_reset_raises():
     for module in (gin_rummy_v0, gin_rummy_v4):
         with pytest.raises(ResetNeeded):
             module.raw_env().get_state()

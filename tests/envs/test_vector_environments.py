@@ -1,4 +1,4 @@
-"""Spaces, infos, rows and pictures of the batched environments."""
+"""The batched environments: spaces, infos, rendering, autoreset modes and the SB3 interface."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AT_ONCE = Rules(hand_size=2, knock_limit=20, opening_offer=False, max_hands=3)
 
 
 class KnocksAtOnce(Plain):
-    """Draws from the stock and knocks with the card that it drew last in the order of the ids."""
+    """A bot that draws from the stock and knocks with its legal card of the highest id."""
 
     name = "knocks-at-once"
 
@@ -58,7 +58,7 @@ def test_vector_spaces_batch_the_single_spaces():
 
 
 def test_infos_have_masks_of_their_games():
-    """Three games of which the second ends in the first step."""
+    """Three games, of which the second ends in the first step."""
     env = GinRummyVectorEnv(3, Plain(), RULES, illegal_action="lose")
     _, infos = env.reset(seed=1)
     assert infos["_action_mask"].tolist() == [True] * 3
@@ -83,7 +83,7 @@ def test_infos_have_masks_of_their_games():
     assert quiet[2].any() or "final_info" not in quiet[4]
 
 
-def test_the_first_reset_is_one_of_all_games():
+def test_first_reset_must_include_all_games():
     env = GinRummyVectorEnv(2, Plain())
     some, everyone = np.array([True, False]), np.ones(2, bool)
     with pytest.raises(RuntimeError, match="the first reset"):
@@ -97,7 +97,7 @@ def test_the_first_reset_is_one_of_all_games():
             env.reset(options={"reset_mask": wrong})
 
 
-def test_every_game_is_rendered_or_none_with_a_warning():
+def test_render_covers_every_game_or_warns():
     texts = GinRummyVectorEnv(2, Plain(), render_mode="ansi")
     texts.reset(seed=1)
     pages = texts.render()
@@ -123,7 +123,7 @@ def test_unseeded_games_all_differ():
     assert len(decks) == 2 * 2 + 2 * 2 + 2
 
 
-# --- Hands in which the learner would have no decision ----------------------------------------------------
+# --- Hands without a learner turn -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [GinRummyVectorEnv, GinRummyVecEnv])
@@ -152,12 +152,12 @@ def test_deck_with_an_immediate_knock_raises():
     assert env.seat.games.state.tobytes() == before
     env.reset(options={"deck": deck, "dealer": 1})
     assert env.seat.games.deck(1).tolist() == deck
-    env.reset(seed=2, options={"dealer": 1})  # without a deck the hands that end at once are skipped
+    env.reset(seed=2, options={"dealer": 1})  # without a deck, hands that end immediately are skipped
     assert (env.seat.games.state["public"]["dealer"] == 1).all()
 
 
 def test_unused_opponents_are_released():
-    """The pool of a long training, whose opponents change now and then, stays small."""
+    """The pool stays small in long training runs that change opponents repeatedly."""
     env = GinRummyVectorEnv(4, Plain(), RULES)
     env.reset(seed=1)
     for number in range(3):
@@ -183,10 +183,10 @@ def test_clairvoyant_opponent_raises():
         GinRummyVectorEnv(2, [Plain(), Clairvoyant()])
 
 
-# --- Stable-Baselines3's --------------------------------------------------------------------------------
+# --- Stable-Baselines3 ----------------------------------------------------------------------------------
 
 
-def test_sb3_asks_for_rows_of_the_batch():
+def test_sb3_methods_take_game_indices():
     env = GinRummyVecEnv(4, Plain(), RULES, seed=1)
     assert env.action_masks().tolist() == [[0] * 107] * 4
     assert env.render_mode is None
@@ -207,7 +207,7 @@ def test_sb3_asks_for_rows_of_the_batch():
     env.close()
 
 
-def test_sb3_steps_are_begun_and_then_waited_for():
+def test_sb3_step_async_is_completed_by_step_wait():
     env = GinRummyVecEnv(2, Plain(), RULES, seed=1)
     with pytest.raises(RuntimeError, match="call reset"):
         env.step_async(np.zeros(2, int))
@@ -223,7 +223,7 @@ def test_sb3_steps_are_begun_and_then_waited_for():
         env.step_async(np.zeros(3, int))
 
 
-def test_sb3_tells_how_long_it_has_been_running():
+def test_sb3_infos_include_the_elapsed_time():
     start = time.time()
     situation = SITUATIONS["gin by 0"]
     env = GinRummyVecEnv(1, Plain(), RULES)
@@ -238,7 +238,7 @@ def test_sb3_tells_how_long_it_has_been_running():
     assert infos[0]["outcome"] == "gin"
 
 
-def test_sb3_describes_what_a_model_must_remember():
+def test_sb3_describes_observation_rules_and_episode():
     rules = Rules(knock_limit=5)
     assert GinRummyVecEnv(1, Plain(), rules, "game", estimator="bayes").describe_training() == {
         "reads": describe_parts("observation"),
@@ -249,7 +249,7 @@ def test_sb3_describes_what_a_model_must_remember():
     assert GinRummyVecEnv(1, Plain()).describe_training()["episode"] == "hand"
 
 
-def test_sb3_changes_opponents_from_the_next_hand_on():
+def test_sb3_changes_opponents_at_the_next_hand():
     env = GinRummyVecEnv(3, Plain(), seed=1)
     env.reset()
     env.set_opponents(["random", agents.make("simple")], [0, 1])
@@ -283,7 +283,7 @@ def first_legal(masks):
 @pytest.mark.compiled
 @pytest.mark.parametrize("illegal_action", ["raise", "lose"])
 def test_next_step_and_same_step_show_the_same_episodes(illegal_action):
-    """Followed game by game: rewards, observations, results, and where episodes begin."""
+    """Compare rewards, observations, results and episode starts of each game."""
     same = GinRummyVectorEnv(5, "simple", illegal_action=illegal_action)
     later = GinRummyVectorEnv(5, "simple", illegal_action=illegal_action, autoreset_mode="NextStep")
     assert later.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
@@ -331,7 +331,7 @@ def test_disabled_autoreset_waits_for_reset():
     env.step(first_legal(infos["action_mask"]))
 
 
-def test_the_vectors_alone_are_those_of_the_dict():
+def test_flat_observations_equal_those_of_the_dict():
     dicts, flat = GinRummyVectorEnv(4, Plain()), GinRummyVectorEnv(4, Plain(), flat=True)
     assert flat.single_observation_space.shape == (OBSERVATION_SIZE,)
     (both, infos), (alone, _) = dicts.reset(seed=2), flat.reset(seed=2)
@@ -360,7 +360,7 @@ def test_flat_observations_have_no_candidates(make):
         make(flat="yes")
 
 
-def test_an_unknown_autoreset_mode_is_refused():
+def test_unknown_autoreset_mode_is_refused():
     with pytest.raises(ValueError, match="unknown autoreset_mode 'later'; choose from 'NextStep'"):
         GinRummyVectorEnv(2, autoreset_mode="later")
 
@@ -394,14 +394,14 @@ def test_truncation_matches_time_limit(mode):
     assert not env.step(np.array([plain_action(mask) for mask in observation["action_mask"]]))[3].any()
 
 
-def test_a_limit_of_steps_is_a_number_above_0():
+def test_step_limit_must_be_positive():
     with pytest.raises(ValueError, match="max_episode_steps"):
         GinRummyVectorEnv(2, max_episode_steps=0)
     with pytest.raises(TypeError, match="max_episode_steps"):
         GinRummyVectorEnv(2, max_episode_steps="4")
 
 
-def test_call_asks_every_game():
+def test_call_returns_a_result_for_each_game():
     env = GinRummyVectorEnv(3)
     env.reset(seed=1)
     rows = env.call("action_masks")
@@ -412,7 +412,7 @@ def test_call_asks_every_game():
         env.call("nothing_of_this_name")
 
 
-def test_disabled_autoreset_needs_a_reset_of_every_finished_game():
+def test_disabled_autoreset_requires_resetting_finished_games():
     env = GinRummyVectorEnv(3, KnocksAtOnce(), AT_ONCE, autoreset_mode=AutoresetMode.DISABLED)
     over = np.zeros(3, bool)
     seed = 0

@@ -1,4 +1,4 @@
-"""Two matches on the same decks, compared deal by deal."""
+"""Differences between two matches on the same decks, paired by deal."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FIRST = result_of(("a", "c"), [((2, 0), (50, 0), 2), ((1, 1), (30, 20), 2), ((1,
 SECOND = result_of(("b", "c"), [((1, 1), (10, 20), 2), ((0, 2), (0, 50), 2), ((1, 0), (10, 10), 4)])
 
 
-def test_a_difference_of_win_rates_by_value():
+def test_win_rate_difference_has_the_known_value():
     found = win_rate_difference(FIRST, SECOND, 0.9)
     assert found.value == pytest.approx(4 / 6 - 2 / 5)
     expected = win_rate_difference_interval(FIRST.wins_and_decided, SECOND.wins_and_decided, 0.9)
@@ -54,7 +54,7 @@ def test_a_difference_of_win_rates_by_value():
     )
 
 
-def test_a_difference_of_points_by_value():
+def test_points_difference_has_the_known_value():
     found = points_difference(FIRST, SECOND)
     # Leads of 50, 10, 30 in 8 hands, and of -10, -50, 0.
     assert found.value == pytest.approx((90 + 60) / 8)
@@ -65,7 +65,7 @@ def test_a_difference_of_points_by_value():
 def test_difference_of_a_match_with_itself_is_zero():
     assert points_difference(FIRST, FIRST).interval == (0, 0)
     low, high = win_rate_difference(FIRST, FIRST).interval
-    assert low < 0 < high  # three deals alike do not prove that all are
+    assert low < 0 < high  # three equal deals do not prove that all deals are
 
 
 def test_exchanging_the_matches_negates_the_difference():
@@ -94,13 +94,13 @@ def test_matches_on_different_decks_raise(difference, change, message):
 
 
 @pytest.mark.parametrize("difference", [win_rate_difference, points_difference])
-def test_the_confidence_is_checked(difference):
+def test_invalid_confidence_is_refused(difference):
     with pytest.raises(ValueError, match="between 0 and 1"):
         difference(FIRST, SECOND, 95)
 
 
 def decks_of(bot: agents.Agent) -> dict[tuple[int, int], bytes]:
-    """The deck of every hand in games 0 to 3 of seed 5, by the numbers of the game and of the hand."""
+    """Return the deck of every hand in games 0 to 3 of seed 5, by game and hand number."""
     table = Games(4, episode="game")
     shards._start(table, table.everyone, np.arange(4), 5)
     public, hidden = table.state["public"], table.state["hidden"]

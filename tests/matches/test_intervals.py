@@ -1,8 +1,8 @@
-"""Intervals by value and by what they cover: the two games of a deal are one observation.
+"""Confidence intervals: known values and coverage, with the two games of a deal as one observation.
 
-Simulated matches draw latent strengths: a game is won where luck with the cards, which the twin turns round,
-and chance of its own add up to more than a threshold. Real twins split more often than independent games do
-(correlation -0.6 to 0), hence the negative correlations; positive ones are tried as well.
+Simulated matches draw latent strengths: a game is won if the luck of the cards, which the twin game reverses,
+plus independent noise exceeds a threshold. Real twins split more often than independent games do
+(correlation -0.6 to 0), hence the negative correlations; positive ones are tested as well.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from gin_env.reproduce.experiments import interval_coverage
 MATCHES = 2000
 
 
-def test_the_normal_quantile():
+def test_normal_quantile_has_known_values():
     for confidence in (0.5, 0.9, 0.95, 0.999):
         assert normal_quantile(confidence) == pytest.approx(NormalDist().inv_cdf((1 + confidence) / 2))
 
 
 @pytest.mark.parametrize(("won", "games"), [(0, 10), (1, 10), (8, 10), (10, 10), (500, 1000), (1999, 2000)])
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_wilsons_interval_is_that_of_scipy(won, games, confidence):
+def test_wilson_interval_matches_scipy(won, games, confidence):
     expected = binomtest(won, games).proportion_ci(confidence, "wilson")
     assert wilson_interval(won / games, games, confidence) == pytest.approx((expected.low, expected.high))
 
@@ -57,17 +57,17 @@ def games_of(deals: list[int]) -> tuple[np.ndarray, np.ndarray]:
         ([2, 0, 2, 0], 2 * 4 / 3),  # always alike: 2, times m / (m - 1) of four deals
         ([1, 1, 1, 1], 0),  # always split
         ([2, 1, 1, 0], 4 / 3),  # as often as independent games
-        ([2, 2, 2, 2], 1),  # nothing to tell it by
+        ([2, 2, 2, 2], 1),  # not determined
         ([0, 0, 0], 1),
         ([1], 1),
         ([2, 1, 1, 1], 4 / 3 * 0.75 / 64 / (5 / 8 * 3 / 8 / 8)),  # r: 3/4 and three times -1/4
     ],
 )
-def test_the_design_effect(deals, effect):
+def test_design_effect_has_known_values(deals, effect):
     assert intervals.design_effect(*games_of(deals)) == pytest.approx(effect)
 
 
-def test_the_design_effect_of_deals_with_undecided_games():
+def test_design_effect_allows_undecided_games():
     wins, decided = np.array([2, 1, 0, 0]), np.array([2, 1, 1, 0])
     # p = 3/4; r = 1/2, 1/4, -3/4, 0
     assert intervals.design_effect(wins, decided) == pytest.approx(4 / 3 * 0.875 / 16 / (0.1875 / 4))
@@ -103,20 +103,20 @@ def test_interval_without_decided_games_is_0_to_1():
     assert win_rate_difference_interval(games_of([1, 1, 2]), nothing) == (-1, 1)
 
 
-def test_newcombes_interval_of_independent_rates():
+def test_newcombe_interval_of_independent_rates():
     """Newcombe (1998), table II, method 10: 56/70 - 48/80 has the interval 0.0524 to 0.3339."""
     first, second = ((won / of, wilson_interval(won / of, of)) for won, of in ((56, 70), (48, 80)))
     assert newcombe_interval(first, second) == pytest.approx((0.0524, 0.3339), abs=1e-4)
 
 
-def test_newcombes_interval_of_correlated_rates():
+def test_newcombe_interval_of_correlated_rates():
     first, second = (0.7, (0.6, 0.75)), (0.4, (0.36, 0.48))
     low, high = newcombe_interval(first, second, 0.5)
     assert 0.3 - low == pytest.approx(np.sqrt(0.1**2 + 0.08**2 - 0.1 * 0.08))
     assert high - 0.3 == pytest.approx(np.sqrt(0.05**2 + 0.04**2 - 0.05 * 0.04))
 
 
-def test_the_difference_uses_the_correlation_of_the_deals():
+def test_difference_uses_the_correlation_of_the_deals():
     first, second = games_of([2, 1, 0, 1, 2]), games_of([2, 0, 0, 1, 1])
     rates = (0.6, win_rate_interval(*first)), (0.4, win_rate_interval(*second))
     # r: 0.8, -0.2, -1.2, -0.2, 0.8 and 1.2, -0.8, -0.8, 0.2, 0.2
@@ -131,7 +131,7 @@ def test_match_without_spread_has_no_correlation():
     assert win_rate_difference_interval(first, second) == pytest.approx(newcombe_interval(*rates))
 
 
-def test_the_interval_of_a_mean_is_that_of_scipy():
+def test_mean_interval_matches_scipy():
     values = np.array([3.0, 1.0, 4.0, 1.0, 5.0])
     expected = ttest_1samp(values, 0).confidence_interval(0.9)
     found = mean_interval(values.mean(), deviations(values, np.ones(5)), 0.9)
@@ -140,8 +140,8 @@ def test_the_interval_of_a_mean_is_that_of_scipy():
         mean_interval(3.0, np.zeros(1))
 
 
-def test_deviations_are_what_leaving_out_a_deal_changes():
-    """The linearisation, against the jackknife, of points in numbers of hands that differ."""
+def test_deviations_match_the_jackknife():
+    """Compare the linearisation with the jackknife for points over varying numbers of hands."""
     random = np.random.default_rng(5)
     hands = random.integers(10, 30, 400)
     points = random.poisson(8 * hands)
@@ -157,10 +157,10 @@ def test_deviations_are_what_leaving_out_a_deal_changes():
 def draw_deals(
     random: np.random.Generator, shape: tuple[int, int], rates: list[float], luck: float, shared: float = 0.0
 ) -> list[np.ndarray]:
-    """Games won in each deal, int64 (matches, deals), by bots that win at these rates.
+    """Return the games won in each deal, int64 (matches, deals), by bots with these win rates.
 
-    `luck` is the share of the cards in the strength of a game (negative: the twin does not turn it round),
-    `shared` that of what all bots have in common besides.
+    `luck` is the share of the cards in the strength of a game (negative: the twin game does not reverse it);
+    `shared` is the share of other factors common to all bots.
     """
     cards = random.standard_normal(shape) * np.sqrt(abs(luck))
     wins = [np.zeros(shape, np.int64) for _ in rates]
@@ -173,7 +173,7 @@ def draw_deals(
 
 
 def covered(found: list[tuple[float, float]], value: float) -> float:
-    """Per cent of the intervals that hold the value."""
+    """Return the percentage of intervals that contain the value."""
     return 100 * float(np.mean([low <= value <= high for low, high in found]))
 
 
@@ -185,11 +185,11 @@ def covered(found: list[tuple[float, float]], value: float) -> float:
         (0.9, 0.5, 500, None),
         (0.98, 0.6, 500, None),
         (0.5, 0.0, 50, None),  # independent games
-        (0.5, -0.5, 100, "too narrow"),  # no real match is like that
+        (0.5, -0.5, 100, "too narrow"),  # unlike real matches
     ],
 )
-def test_the_interval_of_a_win_rate_covers_it(rate, luck, deals, unpaired):
-    """95 % intervals in 2,000 matches; Wilson's of independent games covers too much where deals split."""
+def test_win_rate_interval_has_nominal_coverage(rate, luck, deals, unpaired):
+    """95 % intervals in 2,000 matches; Wilson's interval is too wide where deals split."""
     random = np.random.default_rng(deals + int(100 * rate))
     (wins,) = draw_deals(random, (MATCHES, deals), [rate], luck)
     two = np.full(deals, 2)
@@ -210,14 +210,14 @@ def test_interval_coverage_with_undecided_games():
 @pytest.mark.parametrize(
     ("rates", "luck", "shared", "deals", "wide"),
     [
-        ([0.7, 0.68], 0.5, 0.0, 100, False),  # bots that have the cards in common only
+        ([0.7, 0.68], 0.5, 0.0, 100, False),  # bots that share only the cards
         ([0.6, 0.5], 0.4, 0.6, 100, True),
         ([0.7, 0.69], 0.3, 0.9, 200, True),  # a bot before and after a small change
         ([0.97, 0.9], 0.3, 0.5, 200, True),
     ],
 )
-def test_the_interval_of_a_difference_covers_it(rates, luck, shared, deals, wide):
-    """95 % intervals in 2,000 pairs of matches; as if independent they are too wide where bots are alike."""
+def test_difference_interval_has_nominal_coverage(rates, luck, shared, deals, wide):
+    """95 % intervals in 2,000 pairs of matches; assuming independence is too wide for similar bots."""
     random = np.random.default_rng(deals + int(100 * rates[0]))
     first, second = draw_deals(random, (MATCHES, deals), rates, luck, shared)
     two, difference = np.full(deals, 2), rates[0] - rates[1]
@@ -233,10 +233,10 @@ def test_the_interval_of_a_difference_covers_it(rates, luck, shared, deals, wide
     assert (covered(independent, difference) > 97) == wide
 
 
-def test_the_interval_of_points_per_hand_covers_them():
+def test_points_interval_has_nominal_coverage():
     random = np.random.default_rng(6)
     hands = random.integers(10, 30, (MATCHES, 50))
-    points = random.gamma(1.0, 8.0 * hands)  # as far apart as the points of two games
+    points = random.gamma(1.0, 8.0 * hands)  # as variable as the points of two games
     found = [
         mean_interval(scored.sum() / played.sum(), deviations(scored, played))
         for scored, played in zip(points, hands, strict=True)

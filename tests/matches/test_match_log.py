@@ -1,4 +1,4 @@
-"""Who plays many matches and is stopped goes on from there, with the same result."""
+"""Match logs: interrupted tournaments and searches resume with the same result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOURNAMENT = ["tournament", *BOTS, "--games", "4", "--hands", "--seed", "5"]
 
 
 def stop_after(monkeypatch, matches: int) -> list[int]:
-    """Interrupt the match after a number of matches; the list counts those that are played."""
+    """Interrupt after a number of matches; the list records the matches played."""
     played: list[int] = []
     play_match = match_log.play_match
 
@@ -68,7 +68,7 @@ def test_resumed_search_gives_the_same_result(tmp_path, monkeypatch):
         assert len(played) + done == len(log)
 
 
-def test_any_difference_in_setting_plays_a_new_match(tmp_path):
+def test_changed_setting_plays_a_new_match(tmp_path):
     log = MatchLog(tmp_path / "log")
     bots = ("simple", "random")
     first = log.play(bots, bots, 4, 1)

@@ -1,4 +1,4 @@
-"""What a match adds up: every figure of every hand to the bot that it belongs to, whichever seat it has."""
+"""The sums of a match: every figure of a hand counts for the right bot, in either seat."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def hand(outcome: int, winner: int, knocker: int, points: int, turns: int) -> np
     return record
 
 
-# Seats of the hands: who won, who knocked. Figures are powers of two, so that a sum says what is in it.
+# Winner and knocker of each hand. Figures are powers of two, so a sum identifies its terms.
 HANDS = np.concatenate(
     [
         hand(KNOCK_WON, 0, 0, 1, 1),
@@ -121,7 +121,7 @@ def result_of(**figures) -> MatchResult:
     return MatchResult(**(defaults | figures))
 
 
-def test_the_win_rate_is_that_of_the_decided_games():
+def test_win_rate_counts_decided_games_only():
     assert result_of().win_rate == 0.75
     assert result_of(bots=("b", "a"), wins=(1, 3)).win_rate == 0.25
     assert result_of(wins=(0, 0)).win_rate == 0.5
@@ -184,7 +184,7 @@ def test_swapped_match_exchanges_the_bots():
     assert result_of().swapped().deals is None
 
 
-def test_the_summary_shows_each_figure_in_its_place():
+def test_summary_shows_each_figure_in_its_place():
     first, second = result_of().summary(0.9).splitlines()
     low, high = (100 * end for end in result_of().confidence_interval(0.9))
     assert first == (f"a won 75.00 % of 4 decided hands against b (90 % interval {low:.2f} to {high:.2f})")
@@ -216,7 +216,7 @@ def test_json_holds_every_figure():
 
 
 @pytest.mark.parametrize("deals", [None, DEALS])
-def test_a_match_can_be_read_again_from_its_json(deals):
+def test_match_json_round_trips(deals):
     result = result_of(deals=deals, rules=Rules(target_score=50), clairvoyant=True)
     again = MatchResult.from_dict(json.loads(json.dumps(result.as_dict(deals=deals is not None))))
     assert again == result
@@ -234,7 +234,7 @@ def test_progress_adds_up_to_the_games():
 
 
 class TieBreaks(Plain):
-    """Notes the random numbers of its first decisions, and the ranks that it holds then."""
+    """Records the random numbers of its first decisions and the ranks in its hand."""
 
     name = "tie-breaks"
 
@@ -263,10 +263,10 @@ def test_single_hand_winner_wins_the_episode(situation):
     assert shards.winners(table, np.array([0])).tolist() == [situation.winner]
 
 
-def test_the_winner_of_a_game_has_reached_the_target():
+def test_game_winner_has_reached_the_target():
     table = matches.Games(4, episode="game")
     table.state["public"]["scores"] = [[100, 99], [99, 100], [99, 99], [30, 130]]
-    table.results["winner"] = 0  # of the last hand: of no interest
+    table.results["winner"] = 0  # of the last hand, not checked
     assert shards.winners(table, np.arange(4)).tolist() == [0, 1, -1, 1]
 
 
@@ -304,7 +304,7 @@ def test_each_bot_plays_both_seats_of_every_deal():
 
 
 class Seer(Plain):
-    """A clairvoyant bot that notes whether it saw its opponent's hand."""
+    """A clairvoyant bot that records whether it saw its opponent's hand."""
 
     name = "seer"
 
@@ -373,7 +373,7 @@ def test_match_reports_its_random_seed(tmp_path):
 
 
 def test_seed_reproduces_the_reference_match():
-    """Results stand in papers with their seed: the second game of a pair is the twin."""
+    """Papers quote results with their seed; the second game of a pair is the twin."""
     result = play_match(Plain(), NeverKnocks(), 12, seed=5, episode="hand")
     assert (result.wins, result.knocks, result.points, result.undercuts) == ((5, 2), (7, 0), (88, 58), (0, 2))
     assert (result.hands, result.turns, result.voids) == (12, 271, 5)

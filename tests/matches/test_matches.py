@@ -1,4 +1,4 @@
-"""Matches, their statistics, and the command line."""
+"""Matches: statistics, twin games, errors and the command line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.compiled
 
 
 def gin_rummy(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command line in this process; its status and what it printed."""
+    """Run the command line in this process and return its status and output."""
     output, errors = io.StringIO(), io.StringIO()
     with (
         mock.patch.object(sys, "argv", ["gin-rummy", *arguments]),
@@ -60,19 +60,19 @@ def test_knock_thresholds_have_the_reference_win_rates(knock_at, reference):
     assert result.win_rate == pytest.approx(reference, abs=0.026)
 
 
-def test_the_result_does_not_depend_on_the_batch_size(monkeypatch):
+def test_result_does_not_depend_on_the_batch_size(monkeypatch):
     whole = play_match("simple", "random", 60, seed=4)
     monkeypatch.setattr(matches, "BATCH_SIZE", 14)
     assert play_match("simple", "random", 60, seed=4) == whole
 
 
 def without_suit_names(hand: int) -> tuple[int, ...]:
-    """What is left of a hand if nobody knows which suit is which: the ranks held in each suit, sorted."""
+    """Return the ranks held in each suit, sorted, which is the same after any exchange of suits."""
     return tuple(sorted(hand >> 13 * suit & 0x1FFF for suit in range(4)))
 
 
 class Spy:
-    """A Simple player that notes the hands that it is dealt."""
+    """The bot `simple`, recording the hands it is dealt."""
 
     def __init__(self, name):
         self.name = name
@@ -91,13 +91,13 @@ def test_both_bots_hold_each_hand_once():
     play_match(*spies, 40, seed=5, episode="hand")
     named = [set(spy.hands) for spy in spies]
     unnamed = [{without_suit_names(hand) for hand in spy.hands} for spy in spies]
-    # A player whose opponent takes the first upcard is asked for the first time in the next turn.
+    # If the opponent takes the first upcard, the bot first acts in the next turn.
     assert len(unnamed[0] & unnamed[1]) >= 20
     assert not named[0] & named[1]
 
 
 def test_twin_games_differ_only_in_suits():
-    """Otherwise a bot with memory would know the hand that it holds itself in the other game."""
+    """Otherwise a bot with memory would know its opponent's hand, which it held in the other game."""
     table = Games(64)
     table.start(
         table.everyone, np.full(64, 5, np.uint64), np.arange(64, dtype=np.uint64) // 2, np.arange(64) % 2 == 1
@@ -129,7 +129,7 @@ def test_games_of_a_pair_start_apart(monkeypatch):
 def test_reported_random_seed_reproduces_the_match():
     first, second = (play_match("simple", "random", 20) for _ in range(2))
     assert first.seed != second.seed
-    assert min(first.seed, second.seed) > 2**32  # nobody can try them all
+    assert min(first.seed, second.seed) > 2**32  # too many to try them all
     assert play_match("simple", "random", 20, seed=first.seed) == first
     assert f"seed {first.seed}" in str(first)
 
@@ -176,7 +176,7 @@ def test_error_names_the_bot_with_invalid_actions(answer, error):
         play_match(Broken(), "simple", 2)
 
 
-def test_bad_arguments_are_errors():
+def test_invalid_arguments_raise():
     with pytest.raises(ValueError, match="even number"):
         play_match("simple", "simple", 3)
     with pytest.raises(ValueError, match="unknown bot 'sample'"):
@@ -214,7 +214,7 @@ def test_command_line_match_writes_the_result_of_each_deal(tmp_path):
     assert np.array_equal(saved.deals, again.deals)
 
 
-def test_command_line_mistakes_are_one_clear_line():
+def test_command_line_errors_are_one_line():
     for arguments, message in (
         (("match", "simpel", "random"), "unknown bot 'simpel'; choose from"),
         (("match", "simple", "random", "--games", "7"), "even number"),

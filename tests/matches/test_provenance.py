@@ -1,4 +1,4 @@
-"""Which bot played: spelled out in full, with its files and its decisions; and what has changed since."""
+"""Provenance of results: full bot names, hashes of files and decisions, and changes since."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_every_parameter_is_spelled_out(bot, spelled):
 
 
 @pytest.mark.parametrize("name", [*agents.quick_names(), "search:samples=16"])
-def test_the_full_spelling_makes_the_same_bot(name):
+def test_full_spelling_makes_the_same_bot(name):
     described = describe_bot(name)
     assert describe_bot(described["spelled"])["decisions"] == described["decisions"]
     assert changes(described) == []
@@ -90,7 +90,7 @@ def test_changes_are_described(tmp_path):
     assert line.startswith(f"cfr:table={table}: other files now")
 
 
-def test_ten_times_the_positions_tell_rare_decisions_apart():
+def test_many_positions_distinguish_rare_decisions():
     two, three = (describe_bot(f"tonic-paper:pair_turns={turns}") for turns in (2, 3))
     assert two["decisions"] == three["decisions"]
     assert two["many_decisions"] != three["many_decisions"]
@@ -100,7 +100,7 @@ def test_ten_times_the_positions_tell_rare_decisions_apart():
     assert describe_bot("search:samples=16")["many_decisions"] is None
 
 
-def test_estimators_are_known_by_what_they_say():
+def test_estimators_are_identified_by_their_estimates():
     one, other = (describe_estimator(f"bayes:least_observations={least}") for least in (50, 500))
     assert len(one["says"]) == 8
     assert one["says"] != other["says"]
@@ -110,7 +110,7 @@ def test_estimators_are_known_by_what_they_say():
     assert "other estimates now" in line
 
 
-def test_a_bot_made_as_an_object_says_its_class():
+def test_bot_object_is_described_by_its_class():
     described = describe_bot(SimpleBot(4))
     assert described["made_by"] == "gin_env.agents.simple.SimpleBot"
     assert described["decisions"] == describe_bot("simple:knock_at=4")["decisions"]
@@ -140,7 +140,7 @@ def test_tonic_weights_were_trained_on_tonic_paper():
         assert described["command"].endswith("--opponents tonic-paper")
 
 
-def test_packaged_tables_are_of_their_formats():
+def test_packaged_tables_have_the_expected_formats():
     for file, table in (
         ("agents/cfr/data/cfr_paper.npz", STRATEGY_TABLE),
         ("estimators/data/frequencies_simple.npz", FREQUENCIES),

@@ -1,4 +1,4 @@
-"""Tables, CSV, JSON, picture, ratings and file of a made-up tournament, no two figures of which are alike."""
+"""Tournament output: tables, CSV, JSON, picture, ratings and log, from made-up results that all differ."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def match(a: int, b: int, wins: tuple[int, int], unit: int) -> MatchResult:
 
 @pytest.fixture(scope="module")
 def result() -> TournamentResult:
-    """Cyd is the strongest, then Ann, then Bob: another order than that of entry, and than its reverse."""
+    """Cyd is strongest, then Ann, then Bob: neither the order of entry nor its reverse."""
     matches = (match(0, 1, (60, 20), 10), match(0, 2, (30, 70), 20), match(1, 2, (9, 81), 30))
     strengths = (Rating(1510.0, 11.0), Rating(1320.0, 12.0), Rating(1740.0, 13.0))
     return TournamentResult(BOTS, matches, strengths, 100, 7, 0.9)
@@ -65,7 +65,7 @@ def test_csv_columns_equal_the_match_fields(result, tmp_path):
         assert row == {name: str(value) for name, value in expected.items()}
 
 
-def test_the_json_is_what_the_properties_say(result, tmp_path):
+def test_json_equals_the_properties(result, tmp_path):
     result.save(tmp_path / "x.json")
     saved = json.loads((tmp_path / "x.json").read_text())
     assert saved["bots"] == list(BOTS)
@@ -87,7 +87,7 @@ def test_table_shows_each_figure_with_its_bot(result):
     lines = str(result).splitlines()
     assert lines[0].startswith("100 games a pair, seed 7.")
     standings, matrix = lines[3:6], lines[8:11]
-    # Points per hand: the bot's own, then its opponents', both as means over the opponents.
+    # Points per hand of the bot and of its opponents, both averaged over the opponents.
     for line, place, bot, rating, rate, points in zip(
         standings,
         (1, 2, 3),
@@ -195,7 +195,7 @@ def test_every_pair_plays_once_and_is_rated(monkeypatch):
     assert len(played) == 6
 
 
-def test_without_openskill_ratings_are_none(monkeypatch):
+def test_missing_openskill_leaves_ratings_none(monkeypatch):
     monkeypatch.setattr(tournaments, "play_match", lambda *_, **__: match(0, 1, (60, 20), 10))
     monkeypatch.setitem(sys.modules, "openskill.models", None)
     assert tournaments.play_tournament(("random", "simple"), 100, 7).ratings is None
@@ -216,7 +216,7 @@ def test_ratings_use_the_elo_scale():
     assert best.value + middle.value + worst.value == pytest.approx(4500)
 
 
-def test_games_are_rated_in_an_order_from_the_seed():
+def test_seed_determines_the_rating_order():
     games = ratings._games([(0, 1, 30, 10), (1, 2, 5, 15)], 3)
     counts = {pair: int((games == pair).all(axis=1).sum()) for pair in ((0, 1), (1, 0), (1, 2), (2, 1))}
     assert counts == {(0, 1): 30, (1, 0): 10, (1, 2): 5, (2, 1): 15}
@@ -230,7 +230,7 @@ def test_games_are_rated_in_an_order_from_the_seed():
 
 @pytest.fixture
 def played(monkeypatch) -> list[tuple]:
-    """What is really played: results that tell by their wins which match it was."""
+    """The matches played, with results whose wins identify the match."""
     calls: list[tuple] = []
 
     def play(*arguments, **settings):

@@ -1,4 +1,4 @@
-"""Tournaments, ratings, bots' names with parameters."""
+"""Tournaments, ratings and bot names with parameters."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_names_with_parameters_are_read(text, name, params):
 
 
 @pytest.mark.parametrize("value", [4, 2.5, True, "variable", None, (21, 12), (1,), (), -3])
-def test_values_can_be_written_and_read_back(value):
+def test_parameter_values_round_trip(value):
     assert specs.parse_value(specs.format_value(value)) == value
 
 
@@ -78,7 +78,7 @@ def test_values_can_be_written_and_read_back(value):
         ("gone.zip:colour=red", TypeError, "unknown parameter 'colour'; choose from deterministic"),
     ],
 )
-def test_mistakes_in_names_are_clear_errors(text, error, message):
+def test_invalid_names_have_clear_errors(text, error, message):
     with pytest.raises(error, match=re.escape(message)):
         agents.resolve(text)
 
@@ -98,7 +98,7 @@ def test_results_name_the_parameters():
 
 
 @pytest.mark.parametrize("name", agents.names())
-def test_the_name_of_a_bot_makes_it_again(name):
+def test_bot_name_makes_the_same_bot(name):
     defaults = agents.parameters(name)
     given = ",".join(f"{key}={specs.format_value(value)}" for key, value in (defaults or {}).items())
     for text in (name, f"{name}:{given}") if given else (name,):
@@ -106,7 +106,7 @@ def test_the_name_of_a_bot_makes_it_again(name):
 
 
 @pytest.mark.parametrize("name", estimators.names())
-def test_the_name_of_an_estimator_makes_it_again(name):
+def test_estimator_name_makes_the_same_estimator(name):
     first = next(iter(estimators.parameters(name).items()), None)
     for text in (name, f"{name}:{first[0]}={specs.format_value(first[1])}") if first else (name,):
         assert estimators.make(estimators.make(text).name).name == estimators.make(text).name == text
@@ -130,7 +130,7 @@ def test_default_parameters_can_be_written_in_the_name(name):
     assert spelled_out.points == play_match(name, "simple", 4, seed=5).points
 
 
-def test_parameters_work_wherever_a_bot_is_named():
+def test_bot_parameters_work_in_every_interface():
     by_object = play_match(agents.make("simple", knock_at=0), "simple", 20, seed=1)
     assert play_match("simple:knock_at=0", "simple", 20, seed=1) == by_object
     assert by_object.knocks[0] == by_object.gins[0]
@@ -202,7 +202,7 @@ def test_two_bots_compared_against_a_third(tournament):
     assert found.interval == win_rate_difference(first, match.swapped()).interval
 
 
-def test_the_confidence_is_used_everywhere(tournament):
+def test_confidence_applies_to_every_interval(tournament):
     narrow = play_tournament(BOTS, 60, seed=3, confidence=0.5)
     assert narrow.matches == tournament.matches
     assert narrow.intervals[0][0, 2] == narrow.matches[1].confidence_interval(0.5)[0]
@@ -229,7 +229,7 @@ def test_standings_list_every_figure_strongest_first(tournament):
         ((["simple", "random"], 2, -1), ValueError, "non-negative"),
     ],
 )
-def test_bad_tournaments_are_clear_errors(arguments, error, message):
+def test_invalid_tournaments_have_clear_errors(arguments, error, message):
     with pytest.raises(error, match=message):
         play_tournament(*arguments)
 
@@ -271,7 +271,7 @@ def test_ratings_hardly_depend_on_the_order_of_the_games():
     assert rate(3, wins, 1) == rate(3, wins, 1)
 
 
-def test_without_openskill_all_but_ratings_is_there(monkeypatch, tmp_path):
+def test_missing_openskill_omits_only_the_ratings(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "openskill.models", None)
     with pytest.raises(ImportError, match=r"gin-env\[plots\]"):
         rate(2, [(0, 1, 1, 0)])
@@ -286,7 +286,7 @@ def test_without_openskill_all_but_ratings_is_there(monkeypatch, tmp_path):
 # --- Files --------------------------------------------------------------------------------------------
 
 
-def test_the_command_line_writes_json_csv_and_a_picture(tmp_path, tournament):
+def test_command_line_writes_json_csv_and_a_picture(tmp_path, tournament):
     files = [tmp_path / name for name in ("table.json", "table.csv", "table.png")]
     options = [
         text
@@ -306,7 +306,7 @@ def test_the_command_line_writes_json_csv_and_a_picture(tmp_path, tournament):
     assert files[2].read_bytes().startswith(b"\x89PNG")
 
 
-def test_command_line_mistakes_are_one_clear_line(tmp_path):
+def test_command_line_errors_are_one_line(tmp_path):
     nowhere, same = str(tmp_path / "nowhere" / "table.csv"), str(tmp_path / "x")
     for arguments, message in (
         (("tournament", "simple"), "at least two bots"),
