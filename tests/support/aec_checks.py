@@ -1,4 +1,4 @@
-"""The PettingZoo environments beside the reference rules, see environment_checks.py."""
+"""Checks of the PettingZoo environments against the reference rules, see environment_checks.py."""
 
 from __future__ import annotations
 
@@ -103,13 +103,13 @@ class Aec(Face):
         self.refused(self.env.step, number)
 
     def pay(self, mover: str, first: float, second: float) -> None:
-        """What the players got: the mover has already seen the earlier reward."""
+        """Add the rewards of a move; the player who moved has already seen the earlier ones."""
         self.rewards = dict(zip(PLAYERS, (first, second), strict=True))
         self.cumulative[mover] = 0.0
         self.cumulative = {agent: self.cumulative[agent] + self.rewards[agent] for agent in self.agents}
 
     def step(self, value: Any) -> None:
-        """Anything but an integer; None is right for an agent whose episode is over."""
+        """Step with anything but an integer; None is valid for an agent whose episode is over."""
         if value is not None or not self.over or not self.agents:
             self.refused(self.env.step, value)
             return
@@ -122,7 +122,7 @@ class Aec(Face):
         self.compare()
 
     def look(self) -> None:
-        """Everything that may be asked at any time; the caller writes into the arrays it got."""
+        """Make every query that is valid at any time, and write into the returned arrays."""
         if self.game is None:
             self.refused(self.env.observe, "player_0")
             self.refused(self.env.render)
@@ -154,7 +154,7 @@ class Aec(Face):
         return mask_of_actions(self.legal()[0] if agent == self.selected else [])
 
     def compare(self) -> None:
-        """What PettingZoo's users read after each call."""
+        """Compare everything that PettingZoo users read after each call."""
         assert self.game is not None
         env = self.env
         same("agents", env.agents, self.agents)
@@ -196,8 +196,8 @@ class Wrapped(Aec):
         if self.agents or not self.tried_reset or function != self.env.step:
             super().refused(function, *args, **kwargs)
             return
-        # With nobody at the table, PettingZoo's wrapper warns and does nothing; it thinks so as well after a
-        # first reset that was refused.
+        # With no agents, PettingZoo's wrapper warns and does nothing; it does the same after a
+        # refused first reset.
         before = self.remembered()
         function(*args, **kwargs)
         same("what a step after the end changed", self.remembered() == before, True)

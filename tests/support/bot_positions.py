@@ -1,4 +1,4 @@
-"""Positions for the tests of the bots, and what a bot does in them."""
+"""Positions for the tests of the bots, and the actions of a bot in them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def holding(hand: str, drawn: str, upcard: str) -> Table:
 
 
 def choices(table: Table, bot: str, count: int = 40, **params) -> set[str]:
-    """Everything that the bot does here, over many random numbers, in words."""
+    """Return all actions of the bot in this position over many random numbers, in words."""
     views = table.games.views(np.zeros(count, np.int64))
     views.records["random"] = np.random.default_rng(3).integers(0, 2**64, count, dtype=np.uint64)
     return {action_text(int(number)) for number in agents.make(bot, **params).act(views)}
@@ -36,6 +36,6 @@ def view_of(table: Table):
 
 
 def later(table: Table, turns: int) -> Table:
-    """The same position as if this many turns of both players had been played before it."""
+    """Return the position as if this number of turns had been played before it."""
     table.games.state["public"]["turn"][0] += 2 * turns
     return table

@@ -1,4 +1,4 @@
-"""A headless Chromium, driven by its own protocol: pages, keys, clicks, touches, screenshots."""
+"""A headless Chromium driven by the DevTools protocol: pages, keys, clicks, touches and screenshots."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Browser:
         self._process.stderr.close()
 
     def open(self, address: str, width: int, height: int, phone: bool = False) -> Page:
-        """A new window; with `phone` it has a touch screen and no mouse."""
+        """Open a new window; with `phone` it has a touch screen and no mouse."""
         answer = httpx2.put(f"http://{self._address}/json/new?about:blank", timeout=PATIENCE)
         socket = connect(answer.json()["webSocketDebuggerUrl"], max_size=None)
         page = Page(self._windows.enter_context(socket))
@@ -67,7 +67,7 @@ class Browser:
 
 
 class Page:
-    """One window. `problems` are the errors that its scripts, or the rules for its contents, have raised."""
+    """A window. `problems` lists the errors of its scripts and violations of its content security policy."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -89,7 +89,7 @@ class Page:
                 self.problems.append(str(message["params"]["entry"]))
 
     def value(self, expression: str) -> Any:
-        """The value of a JavaScript expression."""
+        """Return the value of a JavaScript expression."""
         result = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
             raise RuntimeError(str(result["exceptionDetails"]))
@@ -110,7 +110,7 @@ class Page:
         return value
 
     def press(self, key: str) -> None:
-        """A key by its character, or by its name in `NAMED_KEYS`."""
+        """Press a key, given by its character or its name in `NAMED_KEYS`."""
         text = "\r" if key == "Enter" else key if len(key) == 1 else ""
         code = NAMED_KEYS.get(key, ord(key[0].upper()))
         pressed = {"key": key, "windowsVirtualKeyCode": code}
@@ -118,7 +118,7 @@ class Page:
         self.ask("Input.dispatchKeyEvent", type="keyUp", **pressed)
 
     def place(self, selector: str) -> tuple[float, float]:
-        """The middle of an element, scrolled into view, once nothing moves any more."""
+        """Scroll an element into view and return its centre once it has stopped moving."""
         self.wait_for(
             "document.getAnimations().every((e) => e.effect.getComputedTiming().iterations === Infinity)"
         )

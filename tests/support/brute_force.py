@@ -1,4 +1,4 @@
-"""An independent solver that is slow and obviously correct: it enumerates everything.
+"""A slow, simple, independent solver that enumerates everything.
 
 Nothing here uses the package. A card is a number ``suit * 13 + rank``, a hand a frozenset of cards, a meld a
 frozenset of cards, an arrangement a tuple of disjoint melds.
@@ -40,7 +40,7 @@ STRETCHES = tuple(
 
 @cache
 def all_melds(hand: Meld) -> tuple[Meld, ...]:
-    """Every set and every run in a hand, the parts of longer ones included."""
+    """Return every set and run in a hand, including parts of longer ones."""
     sets = [
         frozenset(chosen)
         for rank in range(13)
@@ -51,7 +51,7 @@ def all_melds(hand: Meld) -> tuple[Meld, ...]:
 
 
 def arrangements(hand: Meld) -> Iterator[tuple[Meld, ...]]:
-    """Every choice of disjoint melds of a hand, the empty one included."""
+    """Return every choice of disjoint melds of a hand, including the empty one."""
 
     def choose(melds: tuple[Meld, ...], laid: tuple[Meld, ...]) -> Iterator[tuple[Meld, ...]]:
         yield laid
@@ -68,18 +68,18 @@ def unmelded(hand: Meld, arrangement: Iterable[Meld]) -> Meld:
 
 @cache
 def deadwood(hand: Meld) -> int:
-    """Least points outside melds over all arrangements."""
+    """Return the lowest deadwood over all arrangements."""
     return min(points(unmelded(hand, arrangement)) for arrangement in arrangements(hand))
 
 
 def best_arrangements(hand: Meld) -> list[tuple[Meld, ...]]:
-    """Every arrangement of least deadwood."""
+    """Return every arrangement with the lowest deadwood."""
     least = deadwood(hand)
     return [chosen for chosen in arrangements(hand) if points(unmelded(hand, chosen)) == least]
 
 
 def after_laying_off(table: frozenset[Meld], loose: Meld) -> int:
-    """Least points left of loose cards when they are laid off on the melds on the table, in any order."""
+    """Return the lowest deadwood of loose cards after laying off on the melds, in any order."""
 
     @cache
     def search(table: frozenset[Meld], loose: Meld) -> int:
@@ -95,7 +95,7 @@ def after_laying_off(table: frozenset[Meld], loose: Meld) -> int:
 
 
 def best_defence(knocker_melds: Iterable[Meld], defender: Meld) -> int:
-    """The defender's least deadwood over all ways of melding and all ways of laying off."""
+    """Return the defender's lowest deadwood over all arrangements and lay-offs."""
     table = frozenset(knocker_melds)
     loose_hands = {unmelded(defender, arrangement) for arrangement in arrangements(defender)}
     return min(after_laying_off(table, loose) for loose in loose_hands)
@@ -119,7 +119,7 @@ def cards_that_fit(melds: Iterable[Meld], outside: Meld) -> Meld:
 
 
 def random_hand(rng: random.Random, size: int) -> frozenset[int]:
-    """A hand of which half are drawn from few ranks or few suits, so that melds overlap."""
+    """Return a random hand, half of the time from few ranks or few suits, so that melds overlap."""
     kind = rng.randrange(4)
     first = rng.randrange(9)
     if kind == 0:

@@ -1,4 +1,4 @@
-"""Writes small TensorFlow checkpoints, as TensorFlow lays them out."""
+"""Write small checkpoints in TensorFlow's format."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TYPES = {np.dtype(np.float32): 1, np.dtype(np.int64): 9}
 def write_checkpoint(
     prefix: Path, tensors: dict[str, np.ndarray], shards: int = 1, compressed: int = 0
 ) -> None:
-    """Write the tensors into `shards` files in turn, and their index with keys that share beginnings."""
+    """Write the tensors into `shards` files in turn, and an index whose keys share prefixes."""
     data = [b""] * shards
     entries = [(b"", field(1, shards))]
     for number, (name, tensor) in enumerate(sorted(tensors.items())):

@@ -1,10 +1,10 @@
-"""The environments beside the reference rules: every call is made on both, and all that shows is compared.
+"""Checks of the environments against the reference rules: make every call on both and compare the results.
 
-A `Face` holds one environment and what the reference says it must be. Its methods are the calls that users
-make, good and bad ones. At the first difference a call raises DifferenceError, to which the calls so far are
-added as a test that can be pasted into test_replays.py. test_faces.py chooses the calls at random.
+A `Face` holds one environment and its reference state. Its methods are the valid and invalid calls that users
+make. At the first difference a call raises DifferenceError, with a note that holds the calls so far
+as a test to paste into test_replays.py. test_faces.py chooses the calls at random.
 
-The AEC environments are in aec_checks.py, those with a seat for a learner in learner_checks.py.
+The AEC environments are in aec_checks.py, those with a learner's seat in learner_checks.py.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PLAYERS = ["player_0", "player_1"]
 
 
 class DifferenceError(AssertionError):
-    """An environment does not do what the reference says."""
+    """An environment differs from the reference."""
 
 
 def same(what: str, found: Any, expected: Any) -> None:
@@ -44,12 +44,12 @@ def same(what: str, found: Any, expected: Any) -> None:
 
 
 def close(found: np.ndarray, expected: np.ndarray) -> bool:
-    """Equal up to the precision of float32; never for NaN."""
+    """Return whether arrays are equal up to the precision of float32; False for NaN."""
     return bool((np.abs(np.subtract(found, expected, dtype=np.float64)) < 1e-6).all())
 
 
 def same_array(what: str, found: Any, expected: Any, dtype: type) -> None:
-    """Arrays of the same shape and type, and of the same values up to the precision of float32."""
+    """Compare shape, type and values, the latter up to the precision of float32."""
     expected = np.asarray(expected)
     same(f"type of {what}", (type(found), found.dtype), (np.ndarray, np.dtype(dtype)))
     same(f"shape of {what}", found.shape, expected.shape)
@@ -65,7 +65,7 @@ def deal_key(seed: int, episode: int) -> np.uint64:
 
 
 def deck_of_seed(rules: Rules, seed: int, episode: int, hand: int) -> list[int]:
-    """The deck of one hand of one episode (docs/rules.md, "Randomness")."""
+    """Return the deck of one hand of one episode (docs/rules.md, "Randomness")."""
     deck = np.array(cards_in_deck(rules), np.int8)
     shuffle_cards(deck, len(deck), np.uint64(stream(deal_key(seed, episode), np.uint64(hand), DECK)))
     return deck.tolist()
@@ -77,7 +77,7 @@ def dealer_of_seed(seed: int, episode: int) -> int:
 
 
 def as_the_package_lays(hand: Meld, arrangements: list[Arrangement]) -> Arrangement:
-    """Of equal arrangements the one that the package says it lays."""
+    """Return the arrangement that the package documents among equal ones."""
     if len(arrangements) == 1:
         return arrangements[0]
     laid = {frozenset(ids(" ".join(meld))) for meld in melds.best_melds(mask_of(hand))}
@@ -97,7 +97,7 @@ def mask_of_actions(legal: list[int]) -> np.ndarray:
 
 
 def vector_of(parts: dict[str, Any]) -> np.ndarray:
-    """The parts of a reference observation as one vector."""
+    """Return the parts of a reference observation as one vector."""
     vector = np.zeros(OBSERVATION_SIZE)
     same("parts of the observation", list(LAYOUT), list(parts))
     for name, value in parts.items():
@@ -120,7 +120,7 @@ def compare_observation(vector: np.ndarray, game: Game, player: int) -> None:
 
 
 def compare_table(record: np.void, game: Game) -> None:
-    """The record of a game (`gin_env.game.state`), field by field."""
+    """Compare the record of a game (`gin_env.game.state`) field by field."""
     public, private = record["public"], record["private"]
 
     def as_lists(masks: Any) -> list[list[int]]:
@@ -172,7 +172,7 @@ def compare_table(record: np.void, game: Game) -> None:
 
 
 def compare_text(text: str, game: Game) -> None:
-    """The picture in text: scores, both hands, who is to move, the stock, the top of the pile."""
+    """Compare the text rendering: scores, both hands, the player to move, the stock, the top of the pile."""
     head, *hands, pile, _, _ = text.splitlines()
     scores = f"score {game.scores[0]} : {game.scores[1]}, game at {game.rules.target_score}"
     same("title", head.split("; ")[1], scores)
@@ -191,7 +191,7 @@ def compare_text(text: str, game: Game) -> None:
 
 
 def compare_view(view: PlayerView, game: Game, player: int) -> None:
-    """What a bot is handed."""
+    """Compare the view that a bot receives."""
     same("own hand in the view", cards_of(int(view.hands[0])), sorted(game.hands[player]))
     same("history in the view", [tuple(event) for event in view.history()], game.history)
     same("stock draws in the view", view.stock_draws(), game.stock_draws[player])
@@ -204,7 +204,7 @@ def compare_view(view: PlayerView, game: Game, player: int) -> None:
 
 
 def source(value: Any) -> str:
-    """A value as Python."""
+    """Return a value as Python source."""
     if isinstance(value, Rules):
         changed = [f for f in fields(Rules) if getattr(value, f.name) != f.default]
         return f"Rules({', '.join(f'{f.name}={getattr(value, f.name)}' for f in changed)})"
@@ -225,7 +225,7 @@ def source(value: Any) -> str:
 
 
 def text_of(number: int) -> str | int:
-    """An action as `hands_in_words.action` reads it; numbers that are none stay numbers."""
+    """Return an action as `hands_in_words.action` reads it; other numbers stay numbers."""
     if 0 <= number < 104:
         return ("knock " if number >= KNOCK else "") + card_text(number % 52)
     return {104: "draw", 105: "take", 106: "pass"}.get(number, number)
@@ -240,7 +240,7 @@ Call = tuple[Any, ...]
 
 
 class Face:
-    """One environment and what it must be; `call` makes a call by the name of a method."""
+    """One environment and its reference; `call` makes a call by the name of a method."""
 
     kind: str
     """By which name `replay` makes it."""
@@ -269,15 +269,15 @@ class Face:
             self.calls[-1] = call, self.dealt()
 
     def dealt(self) -> list[str]:
-        """Who deals what in each game, for the reader of a test."""
+        """Describe the dealer and deck of each game, for the reader of a test."""
         return [f"player_{game.dealer} deals {cards_text(game.deck)}" for game in self.games()]
 
     def games(self) -> list[Game]:
-        """The games that the environment must be playing."""
+        """Return the games that the environment must be playing."""
         raise NotImplementedError
 
     def as_test(self) -> str:
-        """The calls so far as a test."""
+        """Return the calls so far as a test."""
         lines = [source(self.kind), source(self.options)]
         for call, dealt in self.calls:
             lines += [
@@ -290,11 +290,11 @@ class Face:
     # --- Helpers of the calls ---------------------------------------------------------------------------
 
     def remembered(self) -> bytes:
-        """Everything in the environment that a refused call must leave alone."""
+        """Return everything in the environment that a refused call must leave unchanged."""
         raise NotImplementedError
 
     def refused(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-        """The call must raise one of `refusals` and change nothing."""
+        """Check that the call raises one of `refusals` and changes nothing."""
         before = self.remembered()
         try:
             function(*args, **kwargs)
@@ -304,12 +304,12 @@ class Face:
             raise DifferenceError(f"not refused: {function.__qualname__}{args}{kwargs}")
 
     def bad_reset(self, arguments: dict[str, Any]) -> None:
-        """A reset with arguments that are none."""
+        """Reset with invalid arguments."""
         self.refused(self.env.reset, **arguments)
 
 
 def memory_of(*objects: Any, scratch: tuple[str, ...] = ()) -> bytes:
-    """The attributes of objects as bytes, without spaces and without what is only used inside one call."""
+    """Return the attributes of objects as bytes, without spaces and temporary buffers."""
     return pickle.dumps(
         [
             {name: value for name, value in vars(one).items() if _is_memory(name, value, scratch)}

@@ -1,4 +1,4 @@
-"""The state machine of test_faces.py: any sequence of calls on an environment beside the reference rules."""
+"""The state machine of test_faces.py: random calls on an environment and on the reference rules."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ NAMES = st.lists(st.sampled_from(list(POLICIES)), min_size=1, max_size=3)
 
 @st.composite
 def rules(draw: st.DrawFn) -> Rules:
-    """Rules that can be played, often the usual ones."""
+    """Draw valid rules, often the default ones."""
     if draw(st.booleans()):
         return draw(st.sampled_from([Rules(), Rules(knock_limit=60, target_score=60)]))
     ranks, suits = draw(st.integers(4, 13)), draw(st.integers(1, 4))
@@ -84,7 +84,7 @@ def rules(draw: st.DrawFn) -> Rules:
 
 @st.composite
 def decks(draw: st.DrawFn, rules: Rules) -> str:
-    """Shuffled decks, decks that deal many melds, and some whose hands end at once."""
+    """Draw shuffled decks, decks with many melds, and some whose hands end immediately."""
     if rules.deck_size == 52 and rules.hand_size == 10 and draw(st.booleans()):
         return cards_text(draw(st.sampled_from([one.deck for one in SITUATIONS.values()])))
     deck = cards_in_deck(rules)
@@ -93,7 +93,7 @@ def decks(draw: st.DrawFn, rules: Rules) -> str:
         order.shuffle(deck)
         return cards_text(deck)
     if order.random() < 0.5:
-        deck.sort(key=lambda card: card % 13)  # sets lie together instead of runs
+        deck.sort(key=lambda card: card % 13)  # sets are adjacent instead of runs
     start, size = order.randrange(len(deck)), rules.hand_size
     deck = deck[start:] + deck[:start]
     hands, rest = deck[: 2 * size], deck[2 * size :]
@@ -174,7 +174,7 @@ class FaceMachine(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(list(POLICIES)), count=st.integers(1, 30))
     def play_on(self, name: str, count: int) -> None:
-        """A player who goes on for a while, so that hands and games end."""
+        """Play a simple policy for a while, so that hands and games end."""
         for _ in range(count):
             if not all(self.face.legal()):
                 return
@@ -182,7 +182,7 @@ class FaceMachine(RuleBasedStateMachine):
 
     @rule(number=st.integers(-2, 108) | st.sampled_from([2**62, -(2**62)]), game=st.integers(0, GAMES - 1))
     def play_anything(self, number: int, game: int) -> None:
-        """Some integer in one of the games, the first legal action in the others."""
+        """Play any integer in one game and the first legal action in the others."""
         numbers = [one[0] if one else 106 for one in self.face.legal()]
         numbers[game % len(numbers)] = number
         self.call("play", *map(text_of, numbers))
@@ -193,7 +193,7 @@ class FaceMachine(RuleBasedStateMachine):
 
     @rule()
     def step_with_none(self) -> None:
-        """Right where the episode of an agent is over."""
+        """Step with None, which is valid only for an agent whose episode is over."""
         self.call("step", None)
 
     @rule()

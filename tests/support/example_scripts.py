@@ -1,4 +1,4 @@
-"""The scripts of examples/ as modules."""
+"""Import the scripts of examples/ as modules."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def load_example(name: str) -> ModuleType:
-    """A script of examples/ as a module."""
+    """Return a script of examples/ as a module."""
     spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # dataclasses look there
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # dataclasses look it up there
     spec.loader.exec_module(module)
     return module

@@ -1,4 +1,4 @@
-"""Public calls with good, odd and absurd arguments: each must work, or fail with an error that is meant.
+"""Fuzzing of public calls: each call must work or raise a documented error.
 
 Used by test_fuzz.py with a small budget and by soak.py with a large one.
 """
@@ -30,11 +30,11 @@ SMALL = Rules(ranks=6, suits=3, hand_size=4, knock_limit=6, opening_offer=False)
 
 
 class CallFailedError(AssertionError):
-    """A call raised what it must not raise, or was refused and changed something all the same."""
+    """A call raised an unexpected error, or was refused but changed something."""
 
 
 def odd_value(rng: random.Random) -> Any:
-    """Something that hardly any argument may be."""
+    """Return a value that is invalid for almost any argument."""
     return rng.choice(
         [
             None,
@@ -87,12 +87,12 @@ def odd_value(rng: random.Random) -> Any:
 
 
 def random_records(rng: random.Random, dtype: np.dtype) -> np.ndarray:
-    """Records (3,) of random bytes."""
+    """Return records (3,) of random bytes."""
     return np.frombuffer(rng.randbytes(3 * dtype.itemsize), dtype).copy()
 
 
 class Fuzzer:
-    """Calls chosen with one random generator; `count` says how often each was made and how often refused."""
+    """Random calls; `count` holds how often each was made and how often it was refused."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -121,7 +121,7 @@ class Fuzzer:
         ]
 
     def run(self, calls: int) -> None:
-        """Make this number of calls."""
+        """Make the given number of calls."""
         for _ in range(calls):
             self.rng.choice(self.targets)()
 
@@ -129,7 +129,7 @@ class Fuzzer:
         return odd_value(self.rng) if self.rng.random() < often else value
 
     def call(self, function: Callable[..., Any], *args: Any, state: Any = None, **kwargs: Any) -> Any:
-        """Call it; if it is refused, `state()`, bytes, must not have changed. Returns None then."""
+        """Make a call. If it is refused, `state()` (bytes) must not change, and None is returned."""
         name = getattr(function, "__qualname__", repr(function))
         before = state() if state is not None else None
         self.made[name] += 1

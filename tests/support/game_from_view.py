@@ -1,6 +1,6 @@
 """The reference game as one player sees it, rebuilt from a view's public events and that player's own draws.
 
-It shows that nothing is missing from the view. Hidden cards are placeholders: negative numbers.
+It shows that the view is complete. Hidden cards are placeholders: negative numbers.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from gin_env.observations.views import PlayerView
 
 
 class SeenGame(Game):
-    """Plays what happened without asking whether it was legal, which depends on hidden cards."""
+    """A game that plays actions without checking their legality, which depends on hidden cards."""
 
     def legal(self) -> range:
         return range(107)
 
     def play(self, action: int) -> None:
-        if KNOCK <= action < STOCK:  # who won depends on hidden cards too
+        if KNOCK <= action < STOCK:  # the winner also depends on hidden cards
             self._discard(self.to_move, action % 52)
             self.phase = OVER
         else:
@@ -55,7 +55,7 @@ def game_from_view(view: PlayerView) -> SeenGame:
 
 
 def first_cards(view: PlayerView) -> set[int]:
-    """The cards dealt to the player: those of now, with every turn undone, the last first."""
+    """Return the cards dealt to the player, by undoing every turn from the last to the first."""
     own = set(cards.cards_of(int(view.records[0]["private"]["hand"])))
     draws = view.stock_draws()
     for event in reversed(view.history()):

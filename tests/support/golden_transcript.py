@@ -1,4 +1,4 @@
-"""One hand, and what every public method says of it: the golden transcript tests/data/golden_hand.txt.
+"""The golden transcript tests/data/golden_hand.txt: the output of every public method during one hand.
 
     python tests/support/golden_transcript.py    # writes it again; read the diff, since users will see it too
 
@@ -23,7 +23,7 @@ BOT = "simple:knock_at=8"
 
 
 def transcript() -> str:
-    """The whole text."""
+    """Return the whole transcript."""
     env = gin_rummy_v0.raw_env(render_mode="ansi")
     env.reset(seed=0, options={"deck": DECK, "dealer": 0})
     lines = [
@@ -50,7 +50,7 @@ def transcript() -> str:
 
 
 def describe(env: gin_rummy_v0.raw_env, agent: str) -> Iterator[str]:
-    """What the environment, the view and the functions on cards say to one agent."""
+    """Return the output of the environment, the view and the card functions for one agent."""
     view = gin_env.PlayerView.from_env(env, agent)
     public = view.records["public"][0]
     hand = int(view.hands[0])

@@ -1,4 +1,4 @@
-"""Hands of which it is clear how they end (knock, gin, undercut, void; both seats), and a player for them."""
+"""Hands with known endings (knock, gin, undercut, void; both seats), and a bot that plays them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RULES = Rules(max_turns=2)
 
 
 class Plain:
-    """Passes, draws from the stock, knocks as soon as it may; what it discards is the highest rank."""
+    """A bot that passes, draws from the stock, knocks as soon as possible and discards the highest rank."""
 
     name = "plain"
 
@@ -39,7 +39,7 @@ def plain_action(mask: np.ndarray) -> int:
 
 @dataclass(frozen=True)
 class Situation:
-    """A deal, and how it ends between two `Plain` players."""
+    """A deal and its ending between two `Plain` players."""
 
     deck: list[int]
     dealer: int
@@ -51,7 +51,7 @@ class Situation:
     turns: int
 
     def reward(self, player: int) -> float:
-        """In points / 100."""
+        """Return the reward in points / 100."""
         return 0.0 if self.winner < 0 else self.points / 100 * (1 if self.winner == player else -1)
 
     def win_reward(self, player: int) -> float:

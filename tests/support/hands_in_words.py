@@ -41,7 +41,7 @@ def action_text(number: int) -> str:
 
 
 def deck_of(hand_0: str, hand_1: str, upcard: str, stock: str = "", rules: Rules | None = None) -> list[int]:
-    """A deck in dealing order; the cards that are not named follow the named stock in ascending order."""
+    """Return a deck in dealing order; unnamed cards follow the named stock in ascending order."""
     rules = rules or Rules()
     hands = [ids(hand_0), ids(hand_1)]
     assert [len(hand) for hand in hands] == [rules.hand_size] * 2
@@ -81,12 +81,12 @@ class Table:
 
     @property
     def legal(self) -> set[str]:
-        """The legal actions in words."""
+        """Return the legal actions in words."""
         return {action_text(number) for number in np.flatnonzero(self.games.masks(ONE_GAME)[0]).tolist()}
 
     @property
     def knocks(self) -> set[str]:
-        """The cards with which the player to move may knock."""
+        """Return the cards with which the player to move can knock."""
         return {text[6:] for text in self.legal if text.startswith("knock ")}
 
     @property

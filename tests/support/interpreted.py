@@ -2,8 +2,8 @@
 
 Coverage tools see nothing inside compiled code. Tests that play thousands of hands take too long this way.
 
-numba reads fields of records as attributes and lets uint64 numbers wrap around in silence; plain numpy does
-so for `np.record` alone, and warns. That is all that the wrapper puts right, at the outermost call.
+Numba reads fields of records as attributes and lets uint64 numbers overflow silently; NumPy does
+so only for `np.record`, and warns. The wrapper corrects only this, at the outermost call.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _record_dtype(dtype: np.dtype) -> np.dtype:
 
 
 def interpreted(function: Any = None, **_: Any) -> Any:
-    """Stands in for ``numba.njit``."""
+    """Replace ``numba.njit``."""
     if function is None:
         return interpreted
 

@@ -1,6 +1,6 @@
 """Sessions of a training example in forked processes, killed at counted events.
 
-Forking is for scripts of their own: everything is imported once, before the first session.
+Use it in separate scripts, since it forks: everything is imported once, before the first session.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FILE_EVENTS: Events = [(os, name) for name in ("fsync", "replace", "unlink", "mk
 
 
 def kill_at(count: int, before: bool, events: Events) -> None:
-    """SIGKILL this process at call number `count` of these functions, before it or after it."""
+    """Kill this process before or after call number `count` of these functions."""
     calls = 0
 
     def counted(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,7 +48,7 @@ def kill_at(count: int, before: bool, events: Events) -> None:
 
 
 def forbid_pickles() -> None:
-    """Make what SB3 and torch would read pickled objects by raise."""
+    """Make the functions by which SB3 and torch read pickled objects raise."""
 
     def refuse(*_, **__):
         raise AssertionError("a session unpickled something")
@@ -61,7 +61,7 @@ def forbid_pickles() -> None:
 
 
 def start(example, settings, prepare=lambda: None) -> int:
-    """Fork a session, whose output goes to output.txt beside the run; return its process id."""
+    """Fork a session with its output in output.txt next to the run; return its process id."""
     train = partial(example.train, ranks=Ranks()) if example.__name__ == "ppo" else example.train
     if process := os.fork():
         return process
@@ -102,5 +102,5 @@ def finish(example, settings) -> None:
 
 
 def output_of(settings) -> str:
-    """The output of the last session beside the run."""
+    """Return the output of the last session."""
     return (settings.run.parent / "output.txt").read_text()

@@ -1,4 +1,4 @@
-"""Hands played here and in OpenSpiel's gin_rummy at the same time: legal actions, and what hands are worth.
+"""Comparison with OpenSpiel's gin_rummy: legal actions and points of the same hands.
 
 Known differences: in OpenSpiel the card just taken from the pile may be discarded, a hand ends after 50
 upcards taken, and its `knock_card` has no effect with `oklahoma`, where the value of the upcard replaces it.
@@ -50,7 +50,7 @@ def their_action(action: int) -> int:
 
 
 def compare(decisions: int, seed: int, bots: tuple[str, ...], variant: str = "default") -> Counter[str]:
-    """Play at least that many decisions; count what occurred. ``differences`` must be 0."""
+    """Play at least this number of decisions and count the events; ``differences`` must be 0."""
     import pyspiel
 
     parameters, rules = VARIANTS[variant]
@@ -90,7 +90,7 @@ def compare(decisions: int, seed: int, bots: tuple[str, ...], variant: str = "de
 
 
 def _dealt(games: Games, game: int, state: Any) -> Any:
-    """OpenSpiel's state with the same deal; its player 0, who begins, is our non-dealer."""
+    """Return OpenSpiel's state with the same deal; its player 0 starts and is our non-dealer."""
     deck = games.deck(game).tolist()
     first = 1 - int(games.state["public"]["dealer"][game])
     for card in (*deck[first:20:2], *deck[1 - first : 20 : 2], deck[20]):
@@ -99,7 +99,7 @@ def _dealt(games: Games, game: int, state: Any) -> Any:
 
 
 def _compare_legal(state: Any, mask: np.ndarray, taken: int, counts: Counter[str]) -> bool:
-    """Compare what is legal; False where OpenSpiel misses a knock."""
+    """Compare the legal actions; return False where OpenSpiel misses a knock."""
     counts["decisions"] += 1
     ours = {their_action(action) for action in np.flatnonzero(mask[:KNOCK]).tolist()}
     ours |= {their_action(action) for action in (DRAW_STOCK, DRAW_UPCARD, PASS) if mask[action]}
@@ -124,7 +124,7 @@ def _compare_legal(state: Any, mask: np.ndarray, taken: int, counts: Counter[str
 
 
 def _follow(games: Games, game: int, state: Any, action: int) -> None:
-    """The same action there; a knock up to the choice of melds."""
+    """Play the same action in OpenSpiel; a knock up to the choice of melds."""
     if KNOCK <= action < DRAW_STOCK:
         state.apply_action(THEIR_KNOCK)
     state.apply_action(their_action(action))
@@ -150,7 +150,7 @@ def _compare_end(games: Games, game: int, state: Any, counts: Counter[str]) -> N
 
 
 def _values(state: Any, knocker: int, known: dict[str, set[int]]) -> set[int]:
-    """What the hand can be worth to the knocker, by how they lay their melds, against the best defence."""
+    """Return the knocker's possible points, by arrangement, against the best defence."""
     if state.is_terminal():
         return {round(state.returns()[knocker])}
     key = str(state)

@@ -1,4 +1,4 @@
-"""The tables and weights in the package, and what they say of their origin."""
+"""The tables and weights in the package, and their descriptions."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def packaged_files() -> list[Path]:
 
 
 def description(path: Path) -> dict:
-    """What a packaged file says about where it comes from."""
+    """Return the description stored in a packaged file."""
     if path.suffix == ".npz":
         with np.load(path) as file:
             return json.loads(file["metadata"].tobytes())
