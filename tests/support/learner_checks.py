@@ -1,6 +1,6 @@
-"""The environments with a seat for a learner beside the reference rules: Gymnasium, vector and SB3.
+"""Checks of the environments with a learner's seat against the reference rules: Gymnasium, vector and SB3.
 
-See environment_checks.py. The opponents are `Chooser` bots, of which the reference knows how they choose.
+See environment_checks.py. The opponents are `Chooser` bots, whose decisions the reference can reproduce.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from gin_env.wrappers.sb3 import GinRummyVecEnv
 
 
 class LearnerFace(Face):
-    """What the three environments share."""
+    """The checks shared by the three environments."""
 
     refusals = (TypeError, ValueError, RuntimeError)
 
@@ -78,7 +78,7 @@ class LearnerFace(Face):
         decks: list[list[int]],
         dealer: int | None,
     ) -> None:
-        """Raises DealRefusedError, with everything as it was, if one of these tables cannot begin."""
+        """Begin the episodes; raises DealRefusedError, changing nothing, if a table cannot begin."""
         begun = [copy.copy(table) for table in tables]
         for table, seed in zip(begun, seeds, strict=True):
             table.game = None
@@ -89,7 +89,7 @@ class LearnerFace(Face):
             table.__dict__.update(new.__dict__)
 
     def set_opponents(self, names: list[str], weights: list[float] | None) -> None:
-        """Other opponents from the next hand of each game on."""
+        """Change the opponents from the next hand of each game."""
         self.env.set_opponents([Chooser(name) for name in names], weights)
         self.pool = Pool(names, weights)
 
@@ -101,11 +101,11 @@ class LearnerFace(Face):
         return [action(text) if isinstance(text, str) else text for text in texts]
 
     def step(self, value: Any) -> None:
-        """Neither an action nor a batch of actions."""
+        """Step with neither an action nor a batch of actions."""
         self.refused(self.env.step, value)
 
     def look(self) -> None:
-        """Masks and pictures, which may be asked for at any time; the caller writes into the masks."""
+        """Request masks and pictures, which is valid at any time, and write into the masks."""
         before = self.remembered()
         masks = np.atleast_2d(self.env.action_masks())
         if self.begun:
@@ -188,7 +188,7 @@ class Single(LearnerFace):
 
 
 class Batch(LearnerFace):
-    """What the vector environment and SB3's share: one action for each game, and autoreset."""
+    """The checks shared by the vector and SB3 environments: one action per game, and autoreset."""
 
     def play(self, *texts: str | int) -> None:
         """An integer for each game."""
@@ -207,7 +207,7 @@ class Batch(LearnerFace):
     def compare_step(
         self, told: Any, rewards: list[float], finals: dict[int, tuple[np.ndarray, dict[str, Any]]]
     ) -> None:
-        """What step() returned; `finals` are the last observations and the results of finished games."""
+        """Compare what step() returned; `finals` holds final observations and results of finished games."""
         raise NotImplementedError
 
     def ends(self, finals: dict[int, Any]) -> list[bool]:
@@ -225,7 +225,7 @@ class Vector(Batch):
     def reset(self, arguments: dict[str, Any]) -> None:
         """``{"seed": 3, "deck": "AS TD ...", "dealer": 0, "mask": [True, False, True]}``.
 
-        The seed may be a list, the first reset needs one and no mask.
+        The seed can be a list; the first reset needs a seed and no mask.
         """
         options, decks, dealer = deal_options(arguments)
         seed, mask = arguments.get("seed"), arguments.get("mask", [True] * self.count)
@@ -301,7 +301,7 @@ class Sb3(Batch):
         return GinRummyVecEnv(**options)
 
     def compare_pictures(self) -> None:
-        """There are none."""
+        """SB3's environment has no pictures."""
 
     def reset(self, arguments: dict[str, Any]) -> None:
         """``{"seed": 3}``, or without a seed ``{}``."""

@@ -1,4 +1,4 @@
-"""What a game of one learner against bots must be: the reference rules with an opponent in the other seat."""
+"""The reference for a learner against bots: the reference rules with an opponent in the other seat."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gin_env.observations.views import PlayerView
 
 
 def keen(legal: list[int]) -> int:
-    """Passes, draws from the stock, knocks as soon as it may; discards the highest rank."""
+    """Pass, draw from the stock, knock as soon as possible, discard the highest rank."""
     for first in (PASS, STOCK):
         if first in legal:
             return first
@@ -35,7 +35,7 @@ POLICIES: dict[str, Callable[[list[int]], int]] = {"lowest": min, "highest": max
 
 
 class Chooser:
-    """A bot that goes by one of the `POLICIES`."""
+    """A bot that follows one of the `POLICIES`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -49,11 +49,11 @@ MAX_SKIPPED = 20
 
 
 class DealRefusedError(ValueError):
-    """With this deck or dealer the opponent ends the hand before the learner has had a turn."""
+    """With this deck or dealer, the opponent ends the hand before the learner's first turn."""
 
 
 class Pool:
-    """Opponents by name, and the weights by which one is chosen for each hand."""
+    """Opponents by name, with the weights for choosing one per hand."""
 
     def __init__(self, names: list[str], weights: list[float] | None = None) -> None:
         self.names = names
@@ -65,7 +65,7 @@ class Pool:
 
 
 class Table:
-    """What one game of the learner, player 0, must be."""
+    """The reference for one game of the learner, who is player 0."""
 
     def __init__(self, rules: Rules, whole_game: bool, pays_wins: bool, outcomes: Counter[str]) -> None:
         self.outcomes = outcomes
@@ -87,7 +87,7 @@ class Table:
         return [] if self.game is None or self.lost else self.game.legal()
 
     def begin(self, pool: Pool, decks: list[list[int]], dealer: int | None) -> None:
-        """The next episode in which the learner has a turn."""
+        """Begin the next episode in which the learner has a turn."""
         skipped = -1
         while self.over or self.game is None:
             skipped += 1
@@ -133,13 +133,13 @@ class Table:
             self._play(POLICIES[self.opponent](self.game.legal()), pool)
 
     def _seat(self, pool: Pool) -> None:
-        """Each hand has its own random number, which chooses the opponent."""
+        """Choose the opponent by the random number of the hand."""
         assert self.game is not None
         key = np.uint64(stream(self.key, np.uint64(self.game.hand_number), OPPONENT))
         self.opponent = pool.choose(unit(np.uint64(mix(key, np.uint64(0)))))
 
     def result(self) -> dict[str, Any]:
-        """How the last hand ended, for the infos of a finished episode."""
+        """Return the ending of the last hand, for the infos of a finished episode."""
         if self.lost or self.game is None or self.game.last_result is None:
             return {"outcome": "illegal", "won": False, "points": 0, "turns": 0}
         result = self.game.last_result

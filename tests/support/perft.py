@@ -24,7 +24,7 @@ SMALL = {"ranks": 4, "suits": 3, "hand_size": 3, "stock_floor": 0}
 
 
 def deals() -> dict[str, tuple[Rules, int]]:
-    """Name -> (rules, greatest depth of the counts in the file)."""
+    """Return name -> (rules, maximum depth of the counts in the file)."""
     presets = {f"full, {name}": (rules, 6) for name, rules in Rules.presets().items()}
     small = {
         f"small, {name}": (rules, 9)
@@ -70,7 +70,7 @@ def engine_count(rules: Rules, depth: int) -> list[int]:
 
 
 def reference_count(rules: Rules, depth: int) -> list[int]:
-    """The same, depth first with the slow reference."""
+    """Return the same counts, depth first with the slow reference."""
     counts = [0] * depth
     deck = deck_of(rules)
 
@@ -88,7 +88,7 @@ def reference_count(rules: Rules, depth: int) -> list[int]:
 
 
 def openspiel_count(parameters: dict[str, Any], rules: Rules, depth: int) -> list[int]:
-    """The same in OpenSpiel's game, without the discards of a card just taken, which our rules forbid."""
+    """Return the same counts in OpenSpiel, without discards of a card just taken, which our rules forbid."""
     import pyspiel
     from openspiel import THEIR_DRAW_STOCK, THEIR_DRAW_UPCARD, THEIR_KNOCK, their_card
 
@@ -118,7 +118,7 @@ def openspiel_count(parameters: dict[str, Any], rules: Rules, depth: int) -> lis
 
 
 def read() -> dict[str, Any]:
-    """The counts of the file, name -> counts at depth 1, 2, ..."""
+    """Return the stored counts: name -> counts at depth 1, 2, ..."""
     return json.loads(FILE.read_text())
 
 

@@ -1,4 +1,4 @@
-"""Positions from whole hands played by several policies, for the tests of properties that hold everywhere."""
+"""Positions from whole hands played by several policies, for property tests."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ SMALL = Rules(ranks=6, suits=3, hand_size=4, knock_limit=6, opening_offer=False)
 
 
 def knock_at_once(view: PlayerView) -> np.ndarray:
-    """Knocks as soon as it may, else draws at random; discards well in most hands, at random in some.
+    """Knock as soon as possible, else draw at random; discard well in most hands, at random in some.
 
-    Random play reaches few knocks. The hands of random discards are there for the void ones.
+    Random play rarely knocks; random discards lead to void hands.
     """
     actions = agents.make("random").act(view)
     for index, mask in enumerate(view.masks()):
@@ -56,7 +56,7 @@ POLICIES: dict[str, tuple[Policy, Rules, int]] = {
 
 @dataclass(frozen=True)
 class Played:
-    """All positions of some hands, the ends included, and what the hands reached."""
+    """All positions of some hands, including final ones, with the results of the hands."""
 
     rules: Rules
     states: np.ndarray
@@ -64,7 +64,7 @@ class Played:
     reached: dict[str, int]
 
     def games(self) -> Games:
-        """A batch in which each position is a game of its own."""
+        """Return a batch in which each position is a separate game."""
         return as_games(self.states, self.rules)
 
 
@@ -76,7 +76,7 @@ def as_games(states: np.ndarray, rules: Rules) -> Games:
 
 
 def simple_views(games: int, seed: int, steps: int) -> Iterator[PlayerView]:
-    """Views of the players to move in the first steps of some games that `simple` plays, in order."""
+    """Return the views of the players to move in the first steps of games played by `simple`, in order."""
     table = Games(games, episode="game")
     table.start(table.everyone, np.full(games, seed, np.uint64), np.arange(games, dtype=np.uint64))
     bot = agents.make("simple")
@@ -104,7 +104,7 @@ def played(name: str) -> Played:
 
 
 def reached(ends: np.ndarray) -> dict[str, int]:
-    """How many hands ended in which way."""
+    """Return the number of hands for each ending."""
     kinds = ("knocks", "lay-offs", "gins", "undercuts", "voids")
     count = dict.fromkeys(("hands", *kinds), 0) | {"hands": len(ends)}
     for state in ends:
@@ -121,7 +121,7 @@ def reached(ends: np.ndarray) -> dict[str, int]:
 
 
 def redealt(states: np.ndarray, rules: Rules, player: int, seed: int) -> np.ndarray:
-    """Copies in which all cards that `player` cannot see are dealt again: opponent's hand and stock."""
+    """Return copies with the cards hidden from `player` dealt again: the opponent's hand and the stock."""
     rng = np.random.default_rng(seed)
     copies = states.copy()
     opponent, size = 1 - player, rules.deck_size
@@ -139,7 +139,7 @@ def redealt(states: np.ndarray, rules: Rules, player: int, seed: int) -> np.ndar
 
 
 def same_records(first: np.ndarray, second: np.ndarray) -> bool:
-    """Whether two structured arrays agree in every field (the padding between fields may differ)."""
+    """Return whether two structured arrays agree in every field (the padding can differ)."""
     if first.dtype != second.dtype or first.shape != second.shape:
         return False
     if first.dtype.names is None:

@@ -3,8 +3,8 @@
     python tests/support/ppo_kills.py FOLDER
 
 Sessions are killed before or after a random system call of those that write files, or in the middle of a
-rollout or an update; each resumes what the last one left. Nothing depends on the clock. The policy at the end
-is that of an unbroken run, to the last bit.
+rollout or an update; each resumes from the last one. Nothing depends on the clock. The final policy
+equals that of an uninterrupted run, bit for bit.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LEARNING_EVENTS = [(Learner, "step"), (Learner, "loss")]
 
 
 def short(run: Path) -> PPOSettings:
-    """A run of dozens of updates, each with an evaluation and a checkpoint."""
+    """Return the settings of a run of dozens of updates, each with an evaluation and a checkpoint."""
     return replace(
         tiny(run),
         total_timesteps=7000,
@@ -46,13 +46,13 @@ def short(run: Path) -> PPOSettings:
 def main(folder: Path) -> None:
     example = load_example("ppo")
     torch.set_num_threads(1)
-    # Games to 100 points take long while nobody knocks, and so do pictures: neither is tested here.
+    # Games to 100 points are slow without knocks, and so are pictures: neither is tested here.
     runs.play_match = lambda bot, opponent, games, seed, record: play_match(
         bot, opponent, games, seed, episode="hand", record=record
     )
     runs.draw_learning_curve = lambda rows, bots, path, origin: write_text(path, f"{len(rows)} points")
     unbroken = short(folder / "unbroken")
-    warm = Learner(unbroken)  # loads the bots and compiles once, not in each session
+    warm = Learner(unbroken)  # load the bots and compile once instead of in each session
     warm.begin()
     warm.collect()
     finish(example, unbroken)

@@ -1,4 +1,4 @@
-"""What ranks do in the tests; they import these functions by name."""
+"""Functions that ranks run in the tests, imported by name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def parameters_of_updates(settings: PPOSettings, ranks: Ranks) -> list[tuple[int
 
 
 def train(settings: PPOSettings, ranks: Ranks) -> dict[str, torch.Tensor]:
-    """A whole run; its tensors."""
+    """Train a whole run and return its tensors."""
     with PPORun(settings, ranks) as run:
         while run.share < 1:
             run.end_update(run.learn())
@@ -39,7 +39,7 @@ def train(settings: PPOSettings, ranks: Ranks) -> dict[str, torch.Tensor]:
 
 
 def train_and_lose_a_rank(settings: PPOSettings, ranks: Ranks) -> None:
-    """Rank 1 is killed after some updates."""
+    """Train, with rank 1 killed after some updates."""
     with PPORun(settings, ranks) as run:
         while run.share < 1:
             run.end_update(run.learn())
@@ -48,7 +48,7 @@ def train_and_lose_a_rank(settings: PPOSettings, ranks: Ranks) -> None:
 
 
 def sum_shares(count: int, ranks: Ranks) -> tuple[float, list[int], str]:
-    """What the methods of `Ranks` return."""
+    """Return the results of the methods of `Ranks`."""
     share = ranks.share(count)
     numbers = torch.arange(count)[share]
     total = float(ranks.sum(numbers.sum().numpy()))

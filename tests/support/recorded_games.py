@@ -14,7 +14,7 @@ PLAYERS = (Player("ann"), Player("bob", "simple:knock_at=10"))
 
 
 def one_hand(name: str = "knock by 0") -> GameRecord:
-    """A hand of `situations`, played by `Plain` in both seats."""
+    """Return a hand of `SITUATIONS`, played by `Plain` in both seats."""
     situation = SITUATIONS[name]
     table = RecordedGames(1, RULES)
     table.start(ONE_GAME, np.array([5], np.uint64), np.array([7], np.uint64))
@@ -37,7 +37,7 @@ def two_hands_of_a_game() -> GameRecord:
 
 
 def random_game(seed: int, rules: Rules, episode: str = "game", stop: int | None = None):
-    """A game between players who act at random: (table, every state that was decided in, actions)."""
+    """Play a game at random and return (table, the state at every decision, actions)."""
     table = RecordedGames(1, rules, episode)
     table.start(ONE_GAME, np.array([seed], np.uint64), np.array([3], np.uint64), np.array([seed % 2 == 1]))
     numbers = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Reference data: a sample in tests/data, and the full files where they are available."""
+"""Reference data: a sample in tests/data, and the full files if available."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ sample_and_whole = pytest.mark.parametrize("whole", [False, True], ids=["sample"
 
 
 def reference(name: str, whole: bool) -> list[dict[str, Any]]:
-    """The lines of a file of the reference data: the sample in tests/data, or the whole file."""
+    """Return the lines of a reference file: the sample in tests/data, or the whole file."""
     path = (ORACLE if whole else DATA) / name
     if whole and not path.exists():
         pytest.skip(f"the whole reference data is not here ({path}); its sample in tests/data was tested")

@@ -1,4 +1,4 @@
-"""The game once more, slow and readable, to compare the environments with (see environment_checks.py).
+"""A slow and readable reference implementation of the game (see environment_checks.py).
 
 Written from docs/rules.md and docs/observation.md, not from the engine: hands are sets of card numbers, the
 discard pile is a list, melds and lay-offs are searched by brute_force.py. Of the package it knows only the
@@ -17,7 +17,7 @@ from brute_force import Meld, best_arrangements, best_defence, cards_that_fit, d
 KNOCK, STOCK, TAKE, PASS = 52, 104, 105, 106
 NUM_ACTIONS = 107
 
-# What the player to move has to decide.
+# The decision of the player to move.
 OFFER, STOCK_ONLY, DRAW, DISCARD, OVER = "opening offer", "draw from the stock", "draw", "discard", "over"
 
 
@@ -27,7 +27,7 @@ def cards_in_deck(rules: Any) -> list[int]:
 
 @dataclass(frozen=True)
 class Result:
-    """How a hand ended."""
+    """The result of a hand."""
 
     outcome: str
     """``"knock"``, ``"gin"``, ``"big gin"``, ``"undercut"`` or ``"void"``."""
@@ -58,7 +58,7 @@ def settle_knock(
     discard: int | None = None,
     first_upcard: int | None = None,
 ) -> Result:
-    """Rules 6 and 7: what a knock is worth, by both hands after the knocker's discard."""
+    """Rules 6 and 7: return the result of a knock, from both hands after the knocker's discard."""
     defender = 1 - knocker
     own = deadwood(hands[knocker])
     if own == 0:
@@ -81,7 +81,7 @@ def settle_knock(
 
 
 def limit_of_hand(rules: Any, upcard: int) -> int:
-    """Rule 4: the most deadwood for a knock in the hand that begins with this upcard."""
+    """Rule 4: return the knock limit of a hand with this upcard."""
     if not rules.oklahoma:
         return rules.knock_limit
     value = min(upcard % 13 + 1, 10)
@@ -111,7 +111,7 @@ class Game:
     rules : a `gin_env.Rules`.
     deck_of : the number of a hand (0, 1, ...) -> its deck in dealing order.
     dealer : of the first hand.
-    whole_game : whether the episode goes on to the target score.
+    whole_game : whether the episode continues to the target score.
     pays_wins : rewards are 1 for the winner of the episode, instead of points / 100 for each hand.
     pays_score : the episode pays its final margin / 100 instead.
     lay : which of several equal arrangements the knocker lays; the rules do not say, and it can matter.
@@ -164,11 +164,11 @@ class Game:
         self.to_move = 1 - self.dealer
         self.phase = OFFER if self.rules.opening_offer else DRAW
 
-    # --- What may be done -------------------------------------------------------------------------------
+    # --- Legal actions ----------------------------------------------------------------------------------
 
     @property
     def upcard(self) -> int | None:
-        """The top of the pile; nobody may see below it while the player who took it has not discarded."""
+        """The top of the pile, or None if it is empty or its top card was taken in this turn."""
         return None if self.taken is not None or not self.pile else self.pile[-1]
 
     def legal(self) -> list[int]:
@@ -194,7 +194,7 @@ class Game:
     # --- Playing ----------------------------------------------------------------------------------------
 
     def play(self, action: int) -> None:
-        """Carry out a legal action."""
+        """Play a legal action."""
         assert action in self.legal()
         player = self.to_move
         self.paid, self.ended = 0.0, None
@@ -285,7 +285,7 @@ class Game:
                         totals[player] *= 2
         return totals
 
-    # --- What a player may know -------------------------------------------------------------------------
+    # --- Observations -----------------------------------------------------------------------------------
 
     def observation(self, player: int) -> dict[str, Any]:
         """Name of each part (docs/observation.md) -> {card: value}, absent cards are 0, or one number."""

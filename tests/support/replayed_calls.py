@@ -1,4 +1,4 @@
-"""`replay`: the calls that a state machine of test_faces.py printed, made again."""
+"""`replay`: repeat the calls printed by a state machine of test_faces.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FACES: dict[str, type[Face]] = {face.kind: face for face in (Aec, Wrapped, Singl
 
 
 def replay(kind: str, options: dict[str, Any], *calls: Call) -> Face:
-    """Make the calls on an environment and on the reference; raises DifferenceError where they differ.
+    """Make the calls on an environment and on the reference; raises DifferenceError if they differ.
 
     `kind` is one of `FACES`, `options` those of the environment (opponents by the names of `POLICIES`), and
     a call is the name of a method of the `Face` with its arguments.

@@ -3,7 +3,7 @@
     python tests/support/self_play_kills.py FOLDER
 
 Sessions are killed before or after a random system call of those that write files, or in the middle of a
-rollout or an update, and one is interrupted by Ctrl-C; each resumes what the last one left. Nothing depends
+rollout or an update, and one is interrupted by Ctrl-C; each resumes from the last one. Nothing depends
 on the clock.
 """
 
@@ -55,7 +55,7 @@ def tiny(run: Path) -> SelfPlaySettings:
 
 
 def check(settings: SelfPlaySettings, before: SelfPlayProgress | None) -> SelfPlayProgress | None:
-    """The progress in the folder: of one moment, and nothing lost since `before`."""
+    """Return the saved progress, checked to be consistent and to have lost nothing since `before`."""
     if not (settings.run / CHECKPOINT).exists():
         assert before is None, "the checkpoint is gone"
         return None
@@ -79,10 +79,10 @@ def main(run: Path) -> None:
     example = load_example("ppo_selfplay")
     torch.set_num_threads(1)
     settings = tiny(run)
-    # Games to 100 points take long while nobody knocks, and so do pictures: neither is tested here.
+    # Games to 100 points are slow without knocks, and so are pictures: neither is tested here.
     runs.play_match = lambda *bots, record=None: play_match(*bots, episode="hand")
     runs.draw_learning_curve = lambda rows, bots, path, origin: write_text(path, f"{len(rows)} points")
-    play_match("random", "simple", 2, episode="hand")  # once, not in each session
+    play_match("random", "simple", 2, episode="hand")  # once instead of in each session
     example.make_model(replace(settings, run=run.parent / "warm")).env.reset()
     generator = random.Random(5)
     progress = None
@@ -98,7 +98,7 @@ def main(run: Path) -> None:
     assert len(progress.pool) == settings.pool_size
 
     def interrupt() -> None:
-        """Ctrl-C in the middle of a rollout."""
+        """Press Ctrl-C in the middle of a rollout."""
         step = GinRummyVecEnv.step_wait
 
         def interrupted(env):

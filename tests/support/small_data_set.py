@@ -13,7 +13,7 @@ def random_hands(count: int, size: int = 10) -> np.ndarray:
 
 
 def tiny_data(count: int = 64) -> DataSet:
-    """Random hands with scores that a network can learn: less their deadwood."""
+    """Return random hands with scores that a network can learn: the negative deadwood."""
     hands = random_hands(count)
     estimates = np.random.default_rng(6).integers(0, 120, (count, 52), dtype=np.uint8)
     deadwood = hand_features(hands)[1][:, 0]

@@ -1,4 +1,4 @@
-"""Plays games of `v4_games.py` again on `gin_env.envs.gin_rummy_v4` and compares every step.
+"""Replay games of `v4_games.py` on `gin_env.envs.gin_rummy_v4` and compare every step.
 
 python tests/support/v4_replay.py games.npz      # a table of docs/migration.md
 """
@@ -24,7 +24,7 @@ FORGOTTEN_REWARDS = 0.2, 1.0
 
 @dataclass
 class Replay:
-    """How one game went again."""
+    """The result of replaying one game."""
 
     kind: str
     end: str
@@ -34,7 +34,7 @@ class Replay:
 
 
 def replays(path: Path) -> Iterator[Replay]:
-    """Every game of the file, in order; a game whose players or masks differ is left there."""
+    """Replay every game of the file in order, each up to the first difference in players or masks."""
     with np.load(path) as file:
         data: dict[str, Any] = dict(file)
     planes = np.unpackbits(data["planes"], axis=1)[:, : 5 * 52].reshape(-1, 5, 52)
@@ -74,7 +74,7 @@ def replays(path: Path) -> Iterator[Replay]:
 
 
 def main() -> None:
-    """Print how many games of each end are the same, and what differs in the others."""
+    """Print the number of equal games for each ending, and the differences of the others."""
     games = list(replays(Path(sys.argv[1])))
     print(f"{len(games)} games, {sum(game.steps for game in games)} steps")
     for end, count in Counter(game.end for game in games).items():

@@ -1,4 +1,4 @@
-"""What workers do in tests. They import this file, which therefore imports little."""
+"""Functions that workers run in the tests. Workers import this file, so it imports little."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def square(number: int) -> int:
 
 
 class Uncopied(Exception):
-    """Reading it back from a pickle fails, as for many exceptions with arguments of their own."""
+    """An exception that cannot be unpickled, like many exceptions with their own arguments."""
 
     def __init__(self, first: str, second: str) -> None:
         super().__init__(f"{first} and {second}")
@@ -24,7 +24,7 @@ def fail(number: int) -> int:
 
 
 def die_once_each(task: tuple[Path, int]) -> int:
-    """Every task ends its process when it is begun for the first time."""
+    """Kill the process when a task is started for the first time."""
     folder, number = task
     try:
         (folder / str(number)).touch(exist_ok=False)
@@ -35,7 +35,7 @@ def die_once_each(task: tuple[Path, int]) -> int:
 
 
 def die_once(task: tuple[Path, int]) -> int:
-    """The third task ends its process when it is done for the first time; all say that they were begun."""
+    """Record every start, and kill the process when the third task runs for the first time."""
     folder, number = task
     (folder / f"{number}-{os.getpid()}").touch()
     if number == 2 and len(list(folder.glob("2-*"))) == 1:
@@ -54,7 +54,7 @@ def die(number: int) -> int:
 
 
 def wait_on_node(task: tuple[Path, str, int]) -> int:
-    """On the node with this name a task never ends; elsewhere it waits until one has begun there."""
+    """Never end on the node with this name; elsewhere, wait until a task has started there."""
     import ray
 
     folder, node, number = task
