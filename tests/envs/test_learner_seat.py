@@ -13,7 +13,7 @@ from gin_env.game.state import OFFER
 from gin_env.wrappers.sb3 import GinRummyVecEnv
 
 ONE_TURN = Rules(max_turns=1, target_score=10_000, max_hands=200)
-"""The first discard ends a hand, nearly always without a winner, so that the same player goes on dealing."""
+"""The first discard ends a hand, nearly always without a winner, so the same player deals again."""
 
 
 class Counted(Plain):

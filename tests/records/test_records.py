@@ -146,7 +146,7 @@ def test_whole_turn_bots_cannot_be_recorded():
 # --- Files ------------------------------------------------------------------------------------------------
 
 
-def test_recording_changes_no_match_at_any_batch_size(tmp_path, monkeypatch):
+def test_recording_leaves_the_match_unchanged(tmp_path, monkeypatch):
     plain = play_match("simple", "tonic", 24, seed=4)
     files = []
     for size in (2048, 5, 1):

@@ -17,7 +17,7 @@ NO_DEADWOOD = "TH JH QH 5D 6D 7D 8D AH AS AD"
 ALSO_LOOSE = "AC 3C 5H 7H 9S JS KD 2D 4S 6S"
 
 RULES = Rules(max_turns=2)
-"""Two turns: whatever is not knocked at once is void."""
+"""At most two turns: a hand without an immediate knock is void."""
 
 
 class Plain:

@@ -77,7 +77,7 @@ class Table:
         self.lost = False
         """An illegal action ended the episode."""
         self.earned = 0.0
-        """Paid since the learner was last told."""
+        """Rewards since the learner's last observation."""
 
     @property
     def over(self) -> bool:

@@ -1,17 +1,17 @@
-"""`make soak`: the checks that get better the longer they run, at sizes of the user's choice, and one table.
+"""`make soak`: randomised checks of any size, summarised in one table.
 
     python tests/support/soak.py                       # two to three minutes
     python tests/support/soak.py --scale 100           # some hours
     python tests/support/soak.py --only leaks,calls
 
 ==============  ==========================================================================================
-openspiel       hands played here and in OpenSpiel at once (where pyspiel is installed), see openspiel.py
-leaks           hidden cards re-dealt: no observation, mask, record, view or decision of a bot may change
+openspiel       hands played here and in OpenSpiel (if pyspiel is installed), see openspiel.py
+leaks           hidden cards re-dealt: no observation, mask, record, view or decision of a bot must change
 calls           public calls with odd arguments, see fuzzing.py: typed errors, and nothing changed
 faces           any sequence of calls on the environments and the reference rules, see environment_checks.py
 bounds          random rules, rule-based bots and calls, with every index checked by numba
 determinism     matches in fresh processes with other hashes, batches and threads: the results must be equal
-memory          steps of 1,024 games: cards are neither lost nor doubled, and the process does not grow
+memory          steps of 1,024 games: no card is lost or duplicated, and the process does not grow
 ==============  ==========================================================================================
 
 The exit status is 1 if anything was found.
@@ -40,7 +40,7 @@ POSITIONS_OF_A_ROUND = 3000
 
 
 class Row(NamedTuple):
-    """One line of the table."""
+    """A row of the table."""
 
     check: str
     size: str
@@ -145,7 +145,7 @@ def calls(scale: float, seed: int) -> Row:
 
 
 def faces(scale: float, seed: int) -> Row:
-    """Every environment beside the reference rules; what differs is printed as a test."""
+    """Compare every environment with the reference rules; differences are printed as tests."""
     from environment_machine import run
     from replayed_calls import FACES
 
@@ -215,7 +215,7 @@ print(soak.calls(scale / 4, seed + 1).found)
 
 
 def bounds(scale: float, seed: int) -> Row:
-    """Rules, bots and calls with every index checked: in a cache beside the usual one."""
+    """Run rules, bots and calls with bounds checking, in a separate kernel cache."""
     from gin_env.support.kernel_cache import cache_folder
 
     folder = cache_folder()
@@ -243,7 +243,7 @@ print(json.dumps([asdict(matches.play_match(a, b, games, 3, episode="hand")) for
 
 
 def determinism(scale: float, seed: int) -> Row:
-    """The same matches under other circumstances that must not matter."""
+    """Repeat the same matches in different settings that must not affect the results."""
     games = 2 * int(100 * scale + 1)
     settings = [("0", "1", 2048), ("1", "1", 2), ("2", "2", 60), (str(seed + 3), "1", 14)]
     results = []
@@ -284,7 +284,7 @@ def memory(scale: float, seed: int) -> Row:
 
 
 def _megabytes() -> float:
-    """Memory that this process holds (Linux; 0 elsewhere)."""
+    """Return the memory of this process (Linux; 0 elsewhere)."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except OSError:
@@ -309,7 +309,7 @@ CHECKS: dict[str, Callable[[float, int], Row]] = {
 
 
 def run(names: list[str], scale: float, seed: int) -> Iterator[tuple[Row, float]]:
-    """Each check with the seconds that it took."""
+    """Run each check and record its time in seconds."""
     for name in names:
         start = time.monotonic()
         yield CHECKS[name](scale, seed), time.monotonic() - start

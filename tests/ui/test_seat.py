@@ -105,7 +105,7 @@ def test_both_players_read_the_same_scoring():
         ("4C 4H 4D 9C TC JC 6S 7S 8S AC", "4S KH KS KD 2H 2S 3H 6D 8H QD", ["4S on 4C 4H 4D: 4"]),
     ],
 )
-def test_lay_off_prefers_the_meld_that_others_can_follow(knocker, defender, told):
+def test_lay_off_prefers_melds_that_allow_further_lay_offs(knocker, defender, told):
     one = Table(knocker, defender, "KC", "QH").play("pass", "pass", "draw", "knock QH")
     laid = [step for step in showdown(one).steps if "lays off" in step]
     assert laid == [f"tonic lays off {step} less deadwood." for step in told]
