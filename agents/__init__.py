@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from gin_env.agents.base import Agent
+from gin_env.agents.base import Agent, Clairvoyant, HasActionChances, HasActionValues, PlaysTurns
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.process import PREFIX, ProcessBot
 from gin_env.agents.registry import BOTS, POLICY_FILES
@@ -23,7 +23,20 @@ from gin_env.support.checks import check_switch
 from gin_env.support.registry import import_factory
 from gin_env.support.tensor_files import TensorFileError, read_kind
 
-__all__ = ["Agent", "make", "names", "paper_names", "parameters", "quick_names", "resolve", "starts_program"]
+__all__ = [
+    "Agent",
+    "Clairvoyant",
+    "HasActionChances",
+    "HasActionValues",
+    "PlaysTurns",
+    "make",
+    "names",
+    "paper_names",
+    "parameters",
+    "quick_names",
+    "resolve",
+    "starts_program",
+]
 
 _PROGRAM = re.compile(rf"(?:^|[=+])\s*{PREFIX}")
 """Matches ``process:`` at the start of a name, or of a parameter's value at any depth."""

@@ -266,7 +266,7 @@ def test_the_command_line_trains_and_resumes(tmp_path):
     assert "iterations = -5 is out of range" in str(done.exception)
     assert not (tmp_path / "none.npz").exists()
     (tmp_path / "checkpoint.npz").write_bytes(b"PK not a checkpoint")
-    with pytest.raises(ArrayFileError, match="no checkpoint, or is damaged"):
+    with pytest.raises(ArrayFileError, match="not a file of kind 'checkpoint', or is damaged"):
         CFRTrainer.resume(tmp_path / "checkpoint.npz")
 
 

@@ -379,7 +379,7 @@ def test_compile_command_leaves_nothing_to_compile(tmp_path):
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout == f"compiled; kept in {tmp_path / FOLDER}\n"
+    assert done.stdout == f"compiled; cached in {tmp_path / FOLDER}\n"
     code = """
 import gymnasium, gin_env
 from gin_env import agents, gin_rummy_v0, play_match

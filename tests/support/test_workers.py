@@ -296,7 +296,7 @@ def test_file_changed_between_matches_is_read_again(two, tmp_path):
 
 @pytest.mark.long
 def test_unpicklable_objects_raise_with_a_hint(two):
-    with pytest.raises(ValueError, match=r"bot 'stateful' cannot be sent .* give its name or its path"):
+    with pytest.raises(ValueError, match=r"bot 'stateful' cannot be sent .* pass its name or path"):
         play_match(Stateful(), "random", 20, 0, workers=two)
     with pytest.raises(ValueError, match="unknown bot"):
         play_match("nobody", "random", 20, 0, workers=two)

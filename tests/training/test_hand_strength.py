@@ -221,7 +221,7 @@ def test_data_round_trip_and_damaged_files_raise(tmp_path, monkeypatch):
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(ArrayFileError, match=r"data\.npz is not a file of kind 'data set', or is damaged"):
         DataSet.load(path)
-    with pytest.raises(FileNotFoundError, match="there is not a data set"):
+    with pytest.raises(FileNotFoundError, match="there is no data set"):
         DataSet.load(tmp_path / "other.npz")
 
 
