@@ -103,7 +103,7 @@ def test_site_builds_without_warnings_or_broken_links(tmp_path):
     assert broken_links(site) == []
     reference = (site / "docs" / "api" / "play.html").read_text()
     assert 'id="gin_env.matches.matches.play_match"' in reference
-    assert "half of them with each bot as player_0" in reference, "parameters are described"
+    assert "each deal is played twice, with the seats swapped" in reference, "parameters are described"
     for page, shown in (("bots", False), ("kernels", True)):
         text = (site / "docs" / "api" / f"{page}.html").read_text()
         kernels = re.search(r'id="gin_env\.[\w.]+\.(simple_action|min_deadwood)"', text)
