@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gin_env.agents.hand_strength.weights import load_network, save_network
+from gin_env.agents.hand_strength.weights import load_network
 from gin_env.reproduce.experiment import (
     Experiment,
     Row,
@@ -29,7 +29,7 @@ from gin_env.reproduce.experiments.hand_strength_networks import (
     CONFIDENCE,
     GAMES,
     TABLE,
-    continued,
+    networks_by_epoch,
     play_network,
 )
 from gin_env.training.hand_strength import recipes
@@ -69,16 +69,8 @@ def measure(run: Run) -> list[Row]:
             hits=str(FEATURES["hits"]),
             scored_deadwood=True,
         )
-        checkpoint = run.folder / f"{name}-checkpoint.safetensors"
-        trainer = continued(checkpoint, states, settings)
-        for epoch in (one for one in MEASURED if one <= schedule.epochs):
-            path = run.folder / f"{name}-epoch-{epoch}.safetensors"
-            while not path.exists() and trainer.epoch < epoch:
-                trainer.run_epoch()
-                trainer.save_checkpoint(checkpoint)
-                run.say(f"{name}: epoch {trainer.epoch}, error {trainer.validation_losses[-1]:.1f}")
-            if not path.exists():
-                save_network(path, trainer.network, trainer.describe())
+        epochs = [epoch for epoch in MEASURED if epoch <= schedule.epochs]
+        for epoch, path in networks_by_epoch(run, name, name, states, settings, epochs):
             match = play_network(run, path, f"{name} by the paper's schedule, after epoch {epoch}")
             low, high = match.confidence_interval(CONFIDENCE)
             training = load_network(path)[1]

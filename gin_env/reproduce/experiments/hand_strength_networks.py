@@ -7,7 +7,7 @@ come from the run's own decks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -232,6 +232,31 @@ def continued(path: Path, states: DataSet, settings: HandStrengthSettings) -> Ha
     )
 
 
+def networks_by_epoch(
+    run: Run,
+    prefix: str,
+    label: str,
+    states: DataSet,
+    settings: HandStrengthSettings,
+    epochs: Iterable[int],
+) -> Iterator[tuple[int, Path]]:
+    """Train to each of `epochs` in ascending order, and yield the epoch and the file of its network.
+
+    Files are in the run's folder, with names that start with `prefix`; existing ones are not made again.
+    """
+    checkpoint = run.folder / f"{prefix}-checkpoint.safetensors"
+    trainer = continued(checkpoint, states, settings)
+    for epoch in epochs:
+        path = run.folder / f"{prefix}-epoch-{epoch}.safetensors"
+        while not path.exists() and trainer.epoch < epoch:
+            trainer.run_epoch()
+            trainer.save_checkpoint(checkpoint)
+            run.say(f"{label}: epoch {trainer.epoch}, error {trainer.validation_losses[-1]:.1f}")
+        if not path.exists():
+            save_network(path, trainer.network, trainer.describe())
+        yield epoch, path
+
+
 def measure_schedule(run: Run) -> list[Row]:
     """Measure the errors and win rates of Dual Inception trained by the paper's schedule.
 
@@ -249,16 +274,8 @@ def measure_schedule(run: Run) -> list[Row]:
         states = data_set(run, name, observations=PAPER_OBSERVATIONS)
         settings = HandStrengthSettings("dual-inception", schedule, seed=seed)
         label = f"{name}, seed {seed}"
-        checkpoint = run.folder / f"{name}-{seed}-checkpoint.safetensors"
-        trainer = continued(checkpoint, states, settings)
-        for epoch in (one for one in MEASURED if one <= schedule.epochs):
-            path = run.folder / f"{name}-{seed}-epoch-{epoch}.safetensors"
-            while not path.exists() and trainer.epoch < epoch:
-                trainer.run_epoch()
-                trainer.save_checkpoint(checkpoint)
-                run.say(f"{label}: epoch {trainer.epoch}, error {trainer.validation_losses[-1]:.1f}")
-            if not path.exists():
-                save_network(path, trainer.network, trainer.describe())
+        epochs = [epoch for epoch in MEASURED if epoch <= schedule.epochs]
+        for epoch, path in networks_by_epoch(run, f"{name}-{seed}", label, states, settings, epochs):
             match = play_network(run, path, f"{label}, after epoch {epoch}")
             told = load_network(path)[1]
             rows.append(
