@@ -69,14 +69,36 @@ def draw_trials(rows: Sequence[Row], path: Path, origin: str) -> None:
     tonic.draw_trials(tonic.TuningResult({"games": 2000}, trials, [], [], None), path, origin)
 
 
+CHECKS = {
+    "openspiel": "OpenSpiel's legal actions and results",
+    "leaks": "hidden cards dealt again",
+    "calls": "odd calls",
+    "faces": "environments compared with the reference rules",
+    "bounds": "every index checked",
+    "determinism": "other hashes, batches and threads",
+    "memory": "cards and memory over a long run",
+    "programs": "bots in other programs",
+    "kills": "commands killed and resumed",
+}
+
+
+def checks_table(rows: Sequence[Row]) -> str:
+    """Return a table with a row for each check of ``make soak``."""
+    lines = [
+        (CHECKS.get(row["check"], row["check"]), row["size"], row["found"], row.get("note", ""))
+        for row in rows
+    ]
+    return markdown(["check", "size", "found", "remark"], lines, "llr")
+
+
 EXPERIMENTS = [
     Experiment(
         "long-checks",
         "The checks that get better the longer they run",
         None,
-        partial(plain_table, ["check", "size", "found"], ["check", "size", "found"]),
+        checks_table,
         games=0,
-        program="make soak SCALE=0.5",
+        program="make soak SCALE=10",
     ),
     Experiment(
         "mutants",

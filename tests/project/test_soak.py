@@ -24,6 +24,18 @@ def test_soak_prints_one_line_per_check_without_failures():
     assert [line.split(" | ")[0] for line in lines[1:]] == ["| openspiel", "| calls", "| faces", "| memory"]
 
 
+def test_soak_writes_its_table_as_a_result(tmp_path):
+    from gin_env.reproduce.registry import find
+    from gin_env.reproduce.results import load
+
+    arguments = ("--scale", "0.001", "--only", "calls,programs", "--seed", "3", "--out", str(tmp_path))
+    assert run(*arguments).exit_code == 0
+    result = load(tmp_path, "long-checks")
+    assert (result.command, result.seed) == ("make soak SCALE=0.001", 3)
+    assert [(row["check"], row["found"]) for row in result.rows] == [("calls", 0), ("programs", 0)]
+    assert "| bots in other programs | 1 matches | 0 |" in find("long-checks").table(result.rows)
+
+
 def test_finding_makes_the_soak_fail(monkeypatch):
     monkeypatch.setitem(soak.CHECKS, "calls", lambda scale, seed: soak.Row("calls", "1 call", 1, "leaked"))
     done = run("--only", "calls")
@@ -51,5 +63,23 @@ def test_leak_is_detected(monkeypatch):
     assert soak.leaks(0.0001, 0, ["simple"]).found > 0
 
 
-def test_bots_without_networks_play_random_rules():
-    assert soak.play_random_rules(2, 1).startswith("2 rules")
+def test_bots_play_random_rules():
+    assert soak.play_random_rules(2, 1, ("simple", "tonic")).startswith("2 random rules")
+
+
+@pytest.mark.long
+def test_killed_commands_end_like_uninterrupted_ones():
+    row = soak.kills(1, 5)
+    assert row.found == 0, row
+    assert row.size.startswith("22 kills, ")
+
+
+def test_bot_that_outlives_its_match_is_found(monkeypatch):
+    """A bot that stays referenced keeps its program running."""
+    from gin_env import agents
+
+    kept, make = [], agents.make
+    monkeypatch.setattr(
+        agents, "make", lambda *args, **kwargs: kept.append(make(*args, **kwargs)) or kept[-1]
+    )
+    assert soak.programs(0.01, 0).found > 0

@@ -1,4 +1,7 @@
-"""Rule variants under which every bot and every property is tested."""
+"""Rule variants under which every bot and every property is tested, and random rules."""
+
+import random
+from contextlib import suppress
 
 from gin_env import Rules
 
@@ -25,3 +28,31 @@ VARIANTS = {
     ),
     **{name: rules for name, rules in Rules.presets().items() if name not in ("eaai", "gin_rummy_v4")},
 }
+
+
+def random_rules(rng: random.Random) -> Rules:
+    """Return rules with every field drawn at random."""
+    while True:
+        with suppress(ValueError):
+            return Rules(
+                ranks=rng.randint(3, 13),
+                suits=rng.randint(1, 4),
+                hand_size=rng.randint(1, 10),
+                knock_limit=rng.choice([0, 3, 10, 100]),
+                stock_floor=rng.randint(0, 5),
+                opening_offer=rng.random() < 0.5,
+                max_turns=rng.choice([1, 20, 100, 126]),
+                max_hands=3,
+                oklahoma=rng.random() < 0.5,
+                ace_needs_gin=rng.random() < 0.5,
+                spades_double=rng.random() < 0.5,
+                big_gin_bonus=rng.choice([0, 31]),
+                undercut_on_tie=rng.random() < 0.5,
+                next_dealer=rng.choice(["alternate", "winner", "loser"]),
+                void_dealer=rng.choice(["same", "other"]),
+                box_bonus=rng.choice([0, 20]),
+                immediate_boxes=rng.random() < 0.5,
+                game_bonus=rng.choice([0, 100]),
+                shutout_bonus=rng.choice([0, 100]),
+                shutout_doubles=rng.random() < 0.5,
+            )

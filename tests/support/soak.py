@@ -3,15 +3,18 @@
     python tests/support/soak.py                       # two to three minutes
     python tests/support/soak.py --scale 100           # some hours
     python tests/support/soak.py --only leaks,calls
+    python tests/support/soak.py --scale 10 --out results   # the published table, results/long-checks.json
 
 ==============  ==========================================================================================
 openspiel       hands played here and in OpenSpiel (if pyspiel is installed), see openspiel.py
 leaks           hidden cards re-dealt: no observation, mask, record, view or decision of a bot must change
 calls           public calls with odd arguments, see fuzzing.py: typed errors, and nothing changed
 faces           any sequence of calls on the environments and the reference rules, see environment_checks.py
-bounds          random rules, rule-based bots and calls, with every index checked by numba
+bounds          random rules, all bots and estimators, and calls, with every index checked by numba
 determinism     matches in fresh processes with other hashes, batches and threads: the results must be equal
 memory          steps of 1,024 games: no card is lost or duplicated, and the process does not grow
+programs        matches against a bot in another program, one program each: nothing may be left of it
+kills           tournaments and searches killed at random and resumed, see command_kills.py: equal results
 ==============  ==========================================================================================
 
 The exit status is 1 if anything was found.
@@ -57,7 +60,8 @@ def openspiel(scale: float, seed: int) -> Row:
 
     bots = ("simple", "random", "simple:knock_at=0", "late-knock", "tonic", "utility")
     counts = sum(
-        (compare(int(20_000 * scale / len(VARIANTS)), seed, bots, variant) for variant in VARIANTS), Counter()
+        (compare(int(100_000 * scale / len(VARIANTS)), seed, bots, variant) for variant in VARIANTS),
+        Counter(),
     )
     size = f"{counts['decisions']:,} decisions, {counts['knocks settled']:,} knocks"
     rest = {name: number for name, number in counts.items() if name in _TOLD}
@@ -162,35 +166,22 @@ def faces(scale: float, seed: int) -> Row:
     return Row("faces", f"{seen['calls']:,} calls, {hands:,} hands", found, "; ".join(notes))
 
 
-def play_random_rules(rounds: int, seed: int) -> str:
-    """Whole games of all bots without a network, under random rules; how much was played."""
-    from gin_env import agents
+def play_random_rules(rounds: int, seed: int, bots: Sequence[str] | None = None) -> str:
+    """Whole games of bots (default: all) under random rules, with estimates; how much was played."""
+    from rule_variants import random_rules
+
+    from gin_env import agents, estimators
     from gin_env.batch import Games
-    from gin_env.game.rules import Rules
     from gin_env.observations.compact import expand, expand_masks
     from gin_env.observations.views import PlayerView
 
     rng = random.Random(seed)
-    bots = [agents.make(name) for name in agents.names(needs_torch=False)]
+    names = (*agents.quick_names(), "search:samples=4") if bots is None else bots
+    players = [agents.make(name) for name in names]
+    guesses = [estimators.make(name) for name in estimators.names() if name != "omniscient"]
     actions = 0
-    for _ in range(rounds):
-        rules = Rules()
-        for _ in range(100):
-            try:
-                rules = Rules(
-                    ranks=rng.randint(3, 13),
-                    suits=rng.randint(1, 4),
-                    hand_size=rng.randint(1, 10),
-                    knock_limit=rng.choice([0, 3, 10, 100]),
-                    stock_floor=rng.randint(0, 5),
-                    opening_offer=rng.random() < 0.5,
-                    max_turns=rng.choice([1, 20, 100, 126]),
-                    max_hands=3,
-                )
-                break
-            except ValueError:
-                continue
-        games = Games(30, rules, rng.choice(["hand", "game"]))
+    for number in range(rounds):
+        games = Games(30, random_rules(rng), rng.choice(["hand", "game"]))
         numbers = np.arange(30, dtype=np.uint64)
         games.start(games.everyone, np.full(30, rng.getrandbits(63), np.uint64), numbers)
         while not games.done.all():
@@ -199,9 +190,11 @@ def play_random_rules(rounds: int, seed: int) -> str:
             views.masks(), views.observations()
             compact = games.compact_observations(waiting)
             expand(compact), expand_masks(compact)
-            games.play(waiting, rng.choice(bots).act(views))
+            if bots is None and rng.random() < 0.1:
+                rng.choice(guesses).estimate(views)
+            games.play(waiting, players[(number + rng.randrange(3)) % len(players)].act(views))
             actions += len(waiting)
-    return f"{rounds:,} rules, {actions:,} actions"
+    return f"{rounds:,} random rules, {actions:,} actions of {len(players)} bots"
 
 
 _BOUNDS = """
@@ -209,7 +202,7 @@ import sys, warnings
 warnings.simplefilter("ignore")
 import soak, fuzzing
 scale, seed = float(sys.argv[1]), int(sys.argv[2])
-print(soak.play_random_rules(int(60 * scale), seed))
+print(soak.play_random_rules(int(60 * scale) + 1, seed))
 print(soak.calls(scale / 4, seed + 1).found)
 """
 
@@ -283,6 +276,46 @@ def memory(scale: float, seed: int) -> Row:
     return Row("memory", f"{steps * 1024:,} steps", found + (grown > 20), f"grown by {grown:.1f} MB")
 
 
+def programs(scale: float, seed: int) -> Row:
+    """Matches against the example bot in another program, one program each; count what is left of them."""
+    from gin_env import agents, play_match
+
+    command = f"process:{sys.executable} -S {HERE.parents[1] / 'examples' / 'protocol_bot.py'}"
+    matches = int(100 * scale) + 1
+
+    def play(number: int) -> None:
+        play_match(agents.make(command, programs=True), "simple", 2, seed + number, episode="hand")
+
+    found = 0
+    play(0)
+    expected, start = _open_things(), _megabytes()
+    for number in range(1, matches):
+        play(number)
+        deadline = time.monotonic() + 5  # the thread that asked the program ends shortly after it
+        while _open_things() > expected and time.monotonic() < deadline:
+            time.sleep(0.01)
+        found += _open_things() > expected
+    grown = _megabytes() - start
+    return Row("programs", f"{matches:,} matches", found + (grown > 20), f"grown by {grown:.1f} MB")
+
+
+def _open_things() -> int:
+    """Return the number of open files, threads and child processes of this process (Linux)."""
+    tasks = list(Path("/proc/self/task").iterdir())
+    children = [child for task in tasks for child in (task / "children").read_text().split()]
+    return len(list(Path("/proc/self/fd").iterdir())) + len(tasks) + len(children)
+
+
+def kills(scale: float, seed: int) -> Row:
+    """Kill and resume commands; a difference ends the script."""
+    code = "import sys, command_kills; command_kills.main(*sys.argv[1:])"
+    with tempfile.TemporaryDirectory() as folder:
+        done = _python(code, folder, str(int(10 * scale) + 1), str(seed))
+    if done.returncode:
+        return Row("kills", "stopped", 1, done.stderr.strip().splitlines()[-1])
+    return Row("kills", done.stdout.strip(), 0)
+
+
 def _megabytes() -> float:
     """Return the memory of this process (Linux; 0 elsewhere)."""
     try:
@@ -304,7 +337,8 @@ def _python(code: str, *arguments: str, **environment: str) -> subprocess.Comple
 
 
 CHECKS: dict[str, Callable[[float, int], Row]] = {
-    check.__name__: check for check in (openspiel, leaks, calls, faces, bounds, determinism, memory)
+    check.__name__: check
+    for check in (openspiel, leaks, calls, faces, bounds, determinism, memory, programs, kills)
 }
 
 
@@ -319,18 +353,34 @@ def main(
     scale: Annotated[float, typer.Option(min=0.001, help="Size of every check; 1 takes minutes.")] = 1.0,
     only: Annotated[str, typer.Option(help="Some of the checks, separated by commas.")] = ",".join(CHECKS),
     seed: Annotated[int, typer.Option(min=0, help="Names the hands and the calls.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of results: write the table there, row by row.")
+    ] = None,
 ) -> None:
     """Run the checks and print one table."""
     names = [name.strip() for name in only.split(",")]
     if unknown := [name for name in names if name not in CHECKS]:
         raise typer.BadParameter(f"unknown check {unknown[0]!r}; choose from {', '.join(CHECKS)}")
-    found = 0
+    rows: list[dict[str, object]] = []
     typer.echo("| check | size | found | seconds | |\n|---|---|---|---|---|")
     for row, seconds in run(names, scale, seed):
-        found += row.found
         typer.echo(f"| {row.check} | {row.size} | {row.found} | {seconds:.0f} | {row.note} |")
-    if found:
+        rows.append(row._asdict() | {"seconds": round(seconds)})
+        if out is not None:
+            save(out, rows, f"make soak SCALE={scale:g}", seed)
+    if any(row["found"] for row in rows):
         raise typer.Exit(1)
+
+
+def save(results: Path, rows: list[dict[str, object]], command: str, seed: int) -> None:
+    """Write the rows as the published result ``long-checks``."""
+    from gin_env.reproduce import registry
+    from gin_env.reproduce.experiment import Run
+    from gin_env.reproduce.results import describe
+
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(seed, quick=False, folder=Path(folder))
+        describe(registry.find("long-checks"), run, rows, command, None).save(results)
 
 
 if __name__ == "__main__":
