@@ -48,12 +48,16 @@ class Course:
     rounds: int
     """Number of rounds; each collects new positions and trains on them once."""
     hands: int = 10_000
-    """Number of hands in a round; a tenth of their positions are used, about five per hand."""
+    """Number of hands in a round; a tenth of their positions (`share`) are about five per hand."""
     batch_size: int = 256
     learning_rate: float = 2e-3
     generations: int = 1
     """Number of generations of input estimates (``nn`` only); the rounds are divided among them."""
     validation_hands: int = 4000
+    share: float = 0.1
+    """Share of the positions of each hand that are used."""
+    all_cards: bool = False
+    """Whether the loss covers all cards, for a network whose outputs are used without the known cards."""
 
 
 COURSES = {
@@ -68,7 +72,6 @@ DEFAULT_GAMES = {name: course.rounds * course.hands for name, course in COURSES.
 
 MIXED = "mixed"
 """Name of a set of weights trained on hands of several bots."""
-SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -144,16 +147,16 @@ def train_network(
         torch.manual_seed(seed)
         network: Any = NETWORKS[name]()
     network = network.to(memory_format=torch.channels_last)
-    held_out = collect_positions(bots, course.validation_hands, _round_seed(seed, 0), SHARE)
+    held_out = collect_positions(bots, course.validation_hands, _round_seed(seed, 0), course.share)
     optimizer = torch.optim.Adam(network.parameters(), lr=course.learning_rate)
     curve: list[Progress] = []
-    seen, before, validation = 0, None, prepare(network, held_out, None)
+    seen, before, validation = 0, None, prepare(network, held_out, None, course.all_cards)
     for number in range(course.rounds):
         if number and number * course.generations % course.rounds < course.generations:
             before = copy.deepcopy(network)  # a new generation
-            validation = prepare(network, held_out, before)
-        positions = collect_positions(bots, course.hands, _round_seed(seed, number + 1), SHARE)
-        batches = prepare(network, positions, before)
+            validation = prepare(network, held_out, before, course.all_cards)
+        positions = collect_positions(bots, course.hands, _round_seed(seed, number + 1), course.share)
+        batches = prepare(network, positions, before, course.all_cards)
         loss = learn(network, batches, course, optimizer, number)
         seen += len(batches[-1])
         if number == course.rounds - 1:
@@ -179,16 +182,19 @@ def train_network(
     return TrainedNetwork(name, network.eval(), tuple(curve), metadata)
 
 
-def prepare(network: Any, positions: Positions, before: Any) -> tuple[torch.Tensor, ...]:
+def prepare(
+    network: Any, positions: Positions, before: Any, all_cards: bool = False
+) -> tuple[torch.Tensor, ...]:
     """Return (unseen, missing, network inputs..., truth) of the positions for which the network has inputs.
 
-    `before` is the network of ``nn``'s previous generation (see `EstimatorNetwork.inputs`).
+    `before` is the network of ``nn``'s previous generation (see `EstimatorNetwork.inputs`). With `all_cards`
+    every card counts as unseen.
     """
     ready = network.ready(positions.view)
     positions = Positions(positions.view[ready], positions.hands[ready])
     _, unseen, missing = known_cards(positions.view)
     inputs = network.inputs(positions.view, before)
-    return tuple(map(torch.from_numpy, (unseen, missing, *inputs, positions.truth())))
+    return tuple(map(torch.from_numpy, (unseen | all_cards, missing, *inputs, positions.truth())))
 
 
 def learn(network: Any, data: tuple[torch.Tensor, ...], course: Course, optimizer: Any, number: int) -> float:
