@@ -55,10 +55,15 @@ class CandidateScores(nn.Module):
     Parameters
     ----------
     hidden : width of both layers.
+
+    Attributes
+    ----------
+    use_bfloat16 : whether the hidden layers multiply in bfloat16 (default: no).
     """
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
+        self.use_bfloat16 = False
         self.row_first = nn.Linear(NUM_FEATURES, hidden)
         self.table_first = nn.Linear(NUM_CONTEXT, hidden, bias=False)
         self.row_second = nn.Linear(hidden, hidden)
@@ -71,9 +76,10 @@ class CandidateScores(nn.Module):
 
         `rows` is (n, k, NUM_FEATURES), `possible` is bool (n, 2 * k) and `table` is (n, NUM_CONTEXT).
         """
-        hidden = torch.relu(self.row_first(rows) + self.table_first(table)[:, None])
-        hidden = torch.relu(self.row_second(hidden))
-        logits, worth = self.outputs(hidden).unflatten(2, (2, 2)).unbind(2)
+        with torch.autocast(rows.device.type, torch.bfloat16, enabled=self.use_bfloat16):
+            hidden = torch.relu(self.row_first(rows) + self.table_first(table)[:, None])
+            hidden = torch.relu(self.row_second(hidden))
+        logits, worth = self.outputs(hidden.to(rows.dtype)).unflatten(2, (2, 2)).unbind(2)
         logits = logits.flatten(1).masked_fill(~possible, IMPOSSIBLE)
         chances = torch.softmax(logits.detach(), dim=1)
         return logits, (chances * worth.flatten(1)).sum(dim=1)

@@ -153,7 +153,7 @@ class CandidatePolicyBot:
             return torch.softmax(logits.double(), dim=1).numpy()
 
     def _check_rules(self, view: PlayerView) -> None:
-        if self.rules not in (None, view.rules):
+        if self.rules is not None and self.rules != view.rules:
             raise ValueError(f"{self.name} was trained under {self.rules}, not under {view.rules}")
 
     def _candidates(self, view: PlayerView, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 import copy
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import torch
 
 from gin_env import agents
-from gin_env.agents.policies.candidate_network import CandidateScorer
-from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.agents.policies.candidate_network import IMPOSSIBLE, CandidateScorer, QuickLogits
+from gin_env.agents.policies.policy import sample_actions
+from gin_env.agents.turns import play_turns
+from gin_env.batch import Games
+from gin_env.game.actions import DRAW_STOCK
+from gin_env.game.state import DISCARD, STOCK_ONLY
+from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_FEATURES
 from gin_env.training.checkpoints import Tensors, by_prefix, prefixed
 from gin_env.training.ranks import Ranks
 
 SELF = -1
-"""Opponent index of the learner itself; all other opponents are indices of `League.members`."""
+"""Opponent index of the learner itself; the next indices are the bots', and then the past selves'."""
 MEMORY = 0.95
 """Factor by which earlier results are multiplied after each rollout."""
+
+
+class PastSelf:
+    """An earlier network of the learner, which samples its actions.
+
+    Attributes
+    ----------
+    network : the network.
+    logits : its logits of draws and of discards.
+    """
+
+    def __init__(self, network: CandidateScorer) -> None:
+        self.network = network
+        self.logits = QuickLogits(network.draws), QuickLogits(network.discards)
 
 
 class League:
@@ -43,24 +64,67 @@ class League:
     ) -> None:
         self.num_bots, self.past_size, self.preference = len(bots), past_size, preference
         self.bots_share, self.max_share, self.past_share = bots_share, max_share, past_share
-        self.members: list[Any] = [agents.make(name, programs=True) for name in bots]
+        self.bots: list[Any] = [agents.make(name, programs=True) for name in bots]
         self.names = bots
+        self.past: list[PastSelf] = []
         self.results = np.zeros((1 + len(bots) + past_size, 3))
         """Hands, hands lost and points won in earlier rollouts, by opponent (the learner itself first)."""
         self.new_results = np.zeros_like(self.results)
         """The same counts for the current rollout."""
 
     def draw(self, random: np.ndarray) -> np.ndarray:
-        """Return an opponent for each random number in [0, 1): `SELF` or an index of `members`."""
-        hands, lost = self.results[1 : 1 + len(self.members), :2].T
+        """Return the index of an opponent for each random number in [0, 1)."""
+        num_opponents = self.num_bots + len(self.past)
+        hands, lost = self.results[1 : 1 + num_opponents, :2].T
         weights = ((lost + 50) / (hands + 100)) ** self.preference  # prior: 50 of 100 hands lost
-        shares = np.empty(len(self.members))
+        shares = np.empty(num_opponents)
         bots, past = slice(self.num_bots), slice(self.num_bots, None)
         for group, share in ((bots, self.bots_share), (past, self.past_share)):
             shares[group] = share * weights[group] / weights[group].sum()
         shares[bots] = np.minimum(shares[bots], self.max_share)
         ends = np.cumsum([1 - shares.sum(), *shares])
         return np.minimum(np.searchsorted(ends, random, side="right"), len(shares)) - 1
+
+    def play(self, games: Games, envs: np.ndarray, opponents: np.ndarray, random: np.ndarray) -> None:
+        """Let bots play a turn, and past selves an action, in each of these games, where they are to move.
+
+        `opponents` is an index and `random` a uint64 random number for each game.
+        """
+        for index in range(self.num_bots):
+            own = envs[opponents == index]
+            if len(own):
+                play_turns(games, self.bots[index], own)
+        order = np.argsort(opponents, kind="stable")[np.count_nonzero(opponents < self.num_bots) :]
+        if len(order):
+            self._play_past(games, envs[order], opponents[order] - self.num_bots, random[order])
+
+    def _play_past(self, games: Games, envs: np.ndarray, past: np.ndarray, random: np.ndarray) -> None:
+        """Let the past selves with these ascending indices sample an action in each of these games.
+
+        Each network has few games at a time, so that everything else is done for all of them together.
+        """
+        phase = games.state["public"]["phase"][envs]
+        chosen = np.full(len(envs), DRAW_STOCK)  # the only legal action after two passes
+        for kind, num_rows, group in (
+            (0, DRAW_ROWS, (phase != DISCARD) & (phase != STOCK_ONLY)),
+            (1, DISCARD_ROWS, phase == DISCARD),
+        ):
+            places = np.flatnonzero(group)
+            if not len(places):
+                continue
+            rows, actions, context = games.candidates(
+                envs[places], rows=np.empty((len(places), num_rows, NUM_FEATURES), np.float32)
+            )
+            ends = np.searchsorted(past[places], np.arange(len(self.past) + 1))
+            logits = np.empty(actions.shape, np.float32)
+            for index, (start, end) in enumerate(pairwise(ends)):
+                if start < end:
+                    logits[start:end] = self.past[index].logits[kind](rows[start:end], context[start:end])
+            logits[actions == NO_ACTION] = IMPOSSIBLE
+            chances = torch.softmax(torch.from_numpy(logits).flatten(1), dim=1).numpy()
+            best = sample_actions(chances, random[places])
+            chosen[places] = actions.reshape(chances.shape)[np.arange(len(places)), best]
+        games.play(envs, chosen)
 
     def record(self, opponents: np.ndarray, points: np.ndarray) -> None:
         """Count hands against these opponents; positive `points` are won by the learner."""
@@ -74,13 +138,13 @@ class League:
 
     def add_past_self(self, network: CandidateScorer, random: np.random.Generator) -> None:
         """Add a copy of the network as a past self; in a full league it replaces a random one."""
-        bot = _past_self(copy.deepcopy(network).cpu())
-        if len(self.members) < self.num_bots + self.past_size:
-            self.members.append(bot)
+        past = PastSelf(copy.deepcopy(network).cpu())
+        if len(self.past) < self.past_size:
+            self.past.append(past)
         else:
-            replaced = self.num_bots + random.integers(self.past_size)
-            self.members[replaced] = bot
-            self.results[1 + replaced] = 0
+            replaced = random.integers(self.past_size)
+            self.past[replaced] = past
+            self.results[1 + self.num_bots + replaced] = 0
 
     def log(self) -> dict[str, float]:
         """Return points per hand and the share of hands lost for each bot."""
@@ -94,8 +158,8 @@ class League:
     def past_tensors(self) -> Tensors:
         """Return the weights of the past selves under names like ``0.draws.outputs.bias``."""
         tensors: Tensors = {}
-        for index, bot in enumerate(self.members[self.num_bots :]):
-            tensors |= prefixed(str(index), bot.network.state_dict())
+        for index, past in enumerate(self.past):
+            tensors |= prefixed(str(index), past.network.state_dict())
         return tensors
 
     def restore_past(self, tensors: Tensors, hidden: int) -> None:
@@ -103,9 +167,4 @@ class League:
         for _, weights in sorted((int(index), weights) for index, weights in by_prefix(tensors).items()):
             network = CandidateScorer(hidden)
             network.load_state_dict(weights)
-            self.members.append(_past_self(network))
-
-
-def _past_self(network: CandidateScorer) -> CandidatePolicyBot:
-    """Return a bot that samples its actions from the network's probabilities."""
-    return CandidatePolicyBot(network.eval(), deterministic=False, name="past")
+            self.past.append(PastSelf(network))

@@ -25,4 +25,5 @@ def tiny(run: Path) -> PPOSettings:
         final_games=2,
         checkpoint_every=1e9,
         workers=1,
+        bfloat16=False,
     )

@@ -183,9 +183,16 @@ def test_league_favours_winning_opponents_up_to_a_limit():
 
 
 @pytest.mark.long
-def test_short_training_beats_random_and_the_untrained_policy(tmp_path):
+@pytest.mark.parametrize("bfloat16", [False, True])
+def test_short_training_beats_random_and_the_untrained_policy(tmp_path, bfloat16):
     settings = replace(
-        tiny(tmp_path), num_envs=256, num_steps=48, num_minibatches=12, hidden=32, total_timesteps=150_000
+        tiny(tmp_path),
+        num_envs=256,
+        num_steps=48,
+        num_minibatches=12,
+        hidden=32,
+        total_timesteps=150_000,
+        bfloat16=bfloat16,
     )
     learner, decisions = Learner(settings), 0
     beginning = CandidatePolicyBot(copy.deepcopy(learner.network), name="beginning")
@@ -259,8 +266,66 @@ def test_replacing_a_past_self_clears_only_its_results():
         league.add_past_self(network, random)
     for _ in range(8):
         league.results[:] = 1
-        before = list(league.members)
+        before = list(league.past)
         league.add_past_self(network, random)
-        (changed,) = [index for index, bot in enumerate(league.members) if bot is not before[index]]
-        assert changed >= 2
-        assert np.flatnonzero((league.results == 0).all(axis=1)).tolist() == [1 + changed]
+        (changed,) = [index for index, past in enumerate(league.past) if past is not before[index]]
+        assert np.flatnonzero((league.results == 0).all(axis=1)).tolist() == [3 + changed]
+
+
+def test_each_past_self_plays_by_its_own_network(monkeypatch):
+    league, random = League(("simple",), 0.4, 0.3, 0.3, 2, 4.0), np.random.default_rng(1)
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        network = CandidateScorer(16)
+        for scores in (network.draws, network.discards):
+            torch.nn.init.normal_(scores.outputs.weight, std=1e4)  # chances of 1, or of 1/k for k equal cards
+        league.add_past_self(network, random)
+    bots = [CandidatePolicyBot(past.network) for past in league.past]
+    games = Games(64)
+    games.start(seed=3)
+    opponents, chances = np.repeat([2, 1], 32), np.empty((2, 64))
+    play = games.play
+
+    def checked(envs, actions):
+        for index, bot in enumerate(bots):
+            chances[index, envs] = bot.action_chances(games.views(envs))[np.arange(len(envs)), actions]
+        play(envs, actions)
+
+    monkeypatch.setattr(games, "play", checked)
+    by_the_other = 0
+    for _ in range(12):
+        playing = random.permutation(games.everyone[~games.done])
+        league.play(games, playing, opponents[playing], random.integers(2**64, size=64, dtype=np.uint64))
+        assert (chances[opponents[playing] - 1, playing] > 0.1).all()
+        by_the_other += (chances[2 - opponents[playing], playing] < 0.1).sum()
+    assert by_the_other > 50
+
+
+# --- Precision ------------------------------------------------------------------------------------------
+
+
+def gradient_of(learner: Learner) -> torch.Tensor:
+    """Return the gradient of the loss of all decisions of the rollout."""
+    learned = np.flatnonzero(learner.batch.known[: learner.batch.count])
+    loss, _ = learner.loss(learned, learner.batch.advantage, 0.01)
+    gradients = torch.autograd.grad(loss, learner.parameters)
+    return torch.cat([gradient.flatten() for gradient in gradients])
+
+
+def test_bfloat16_changes_the_gradient_little(tmp_path):
+    learner = new_learner(tmp_path)
+    learner.collect()
+    expected = gradient_of(learner)
+    for scores in (learner.network.draws, learner.network.discards):
+        scores.use_bfloat16 = True
+    found = gradient_of(learner)
+    assert not torch.equal(found, expected)
+    assert (found - expected).norm() < 0.02 * expected.norm()
+
+
+def test_padding_leaves_the_gradient(tmp_path, monkeypatch):
+    learner = new_learner(tmp_path)
+    learner.collect()
+    expected = gradient_of(learner)
+    monkeypatch.setattr("gin_env.training.learner.PADDING", 1000)
+    torch.testing.assert_close(gradient_of(learner), expected, rtol=1e-3, atol=1e-4)
