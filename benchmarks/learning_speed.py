@@ -42,7 +42,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
 import ppo_selfplay
 
 POSITIONS = 1024
-WORKERS = (1, 2)
+EXAMPLES = ((1, 1024), (2, 1024), (2, 2048))
+"""Numbers of workers and of games of examples/ppo.py; the minibatches grow with the games."""
 UPDATES = 4
 """Number of updates in a measurement."""
 Rates = dict[str, float]
@@ -68,13 +69,13 @@ def collect_and_learn(settings: PPOSettings, ranks: Ranks) -> Rates:
         learned += learner.update(1.0)[0]
         seconds[0] += between - started
         seconds[1] += time.perf_counter() - started
-    name = f"ppo.py, workers {ranks.size}"
+    name = f"ppo.py, workers {ranks.size}, {settings.num_envs:,} games"
     return {f"{name}: collected": collected / seconds[0], f"{name}: learned": learned / seconds[1]}
 
 
-def of_the_example(workers: int) -> Callable[[], Rates]:
+def of_the_example(workers: int, num_envs: int) -> Callable[[], Rates]:
     """examples/ppo.py: decisions collected and learned a second."""
-    return lambda: launch(collect_and_learn, PPOSettings(), workers)
+    return lambda: launch(collect_and_learn, PPOSettings(num_envs=num_envs), workers)
 
 
 class FreeGames(GinRummyVecEnv):
@@ -178,7 +179,7 @@ def main(
     found: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as logs:
         measures = [
-            *(of_the_example(workers) for workers in WORKERS),
+            *(of_the_example(workers, num_envs) for workers, num_envs in EXAMPLES),
             of_stable_baselines(False, Path(logs)),
             of_stable_baselines(True, Path(logs)),
         ]

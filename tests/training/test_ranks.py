@@ -19,6 +19,7 @@ from ppo_runs import tiny  # noqa: E402
 
 from gin_env.support.tensor_files import read_tensors  # noqa: E402
 from gin_env.training.learner import PPOSettings  # noqa: E402
+from gin_env.training.ppo import train  # noqa: E402
 from gin_env.training.ranks import RankLostError, Ranks, launch  # noqa: E402
 from gin_env.training.runs import CHECKPOINT  # noqa: E402
 
@@ -93,6 +94,28 @@ def test_two_nodes_learn_the_same_as_two_workers(tmp_path):
     assert workers.returncode == 0
     policies = [(tmp_path / run / "checkpoint.safetensors") for run in ("nodes", "workers")]
     expected, found = (read_tensors(path, PPOSettings.KIND, PPOSettings.VERSION, "")[0] for path in policies)
+    assert_equal_tensors(expected, found)
+
+
+@pytest.mark.filterwarnings("ignore")  # of Ray itself
+def test_ray_train_learns_the_same_as_two_workers(tmp_path):
+    ray = pytest.importorskip("ray")
+    torch_trainer = pytest.importorskip("ray.train.torch").TorchTrainer
+    settings = replace(tiny(tmp_path / "workers"), workers=2)
+    train(settings)
+
+    def loop():
+        train(replace(settings, run=tmp_path / "ray"))
+
+    ray.init(num_cpus=3, include_dashboard=False)  # Ray Train takes one core itself
+    try:
+        torch_trainer(loop, scaling_config=ray.train.ScalingConfig(num_workers=2)).fit()
+    finally:
+        ray.shutdown()
+    expected, found = (
+        read_tensors(tmp_path / run / CHECKPOINT, PPOSettings.KIND, PPOSettings.VERSION, "")[0]
+        for run in ("workers", "ray")
+    )
     assert_equal_tensors(expected, found)
 
 

@@ -39,6 +39,7 @@ from gin_env.support.workers import Workers, opened
 from gin_env.training.generations.experience import Experience, load_experiences, save_experiences
 from gin_env.training.generations.fit import fit
 from gin_env.training.generations.rollouts import Search, gather
+from gin_env.training.learner import HAS_BFLOAT16
 
 PREVIOUS = "previous"
 """Name of the previous champion in a generation's results."""
@@ -324,7 +325,7 @@ def _loaded(path: str, knock: str, written: int) -> Agent:
 
 def _fast_dtype() -> torch.dtype:
     """Return bfloat16 if the processor supports it, else float32; the values need little precision."""
-    return torch.bfloat16 if torch.ops.mkldnn._is_mkldnn_bf16_supported() else torch.float32
+    return torch.bfloat16 if HAS_BFLOAT16 else torch.float32
 
 
 @contextmanager
