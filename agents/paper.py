@@ -20,7 +20,7 @@ class Reading(NamedTuple):
     """A frozen reading of a paper's player."""
 
     paper: str
-    """The paper's number."""
+    """The paper's number, or where it was published."""
     bot: str
     parameters: dict[str, Any]
     """All of the bot's parameters."""
@@ -84,6 +84,20 @@ PAPER_BOTS: dict[str, Reading] = {
     ),
     "defensive-paper": Reading("002", "defensive", {"estimator": "bayes-isru:table=simple,alpha=1.0"}),
     "utility-paper": Reading("004", "utility", {"draw_above": 2, "late_stock": 20, "knock_at": 10}),
+    "marjj-paper": Reading(
+        "AAAI 17820",
+        "marjj",
+        {
+            "future_weight": 20.0,
+            "discount": 0.9,
+            "best_draws": 6,
+            "danger_weight": 1.0,
+            "knock_turns": 3,
+        },
+    ),
+    "gold-standard-paper": Reading(
+        "arXiv 2607.06854", "gold-standard", {"knock_at": 10, "hold_for_gin": False}
+    ),
 }
 """name -> `Reading`.
 

@@ -19,6 +19,8 @@ BOTS: Registry[Any] = Registry(
         "tonic": Declaration("tonic:TonicBot"),
         "utility": Declaration("utility:UtilityBot"),
         "late-knock": Declaration("late_knock:LateKnockBot"),
+        "marjj": Declaration("marjj:MarjjBot"),
+        "gold-standard": Declaration("gold_standard:GoldStandardBot"),
         "safe-discard": Declaration("safe_discard:SafeDiscardBot"),
         "heuristics": Declaration("fitness:HeuristicsBot", files_by_parameter=_CFR_TABLE),
         "fitness-cfr": Declaration("fitness:FitnessCfrBot", files_by_parameter=_CFR_TABLE),

@@ -11,7 +11,7 @@ from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.reproduce.experiment import Experiment, Row, Run, by, in_order, interval, markdown, match_row
 from gin_env.support.plots import new_figure, save_figure, sign_figure
 
-HELD_OUT = ("utility", "cfr-plus", "late-knock")
+HELD_OUT = ("utility", "cfr-plus", "late-knock", "marjj", "gold-standard")
 """Bots that are never used in training, so that results against them measure generalisation."""
 LEAGUE = ("simple", "simple:knock_at=0", "tonic", "generation")
 """Opponents in the example's default settings."""

@@ -1,0 +1,164 @@
+"""Bots of papers outside the five: ``marjj`` and ``gold-standard``, on hand-made positions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bot_positions import choices, facing, holding, later, mask
+
+from gin_env import agents, cards, melds, play_match
+from gin_env.agents import marjj
+
+DREARY = "KD QS JC TH 9C 8S 2H 4C AH 6D"
+NEAR_GIN = "5C 5H 5S 7D 8D 9D TC JC QC 2H"
+ALL_MELDED = "4D 5D 6D 7D TC JC QC AH AC AS"
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "error", "message"),
+    [
+        ("marjj", {"discount": 1.5}, ValueError, "discount = 1.5 is out of range"),
+        ("marjj", {"best_draws": 0}, ValueError, "best_draws = 0 is out of range"),
+        ("marjj", {"knock_turns": 2.5}, TypeError, "knock_turns must be an integer"),
+        ("gold-standard", {"knock_at": -1}, ValueError, "knock_at = -1 is out of range"),
+        ("gold-standard", {"hold_for_gin": 1}, TypeError, "hold_for_gin must be True or False"),
+    ],
+)
+def test_bad_parameters_are_errors_that_name_them(name, params, error, message):
+    with pytest.raises(error, match=message):
+        agents.make(name, **params)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("name", "low", "high"), [("marjj-paper", 75, 82), ("gold-standard-paper", 40, 49)])
+def test_win_rates_against_simple_are_near_the_stored_results(name, low, high):
+    assert low < 100 * play_match(name, "simple", games=2000, seed=1).win_rate < high
+
+
+# --- marjj --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("upcard", "choice"),
+    [
+        ("KC", "take"),  # melded with TC JC QC, and 2H can go
+        ("KD", "pass"),
+        ("AH", "pass"),  # lowers the deadwood from 2 to 1, but is not melded
+    ],
+)
+def test_marjj_takes_a_melded_upcard_that_lowers_deadwood(upcard, choice):
+    assert choices(facing(NEAR_GIN, upcard), "marjj") == {choice}
+
+
+def test_marjj_leaves_a_melded_upcard_that_lowers_nothing():
+    hand = "4D 5D 6D 7D TC JC QC AH AC AS"
+    assert choices(facing(hand, "8D"), "marjj") == {"pass"}  # 0 deadwood already
+    assert choices(facing(hand, "8D"), "simple") == {"take"}
+
+
+def test_marjj_draws_from_the_stock_after_two_passes():
+    assert choices(facing(NEAR_GIN, "KC").play("pass", "pass"), "marjj") == {"draw"}
+
+
+@pytest.mark.parametrize(("turns", "knocks"), [(0, True), (2, True), (3, False), (20, False)])
+def test_marjj_knocks_in_its_first_three_turns(turns, knocks):
+    table = later(holding(NEAR_GIN, "KS", "4D"), turns)
+    assert {text.startswith("knock") for text in choices(table, "marjj")} == {knocks}
+    assert {text.startswith("knock") for text in choices(table, "marjj", knock_turns=21)} == {True}
+    assert {text.startswith("knock") for text in choices(table, "marjj", knock_turns=0)} == {False}
+
+
+def test_marjj_knocks_with_gin_in_any_turn():
+    assert choices(later(holding(NEAR_GIN, "5D", "6C"), 15), "marjj") == {"knock 2H"}
+
+
+def test_marjj_keeps_the_hand_with_the_better_draws():
+    """KC, TC and TH leave the same deadwood, but no draw helps the king."""
+    table = later(holding("9C 9H TC TH 6S 7S AD 2D 3D KC", drawn="4C", upcard="4H"), 3)
+    assert choices(table, "marjj", danger_weight=0, future_weight=0) == {"KC", "TC", "TH"}
+    assert choices(table, "marjj", danger_weight=0) == {"KC"}
+
+
+def test_marjj_avoids_discards_that_the_opponent_melds():
+    table = later(holding("9C 9H TC TH 6S 7S AD 2D 3D KC", drawn="QD", upcard="4H"), 3)
+    assert choices(table, "marjj", danger_weight=0, future_weight=0) >= {"KC", "QD"}
+    table.games.state["public"]["shown"][0, 1] = mask("KD KS")
+    assert "KC" not in choices(table, "marjj", danger_weight=1, future_weight=0)
+
+
+@pytest.mark.parametrize(
+    ("unseen", "best_draws", "expected"),
+    [
+        ("KC KD", 1, 0.0),  # KC makes gin
+        ("KC KD", 2, (0 + 2) / 2),
+        ("KC KD", 6, (0 + 2) / 2),
+        ("KD KH KS AD", 2, (1 + 2) / 4),  # AD replaces 2H
+        ("", 6, 0.0),
+    ],
+)
+def test_marjj_weighs_the_best_draws_by_their_chance(unseen, best_draws, expected):
+    assert marjj.next_deadwood(mask(NEAR_GIN), mask(unseen), best_draws) == pytest.approx(expected)
+
+
+def test_next_deadwood_equals_a_plain_enumeration():
+    random = np.random.default_rng(5)
+    for _ in range(30):
+        shuffled = random.permutation(52).tolist()
+        hand, unseen = cards.mask_of(shuffled[:10]), shuffled[10:40]
+        left = []
+        for card in unseen:
+            drawn = hand | 1 << card
+            left.append(min(melds.deadwood(drawn & ~(1 << other)) for other in cards.cards_of(drawn)))
+        expected = sum(sorted(left)[:6]) / len(unseen)
+        assert marjj.next_deadwood(hand, cards.mask_of(unseen), 6) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("card", "shown", "unseen", "points"),
+    [
+        ("7H", "", "", 0),
+        ("7H", "7C 7D", "", 14),  # held for certain
+        ("7H", "7C", "7D", 0.25 * 14),
+        ("7H", "", "8H 9H", 0.25**2 * 17),
+        ("7H", "6H 8H", "", 14),
+        ("7H", "5H 8H", "", 0),  # no meld of three
+        ("7H", "7C 7D 7S", "", 3 * 14),
+        ("QH", "KH AH", "", 0),  # runs do not wrap
+        ("2H", "AH", "3H", 0.25 * 4),
+    ],
+)
+def test_marjj_counts_the_points_that_the_opponent_may_save(card, shown, unseen, points):
+    saved = marjj.saved_points(cards.card_id(card), mask(shown), mask(unseen), 0.25)
+    assert saved == pytest.approx(points)
+
+
+# --- gold-standard ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("upcard", "choice"),
+    [("8D", "take"), ("2D", "take"), ("KH", "pass"), ("TS", "pass")],
+)
+def test_gold_standard_takes_what_lowers_the_deadwood(upcard, choice):
+    assert choices(facing("KC QH JS 9D 8H 7S 6C 5H 4D 3H", upcard), "gold-standard") == {choice}
+
+
+def test_gold_standard_takes_what_joins_a_meld():
+    assert choices(facing(ALL_MELDED, "8D"), "gold-standard") == {"take"}
+
+
+def test_gold_standard_discards_one_card_the_highest_first():
+    assert choices(holding(DREARY, "3D", "5H"), "gold-standard") == {"JC"}  # KD, QS, TH are as high
+    assert choices(holding(ALL_MELDED, "KC", "9H"), "gold-standard") == {"knock TC"}
+
+
+@pytest.mark.parametrize("left", ["9S", "2H"])
+def test_gold_standard_knocks_as_soon_as_it_may(left):
+    table = later(holding(f"5C 5H 5S 7D 8D 9D TC JC QC {left}", "KS", "2C"), 9)
+    assert choices(table, "gold-standard") == {"knock KS"}
+    assert choices(table, "gold-standard", knock_at=1) == {"KS"}
+    assert choices(table, "gold-standard", hold_for_gin=True) == {"KS"}
+
+
+def test_gold_standard_goes_gin():
+    assert choices(holding(NEAR_GIN, "5D", "6C"), "gold-standard", hold_for_gin=True) == {"knock 2H"}
