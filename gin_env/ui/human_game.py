@@ -24,7 +24,7 @@ from gin_env.records import GameRecord, Player, RecordedGames, read_one, resume,
 from gin_env.support import atomic
 
 PERSON, BOT = 0, 1
-YOU = Player("person")
+PERSON_PLAYER = Player("person")
 _ONE = np.zeros(1, np.int64)
 
 
@@ -162,7 +162,7 @@ class HumanGame:
     def record(self) -> GameRecord:
         """Return the game so far as a record of `gin_env.records`, up to the current or just ended hand."""
         made_by = None if self._opponent_is_object else self.opponent
-        record = self._game.record(0, (YOU, Player(self.bot.name, made_by)))
+        record = self._game.record(0, (PERSON_PLAYER, Player(self.bot.name, made_by)))
         if self.ended is not None and not self.is_over:
             return replace(record, hands=record.hands[:-1])
         return record
@@ -198,7 +198,7 @@ class HumanGame:
         """
         saved = read_one(path, 1)
         person, bot = saved.players
-        if person != YOU or saved.episode != "game" or saved.finished:
+        if person != PERSON_PLAYER or saved.episode != "game" or saved.finished:
             raise ValueError(
                 f"{path} is not an unfinished game of a person: `gin-rummy play --save FILE` writes one"
             )

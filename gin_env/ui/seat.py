@@ -9,8 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, RANKS, SUITS, cards_of, total_value
+from gin_env.game.engine import final_score, game_is_over
 from gin_env.game.melds import deadwood
 from gin_env.game.rules import VOID_SAME
 from gin_env.game.state import BIG_GIN, DISCARD, GIN, NO_CARD, OFFER, OVER, STOCK_ONLY, UNDERCUT, VOID
@@ -91,7 +94,7 @@ def describe_seat(view: PlayerView, opponent: str, letters: bool = False) -> Sea
         limit=int(public["knock_limit"]) if public["rules"]["oklahoma"] else None,
         dealt_by_me=int(public["dealer"]) == player,
         my_turn=my_turn,
-        prompt=_prompt(phase, my_turn, int(public["upcard"]), opponent, letters),
+        prompt=_prompt(phase, view.masks()[0], int(public["upcard"]), opponent, letters),
         turns=_turns(view, player, draws, letters),
     )
 
@@ -130,19 +133,20 @@ def last_turn(seat: Seat, opponent: str) -> str:
     return f"{opponent} {did} and discarded {discarded}."
 
 
-def _prompt(phase: int, my_turn: bool, upcard: int, opponent: str, letters: bool) -> str:
+def _prompt(phase: int, mask: np.ndarray, upcard: int, opponent: str, letters: bool) -> str:
     if phase == OVER:
         return "The hand is over."
-    if not my_turn:
+    if not mask.any():
         return f"{opponent} is to {'discard' if phase == DISCARD else 'draw or pass'} ..."
     if phase == DISCARD:
-        return "Choose a card to discard or to knock with."
+        knock = " or to knock with" if mask[KNOCK:DRAW_STOCK].any() else ""
+        return f"Choose a card to discard{knock}."
     if phase == STOCK_ONLY:
         return "Both have passed: draw from the stock."
     card = card_name(upcard, letters)
     if phase == OFFER:
         return f"Take the upcard {card}, or pass."
-    return f"Draw from the stock, or take the upcard {card}."
+    return f"Draw from the stock or take {card}."
 
 
 def _turns(view: PlayerView, player: int, draws: list[int], letters: bool) -> list[Turn]:
@@ -190,9 +194,7 @@ def describe_showdown(
         f"Score: {inside(me)} {mine}, {opponent} {theirs}; "
         f"{int(public['rules']['target_score'])} points win the game."
     )
-    if public["rules"]["box_bonus"]:
-        boxes = [int(public["boxes"][seat]) for seat in (player, 1 - player)]
-        score += f" Hands won: {inside(me)} {boxes[0]}, {opponent} {boxes[1]}."
+    score = " ".join([score, *describe_boxes(view, opponent, me)])
     if outcome == VOID:
         deals = "The same player" if public["rules"]["void_dealer"] == VOID_SAME else "The other player"
         steps = [f"The stock has run out: the hand is void and nobody scores. {deals} deals.", score]
@@ -231,6 +233,27 @@ def describe_showdown(
     steps += [f"{sum_} = {points} for {inside(winner)}.", score]
     groups = (laid, answer) if side == 0 else (answer, laid)
     return Showdown(f"{headline}: {points} point{'s' * (points != 1)}", *groups, steps)
+
+
+def describe_boxes(view: PlayerView, opponent: str, me: str = YOU) -> list[str]:
+    """Return the boxes of a variant in sentences, and at the end of the game the final score.
+
+    Boxes are the hands won, which score under some rules. The list is empty without boxes and bonuses.
+    """
+    public, player = view.records["public"][0], int(view.records["player"][0])
+    rules, sides = public["rules"], (player, 1 - player)
+    lines = []
+    if rules["box_bonus"]:
+        mine, theirs = (int(public["boxes"][side]) for side in sides)
+        when = "each" if rules["immediate_boxes"] else "each, at the end of the game"
+        lines.append(
+            f"Hands won: {inside(me)} {mine}, {opponent} {theirs} ({int(rules['box_bonus'])} points {when})."
+        )
+    if int(public["phase"]) == OVER and game_is_over(public):
+        totals = [int(final_score(public, side)) for side in sides]
+        if totals != [int(public["scores"][side]) for side in sides]:
+            lines.append(f"With all bonuses: {inside(me)} {totals[0]}, {opponent} {totals[1]}.")
+    return lines
 
 
 def inside(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -160,6 +161,139 @@ def test_keys_play_a_whole_game(play_server, browser):
     assert page.problems == []
 
 
+IN_VIEW = """(() => {
+  const box = document.querySelector('#actions button').getBoundingClientRect();
+  return box.top >= 0 && box.bottom <= innerHeight;
+})()"""
+SCORES = "[...document.querySelectorAll('.score b')].map((e) => Number(e.innerText))"
+
+
+@pytest.mark.parametrize("height", [640, 844])
+def test_phone_shows_the_buttons_without_scrolling(play_server, browser, height):
+    page = browser.open(play_server, width=360, height=height, phone=True)
+    page.wait_for(READY)
+    assert page.value(IN_VIEW)
+    assert page.value("document.documentElement.scrollHeight") == height
+
+    def by_visible_button(one: Page, key: str) -> None:
+        assert one.value(IN_VIEW)
+        by_touch(one, key)
+
+    play(page, by_visible_button, discard_by_touch, hands=1)
+    page.wait_for("document.querySelector('#actions a')")
+    assert page.value(IN_VIEW)
+
+
+def test_buttons_are_large_enough_for_a_finger(play_server, browser):
+    page = browser.open(play_server, **PHONE)
+    page.wait_for(READY)
+    page.tap("#open-menu")
+    page.wait_for("document.getElementById('menu').open")
+    small = """[...document.querySelectorAll('button, a, select, summary, label')]
+      .filter((e) => e.offsetParent).map((e) => [e.id || e.innerText, e.getBoundingClientRect()])
+      .filter(([, box]) => box.width < 44 || box.height < 44).map(([name]) => name)"""
+    assert page.value(small) == ["Rules"]  # the heading of the list of rules
+
+
+def test_scores_change_only_after_the_reveal(play_server, browser):
+    page = browser.open(play_server, **DESKTOP)
+    page.wait_for(READY)
+    while True:
+        before = page.value(SCORES)
+        keys = keys_of_actions(page)
+        if page.value("document.querySelector('#reveal:not([hidden])') !== null"):
+            break
+        page.press(next((key for key in "kps" if key.upper() in keys), "-"))
+        if not keys:
+            page.press("Enter")
+        page.wait_for(IDLE)
+    assert page.value(SCORES) == [0, 0] == before
+    page.wait_for("document.querySelectorAll('#sheet td a').length === 1")
+    shown = page.value("document.querySelector('.steps li:last-child').innerText")
+    mine, theirs = page.value(SCORES)
+    assert f"you {mine}, random-discard {theirs};" in shown
+
+
+def test_practice_game_under_other_rules_takes_moves_back(play_server, browser):
+    page = browser.open(play_server, **PHONE)
+    page.wait_for(READY)
+    page.tap("#open-menu")
+    page.wait_for("document.getElementById('menu').open")
+    page.value("document.getElementById('variant').value = 'oklahoma'")
+    page.value("document.getElementById('variant').dispatchEvent(new Event('change'))")
+    assert "150 points win" in page.value("document.getElementById('variant-summary').innerText")
+    page.tap("#levels label:nth-of-type(2)")
+    page.tap("#practice")
+    page.tap("#start")
+    page.wait_for(f"{READY} && document.querySelector('.meter').innerText.includes('150')")
+    assert page.value("document.querySelector('#score-opponent .name').innerText") == "simple"
+    assert page.value("document.getElementById('undo').disabled")
+    before = page.value(HAND)
+    while page.value(HAND) == before:
+        by_touch(page, next(key for key in "PS" if key in keys_of_actions(page)))
+        page.wait_for(f"{IDLE} && (document.querySelector('#actions button') || {HAND}.length === 11)")
+    page.tap("#undo")
+    page.wait_for(f"{IDLE} && {HAND}.length === 10")
+    assert page.value(HAND) == before
+    keep(page, "phone-practice")
+    assert page.problems == []
+
+
+def accessible(page: Page) -> list[tuple[str, str]]:
+    """Return role and name of everything that a screen reader sees."""
+    page.ask("Accessibility.enable")
+    nodes = page.ask("Accessibility.getFullAXTree")["nodes"]
+    return [
+        (node.get("role", {}).get("value", ""), node.get("name", {}).get("value", ""))
+        for node in nodes
+        if not node["ignored"]
+    ]
+
+
+def test_screen_reader_gets_names_and_announcements(play_server, browser):
+    page = browser.open(play_server, **DESKTOP)
+    page.wait_for(READY)
+    shown = accessible(page)
+    buttons = [name for role, name in shown if role == "button"]
+    assert any(name.startswith("Stock, ") for name in buttons)
+    assert any(re.match(r"Upcard, \w+ of \w+", name) for name in buttons)
+    assert sum(bool(re.search(", (deadwood|in a (run|set))", name)) for name in buttons) == 10
+    assert all(name and not re.search("[♣♥♠♦]", name) for name in buttons)
+    assert {"region", "status", "toolbar", "complementary", "main"} <= {role for role, _ in shown}
+    for key in ("p", "s"):
+        page.press(key)
+        page.wait_for(f"{IDLE} && (document.querySelector('#actions button') || {HAND}.length === 11)")
+    page.press("-")
+    said = page.value("document.getElementById('live').innerText")
+    assert re.match(r"\w+ of \w+ leaves \d+ deadwood", said)
+    page.press("Enter")
+    page.wait_for(READY)
+    assert "random-discard drew" in page.value("document.getElementById('live').innerText")
+
+
+def own_address() -> str | None:
+    """Return an address of this computer that others could use; None without a network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing
+        except OSError:
+            return None
+        address = probe.getsockname()[0]
+    return None if address.startswith("127.") else address
+
+
+@pytest.mark.skipif(own_address() is None, reason="this computer has no network")
+def test_host_serves_other_computers(serve, browser, tmp_path):
+    served = serve(
+        "play", "--opponent", "random-discard", "--host", "0.0.0.0", "--save", str(tmp_path / "saves")
+    )
+    page = browser.open(served.replace("127.0.0.1", own_address()), **PHONE)
+    page.wait_for(READY)
+    by_touch(page, next(key for key in "PSU" if key in keys_of_actions(page)))
+    page.wait_for(f"{IDLE} && document.querySelectorAll('#turns tr').length > 1")
+    assert page.problems == []
+
+
 def test_unavailable_key_explains_why(play_server, browser):
     page = browser.open(play_server, **DESKTOP)
     page.wait_for(READY)
@@ -194,7 +328,7 @@ def test_dragging_sorts_and_discards_cards(play_server, browser):
     first, *_, last = page.value(HAND)
     page.drag("#hand button:last-child", "#hand button:first-child")
     page.wait_for(f"{HAND}.slice(0, 2).includes('{last}')")
-    assert page.value("document.getElementById('sort').innerText") == "Sorted by you"
+    assert page.value("document.getElementById('sort').innerText") == "Sort: yours"
     assert first in page.value(HAND)[:2]
     for key in ("p", "s"):
         page.wait_for(READY)

@@ -17,6 +17,7 @@ from starlette.testclient import TestClient
 
 from gin_env import records
 from gin_env.game.actions import DRAW_STOCK
+from gin_env.game.rules import Rules
 from gin_env.ui.card_art import card_code, card_sheet
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.web import page, sessions
@@ -133,7 +134,7 @@ def test_state_of_a_turn_has_the_legal_actions():
     hand = {card for group in one.table["hand"] for card in group["cards"]}
     assert set(one.table["actions"]["discards"]) == hand
     assert one.table["new"] in hand
-    assert one.table["prompt"] == "Choose a card to discard or to knock with."
+    assert one.table["prompt"] == "Choose a card to discard."
 
 
 def test_reveal_moves_laid_off_cards_to_the_melds_of_the_knocker():
@@ -222,6 +223,49 @@ def test_only_offered_opponents_can_be_chosen(opponent):
     assert "one of those offered" in one.ask("new", 400, opponent=opponent)["error"]
 
 
+def test_new_game_has_the_chosen_rules():
+    one = window()
+    assert (one.table["rules"], one.table["limit"], one.table["boxes"]) == ("eaai", 10, [])
+    one.ask("new", rules="oklahoma")
+    assert (one.table["rules"], one.table["target"]) == ("oklahoma", 150)
+    first = "A23456789TJQK".index(one.table["pile"][0][0])
+    assert one.table["limit"] == (0 if first == 0 else min(first + 1, 10))
+    assert "Hands won: you 0, simple 0" in one.table["boxes"][0]
+
+
+@pytest.mark.parametrize("rules", ["no-such-rules", "knock_limit=3", 5, None, ["eaai"]])
+def test_only_offered_rules_can_be_chosen(rules):
+    one = Window(TableApi())
+    assert "one of those offered" in one.ask("new", 400, rules=rules)["error"]
+
+
+def test_rules_of_the_command_line_are_offered():
+    one = window(rules=Rules(knock_limit=7))
+    offered = {variant["name"]: variant for variant in one.ask("setup")["variants"]}
+    assert set(offered) == {*Rules.presets(), "knock_limit=7"}
+    assert "knock with 7 or less" in offered["knock_limit=7"]["summary"]
+    assert one.table["limit"] == 7
+
+
+def test_score_sheet_of_a_variant_has_boxes_and_bonuses():
+    one = window(rules=Rules.preset("bicycle"))
+    one.play(lambda table: table["end"] and table["end"]["game_over"])
+    hands, total = one.table["boxes"]
+    won = [sum(row["winner"] == player for row in one.table["sheet"]) for player in (0, 1)]
+    assert f"Hands won: you {won[0]}, simple {won[1]}" in hands
+    scores, winner = one.table["scores"], int(one.table["scores"][1] >= 100)
+    totals = [score + 20 * boxes for score, boxes in zip(scores, won, strict=True)]
+    totals[winner] += 200 if scores[1 - winner] == 0 else 100
+    assert total == f"With all bonuses: you {totals[0]}, simple {totals[1]}."
+
+
+def test_setup_says_that_kernels_are_being_compiled():
+    api = TableApi()
+    assert Window(api).ask("setup")["compiling"]
+    api.ready.set()
+    assert not Window(api).ask("setup")["compiling"]
+
+
 def test_undo_takes_back_a_move_in_practice_only():
     one = window()
     one.step()
@@ -252,7 +296,7 @@ def test_only_ended_hands_can_be_replayed():
     one.play(lambda table: table["end"])
     one.change("next")
     shown = one.ask("replay", hand=1)
-    assert shown["names"] == ["person", "simple"]
+    assert shown["names"] == ["You", "simple"]
     assert shown["steps"][-1]["end"]["headline"]
     assert all(len(step["hands"]) == 2 for step in shown["steps"])
     assert shown["num_hands"] == 1

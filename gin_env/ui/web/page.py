@@ -18,14 +18,16 @@ from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, HandRecord, Position
 from gin_env.ui.card_art import card_code
 from gin_env.ui.hints import POINTS, Hint
-from gin_env.ui.human_game import EndedHand, HumanGame
+from gin_env.ui.human_game import PERSON_PLAYER, EndedHand, HumanGame
 from gin_env.ui.reasons import reasons
 from gin_env.ui.replay_text import names as player_names
 from gin_env.ui.seat import (
+    YOU,
     Seat,
     Stage,
     Turn,
     action_name,
+    describe_boxes,
     describe_reveal,
     describe_seat,
     describe_showdown,
@@ -48,6 +50,9 @@ def table(game: HumanGame) -> Json:
         "opponent": opponent,
         "scores": scores,
         "target": seat.target,
+        "rules": game.rules.text,
+        "limit": int(view.records["public"]["knock_limit"][0]),
+        "boxes": describe_boxes(view, opponent),
         "hand_number": seat.hand_number,
         "dealer": 0 if seat.dealt_by_me else 1,
         "hand": _groups(seat.hand),
@@ -173,6 +178,8 @@ def belief(name: str, estimator: Estimator, view: PlayerView, truth: int | None 
 def replay(record: GameRecord, positions: Iterable[Position], hand: int) -> Json:
     """One hand of a recorded game (from 0), position by position; `positions` are those of the game."""
     names = player_names(record)
+    if record.players[0] == PERSON_PLAYER:
+        names = (YOU, names[1])
     here = [position for position in positions if position.hand == hand]
     return {
         "names": list(names),

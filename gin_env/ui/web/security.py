@@ -21,11 +21,12 @@ HEADERS = {
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
-    "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+LOOPBACK_HEADERS = {"Cross-Origin-Opener-Policy": "same-origin"}
+"""Headers of a server for this computer only; browsers reject them from other addresses without HTTPS."""
 
 
 class Guard:
@@ -39,6 +40,8 @@ class Guard:
 
     def __init__(self, app: ASGIApp, host: str) -> None:
         self._app, self._host = app, host
+        headers = HEADERS | (LOOPBACK_HEADERS if host in LOOPBACK else {})
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -46,8 +49,7 @@ class Guard:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                added = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-                message["headers"] = [*message.get("headers", ()), *added]
+                message["headers"] = [*message.get("headers", ()), *self._headers]
             await send(message)
 
         refusal = self._refusal(scope["method"], Headers(scope=scope))

@@ -5,7 +5,6 @@ Each handler takes a request (a JSON object) and the window's token, and returns
 
 from __future__ import annotations
 
-import importlib.util
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,23 +15,14 @@ from typing import Any, NamedTuple
 from gin_env import agents, estimators
 from gin_env.agents import Agent
 from gin_env.estimators.base import Estimator, NeedsHands
-from gin_env.game.rules import Rules
-from gin_env.game.words import rules_in_words
+from gin_env.game.rules import Rules, check_rules
 from gin_env.records import GameRecord, Position
 from gin_env.ui.hints import hint
 from gin_env.ui.human_game import HumanGame
-from gin_env.ui.web import page
+from gin_env.ui.web import offers, page
 from gin_env.ui.web.page import Json
 from gin_env.ui.web.sessions import Session, Sessions
 
-LEVELS = {
-    "Easy": "random-discard",
-    "Medium": "simple",
-    "Hard": "tonic",
-    "Expert": "policy",
-    "Expert, looks ahead": "search",
-}
-NEEDS_TORCH = ("policy", "search", "generation", "offensive", "balanced")
 Answer = tuple[int, Json]
 Handler = Callable[[Json, str], Answer]
 
@@ -52,7 +42,7 @@ class TableApi:
     ----------
     opponent : the bot of each window's first game.
     seed : of that game; None: a fresh one for each.
-    rules : of all games; default: `Rules()`.
+    rules : of each window's first game; default: `Rules()`.
     hint_bot, estimator : give hints and beliefs.
     bot_delay : seconds before each action of the bot.
     save_folder : where games are saved; None: nowhere.
@@ -74,6 +64,7 @@ class TableApi:
 
     def __post_init__(self) -> None:
         _estimator(self.estimator)
+        self._rules = check_rules(self.rules)
         self._sessions = Sessions(self.save_folder, self.finished)
         self._bot_lock = threading.Lock()
         self._made: dict[str, Agent] = {}
@@ -109,7 +100,7 @@ class TableApi:
                 page.replay(self._recorded.record, self._recorded.positions, 0)
                 self.ready.set()
                 return
-            game = HumanGame("simple", 0, self.rules)
+            game = HumanGame("simple", 0, self._rules)
             while game.ended is None:
                 game.let_bot_act() if game.waits_for_bot else game.act(game.legal()[-1])
             page.table(game)
@@ -121,37 +112,35 @@ class TableApi:
 
     def setup(self, request: Json, token: str) -> Answer:
         """What the page offers: opponents, rules, whether kernels are still being compiled."""
-        have_torch = importlib.util.find_spec("torch") is not None
-        levels = [
-            {"level": level, "bot": bot, "available": have_torch or bot not in NEEDS_TORCH}
-            for level, bot in LEVELS.items()
-        ]
-        if self.opponent not in LEVELS.values():
-            levels.append({"level": "From the command line", "bot": self.opponent, "available": True})
         return 200, {
-            "levels": levels,
+            "levels": offers.opponents(self.opponent),
+            "variants": offers.describe_variants(self._rules),
             "opponent": self.opponent,
+            "rules": self._rules.text,
             "hint_bot": self.hint_bot,
             "estimator": self.estimator,
             "bot_delay": self.bot_delay,
             "advisers": self._advisers,
             "recorded": self.recorded is not None,
             "compiling": not self.ready.is_set(),
-            "rules": rules_in_words(self.rules or Rules()),
         }
 
     def new(self, request: Json, token: str) -> Answer:
-        """A new game in this window: `opponent` (of those offered) and `practice`."""
+        """A new game in this window: `opponent` and `rules` (of those offered) and `practice`."""
         opponent, practice = request.get("opponent", self.opponent), request.get("practice", False) is True
-        if opponent not in (*LEVELS.values(), self.opponent):
+        if opponent not in (*offers.LEVELS.values(), self.opponent):
             raise ValueError(f"opponent must be one of those offered, not {opponent!r}")
+        name, variants = request.get("rules", self._rules.text), offers.variants(self._rules)
+        if not isinstance(name, str) or name not in variants:
+            raise ValueError(f"rules must be one of those offered, not {name!r}")
+        rules = variants[name]
         session = self._sessions.find(token)
         if session is None:
-            session = self._sessions.start(HumanGame(opponent, self.seed, self.rules), practice)
+            session = self._sessions.start(HumanGame(opponent, self.seed, rules), practice)
             return 200, self._answer(session)
         with session.lock:
             seed = None if self.seed is None else (session.game.seed + 1) % 2**64
-            began = self._sessions.start(HumanGame(opponent, seed, self.rules), practice, session.token)
+            began = self._sessions.start(HumanGame(opponent, seed, rules), practice, session.token)
             began.version = session.version + 1
             return 200, self._answer(began)
 

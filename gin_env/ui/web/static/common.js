@@ -63,7 +63,7 @@ export function coloured(text) {
   const fragment = document.createDocumentFragment();
   for (const part of String(text).split(/((?:10|[A2-9JQK])[♣♥♠♦])/)) {
     const suit = Object.keys(SYMBOLS).find((key) => part.endsWith(SYMBOLS[key]) && part.length < 4);
-    fragment.append(suit ? make("span", { class: `suit-${suit}` }, part) : part);
+    fragment.append(suit ? make("span", { class: `suit-${suit}`, role: "img", "aria-label": sentence(part) }, part) : part);
   }
   return fragment;
 }
@@ -102,14 +102,14 @@ export function pile(codes, most) {
   return shown.length ? shown : [""];
 }
 
-export function scores(data, names) {
+export function scores(data, names, toMove = null) {
   const [mine, theirs] = data.scores;
   for (const [id, name, points, player] of [["score-you", names[0], mine, 0], ["score-opponent", names[1], theirs, 1]]) {
     $(id).querySelector(".name").textContent = name;
     $(id).querySelector(".name").title = name;
     $(id).querySelector("b").textContent = points;
-    const dealer = $(id).querySelector(".dealer");
-    if (dealer) dealer.hidden = data.dealer !== player;
+    $(id).querySelector(".dealer").hidden = data.dealer !== player;
+    $(id).classList.toggle("moving", player === toMove);
   }
   const [left, right] = document.querySelectorAll(".meter i");
   left.style.width = `${Math.min(50, 50 * mine / data.target)}%`;
@@ -140,6 +140,8 @@ export function turnRows(turns, names) {
 /** The panels: beside the table on wide screens, one at a time above it on narrow ones. */
 export function panels(onChange = () => {}) {
   const aside = $("panels");
+  document.addEventListener("keydown", () => document.documentElement.classList.add("typing"));
+  document.addEventListener("pointerdown", () => document.documentElement.classList.remove("typing"));
   const wide = matchMedia("(min-width: 900px)");
   const optional = new Set(["hint", "belief"]);
   const open = new Set();

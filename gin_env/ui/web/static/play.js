@@ -21,6 +21,7 @@ let own = JSON.parse(store.get("own") || "[]");
 const notes = panels((open) => {
   if (open.has("hint")) showHint();
   if (open.has("belief")) showBelief();
+  showLastTurn();
 });
 
 // --- Starting ---------------------------------------------------------------------------------------------
@@ -34,23 +35,23 @@ async function start() {
       if (!setup.compiling) break;
       $("loading-text").textContent = "Compiling the rules …";
       const seconds = Math.round((Date.now() - began) / 1000);
-      $("loading-detail").textContent = `This happens once on this computer and takes about 20 seconds (${seconds} so far).`;
+      $("loading-detail").textContent = `This happens once on this computer and takes about 20 seconds, more on a busy one (${seconds} so far).`;
       await new Promise((done) => setTimeout(done, 500));
     }
     fillMenu();
     const found = store.get("token") ? await ask("table") : { status: 404 };
     if (found.status === 200) receive(found.answer);
-    else await newGame(setup.opponent, false);
+    else await newGame(setup.opponent, setup.rules, false);
   } catch (error) {
     failed(error, () => location.reload());
   }
 }
 
-async function newGame(opponent, practice) {
+async function newGame(opponent, rules, practice) {
   $("loading").hidden = false;
   $("loading-text").textContent = `Asking ${opponent} to the table …`;
-  $("loading-detail").textContent = "A bot with a network takes some seconds the first time.";
-  const { status, answer } = await ask("new", { opponent, practice });
+  $("loading-detail").textContent = "The first game against an opponent takes longer: its part of the engine is compiled, or its network loaded.";
+  const { status, answer } = await ask("new", { opponent, rules, practice });
   if (status !== 200) {
     $("loading-text").textContent = answer.error;
     $("loading-detail").replaceChildren(make("button", { class: "primary", onclick: openMenu }, "Choose another opponent"));
@@ -60,23 +61,41 @@ async function newGame(opponent, practice) {
 }
 
 function fillMenu() {
-  $("levels").append(...setup.levels.map(({ level, bot, available }) => make("label", { class: "choice" },
+  $("levels").append(...setup.levels.map(({ level, bot, available }) => make("label", { class: "level" },
     make("input", { type: "radio", name: "level", value: bot, checked: bot === setup.opponent, disabled: !available }),
-    make("span", {}, make("b", {}, level), " ", make("small", {}, available ? bot : `${bot} (needs PyTorch: pip install "gin-env[train]")`)))));
-  $("rules").append(...setup.rules.split("\n").map((line) => make("p", {}, line)));
+    make("span", {}, make("b", {}, level), make("small", {}, available ? bot : `${bot}: needs PyTorch (pip install "gin-env[train]")`)))));
+  $("variant").append(...setup.variants.map(({ name, title }) => make("option", { value: name, selected: name === setup.rules }, title)));
+  describeVariant();
 }
 
+function describeVariant() {
+  const { summary, words } = setup.variants.find(({ name }) => name === $("variant").value);
+  $("variant-summary").textContent = `${summary}.`;
+  $("rules").replaceChildren(...words.split("\n").map((line) => make("p", {}, line)));
+}
+
+/** The dialog, with the choices of the game in progress. */
 function openMenu() {
+  if (!setup) return;
+  if (game) {
+    const level = [...document.querySelectorAll("input[name=level]")].find((input) => input.value === game.table.opponent);
+    if (level) level.checked = true;
+    $("variant").value = game.table.rules;
+    if (!$("variant").value) $("variant").value = setup.rules;
+    describeVariant();
+    $("practice").checked = game.practice;
+  }
   $("menu").showModal();
   const checked = $("menu").querySelector("input[name=level]:checked");
   if (checked) checked.focus();
 }
 
+$("variant").addEventListener("change", describeVariant);
 $("open-menu").addEventListener("click", openMenu);
 $("menu").addEventListener("close", () => {
   if ($("menu").returnValue !== "start") return;
   $("menu").returnValue = "";
-  newGame($("menu").querySelector("input[name=level]:checked").value, $("practice").checked).catch((error) => failed(error, () => location.reload()));
+  newGame($("menu").querySelector("input[name=level]:checked").value, $("variant").value, $("practice").checked).catch((error) => failed(error, () => location.reload()));
 });
 
 // --- Talking to the server --------------------------------------------------------------------------------
@@ -90,7 +109,7 @@ async function send(name, content = {}) {
     const { status, answer } = await ask(name, { version: game.version, ...content });
     busy = false;
     if (answer.table) receive(answer, name);
-    else if (status === 404) await newGame(setup.opponent, false);
+    else if (status === 404) await newGame(setup.opponent, setup.rules, false);
     else say(answer.error);
   } catch (error) {
     failed(error, () => location.reload());
@@ -135,13 +154,15 @@ function render(before = null, cause = null) {
   $("loading").hidden = true;
   $("table").setAttribute("aria-busy", "false");
   $("table").classList.toggle("ended", table.end !== null);
+  document.querySelector("#tools [data-panel=hint]").hidden = table.end !== null;
   for (const id of ["opponent", "middle", "mine"]) $(id).hidden = table.end !== null;
   $("reveal").hidden = table.end === null;
   for (const id of ["status", "bar"]) $(id).hidden = false;
-  $("undo").hidden = !game.practice || !canUndo();
-  scores(table, names);
+  $("undo").hidden = !game.practice;
+  $("undo").disabled = !canUndo() || (table.end && table.end.game_over !== null);
   $("turns").replaceChildren(...turnRows(table.turns, names));
-  $("sheet").replaceChildren(...scoreSheet(table.sheet, names, (hand) => make("a", { href: `/replay?hand=${hand}` }, "replay")));
+  showLastTurn();
+  renderScores();
   if (table.end) renderEnd(); else renderTable();
   renderActions();
   announce();
@@ -149,10 +170,29 @@ function render(before = null, cause = null) {
   keepFocus();
 }
 
+function showLastTurn() {
+  const log = document.querySelector("section[data-panel=turns]");
+  log.scrollTop = log.scrollHeight;
+}
+
+/** Scores and score sheet; until a hand has been revealed, those before it. */
+function renderScores() {
+  const { table } = game;
+  const names = ["You", table.opponent];
+  const hidden = table.end && !isRevealed();
+  const sheet = hidden ? table.sheet.slice(0, -1) : table.sheet;
+  const shown = hidden ? (sheet.length ? sheet[sheet.length - 1].totals : [0, 0]) : table.scores;
+  scores({ ...table, scores: shown }, names, table.end ? null : Number(table.waits_for_bot));
+  $("sheet").replaceChildren(...scoreSheet(sheet, names, (hand) => make("a", { href: `/replay?hand=${hand}` }, "replay")));
+  $("boxes").textContent = hidden ? "" : table.boxes.join(" ");
+}
+
+const isRevealed = () => stage >= game.table.end.stages.length - 1;
+
 function renderTable() {
   const table = game.table;
-  const known = table.known.length ? `, ${table.known.length} taken from the pile` : "";
-  $("opponent-caption").textContent = `${table.opponent}: ${table.closed + table.known.length} cards${known}`;
+  const known = table.known.length ? `, ${table.known.length} of them taken from the pile` : "";
+  $("opponent-caption").textContent = `${table.opponent} holds ${table.closed + table.known.length} cards${known}`;
   $("opponent-cards").replaceChildren(...Array.from({ length: table.closed }, () => card(null)),
     ...table.known.map((code) => card(code, "span", { class: "known" })));
   const stock = card(null, "button", { id: "stock", title: "Draw from the stock (S)", "aria-label": `Stock, ${table.stock} cards`, onclick: () => act("stock") });
@@ -172,7 +212,8 @@ function renderTable() {
   }));
   renderHand();
   $("deadwood").textContent = `Deadwood ${table.deadwood}`;
-  $("sort").textContent = `Sorted by ${order === "own" ? "you" : order}`;
+  $("limit").textContent = table.limit ? `knock at ${table.limit}` : "gin only";
+  $("sort").textContent = `Sort: ${order === "own" ? "yours" : order}`;
   $("last").replaceChildren(coloured(table.last));
   $("prompt").replaceChildren(coloured(promptText()));
 }
@@ -230,7 +271,7 @@ function renderActions() {
     if (!last) { add("Next step", nextStage, "primary", "N"); add("Show all", () => { stage = end.stages.length; nextStage(); }, "plain"); }
     else if (end.game_over) add("New game", openMenu, "primary", "N");
     else add("Next hand", () => send("next"), "primary", "N");
-    if (last) buttons.push(make("a", { class: "plain button", href: `/replay?hand=${game.table.sheet.length}` }, "Replay with the bots' opinions"));
+    if (last) buttons.push(make("a", { class: "plain button", href: `/replay?hand=${game.table.sheet.length}` }, "Replay with opinions"));
   } else if (actions.discards) {
     const knock = knockCard();
     if (selected && actions.discards[selected].discard !== null) add(`Discard ${written(selected)}`, discard, "primary", "D");
@@ -240,7 +281,7 @@ function renderActions() {
     }
   } else {
     if (actions.upcard !== undefined) add(`Take ${written(game.table.upcard)}`, () => act("upcard"), "", "U");
-    if (actions.stock !== undefined) add("Draw from the stock", () => act("stock"), "", "S");
+    if (actions.stock !== undefined) add("Draw from stock", () => act("stock"), "", "S");
     if (actions.pass !== undefined) add("Pass", () => act("pass"), "", "P");
   }
   $("actions").replaceChildren(...buttons);
@@ -253,10 +294,10 @@ function renderEnd() {
   const marks = { laidOff: now.laid_off };
   $("reveal").replaceChildren(
     make("h2", {}, last ? end.headline : "The hand is over"),
+    last && end.game_over ? make("p", { class: "result" }, end.game_over) : "",
     make("div", { class: "side" }, make("h3", {}, opponent), make("div", { class: "groups" }, ...groups(now.hands[1], marks))),
     make("div", { class: "side" }, make("h3", {}, "You"), make("div", { class: "groups" }, ...groups(now.hands[0], marks))),
     make("ol", { class: "steps" }, ...end.stages.slice(0, stage + 1).map((each) => make("li", {}, coloured(each.text)))),
-    last && end.game_over ? make("p", { class: "result" }, end.game_over) : "",
   );
   $("last").textContent = "";
   $("prompt").textContent = "";
@@ -269,6 +310,7 @@ function nextStage() {
   const last = game.table.end.stages.length - 1;
   stage = Math.min(stage + 1, last);
   renderEnd();
+  renderScores();
   renderActions();
   announce();
   if (!still.matches) animate(places, null, null);
