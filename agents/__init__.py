@@ -12,9 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from gin_env.agents.base import Agent, Clairvoyant, HasActionChances, HasActionValues, PlaysTurns
+from gin_env.agents.own import OWN_CLASS, OWN_NETWORK, make_own
 from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.process import PREFIX, ProcessBot
 from gin_env.agents.registry import BOTS, POLICY_FILES
@@ -22,6 +24,9 @@ from gin_env.support import specs
 from gin_env.support.checks import check_switch
 from gin_env.support.registry import import_factory
 from gin_env.support.tensor_files import TensorFileError, read_kind
+
+if TYPE_CHECKING:
+    import torch
 
 __all__ = [
     "Agent",
@@ -35,11 +40,14 @@ __all__ = [
     "parameters",
     "quick_names",
     "resolve",
+    "save_network",
     "starts_program",
 ]
 
 _PROGRAM = re.compile(rf"(?:^|[=+])\s*{PREFIX}")
 """Matches ``process:`` at the start of a name, or of a parameter's value at any depth."""
+_OWN_CLASS = re.compile(rf"(?:^|[=+])\s*{OWN_CLASS.pattern}")
+"""Matches ``module:Class`` in the same places."""
 
 
 def names(*, needs_torch: bool | None = None, slow: bool | None = None) -> list[str]:
@@ -72,8 +80,16 @@ def parameters(name: str) -> dict[str, Any] | None:
 
 
 def starts_program(name: str) -> bool:
-    """Return whether a name, or any bot named in its parameters, is a program (``process:COMMAND``)."""
-    return _PROGRAM.search(name) is not None
+    """Return whether a name runs code from outside this package when the bot is made.
+
+    That is a program (``process:COMMAND``) or a class of your own (``module:Class``), by itself or in the
+    parameters of another bot.
+    """
+    return _PROGRAM.search(name) is not None or _names_own_class(name)
+
+
+def _names_own_class(name: str) -> bool:
+    return any(match["module"] not in _declared() for match in _OWN_CLASS.finditer(name))
 
 
 def make(name: str, *, programs: bool = False, **params: Any) -> Agent:
@@ -82,9 +98,10 @@ def make(name: str, *, programs: bool = False, **params: Any) -> Agent:
     The name may include parameters, as in ``"simple:knock_at=4"`` (see `gin_env.support.specs`). Results
     store a bot with parameters under the name that creates it again.
 
-    ``process:COMMAND`` is an external program that plays; see `gin_env.agents.process`. It is started only
-    with ``programs=True``. Pass that for names written in your own code or by the user, never for a name read
-    from a file. Bots named in another bot's parameters must not be programs.
+    Two kinds of names run code from outside this package: ``process:COMMAND``, an external program
+    (`gin_env.agents.process`), and ``module:Class``, a class of your own (`gin_env.agents.own`). They are
+    made only with ``programs=True``. Pass that for names written in your own code or by the user, never for a
+    name read from a file. Bots named in another bot's parameters must not be of these kinds.
 
     Stable-Baselines3 archives (``.zip``) are refused because they may contain code. Convert them to
     ``.safetensors`` with ``gin-rummy convert``.
@@ -92,19 +109,20 @@ def make(name: str, *, programs: bool = False, **params: Any) -> Agent:
     Raises
     ------
     ValueError
-        If the name is unknown, the parameters cannot be parsed, or the bot is a program and `programs` is
-        False.
+        If the name is unknown, the parameters cannot be parsed, or the bot runs code from outside this
+        package and `programs` is False.
     TypeError
         If the bot does not have one of the parameters.
     """
     if isinstance(name, str) and starts_program(name):
         check_switch("programs", programs)
         if not programs:
-            raise ValueError(
-                f"bot {name!r} starts a program: if you trust the command, pass programs=True to agents.make"
-            )
+            what = "imports a module" if _PROGRAM.search(name) is None else "starts a program"
+            raise ValueError(f"bot {name!r} {what}: if you trust its code, pass programs=True to agents.make")
         if name.startswith(PREFIX):
             return ProcessBot(name.removeprefix(PREFIX), **params)
+        if (own := OWN_CLASS.match(name)) and own["module"] not in _declared():
+            return make_own(name, params)
     bot = specs.make(name, params, _factory, "bot")
     if name in PAPER_BOTS and not params:
         bot.name = name
@@ -123,6 +141,41 @@ def resolve(bot: str | Agent, *, programs: bool = False) -> Agent:
     return bot
 
 
+def save_network(
+    path: str | Path,
+    network: torch.nn.Module,
+    training: dict[str, Any] | None = None,
+    settings: dict[str, Any] | None = None,
+) -> None:
+    """Write a network of your own, so that ``module:Class:weights=FILE`` plays it.
+
+    Parameters
+    ----------
+    path : a file whose name ends in ``.safetensors``.
+    network : maps observations float32 (n, OBSERVATION_SIZE) to logits float32 (n, 107); illegal actions are
+        masked afterwards. If its attribute ``reads_mask`` is true, the mask precedes the observation:
+        (n, 107 + OBSERVATION_SIZE).
+    training : ``env.unwrapped.describe_training()`` of the environment that it was trained in; default: that
+        of an environment without options.
+    settings : JSON-serialisable keyword arguments with which the network's class makes a network of the same
+        shape.
+
+    Raises ValueError if the class with these settings does not make such a network.
+
+    Examples
+    --------
+    >>> agents.save_network("net.safetensors", network, settings={"hidden": 128})
+    >>> play_match("my_networks:Net:weights=net.safetensors", "simple")
+    """
+    from gin_env.agents.policies.own_network import save_own_network
+
+    save_own_network(path, network, training, settings)
+
+
+def _declared() -> set[str]:
+    return {*BOTS.declarations, *PAPER_BOTS}
+
+
 def _choices() -> str:
     return ", ".join([*names(), *PAPER_BOTS])
 
@@ -136,13 +189,20 @@ def _factory(name: str) -> Callable[..., Agent]:
     if name.endswith(specs.POLICY_ENDINGS):
         return partial(_policy_loader(name), name)
     raise ValueError(
-        f"unknown bot {name!r}; choose from {_choices()}, or give the path of a trained policy (.safetensors)"
+        f"unknown bot {name!r}; choose from {_choices()}, or give the path of a trained policy "
+        "(.safetensors) or a class of your own (module:Class)"
     )
 
 
 def _policy_loader(path: str) -> Callable[..., Agent]:
     """Return the factory for a policy's file, chosen by its extension and the kind stored in it."""
     kind = "policy" if path.endswith(".zip") else read_kind(path, "trained policy")
+    if kind == OWN_NETWORK:
+        from gin_env.agents.policies.own_network import name_to_play
+
+        raise TensorFileError(
+            f"{path} holds the weights of a network of your own, without its code: name {name_to_play(path)}"
+        )
     if kind not in POLICY_FILES:
         raise TensorFileError(f"{path} holds a {kind}: only a {' or a '.join(POLICY_FILES)} is a bot")
     return import_factory(BOTS.package, POLICY_FILES[kind])

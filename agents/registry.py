@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 from gin_env.support.registry import Declaration, Registry
@@ -58,3 +60,17 @@ POLICY_FILES = {
     "generation network": "generations.bot:GenerationBot.load",
 }
 """What plays a ``.safetensors`` file, by the kind that the file names."""
+
+
+def name_of_file(path: str | Path) -> str:
+    """Return the name of the bot that plays a file.
+
+    That is the file's name without its ending, but for ``policy.safetensors``, which every training writes,
+    the folder's: ``runs/ppo/policy.safetensors`` is ``ppo``. If that is the name of another bot, the folder
+    before it is added: ``exploit/simple``.
+    """
+    path = Path(os.path.abspath(path))
+    folder = path.parent
+    if path.stem != "policy" or not folder.name:
+        return path.stem
+    return f"{folder.parent.name}/{folder.name}" if folder.name in BOTS.declarations else folder.name

@@ -18,6 +18,7 @@ from gin_env.agents.policies.candidate_network import (
     load_candidate_policy,
 )
 from gin_env.agents.policies.policy import sample_actions, training_of
+from gin_env.agents.registry import name_of_file
 from gin_env.agents.ties import are_best
 from gin_env.batch import EPISODES, Episode
 from gin_env.game.actions import NUM_ACTIONS
@@ -101,7 +102,7 @@ class CandidatePolicyBot:
     def load(cls, path: str | Path, deterministic: bool = True) -> CandidatePolicyBot:
         """Return the policy in a file. Raises as `load_candidate_policy` does."""
         network, rules, episode = load_candidate_policy(path)
-        return cls(network, rules, deterministic, Path(path).stem, episode)
+        return cls(network, rules, deterministic, name_of_file(path), episode)
 
     @classmethod
     def snapshot(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gin_env import estimators
+from gin_env.agents.registry import name_of_file
 from gin_env.batch import Episode
 from gin_env.estimators.base import Estimator, NeedsHands, is_observed
 from gin_env.game.actions import NUM_ACTIONS
@@ -154,7 +155,7 @@ class PolicyBot:
 
         network, training = load_network(path)
         try:
-            return cls(network, training, deterministic, name=path.stem)
+            return cls(network, training, deterministic, name=name_of_file(path))
         except TypeError as error:
             raise ValueError(f"{path} does not say how it was trained: {error}") from error
 

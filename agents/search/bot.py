@@ -188,7 +188,7 @@ def _check_opponent(opponent: object) -> None:
     if not isinstance(opponent, str):
         raise TypeError(f"opponent must be a bot's name, not {opponent!r}")
     if agents.starts_program(opponent):
-        raise ValueError(f"opponent must be a bot of this package, not the program {opponent!r}")
+        raise ValueError(f"opponent must be a bot of this package, not {opponent!r}, which runs other code")
     if opponent.partition(":")[0] == "search":
         raise ValueError(f"opponent must be a bot that does not search, not {opponent!r}")
 

@@ -32,9 +32,9 @@ def describe_bot(bot: str | Agent, *, programs: bool = False) -> dict[str, Any]:
     ``bot``: the name as given; ``spelled``: with all parameters (`spell_out_bot`); ``estimator``: the same
     for its estimator, if it has one; ``files``: the SHA-256 of every file that it plays by; ``decisions``:
     `gin_env.matches.fixed_positions.decision_hash`, and ``many_decisions``: that of ten times the positions,
-    None for a bot that takes minutes for them (`SLOW`) and for a program. Of a bot made as an object there
-    are ``bot``, its name, ``made_by``, its class, and both hashes. `programs` and errors are those of
-    `gin_env.agents.resolve`.
+    None for a bot that takes minutes for them (`SLOW`) and for a program or a class of your own. Of a bot
+    made as an object there are ``bot``, its name, ``made_by``, its class, and both hashes. `programs` and
+    errors are those of `gin_env.agents.resolve`.
     """
     if not isinstance(bot, str):
         made_by = f"{type(bot).__module__}.{type(bot).__qualname__}"
@@ -75,7 +75,7 @@ def describe_estimator(text: str) -> dict[str, Any]:
 def changes(stored: Mapping[str, Any]) -> list[str]:
     """What has changed since `describe_bot` or `describe_estimator` said this: a line for each difference.
 
-    Nothing is known of a bot that was made as an object, and of a program nothing is asked: it is not run.
+    Nothing is known of a bot that was made as an object. Programs and classes of your own are not run.
     """
     if "made_by" in stored or bots.starts_program(str(stored.get("bot"))):
         return []
@@ -124,7 +124,7 @@ def spell_out_estimator(text: str) -> str:
 
 
 def _base_and_parameters(text: str) -> tuple[str, dict[str, Any]]:
-    """(name, all parameters); the frozen readings under the name of their bot, a program as it is."""
+    """(name, all parameters); the frozen readings under the name of their bot, other code as it is."""
     if bots.starts_program(text):
         return text, {}
     name, given = specs.parse(text)

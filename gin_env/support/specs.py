@@ -8,7 +8,8 @@ The same grammar applies everywhere a bot is named (command line, `play_match`,
     value                            an integer, a number, true, false, none, a word, or a list
     list                             entries joined by +: 21+12+10; a single entry: 21+; no entries: +
 
-None of these characters needs quoting in a shell.
+A bot of your own module is named ``module:Class`` or ``module:Class:key=value`` (`gin_env.agents.own`). None
+of these characters needs quoting in a shell.
 """
 
 from __future__ import annotations
@@ -66,11 +67,14 @@ def spell(name: str, params: dict[str, Any]) -> str:
     return f"{name}:{','.join(f'{key}={format_value(value)}' for key, value in params.items())}"
 
 
-def parse(text: str, kind: str = "bot") -> tuple[str, dict[str, Any]]:
+def parse(text: str, kind: str = "bot", name: str | None = None) -> tuple[str, dict[str, Any]]:
     """Return the name and the parameters in a bot's text, which follows the grammar above.
 
-    Estimators are named in the same way; error messages use `kind`. Raises ValueError for invalid parameters.
+    Estimators are named in the same way; error messages use `kind`. `name` is the name that the text starts
+    with, if it is known. Raises ValueError for invalid parameters.
     """
+    if name is not None:
+        return name, _parameters(text, kind, name, text[len(name) + 1 :]) if text != name else {}
     if text.endswith(POLICY_ENDINGS) and not _NAME_WITH_PARAMETERS.match(text):
         return text, {}
     for ending in POLICY_ENDINGS:  # a path may itself contain colons
@@ -82,6 +86,11 @@ def parse(text: str, kind: str = "bot") -> tuple[str, dict[str, Any]]:
         name, colon, parameters = text.partition(":")
         if not colon:
             return text, {}
+    return name, _parameters(text, kind, name, parameters)
+
+
+def _parameters(text: str, kind: str, name: str, parameters: str) -> dict[str, Any]:
+    """Return the parameters in the part of a text after its name and a colon."""
     params: dict[str, Any] = {}
     for item in parameters.split(","):
         key, equals, value = (part.strip() for part in item.partition("="))
@@ -93,7 +102,7 @@ def parse(text: str, kind: str = "bot") -> tuple[str, dict[str, Any]]:
         if key in params:
             raise ValueError(f"{kind} {text!r}: the parameter {key!r} is given twice")
         params[key] = parse_value(value)
-    return name, params
+    return params
 
 
 def parse_value(text: str) -> Any:

@@ -158,7 +158,7 @@ def open_folder(settings: S) -> tuple[S, Checkpoint | None]:
             )
     for bot in (*before.bots, *before.evaluate_against):
         if agents.starts_program(bot) and bot not in (*settings.bots, *settings.evaluate_against):
-            raise ValueError(f"the run in {run} names the program {bot!r}: name it yourself to start it")
+            raise ValueError(f"the run in {run} names {bot!r}, which runs other code: name it yourself")
     remove_partials(run)
     return replace(before, **{name: getattr(settings, name) for name in settings.SESSION}), (
         tensors,

@@ -191,8 +191,8 @@ class HumanGame:
 
         Parameters
         ----------
-        opponent : the bot that continues the game; default: the bot named in the file. A name that starts a
-            program (``process:COMMAND``) is refused, since a file must not run commands.
+        opponent : the bot that continues the game; default: the bot named in the file. A file must not run
+            code, so ``process:COMMAND`` and ``module:Class`` are refused there.
 
         Raises OSError, or ValueError, naming the file, if it does not contain such a game.
         """
@@ -205,7 +205,9 @@ class HumanGame:
         if opponent is None:
             opponent = bot.bot or bot.name
             if agents.starts_program(opponent):
-                raise ValueError(f"{path} names a program, {opponent!r}: start it with --opponent yourself")
+                raise ValueError(
+                    f"{path} names a bot that runs other code, {opponent!r}: name it yourself with --opponent"
+                )
         game = cls(opponent, saved.seed, saved.rules)
         game._game = resume(saved)
         game._begin_hand()

@@ -98,7 +98,7 @@ def test_saved_game_starts_no_program(spelling, key, tmp_path):
 @pytest.mark.parametrize(
     ("opponent", "message"),
     [
-        ("process:touch {}", "not the program"),
+        ("process:touch {}", "which runs other code"),
         ("search", "does not search"),
         ("search:opponent=simple", "does not search"),
     ],

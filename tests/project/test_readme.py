@@ -17,7 +17,6 @@ import typer.main
 from packaged_files import description, packaged_files
 
 from gin_env import agents, cli, estimators, gin_rummy_v0, observation
-from gin_env.agents.process import PREFIX
 from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
 from gin_env.game import words
 from gin_env.matches.provenance import spell_out_bot
@@ -89,7 +88,7 @@ def rows(page: str) -> dict[str, str]:
             page,
             code,
             id=f"{name_of(page)}-{number}",
-            marks=[pytest.mark.long] if ".learn(" in code else [],
+            marks=[pytest.mark.long] if ".learn(" in code or "optimizer.step" in code else [],
         )
         for page in PAGES
         for number, code in enumerate(blocks(page, "python"), 1)
@@ -239,7 +238,7 @@ def check_command(line: str) -> None:
     params = parse_command(line)
     named = [params.get("a"), params.get("b"), *(params.get("bots") or [])]
     for bot in filter(None, named):
-        made_by_the_reader = bot.split(":")[0] == "my-bot" or bot.startswith(PREFIX)
+        made_by_the_reader = bot.split(":")[0] == "my-bot" or agents.starts_program(bot)
         made_by_the_reader |= ".npz" in bot or "@http" in bot
         if not made_by_the_reader and not specs.parse(bot)[0].endswith(specs.POLICY_ENDINGS):
             agents.make(bot)

@@ -25,7 +25,9 @@ PRINTED = {
         r"my-bot won \d\.\d\d %",
         r"my-bot won 4\d\.\d\d %",
         r"2  my-bot",
-        r"\d  process:python serve_my_bot.py",
+        r"\d  my_bot:MyBot:knock_at=0",
+        r"^$",
+        r"my_network:Net:weights=net.safetensors won [56]\d\.\d\d %",
     ),
     "add_an_estimator.md": (r"my-estimator +0", r"my-estimator +yes, after", r"safe-discard:.* won"),
 }

@@ -146,7 +146,7 @@ def test_checkpoint_cannot_start_an_unnamed_program(tmp_path, name):
     metadata = {"settings": stored.as_json()}
     path = tmp_path / CHECKPOINT
     write_tensors(path, PPOSettings.KIND, PPOSettings.VERSION, {"a": torch.zeros(1)}, metadata)
-    with pytest.raises(ValueError, match=f"names the program '{command}': name it yourself"):
+    with pytest.raises(ValueError, match=f"names '{command}', which runs other code: name it yourself"):
         open_folder(PPOSettings(tmp_path, resume=True))
     resumed, _ = open_folder(replace(stored, resume=True))
     assert getattr(resumed, name) == (command,)

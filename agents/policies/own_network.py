@@ -1,0 +1,121 @@
+"""Networks of the user's own classes: their files, and the bot that plays one.
+
+A file holds the weights, the class's name, the arguments that make it, and a description of the training. It
+holds no code: the class is found by its name, which the user writes (`gin_env.agents.own`).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gin_env.agents.own import OWN_CLASS, OWN_NETWORK
+from gin_env.agents.policies.policy import PolicyBot, describe_training
+from gin_env.game.actions import NUM_ACTIONS
+from gin_env.observations.parts import find_parts
+from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
+
+try:
+    import torch
+    from torch import nn
+except ImportError as error:  # pragma: no cover - the tests have torch
+    raise ImportError('networks need torch: pip install "gin-env[train]"') from error
+
+FILE_VERSION = "1"
+ENDING = ".safetensors"
+
+
+def save_own_network(
+    path: str | Path,
+    network: nn.Module,
+    training: dict[str, Any] | None = None,
+    settings: dict[str, Any] | None = None,
+) -> None:
+    """Write a network; see `gin_env.agents.save_network`."""
+    if Path(path).suffix != ENDING:
+        raise ValueError(f"a network's file must end in {ENDING}, unlike {path}")
+    if not isinstance(network, nn.Module):
+        raise TypeError(f"network must be a torch.nn.Module, not {network!r}")
+    settings = dict(settings or {})
+    training = describe_training() if training is None else training
+    kind = type(network)
+    if not kind.__qualname__.isidentifier():
+        raise ValueError(f"{kind.__qualname__} must be defined at the top level of a module")
+    copied = _fill(kind, settings, network.state_dict(), path)
+    PolicyBot(copied, training)  # raises if this release cannot play it
+    _check_shapes(copied, training)
+    metadata = {"class": f"{_module(kind)}:{kind.__qualname__}", "settings": settings, "training": training}
+    tensors = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
+    write_tensors(path, OWN_NETWORK, FILE_VERSION, tensors, metadata)
+
+
+def name_to_play(path: str | Path) -> str:
+    """Return the name of the bot that plays a file of `save_own_network`."""
+    _, metadata = read_tensors(path, OWN_NETWORK, FILE_VERSION, "gin_env.agents.save_network")
+    saved = str(metadata.get("class"))
+    return f"{saved if OWN_CLASS.fullmatch(saved) else 'module:Class'}:weights={path}"
+
+
+def load_own_network(
+    kind: type[nn.Module], spelled: str, weights: str | None = None, deterministic: bool = True
+) -> PolicyBot:
+    """Return the bot that plays a network of this class.
+
+    Parameters
+    ----------
+    kind : the class, which the user named ``spelled``.
+    weights : the file that `save_own_network` wrote.
+    deterministic : play the most probable action (default) or sample from the distribution.
+
+    Raises ValueError if the file is missing, damaged or holds a network of another class.
+    """
+    if weights is None:
+        raise ValueError(f"bot {spelled!r} is a network: name its weights, {spelled}:weights=FILE")
+    tensors, metadata = read_tensors(weights, OWN_NETWORK, FILE_VERSION, "gin_env.agents.save_network")
+    training, settings, saved = (metadata.get(key) for key in ("training", "settings", "class"))
+    if not isinstance(training, dict) or not isinstance(settings, dict) or not isinstance(saved, str):
+        raise TensorFileError(f"{weights} does not say how the network was made and trained")
+    if saved.rpartition(":")[2] != kind.__qualname__:
+        raise TensorFileError(f"{weights} holds a network of the class {saved[:80]!r}, not {spelled!r}")
+    return PolicyBot(_fill(kind, settings, tensors, weights), training, deterministic, spelled)
+
+
+def _fill(
+    kind: type[nn.Module], settings: dict[str, Any], tensors: dict[str, torch.Tensor], path: str | Path
+) -> nn.Module:
+    """Return a new network of this class with these weights."""
+    try:
+        network = kind(**settings)
+    except TypeError as error:
+        raise ValueError(
+            f"{kind.__name__} cannot be made with {settings}: {error}; pass its arguments to save_network as "
+            "settings"
+        ) from error
+    fill_network(network, {name: tensor.cpu() for name, tensor in tensors.items()}, path)
+    return network.eval()
+
+
+def _check_shapes(network: nn.Module, training: dict[str, Any]) -> None:
+    """Raise ValueError unless the network maps the observation of its training to logits."""
+    num_inputs = len(find_parts("observation", training["reads"]))
+    num_inputs += NUM_ACTIONS * bool(getattr(network, "reads_mask", False))
+    with torch.no_grad():
+        logits = network(torch.from_numpy(np.zeros((2, num_inputs), np.float32)))
+    if not isinstance(logits, torch.Tensor) or logits.shape != (2, NUM_ACTIONS):
+        shape = tuple(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
+        raise ValueError(
+            f"{type(network).__name__} must map (n, {num_inputs}) to logits (n, {NUM_ACTIONS}), "
+            f"not (2, {num_inputs}) to {shape}"
+        )
+
+
+def _module(kind: type) -> str:
+    """Return the name under which the module of a class can be imported."""
+    if kind.__module__ != "__main__":
+        return kind.__module__
+    file = getattr(sys.modules["__main__"], "__file__", None)
+    return os.path.splitext(os.path.basename(file))[0] if file else "__main__"
