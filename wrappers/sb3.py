@@ -45,6 +45,7 @@ from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.rules import Rules
 from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.support.checks import check_switch
+from gin_env.support.threads import warn_if_threads_compete
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
 from gin_env.wrappers.sb3_weights import actor_of
 
@@ -109,8 +110,8 @@ class GinRummyVecEnv(VecEnv):
     is never overwritten while you hold a reference to it; once you drop it, its memory is reused.
 
     The info of a game that ended holds ``terminal_observation``, ``episode`` (``r``: return, ``l``: number of
-    the learner's decisions, ``t``: seconds since the environment was made) and the result of the hand
-    (``outcome``, ``won``, ``points``, ``turns``). Other infos are empty.
+    the learner's decisions, ``t``: seconds since the environment was made), the result of the hand
+    (``outcome``, ``won``, ``points``, ``turns``) and the name of the ``opponent``. Other infos are empty.
     """
 
     def __init__(
@@ -125,6 +126,7 @@ class GinRummyVecEnv(VecEnv):
         seed: int | None = None,
         candidates: bool = False,
     ) -> None:
+        warn_if_threads_compete()
         self._with_candidates = check_switch("candidates", candidates)
         self.seat = LearnerSeat(num_envs, opponent, rules, episode, reward, illegal_action, estimator)
         self.render_mode = None
@@ -183,6 +185,7 @@ class GinRummyVecEnv(VecEnv):
     def _fill_infos(self, infos: list[dict[str, Any]], ended: np.ndarray) -> None:
         observations = self._observation(ended)
         results = {name: each.tolist() for name, each in hand_results(self.seat.games.results[ended]).items()}
+        results["opponent"] = self.seat.opponent_names(ended)
         returns, lengths = self._returns[ended].tolist(), self._lengths[ended].tolist()
         seconds = round(time.time() - self._started, 6)
         for row, game in enumerate(ended.tolist()):

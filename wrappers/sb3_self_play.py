@@ -5,7 +5,7 @@ See ``examples/ppo_selfplay.py`` for the training loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal, cast
@@ -146,9 +146,7 @@ class SelfPlayRun(TrainingRun[SelfPlaySettings, SelfPlayProgress]):
         progress.pool.append(progress.decisions)
         self.pool.append((self._frozen(), weights))
         if len(self.pool) > self.settings.pool_size:
-            steps = np.array(progress.pool)
-            gaps = (steps[2:] - steps[:-2]) / np.maximum(steps[-1] - steps[1:-1], 1)
-            closest = 1 + int(np.argmin(gaps)) if len(gaps) else 0
+            closest = index_to_drop(progress.pool)
             del progress.pool[closest], self.pool[closest]
         self.choose_opponents()
 
@@ -176,3 +174,13 @@ class SelfPlayRun(TrainingRun[SelfPlaySettings, SelfPlayProgress]):
 
     def save_policy(self, path: Path) -> None:
         save_policy(self.model, path)
+
+
+def index_to_drop(taken_after: Sequence[int]) -> int:
+    """Return the index of the past self that is closest to its neighbours, relative to its age.
+
+    `taken_after` has the number of decisions after which each was taken, in ascending order.
+    """
+    steps = np.array(taken_after)
+    gaps = (steps[2:] - steps[:-2]) / np.maximum(steps[-1] - steps[1:-1], 1)
+    return 1 + int(np.argmin(gaps)) if len(gaps) else 0

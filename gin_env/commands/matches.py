@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -102,7 +103,7 @@ def match(
         raise ValueError("--deals adds to the JSON: name its file with --json")
     check_targets(json, record)
     unit: Episode = "hand" if hands else "game"
-    with workers_of(workers, ray) as crew, progress_bar(games, unit) as progress:
+    with workers_of(workers, ray) as crew:
         result = play_match(
             a,
             b,
@@ -110,7 +111,7 @@ def match(
             seed,
             rules=rules,
             episode=unit,
-            progress=progress.update,
+            progress=sys.stderr.isatty(),
             record=record,
             workers=crew,
         )

@@ -31,6 +31,7 @@ from gin_env.game.rules import Rules
 from gin_env.game.state import OUTCOME_NAMES
 from gin_env.game.streams import check_seed
 from gin_env.support.checks import check_integer, check_switch
+from gin_env.support.threads import warn_if_threads_compete
 from gin_env.ui.screen import Screen, check_render_mode
 
 _CHANGING = ("_begun", "_over", "_steps")
@@ -253,6 +254,7 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         autoreset_mode: AutoresetMode | str = "SameStep",
         max_episode_steps: int | None = None,
     ) -> None:
+        warn_if_threads_compete()
         check_render_mode(render_mode, self.metadata["render_modes"])
         self._with_candidates, self._flat = check_contents(candidates, flat)
         self.autoreset_mode = check_autoreset_mode(autoreset_mode)

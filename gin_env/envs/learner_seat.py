@@ -127,6 +127,10 @@ class LearnerSeat:
         self._pool_start = len(seated)
         self._pool_shares = np.cumsum(shares / shares.sum())
 
+    def opponent_names(self, games: np.ndarray) -> list[str]:
+        """Return the name of the opponent of the current hand of each game."""
+        return [self._bots[index].name for index in self._bot_of_game[games].tolist()]
+
     def reseed(self, game: int, seed: int | None) -> None:
         """Set the next episode of `game` to number 0 of this seed (None: continue after the last one)."""
         if seed is not None:

@@ -64,7 +64,7 @@ class MatchLog:
         *,
         episode: Episode = "game",
         rules: Rules | None = None,
-        progress: Callable[[int], object] | None = None,
+        progress: bool | Callable[[int], object] | None = None,
         record: Recorder | None = None,
         workers: int | Literal["all"] | Workers = 1,
     ) -> MatchResult:
@@ -75,7 +75,7 @@ class MatchLog:
         """
         key = json.dumps([*names, games, seed, episode, asdict(rules or Rules())])
         if key in self._matches:
-            if progress is not None:
+            if callable(progress):
                 progress(games)
             return self._matches[key]
         match = play_match(

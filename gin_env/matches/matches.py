@@ -32,6 +32,7 @@ from gin_env.matches.intervals import (
     wilson_interval,
     win_rate_interval,
 )
+from gin_env.matches.progress import match_progress
 from gin_env.matches.recording import MatchRecording
 from gin_env.matches.shards import DEAL_RESULT, MatchSetting, Tally, play_games, play_shards
 from gin_env.records import Recorder
@@ -243,7 +244,7 @@ def play_match(
     *,
     episode: Episode = "game",
     rules: Rules | None = None,
-    progress: Callable[[int], object] | None = None,
+    progress: bool | Callable[[int], object] | None = None,
     clairvoyant: bool = False,
     record: Recorder | str | Path | None = None,
     workers: int | Literal["all"] | Workers = 1,
@@ -260,7 +261,8 @@ def play_match(
     episode : ``"game"`` plays to the target score, ``"hand"`` plays single hands. Beginners' games are long,
         up to `Rules.max_hands` hands; start with ``"hand"``.
     rules : the rules; default: `Rules()`.
-    progress : called from time to time with the number of games that have ended since the last call.
+    progress : True shows a progress bar. A function is called from time to time with the number of games that
+        have ended since the last call.
     clairvoyant : shows each bot that has the method ``act_clairvoyantly(view, opponent_hands)`` the hand of
         its opponent, to measure what perfect information is worth. The result records it.
     record : a file or a `gin_env.records.Recorder` to which each game is written, in the order in which the
@@ -303,17 +305,20 @@ def play_match(
         if record is not None:
             recording = stack.enter_context(MatchRecording(record, (a, b), bots))
             players, keep = recording.players, recording.add
+        report, watch = stack.enter_context(match_progress(progress, games, episode))
         setting = MatchSetting(seed, episode, rules, clairvoyant, BATCH_SIZE, players)
         crew = stack.enter_context(opened(workers))
         if crew.here:
-            tally.add_shard(*play_games(setting, bots, order, progress, keep))
+            tally.add_shard(*play_games(setting, bots, order, report, keep, watch))
         else:
             for shard in play_shards(setting, (a, b), order, crew):
                 tally.add_shard(shard.tally, shard.deals)
                 for game, position in shard.records:
                     recording.add(game, position)
-                if progress is not None:
-                    progress(shard.num_games)
+                if report is not None:
+                    report(shard.num_games)
+                if watch is not None:
+                    watch(tally)
     tally.deals.flags.writeable = False
     wins, points = (tally.deals[name].sum(axis=0, dtype=np.int64) for name in ("wins", "points"))
     return MatchResult(

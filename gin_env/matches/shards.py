@@ -93,6 +93,7 @@ def play_games(
     order: np.ndarray,
     progress: Callable[[int], object] | None = None,
     keep: Callable[[GameRecord, int], object] | None = None,
+    watch: Callable[[Tally], object] | None = None,
 ) -> tuple[Tally, np.ndarray]:
     """Play games in the given order; when a game ends, the next one takes its place in the batch.
 
@@ -101,6 +102,7 @@ def play_games(
     order : int64 array, shape (n,): the indices of the games.
     progress : called with the number of games that have just ended.
     keep : called with the record of each game that has ended and its position in `order`.
+    watch : called with the sums so far whenever hands have ended.
 
     Returns
     -------
@@ -143,6 +145,8 @@ def play_games(
                 keep(recorded.record(place, players, setting.clairvoyant), position)
         if progress is not None and len(over):
             progress(len(over))
+        if watch is not None:
+            watch(tally)
         free = over[: len(order) - num_started]
         positions[free] = np.arange(num_started, num_started + len(free))
         _start(games, free, order[num_started : num_started + len(free)], setting.seed)

@@ -191,7 +191,7 @@ def play_tournament(
     episode: Episode = "game",
     rules: Rules | None = None,
     confidence: float = 0.95,
-    progress: Callable[[int], object] | None = None,
+    progress: bool | Callable[[int], object] | None = None,
     log: MatchLog | None = None,
     record: Recorder | None = None,
     workers: int | Literal["all"] | Workers = 1,
@@ -206,7 +206,7 @@ def play_tournament(
     games, seed, episode, rules : of each match, see `play_match`. All matches share one seed, so every pair
         plays the same deals.
     confidence : confidence level of the intervals.
-    progress : called from time to time with the number of games that have ended since the last call.
+    progress : as in `play_match`; True shows a bar for each match.
     log : stores each finished match; a match that it already holds is not played again.
     record : receives every game that is played, see `play_match`.
     workers : number of worker processes, or `Workers`, see `play_match`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 
 import numpy as np
@@ -13,6 +14,7 @@ from gin_env import MatchResult, Rules, play_match
 from gin_env.batch import HAND_RESULT
 from gin_env.game.state import GIN, KNOCK_WON, UNDERCUT, VOID
 from gin_env.matches import matches, shards
+from gin_env.matches import progress as match_progress
 from gin_env.matches.intervals import win_rate_interval
 
 
@@ -231,6 +233,29 @@ def test_progress_adds_up_to_the_games():
     play_match(Plain(), NeverKnocks(), 20, seed=2, episode="hand", progress=reported.append)
     assert sum(reported) == 20
     assert min(reported) > 0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_progress_bar_says_why_games_of_beginners_are_long(workers, monkeypatch, capsys):
+    monkeypatch.setattr(match_progress, "SECONDS", 0.0)
+    match = play_match("random", "random", 20, seed=2, progress=True, workers=workers)
+    shown = capsys.readouterr().err
+    assert match.voids > match.hands / 2
+    assert re.search(r"[\d,]+ hands, \d+ % void", shown)
+    assert shown.count(match_progress.LONG_GAMES) == 1
+
+
+def test_progress_bar_is_quiet_about_short_games(monkeypatch, capsys):
+    monkeypatch.setattr(match_progress, "SECONDS", 0.0)
+    play_match("simple", "simple", 20, seed=2, progress=True)
+    play_match("random", "random", 2000, seed=2, progress=True, episode="hand")
+    assert "most hands are void" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("progress", ["yes", 1])
+def test_progress_must_be_a_switch_or_a_function(progress):
+    with pytest.raises(TypeError, match="progress must be True, False or a function, not"):
+        play_match("simple", "simple", 2, progress=progress)
 
 
 class TieBreaks(Plain):

@@ -1,0 +1,89 @@
+"""`SelfPlayCallback`: opponents, evaluations and the files of a run."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.vec_env import VecMonitor
+
+from gin_env import agents, play_match
+from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
+from gin_env.wrappers.card_policy import CardPolicy
+from gin_env.wrappers.sb3 import GinRummyVecEnv
+from gin_env.wrappers.sb3_callbacks import SelfPlayCallback
+
+ROLLOUT = 16 * 32
+
+
+def new_model(env, policy=SB3CandidatePolicy, **settings):
+    return MaskablePPO(
+        policy, env, n_steps=32, batch_size=256, n_epochs=1, seed=1, device="cpu", policy_kwargs=settings
+    )
+
+
+def new_games(candidates=True):
+    return GinRummyVecEnv(16, "simple", seed=1, candidates=candidates)
+
+
+def small_callback(run, **settings):
+    usual = {"snapshot_every": ROLLOUT, "evaluate_every": 2 * ROLLOUT, "games": 20, "verbose": 0}
+    return SelfPlayCallback(run, **usual | settings)
+
+
+def test_callback_plays_past_selves_and_saves_the_best_policy(tmp_path, capsys):
+    torch.manual_seed(1)
+    model = new_model(VecMonitor(new_games()), hidden=8)
+    callback = small_callback(tmp_path / "mine", bots=["simple", "random"], pool_size=2, verbose=1)
+    model.learn(5 * ROLLOUT, callback=callback)
+    assert len(callback.past) == 2
+    weights = callback.weights()
+    assert sum(weights.values()) == pytest.approx(1)
+    assert weights["simple"] + weights["random"] == pytest.approx(0.5)
+    assert weights["simple"] > weights["random"], "the bot that wins more hands is chosen more often"
+    with (tmp_path / "mine" / "evaluations.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["bot"] for row in rows} == {"simple", "random"}
+    means = [
+        (float(a["win_rate"]) + float(b["win_rate"])) / 2 for a, b in zip(rows[::2], rows[1::2], strict=True)
+    ]
+    assert callback.best_win_rate == pytest.approx(max(means), abs=1e-4)
+    assert "decisions: wins" in capsys.readouterr().out
+    path = str(tmp_path / "mine" / "policy.safetensors")
+    best = [play_match(path, bot, 20, 0, episode="hand").win_rate for bot in ("simple", "random")]
+    assert sum(best) / 2 == pytest.approx(max(means), abs=1e-4)
+    assert agents.make(path).name == "mine"
+
+
+def test_callback_continues_with_a_flat_policy(tmp_path):
+    model = new_model(new_games(candidates=False), CardPolicy, net_arch=[8], card_features=4)
+    callback = small_callback(tmp_path, bots=["simple"], evaluate_every=10**9)
+    model.learn(2 * ROLLOUT, callback=callback)
+    model.learn(2 * ROLLOUT, callback=callback, reset_num_timesteps=False)
+    assert [bot.name for bot in callback.past] == [f"past-{count * ROLLOUT}" for count in (1, 3)]
+    assert (tmp_path / "policy.safetensors").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"bots": []}, "bots must be a list of at least one bot"),
+        ({"bots": "simple"}, "bots must be a list"),
+        ({"bots": ["simpel"]}, "unknown bot 'simpel'"),
+        ({"bots_share": 2.0}, "bots_share"),
+        ({"pool_size": 0}, "pool_size"),
+        ({"games": 3}, "games must be a positive even number"),
+    ],
+)
+def test_wrong_setting_of_the_callback_is_refused(settings, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        small_callback(tmp_path, **settings)
+
+
+def test_callback_needs_the_batch_environment(tmp_path):
+    env = make_vec_env("gin_env/GinRummy-v0", 1, env_kwargs={"flat": True})
+    with pytest.raises(TypeError, match="SelfPlayCallback needs a GinRummyVecEnv, not DummyVecEnv"):
+        new_model(env, "MlpPolicy").learn(32, callback=small_callback(tmp_path))

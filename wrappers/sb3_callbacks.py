@@ -1,0 +1,177 @@
+"""Self-play for MaskablePPO as a callback of ``model.learn``.
+
+>>> callback = SelfPlayCallback("runs/mine", bots=["simple", "tonic"])
+>>> model.learn(1_000_000, callback=callback)
+>>> play_match("runs/mine/policy.safetensors", "simple")
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from stable_baselines3.common.callbacks import BaseCallback
+
+from gin_env import agents
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.agents.policies.policy import PolicyBot
+from gin_env.batch import Episode
+from gin_env.matches.matches import check_games, play_match
+from gin_env.support.checks import check_integer, check_number
+from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
+from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
+from gin_env.wrappers.sb3_self_play import index_to_drop
+
+POLICY_FILE = "policy.safetensors"
+EVALUATIONS_FILE = "evaluations.csv"
+_MEMORY = 0.99
+"""Factor by which earlier results are multiplied whenever the opponents are weighted again."""
+
+
+class SelfPlayCallback(BaseCallback):
+    """Play against bots and past selves, evaluate regularly, and keep the best policy.
+
+    The environment must be a `GinRummyVecEnv`, also inside SB3's wrappers. Past selves are copies of the
+    policy that sample their actions. Opponents that win more hands are chosen more often.
+
+    Parameters
+    ----------
+    run : folder for ``policy.safetensors``, the best policy so far, and ``evaluations.csv``.
+    bots : names of bots or bot objects to play against, in training and in evaluations.
+    bots_share : share of the hands against bots; the others are against past selves, once there is one.
+    snapshot_every : number of decisions between two past selves.
+    pool_size : maximum number of past selves; from a full pool, the one closest to its neighbours is dropped.
+    evaluate_every : number of decisions between two evaluations. There is one more at the end.
+    games : number of episodes of an evaluation against each bot, even. They are the same deals every time.
+    episode : ``"hand"`` (default) or ``"game"``, what is evaluated. Games of beginners take long.
+    seed : seed of the evaluations.
+    verbose : 1 prints each evaluation.
+
+    Attributes
+    ----------
+    best_win_rate : mean win rate of the best policy against the bots; -1 before the first evaluation.
+    """
+
+    def __init__(
+        self,
+        run: str | Path,
+        bots: Sequence[str | agents.Agent] = ("simple",),
+        *,
+        bots_share: float = 0.5,
+        snapshot_every: int = 50_000,
+        pool_size: int = 8,
+        evaluate_every: int = 100_000,
+        games: int = 400,
+        episode: Episode = "hand",
+        seed: int = 0,
+        verbose: int = 1,
+    ) -> None:
+        super().__init__(verbose)
+        if isinstance(bots, str) or not len(bots):
+            raise ValueError(f"bots must be a list of at least one bot, not {bots!r}")
+        self.run = Path(run)
+        self.bots = [agents.resolve(bot, programs=True) for bot in bots]
+        self.bots_share = check_number("bots_share", bots_share, 0.0, 1.0)
+        self.snapshot_every = check_integer("snapshot_every", snapshot_every, 1, 1 << 60)
+        self.pool_size = check_integer("pool_size", pool_size, 1, 1000)
+        self.evaluate_every = check_integer("evaluate_every", evaluate_every, 1, 1 << 60)
+        self.games, self.episode, self.seed = check_games(games), episode, seed
+        self.best_win_rate = -1.0
+        self.past: list[CandidatePolicyBot | PolicyBot] = []
+        self._taken_after: list[int] = []
+        self._results: dict[str, np.ndarray] = {}  # by opponent: hands, hands lost
+        self._next_snapshot = self._next_evaluation = self._last_evaluation = 0
+
+    # --- The hooks of SB3 -------------------------------------------------------------------------------
+
+    def _on_training_start(self) -> None:
+        env = self.training_env.unwrapped
+        if not isinstance(env, GinRummyVecEnv):
+            raise TypeError(f"SelfPlayCallback needs a GinRummyVecEnv, not {type(env).__name__}")
+        self._env = env
+        if getattr(self.model, "gin_env", None) is None:
+            self.model.gin_env = env.describe_training()
+        self.run.mkdir(parents=True, exist_ok=True)
+        decisions = self.num_timesteps
+        self._next_snapshot = max(self._next_snapshot, decisions + self.snapshot_every)
+        self._next_evaluation = max(self._next_evaluation, decisions + self.evaluate_every)
+        self._choose_opponents()
+
+    def _on_step(self) -> bool:
+        for info in self.locals["infos"]:
+            if "opponent" in info:
+                lost = info["outcome"] != "void" and not info["won"]
+                self._results.setdefault(info["opponent"], np.zeros(2))[:] += (1, lost)
+        return True
+
+    def _on_rollout_start(self) -> None:
+        if self.num_timesteps >= self._next_snapshot:
+            self._next_snapshot = self.num_timesteps + self.snapshot_every
+            self._add_past_self()
+        if self.num_timesteps >= self._next_evaluation:
+            self._next_evaluation = self.num_timesteps + self.evaluate_every
+            self.evaluate()
+        self._choose_opponents()
+
+    def _on_training_end(self) -> None:
+        if self.num_timesteps > self._last_evaluation:
+            self.evaluate()
+
+    # --- Opponents and evaluations ----------------------------------------------------------------------
+
+    def weights(self) -> dict[str, float]:
+        """Return the share of the hands against each opponent, by its name."""
+        groups = [(self.bots, self.bots_share if self.past else 1.0), (self.past, 1 - self.bots_share)]
+        shares: dict[str, float] = {}
+        for group, share in groups:
+            # Start from 10 hands, 5 of them lost: a new opponent is chosen as often as an equal one.
+            results = [self._results.get(bot.name, np.zeros(2)) for bot in group]
+            losses = [(lost + 5) / (hands + 10) for hands, lost in results]
+            shares |= {bot.name: share * loss / sum(losses) for bot, loss in zip(group, losses, strict=True)}
+        return shares
+
+    def evaluate(self) -> dict[str, float]:
+        """Return the win rate against each bot, log it, and save the policy if it is the best so far."""
+        self._last_evaluation = self.num_timesteps
+        player = self._copy(deterministic=True, name="learner")
+        rates = {
+            bot.name: play_match(player, bot, self.games, self.seed, episode=self.episode).win_rate
+            for bot in self.bots
+        }
+        mean = float(np.mean(list(rates.values())))
+        if mean > self.best_win_rate:
+            self.best_win_rate = mean
+            save_policy(self.model, self.run / POLICY_FILE)
+        for name, rate in rates.items():
+            self.logger.record(f"evaluation/{name}", rate)
+        path = self.run / EVALUATIONS_FILE
+        is_new = not path.exists()
+        with path.open("a", newline="") as file:
+            rows = csv.writer(file)
+            if is_new:
+                rows.writerow(["decisions", "bot", "win_rate"])
+            rows.writerows([self.num_timesteps, name, f"{rate:.4f}"] for name, rate in rates.items())
+        if self.verbose:
+            described = ", ".join(f"{100 * rate:.1f} % against {name}" for name, rate in rates.items())
+            print(f"{self.num_timesteps:,} decisions: wins {described} ({self.games} {self.episode}s each)")
+        return rates
+
+    def _choose_opponents(self) -> None:
+        shares = self.weights()
+        self._env.set_opponents([*self.bots, *self.past], list(shares.values()))
+        for result in self._results.values():
+            result *= _MEMORY
+
+    def _add_past_self(self) -> None:
+        self.past.append(self._copy(deterministic=False, name=f"past-{self.num_timesteps}"))
+        self._taken_after.append(self.num_timesteps)
+        if len(self.past) > self.pool_size:
+            index = index_to_drop(self._taken_after)
+            self._results.pop(self.past[index].name, None)
+            del self.past[index], self._taken_after[index]
+
+    def _copy(self, deterministic: bool, name: str) -> CandidatePolicyBot | PolicyBot:
+        kind = CandidatePolicyBot if isinstance(self.model.policy, SB3CandidatePolicy) else PolicyBot
+        return kind.snapshot(self.model, deterministic=deterministic, name=name)
