@@ -64,10 +64,23 @@ class ObservationEntry(BaseFeaturesExtractor):
 
 
 class CardPolicy(MaskableActorCriticPolicy):
-    """`CardActorCritic` as a policy of MaskablePPO; ``net_arch`` is a list of its trunks' layer sizes."""
+    """`CardActorCritic` as a policy of MaskablePPO.
+
+    Parameters
+    ----------
+    observation_space : the observation, alone or in the dict with the mask.
+    card_features : size of the embedding of each card.
+    net_arch : list of the trunks' layer sizes.
+    *args, **kwargs : as for SB3's ``MlpPolicy``.
+    """
 
     def __init__(
-        self, observation_space: spaces.Space[Any], *args: Any, card_features: int = 32, **kwargs: Any
+        self,
+        observation_space: spaces.Space[Any],
+        *args: Any,
+        card_features: int = 32,
+        net_arch: Any = (256, 256),
+        **kwargs: Any,
     ) -> None:
         entries = observation_space.spaces if isinstance(observation_space, spaces.Dict) else {}
         vector = entries.get("observation", observation_space)
@@ -79,7 +92,8 @@ class CardPolicy(MaskableActorCriticPolicy):
         if entries:
             kwargs["features_extractor_class"] = ObservationEntry
         self.card_features = card_features
-        super().__init__(observation_space, *args, **kwargs)
+        net_arch = list(net_arch) if isinstance(net_arch, tuple) else net_arch
+        super().__init__(observation_space, *args, net_arch=net_arch, **kwargs)
 
     def obs_to_tensor(self, observation: Any) -> tuple[Any, bool]:
         """Convert observations of any environment of this package to tensors, for ``model.predict``."""

@@ -34,7 +34,7 @@ from gin_env.envs.snapshots import (
     restore_attributes,
     restore_games,
 )
-from gin_env.envs.spaces import action_space, observation_space
+from gin_env.envs.spaces import action_space, check_contents, observation_space
 from gin_env.estimators.base import Estimator
 from gin_env.game.actions import NUM_ACTIONS, check_action
 from gin_env.game.deals import check_deal_options
@@ -42,7 +42,6 @@ from gin_env.game.rules import Rules
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.observations.candidates import ENTRIES, NO_ACTION
 from gin_env.observations.views import PlayerView
-from gin_env.support.checks import check_switch
 from gin_env.ui.screen import RENDER_MODES, Screen, check_render_mode
 
 PLAYERS = ("player_0", "player_1")
@@ -88,11 +87,15 @@ class _OrderEnforcingWrapper(wrappers.OrderEnforcingWrapper):
 
 
 class _TerminateIllegalWrapper(wrappers.TerminateIllegalWrapper):
-    """Returns a copy of the mask, since PettingZoo's wrapper checks actions against the one it returned."""
+    """Checks actions against a mask of its own, which nobody can change."""
 
-    def observe(self, agent: str) -> dict[str, np.ndarray] | None:
+    def observe(self, agent: str) -> dict[str, np.ndarray] | np.ndarray | None:
         observation = super().observe(agent)
-        return observation and {**observation, "action_mask": observation["action_mask"].copy()}
+        if isinstance(observation, dict):
+            return {**observation, "action_mask": observation["action_mask"].copy()}
+        if self._prev_info:
+            self._prev_info = {"action_mask": self._prev_info["action_mask"].copy()}
+        return observation
 
 
 def register() -> None:
@@ -188,6 +191,7 @@ class raw_env(TwoPlayers):
     -----------------
     ``Dict`` of ``"observation"``, float32 (OBSERVATION_SIZE,) within [-1, 1], and ``"action_mask"``, int8
     (107,), which is all zeros for the agent that is not to move; ``infos[agent]`` holds the same mask. With
+    ``flat=True`` it is the vector alone. With
     ``candidates=True`` there are also the three `ENTRIES` of `gin_env.candidates`. No observation depends on
     a card that its agent cannot see.
 
@@ -220,6 +224,8 @@ class raw_env(TwoPlayers):
     estimator : the estimator that fills the observation's ``estimate`` plane: a name from
         `gin_env.estimators`, with or without parameters, or an object with the `Estimator` interface.
     candidates : whether observations contain features of each possible action.
+    flat : whether observations are the vector alone, for libraries without dicts. The mask is then only in
+        ``infos[agent]``.
 
     Version History
     ---------------
@@ -242,9 +248,10 @@ class raw_env(TwoPlayers):
         reward: Reward = "points",
         estimator: str | Estimator = "uniform",
         candidates: bool = False,
+        flat: bool = False,
     ) -> None:
         check_render_mode(render_mode)
-        self._with_candidates = check_switch("candidates", candidates)
+        self._with_candidates, self._flat = check_contents(candidates, flat)
         self.render_mode = render_mode
         self.games = Games(1, rules, episode, reward)
         self.rules = self.games.rules
@@ -253,7 +260,9 @@ class raw_env(TwoPlayers):
 
         self.possible_agents = list(PLAYERS)
         self.agents: list[str] = []
-        self.observation_spaces = {agent: observation_space(self._with_candidates) for agent in PLAYERS}
+        self.observation_spaces = {
+            agent: observation_space(self._with_candidates, self._flat) for agent in PLAYERS
+        }
         self.action_spaces = {agent: action_space() for agent in PLAYERS}
 
         self._seed: int | None = None
@@ -336,15 +345,19 @@ class raw_env(TwoPlayers):
         if self.render_mode == "human":
             self.render()
 
-    def observe(self, agent: str) -> dict[str, np.ndarray]:
+    def observe(self, agent: str) -> dict[str, np.ndarray] | np.ndarray:
         """Return the observation of `agent`: a float32 array (OBSERVATION_SIZE,) and the action mask.
 
         The mask, int8 (107,), equals that in ``infos[agent]``. Unless the agent is to move, it is all zeros
-        and there are no candidates. All arrays are new.
+        and there are no candidates. With ``flat=True`` this returns the float32 array alone. All arrays are
+        new.
         """
         player = self._player_index(agent)
+        vector = self._estimates.observe(self.games, self._index, player)[0]
+        if self._flat:
+            return vector
         observation = {
-            "observation": self._estimates.observe(self.games, self._index, player)[0],
+            "observation": vector,
             "action_mask": (
                 self._mask.copy() if agent == self.agent_selection else np.zeros(NUM_ACTIONS, np.int8)
             ),

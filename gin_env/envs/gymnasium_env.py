@@ -23,14 +23,14 @@ from gin_env.agents.policies.policy import describe_training
 from gin_env.batch import Episode, Reward, check_actions
 from gin_env.envs.learner_seat import LEARNER, IllegalAction, LearnerSeat, Opponents, check_seeds
 from gin_env.envs.snapshots import EnvironmentState, check_state, copy_attributes, restore_attributes
-from gin_env.envs.spaces import action_space, observation_space
+from gin_env.envs.spaces import action_space, check_contents, observation_space
 from gin_env.estimators.base import Estimator
 from gin_env.game.actions import check_action
 from gin_env.game.deals import check_deal_options
 from gin_env.game.rules import Rules
 from gin_env.game.state import OUTCOME_NAMES
 from gin_env.game.streams import check_seed
-from gin_env.support.checks import check_integer, check_switch
+from gin_env.support.checks import check_integer
 from gin_env.support.threads import warn_if_threads_compete
 from gin_env.ui.screen import Screen, check_render_mode
 
@@ -38,14 +38,6 @@ _CHANGING = ("_begun", "_over", "_steps")
 
 Observation: TypeAlias = dict[str, np.ndarray] | np.ndarray
 """A dict of arrays, or with ``flat=True`` the vector."""
-
-
-def check_contents(candidates: object, flat: object) -> tuple[bool, bool]:
-    """Return (candidates, flat). Raises TypeError unless both are bool, ValueError if both are True."""
-    is_flat, with_candidates = check_switch("flat", flat), check_switch("candidates", candidates)
-    if is_flat and with_candidates:
-        raise ValueError("flat=True and candidates=True exclude each other: candidates need a dict")
-    return with_candidates, is_flat
 
 
 class GinRummyEnv(gymnasium.Env):

@@ -11,6 +11,7 @@ from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.rules import MAX_HAND_SIZE
 from gin_env.observations.candidates import DISCARD_ROWS, ENTRIES, NO_ACTION, NUM_CONTEXT, NUM_FEATURES
 from gin_env.observations.observation import OBSERVATION_SIZE
+from gin_env.support.checks import check_switch
 
 
 def action_space() -> spaces.Discrete:
@@ -44,3 +45,11 @@ def observation_space(candidates: bool = False, flat: bool = False) -> spaces.Sp
         "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
     }
     return spaces.Dict(entries | candidate_spaces() if candidates else entries)
+
+
+def check_contents(candidates: object, flat: object) -> tuple[bool, bool]:
+    """Return (candidates, flat). Raises TypeError unless both are bool, ValueError if both are True."""
+    is_flat, with_candidates = check_switch("flat", flat), check_switch("candidates", candidates)
+    if is_flat and with_candidates:
+        raise ValueError("flat=True and candidates=True exclude each other: candidates need a dict")
+    return with_candidates, is_flat

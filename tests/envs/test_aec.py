@@ -20,7 +20,8 @@ from gin_env.observations.views import PlayerView
 
 with warnings.catch_warnings():  # PettingZoo 1.27's own tests still use its deprecated imports
     warnings.simplefilter("ignore", DeprecationWarning)
-    from pettingzoo.test import api_test, seed_test
+    from pettingzoo.test import api_test, parallel_api_test, seed_test
+    from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 PLAYERS = ["player_0", "player_1"]
 both_environments = pytest.mark.parametrize("make", [gin_rummy_v0.raw_env, gin_rummy_v0.env])
@@ -93,6 +94,20 @@ class TestPettingZoo:
         assert env.unwrapped.games.whole_game
         api_test(env, num_cycles=50)
 
+    @both_environments
+    def test_api_of_flat_observations(self, make):
+        api_test(make(flat=True), num_cycles=300)
+
+    @pytest.mark.parametrize(
+        (
+            "make",
+            "flat",
+        ),  # the test looks for masks in observations only, so it plays illegal actions if flat
+        [(gin_rummy_v0.raw_env, False), (gin_rummy_v0.env, False), (gin_rummy_v0.env, True)],
+    )
+    def test_converted_to_a_parallel_environment(self, make, flat):
+        parallel_api_test(turn_based_aec_to_parallel(make(flat=flat)), num_cycles=100)
+
 
 @both_environments
 def test_spaces_are_documented_and_stable(make):
@@ -106,6 +121,41 @@ def test_spaces_are_documented_and_stable(make):
         assert env.action_space(agent).n == NUM_ACTIONS == 107
         assert (space["observation"].shape, space["observation"].dtype) == ((OBSERVATION_SIZE,), np.float32)
         assert (space["action_mask"].shape, space["action_mask"].dtype) == ((107,), np.int8)
+
+
+@both_environments
+def test_flat_observations_are_the_vectors_of_the_dicts(make):
+    plain, flat = make(), make(flat=True)
+    for env in (plain, flat):
+        env.reset(seed=3)
+    while not any(plain.terminations.values()):
+        for agent in PLAYERS:
+            vector = flat.observe(agent)
+            assert flat.observation_space(agent).contains(vector)
+            assert np.array_equal(vector, plain.observe(agent)["observation"])
+            assert np.array_equal(flat.infos[agent]["action_mask"], plain.observe(agent)["action_mask"])
+        choice = simple_move(plain)
+        plain.step(choice)
+        flat.step(choice)
+    assert flat.rewards == plain.rewards
+
+
+def test_flat_environment_ends_with_an_illegal_action_even_if_the_mask_was_changed():
+    env = gin_rummy_v0.env(flat=True)
+    env.reset(seed=1)
+    loser = env.agent_selection
+    _, _, _, _, info = env.last()
+    info["action_mask"][:] = 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        env.step(0)
+    assert env.terminations == dict.fromkeys(PLAYERS, True)
+    assert env.rewards[loser] == -1
+
+
+def test_flat_excludes_candidates():
+    with pytest.raises(ValueError, match="flat=True and candidates=True exclude each other"):
+        gin_rummy_v0.raw_env(flat=True, candidates=True)
 
 
 # --- Seeds and deals ----------------------------------------------------------------------------------
