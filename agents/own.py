@@ -47,11 +47,12 @@ def make_own(text: str, params: dict[str, Any]) -> Agent:
     if twice := sorted(named.keys() & params.keys()):
         raise ValueError(f"bot {spelled!r}: the parameter {twice[0]!r} is given twice")
     params = named | params
-    factory = _import_class(spelled, match["module"], match["name"])
-    if _is_network(factory):
+    made: Any = _import_class(spelled, match["module"], match["name"])
+    factory: Callable[..., Any] = made
+    if _is_network(made):
         from gin_env.agents.policies.own_network import load_own_network
 
-        factory = partial(load_own_network, factory, spelled)
+        factory = partial(load_own_network, made, spelled)
     specs.check_parameters(spelled, factory, params)
     bot = factory(**params)
     if not callable(getattr(bot, "act", None)):

@@ -92,8 +92,8 @@ class CardPolicy(MaskableActorCriticPolicy):
         if entries:
             kwargs["features_extractor_class"] = ObservationEntry
         self.card_features = card_features
-        net_arch = list(net_arch) if isinstance(net_arch, tuple) else net_arch
-        super().__init__(observation_space, *args, net_arch=net_arch, **kwargs)
+        kwargs["net_arch"] = list(net_arch) if isinstance(net_arch, tuple) else net_arch
+        super().__init__(observation_space, *args, **kwargs)
 
     def obs_to_tensor(self, observation: Any) -> tuple[Any, bool]:
         """Convert observations of any environment of this package to tensors, for ``model.predict``."""

@@ -10,8 +10,10 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
+from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from gin_env import agents
@@ -91,8 +93,9 @@ class SelfPlayCallback(BaseCallback):
         if not isinstance(env, GinRummyVecEnv):
             raise TypeError(f"SelfPlayCallback needs a GinRummyVecEnv, not {type(env).__name__}")
         self._env = env
-        if getattr(self.model, "gin_env", None) is None:
-            self.model.gin_env = env.describe_training()
+        model: Any = self.model
+        if getattr(model, "gin_env", None) is None:
+            model.gin_env = env.describe_training()
         self.run.mkdir(parents=True, exist_ok=True)
         decisions = self.num_timesteps
         self._next_snapshot = max(self._next_snapshot, decisions + self.snapshot_every)
@@ -123,7 +126,10 @@ class SelfPlayCallback(BaseCallback):
 
     def weights(self) -> dict[str, float]:
         """Return the share of the hands against each opponent, by its name."""
-        groups = [(self.bots, self.bots_share if self.past else 1.0), (self.past, 1 - self.bots_share)]
+        groups: list[tuple[Sequence[agents.Agent], float]] = [
+            (self.bots, self.bots_share if self.past else 1.0),
+            (self.past, 1 - self.bots_share),
+        ]
         shares: dict[str, float] = {}
         for group, share in groups:
             # Start from 10 hands, 5 of them lost: a new opponent is chosen as often as an equal one.
@@ -143,7 +149,7 @@ class SelfPlayCallback(BaseCallback):
         mean = float(np.mean(list(rates.values())))
         if mean > self.best_win_rate:
             self.best_win_rate = mean
-            save_policy(self.model, self.run / POLICY_FILE)
+            save_policy(cast(MaskablePPO, self.model), self.run / POLICY_FILE)
         for name, rate in rates.items():
             self.logger.record(f"evaluation/{name}", rate)
         path = self.run / EVALUATIONS_FILE
@@ -174,4 +180,4 @@ class SelfPlayCallback(BaseCallback):
 
     def _copy(self, deterministic: bool, name: str) -> CandidatePolicyBot | PolicyBot:
         kind = CandidatePolicyBot if isinstance(self.model.policy, SB3CandidatePolicy) else PolicyBot
-        return kind.snapshot(self.model, deterministic=deterministic, name=name)
+        return kind.snapshot(cast(MaskablePPO, self.model), deterministic=deterministic, name=name)

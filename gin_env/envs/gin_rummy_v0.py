@@ -89,6 +89,8 @@ class _OrderEnforcingWrapper(wrappers.OrderEnforcingWrapper):
 class _TerminateIllegalWrapper(wrappers.TerminateIllegalWrapper):
     """Checks actions against a mask of its own, which nobody can change."""
 
+    _prev_info: Any
+
     def observe(self, agent: str) -> dict[str, np.ndarray] | np.ndarray | None:
         observation = super().observe(agent)
         if isinstance(observation, dict):
