@@ -140,7 +140,7 @@ def test_flat_observations_are_the_vectors_of_the_dicts(make):
     assert flat.rewards == plain.rewards
 
 
-def test_flat_environment_ends_with_an_illegal_action_even_if_the_mask_was_changed():
+def test_changed_mask_makes_no_action_legal_in_a_flat_environment():
     env = gin_rummy_v0.env(flat=True)
     env.reset(seed=1)
     loser = env.agent_selection
