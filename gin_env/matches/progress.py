@@ -13,7 +13,7 @@ from gin_env.matches.shards import Tally
 SECONDS = 1.0
 """Time between two updates of the number of hands."""
 MANY_HANDS = 500
-"""Number of hands after which most of them being void is no accident."""
+"""Minimum number of hands before games are called long."""
 LONG_GAMES = (
     "most hands are void, because these bots seldom knock before the stock runs out: their games are long. "
     'Compare such bots by single hands: episode="hand", or --hands on the command line'
