@@ -19,15 +19,17 @@ BOTS: Registry[Any] = Registry(
         "random-discard": Declaration("random_discard:RandomDiscardBot"),
         "medium": Declaration("medium:MediumBot"),
         "tonic": Declaration("tonic:TonicBot"),
-        "utility": Declaration("utility:UtilityBot"),
+        "utility": Declaration("utility:UtilityBot", held_out=True),
         "late-knock": Declaration("late_knock:LateKnockBot"),
-        "marjj": Declaration("marjj:MarjjBot"),
-        "gold-standard": Declaration("gold_standard:GoldStandardBot"),
+        "marjj": Declaration("marjj:MarjjBot", held_out=True),
+        "gold-standard": Declaration("gold_standard:GoldStandardBot", held_out=True),
         "safe-discard": Declaration("safe_discard:SafeDiscardBot"),
         "heuristics": Declaration("fitness:HeuristicsBot", files_by_parameter=_CFR_TABLE),
         "fitness-cfr": Declaration("fitness:FitnessCfrBot", files_by_parameter=_CFR_TABLE),
         "cfr": Declaration("cfr.bot:CfrBot", files_by_parameter=_CFR_TABLE),
-        "cfr-plus": Declaration("cfr.bot:CfrPlusBot", files_by_parameter={"table": "cfr/data/cfr_plus.npz"}),
+        "cfr-plus": Declaration(
+            "cfr.bot:CfrPlusBot", held_out=True, files_by_parameter={"table": "cfr/data/cfr_plus.npz"}
+        ),
         "offensive": Declaration(
             "hand_strength.bots:OffensiveBot", needs_torch=True, files_by_parameter=_HAND_STRENGTH_NETWORK
         ),

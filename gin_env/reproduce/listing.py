@@ -18,7 +18,7 @@ PAPERS = {
 OURS = "Beyond the papers"
 _TORCH_FREE = ("002/late-knock", "003/bayes-readings")
 _TORCH = (
-    "002/", "003/", "ppo/", "search/", "against-utility", "bot-speed", "exploit", "generation",
+    "002/", "003/", "ppo/", "search/", "against-held-out", "bot-speed", "exploit", "generation",
     "leaderboard", "policy", "tournament",
 )  # fmt: skip
 """Prefixes of the ids of experiments that use networks, and so need PyTorch."""

@@ -21,6 +21,8 @@ class Declaration:
         All of its parameters have defaults.
     needs_torch : whether it needs the extra ``train``.
     slow : whether a decision takes milliseconds. A slow bot plays only where it is named.
+    held_out : whether no other bot was trained, tuned or selected against it, in any pool or league, so that
+        results against it show how well the others generalise.
     files : packaged files that it always reads, relative to its package.
     files_by_parameter : packaged files that a parameter replaces: its name -> the file of its default. ``{}``
         stands for the parameter's value, unless that is itself the path of a file.
@@ -29,6 +31,7 @@ class Declaration:
     factory: str
     needs_torch: bool = False
     slow: bool = False
+    held_out: bool = False
     files: tuple[str, ...] = ()
     files_by_parameter: Mapping[str, str] = field(default_factory=dict)
 
@@ -45,12 +48,16 @@ class Registry(Generic[Made]):
         self.package = package
         self.declarations = declarations
 
-    def names(self, needs_torch: bool | None = None, slow: bool | None = None) -> list[str]:
+    def names(
+        self, needs_torch: bool | None = None, slow: bool | None = None, held_out: bool | None = None
+    ) -> list[str]:
         """The names in order of declaration, or those that are declared like this."""
         return [
             name
             for name, declared in self.declarations.items()
-            if needs_torch in (None, declared.needs_torch) and slow in (None, declared.slow)
+            if needs_torch in (None, declared.needs_torch)
+            and slow in (None, declared.slow)
+            and held_out in (None, declared.held_out)
         ]
 
     def factory(self, name: str) -> Callable[..., Made]:

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from gin_env.matches.matches import play_match
-from gin_env.reproduce.experiments.claims import PaperClaim, undercuts_difference
+from gin_env.reproduce.experiments.claims import undercuts_difference
+from gin_env.reproduce.paper_claims import PaperClaim
 from gin_env.reproduce.verdicts import (
     MARGIN,
     Claim,

@@ -9,6 +9,7 @@ import pytest
 
 from gin_env.reproduce.experiment import Run
 from gin_env.reproduce.experiments import cfr_training, hand_strength_networks, held_out
+from gin_env.reproduce.experiments.learning import LEAGUE
 from gin_env.training.cfr.trainer import train_table
 from gin_env.training.hand_strength import trainer
 from gin_env.training.hand_strength.trainer import HandStrengthSettings, Schedule
@@ -122,16 +123,21 @@ def test_pools_exclude_their_left_out_and_the_held_out_bots():
     for left_out, pool in others:
         assert set(whole[1]) - set(pool) == {left_out.strip("`")}
     for _, pool in held_out.LEFT_OUT.items():
-        assert not {bot.partition(":")[0] for bot in pool} & set(held_out.HELD_OUT)
+        assert not {bot.partition(":")[0] for bot in (*pool, *LEAGUE)} & set(held_out.HELD_OUT)
+    assert "late-knock" not in held_out.HELD_OUT  # almost `simple:knock_at=0`, which is in the pools
 
 
 def test_unmet_bots_are_marked():
     rows = [
-        {"left_out": left_out, "seed": seed, "opponent": "tonic", "met": met, "won": won}
-        for left_out, met, wins in (("nothing", True, (66.0, 68.0)), ("`tonic`", False, (60.0, 62.0)))
+        {"left_out": left_out, "seed": seed, "opponent": opponent, "won": won}
+        for opponent in ("tonic", "late-knock", "utility")
+        for left_out, wins in (("nothing", (66.0, 68.0)), ("`tonic`", (60.0, 62.0)))
         for seed, won in enumerate(wins)
     ]
-    assert "| `tonic` | 67.0 (66.0, 68.0) | *61.0 (60.0, 62.0)* |" in held_out.held_out_table(rows)
+    table = held_out.held_out_table(rows)
+    assert "| `tonic` | 67.0 (66.0, 68.0) | *61.0 (60.0, 62.0)* |" in table
+    assert "| `late-knock` | 67.0 (66.0, 68.0) | 61.0 (60.0, 62.0) |" in table
+    assert "| `utility` | *67.0 (66.0, 68.0)* | *61.0 (60.0, 62.0)* |" in table
 
 
 @pytest.mark.parametrize(("kept", "bot"), [(True, "generation"), (False, "simple")])

@@ -204,7 +204,7 @@ def test_outdated_page_is_rewritten(tmp_path):
     text = page.read_text()
     (row,) = result.rows
     measured = f"{row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
-    line = f"| The late knocker against Simple | 70.1 ± 0.75 | {measured} | 20,000 |"
+    line = f"| The late knocker against Simple | 70.1 ± 0.75 | {measured} | {row['games']:,} |"
     assert line in text
     assert line in complete.read_text()
     assert "[`gin-rummy reproduce 002/late-knock`](data/002-late-knock.md)" in text

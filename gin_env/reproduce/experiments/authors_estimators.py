@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +45,8 @@ GAMES_WATCHED = 10_000
 """Number of games of Simple that the paper's Bayes watched."""
 HANDS_WATCHED = 103_000
 """About the number of hands in these games."""
-HANDS = 50_000
-"""Number of hands in the paper's comparison."""
+HANDS = 12_000
+"""Number of hands in the comparison; the paper has 50,000."""
 SCORED = ("squared_difference", "integrity_loss", "minimum_top_largest", "top_cards", "drift_area")
 RANGES = ((1, 3), (4, 9), (10, 12), (13, 16), (17, 24), (25, 28), (29, 99))
 """First and last turn of the stages that the paper's sentences name."""
@@ -293,34 +293,41 @@ def differences(sums: np.ndarray, counts: np.ndarray, better: int, worse: int) -
     return value, mean_interval(value, deviations(shares, counts))
 
 
+def trained(run: Run, name: str, share: float) -> Any:
+    """Return the network of an estimator trained on `HANDS_WATCHED` hands, from the run's folder or new."""
+    from gin_env.estimators.networks import load
+    from gin_env.training.estimators.network_trainer import COURSES, train_network
+
+    path = run.folder / f"{name}.safetensors"
+    if not path.exists():
+        watched, rounds = run.size(HANDS_WATCHED, 400), run.size(30, 5)
+        run.say(f"training {name} on {watched:,} hands")
+        course = replace(
+            COURSES[name],
+            rounds=rounds,
+            hands=watched // rounds,
+            validation_hands=run.size(1000, 50),
+            share=share,
+            all_cards=True,
+        )
+        network = train_network(name, seed=run.seed + 1, course=course)
+        run.say(str(network))
+        network.save(path)
+    return load(name, path)[0]
+
+
 def measure_scoring(run: Run) -> list[Row]:
     """Measure means by turn, and the differences that the sentences are about, for each scoring."""
     import torch
 
-    from gin_env.training.estimators.network_trainer import COURSES, Course, train_network
-
     torch.set_num_threads(1)
     if run.authors is None:
         raise ValueError(f"name a checkout of {REPOSITORY}: git clone it, then --authors PATH")
-    watched = run.size(HANDS_WATCHED, 400)
-    rounds = run.size(30, 5)
-
-    def trained(name: str, share: float) -> Any:
-        course = COURSES[name]
-        course = Course(
-            rounds, watched // rounds, course.batch_size, course.learning_rate, course.generations,
-            run.size(2000, 50), share, all_cards=True,
-        )  # fmt: skip
-        run.say(f"training {name} on {watched:,} hands")
-        network = train_network(name, seed=run.seed + 1, course=course)
-        run.say(str(network))
-        return network.network
-
     networks: list[Estimator] = [
         RawDense("their nn", AuthorsDense(read_keras(run.authors / DENSE))),
         RawCnn("their cnn", authors_cnn(read_keras(run.authors / CNN)), authors=True),
-        RawDense("our nn", trained("nn", 0.5)),
-        RawCnn("our cnn", trained("shankar-cnn", 0.15)),
+        RawDense("our nn", trained(run, "nn", 0.3)),
+        RawCnn("our cnn", trained(run, "shankar-cnn", 0.1)),
     ]
     bayes = ["bayes:likelihood=paper", "bayes"]
     run.estimators += bayes

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gin_env import agents
+from gin_env.agents.registry import BOTS
 from gin_env.agents.safe_discard import ClairvoyantSafeDiscardBot
 from gin_env.matches.matches import MatchResult
 from gin_env.matches.ratings import Rating
@@ -69,19 +70,38 @@ GENERATION: list[Row] = [
     {"label": f"`{opponent}`", "bot": "generation", "opponent": opponent}
     for opponent in ("simple", "simple:knock_at=0", "tonic", "cfr-plus")
 ]
-UTILITY: list[Row] = [
-    {"label": f"`{bot}`", "bot": bot, "opponent": "utility-paper"}
-    for bot in (
-        "tonic",
-        "cfr-plus",
-        "cfr",
-        "fitness-cfr-paper",
-        "late-knock-paper",
-        "heuristics-paper",
-        "simple:knock_at=0",
-        "generation",
-    )
-]
+
+# --- Bots that no other bot has met ---------------------------------------------------------------------
+
+PLAYERS = (
+    "policy",
+    "generation",
+    "tonic",
+    "cfr-plus",
+    "cfr",
+    "fitness-cfr-paper",
+    "heuristics-paper",
+    "late-knock-paper",
+    "simple:knock_at=0",
+    "simple",
+)
+
+
+def measure_against_held_out(run: Run) -> list[Row]:
+    """Measure bots against each held-out bot (`gin_env.support.registry.Declaration.held_out`)."""
+    pairs = [(bot, opponent) for opponent in BOTS.names(held_out=True) for bot in PLAYERS if bot != opponent]
+    return [match_row(run.match(bot, opponent, 6000)) for bot, opponent in run.some(pairs)]
+
+
+def held_out_table(rows: Sequence[Row]) -> str:
+    """Return a table with a row for each bot and a column for each held-out opponent."""
+    found, opponents = by(rows, "bot", "opponent"), in_order(rows, "opponent")
+    lines = [
+        [f"`{bot}`", *(interval(found.get((bot, opponent), {}), 1) for opponent in opponents)]
+        for bot in in_order(rows, "bot")
+    ]
+    return markdown(["games won against", *(f"`{opponent}`" for opponent in opponents)], lines)
+
 
 # --- Tonic's numbers ------------------------------------------------------------------------------------
 
@@ -288,12 +308,12 @@ EXPERIMENTS = [
         seed=77,
         time="ten minutes",
     ),
-    match_experiment(
-        "against-utility",
-        "Our bots against one that generation never met",
-        UTILITY,
-        6000,
-        table=bots_table,
+    Experiment(
+        "against-held-out",
+        "Our bots against bots that they never met",
+        measure_against_held_out,
+        held_out_table,
+        games=6000,
         seed=77,
         time="three minutes",
     ),

@@ -25,7 +25,9 @@ LEFT_OUT: dict[str, dict[str, float]] = {
 SEEDS = (1, 2, 3)
 GENERATIONS = 3
 """Number of generations: the bundled run gained little after the third."""
-OPPONENTS = ("simple", "simple:knock_at=0", "tonic", *HELD_OUT)
+ALIKE = {"late-knock": "simple:knock_at=0"}
+"""Bots that play almost like another one, and count as met if that one was."""
+OPPONENTS = ("simple", "simple:knock_at=0", "tonic", *HELD_OUT, *ALIKE)
 GAMES = 6000
 
 
@@ -57,7 +59,7 @@ def measure_held_out(run: Run) -> list[Row]:
             bot.name = f"generation without {left_out.strip('`')}, seed {seed}"
             for opponent in OPPONENTS:
                 match = run.match(bot, opponent, GAMES)
-                rows.append(match_row(match, left_out=left_out, seed=seed, met=opponent in pool))
+                rows.append(match_row(match, left_out=left_out, seed=seed))
     return rows
 
 
@@ -73,7 +75,7 @@ def held_out_table(rows: Sequence[Row]) -> str:
             mine = [row for row in rows if (row["opponent"], row["left_out"]) == (opponent, left_out)]
             won = [row["won"] for row in mine]
             text = f"{np.mean(won):.1f} ({', '.join(f'{one:.1f}' for one in won)})"
-            cells.append(text if mine[0]["met"] else f"*{text}*")
+            cells.append(text if ALIKE.get(opponent, opponent) in LEFT_OUT[left_out] else f"*{text}*")
         lines.append(cells)
     header = ["games won against", *(f"{left_out} left out" for left_out in in_order(rows, "left_out"))]
     return markdown(header, lines) + "\n\nMean of the seeds, each seed's in brackets; in italics: never met."

@@ -8,11 +8,12 @@ from statistics import mean
 
 from gin_env import agents
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.agents.registry import BOTS
 from gin_env.reproduce.experiment import Experiment, Row, Run, by, in_order, interval, markdown, match_row
 from gin_env.support.plots import new_figure, save_figure, sign_figure
 
-HELD_OUT = ("utility", "cfr-plus", "late-knock", "marjj", "gold-standard")
-"""Bots that are never used in training, so that results against them measure generalisation."""
+HELD_OUT = tuple(BOTS.names(held_out=True))
+"""Bots in no pool, league or choice of settings, as their declarations say."""
 LEAGUE = ("simple", "simple:knock_at=0", "tonic", "generation")
 """Opponents in the example's default settings."""
 
@@ -91,16 +92,16 @@ def ablation_table(rows: Sequence[Row]) -> str:
 def measure_policy(run: Run) -> list[Row]:
     """Measure the bundled policy against every other bot that decides quickly, except `random`."""
     opponents = [name for name in agents.quick_names() if name not in ("policy", "random")]
-    return [
-        match_row(run.match("policy", opponent, 20_000), held_out=opponent in HELD_OUT)
-        for opponent in run.some(opponents)
-    ]
+    return [match_row(run.match("policy", opponent, 20_000)) for opponent in run.some(opponents)]
 
 
 def policy_table(rows: Sequence[Row]) -> str:
     """Return a Markdown table of the games won by the bundled policy; held-out opponents are marked."""
     ordered = sorted(rows, key=lambda row: row["won"])
-    lines = [(f"`{row['opponent']}`", "yes" if row["held_out"] else "", interval(row)) for row in ordered]
+    lines = [
+        (f"`{row['opponent']}`", "yes" if row["opponent"] in HELD_OUT else "", interval(row))
+        for row in ordered
+    ]
     return markdown(["`policy` against", "held out", "games won (95 % interval)"], lines, "llr")
 
 
