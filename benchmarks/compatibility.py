@@ -1,8 +1,10 @@
 """Run every script of `examples/frameworks` in its own virtual environment with current releases.
 
+`unchanged.py` beside this file checks what else works, in one more environment.
+
     python benchmarks/compatibility.py                        # all of them, a minute of learning each
     python benchmarks/compatibility.py jax sb3 --seconds 10
-    python benchmarks/compatibility.py --page                 # and write the table into docs/frameworks.md
+    python benchmarks/compatibility.py --page                 # and write the tables into docs/frameworks.md
 
 The environments are kept in `.venv-frameworks`, so that a second run installs nothing but this checkout.
 """
@@ -32,6 +34,11 @@ FRAMEWORKS: dict[str, tuple[list[str], list[list[str]]]] = {
     "jax": ([".", "jax"], [["jax_ppo.py"]]),
 }
 """Packages of each environment, in order of installation, and the scripts that run there."""
+UNCHANGED = ROOT / "benchmarks" / "unchanged.py"
+OTHERS = "others"
+OTHER_PACKAGES = [TORCH, ".[train]", "skrl", "supersuit"]
+OTHERS_BEGIN = "<!-- checked by benchmarks/unchanged.py -->\n"
+OTHERS_HEAD = "| package | what works | what it needs |\n|---|---|---|\n"
 LINE = re.compile(
     r"^(?P<package>\S+) (?P<version>\S+): (?P<steps>[\d,]+) steps, (?P<rate>[\d,]+) steps/s, "
     r"masked actions chosen: (?P<masked>\d+), return against (?P<opponent>.+) "
@@ -84,34 +91,53 @@ def row(script: list[str], told: dict[str, str]) -> str:
     return f"| {' | '.join([*cells, told['masked'], told['opponent'], told['before'], told['after']])} |\n"
 
 
+def run_unchanged(python: Path) -> str:
+    """Return the table of what else works. Raises RuntimeError if anything does not."""
+    done = subprocess.run([python, UNCHANGED], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{UNCHANGED.name} failed:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
+    rows = [line + "\n" for line in done.stdout.splitlines() if line.startswith("| ")]
+    return OTHERS_HEAD + "".join(rows)
+
+
+def write_table(begin: str, table: str) -> None:
+    """Replace the table after this line of the page."""
+    text = PAGE.read_text()
+    before = text.index(begin) + len(begin)
+    PAGE.write_text(text[:before] + table + text[text.index(END, before) :])
+
+
 def main() -> None:
-    """Install, run, print the table; exits with 1 if anything failed."""
+    """Install, run, print the tables; exits with 1 if anything failed."""
     plain = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=plain)
-    parser.add_argument("names", nargs="*", help=f"default: all of {', '.join(FRAMEWORKS)}")
+    parser.add_argument("names", nargs="*", help=f"default: all of {', '.join([*FRAMEWORKS, OTHERS])}")
     parser.add_argument("--seconds", type=float, default=60, help="learning time of each script")
     parser.add_argument("--installed", type=Path, help="folder of environments to use as they are")
-    parser.add_argument("--page", action="store_true", help=f"write the table into {PAGE.relative_to(ROOT)}")
+    parser.add_argument("--page", action="store_true", help=f"write the tables into {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
-    if unknown := set(options.names) - set(FRAMEWORKS):
-        parser.error(f"unknown {', '.join(unknown)}; choose from {', '.join(FRAMEWORKS)}")
-    table, failures = HEAD, []
-    for name in options.names or FRAMEWORKS:
-        packages, scripts = FRAMEWORKS[name]
+    names = options.names or [*FRAMEWORKS, OTHERS]
+    if unknown := set(names) - {*FRAMEWORKS, OTHERS}:
+        parser.error(f"unknown {', '.join(unknown)}; choose from {', '.join([*FRAMEWORKS, OTHERS])}")
+    table, others, failures = HEAD, "", []
+    for name in names:
+        packages, scripts = FRAMEWORKS.get(name, (OTHER_PACKAGES, []))
         try:
             installed = options.installed and python_of(options.installed / name)
             python = installed or install(name, packages)
+            if name == OTHERS:
+                others = run_unchanged(python)
             for script in scripts:
                 table += row(script, run(python, script, options.seconds))
                 print(table.splitlines()[-1], flush=True)
         except (subprocess.CalledProcessError, RuntimeError) as error:
             failures.append(f"{name}: {error}")
             print(failures[-1], file=sys.stderr, flush=True)
-    print(f"\n{table}")
-    if options.page and not failures and not options.names:
-        text = PAGE.read_text()
-        before, after = text.index(BEGIN) + len(BEGIN), text.index(END)
-        PAGE.write_text(text[:before] + table + text[after:])
+    print(f"\n{table}\n{others}")
+    if options.page and not failures and others:
+        write_table(OTHERS_BEGIN, others)
+    if options.page and not failures and set(names) >= set(FRAMEWORKS):
+        write_table(BEGIN, table)
     sys.exit(1 if failures else 0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import runpy
 import sys
@@ -177,6 +178,32 @@ LINE = (
     r"\S+ \S+: [\d,]+ steps, [\d,]+ steps/s, masked actions chosen: 0, "
     r"return against .+ before [+-]\d\.\d+, after [+-]\d\.\d+\n"
 )
+
+
+UNCHANGED = SCRIPTS.parents[1] / "benchmarks" / "unchanged.py"
+PAGE = SCRIPTS.parents[1] / "docs" / "frameworks.md"
+
+
+def test_page_lists_what_works_as_it_is_checked():
+    """`make compatibility` runs each function and writes its docstring into the page."""
+    functions = [
+        node
+        for node in ast.parse(UNCHANGED.read_text()).body
+        if isinstance(node, ast.FunctionDef) and node.decorator_list
+    ]
+    rows = re.findall(r"^\| (\S+) \S+ \| (.*) \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
+    listed = {(package, f"{what} | {needs}") for package, what, needs in rows}
+    checked = {(each.decorator_list[0].args[0].value, ast.get_docstring(each)) for each in functions}
+    assert len(checked) > 10
+    assert checked <= listed
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("package", ["gymnasium", "pettingzoo", "stable-baselines3"])
+def test_wrappers_and_tests_of_other_libraries_work(package, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [UNCHANGED.name, package])
+    runpy.run_path(str(UNCHANGED), run_name="__main__")
+    assert capsys.readouterr().out.count(f"| {package} ") > 1
 
 
 def test_every_script_is_short_and_tested():
