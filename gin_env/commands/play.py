@@ -67,6 +67,7 @@ def play(
         return
     from gin_env.ui.human_game import HumanGame
     from gin_env.ui.play_app import PlayApp  # first: its ImportError names what to install
+    from gin_env.ui.statistics import FILE_NAME, Statistics
     from gin_env.ui.table_app import make_estimator
 
     make_estimator(estimator)
@@ -93,13 +94,14 @@ def play(
         game = HumanGame.load(save, opponent)
     else:
         game = HumanGame(opponent or "tonic", seed, rules)
+    statistics = Statistics(save.with_name(FILE_NAME))
     recorder = Recorder(record) if record is not None else None
 
     def finished(done: HumanGame) -> None:
         if recorder is not None:
             recorder.add(done.record())
 
-    screen = PlayApp(game, save, hint_bot, estimator, bot_delay, letters, finished)
+    screen = PlayApp(game, save, hint_bot, estimator, bot_delay, letters, finished, statistics)
     try:
         screen.run()
     finally:

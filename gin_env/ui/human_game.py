@@ -14,7 +14,7 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents import Agent
-from gin_env.agents.turns import play_bot
+from gin_env.agents.turns import check_bot_actions
 from gin_env.batch import Games
 from gin_env.game.actions import IllegalActionError, check_action
 from gin_env.game.rules import Rules
@@ -121,12 +121,26 @@ class HumanGame:
         self._play(check_action(action))
 
     def let_bot_act(self) -> None:
-        """Play one action of the bot. Raises as `play_bot` does; RuntimeError if it is not the bot's turn."""
+        """Play one action of the bot. Raises as `bot_action` and `play_for_bot` do."""
+        self.play_for_bot(self.bot_action())
+
+    def bot_action(self) -> int:
+        """Return the bot's next action without playing it; a thread may call this.
+
+        Raises RuntimeError if it is not the bot's turn; TypeError or ValueError, naming the bot, unless it
+        returns one integer.
+        """
         if not self.waits_for_bot:
             raise RuntimeError("it is not the bot's turn")
-        play_bot(self._hand, self.bot, _ONE)
-        public = self._hand.state["public"][0]
-        self._follow(int(public["history"][public["history_length"] - 1]))
+        view = self._hand.views(_ONE, BOT)
+        return int(check_bot_actions(self.bot, self.bot.act(view), 1)[0])
+
+    def play_for_bot(self, action: int) -> None:
+        """Play this action for the bot. Raises IllegalActionError, naming the bot, if it is illegal."""
+        if not self.waits_for_bot:
+            raise RuntimeError("it is not the bot's turn")
+        self._hand.play(_ONE, np.array([action]), who=f"bot {self.bot.name!r}")
+        self._follow(action)
 
     def next_hand(self) -> None:
         """Start the next hand. Raises RuntimeError if the hand has not ended or the game is over."""

@@ -14,10 +14,14 @@ from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, IllegalAc
 from gin_env.game.state import DISCARD
 from gin_env.game.words import rules_in_words
 from gin_env.ui.human_game import HumanGame
-from gin_env.ui.seat import describe_seat
+from gin_env.ui.play_drawing import sheet_lines
+from gin_env.ui.seat import describe_boxes, describe_seat
+from gin_env.ui.statistics import Statistics
 from gin_env.ui.table_app import TableApp  # first: its ImportError names what to install
 
 from textual.binding import Binding  # isort: skip
+from textual.events import Key  # isort: skip
+from textual.timer import Timer  # isort: skip
 
 from gin_env.ui.play_view import PlayView
 from gin_env.ui.play_widgets import CardPlace, Page
@@ -32,12 +36,16 @@ Keys (or click on stock, upcard, cards and the words below):
   k            knock with it
   h, H         hint of a bot; choose the bot
   b, B         belief about the other hand; choose the estimator
+  t            score sheet, and your results against each bot
   q            save and quit
 """
-
-
-EXPLAINED = {"s": "stock", "u": "upcard", "p": "pass", "enter": "discard", "d": "discard", "k": "knock"}
+EXPLAINED = {"s": "stock", "u": "upcard", "p": "pass", "enter": "discard", "d": "discard", "k": "knock"} | {
+    "left": "choose", "right": "choose", **dict.fromkeys([*"1234567890", "minus"], "choose"),
+    "h": "hint", "H": "hint", "b": "belief",
+}  # fmt: skip
 """Keys that show a reason when their action is not possible."""
+PATIENCE = 0.3
+"""Seconds after which the screen says that the bot is thinking."""
 
 
 class PlayApp(TableApp):
@@ -53,6 +61,7 @@ class PlayApp(TableApp):
     bot_delay : seconds before each action of the bot.
     letters : write suits as C, H, S, D.
     finished : called with each completed game.
+    statistics : where the results are kept; None: nowhere.
     """
 
     _shown: PlayView
@@ -73,6 +82,7 @@ class PlayApp(TableApp):
         Binding("H", "choose_hint", "Bot", show=False),
         Binding("b", "belief", "Belief"),
         Binding("B", "choose_belief", "Estimator", show=False),
+        Binding("t", "statistics", "Results", show=False),
         Binding("question_mark,f1", "help", "Help", key_display="?"),
         Binding("q", "quit", "Quit"),
         Binding("ctrl+c", "quit", show=False, priority=True),
@@ -87,8 +97,11 @@ class PlayApp(TableApp):
         bot_delay: float = 0.6,
         letters: bool = False,
         finished: Callable[[HumanGame], None] | None = None,
+        statistics: Statistics | None = None,
     ) -> None:
-        super().__init__(PlayView(game, hint_bot, estimator, letters))
+        super().__init__(PlayView(game, hint_bot, estimator, letters, statistics))
+        self._statistics = statistics
+        self._impatience: Timer | None = None
         self.game = game
         self.failure: Exception | None = None
         self._acted = False
@@ -125,13 +138,37 @@ class PlayApp(TableApp):
                 self.call_later(self._let_bot_act)
 
     def _let_bot_act(self) -> None:
+        """Ask the bot in a thread, since some take seconds; after a moment the screen says that it thinks."""
+        game = self.game
+
+        def think() -> None:
+            try:
+                action = game.bot_action()
+            except (ImportError, ValueError, TypeError, OSError) as error:
+                self.call_from_thread(self._bot_failed, error)
+            else:
+                self.call_from_thread(self._play_for_bot, game, action)
+
+        self.run_worker(think, thread=True, exit_on_error=False)
+        self._impatience = self.set_timer(PATIENCE, self._say_thinking)
+
+    def _say_thinking(self) -> None:
+        self._shown.thinking = True
+        self._show()
+
+    def _play_for_bot(self, game: HumanGame, action: int) -> None:
+        if game is not self.game:
+            return
         try:
-            self.game.let_bot_act()
+            game.play_for_bot(action)
         except (ValueError, TypeError, OSError) as error:
-            self.failure = error
-            self.exit()
+            self._bot_failed(error)
             return
         self._after_action()
+
+    def _bot_failed(self, error: Exception) -> None:
+        self.failure = error
+        self.exit()
 
     def _act(self, action: int) -> None:
         try:
@@ -145,12 +182,24 @@ class PlayApp(TableApp):
         self._after_action()
 
     def _after_action(self) -> None:
-        self._shown.notice = ""
+        if self._impatience is not None:
+            self._impatience.stop()
+        self._shown.notice, self._shown.thinking = "", False
+        self._count()
         self._save()
         if self.game.is_over and self._finished is not None:
             self._finished(self.game)
         self._show()
         self._go_on()
+
+    def _count(self) -> None:
+        """Add the hand that has just ended to the statistics."""
+        if self.game.ended is None or self._statistics is None:
+            return
+        try:
+            self._statistics.add(self.game)
+        except (OSError, ValueError) as error:
+            self.notify(str(error), severity="error", markup=False)
 
     def _save(self) -> None:
         """Save the game once the person has acted in it; before that, an older saved game is kept."""
@@ -167,7 +216,7 @@ class PlayApp(TableApp):
         """Return whether a key has an effect now; the footer shows only those keys."""
         at_end = self.game.ended is not None
         if action == "explain":
-            return not at_end and not self.check_action(str(parameters[0]), ())
+            return not self.check_action(str(parameters[0]), ())
         if action == "next":
             return at_end
         if action in ("stock", "upcard", "pass", "hint", "choose_hint", "belief") and at_end:
@@ -206,6 +255,10 @@ class PlayApp(TableApp):
         self._show()
 
     def _why_not(self, action: str) -> str:
+        if self.game.ended is not None:
+            if action in ("hint", "belief"):
+                return "The hand is over; the belief is shown below it."
+            return f"The hand is over: Enter begins a new {'game' if self.game.is_over else 'hand'}."
         if self.game.waits_for_bot:
             return f"It is {self.game.opponent}'s turn."
         if self._may_discard():
@@ -213,7 +266,7 @@ class PlayApp(TableApp):
                 limit = self.game.view.rules.knock_limit
                 return f"You cannot knock yet: you need {limit} deadwood or less after the discard."
             return "You have drawn already: discard a card."
-        if action in ("discard", "knock"):
+        if action in ("discard", "knock", "choose"):
             return "Draw first."
         if action == "pass":
             return "You can pass only in the opening offer."
@@ -248,6 +301,13 @@ class PlayApp(TableApp):
         self._shown.chosen = place
         self._show()
 
+    def on_key(self, event: Key) -> None:
+        """Say so if a key has no meaning; those with one are handled elsewhere."""
+        if any(event.key in binding.key.split(",") for binding in self.BINDINGS):
+            return
+        self._shown.notice = f"{event.key} has no meaning here: ? shows the keys."
+        self._show()
+
     def on_card_place_clicked(self, event: CardPlace.Clicked) -> None:
         """Choose the clicked card; a second click discards it."""
         if not self._may_discard():
@@ -265,6 +325,14 @@ class PlayApp(TableApp):
             self.game.next_hand()
             self._acted = True
         self._after_action()
+
+    def action_statistics(self) -> None:
+        """Show the score sheet, and the results against each bot."""
+        lines = [sheet_lines(self.game.record(), self.game.opponent).plain]
+        lines += describe_boxes(self.game.view, self.game.opponent)
+        if self._statistics is not None:
+            lines += ["\nResults in all games\n", self._statistics.table()]
+        self.push_screen(Page("\n".join(lines)))
 
     def action_help(self) -> None:
         """Show the rules and the keys."""

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from gin_env.game.actions import is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, SUITS
-from gin_env.game.state import NO_CARD
+from gin_env.game.state import NO_CARD, OUTCOME_NAMES
+from gin_env.records import GameRecord
 from gin_env.ui.hints import POINTS, Hint
 from gin_env.ui.seat import YOU, HeatMap, Seat, Showdown, action_name, card_name, card_names, inside
 from gin_env.ui.text import Group
@@ -67,30 +68,36 @@ def card_in_line(card: int, mark: str, letters: bool, chosen: bool) -> Text:
     return Text(f"{mark}{card_name(card, letters)}", ink)
 
 
-def back_lines(last: bool) -> list[Text]:
-    """Return a closed card in three lines."""
-    top, bottom = card_edges(last)
+def back_lines(last: bool, large: bool = False) -> list[Text]:
+    """Return a closed card of the same size as `card_lines`."""
+    width = LARGE_WIDTH if large else 4
+    top, bottom = card_edges(last, width=width)
     style = Style(color=BACK_INK, bgcolor=BACK)
-    return [Text(top, style), Text("│░░░" + ("│" if last else ""), style), Text(bottom, style)]
+    inside = ["│" + "░" * (width - 1) + ("│" if last else "")] * (3 if large else 1)
+    return [Text(line, style) for line in (top, *inside, bottom)]
 
 
-def empty_lines() -> list[Text]:
-    """Return the drawing of an empty place, in three lines."""
-    return [Text("╭╌╌╌╮", PALE), Text("╎   ╎", PALE), Text("╰╌╌╌╯", PALE)]
+def empty_lines(large: bool = False) -> list[Text]:
+    """Return the drawing of an empty place, as large as a card."""
+    width = LARGE_WIDTH if large else 4
+    inside = ["╎" + " " * (width - 1) + "╎"] * (3 if large else 1)
+    edges = "╌" * (width - 1)
+    return [Text(line, PALE) for line in (f"╭{edges}╮", *inside, f"╰{edges}╯")]
 
 
 def side_by_side(cards: list[list[Text]]) -> Text:
-    """Return drawings of three lines each, side by side."""
-    return Text("\n").join(Text("").join(card[line] for card in cards) for line in range(3))
+    """Return drawings with the same number of lines, side by side."""
+    return Text("\n").join(Text("").join(lines) for lines in zip(*cards, strict=True))
 
 
-def group_drawings(groups: list[Group], letters: bool) -> Text:
+def group_drawings(groups: list[Group], letters: bool, large: bool = False) -> Text:
     """Return groups of cards, face up, with their captions below."""
+    card = LARGE_WIDTH if large else 4
     drawings, captions = [], Text()
     for cards, caption in groups:
-        drawings += [card_lines(card, card == cards[-1], letters) for card in cards]
-        width = max(4 * len(cards) + 1, len(caption))
-        drawings.append([Text(" " * (width + 1 - 4 * len(cards) - 1))] * 3)
+        drawings += [card_lines(one, one == cards[-1], letters, large=large) for one in cards]
+        width = max(card * len(cards) + 1, len(caption))
+        drawings.append([Text(" " * (width - card * len(cards)))] * (5 if large else 3))
         captions.append(f"{caption:<{width + 1}}", GOLD if caption in ("set", "run") else PALE)
     return Text("\n").join([side_by_side(drawings), captions])
 
@@ -117,29 +124,32 @@ def title_line(seat: Seat, opponent: str, width: int, me: str = YOU) -> Text:
     return Text(left + " " * max(2, width - len(left) - len(right)) + right, "bold", no_wrap=True)
 
 
-def their_hand(seat: Seat, opponent: str, letters: bool, boxes: bool) -> Text:
+def their_hand(seat: Seat, opponent: str, letters: bool, boxes: bool, large: bool = False) -> Text:
     """Return the opponent's cards: face up those taken from the pile, the others closed."""
     seen = f", you saw {card_names(seat.known, letters)} taken" if seat.known else ""
     title = Text(f"{opponent}: {seat.closed + len(seat.known)} cards{seen}", no_wrap=True)
     if not boxes:
         return title
-    drawings = [back_lines(number == seat.closed - 1) for number in range(seat.closed)]
-    drawings += [card_lines(card, card == seat.known[-1], letters) for card in seat.known]
+    drawings = [back_lines(number == seat.closed - 1, large) for number in range(seat.closed)]
+    drawings += [card_lines(card, card == seat.known[-1], letters, large=large) for card in seat.known]
     return Text("\n").join([title, side_by_side(drawings)])
 
 
-def stock_drawing(seat: Seat, boxes: bool) -> Text:
+def stock_drawing(seat: Seat, boxes: bool, large: bool = False) -> Text:
     """Return the stock with its number of cards."""
     if not boxes:
         return Text(f"Stock {seat.stock}")
-    return Text("\n").join([Text(f"Stock {seat.stock}"), side_by_side([back_lines(True)])])
+    return Text("\n").join([Text(f"Stock {seat.stock}"), side_by_side([back_lines(True, large)])])
 
 
-def upcard_drawing(seat: Seat, letters: bool, boxes: bool) -> Text:
+def upcard_drawing(seat: Seat, letters: bool, boxes: bool, large: bool = False) -> Text:
     """Return the top of the discard pile."""
     if not boxes:
         return Text("no upcard" if seat.upcard == NO_CARD else f"Upcard {card_name(seat.upcard, letters)}")
-    lines = empty_lines() if seat.upcard == NO_CARD else card_lines(seat.upcard, True, letters)
+    if seat.upcard == NO_CARD:
+        lines = empty_lines(large)
+    else:
+        lines = card_lines(seat.upcard, True, letters, large=large)
     return Text("\n").join([Text("Upcard"), side_by_side([lines])])
 
 
@@ -158,6 +168,21 @@ def turn_lines(seat: Seat, opponent: str, me: str = YOU) -> Text:
         text.append(f"\n{name:{NAME_WIDTH}}{turn.took:10}{turn.discarded}", "bold" if turn.mine else "")
     if not seat.turns:
         text.append("\nNobody has acted yet.")
+    return text
+
+
+def sheet_lines(record: GameRecord, opponent: str) -> Text:
+    """Return the score sheet: the hands that have ended, with their outcomes and the scores after them."""
+    ended = [hand for hand in record.hands if hand.outcome in OUTCOME_NAMES[1:]]
+    name = short_name(opponent, 12)
+    text = Text().append(f"{'hand':6}{YOU:>5}  {name:>{len(name)}}  outcome", "bold underline")
+    for number, hand in enumerate(ended, 1):
+        mine, theirs = hand.scores_after
+        points = "" if hand.winner is None else f" {hand.points}"
+        line = f"\n{number:<6}{mine:>5}  {theirs:>{len(name)}}  {hand.outcome}{points}"
+        text.append(line, "bold" if hand.winner == 0 else "")
+    if not ended:
+        text.append("\nNo hand has ended yet.")
     return text
 
 
@@ -239,13 +264,16 @@ def heat_style(per_cent: int) -> Style:
     return Style(color="#000000" if bright else "#ffffff", bgcolor="#{:02x}{:02x}{:02x}".format(*mixed))
 
 
-def showdown_lines(showdown: Showdown, opponent: str, letters: bool, boxes: bool, me: str = YOU) -> Text:
+def showdown_lines(
+    showdown: Showdown, opponent: str, letters: bool, boxes: bool, me: str = YOU, large: bool = False
+) -> Text:
     """Return both hands laid down, and the score step by step."""
     parts = [Text(showdown.headline, f"bold {GOLD}")]
     for name, groups in ((opponent, showdown.theirs), (me, showdown.mine)):
         if boxes:
-            beside = [Text(f"{line:10}", "bold", end="") for line in ("", short_name(name, 9), "", "")]
-            drawing = group_drawings(groups, letters).split("\n")
+            drawing = group_drawings(groups, letters, large).split("\n")
+            label = ["", short_name(name, 9), *[""] * (len(drawing) - 2)]
+            beside = [Text(f"{line:10}", "bold", end="") for line in label]
             parts += [first + second for first, second in zip(beside, drawing, strict=True)]
         else:
             said = "  |  ".join(f"{card_names(cards, letters)} {caption}" for cards, caption in groups)

@@ -15,6 +15,7 @@ from gin_env.ui.hints import hint
 from gin_env.ui.human_game import EndedHand, HumanGame
 from gin_env.ui.play_widgets import CardPlace, Pile
 from gin_env.ui.seat import HeatMap, Seat, card_name, describe_seat, describe_showdown, heat_map, last_turn
+from gin_env.ui.statistics import Statistics
 from gin_env.ui.table_app import BOT, ESTIMATOR, WIDE, TableView
 
 PLACES = 11
@@ -27,10 +28,21 @@ class PlayView(TableView):
     ----------
     game : the game that is shown; the attribute can be set to another game.
     hint_bot, estimator, letters : as for `TableView`.
+    statistics : the results that are shown after a hand; None: none.
     """
 
-    def __init__(self, game: HumanGame, hint_bot: str, estimator: str, letters: bool) -> None:
+    def __init__(
+        self,
+        game: HumanGame,
+        hint_bot: str,
+        estimator: str,
+        letters: bool,
+        statistics: Statistics | None = None,
+    ) -> None:
         super().__init__(hint_bot, estimator, letters)
+        self.statistics = statistics
+        self.thinking = False
+        """Whether the opponent has been thinking for a while."""
         self.game = game
         self.chosen: int | None = None
         """Place of the card that the player has chosen."""
@@ -58,6 +70,7 @@ class PlayView(TableView):
                 yield Static(id="hint")
                 with VerticalScroll(id="turns", can_focus=False):
                     yield Static(id="log")
+                yield Static(id="sheet")
         with VerticalScroll(id="end"):
             yield Static(id="end-text")
 
@@ -74,9 +87,9 @@ class PlayView(TableView):
 
     def _show_table(self, seat: Seat, boxes: bool) -> None:
         opponent, letters, large = self.game.opponent, self._letters, self.has_class("large")
-        self._write("theirs", draw.their_hand(seat, opponent, letters, boxes))
-        self._write("stock", draw.stock_drawing(seat, boxes))
-        self._write("upcard", draw.upcard_drawing(seat, letters, boxes))
+        self._write("theirs", draw.their_hand(seat, opponent, letters, boxes, large))
+        self._write("stock", draw.stock_drawing(seat, boxes, large))
+        self._write("upcard", draw.upcard_drawing(seat, letters, boxes, large))
         room = 29 if boxes else self.app.size.width - 24
         self._write("pile", draw.pile_drawing(seat, letters, boxes, room))
         cards = [card for group in seat.hand for card in group.cards]
@@ -94,6 +107,7 @@ class PlayView(TableView):
         self._write("captions", draw.captions(seat.hand, *widths))
         self._write("prompt", self._said(seat, cards, boxes))
         self._write("log", draw.turn_lines(seat, opponent))
+        self._write("sheet", draw.sheet_lines(self.game.record(), opponent) if large else "")
         self._show_hint(seat)
         belief = self._belief() if self.belief_on else ""
         self._write(
@@ -121,9 +135,14 @@ class PlayView(TableView):
     def _show_end(self, ended: EndedHand, width: int) -> None:
         opponent = self.game.opponent
         showdown = describe_showdown(ended.view, ended.hands, opponent, self._letters)
-        text = draw.showdown_lines(showdown, opponent, self._letters, width >= WIDE)
+        large = self.has_class("large")
+        text = draw.showdown_lines(showdown, opponent, self._letters, width >= WIDE, large=large)
         if self.game.is_over:
             text.append(f"\n{self._game_result()} Enter begins a new game.", f"bold {draw.GOLD}")
+        if self.notice:
+            text.append(f"\n{self.notice}", draw.GOLD)
+        if self.statistics is not None:
+            text.append(f"\nAgainst {opponent}: {self.statistics.against(opponent).text}.", draw.PALE)
         belief = self._belief()
         text.append("\n\n")
         if isinstance(belief, str):
@@ -140,7 +159,8 @@ class PlayView(TableView):
 
     def _said(self, seat: Seat, cards: list[int], two_lines: bool) -> str:
         """Return the lines above the footer: the opponent's last turn and the player's options."""
-        now = self.notice or self._about_chosen(cards) or seat.prompt
+        waiting = f"{self.game.opponent} is thinking ..." if self.thinking else seat.prompt
+        now = self.notice or self._about_chosen(cards) or waiting
         before = last_turn(seat, self.game.opponent)
         return f"{before}\n{now}" if before and two_lines else now
 

@@ -116,16 +116,21 @@ class ReplayApp(TableApp):
 
     def action_worst(self, step: int) -> None:
         """Go to the move with the largest loss, then to the others in order of loss (1), or back (-1)."""
-        places = [self._shown.decisions[one.step - 1] for one in self._shown.worst()]
-        if places:
-            self._rank = min(max(self._rank + step, 0), len(places) - 1)
-            self.action_go_to(places[self._rank])
+
+        def go(worst: list[Judgement]) -> None:
+            self._rank = min(max(self._rank + step, 0), len(worst) - 1)
+            self.action_go_to(self._shown.decisions[worst[self._rank].step - 1])
+
+        self._shown.ask_worst(go)
 
     def action_mistakes(self) -> None:
         """Show the table of mistakes; choosing a line goes to its position."""
-        worst = self._shown.worst()[: self._most]
-        if not worst or self._shown.judge is None:
+        self._shown.ask_worst(self._show_mistakes)
+
+    def _show_mistakes(self, worst: list[Judgement]) -> None:
+        if self._shown.judge is None:
             return
+        worst = worst[: self._most]
         header = ["step", "hand", "player", "played", "best", "lost"]
         rows = [
             [

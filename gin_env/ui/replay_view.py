@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rich.text import Text
@@ -19,7 +19,7 @@ from gin_env.ui.hints import Hint, hint
 from gin_env.ui.opinions import Judgement, judge
 from gin_env.ui.replay_drawing import column_names, hand_drawing, last_move, opinion_lines
 from gin_env.ui.seat import Seat, Turn, action_name, describe_seat, describe_showdown, heat_map
-from gin_env.ui.table_app import TableView, make_bot, make_estimator
+from gin_env.ui.table_app import BOT, ESTIMATOR, TableView
 
 NAME_WIDTH = 14
 LONG_LINES = 54
@@ -44,7 +44,8 @@ class ReplayView(TableView):
     decisions : the indices of the positions in which a player made a decision: the steps.
     place : index in `positions` of the position that is shown.
     names : the players' labels.
-    judgements : judgements of the steps by their place, once `worst` has been called.
+    judgements : judgements of the steps by their place, once `ask_worst` has been answered.
+    judging : whether a thread computes them.
     opinions_on : whether every bot's opinion is shown.
     viewer : the player whose belief is shown; None for the player to move.
     """
@@ -54,7 +55,7 @@ class ReplayView(TableView):
     ) -> None:
         super().__init__(judge.name if judge is not None else "tonic", estimator, letters)
         if judge is not None:
-            self._made[f"{make_bot.__name__} {judge.name}"] = judge
+            self._advisers[BOT, judge.name] = judge
         self.game = game
         self.positions = game.positions()
         self.decisions = [place for place, position in enumerate(self.positions) if position.is_decision]
@@ -63,10 +64,10 @@ class ReplayView(TableView):
         self.names = (first, second)
         self.judge = judge
         self.judgements: dict[int, Judgement] = {}
-        self._judged = False
+        self.judging = self._judged = False
+        self._waiting: list[Callable[[list[Judgement]], None]] = []
         self._bots = list(bots or agents.quick_names())
-        self._opinions: dict[tuple[str, int], Hint] = {}  # by bot and place
-        self.opinions_on = self._asking = False
+        self.opinions_on = False
         self.viewer: int | None = None
 
     @property
@@ -149,11 +150,15 @@ class ReplayView(TableView):
         if not self.belief_on:
             return
         viewer = self.position.player if self.viewer is None else self.viewer
-        estimator = self._make(self.estimator, make_estimator)
-        if estimator is None:
-            self._write("belief", f"{self.estimator} cannot be asked")
+        view = self.position.view(viewer)
+        chances = self._think(ESTIMATOR, self.estimator, view, lambda one: one.estimate(view)[0].tolist())
+        if chances is None:
+            self._write("belief", f"{self.estimator} is thinking ...")
             return
-        belief = heat_map(estimator.estimate(self.position.view(viewer))[0].tolist(), self._letters)
+        if isinstance(chances, Exception):
+            self._write("belief", f"{self.estimator} cannot be asked: {chances}")
+            return
+        belief = heat_map(chances, self._letters)
         hand = int(self.position.state["private"]["hand"][0][1 - viewer])
         heading = f"{self.names[viewer]} may believe ({self.estimator}), per cent"
         truth = f"what {self.names[1 - viewer]} holds"
@@ -179,62 +184,91 @@ class ReplayView(TableView):
             best = action_name(judged.best, upcard, self._letters)
             lost = f"this loses {judged.loss:.1f} points, {best} is better" if judged.loss else "this is best"
             parts.append(Text(f"{self.judge.name}: {lost}", draw.GOLD))
+        if self.judging and self.judge is not None:
+            parts.append(Text(f"{self.judge.name} is judging all {len(self.decisions)} moves ...", draw.GOLD))
         if action is None and (self.opinions_on or self.hint_on):
             parts.append(Text("Nobody decides here."))
         elif action is not None and self.opinions_on:
-            asked = {name: self._opinions.get((name, self.place)) for name in self._bots}
-            parts.append(opinion_lines(action, asked, upcard, self._letters))
-            self._ask_on()
+            parts.append(opinion_lines(action, self._ask_all(), upcard, self._letters))
         elif action is not None and self.hint_on:
             found = self._opinion(self.hint_bot)
-            if found is not None:
+            if found is None:
+                parts.append(Text(f"{self.hint_bot} is thinking ..."))
+            elif isinstance(found, Exception):
+                parts.append(Text(f"{self.hint_bot} cannot be asked: {found}"))
+            else:
                 parts.append(draw.hint_lines(found, self.hint_bot, upcard, self._letters))
         return Text("\n").join([*parts, Text("")]) if parts else Text("")
 
     # --- Asking bots ----------------------------------------------------------------------------------
 
-    def _opinion(self, name: str) -> Hint | None:
-        """Return a bot's opinion of this position; None, with a message, if the bot is unavailable."""
-        key = (name, self.place)
-        if key not in self._opinions:
-            bot = self._make(name, make_bot)
-            if bot is None:
-                return None
-            try:
-                self._opinions[key] = hint(bot, self.position.view())
-            except (ValueError, TypeError, OSError) as error:
-                self.notify(f"{name}: {error}", severity="error", markup=False)
-                return None
-        return self._opinions[key]
+    def _opinion(self, name: str) -> Hint | Exception | None:
+        """Return a bot's opinion of this position, None while a thread asks it, or why there is none."""
+        view = self.position.view()
+        answer: Hint | Exception | None = self._think(BOT, name, view, lambda bot: hint(bot, view))
+        return answer
 
-    def _ask_on(self) -> None:
-        """Ask the remaining bots one at a time, since some take a second for their first answer."""
-        if not self._asking and any((name, self.place) not in self._opinions for name in self._bots):
-            self._asking = True
-            self.call_after_refresh(self._ask_one)
+    def _ask_all(self) -> dict[str, Hint | None]:
+        """Return the opinions so far, and ask the next bot: one at a time, for the position that is shown.
 
-    def _ask_one(self) -> None:
-        self._asking = False
-        if self.position.is_decision:
-            name = next((one for one in self._bots if (one, self.place) not in self._opinions), None)
-            if name is not None and self._opinion(name) is None:
+        A bot that cannot be asked is left out from then on, with a message.
+        """
+        view, asked, asking = self.position.view(), dict[str, Hint | None](), False
+        for name in list(self._bots):
+            answer = self._answer_of(BOT, name, view) if asking else self._opinion(name)
+            asking = asking or answer is None
+            if isinstance(answer, Exception):
                 self._bots.remove(name)
-        self.show()
+                self.notify(f"{name}: {answer}", severity="error", markup=False)
+            else:
+                asked[name] = answer
+        return asked
 
-    def worst(self) -> list[Judgement]:
-        """Return the moves that lost points, the worst first; without a judge none, with a message."""
+    def ask_worst(self, then: Callable[[list[Judgement]], None]) -> None:
+        """Call `then` with the moves that lost points, the worst first, once a thread has judged all moves.
+
+        It is not called without a judge, if no move lost points, or if the judge fails; a message says so.
+        """
         if self.judge is None:
             self.notify("Mistakes are not counted: --judge names a bot with values.", markup=False)
-            return []
-        if not self._judged:
-            try:
-                found = judge([self.positions[place] for place in self.decisions], self.judge)
-            except (ValueError, TypeError, OSError) as error:
-                self.notify(str(error), severity="error", markup=False)
-                return []
+            return
+        self._waiting.append(then)
+        if self._judged:
+            self._answer_worst()
+        elif not self.judging:
+            self.judging = True
+            self.show()
+            self.run_worker(self._judge_all, thread=True, exit_on_error=False)
+
+    def _judge_all(self) -> None:
+        """Judge all moves; runs in a thread."""
+        judging = self.judge
+        if judging is None:
+            return
+        found: list[Judgement] | Exception
+        try:
+            with self._thinking:
+                found = judge([self.positions[place] for place in self.decisions], judging)
+        except (ImportError, ValueError, TypeError, OSError) as error:
+            found = error
+        self.app.call_from_thread(self._judged_all, found)
+
+    def _judged_all(self, found: list[Judgement] | Exception) -> None:
+        self.judging = False
+        if isinstance(found, Exception):
+            self._waiting.clear()
+            self.notify(str(found), severity="error", markup=False)
+        else:
             self._judged = True
             self.judgements = {self.decisions[one.step - 1]: one for one in found}
+            self._answer_worst()
+        self.show()
+
+    def _answer_worst(self) -> None:
         worst = replay_text.worst_moves(list(self.judgements.values()))
-        if not worst:
+        waiting, self._waiting = self._waiting, []
+        if not worst and self.judge is not None:
             self.notify(f"No move lost points by the values of {self.judge.name}.", markup=False)
-        return worst
+            return
+        for then in waiting:
+            then(worst)

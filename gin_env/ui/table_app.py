@@ -23,8 +23,8 @@ from gin_env.ui.play_widgets import ChoiceDialog
 
 WIDE, HIGH = 80, 24
 """Minimum columns and lines for cards drawn as boxes."""
-LARGE_WIDE, LARGE_HIGH = 116, 34
-"""Minimum columns and lines for large drawings of the player's own cards."""
+LARGE_WIDE, LARGE_HIGH = 116, 36
+"""Minimum columns and lines for large drawings of cards, and for the score sheet beside them."""
 LOW = 18
 """Minimum number of lines for the keys and captions below the cards."""
 NARROWEST, LOWEST = 48, 13
@@ -32,7 +32,7 @@ NARROWEST, LOWEST = 48, 13
 
 
 BOT, ESTIMATOR = "bot", "estimator"
-MAX_ANSWERS = 500
+MAX_ANSWERS = 5_000
 
 
 def make_bot(name: str) -> Agent:
@@ -66,7 +66,6 @@ class TableView(Container):
         self.hint_bot, self.hint_on = hint_bot, False
         self.estimator, self.belief_on = estimator, False
         self._letters = letters
-        self._made: dict[str, Any] = {}
         self._written: dict[str, Any] = {}
         self._thinking = threading.Lock()
         self._advisers: dict[tuple[str, str], Any] = {}
@@ -89,17 +88,6 @@ class TableView(Container):
         self._write("too-small", f"{width} x {height} is too small: {wanted}")
         return boxes
 
-    def _make(self, name: str, make: Callable[[str], Any]) -> Any:
-        """Return the bot or estimator of this name; None, with a message, if it cannot be made."""
-        key = f"{make.__name__} {name}"
-        if key not in self._made:
-            try:
-                self._made[key] = make(name)
-            except (ImportError, ValueError, TypeError, OSError) as error:
-                self.notify(str(error), severity="error", markup=False)
-                return None
-        return self._made[key]
-
     def _think(self, kind: str, name: str, view: PlayerView, compute: Callable[[Any], Any]) -> Any:
         """Return the answer of a bot or estimator to a view, or None while a thread computes it.
 
@@ -107,12 +95,15 @@ class TableView(Container):
         computation fails, its exception is returned.
         """
         key = (kind, name, view.records.tobytes())
-        if key in self._answers:
-            return self._answers[key]
-        if key not in self._asked:
+        answer = self._answer_of(kind, name, view)
+        if answer is None and key not in self._asked:
             self._asked.add(key)
             self.run_worker(lambda: self._answer(key, compute), thread=True, exit_on_error=False)
-        return None
+        return answer
+
+    def _answer_of(self, kind: str, name: str, view: PlayerView) -> Any:
+        """Return an answer that has been computed, otherwise None."""
+        return self._answers.get((kind, name, view.records.tobytes()))
 
     def _answer(self, key: tuple[str, str, bytes], compute: Callable[[Any], Any]) -> None:
         """Compute an answer; runs in a thread, one question at a time."""

@@ -23,6 +23,7 @@ from gin_env.ui.human_game import HumanGame
 from gin_env.ui.play_app import PlayApp
 from gin_env.ui.play_drawing import heat_style
 from gin_env.ui.seat import describe_seat
+from gin_env.ui.statistics import Statistics
 
 SEED = 5
 LARGE = (80, 24)
@@ -282,7 +283,7 @@ def test_finished_game_is_returned_and_its_save_removed(tmp_path):
 @pytest.mark.parametrize(
     ("size", "shown", "hidden"),
     [
-        ((120, 40), ["╭───", "took", "Score" * 0, "Quit"], ["too small"]),
+        ((120, 40), ["╭─────", "took", "hand    You  simple  outcome", "Quit"], ["too small"]),
         ((80, 24), ["╭───", "took", "Quit"], ["too small"]),
         ((79, 24), ["Stock ", "Upcard ", "took"], ["╭───", "too small"]),
         ((48, 13), ["Stock ", "Upcard ", "deadwood"], ["╭───", "too small"]),
@@ -406,6 +407,9 @@ def test_help_lists_keys_and_rules():
         ("k", "Draw first."),
         ("d", "Draw first."),
         ("enter", "Draw first."),
+        ("3", "Draw first."),
+        ("left", "Draw first."),
+        ("z", "z has no meaning here: ? shows the keys."),
     ],
 )
 def test_unavailable_key_explains_why(key, reason):
@@ -419,6 +423,98 @@ def test_unavailable_key_explains_why(key, reason):
     while not game.waits_for_person:
         game.let_bot_act()
     on_screen(steps, game)
+
+
+@pytest.mark.parametrize(("key", "reason"), [("s", "Enter begins a new hand"), ("h", "The hand is over")])
+def test_keys_at_the_end_of_a_hand_explain_why(key, reason):
+    async def steps(app, pilot):
+        await press(app, pilot, key)
+        assert reason in text_of(app)
+
+    on_screen(steps, ended_game())
+
+
+def ended_game(hands: int = 1) -> HumanGame:
+    """Return a game at the end of this many hands."""
+    game = HumanGame("simple", SEED)
+    bot = Plain()
+    for number in range(hands):
+        if number:
+            game.next_hand()
+        while game.ended is None:
+            game.let_bot_act() if game.waits_for_bot else game.act(int(bot.act(game.view)[0]))
+    return game
+
+
+def test_slow_opponent_does_not_block_the_screen():
+    asked, release = threading.Event(), threading.Event()
+
+    class Slow(Plain):
+        def act(self, view):
+            asked.set()
+            release.wait(30)
+            return super().act(view)
+
+    app = PlayApp(HumanGame(Slow(), SEED), bot_delay=0)
+
+    async def run() -> None:
+        async with app.run_test(size=LARGE) as pilot:
+            while app.game.waits_for_person:
+                await pilot.press("p")
+            while not asked.is_set():
+                await pilot.pause(0.01)
+            before = list(app.game.actions)
+            while "plain is thinking" not in text_of(app):
+                await pilot.pause(0.05)
+            await pilot.press("s")
+            await pilot.pause()
+            assert "It is plain's turn." in text_of(app)
+            assert app.game.actions == before
+            release.set()
+            await settle(app, pilot)
+            assert len(app.game.actions) > len(before)
+            assert "is thinking" not in text_of(app)
+
+    asyncio.run(run())
+
+
+# --- Statistics -------------------------------------------------------------------------------------------
+
+
+def test_results_are_counted_kept_and_shown(tmp_path):
+    path = tmp_path / "statistics.json"
+
+    async def play_on(app, pilot):
+        bot = Plain()
+        while not app.game.is_over:
+            if app.game.ended is not None:
+                await press(app, pilot, "enter")
+            app._act(int(bot.act(app.game.view)[0]))
+            await settle(app, pilot)
+        last = app.game.record()
+        won = [sum(hand.winner == player for hand in last.hands) for player in (0, 1)]
+        expected = f"games won {int(last.winner == 0)}, lost {int(last.winner == 1)}; "
+        expected += f"hands won {won[0]}, lost {won[1]}"
+        assert f"Against simple: {expected}" in text_of(app)
+        assert Statistics(path).against("simple").text.startswith(expected)
+        await press(app, pilot, "t")
+        shown = text_of(app)
+        assert f"simple: {expected}" in shown
+        assert len(re.findall(r"(knock|gin|undercut) \d+", shown)) == sum(won)
+
+    on_screen(play_on, statistics=Statistics(path))
+    before = path.read_text()
+    on_screen(lambda app, pilot: press(app, pilot, "h"), ended_game(), statistics=Statistics(path))
+    assert path.read_text() == before  # the end of a hand that was counted before is not counted again
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"simple": 5}', '{"simple": {"hands_won": -1}}', "\x00"])
+def test_damaged_statistics_are_refused_and_kept(tmp_path, content):
+    path = tmp_path / "statistics.json"
+    path.write_text(content)
+    with pytest.raises(ValueError, match="statistics"):
+        Statistics(path)
+    assert path.read_text() == content
 
 
 def test_keys_work_while_a_hint_is_computed(monkeypatch):

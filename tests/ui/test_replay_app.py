@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 
 import numpy as np
@@ -66,7 +67,11 @@ def on_screen(steps: Steps, game: GameRecord, size: tuple[int, int] = LARGE, **o
 
 
 async def press(pilot, *keys: str) -> None:
+    """Press keys, and wait until every question is answered and everything is drawn."""
     await pilot.press(*keys)
+    await pilot.pause()
+    while pilot.app._shown._asked or pilot.app._shown.judging:
+        await pilot.pause(0.01)
     await pilot.pause()
 
 
@@ -268,8 +273,6 @@ def test_all_bots_are_asked_about_the_move(game):
     async def steps(app, pilot):
         await press(pilot, "o")
         for _ in range(4):
-            for _ in range(2 * len(bots)):
-                await pilot.pause()
             position = app._shown.position
             side = re.sub(r"\s+", " ", part_of(app, "opinion-text"))
             upcard = int(position.state["public"]["upcard"][0])
@@ -306,8 +309,6 @@ def test_opinions_are_grouped_with_the_played_action_first():
 def test_unavailable_bot_is_left_out_with_a_message(game):
     async def steps(app, pilot):
         await press(pilot, "o")
-        for _ in range(6):
-            await pilot.pause()
         assert "simple" in part_of(app, "opinion-text")
         assert "unknown bot 'nobody'" in " ".join(str(said.message) for said in app._notifications)
 
@@ -325,6 +326,57 @@ def test_single_opinion_replaces_all_opinions(game):
         assert "judge would" not in text_of(app)
 
     on_screen(steps, game, judge=Judge())
+
+
+@pytest.mark.parametrize(("key", "sign"), [("h", "judge is thinking"), ("w", "judge is judging all")])
+def test_keys_work_while_a_bot_is_asked(game, key, sign):
+    asked, release = threading.Event(), threading.Event()
+
+    class Slow(Judge):
+        def act(self, view):
+            asked.set()
+            release.wait(30)
+            return super().act(view)
+
+        def action_values(self, view):
+            asked.set()
+            release.wait(30)
+            return super().action_values(view)
+
+    async def steps(app, pilot):
+        await pilot.press(key)
+        while not asked.is_set():
+            await pilot.pause(0.01)
+        assert sign in re.sub(r"\s+", " ", part_of(app, "opinion-text"))
+        await pilot.press("right")
+        await pilot.pause()
+        assert app._shown.place == 1
+        release.set()
+        await press(pilot)
+        assert sign not in re.sub(r"\s+", " ", part_of(app, "opinion-text"))
+
+    on_screen(steps, game, judge=Slow())
+
+
+def test_slow_estimator_does_not_block_the_screen(game, monkeypatch):
+    release = threading.Event()
+    make = estimators.make
+
+    def slow(name):
+        release.wait(30)
+        return make(name)
+
+    monkeypatch.setattr("gin_env.ui.table_app.make_estimator", slow)
+
+    async def steps(app, pilot):
+        await pilot.press("b")
+        await pilot.pause()
+        assert "bayes is thinking" in part_of(app, "belief")
+        release.set()
+        await press(pilot)
+        assert "may believe (bayes)" in part_of(app, "belief")
+
+    on_screen(steps, game)
 
 
 # --- Belief -----------------------------------------------------------------------------------------------
