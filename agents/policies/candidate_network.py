@@ -13,6 +13,7 @@ weights. The value of the position is the mean value of its candidates, weighted
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -157,7 +158,7 @@ class QuickLogits:
 def save_candidate_policy(
     path: str | Path,
     network: CandidateScorer,
-    rules: Rules | None = None,
+    rules: Rules | Sequence[Rules] | None = None,
     provenance: dict[str, Any] | None = None,
     episode: Episode = "game",
 ) -> None:
@@ -165,15 +166,16 @@ def save_candidate_policy(
 
     Parameters
     ----------
-    rules : the rules used in training; default: `Rules()`.
+    rules : the rules used in training, one or several; default: `Rules()`.
     provenance : how the policy was made (JSON-serialisable).
     episode : the episodes of training, ``"hand"`` or ``"game"``. A policy trained on hands sees no scores.
     """
     if Path(path).suffix != ".safetensors":
         raise ValueError(f"a policy's file ends in .safetensors, unlike {path}")
+    several = (rules or Rules(),) if isinstance(rules, Rules | None) else rules
     described = {
         "hidden": network.hidden,
-        "rules": asdict(rules or Rules()),
+        "rules": asdict(several[0]) if len(several) == 1 else [asdict(each) for each in several],
         "episode": check_choice("episode", episode, EPISODES),
         "reads": describe_parts("row", "context"),
         "provenance": provenance or {},
@@ -181,12 +183,12 @@ def save_candidate_policy(
     write_tensors(path, KIND, FILE_VERSION, network.state_dict(), described)
 
 
-def find_candidate_policy(policy: str | Path) -> tuple[CandidateScorer, Rules, Episode]:
+def find_candidate_policy(policy: str | Path) -> tuple[CandidateScorer, tuple[Rules, ...], Episode]:
     """Return (network, rules, episode) from a file, or for ``"policy"`` from the packaged weights."""
     return load_candidate_policy(SHIPPED if policy == "policy" else policy)
 
 
-def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, Rules, Episode]:
+def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, tuple[Rules, ...], Episode]:
     """Return (network, rules, episode) from a file written by `save_candidate_policy`.
 
     The network reads all parts of candidates; parts that the file does not name have weights of 0. Raises as
@@ -194,7 +196,10 @@ def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, Rules, Epi
     """
     tensors, described = read_tensors(path, KIND, FILE_VERSION, "python examples/ppo.py")
     try:
-        rules = Rules(**described["rules"])
+        several = described["rules"]
+        rules = tuple(Rules(**each) for each in (several if isinstance(several, list) else [several]))
+        if not rules:
+            raise ValueError("rules are missing")
         episode = check_choice("episode", described["episode"], EPISODES)
         tensors = {
             name: _place_by_name(name, tensor, described.get("reads")) for name, tensor in tensors.items()

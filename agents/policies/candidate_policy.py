@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +72,7 @@ class CandidatePolicyBot:
     Parameters
     ----------
     network : the network, which is not copied: pass a copy of a network that is still in training.
-    rules : the rules used in training, the only ones that the bot plays; default: any rules.
+    rules : the rules used in training, one or several, the only ones that the bot plays; default: any.
     deterministic : play the most probable action (default) or sample from the distribution.
     name : the bot's name in results.
     episode : the episodes of training, ``"hand"`` or ``"game"``. A policy trained on hands sees no scores.
@@ -80,13 +81,13 @@ class CandidatePolicyBot:
     def __init__(
         self,
         network: CandidateScorer,
-        rules: Rules | None = None,
+        rules: Rules | Sequence[Rules] | None = None,
         deterministic: bool = True,
         name: str = "policy",
         episode: Episode = "game",
     ) -> None:
         self.network = network
-        self.rules = rules
+        self.rules = (rules,) if isinstance(rules, Rules) else tuple(rules or ())
         self.deterministic = check_switch("deterministic", deterministic)
         self._exact = copy.deepcopy(network).double() if deterministic else network
         self.name = name
@@ -154,8 +155,9 @@ class CandidatePolicyBot:
             return torch.softmax(logits.double(), dim=1).numpy()
 
     def _check_rules(self, view: PlayerView) -> None:
-        if self.rules is not None and self.rules != view.rules:
-            raise ValueError(f"{self.name} was trained under {self.rules}, not under {view.rules}")
+        if self.rules and view.rules not in self.rules:
+            trained = " and ".join(rules.text for rules in self.rules)
+            raise ValueError(f"{self.name} was trained under {trained}, not under {view.rules.text}")
 
     def _candidates(self, view: PlayerView, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the first `number` rows of `PlayerView.candidates`, with scores of 0 if it sees none."""

@@ -92,10 +92,12 @@ CONTEXT = {
     "second_last_discard": "of the one before / 10",
     "third_last_discard": "of the one before that / 10",
     "unseen_points": "mean points of the unseen cards / 10",
-    "own_score": "own score / 100",
-    "opponent_score": "opponent's score / 100",
+    "own_score": "own score / target score",
+    "opponent_score": "opponent's score / target score",
     "knock_limit": "most deadwood for a knock in this hand / 10",
     "points_double": "1 if the points of this hand count double",
+    "gin_bonus": "points for gin / 25",
+    "undercut_bonus": "points for an undercut / 25",
 }
 """The numbers of the context in order, name -> meaning."""
 NUM_CONTEXT = len(CONTEXT)
@@ -272,10 +274,13 @@ def write_context(public, private, player: int, row: np.ndarray) -> None:
     write_latest_discards(public, opponent, row, _IN_CONTEXT.last_discard)
     unseen = cards_unseen(public, private, player)
     row[_IN_CONTEXT.unseen_points] = total_value(unseen) / np.float32(10 * max(count_cards(unseen), 1))
-    row[_IN_CONTEXT.own_score] = public.scores[player] / np.float32(100)
-    row[_IN_CONTEXT.opponent_score] = public.scores[opponent] / np.float32(100)
+    rules = public.rules
+    row[_IN_CONTEXT.own_score] = public.scores[player] / np.float32(rules.target_score)
+    row[_IN_CONTEXT.opponent_score] = public.scores[opponent] / np.float32(rules.target_score)
     row[_IN_CONTEXT.knock_limit] = public.knock_limit / np.float32(10)
     row[_IN_CONTEXT.points_double] = public.points_double
+    row[_IN_CONTEXT.gin_bonus] = rules.gin_bonus / np.float32(25)
+    row[_IN_CONTEXT.undercut_bonus] = rules.undercut_bonus / np.float32(25)
 
 
 @kernel

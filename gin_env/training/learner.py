@@ -21,6 +21,7 @@ from gin_env.agents.policies.policy import sample_actions
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.match_odds import chances_to_win
+from gin_env.game.rules import Rules
 from gin_env.game.state import DISCARD, STOCK_ONLY
 from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS
 from gin_env.training.checkpoints import (
@@ -89,6 +90,9 @@ class PPOSettings(RunSettings):
     bfloat16: bool = HAS_BFLOAT16
     """Multiply matrices in bfloat16, which halves the time of an update where the processor has instructions
     for it. The weights, the outputs and the gradients' sums remain float32."""
+    rules: tuple[str, ...] = ("eaai",)
+    """Rules of the games, in turn: presets such as oklahoma, or single rules such as knock_limit=7. Rules
+    named twice are played in twice as many games. The evaluations are played by the first."""
     start: str | None = None
     """Start from the weights of this candidate policy: a .safetensors file, or `policy`, the bundled one."""
 
@@ -109,13 +113,20 @@ class PPOSettings(RunSettings):
 
     PROGRAM: ClassVar[str] = "python examples/ppo.py"
     KIND: ClassVar[str] = "PPO checkpoint"
-    VERSION: ClassVar[str] = "4"
+    VERSION: ClassVar[str] = "5"
     SESSION: ClassVar[tuple[str, ...]] = (*RunSettings.SESSION, "device", "workers")
 
     def check(self) -> None:
         super().check()
         if self.bots_share + self.past_share > 1:
             raise ValueError("bots_share and past_share are shares of the hands: at most 1 together")
+        self.different_rules()
+
+    def different_rules(self) -> tuple[Rules, ...]:
+        """Return the rules, each once. Raises ValueError or TypeError for unknown or impossible rules."""
+        if not self.rules:
+            raise ValueError("rules must name at least one set of rules")
+        return tuple(dict.fromkeys(map(Rules.parse, self.rules)))
 
 
 class Learner:
@@ -128,6 +139,8 @@ class Learner:
     ----------
     network, optimizer : the network and its optimizer, the same on all ranks.
     games : this rank's games.
+    rules : the different rules that are played.
+    rules_index : int64 (n,), the index in `rules` of the rules of each game.
     opponent : int64 (n,), the opponent in each game (see `League.draw`).
     num_games : int64 (n,), number of games started at each index.
     batch : the decisions of the last rollout.
@@ -148,7 +161,12 @@ class Learner:
         self.parameters = list(self.network.parameters())
         self.optimizer = torch.optim.Adam(self.parameters, settings.learning_rate, eps=1e-5, fused=True)
         self.random = np.random.default_rng(settings.seed)
-        self.games = Games(num_envs, episode="game")
+        self.rules = settings.different_rules()
+        in_turn = np.array([self.rules.index(Rules.parse(text)) for text in settings.rules])
+        self.rules_index = in_turn[np.arange(self.own.start, self.own.stop) % len(in_turn)]
+        self.games = Games(num_envs, self.rules[0], episode="game")
+        records = np.array([rules.record() for rules in self.rules])
+        self.games.state["public"]["rules"] = records[self.rules_index]  # each game is played by its own
         self.opponent = np.full(num_envs, SELF)
         self.num_games = np.zeros(num_envs, np.int64)
         self.league = League(
@@ -166,13 +184,15 @@ class Learner:
             DecisionBuffer(num_envs * (settings.num_steps // 2 + 1) + PADDING, DISCARD_ROWS),
         )
         self.batch = LearnerBatch(num_envs, capacity)
-        self.hand_points = np.zeros(MAX_POINTS + 1)
-        """Number of hands in earlier rollouts by points, for either winner."""
-        self.hand_points[FIRST_POINTS] = 1
+        self.hand_points = np.zeros((len(self.rules), MAX_POINTS + 1))
+        """Number of hands in earlier rollouts by rules and points, for either winner."""
+        self.hand_points[:, FIRST_POINTS] = 1
         self.new_hand_points = np.zeros_like(self.hand_points)
         """The same counts for the current rollout."""
-        self.win_chances = chances_to_win(self.hand_points, self.games.rules.target_score)
-        """Probability of winning the game at each score."""
+        self.target_scores = np.array([rules.target_score for rules in self.rules])
+        self.win_chances = np.zeros((len(self.rules), *2 * [self.target_scores.max() + 1]))
+        """Probability of winning the game by rules and scores, as of `chances_to_win`."""
+        self.update_win_chances()
 
     def begin(self) -> None:
         """Start all games."""
@@ -203,7 +223,14 @@ class Learner:
         self.league.end_rollout(self.ranks)
         self.hand_points = MEMORY * self.hand_points + self.ranks.sum(self.new_hand_points)
         self.new_hand_points[:] = 0
-        self.win_chances = chances_to_win(self.hand_points, self.games.rules.target_score)
+        self.update_win_chances()
+
+    def update_win_chances(self) -> None:
+        """Compute the chances to win from the points of earlier hands."""
+        for chances, points, target in zip(
+            self.win_chances, self.hand_points, self.target_scores, strict=True
+        ):
+            chances[: target + 1, : target + 1] = chances_to_win(points, target)
 
     def step(self, index: int) -> None:
         """Play action number `index` of the rollout in every game."""
@@ -233,13 +260,15 @@ class Learner:
         points = 100 * self.games.rewards[envs]  # positive: player 0 won
         self.league.record(self.opponent[envs], points)
         size = np.abs(points).round().astype(np.int64)
-        np.add.at(self.new_hand_points, np.minimum(size, MAX_POINTS), 1)
+        rules = self.rules_index[envs]
+        np.add.at(self.new_hand_points, (rules, np.minimum(size, MAX_POINTS)), 1)
         if not self.settings.match_reward:
             return points / 100
         after = self.games.state["public"]["scores"][envs].astype(np.int64)
         before = after - np.stack([np.where(points > 0, size, 0), np.where(points < 0, size, 0)], axis=1)
-        after = np.minimum(after, self.games.rules.target_score)
-        return 2 * (self.win_chances[tuple(after.T)] - self.win_chances[tuple(before.T)]).astype(np.float32)
+        after = np.minimum(after, self.target_scores[rules, None])
+        chances = self.win_chances
+        return 2 * (chances[rules, *after.T] - chances[rules, *before.T]).astype(np.float32)
 
     def decide(
         self, envs: np.ndarray, players: np.ndarray, kind: int, random: np.ndarray, slots: np.ndarray
@@ -387,7 +416,7 @@ class Learner:
         self.num_games[:] = games["num_games"]
         self.league.results[:] = groups["league"]["results"].numpy()
         self.hand_points[:] = groups["league"]["hand_points"].numpy()
-        self.win_chances = chances_to_win(self.hand_points, self.games.rules.target_score)
+        self.update_win_chances()
         self.random.bit_generator.state = state["random"]
 
 

@@ -21,6 +21,7 @@ import torch
 
 from gin_env.agents.policies.candidate_network import find_candidate_policy, save_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
+from gin_env.game.rules import Rules
 from gin_env.matches.provenance import describe_bot
 from gin_env.training.checkpoints import Tensors
 from gin_env.training.learner import Learner, PPOSettings
@@ -90,10 +91,14 @@ class PPORun(TrainingRun[PPOSettings, PPOProgress]):
     def bot(self) -> CandidatePolicyBot:
         return CandidatePolicyBot(copy.deepcopy(self.learner.network).cpu().eval())
 
+    @property
+    def evaluation_rules(self) -> Rules:
+        return self.learner.rules[0]
+
     def save_policy(self, path: Path) -> None:
         provenance = self.provenance() | {"start": self.progress.start}
         network = copy.deepcopy(self.learner.network).cpu()
-        save_candidate_policy(path, network, self.learner.games.rules, provenance)
+        save_candidate_policy(path, network, self.learner.rules, provenance)
 
 
 def train(settings: PPOSettings, resume_command: str | None = None) -> PPORun:

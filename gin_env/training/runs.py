@@ -28,6 +28,7 @@ from tqdm import tqdm
 
 from gin_env import agents
 from gin_env.agents.base import Agent
+from gin_env.game.rules import Rules
 from gin_env.matches.matches import play_match
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.atomic import remove_partials
@@ -219,6 +220,11 @@ class TrainingRun(ABC, Generic[S, P]):
         """Write the policy to a file that can be used as a bot by its path."""
 
     @property
+    def evaluation_rules(self) -> Rules:
+        """The rules of the matches in evaluations."""
+        return Rules()
+
+    @property
     def minutes(self) -> float:
         """Minutes of training so far, including earlier sessions."""
         return (time.monotonic() - self.started) / 60
@@ -346,7 +352,9 @@ class TrainingRun(ABC, Generic[S, P]):
         row: dict[str, float] = {"minutes": round(self.minutes, 2), "decisions": decisions}
         record = settings.run / f"games-{decisions}.jsonl" if settings.record else None
         for opponent in settings.evaluate_against:
-            result = play_match(bot, opponent, games, settings.seed, record=record)
+            result = play_match(
+                bot, opponent, games, settings.seed, rules=self.evaluation_rules, record=record
+            )
             row[f"games_{opponent}"] = round(result.win_rate, 4)
             low, high = result.interval
             row[f"games_{opponent}_low"], row[f"games_{opponent}_high"] = round(low, 4), round(high, 4)
