@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Annotated
 
 import typer
@@ -77,5 +78,6 @@ app.add_typer(bot_speed.app)
 
 def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and status 2, see `one_line_errors`."""
+    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
     with one_line_errors("gin-rummy"):
         app()

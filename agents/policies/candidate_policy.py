@@ -18,7 +18,7 @@ from gin_env.agents.policies.candidate_network import (
     find_candidate_policy,
     load_candidate_policy,
 )
-from gin_env.agents.policies.policy import sample_actions, training_of
+from gin_env.agents.policies.policy import sample_actions, training_of, warn_of_rules
 from gin_env.agents.registry import name_of_file
 from gin_env.agents.ties import are_best
 from gin_env.batch import EPISODES, Episode
@@ -72,7 +72,7 @@ class CandidatePolicyBot:
     Parameters
     ----------
     network : the network, which is not copied: pass a copy of a network that is still in training.
-    rules : the rules used in training, one or several, the only ones that the bot plays; default: any.
+    rules : the rules used in training, one or several; under others the bot warns. By default it never does.
     deterministic : play the most probable action (default) or sample from the distribution.
     name : the bot's name in results.
     episode : the episodes of training, ``"hand"`` or ``"game"``. A policy trained on hands sees no scores.
@@ -123,7 +123,7 @@ class CandidatePolicyBot:
         return cls(copy.deepcopy(network).cpu().eval(), rules, deterministic, name, episode)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`. Raises ValueError under rules other than those used in training."""
+        """See `Agent.act`. Warns under rules other than those used in training."""
         self._check_rules(view)
         chosen = np.empty(len(view), np.int64)
         discarding = are_discarding(view.records)
@@ -142,7 +142,7 @@ class CandidatePolicyBot:
         return chosen
 
     def action_chances(self, view: PlayerView) -> np.ndarray:
-        """Return the probability of each action, float64 (n, 107). Raises as `act` does."""
+        """Return the probability of each action, float64 (n, 107). Warns as `act` does."""
         self._check_rules(view)
         rows, actions, table = self._candidates(view, DISCARD_ROWS)
         dtype = self.network.draws.outputs.weight.dtype
@@ -155,9 +155,8 @@ class CandidatePolicyBot:
             return torch.softmax(logits.double(), dim=1).numpy()
 
     def _check_rules(self, view: PlayerView) -> None:
-        if self.rules and view.rules not in self.rules:
-            trained = " and ".join(rules.text for rules in self.rules)
-            raise ValueError(f"{self.name} was trained under {trained}, not under {view.rules.text}")
+        if self.rules:
+            warn_of_rules(self.name, self.rules, view.rules)
 
     def _candidates(self, view: PlayerView, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the first `number` rows of `PlayerView.candidates`, with scores of 0 if it sees none."""

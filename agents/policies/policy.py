@@ -9,7 +9,8 @@ environment.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -170,10 +171,10 @@ class PolicyBot:
         return cls(FrozenPolicy(model.policy), training_of(model), deterministic, name)
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """See `Agent.act`. Raises ValueError under rules other than those used in training."""
-        if view.rules != self.rules:
-            raise ValueError(f"{self.name} was trained under {self.rules}, not under {view.rules}")
+        """See `Agent.act`. Warns under rules other than those used in training."""
         import torch
+
+        warn_of_rules(self.name, (self.rules,), view.rules)
 
         observations = view.observations()
         if not is_observed(self.estimator):
@@ -196,6 +197,13 @@ class PolicyBot:
     def logits(self, observations: torch.Tensor) -> torch.Tensor:
         """Return logits before masking, float32 (n, 107), for inputs of the network, float32 (n, ...)."""
         return self.network(observations)
+
+
+def warn_of_rules(name: str, trained: Sequence[Rules], played: Rules) -> None:
+    """Warn, once for each combination, if a policy plays by rules other than those used in training."""
+    if played not in trained:
+        texts = " and ".join(rules.text for rules in trained)
+        warnings.warn(f"{name} was trained under {texts}, not under {played.text}", stacklevel=3)
 
 
 def check_inputs(space: Any, name: str) -> None:

@@ -10,7 +10,7 @@ import typer
 from tqdm import tqdm
 
 from gin_env.batch import Episode
-from gin_env.commands.options import Confidence, Hands, Json, Record, SecretSeed
+from gin_env.commands.options import Confidence, Hands, Json, Record, RulesOption, SecretSeed
 from gin_env.support.atomic import check_targets
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def arena(
     ] = 20,
     seed: SecretSeed = None,
     hands: Hands = False,
+    rules: RulesOption = None,
     attempts: Annotated[
         int,
         typer.Option(help="Answers per decision; after the last illegal one a random legal action is played"),
@@ -86,6 +87,8 @@ def arena(
     prices = [_parse_price(price) for price in (price_a, price_b)]
     episode: Episode = "hand" if hands else "game"
     setting = {"players": [a, b], "games": games, "episode": episode, "attempts": attempts, "seed": seed}
+    if rules is not None:
+        setting["rules"] = rules.text
     file = None
     if answers is not None:
         known = AnswerFile.setting_of(answers) or {}
@@ -104,7 +107,14 @@ def arena(
         )
     with tqdm(total=games, unit=episode, smoothing=0.1) as progress:
         result = play_match(
-            players[0], players[1], games, seed, episode=episode, progress=progress.update, record=record
+            players[0],
+            players[1],
+            games,
+            seed,
+            episode=episode,
+            rules=rules,
+            progress=progress.update,
+            record=record,
         )
     rows = [
         _row(result, index, player if isinstance(player, ChatBot) else None, prices[index])

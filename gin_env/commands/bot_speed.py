@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gin_env.commands.options import BOT_HELP, Json, Seed, progress_bar, say, say_written
+from gin_env.commands.options import BOT_HELP, Json, RulesOption, Seed, progress_bar, say, say_written
 from gin_env.support.atomic import check_targets
 from gin_env.support.files import write_json
 
@@ -27,6 +27,7 @@ def bot_speed(
     tables: Annotated[int, typer.Option(min=1, help="Decisions in a call")] = 2048,
     core: Annotated[int, typer.Option(help="Processor to run on; -1 for any")] = -1,
     seed: Seed = 0,
+    rules: RulesOption = None,
     json: Json = None,
 ) -> None:
     """Measure decisions a second of bots, in a batch on one core, against themselves."""
@@ -38,7 +39,9 @@ def bot_speed(
     pin_to_core(core)
     names = bots or agents.names(needs_torch=False)
     with progress_bar(len(names) * (repeats + 1), "run") as progress:
-        speeds = measure_bots(names, repeats, steps, tables=tables, seed=seed, progress=progress.update)
+        speeds = measure_bots(
+            names, repeats, steps, tables=tables, seed=seed, rules=rules, progress=progress.update
+        )
     say("| bot | decisions/s | slowest and fastest run |\n|---|---:|---|", json)
     for speed in speeds:
         say(f"| `{speed.bot}` | {speed.median:,.0f} | {speed.slowest:,.0f} to {speed.fastest:,.0f} |", json)

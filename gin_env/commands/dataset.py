@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from gin_env.commands.options import BOT_HELP, PlaysAnywhere, Ray, Seed, WorkerCount, workers_of
+from gin_env.commands.options import BOT_HELP, PlaysAnywhere, Ray, RulesOption, Seed, WorkerCount, workers_of
 
 app = typer.Typer()
 
@@ -28,6 +28,7 @@ def dataset(
         str, typer.Option(help="What estimates the opponent's hand")
     ] = "suit-equivariant:weights=policy",
     seed: Seed = 0,
+    rules: RulesOption = None,
     workers: WorkerCount = None,
     ray: Ray = None,
 ) -> None:
@@ -42,6 +43,7 @@ def dataset(
             seed,
             bot=bot,
             estimator=estimator,
+            rules=rules,
             workers=crew,
             progress=progress.update,
         )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gin_env.commands.options import BOT_HELP, Seed, progress_bar
+from gin_env.commands.options import BOT_HELP, RulesOption, Seed, progress_bar
 from gin_env.support.atomic import check_folder, check_targets
 
 app = typer.Typer()
@@ -27,6 +27,7 @@ def evaluate(
     games: Annotated[int, typer.Option(min=1, help="Hands to play")] = 50_000,
     seed: Seed = 0,
     opponent: Annotated[str, typer.Option(help=f"The bot that plays against itself. {BOT_HELP}")] = "simple",
+    rules: RulesOption = None,
     csv: Annotated[
         Path | None, typer.Option(help="Write a line for each estimator and turn to this file")
     ] = None,
@@ -45,7 +46,9 @@ def evaluate(
         check_folder(plot_folder)
         import_matplotlib()
     with progress_bar(games, "hand") as progress:
-        result = evaluate_estimators(names or every_estimator(), games, seed, opponent, progress.update)
+        result = evaluate_estimators(
+            names or every_estimator(), games, seed, opponent, progress.update, rules
+        )
     typer.echo(result.summary())
     if csv is not None:
         result.save_csv(csv)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gin_env.commands.options import BOT_HELP, flag
+from gin_env.commands.options import BOT_HELP, RulesOption, flag
 
 if TYPE_CHECKING:
     from gin_env.agents import Agent
+    from gin_env.game.rules import Rules
     from gin_env.observations.views import PlayerView
 
 app = typer.Typer()
@@ -41,6 +42,7 @@ def explain(
     drew: Annotated[str, typer.Option(help="The cards that you drew from the stock, in order")] = "",
     you_deal: Annotated[bool, flag("--you-deal", "You have dealt, so your opponent acts first")] = False,
     scores: Annotated[str, typer.Option(help="Your score and your opponent's before this hand")] = "0 0",
+    rules: RulesOption = None,
     record: Annotated[Path | None, typer.Option(help="Instead: a position of this file of records")] = None,
     game: Annotated[int, typer.Option(min=1, help="Which game of the file, from 1")] = 1,
     step: Annotated[int, typer.Option(min=1, help="Which decision of the game, as `replay` counts")] = 1,
@@ -59,10 +61,12 @@ def explain(
 
     if (record is None) == (hand is None):
         raise ValueError("specify a position with --hand and --upcard, or with --record, --game and --step")
+    if record is not None and rules is not None:
+        raise ValueError("a record has its own rules: leave --rules out")
     if record is not None:
         view = _recorded_view(record, game, step)
     else:
-        view = _view_from_options(str(hand), upcard, history, drew, you_deal, scores)
+        view = _view_from_options(str(hand), upcard, history, drew, you_deal, scores, rules)
     found = choices(view, estimator)
     bots, played, silent = _ask_bots(bot, view)
     values = {
@@ -114,7 +118,13 @@ def _recorded_view(path: Path, game: int, step: int) -> PlayerView:
 
 
 def _view_from_options(
-    hand: str, upcard: str | None, history: str | None, drew: str, you_deal: bool, scores: str
+    hand: str,
+    upcard: str | None,
+    history: str | None,
+    drew: str,
+    you_deal: bool,
+    scores: str,
+    rules: Rules | None,
 ) -> PlayerView:
     """Return the view of player 0 that the options describe."""
     from gin_env.game import cards
@@ -128,7 +138,8 @@ def _view_from_options(
     held = [cards.card_id(word) for word in re.split(r"[\s,]+", hand.strip())]
     draws = [cards.card_id(word) for word in re.split(r"[\s,]+", drew.strip()) if word]
     acts = [parse(" ".join(words.split())) for words in (history or "").split(";") if words.strip()]
-    if len(held) == Rules().hand_size + 1:
+    rules = rules or Rules()
+    if len(held) == rules.hand_size + 1:
         if acts or draws or you_deal:
             raise ValueError(
                 "a hand of eleven cards is one at its first discard: with --history, --drew or --you-deal "
@@ -147,6 +158,7 @@ def _view_from_options(
         player=0,
         dealer=0 if you_deal else 1,
         scores=_two_scores(scores),
+        rules=rules,
     )
 
 

@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from gin_env.commands.options import DataEstimator, PlaysAnywhere, Ray, WorkerCount, progress_bar, workers_of
+from gin_env.commands.options import (
+    DataEstimator,
+    PlaysAnywhere,
+    Ray,
+    RulesOption,
+    WorkerCount,
+    progress_bar,
+    workers_of,
+)
 from gin_env.support.atomic import check_targets
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
@@ -36,6 +44,7 @@ def data(
     ] = None,
     estimator: DataEstimator = "bayes-isru",
     seed: Annotated[int, typer.Option(help="Random seed")] = 0,
+    rules: RulesOption = None,
     workers: WorkerCount = None,
     ray: Ray = None,
 ) -> None:
@@ -51,6 +60,7 @@ def data(
             discount=discount,
             estimator=estimator,
             seed=seed,
+            rules=rules,
             workers=crew,
             progress=progress.update,
         )

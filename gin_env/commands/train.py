@@ -12,6 +12,7 @@ from gin_env.commands.options import (
     DataEstimator,
     PlaysAnywhere,
     Ray,
+    RulesOption,
     WorkerCount,
     flag,
     progress_bar,
@@ -41,6 +42,7 @@ def train_cfr(
         str | None, typer.Option(help="Choose discards from `least` deadwood, `unmelded` or `all` cards")
     ] = None,
     exploration: Annotated[float, typer.Option(help="Share of random decisions of the learner")] = 0.1,
+    rules: RulesOption = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Write a checkpoint to this file each minute")
     ] = None,
@@ -61,6 +63,7 @@ def train_cfr(
             candidates=candidates,
             seed=seed,
             exploration=exploration,
+            rules=rules,
             checkpoint=checkpoint,
             resume=resume,
             progress=progress.update,
@@ -83,6 +86,7 @@ def train_estimator(
     opponents: Annotated[
         str, typer.Option(help="Who plays whom: a bot's name, or several joined by +")
     ] = "simple",
+    rules: RulesOption = None,
 ) -> None:
     """Train an opponent-hand estimator on games between bots."""
     from gin_env.training.estimators import by_name
@@ -90,7 +94,7 @@ def train_estimator(
     check_targets(output)
     total = games or by_name.default_games(name)
     with progress_bar(total, "game") as progress:
-        trained = by_name.train_estimator(name, games, seed, opponents.split("+"), progress.update)
+        trained = by_name.train_estimator(name, games, seed, opponents.split("+"), progress.update, rules)
     trained.save(output)
     typer.echo(f"{trained}\nwritten to {output}")
 
@@ -116,6 +120,7 @@ def train_hand_strength(
     observations: Annotated[int, typer.Option(help="States of the data set")] = 200_000,
     estimator: DataEstimator = "bayes-isru",
     data_seed: Annotated[int, typer.Option(help="Names all the deals and choices of the data")] = 0,
+    rules: RulesOption = None,
     schedule: Annotated[
         str, typer.Option(help="`fast`, or the `paper`'s: 96 epochs, half an hour to hours")
     ] = "fast",
@@ -158,6 +163,7 @@ def train_hand_strength(
             estimator=estimator,
             observations=observations,
             seed=data_seed,
+            rules=rules,
             workers=crew,
             progress=progress.update,
         )

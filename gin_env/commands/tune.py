@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gin_env.commands.options import Json, Resume, progress_bar, resumable, say, say_written
+from gin_env.commands.options import Json, Resume, RulesOption, progress_bar, resumable, say, say_written
 from gin_env.support.atomic import check_targets
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
@@ -30,6 +30,7 @@ def tune_tonic(
         typer.Option(help="Opponent, several times for several; default: the three of paper 001"),
     ] = None,
     start: Annotated[str, typer.Option(help="Bot to start from and to beat")] = "tonic-paper",
+    rules: RulesOption = None,
     csv: Annotated[
         Path | None, typer.Option(help="Write a line for each trial to this file as it goes (CSV)")
     ] = None,
@@ -55,6 +56,7 @@ def tune_tonic(
                 start=start,
                 finalists=finalists,
                 final_games=final_games,
+                rules=rules,
                 trials_csv=csv,
                 progress=progress.update,
                 log=log,

@@ -325,6 +325,11 @@ class Rules:
         return cls(**values)
 
 
+def rules_option(rules: Rules | None) -> str:
+    """Return the option for these rules at the end of a command; an empty text for the default."""
+    return "" if rules in (None, Rules()) else f" --rules {rules.text}"
+
+
 CHOICES: dict[str, tuple[str, ...]] = {
     name: get_args(hint) for name, hint in get_type_hints(Rules).items() if get_args(hint)
 }

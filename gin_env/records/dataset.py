@@ -14,7 +14,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +25,7 @@ from gin_env.agents.turns import check_bot_actions
 from gin_env.batch import HAND_RESULT, Games
 from gin_env.estimators.base import advance_slots
 from gin_env.game.cards import NUM_CARDS
-from gin_env.game.rules import Rules
+from gin_env.game.rules import Rules, rules_option
 from gin_env.game.state import OUTCOME_NAMES
 from gin_env.game.streams import check_seed
 from gin_env.records.games import GameRecord, HandRecord, Player
@@ -50,11 +50,11 @@ class DataSetShard:
     first: int
     """Number of its first hand."""
     num_hands: int
+    rules: Rules = field(default_factory=Rules)
 
     def description(self) -> dict[str, Any]:
         """Return what the file says about itself."""
-        header = {"format": FORMAT, "version": VERSION, "release": __version__, "rules": asdict(Rules())}
-        return header | asdict(self)
+        return {"format": FORMAT, "version": VERSION, "release": __version__} | asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Hands:
     decks: np.ndarray
     """uint8 (h, 52): card ids in dealing order."""
     outcomes: np.ndarray
-    """str (h,): ``"knock"``, ``"gin"``, ``"undercut"`` or ``"void"``."""
+    """str (h,): ``"knock"``, ``"gin"``, ``"big gin"``, ``"undercut"`` or ``"void"``."""
     winners: np.ndarray
     """int8 (h,): -1 if the hand is void."""
     knockers: np.ndarray
@@ -109,6 +109,7 @@ class Hands:
         return GameRecord(
             (player, player),
             (hand,),
+            Rules(**self.description["rules"]),
             episode="hand",
             seed=self.description["seed"],
             number=int(self.numbers[index]),
@@ -123,6 +124,7 @@ def make(
     *,
     bot: str = "policy",
     estimator: str = "suit-equivariant:weights=policy",
+    rules: Rules | None = None,
     workers: int | Literal["all"] | Workers = 1,
     progress: Callable[[int], object] | None = None,
 ) -> list[Path]:
@@ -135,6 +137,7 @@ def make(
     seed : determines the deals and all random choices.
     bot : plays both seats.
     estimator : makes the beliefs.
+    rules : the rules of the hands; default: `Rules()`.
     workers : as for `play_match`; the files do not depend on it.
     progress : called with the number of hands of each file that is complete.
 
@@ -161,7 +164,7 @@ def make(
     data.mkdir(parents=True, exist_ok=True)
     remove_partials(data)
     shards = [
-        DataSetShard(seed, bot, estimator, first, min(shard_size, hands - first))
+        DataSetShard(seed, bot, estimator, first, min(shard_size, hands - first), rules or Rules())
         for first in range(0, hands, shard_size)
     ]
     paths = [data / f"hands-{index:05}.parquet" for index in range(len(shards))]
@@ -199,7 +202,7 @@ def make_shard(shard: DataSetShard) -> bytes:
 def _play(shard: DataSetShard, numbers: np.ndarray) -> dict[str, np.ndarray]:
     """Play hands in one batch and return their columns; decisions are ordered by hand."""
     bot, estimator = agents.make(shard.bot), estimators.make(shard.estimator)
-    games, memory = Games(len(numbers)), estimator.new_memory(2 * len(numbers))
+    games, memory = Games(len(numbers), shard.rules), estimator.new_memory(2 * len(numbers))
     games.start(seeds=np.full(len(numbers), shard.seed, np.uint64), episodes=numbers.astype(np.uint64))
     columns: dict[str, np.ndarray] = {"dealer": games.state["public"]["dealer"].astype(np.uint8)}
     columns["deck"] = games.state["hidden"]["deck"].astype(np.uint8)
@@ -324,10 +327,12 @@ def data_card(paths: list[Path]) -> str:
     _, parquet = _pyarrow()
     metadata = [parquet.read_metadata(path) for path in paths]
     about, num_hands = _description(paths[0]), sum(each.num_rows for each in metadata)
+    rules = Rules(**about["rules"])
     size = sum(path.stat().st_size for path in paths) / 1e6
     columns = "\n".join(f"| `{name} | {meaning} |" for name, meaning in _COLUMNS.items())
     command = f"gin-rummy dataset FOLDER --hands {num_hands} --shard-size {about['num_hands']}"
     command += f" --seed {about['seed']} --bot {about['bot']} --estimator {about['estimator']}"
+    command += rules_option(rules)
     return f"""\
 ---
 license: mit
@@ -353,7 +358,7 @@ One row is one hand. Columns marked * hold a list with one entry for each decisi
 
 Card ids are `suit * 13 + rank` with suits CHSD and ranks A to K; bit `id` of a mask is the card. Actions: \
 0-51 discard the card, 52-103 knock with card `action - 52`, 104 draw from the stock, 105 draw the upcard, \
-106 pass. The rules are those of gin-env's `Rules()`; each file's metadata (key `gin-env`) has their numbers.
+106 pass. The rules are gin-env's `{rules.text}`; each file's metadata (key `gin-env`) has their numbers.
 
 ```python
 from gin_env.records import dataset
@@ -376,7 +381,7 @@ _COLUMNS = {
     "hand`": "number of the hand",
     "dealer`": "player who deals, 0 or 1",
     "deck`": "52 card ids in dealing order: both hands alternately, player 0 first, the upcard, the stock",
-    "outcome`": "`knock`, `gin`, `undercut` or `void`",
+    "outcome`": "`knock`, `gin`, `big gin`, `undercut` or `void`",
     "winner`": "0, 1, or -1 if the hand is void",
     "knocker`": "0, 1, or -1 if nobody knocked",
     "points`": "points scored by the winner",

@@ -17,6 +17,7 @@ import numpy as np
 from gin_env.agents import Agent, resolve
 from gin_env.agents.turns import check_bot_actions
 from gin_env.batch import Games
+from gin_env.game.rules import Rules
 from gin_env.support.checks import check_integer
 
 TABLES = 2048
@@ -36,9 +37,9 @@ class BotSpeed(NamedTuple):
 class _Play:
     """A bot playing against itself at many tables, where a new game starts whenever one ends."""
 
-    def __init__(self, bot: Agent, tables: int, seed: int) -> None:
+    def __init__(self, bot: Agent, tables: int, seed: int, rules: Rules | None) -> None:
         self.bot = bot
-        self.games = Games(tables)
+        self.games = Games(tables, rules)
         self.seed = seed
         self.begun = 0
         self._begin(self.games.everyone)
@@ -68,6 +69,7 @@ def measure_bots(
     *,
     tables: int = TABLES,
     seed: int = 0,
+    rules: Rules | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> list[BotSpeed]:
     """Return the speed of each bot, with the bots run in alternation.
@@ -80,7 +82,7 @@ def measure_bots(
     check_integer("repeats", repeats, 1, 10**6)
     check_integer("steps", steps, 1, 10**9)
     check_integer("tables", tables, 1, 10**6)
-    playing = [_Play(resolve(bot, programs=True), tables, seed) for bot in bots]
+    playing = [_Play(resolve(bot, programs=True), tables, seed, rules) for bot in bots]
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
     rates: list[list[float]] = [[] for _ in playing]

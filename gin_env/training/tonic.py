@@ -27,6 +27,7 @@ from typing import Any
 
 from gin_env import agents
 from gin_env.agents.simple import VARIABLE_KNOCK
+from gin_env.game.rules import Rules
 from gin_env.game.streams import check_seed
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.matches import MatchResult, play_match
@@ -152,6 +153,7 @@ def tune_tonic(
     start: str = START,
     finalists: int = 5,
     final_games: int = 20_000,
+    rules: Rules | None = None,
     trials_csv: str | Path | None = None,
     progress: Callable[[int], object] | None = None,
     log: MatchLog | None = None,
@@ -167,6 +169,7 @@ def tune_tonic(
     finalists : number of the best trials that play again, in addition to the start.
     start : the bot of the first trial, with which the best finalist is compared.
     final_games : number of games in each match of the finalists and of the verdict (even).
+    rules : the rules of all matches; default: `Rules()`.
     trials_csv : a file for `write_trials`, rewritten after each trial.
     progress : called with 1 after each trial and after each finalist.
     log : log of the matches. To resume a stopped search, pass its log: the search repeats the same trials,
@@ -189,8 +192,8 @@ def tune_tonic(
     def match(bot: str, opponent: str, number_of_games: int, number: int) -> MatchResult:
         bots = bot, players.get(opponent, opponent)
         if log is None:
-            return play_match(*bots, number_of_games, SEEDS * seed + number)
-        return log.play((bot, opponent), bots, number_of_games, SEEDS * seed + number)
+            return play_match(*bots, number_of_games, SEEDS * seed + number, rules=rules)
+        return log.play((bot, opponent), bots, number_of_games, SEEDS * seed + number, rules=rules)
 
     def play(candidate: Candidate, number_of_games: int, number: int) -> None:
         for opponent in players:
@@ -261,6 +264,7 @@ def tune_tonic(
         "opponents": list(opponents),
         "start": start,
         "final_games": final_games,
+        "rules": (rules or Rules()).text,
         "ranges": RANGES,
         "variable": VARIABLE_KNOCK,
     }

@@ -27,7 +27,7 @@ def draw_and_discard_it(table: Table, turns: int) -> None:
 # --- Void hands (rule 5) ------------------------------------------------------------------------------
 
 
-def test_hand_is_void_at_two_stock_cards():
+def test_rule_5_hand_is_void_at_two_stock_cards():
     table = Table(DULL, DREARY, upcard="7D").play("pass", "pass")
     draw_and_discard_it(table, 28)
     assert (table.public["stock_left"], table.phase) == (3, "draw")
@@ -41,7 +41,7 @@ def test_hand_is_void_at_two_stock_cards():
     assert table.public["knocker"] == -1
 
 
-def test_last_drawable_stock_card_allows_a_knock():
+def test_rule_5_last_drawable_stock_card_allows_a_knock():
     # 28 turns of both players, then player 0 draws the 29th card, 5C, and has gin.
     dull_stock = [card for card in STOCK_WITHOUT_HELP.split() if card != "5C"]
     table = Table(ALL_BUT_A_FIVE, DREARY_2, upcard="7D", stock=" ".join([*dull_stock[:28], "5C"]))
@@ -59,12 +59,12 @@ STOCK_WITHOUT_HELP = (
 )
 
 
-def test_taking_the_upcard_leaves_the_stock_unchanged():
+def test_rule_5_taking_the_upcard_leaves_the_stock_unchanged():
     table = Table(DULL, DREARY, upcard="7D").play("take", "KC", "take", "KD", "take", "QH")
     assert table.public["stock_left"] == 31
 
 
-def test_void_hand_keeps_the_dealer():
+def test_rule_8_void_hand_keeps_the_dealer():
     for dealer in (0, 1):
         table = Table(DULL, DREARY, upcard="7D", dealer=dealer, episode="game").play("pass", "pass")
         draw_and_discard_it(table, 29)
@@ -113,7 +113,7 @@ def gin_hand(table: Table, stock: str = "5C", discard: str = "knock 5D") -> None
     table.play("draw", discard)
 
 
-def test_deal_alternates_after_every_scored_hand():
+def test_rule_8_deal_alternates_after_every_scored_hand():
     table = Table(DULL, DREARY, upcard="7D", dealer=1, episode="game")
     dealers = []
     for _ in range(3):
@@ -125,7 +125,7 @@ def test_deal_alternates_after_every_scored_hand():
     assert table.public["scores"].tolist() == [81, 0]
 
 
-def test_game_ends_at_100_points():
+def test_rule_9_game_ends_at_100_points():
     table = Table(DULL, DREARY, upcard="7D", episode="game")
     for hand in range(4):
         assert not table.games.done[0]
@@ -137,7 +137,7 @@ def test_game_ends_at_100_points():
     assert table.games.rewards[0] == pytest.approx(1.08)
 
 
-def test_game_continues_at_99_and_ends_at_100():
+def test_rule_9_game_continues_at_99_and_ends_at_100():
     for before, over in ((72, False), (73, True)):
         table = Table(DULL, DREARY, upcard="7D", episode="game")
         table.public["scores"] = (before, 0)
@@ -147,7 +147,7 @@ def test_game_continues_at_99_and_ends_at_100():
 
 
 @pytest.mark.parametrize(("reward", "paid"), [("win", 1.0), ("points", 0.27)])
-def test_first_player_to_reach_100_wins_against_99(reward, paid):
+def test_rule_9_first_player_to_reach_100_wins_against_99(reward, paid):
     table = Table(DULL, DREARY, upcard="7D", episode="game", reward=reward)
     table.public["scores"] = (98, 99)
     gin_hand(table)
@@ -171,7 +171,7 @@ def test_win_reward_is_paid_only_at_the_end_of_the_game():
         assert table.games.rewards[0] == expected
 
 
-def test_target_score_is_configurable():
+def test_rule_9_target_score_is_configurable():
     table = Table(DULL, DREARY, upcard="7D", episode="game", rules=Rules(target_score=27))
     gin_hand(table)
     assert table.games.done[0]
@@ -217,7 +217,7 @@ def test_shuffled_small_decks_contain_each_card_once():
         assert sorted(state["hidden"]["deck"][:15].tolist()) == wanted
 
 
-def test_small_deck_hand_is_void_at_its_stock_floor():
+def test_rule_5_small_deck_hand_is_void_at_its_stock_floor():
     rules = Rules(ranks=5, suits=3, hand_size=3, knock_limit=0, stock_floor=4)
     table = Table("AC 3H 5S", "4C 5C AS", upcard="2S", stock="2H 4S 4H 5H", rules=rules).play("pass", "pass")
     draw_and_discard_it(table, 4)

@@ -23,7 +23,7 @@ def dull_table(stock: str = "", **options) -> Table:
 # --- Deal and opening offer (rules 1 and 2) -----------------------------------------------------------
 
 
-def test_deal_alternates_cards_then_turns_the_upcard():
+def test_rule_1_deal_alternates_cards_then_turns_the_upcard():
     games = Games(1)
     deck = list(range(51, -1, -1))
     for dealer in (0, 1):  # player 0 gets the first card with either dealer
@@ -42,7 +42,7 @@ def test_deal_alternates_cards_then_turns_the_upcard():
 
 
 @pytest.mark.parametrize("dealer", [0, 1])
-def test_upcard_is_offered_to_the_non_dealer_then_the_dealer(dealer):
+def test_rule_2_upcard_is_offered_to_the_non_dealer_then_the_dealer(dealer):
     table = dull_table(dealer=dealer)
     assert (table.phase, table.public["to_move"], table.legal) == (
         "opening offer",
@@ -59,12 +59,12 @@ def test_upcard_is_offered_to_the_non_dealer_then_the_dealer(dealer):
     assert (table.phase, table.public["to_move"], table.legal) == ("draw", 1 - dealer, {"take", "draw"})
 
 
-def test_non_dealer_taking_the_upcard_ends_the_offer():
+def test_rule_2_non_dealer_taking_the_upcard_ends_the_offer():
     table = dull_table().play("take", "KC")
     assert (table.phase, table.public["to_move"], table.legal) == ("draw", 1, {"take", "draw"})
 
 
-def test_two_passes_force_a_draw_from_the_stock():
+def test_rule_2_two_passes_force_a_draw_from_the_stock():
     table = dull_table().play("pass", "pass")
     assert (table.phase, table.public["to_move"], table.legal) == ("draw from the stock", 0, {"draw"})
     with pytest.raises(IllegalActionError, match=r"draw the upcard.*both have passed"):
@@ -73,7 +73,7 @@ def test_two_passes_force_a_draw_from_the_stock():
     assert table.legal == {"take", "draw"}
 
 
-def test_no_opening_offer_starts_with_the_non_dealers_turn():
+def test_rule_2_no_opening_offer_starts_with_the_non_dealers_turn():
     table = dull_table(rules=Rules(opening_offer=False))
     assert (table.phase, table.public["to_move"], table.legal) == ("draw", 0, {"take", "draw"})
     with pytest.raises(IllegalActionError, match="pass"):
@@ -84,7 +84,7 @@ def test_no_opening_offer_starts_with_the_non_dealers_turn():
 # --- Discards (rule 3) --------------------------------------------------------------------------------
 
 
-def test_taken_upcard_cannot_be_discarded_in_the_same_turn():
+def test_rule_3_taken_upcard_cannot_be_discarded_in_the_same_turn():
     table = dull_table().play("take")
     assert "7D" in table.hand(0)
     assert table.legal == set(DULL.split())
@@ -95,14 +95,14 @@ def test_taken_upcard_cannot_be_discarded_in_the_same_turn():
     assert "7D" in table.legal, "in a later turn it may"
 
 
-def test_stock_card_can_be_discarded_immediately():
+def test_rule_3_stock_card_can_be_discarded_immediately():
     table = dull_table(stock="2C").play("pass", "pass", "draw")
     assert table.legal == {*DULL.split(), "2C"}
     table.play("2C")
     assert table.public["upcard"] == cards.card_id("2C")
 
 
-def test_card_not_in_hand_cannot_be_discarded():
+def test_rule_3_card_not_in_hand_cannot_be_discarded():
     table = dull_table().play("pass", "pass", "draw")
     with pytest.raises(IllegalActionError, match=r"discard KD: KD is not in the hand \("):
         table.play("KD")
@@ -114,7 +114,7 @@ ALL_BUT_A_FIVE = "2C 3C 4C 7H 8H 9H JS QS KS 5D"
 DEFENDER = "KC QH JD 9D 8S 7S TC 5H QD JC"
 
 
-def test_knock_needs_a_discard_that_leaves_at_most_ten():
+def test_rule_4_knock_needs_a_discard_that_leaves_at_most_ten():
     table = Table("2C 3C 4C 7H 8H 9H 5D 3S AD KH", DEFENDER, upcard="7D", stock="TH")
     table.play("pass", "pass", "draw")
     assert table.knocks == {"KH"}, "KH leaves 5 + 3 + 1 = 9, everything else more than 10"
@@ -122,13 +122,13 @@ def test_knock_needs_a_discard_that_leaves_at_most_ten():
         table.play("knock 5D")
 
 
-def test_knock_is_legal_at_ten_and_illegal_at_eleven():
+def test_rule_4_knock_is_legal_at_ten_and_illegal_at_eleven():
     for small_card, knocks in (("3D", {"KH"}), ("4D", set())):
         table = Table(f"2C 3C 4C 7H 8H 9H 6S {small_card} AD KH", DEFENDER, upcard="7D", stock="TH")
         assert table.play("pass", "pass", "draw").knocks == knocks
 
 
-def test_knock_is_optional_even_with_gin():
+def test_rule_4_knock_is_optional_even_with_gin():
     table = Table(ALL_BUT_A_FIVE, DEFENDER, upcard="7D", stock="5C")
     table.play("pass", "pass", "draw")
     assert table.knocks == {"5D", "5C", "2C"}, "5C makes a run of four: discarding 5D is gin"
@@ -137,19 +137,19 @@ def test_knock_is_optional_even_with_gin():
     assert (table.phase, table.public["to_move"]) == ("draw", 1)
 
 
-def test_knock_is_illegal_above_the_limit():
+def test_rule_4_knock_is_illegal_above_the_limit():
     table = dull_table().play("pass", "pass", "draw")
     assert table.knocks == set()
 
 
-def test_knock_limit_is_configurable():
+def test_rule_4_knock_limit_is_configurable():
     for limit, knocks in ((4, set()), (5, {"KD"}), (10, {"KD"})):
         table = Table(ALL_BUT_A_FIVE, DEFENDER, "7D", stock="KD", rules=Rules(knock_limit=limit))
         table.play("pass", "pass", "draw")
         assert {"KD"} & table.knocks == knocks
 
 
-def test_eleven_melded_cards_allow_gin():
+def test_rule_7_eleven_melded_cards_allow_gin():
     table = Table("AC 2C 3C 8H 9H TH JH KC KS KD", DULL_WITHOUT_KINGS, upcard="7D", stock="4C")
     table.play("pass", "pass", "draw")
     assert {"AC", "4C", "8H", "JH"} <= table.knocks, "each end of the runs of four leaves gin"
@@ -164,7 +164,7 @@ DULL_WITHOUT_KINGS = "QC QH JS 9D 8S 7S 6C 5H 4D 5D"
 # --- Scores (rules 6 and 7) ---------------------------------------------------------------------------
 
 
-def test_knock_scores_the_deadwood_difference():
+def test_rule_7_knock_scores_the_deadwood_difference():
     table = Table(ALL_BUT_A_FIVE, "KC QH TD 9D 8C 7S 6C 4H 2D AH", upcard="7D", stock="KD")
     table.play("pass", "pass", "draw", "knock KD")
     # The defender lays nothing off (TD TS would fit the runs TH, TS, 5C):
@@ -176,27 +176,27 @@ def test_knock_scores_the_deadwood_difference():
     assert table.legal == set()
 
 
-def test_equal_deadwood_is_undercut():
+def test_rule_7_equal_deadwood_is_undercut():
     table = Table(ALL_BUT_A_FIVE, "AC AS AD 8C 8S 8D KC KD KH 5S", upcard="7D", stock="QD")
     table.play("pass", "pass", "draw", "knock QD")
     assert table.public["deadwood"].tolist() == [5, 5]
     assert table.result == ("undercut", 1, 25 + 0)
 
 
-def test_undercut_scores_the_bonus_and_the_difference():
+def test_rule_7_undercut_scores_the_bonus_and_the_difference():
     table = Table(ALL_BUT_A_FIVE, "AC AS AD 8C 8S 8D KC KD KH 2S", upcard="7D", stock="QD")
     table.play("pass", "pass", "draw", "knock QD")
     assert table.result == ("undercut", 1, 25 + 3)
     assert table.public["scores"].tolist() == [0, 28]
 
 
-def test_defender_without_deadwood_scores_an_undercut():
+def test_rule_7_defender_without_deadwood_scores_an_undercut():
     table = Table(ALL_BUT_A_FIVE, "AC AS AD 8C 8S 8D KC KD KH AH", upcard="7D", stock="QD")
     table.play("pass", "pass", "draw", "knock QD")
     assert table.result == ("undercut", 1, 25 + 5)
 
 
-def test_gin_allows_no_lay_offs():
+def test_rule_6_gin_allows_no_lay_offs():
     # TH and 6H fit the run of hearts, TS that of spades, AC that of clubs: none of them may be laid off.
     defender = "TH 6H TS AC 9D 7C 4D 2H JD KD"
     table = Table(ALL_BUT_A_FIVE, defender, upcard="7D", stock="5C").play("pass", "pass", "draw")
@@ -208,33 +208,33 @@ def test_gin_allows_no_lay_offs():
     assert table.public["deadwood"].tolist() == [5, 69 - 27]
 
 
-def test_gin_against_gin_scores_only_the_bonus():
+def test_rule_7_gin_against_gin_scores_only_the_bonus():
     table = Table(ALL_BUT_A_FIVE, "AC AS AD 8C 8S 8D KC KD KH AH", upcard="7D", stock="5C")
     table.play("pass", "pass", "draw", "knock 5D")
     assert table.result == ("gin", 0, 25)
 
 
-def test_run_is_extended_by_two_lay_offs():
+def test_rule_6_run_is_extended_by_two_lay_offs():
     # 6H and 5H go below 7H 8H 9H, 5H only after 6H; 3H has no 4H.
     table = Table(ALL_BUT_A_FIVE, "5H 6H 3H TC 2D 9D 7S 6C KD QC", upcard="7D", stock="KH")
     table.play("pass", "pass", "draw", "knock KH")
     assert table.public["deadwood"].tolist() == [5, 68 - 11]
 
 
-def test_set_accepts_only_its_fourth_card():
+def test_rule_6_set_accepts_only_its_fourth_card():
     table = Table("2C 2H 2S 7H 8H 9H JS QS KS 5D", "2D KC QH TD 9D 8C 7S 6C 4H AH", "7D", stock="KD")
     table.play("pass", "pass", "draw", "knock KD")
     assert table.public["deadwood"].tolist() == [5, 67 - 2]
 
 
-def test_lay_off_breaks_a_meld_when_better():
+def test_rule_6_lay_off_breaks_a_meld_when_better():
     # The defender's 5D 6D 7D leaves 5C 5H; with 7D laid off on the sevens, three fives leave 6D alone.
     table = Table("7C 7H 7S 9S TS JS QD QC QH 3D", "5C 5H 5D 6D 7D KC KS KD 9H 2S", "AH", stock="TH")
     table.play("pass", "pass", "draw", "knock TH")
     assert table.public["deadwood"].tolist() == [3, 6 + 9 + 2]
 
 
-def test_four_of_a_kind_splits_into_a_set_and_a_run():
+def test_rule_6_four_of_a_kind_splits_into_a_set_and_a_run():
     # 5D completes 5D 6D 7D, the other fives remain a set.
     table = Table("5C 5H 5S 5D 6D 7D JS QS KS TH", DULL_WITHOUT_FIVES, upcard="7H", stock="AH")
     table.play("pass", "pass", "draw")
@@ -246,7 +246,7 @@ def test_four_of_a_kind_splits_into_a_set_and_a_run():
 DULL_WITHOUT_FIVES = "KC QH TD 9D 8S 7S 6C 4H 2D 2C"
 
 
-def test_bonuses_are_configurable():
+def test_rule_7_bonuses_are_configurable():
     rules = Rules(gin_bonus=20, undercut_bonus=10)
     table = Table(ALL_BUT_A_FIVE, "AC AS AD 8C 8S 8D KC KD KH AH", "7D", stock="5C", rules=rules)
     assert table.play("pass", "pass", "draw", "knock 5D").result == ("gin", 0, 20)

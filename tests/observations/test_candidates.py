@@ -36,7 +36,7 @@ def test_layout_table_lists_every_part():
     assert [line.split("`")[1] for line in lines] == [*candidates.LAYOUT, *candidates.CONTEXT]
     assert lines[0] == "| `deadwood` | row | 0 | of the hand: deadwood / 50 |"
     assert lines[12].startswith("| `rank` | row | 12:25 |")
-    assert lines[-1] == "| `points_double` | context | 11 | 1 if the points of this hand count double |"
+    assert lines[-1] == "| `undercut_bonus` | context | 13 | points for an undercut / 25 |"
 
 
 def test_part_returns_a_view_of_the_rows():

@@ -156,7 +156,7 @@ def test_self_play_trains_both_seats_and_league_play_one(tmp_path):
 
 def test_hand_reward_is_the_change_in_win_chance(tmp_path):
     learner = new_learner(tmp_path)
-    chances = learner.win_chances
+    chances = learner.win_chances[0]
     chances[:100, :100] = np.linspace(0.1, 0.9, 10_000).reshape(100, 100)  # all scores differ
     results = np.array([30, -30, -12, 0])  # points of player 0, or of player 1 where negative
     scores = np.array([[100, 60], [70, 90], [95, 107], [50, 50]])  # after these results
@@ -170,7 +170,44 @@ def test_hand_reward_is_the_change_in_win_chance(tmp_path):
     np.testing.assert_allclose(paid, 2 * (np.array(after) - before), rtol=1e-6)
     # Columns: hands, hands lost, points. Rows: against itself and against the league's only bot.
     np.testing.assert_allclose(learner.league.new_results[:2], [[1, 0, 30], [3, 2, -42]], rtol=1e-6)
-    assert [learner.new_hand_points[points] for points in (0, 12, 30)] == [1, 1, 2]
+    assert [learner.new_hand_points[0, points] for points in (0, 12, 30)] == [1, 1, 2]
+
+
+def test_games_are_played_by_the_rules_in_turn(tmp_path):
+    names = ("eaai", "oklahoma", "eaai", "knock_limit=3")
+    learner = Learner(replace(tiny(tmp_path), rules=names, num_envs=8))
+    learner.begin()
+    assert learner.rules == (Rules(), Rules.preset("oklahoma"), Rules(knock_limit=3))
+    learner.collect()
+    played = [Rules.from_record(record) for record in learner.games.state["public"]["rules"]]
+    assert played == [Rules.parse(name) for name in names] * 2
+    learner.games.state["public"]["scores"][:3] = 100, 60
+    learner.games.rewards[:3] = 0.3
+    paid = learner.end_hands(np.arange(3))
+    assert paid[0] == paid[2] == pytest.approx(2 * (1 - learner.win_chances[0, 70, 60]))
+    before, after = learner.win_chances[1][[70, 100], 60]  # oklahoma is played to 150 points
+    assert after < 1
+    assert paid[1] == pytest.approx(2 * (after - before))
+    assert learner.new_hand_points[:, 30].tolist() == [2, 1, 0]
+
+
+def test_policy_file_names_all_rules_of_its_training(tmp_path, recwarn):
+    rules = Rules(), Rules.preset("straight")
+    path = tmp_path / "both.safetensors"
+    save_candidate_policy(path, CandidateScorer(8), rules)
+    assert load_candidate_policy(path)[1] == rules
+    bot = agents.make(str(path))
+    for each in rules:
+        play_match(bot, "random", 2, 1, episode="hand", rules=each)
+    assert not recwarn
+    with pytest.warns(UserWarning, match="both was trained under eaai and straight, not under bicycle"):
+        play_match(bot, "random", 2, 1, episode="hand", rules=Rules.preset("bicycle"))
+
+
+@pytest.mark.parametrize(("rules", "message"), [((), "at least one"), (("whist",), "unknown rules 'whist'")])
+def test_invalid_rules_of_training_are_refused(tmp_path, rules, message):
+    with pytest.raises(ValueError, match=message):
+        replace(tiny(tmp_path), rules=rules).check()
 
 
 def test_league_favours_winning_opponents_up_to_a_limit():
@@ -214,7 +251,7 @@ def test_policy_file_reproduces_the_logits_of_the_network(tmp_path):
     path = tmp_path / "policy.safetensors"
     save_candidate_policy(path, network, Rules(knock_limit=9), {"seed": 1})
     read, rules, episode = load_candidate_policy(path)
-    assert (rules, episode) == (Rules(knock_limit=9), "game")
+    assert (rules, episode) == ((Rules(knock_limit=9),), "game")
     for number in (2, 11):
         rows, table = torch.rand(5, number, NUM_FEATURES), torch.rand(5, NUM_CONTEXT)
         possible = torch.rand(5, 2 * number) < 0.7
@@ -222,7 +259,7 @@ def test_policy_file_reproduces_the_logits_of_the_network(tmp_path):
             assert torch.equal(ours, theirs)
     bot = agents.make(str(path))
     assert isinstance(bot, CandidatePolicyBot)
-    with pytest.raises(ValueError, match="was trained under"):
+    with pytest.warns(UserWarning, match="policy was trained under knock_limit=9, not under eaai"):
         bot.act(started().views(np.arange(4)))
 
 

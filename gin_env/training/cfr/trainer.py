@@ -16,7 +16,7 @@ import numpy as np
 
 from gin_env.agents.cfr.abstractions import CANDIDATES, DEFAULT_CANDIDATES, KINDS, number_of_sets
 from gin_env.agents.cfr.table import StrategyTable
-from gin_env.game.rules import Rules
+from gin_env.game.rules import Rules, rules_option
 from gin_env.game.state import STATE
 from gin_env.game.streams import check_seed
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
@@ -57,6 +57,8 @@ class CFRSettings:
     """Random seed of all deals and choices."""
     exploration: float = 0.1
     """Probability that the traverser's decision in the sampled hand is random."""
+    rules: str = "eaai"
+    """The rules of the hands, as `Rules.parse` reads them."""
 
     def __post_init__(self) -> None:
         if self.candidates is None:
@@ -66,6 +68,7 @@ class CFRSettings:
                 raise ValueError(f"{name} = {getattr(self, name)!r}: choose from {', '.join(choices)}")
         check_seed(self.seed)
         check_number("exploration", self.exploration, 0, 1)
+        Rules.parse(self.rules)
 
     @property
     def which(self) -> int:
@@ -96,7 +99,7 @@ class CFRTrainer:
         """Run `iterations` more iterations; `progress` is called with the number since the last call."""
         last = self.iterations + check_integer("iterations", iterations, 1, 10**12)
         states = np.zeros(2, STATE)
-        states["public"]["rules"] = Rules().record()
+        states["public"]["rules"] = Rules.parse(self.settings.rules).record()
         total = self.regrets.sum(axis=1)
         strategy = np.divide(self.regrets[:, 0], total, out=np.full(len(total), 0.5), where=total > 0)
         while self.iterations < last:
@@ -143,7 +146,8 @@ class CFRTrainer:
         """
         arrays, metadata = CHECKPOINT.read(path)
         try:
-            settings = CFRSettings(**{field.name: metadata[field.name] for field in fields(CFRSettings)})
+            known = (field.name for field in fields(CFRSettings) if field.name in metadata)
+            settings = CFRSettings(**{name: metadata[name] for name in known})
         except (TypeError, ValueError) as error:
             raise ArrayFileError(f"{path} is a checkpoint of impossible settings: {error}") from error
         trainer = cls(settings)
@@ -161,6 +165,7 @@ def train_table(
     candidates: str | None = None,
     seed: int = 1,
     exploration: float = 0.1,
+    rules: Rules | None = None,
     checkpoint: Path | None = None,
     resume: bool = False,
     progress: Callable[[int], object] | None = None,
@@ -180,7 +185,7 @@ def train_table(
         if progress is not None:
             progress(trainer.iterations)
     else:
-        trainer = CFRTrainer(CFRSettings(abstraction, candidates, seed, exploration))
+        trainer = CFRTrainer(CFRSettings(abstraction, candidates, seed, exploration, (rules or Rules()).text))
     saved = time.monotonic()
 
     def report(done: int) -> None:
@@ -199,6 +204,6 @@ def train_table(
     command = (
         f"gin-rummy train cfr {settings.abstraction}.npz --iterations {iterations} --seed {settings.seed} "
         f"--abstraction {settings.abstraction} --candidates {settings.candidates} "
-        f"--exploration {settings.exploration}"
+        f"--exploration {settings.exploration}{rules_option(Rules.parse(settings.rules))}"
     )
     return trainer.table(command)

@@ -7,6 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+from gin_env.game.rules import Rules
+
 _MODULES = {
     "bayes": "counting",
     "bayes-isru": "counting",
@@ -18,7 +20,7 @@ _MODULES = {
 """The module of `gin_env.training.estimators` that trains each estimator.
 
 Each module has ``DEFAULT_GAMES``, a dict by name, and a function ``train(name, games, seed, opponents,
-progress)`` that returns a `TrainedEstimator`.
+progress, rules)`` that returns a `TrainedEstimator`.
 """
 
 
@@ -49,15 +51,16 @@ def train_estimator(
     seed: int = 1,
     opponents: Sequence[str] = ("simple",),
     progress: Callable[[int], object] | None = None,
+    rules: Rules | None = None,
 ) -> TrainedEstimator:
     """Train an estimator on games of `opponents` against each other.
 
-    `games` is `default_games` by default. `progress` is called with the number of games played since the last
-    call. Raises ValueError for unknown names.
+    `games` is `default_games` by default, `rules` is `Rules()`. `progress` is called with the number of games
+    played since the last call. Raises ValueError for unknown names.
     """
     trainer = _trainer(name)
     return trainer.train(
-        name, trainer.DEFAULT_GAMES[name] if games is None else games, seed, opponents, progress
+        name, trainer.DEFAULT_GAMES[name] if games is None else games, seed, opponents, progress, rules
     )
 
 

@@ -16,6 +16,7 @@ from gin_env.estimators.frequencies import Frequencies
 from gin_env.estimators.turn_buckets import BUCKETS, offered_upcard, suit_relation
 from gin_env.game.actions import DRAW_UPCARD, is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, lowest_card
+from gin_env.game.rules import Rules, rules_option
 from gin_env.game.state import DRAW
 from gin_env.game.streams import check_seed
 from gin_env.matches.provenance import describe_bot
@@ -35,9 +36,10 @@ def train(
     seed: int,
     opponents: Sequence[str],
     progress: Callable[[int], object] | None = None,
+    rules: Rules | None = None,
 ) -> Frequencies:
     """Return `count_frequencies`; the table is the same for ``bayes`` and ``bayes-isru``."""
-    return count_frequencies(games, seed, opponents, progress)
+    return count_frequencies(games, seed, opponents, progress, rules)
 
 
 def count_frequencies(
@@ -45,8 +47,9 @@ def count_frequencies(
     seed: int = 1,
     opponents: Sequence[str | Agent] = ("simple",),
     progress: Callable[[int], object] | None = None,
+    rules: Rules | None = None,
 ) -> Frequencies:
-    """Return the frequencies counted in games to 100 points between `opponents`.
+    """Return the frequencies counted in whole games between `opponents`.
 
     With several opponents, the bot in each seat of each game is drawn at random. The result depends only on
     the arguments. `progress` is called with the number of games that have ended since the last call.
@@ -63,7 +66,7 @@ def count_frequencies(
     turns = 0
     for first in range(0, int(games), GAMES_AT_ONCE):
         numbers = np.arange(first, min(first + GAMES_AT_ONCE, int(games)), dtype=np.uint64)
-        table = Games(len(numbers), episode="game")
+        table = Games(len(numbers), rules, episode="game")
         table.start(table.everyone, np.full(len(numbers), seed, np.uint64), numbers)
         seats = rng.integers(0, len(bots), (len(numbers), 2))
         playing = table.everyone
@@ -81,8 +84,9 @@ def count_frequencies(
         "opponents": names,
         "players": [describe_bot(bot, programs=True) for bot in opponents],
         "seed": seed,
+        "rules": (rules or Rules()).text,
         "command": f"gin-rummy train estimator bayes OUTPUT --games {games} --seed {seed} "
-        f"--opponents {'+'.join(names)}",
+        f"--opponents {'+'.join(names)}{rules_option(rules)}",
         "date": date.today().isoformat(),
         "versions": {"gin_env": __version__, "numpy": np.__version__},
     }

@@ -13,7 +13,7 @@ import numpy as np
 from gin_env import agents, estimators
 from gin_env.estimators.ensemble import MEMBERS, PACKAGED_TABLE, save_table
 from gin_env.estimators.public_history import known_cards
-from gin_env.game.rules import MAX_TURNS
+from gin_env.game.rules import MAX_TURNS, Rules, rules_option
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.version import __version__
 from gin_env.training.estimators.evaluation import estimate_along
@@ -46,25 +46,31 @@ def train(
     seed: int,
     opponents: Sequence[str],
     progress: Callable[[int], object] | None = None,
+    rules: Rules | None = None,
 ) -> FittedTable:
     """Fit a table, for ``gin-rummy train estimator ensemble``; `opponents` must be one bot."""
     if len(opponents) != 1:
         raise ValueError(f"the ensemble is fitted to one bot, not {', '.join(opponents)}")
     metadata = {
         "command": f"gin-rummy train estimator ensemble {PACKAGED_TABLE} --games {games} --seed {seed} "
-        f"--opponents {opponents[0]}",
+        f"--opponents {opponents[0]}{rules_option(rules)}",
         "games": games,
         "seed": seed,
+        "rules": (rules or Rules()).text,
         "opponents": list(opponents),
         "players": [describe_bot(opponent, programs=True) for opponent in opponents],
         "date": date.today().isoformat(),
         "version": __version__,
     }
-    return FittedTable(fit_table(games, seed, opponents[0], progress), metadata)
+    return FittedTable(fit_table(games, seed, opponents[0], progress, rules), metadata)
 
 
 def fit_table(
-    hands: int, seed: int, opponent: str = "simple", progress: Callable[[int], object] | None = None
+    hands: int,
+    seed: int,
+    opponent: str = "simple",
+    progress: Callable[[int], object] | None = None,
+    rules: Rules | None = None,
 ) -> dict[str, Any]:
     """Return the choice and the weights for each turn, fitted on hands of a bot against itself.
 
@@ -77,7 +83,7 @@ def fit_table(
     )  # a seed that no training uses
     turns, given = [], []
     for positions, estimates, _ in estimate_along(
-        members, agents.make(opponent, programs=True), hands, held_out, progress
+        members, agents.make(opponent, programs=True), hands, held_out, progress, rules
     ):
         _, unseen, _ = known_cards(positions.view)
         held = positions.truth()[unseen].astype(bool)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,7 @@ from gin_env import agents, estimators
 from gin_env.agents import Agent
 from gin_env.estimators.base import Estimator, advance_slots
 from gin_env.estimators.public_history import known_cards
-from gin_env.game.rules import MAX_TURNS
+from gin_env.game.rules import MAX_TURNS, Rules
 from gin_env.game.state import DRAW
 from gin_env.support.files import write_csv
 from gin_env.training.estimators.metrics import METRICS, measure
@@ -53,6 +53,7 @@ class Evaluation:
     of their probabilities, and the number of them that the opponent held."""
     seconds: np.ndarray
     """float64 (estimators,): processor time in seconds; the only part that varies between runs."""
+    rules: Rules = field(default_factory=Rules)
 
     def mean(self, metric: str) -> np.ndarray:
         """Return float64 (estimators, turns): the metric's mean after each turn, NaN without samples."""
@@ -102,8 +103,8 @@ class Evaluation:
         for number, name in enumerate(self.names):
             lines.append(f"{name:30}" + "".join(f"{column[number]:12.4f}" for column in columns))
         lines.append(
-            f"{self.counts.sum():,} samples of {self.hands:,} hands, {self.opponent} against itself, "
-            f"seed {self.seed}"
+            f"{self.counts.sum():,} samples of {self.hands:,} hands, {self.opponent} against itself"
+            f"{'' if self.rules == Rules() else f' under {self.rules.text}'}, seed {self.seed}"
         )
         if "uniform" in self.names:
             lines.append(f"log loss below uniform's in each turn of at least {ENOUGH:,} samples:")
@@ -141,6 +142,7 @@ def evaluate_estimators(
     seed: int = 0,
     opponent: str | Agent = "simple",
     progress: Callable[[int], object] | None = None,
+    rules: Rules | None = None,
 ) -> Evaluation:
     """Evaluate estimators on hands of `opponent` against itself.
 
@@ -159,7 +161,7 @@ def evaluate_estimators(
     squares = np.zeros_like(sums)
     bins = np.zeros((len(resolved), BINS, 3))
     seconds = np.zeros(len(resolved))
-    for positions, every_estimate, times in estimate_along(resolved, bot, hands, seed, progress):
+    for positions, every_estimate, times in estimate_along(resolved, bot, hands, seed, progress, rules):
         seconds += times
         turns = positions.view.records["public"]["turn"]
         np.add.at(counts, turns, 1)
@@ -180,6 +182,7 @@ def evaluate_estimators(
         squares[:, :reached],
         bins,
         seconds,
+        rules or Rules(),
     )
 
 
@@ -189,6 +192,7 @@ def estimate_along(
     hands: int,
     seed: int,
     progress: Callable[[int], object] | None = None,
+    rules: Rules | None = None,
 ) -> Iterator[tuple[Positions, list[np.ndarray], list[float]]]:
     """Play hands of `bot` against itself, and yield positions, estimates and times after each turn.
 
@@ -203,7 +207,7 @@ def estimate_along(
     """
     memories = [member.new_memory(2 * HANDS_AT_ONCE) for member in members]
     table, begun, ended = None, 0, 0
-    for games, waiting in play_hands([bot], hands, seed):
+    for games, waiting in play_hands([bot], hands, seed, rules):
         if games is not table:  # the next hands
             table, begun = games, begun + len(games)
         public = games.state["public"][waiting]

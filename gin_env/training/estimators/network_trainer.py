@@ -29,6 +29,7 @@ from gin_env.estimators.networks import (
 )
 from gin_env.estimators.neural import weights_path
 from gin_env.estimators.public_history import known_cards
+from gin_env.game.rules import Rules, rules_option
 from gin_env.game.streams import check_seed
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.atomic import write_text
@@ -113,6 +114,7 @@ def train(
     seed: int,
     opponents: Sequence[str],
     progress: Callable[[int], object] | None = None,
+    rules: Rules | None = None,
 ) -> TrainedNetwork:
     """Train on about `games` hands with one thread, for ``gin-rummy train estimator``."""
     course = COURSES[name]
@@ -121,7 +123,8 @@ def train(
     torch.set_num_threads(1)
     try:
         rounds = max(1, round(games / hands))
-        return train_network(name, opponents, seed, replace(course, rounds=rounds, hands=hands), progress)
+        course = replace(course, rounds=rounds, hands=hands)
+        return train_network(name, opponents, seed, course, progress, rules)
     finally:
         torch.set_num_threads(threads)
 
@@ -132,6 +135,7 @@ def train_network(
     seed: int = 1,
     course: Course | None = None,
     progress: Callable[[int], object] | None = None,
+    rules: Rules | None = None,
 ) -> TrainedNetwork:
     """Train the network of the estimator `name` on hands of `bots` against each other.
 
@@ -147,7 +151,7 @@ def train_network(
         torch.manual_seed(seed)
         network: Any = NETWORKS[name]()
     network = network.to(memory_format=torch.channels_last)
-    held_out = collect_positions(bots, course.validation_hands, _round_seed(seed, 0), course.share)
+    held_out = collect_positions(bots, course.validation_hands, _round_seed(seed, 0), course.share, rules)
     optimizer = torch.optim.Adam(network.parameters(), lr=course.learning_rate)
     curve: list[Progress] = []
     seen, before, validation = 0, None, prepare(network, held_out, None, course.all_cards)
@@ -155,7 +159,7 @@ def train_network(
         if number and number * course.generations % course.rounds < course.generations:
             before = copy.deepcopy(network)  # a new generation
             validation = prepare(network, held_out, before, course.all_cards)
-        positions = collect_positions(bots, course.hands, _round_seed(seed, number + 1), course.share)
+        positions = collect_positions(bots, course.hands, _round_seed(seed, number + 1), course.share, rules)
         batches = prepare(network, positions, before, course.all_cards)
         loss = learn(network, batches, course, optimizer, number)
         seen += len(batches[-1])
@@ -169,13 +173,14 @@ def train_network(
         "opponents": list(bots),
         "players": [describe_bot(bot, programs=True) for bot in bots],
         "seed": seed,
+        "rules": (rules or Rules()).text,
         "positions": seen,
         "validation_log_loss": round(curve[-1].validation, 6),
         "validation_positions": len(validation[-1]),
         "command": f"gin-rummy train estimator {name} "
         f"{weights_path(name, bots[0] if len(bots) == 1 else MIXED)} "
         f"--games {course.rounds * course.hands} --seed {seed} "
-        f"--opponents {'+'.join(bots)}",
+        f"--opponents {'+'.join(bots)}{rules_option(rules)}",
         "date": date.today().isoformat(),
         "versions": {"gin_env": __version__, "torch": torch.__version__},
     }

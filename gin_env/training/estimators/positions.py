@@ -16,6 +16,7 @@ from gin_env.agents import Agent
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.game.cards import card_columns
+from gin_env.game.rules import Rules
 from gin_env.game.streams import check_seed
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import is_integer
@@ -39,7 +40,9 @@ class Positions:
         return card_columns(self.hands).astype(np.float32)
 
 
-def collect_positions(bots: Sequence[str | Agent], hands: int, seed: int, share: float = 0.25) -> Positions:
+def collect_positions(
+    bots: Sequence[str | Agent], hands: int, seed: int, share: float = 0.25, rules: Rules | None = None
+) -> Positions:
     """Return a random `share` of both players' positions from `hands` hands, in random order.
 
     The bot in each seat of each hand is drawn from `bots`. The result depends only on the arguments.
@@ -48,7 +51,7 @@ def collect_positions(bots: Sequence[str | Agent], hands: int, seed: int, share:
         raise ValueError(f"share = {share}: a number above 0 and at most 1 is needed")
     rng = np.random.default_rng(check_seed(seed))
     kept_views, kept_hands = [], []
-    for games, waiting in play_hands(bots, hands, seed):
+    for games, waiting in play_hands(bots, hands, seed, rules):
         for player in range(2):
             kept = waiting[rng.random(len(waiting)) < share]
             kept_views.append(games.views(kept, player).records)
@@ -58,7 +61,9 @@ def collect_positions(bots: Sequence[str | Agent], hands: int, seed: int, share:
     return Positions(PlayerView(views[order]), truth[order])
 
 
-def play_hands(bots: Sequence[str | Agent], hands: int, seed: int) -> Iterator[tuple[Games, np.ndarray]]:
+def play_hands(
+    bots: Sequence[str | Agent], hands: int, seed: int, rules: Rules | None = None
+) -> Iterator[tuple[Games, np.ndarray]]:
     """Play hands, and yield the games and the indices of unfinished ones after the deal and each action.
 
     Each batch of `HANDS_AT_ONCE` hands is a new `Games`. The bot in each seat of each hand is drawn from
@@ -72,7 +77,7 @@ def play_hands(bots: Sequence[str | Agent], hands: int, seed: int) -> Iterator[t
     rng = np.random.default_rng([check_seed(seed), 1])
     for first in range(0, hands, HANDS_AT_ONCE):
         numbers = np.arange(first, min(first + HANDS_AT_ONCE, hands), dtype=np.uint64)
-        games = Games(len(numbers))
+        games = Games(len(numbers), rules)
         games.start(games.everyone, np.full(len(numbers), seed, np.uint64), numbers)
         seats = rng.integers(0, len(players), (len(numbers), 2))
         waiting = games.everyone

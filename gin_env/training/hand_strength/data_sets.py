@@ -91,8 +91,8 @@ class DataSet:
     deadwood : uint8 (n,): deadwood of the hand; at the last discard, the scored deadwood after laying off.
     scores : float32 (n,): discounted points, the mean over all observations of the state.
     counts : uint32 (n,): number of observations of the state.
-    metadata : name, observations, seed, stages, discount, estimator, deals, simulated_actions, command,
-        version.
+    metadata : name, observations, seed, stages, discount, estimator, deals, simulated_actions, rules,
+        command, version.
     """
 
     hands: np.ndarray
@@ -171,6 +171,7 @@ def data_set_of(
     seed: int,
     deals: int,
     simulated_actions: int,
+    rules: Rules | None = None,
 ) -> DataSet:
     """Return the data set of these observations (n,), with identical states averaged, and its metadata."""
     metadata = {
@@ -184,6 +185,7 @@ def data_set_of(
         "seed": seed,
         "deals": deals,
         "simulated_actions": simulated_actions,
+        "rules": (rules or Rules()).text,
         "version": __version__,
     }
     return DataSet(*average_identical(hands, estimates, deadwood, scores), metadata)
@@ -197,6 +199,7 @@ def generate(
     discount: float | None = None,
     estimator: str = "bayes-isru",
     seed: int = 0,
+    rules: Rules | None = None,
     workers: int | Literal["all"] | Workers = 1,
     progress: Callable[[int], object] | None = None,
 ) -> DataSet:
@@ -220,7 +223,7 @@ def generate(
     parts: list[tuple[np.ndarray, ...]] = []
     found = deals = simulated = 0
     tasks = (
-        _Task(seed, first, _DEALS_AT_ONCE, explorer, samples, stages, estimator)
+        _Task(seed, first, _DEALS_AT_ONCE, explorer, samples, stages, estimator, rules or Rules())
         for first in count(0, _DEALS_AT_ONCE)
     )
     with opened(workers) as crew, closing(crew.map(_explore, tasks)) as explored:
@@ -251,6 +254,7 @@ def generate(
         seed=seed,
         deals=deals,
         simulated_actions=simulated,
+        rules=rules,
     )
 
 
@@ -265,6 +269,7 @@ class _Task:
     samples: int
     stages: str
     estimator: str
+    rules: Rules
 
 
 _estimator = lru_cache(maxsize=2)(estimators.make)
@@ -274,7 +279,7 @@ def _explore(task: _Task) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
     """Return (hands, estimates, deadwood, points, stages, actions simulated) of the deals of a task."""
     estimate = _estimator(task.estimator).estimate
     tables = np.zeros(4, STATE)
-    tables["public"]["rules"] = Rules().record()
+    tables["public"]["rules"] = task.rules.record()
     room = task.deals * (8 if task.stages == "all" else 1) + MAX_OBSERVATIONS
     views, hands = np.zeros(room, VIEW), np.empty(room, np.uint64)
     points, left = np.empty(room, np.int16), np.empty(room, np.uint8)

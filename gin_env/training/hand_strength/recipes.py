@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from gin_env.game.rules import Rules, rules_option
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.workers import Workers
 from gin_env.training.hand_strength.data_sets import DataSet, generate
@@ -79,9 +80,18 @@ def find_recipe(name: str) -> Recipe:
     return RECIPES[name]
 
 
-def data_file(folder: Path, data_set: str, stages: str, estimator: str, observations: int, seed: int) -> Path:
+def data_file(
+    folder: Path,
+    data_set: str,
+    stages: str,
+    estimator: str,
+    observations: int,
+    seed: int,
+    rules: Rules | None = None,
+) -> Path:
     """Return the path of a data set in a folder."""
-    return folder / f"{data_set}_{stages}_{estimator}_{observations}_{seed}.npz"
+    name = f"{data_set}_{stages}_{estimator}_{observations}_{seed}"
+    return folder / f"{name}{'' if rules in (None, Rules()) else f'_{rules.text}'}.npz"
 
 
 def load_or_generate(
@@ -92,11 +102,12 @@ def load_or_generate(
     estimator: str = ESTIMATOR,
     observations: int = OBSERVATIONS,
     seed: int = 0,
+    rules: Rules | None = None,
     workers: int | Literal["all"] | Workers = 1,
     progress: Callable[[int], object] | None = None,
 ) -> DataSet:
     """Return the data set of these settings, loaded from its file or generated and saved there."""
-    path = data_file(folder, data_set, stages, estimator, observations, seed)
+    path = data_file(folder, data_set, stages, estimator, observations, seed, rules)
     if path.exists():
         return DataSet.load(path)
     data = generate(
@@ -105,6 +116,7 @@ def load_or_generate(
         stages=stages,
         estimator=estimator,
         seed=seed,
+        rules=rules,
         workers=workers,
         progress=progress,
     )
@@ -125,6 +137,7 @@ def provenance(
     )
     if epochs is not None:
         command += f" --epochs {epochs}"
+    command += rules_option(Rules.parse(data.get("rules", "eaai")))
     players = ("random-discard", "simple") if data["explorer"] == "random" else ("simple",)
     return trainer.describe() | {
         "name": name,

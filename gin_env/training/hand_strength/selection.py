@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 
 from gin_env.agents.hand_strength.bots import OffensiveBot
 from gin_env.agents.hand_strength.weights import save_network
+from gin_env.game.rules import Rules
 from gin_env.matches.matches import play_match
 from gin_env.support.checks import check_integer
 from gin_env.training.hand_strength.data_sets import DataSet
@@ -64,11 +65,12 @@ def train_best(
 def validation_win_rate(trainer: HandStrengthTrainer, games: int | None = None) -> float:
     """Return the share of validation games that the trained network wins against the Simple player.
 
-    `games` is `VALIDATION_GAMES` by default.
+    `games` is `VALIDATION_GAMES` by default. They are played by the rules of the training data.
     """
+    rules = Rules.parse(trainer.data.metadata.get("rules", "eaai"))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "candidate.safetensors"
         save_network(path, trainer.network, trainer.describe())
         return play_match(
-            OffensiveBot(str(path)), "simple", games or VALIDATION_GAMES, VALIDATION_SEED
+            OffensiveBot(str(path)), "simple", games or VALIDATION_GAMES, VALIDATION_SEED, rules=rules
         ).win_rate
