@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from test_command_line import COMMANDS
@@ -94,29 +92,29 @@ def test_data_set_carries_its_rules(tmp_path):
     (hands,) = dataset.load(tmp_path)
     assert set(hands.outcomes) <= {"gin", "void"}
     assert hands.record(0).rules == Rules.preset("straight")
-    hands.record(0).check()
+    assert hands.record(0).positions()
     card = (tmp_path / "README.md").read_text()
     assert "--rules straight" in card
     assert "rules are gin-env's `straight`" in card
 
 
-def test_exploiter_is_trained_and_judged_by_the_rules(tmp_path):
+def test_exploiter_is_trained_and_judged_by_the_rules(tmp_path, recwarn):
     pytest.importorskip("tyro")
     from gin_env.agents.policies.candidate_network import load_candidate_policy
+    from gin_env.reproduce.experiments.exploit import QUICK
+    from gin_env.training import exploiter
 
-    run, result = tmp_path / "run", tmp_path / "result.json"
-    budget = ("--decisions", 500, "--games", 4, "--workers", 1)
-    output = gin_rummy("exploit", "random", *budget, "--run", run, "--json", result, "--rules", "straight")
-    assert "warning" not in output
-    assert load_candidate_policy(run / "policy.safetensors")[1] == (Rules.preset("straight"),)
-    exploit = json.loads(result.read_text())
-    assert exploit["rules"] == "straight"
-    assert exploit["match"]["rules"]["knock_limit"] == 0
+    settings = exploiter.settings_against("simple", tmp_path / "run", rules=("straight",), **QUICK)
+    result = exploiter.play_exploiter(exploiter.train_exploiter(settings), 2)
+    assert load_candidate_policy(result.policy)[1] == (Rules.preset("straight"),)
+    assert result.as_dict()["rules"] == "straight"
+    assert result.match.rules == Rules.preset("straight")
+    assert not [warning for warning in recwarn if "was trained under" in str(warning.message)]
 
 
 def test_position_is_explained_by_the_rules():
     hand = ("--hand", "4C 5C 6C 9H 9S TD QD QH KS 2D", "--upcard", "3D", "--bot", "simple")
-    assert "Knock limit" in gin_rummy("explain", *hand, "--rules", "oklahoma")
+    assert "Limit for knocking in this hand: 3." in gin_rummy("explain", *hand, "--rules", "oklahoma")
     with pytest.raises(ValueError, match="a record has its own rules: leave --rules out"):
         gin_rummy("explain", "--record", "games.jsonl", "--rules", "oklahoma")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from rule_variants import VARIANTS
 
 from gin_env import agents, cards, melds
 from gin_env.batch import Games
@@ -50,6 +51,10 @@ POLICIES: dict[str, tuple[Policy, Rules, int]] = {
     "knock-at-once": (knock_at_once, Rules(), 90),
     "simple": (agents.make("simple").act, Rules(), 50),
     "knock-at-once, small deck": (knock_at_once, SMALL, 90),
+    **{
+        f"knock-at-once, {name}": (knock_at_once, VARIANTS[name], 16)
+        for name in ("everything", *(preset for preset in Rules.presets() if preset in VARIANTS))
+    },
 }
 """name -> (policy, rules, hands)."""
 

@@ -26,7 +26,7 @@ VARIANTS = {
         game_bonus=100,
         shutout_doubles=True,
     ),
-    **{name: rules for name, rules in Rules.presets().items() if name not in ("eaai", "gin_rummy_v4")},
+    **{name: rules for name, rules in Rules.presets().items() if name != "eaai"},
 }
 
 

@@ -83,17 +83,17 @@ _TOLD = (
 def leaks(scale: float, seed: int, bots: Sequence[str] | None = None) -> Row:
     """Re-deal what a player cannot see, and compare all that they see and do; default: all quick bots."""
     from played_positions import as_games, redealt
+    from rule_variants import VARIANTS
 
     from gin_env import agents
     from gin_env.batch import Games
-    from gin_env.game.rules import Rules
     from gin_env.game.state import OVER
 
     players = [agents.make(name) for name in (agents.quick_names() if bots is None else bots)]
-    small = Rules(ranks=6, suits=3, hand_size=4, knock_limit=6, opening_offer=False)
+    variants = list(VARIANTS.values())
     wanted, positions, found, batch = int(12_000 * scale), 0, 0, 0
     while positions < wanted:
-        rules = (Rules(), small)[batch % 2]
+        rules = variants[batch % len(variants)]
         games = Games(POSITIONS_OF_A_ROUND // 20, rules, "game")
         numbers = games.everyone.astype(np.uint64) + np.uint64(batch * len(games))
         games.start(games.everyone, np.full(len(games), seed, np.uint64), numbers)
