@@ -259,7 +259,7 @@ def test_policy_file_reproduces_the_logits_of_the_network(tmp_path):
             assert torch.equal(ours, theirs)
     bot = agents.make(str(path))
     assert isinstance(bot, CandidatePolicyBot)
-    with pytest.warns(UserWarning, match="policy was trained under knock_limit=9, not under eaai"):
+    with pytest.warns(UserWarning, match="was trained under knock_limit=9, not under eaai"):
         bot.act(started().views(np.arange(4)))
 
 
