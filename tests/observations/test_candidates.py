@@ -340,6 +340,8 @@ def test_features_match_an_independent_computation(limit):
                 scores[1 - player] / 100,
                 limit / 10,
                 0.0,
+                1.0,
+                1.0,
             ]
         )
         if table.phase == "draw from the stock":
