@@ -62,9 +62,14 @@ class ProcessBot:
     start_seconds : time limit for the program to become ready.
     env : additional environment variables for the program.
 
-    Raises ------ ProcessBotError If the program does not start or does not report that it is ready, and in
-    `act` for any failure of the program. The message contains the command. The program is killed after an
-    error, or after Ctrl-C during a decision.
+    A copy (`copy.deepcopy`) starts the program again.
+
+    Raises
+    ------
+    ProcessBotError
+        If the program does not start or does not report that it is ready, and in `act` for any failure of the
+        program. The message contains the command. The program is killed after an error, or after Ctrl-C
+        during a decision.
     """
 
     def __init__(
@@ -76,6 +81,7 @@ class ProcessBot:
     ) -> None:
         self.command = command
         self.name = PREFIX + command
+        self._settings = seconds, start_seconds, env
         self.seconds = check_number("seconds", seconds, 0.0, 1e6)
         start_seconds = check_number("start_seconds", start_seconds, 0.0, 1e6)
         try:
@@ -109,6 +115,9 @@ class ProcessBot:
         ready = self._ask({"type": "hello", "protocol": protocol.VERSION}, start_seconds)
         if ready.get("type") != "ready" or ready.get("protocol") != protocol.VERSION:
             self._fail(f'it is not ready: {{"type": "ready", "protocol": {protocol.VERSION}}} was expected')
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ProcessBot:
+        return ProcessBot(self.command, *self._settings)
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""

@@ -15,7 +15,7 @@ import argparse
 import time
 from collections.abc import Callable
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -90,6 +90,9 @@ class Run:
         games = self.options.games
         result = play_match(self, self.opponent, games=games, seed=self.seed, episode="hand")
         return (result.points[0] - result.points[1]) / result.hands / 100
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # a match copies other bots; this one is the program
 
     def act(self, view: PlayerView) -> np.ndarray:
         """What makes it a bot: a masked action would end the match with an error that names it."""

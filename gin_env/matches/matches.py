@@ -1,9 +1,9 @@
 """Matches between two bots, thousands of games in parallel, with seats and dealers balanced.
 
 Games come in pairs that share their decks and their first dealer, with the seats swapped: each bot holds
-each hand once. The second game has its suits permuted (the rules treat suits alike) and the games are played
-in random order, which makes it harder for a bot with memory to recognise its opponent's cards. The result
-depends only on the seed, not on how the games are batched.
+each hand once. The second game has its suits permuted (the rules treat suits alike), the games are played in
+random order, and a bot that could remember its opponent's cards plays the two games as separate copies, see
+`gin_env.matches.memory`. The result depends only on the seed, not on how the games are batched.
 
 Anyone who knows the seed can reconstruct every deck. By default a match draws a secret seed and reports it
 with the result.
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,10 +33,11 @@ from gin_env.matches.intervals import (
     wilson_interval,
     win_rate_interval,
 )
+from gin_env.matches.memory import may_remember, new_copies, split_deals
 from gin_env.matches.progress import match_progress
 from gin_env.matches.recording import MatchRecording
 from gin_env.matches.shards import DEAL_RESULT, MatchSetting, Tally, play_games, play_shards
-from gin_env.records import Recorder
+from gin_env.records import GameRecord, Recorder
 from gin_env.support.checks import check_switch, is_integer
 from gin_env.support.files import write_json
 from gin_env.support.workers import Workers, opened
@@ -253,7 +255,10 @@ def play_match(
 
     Parameters
     ----------
-    a, b : names, paths of trained policies (``.safetensors``), or objects with the `Agent` interface.
+    a, b : names, paths of trained policies (``.safetensors``), or objects with the `Agent` interface. Copies
+        of an object play (`copy.deepcopy`), one in each half of the match, so that no copy sees both games
+        of a deal. An object that must play itself, for example to count, returns itself from
+        ``__deepcopy__``.
     games : an even number; each deal is played twice, with the seats swapped.
     seed : the same seed gives the same result. By default a secret seed is drawn and reported with the
         result. A bot that knows or guesses the seed can work out every hidden card: pass one only to bots
@@ -308,10 +313,13 @@ def play_match(
         report, watch = stack.enter_context(match_progress(progress, games, episode))
         setting = MatchSetting(seed, episode, rules, clairvoyant, BATCH_SIZE, players)
         crew = stack.enter_context(opened(workers))
+        parts = split_deals(order) if any(map(may_remember, bots)) else (order,)
         if crew.here:
-            tally.add_shard(*play_games(setting, bots, order, report, keep, watch))
+            for number, part in enumerate(parts):
+                add = None if keep is None else partial(_add_later, keep, number * len(part))
+                tally.add_shard(*play_games(setting, new_copies(bots), part, report, add, watch))
         else:
-            for shard in play_shards(setting, (a, b), order, crew):
+            for shard in play_shards(setting, (a, b), parts, crew):
                 tally.add_shard(shard.tally, shard.deals)
                 for game, position in shard.records:
                     recording.add(game, position)
@@ -338,3 +346,10 @@ def play_match(
         rules=rules,
         deals=tally.deals,
     )
+
+
+def _add_later(
+    keep: Callable[[GameRecord, int], object], num_before: int, game: GameRecord, position: int
+) -> None:
+    """Keep the record of a game that started after `num_before` games of earlier parts."""
+    keep(game, num_before + position)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import count
@@ -16,6 +16,7 @@ from gin_env.agents.turns import play_bot, play_seated, play_turns
 from gin_env.batch import Episode, Games
 from gin_env.game.rules import Rules
 from gin_env.game.state import BIG_GIN, GIN, UNDERCUT, VOID
+from gin_env.matches.memory import new_copies
 from gin_env.records import GameRecord, Player, RecordedGames
 from gin_env.support.workers import Workers
 
@@ -181,6 +182,8 @@ class Shard:
     """Names, or pickled objects."""
     match: int
     """Identifies the match within this program, since a file may hold another bot in each match."""
+    part: int
+    """Number of the part of the match; bots that may remember are copied for each."""
     first: int
     """Position of its first game in the match."""
     order: np.ndarray
@@ -200,17 +203,29 @@ class ShardResult:
 
 
 def play_shards(
-    setting: MatchSetting, bots: tuple[str | Agent, str | Agent], order: np.ndarray, workers: Workers
+    setting: MatchSetting,
+    bots: tuple[str | Agent, str | Agent],
+    parts: Sequence[np.ndarray],
+    workers: Workers,
 ) -> Iterator[ShardResult]:
-    """Play games with these indices, int64 (n,), in shards; yield the results in order.
+    """Play games in shards; yield the results in order.
 
-    Raises ValueError for a bot that cannot be sent to the workers.
+    Parameters
+    ----------
+    parts : int64 arrays: the indices of the games of each part of the match. A bot that may remember plays
+        each part as a new copy.
+
+    Raises
+    ------
+    ValueError
+        For a bot that cannot be sent to the workers.
     """
     packed = _pack(bots[0], workers), _pack(bots[1], workers)
-    match, size = next(_match_ids), shard_size(len(order))
+    match, size = next(_match_ids), shard_size(sum(map(len, parts)))
     shards = (
-        Shard(setting, packed, match, first, order[first : first + size])
-        for first in range(0, len(order), size)
+        Shard(setting, packed, match, number, number * len(part) + first, part[first : first + size])
+        for number, part in enumerate(parts)
+        for first in range(0, len(part), size)
     )
     return workers.map(play_shard, shards)
 
@@ -227,7 +242,7 @@ def shard_size(num_games: int) -> int:
 
 def play_shard(shard: Shard) -> ShardResult:
     """Play a shard in a worker."""
-    bots = _unpack(shard.match, shard.bots[0]), _unpack(shard.match, shard.bots[1])
+    bots = _copies(shard.match, shard.part, shard.bots)
     records: list[tuple[GameRecord, int]] = []
 
     def keep(game: GameRecord, position: int) -> None:
@@ -252,6 +267,12 @@ def _pack(bot: str | Agent, workers: Workers) -> str | bytes:
         raise ValueError(
             f"{error}; pass its name or path instead of an object, or play with one worker"
         ) from error
+
+
+@lru_cache(maxsize=1)
+def _copies(match: int, part: int, packed: tuple[str | bytes, str | bytes]) -> tuple[Agent, Agent]:
+    """Return the bots that a worker plays in a part of a match."""
+    return new_copies((_unpack(match, packed[0]), _unpack(match, packed[1])))
 
 
 @lru_cache(maxsize=2)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from bot_positions import choices, facing, holding
 from hands_in_words import Table, ids
+from watching_bots import PlaysItself
 
 from gin_env import PlayerView, agents, estimators, gin_rummy_v0, play_match
 from gin_env.agents.safe_discard import (
@@ -164,7 +165,7 @@ def test_the_true_hand_is_that_of_the_opponent():
 
 @pytest.mark.compiled
 def test_nobody_is_told_the_opponents_hand_unless_the_match_says_so():
-    class Peeping:
+    class Peeping(PlaysItself):
         name = "peeping"
         told = 0
 

@@ -9,6 +9,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from hand_endings import SHORT, SITUATIONS, NeverKnocks, Plain
+from watching_bots import PlaysItself
 
 from gin_env import MatchResult, Rules, play_match
 from gin_env.batch import HAND_RESULT
@@ -258,7 +259,7 @@ def test_progress_must_be_a_switch_or_a_function(progress):
         play_match("simple", "simple", 2, progress=progress)
 
 
-class TieBreaks(Plain):
+class TieBreaks(PlaysItself, Plain):
     """Records the random numbers of its first decisions and the ranks in its hand."""
 
     name = "tie-breaks"
@@ -311,7 +312,7 @@ def test_waiting_games_are_played_once_each(monkeypatch, episode):
 
 
 def test_each_bot_plays_both_seats_of_every_deal():
-    class Seated(Plain):
+    class Seated(PlaysItself, Plain):
         def __init__(self):
             self.name, self.seen = "seated", []
 
@@ -328,7 +329,7 @@ def test_each_bot_plays_both_seats_of_every_deal():
     assert result.seed == 3
 
 
-class Seer(Plain):
+class Seer(PlaysItself, Plain):
     """A clairvoyant bot that records whether it saw its opponent's hand."""
 
     name = "seer"

@@ -12,6 +12,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from watching_bots import PlaysItself
 
 import gin_env
 from gin_env import IllegalActionError, agents, cli, play_match
@@ -71,7 +72,7 @@ def without_suit_names(hand: int) -> tuple[int, ...]:
     return tuple(sorted(hand >> 13 * suit & 0x1FFF for suit in range(4)))
 
 
-class Spy:
+class Spy(PlaysItself):
     """The bot `simple`, recording the hands it is dealt."""
 
     def __init__(self, name):
