@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from watching_bots import PlaysBothGames, PlaysItself, RemembersHands
 
-from gin_env import agents, play_match
+from gin_env import agents, play_match, records
+from gin_env.matches.memory import new_copies, split_deals
 from gin_env.matches.tournaments import play_tournament
 from gin_env.support.workers import Workers
 
@@ -30,6 +31,15 @@ def test_object_bot_does_not_recognise_its_opponents_hand(tmp_path):
     assert num_claims(bots[0]) == 0
     assert num_claims(bots[1]) >= len(SEEDS), "the bot would recognise hands if it saw both games"
     assert bots[0].hands == [], "nothing is carried from one match to the next"
+
+
+def test_each_half_has_one_game_of_every_deal():
+    order = np.random.default_rng(2).permutation(40)
+    halves = split_deals(order)
+    for half in halves:
+        assert sorted(half // 2) == list(range(20))
+        assert half.tolist() == [game for game in order.tolist() if game in half]
+    assert sorted(np.concatenate(halves)) == list(range(40))
 
 
 def test_object_bot_in_workers_does_not_recognise_hands(tmp_path):
@@ -86,6 +96,7 @@ def test_copies_play_the_same_match_and_record(tmp_path):
         match = play_match(bot, "random", 20, seed=6, episode="hand", record=record)
         assert match == named
         assert np.array_equal(match.deals, named.deals)
+        assert len(list(records.read(record))) == 20
     assert (tmp_path / "0").read_bytes() == (tmp_path / "1").read_bytes()
 
 
@@ -105,7 +116,5 @@ def test_bot_that_cannot_be_copied_plays_with_a_warning():
 
 @pytest.mark.parametrize("name", agents.quick_names())
 def test_bots_of_the_package_play_themselves(name):
-    from gin_env.matches.memory import new_copies
-
     bots = agents.make(name), agents.make("simple")
     assert all(one is other for one, other in zip(new_copies(bots), bots, strict=True))
