@@ -106,7 +106,7 @@ def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     except ArchiveError as error:
         raise ArchiveError(f"{path} {error}") from error
     except Exception as error:  # zipfile, json and torch raise many kinds of errors for damaged files
-        what = str(error).partition("\n")[0][:200]
+        what = "".join(filter(str.isprintable, str(error).partition("\n")[0][:200]))
         raise ArchiveError(
             f"{path} is not an archive of Stable-Baselines3, or is damaged ({what})"
         ) from error

@@ -11,13 +11,13 @@ from gin_env.agents.policies.candidate_network import CandidateScorer
 from gin_env.agents.policies.policy_networks import MAX_UNITS, Actor, build
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.observation import OBSERVATION_SIZE
-from gin_env.support.tensor_files import fill_network
+from gin_env.support.tensor_files import MAX_WEIGHT, fill_network
 
 
 def actor_of(weights: dict[str, torch.Tensor], activation: str) -> Actor:
     """Return the actor of an SB3 policy, given all of its weights; `activation` is that of ``MlpPolicy``.
 
-    Raises ValueError or TypeError for weights of other networks and for weights that are not finite.
+    Raises ValueError or TypeError for weights of other networks, and for weights that are not finite or too large.
     """
     kept = _checked(weights)
     trunk = "trunk" if "neighbours.weight" in kept else "policy_net"
@@ -86,4 +86,6 @@ def _fill(network: torch.nn.Module, kept: dict[str, torch.Tensor]) -> None:
     for name, tensor in network.state_dict().items():
         if not tensor.isfinite().all():
             raise ValueError(f"{name} has weights that are not finite")
+        if (tensor.abs() > MAX_WEIGHT).any():
+            raise ValueError(f"{name} has weights larger than {MAX_WEIGHT:,.0f}")
     network.eval()

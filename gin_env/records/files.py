@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
-from gin_env.records.games import GameRecord, Player, RecordError
+from gin_env.records.games import GameRecord, Player, RecordError, check_text
 from gin_env.records.lines import FORMAT, from_dict, to_line
 from gin_env.records.reference_logs import from_reference_log, is_reference_log
 from gin_env.support.atomic import check_targets
@@ -18,8 +18,8 @@ from gin_env.support.checks import check_integer
 from gin_env.support.files import check_regular_file
 
 MAX_FILE_BYTES = 1 << 40
-MAX_LINE_BYTES = 1 << 27
-"""A typical game has 8,000 bytes."""
+MAX_LINE_BYTES = 1 << 25
+"""A typical game has 8,000 bytes, one of 1,000 long hands 6 million."""
 
 
 def read(path: str | Path) -> Iterator[GameRecord]:
@@ -42,21 +42,27 @@ def read_one(path: str | Path, number: int) -> GameRecord:
     """
     check_regular_file(path, MAX_FILE_BYTES)
     number = check_integer("number", number, 1, MAX_FILE_BYTES)
-    line, num_lines = b"", 0
-    with Path(path).open("rb") as file:
-        while num_lines < number and (line := file.readline(MAX_LINE_BYTES)):
-            num_lines += 1
-    if num_lines < number or not line:
-        raise ValueError(f"{path} has only {num_lines} games, so game {number} does not exist")
-    return _parse_line(path, number, line)
+    num_lines = 0
+    for num_lines, line in _lines(Path(path)):
+        if num_lines == number:
+            return _parse_line(path, number, line)
+    raise ValueError(f"{path} has only {num_lines} games, so game {number} does not exist")
 
 
 def _read(path: Path) -> Iterator[GameRecord]:
+    for number, line in _lines(path):
+        yield _parse_line(path, number, line)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the bytes of each line. Raises RecordError for a line that is too long."""
     with path.open("rb") as file:
         number = 0
         while line := file.readline(MAX_LINE_BYTES):
             number += 1
-            yield _parse_line(path, number, line)
+            if len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
+                raise RecordError(f"{path}, line {number}: the line is longer than {MAX_LINE_BYTES:,} bytes")
+            yield number, line
 
 
 def _parse_line(path: str | Path, number: int, line: bytes) -> GameRecord:
@@ -100,8 +106,13 @@ class Recorder:
             self._read_existing()
 
     def add(self, game: GameRecord) -> bool:
-        """Write a game; return False if the file already holds it. Raises OSError."""
+        """Write a game; return False if the file already holds it.
+
+        Raises OSError, and RecordError for a game with a line that `read` would refuse as too long.
+        """
         line = to_line(game).encode() + b"\n"
+        if len(line) > MAX_LINE_BYTES:
+            raise RecordError(f"the game has {len(line):,} bytes, more than the {MAX_LINE_BYTES:,} of a line")
         digest = _digest(line)
         if digest in self._known:
             return False
@@ -116,8 +127,11 @@ class Recorder:
         self._spelled[name] = text
 
     def player(self, name: str) -> Player:
-        """Return the bot of this name as a player, with the text set by `spell`, if any."""
-        return Player(name, self._spelled.get(name))
+        """Return the bot of this name as a player, with the text set by `spell`, if any.
+
+        Raises RecordError for a name that cannot be shown in a terminal.
+        """
+        return Player(check_text("a bot's name", name), self._spelled.get(name))
 
     def close(self) -> None:
         """Flush everything to disk and close the file."""

@@ -16,10 +16,24 @@ from gin_env.observations.views import PlayerView
 from gin_env.support.version import __version__
 
 UNDECIDED, VOID = "undecided", "void"
+MAX_TEXT = 4096
+"""Maximum number of characters of a name or another text in a record."""
 
 
 class RecordError(ValueError):
     """A record is damaged, or breaks the rules of the game."""
+
+
+def check_text(what: str, text: str) -> str:
+    """Return a text that can be shown in a terminal: printable, at most `MAX_TEXT` characters.
+
+    Raises RecordError, with `what` as the name of the text, for any other.
+    """
+    if len(text) > MAX_TEXT or not text.isprintable():
+        raise RecordError(
+            f"{what} must be a printable text of at most {MAX_TEXT:,} characters, not {text[:40]!r}"
+        )
+    return text
 
 
 @dataclass(frozen=True)
@@ -130,23 +144,20 @@ class GameRecord:
             raise RecordError(f"episode 'hand' must have one hand, not {len(self.hands)}")
         if self.episode == "game" and self.hands[0].scores != (0, 0):
             raise RecordError(f"hand 1: scores must start at 0, not {list(self.hands[0].scores)}")
+        for index, player in enumerate(self.players):
+            check_text(f"the name of player {index}", player.name)
+            check_text(f"the bot of player {index}", player.bot or "")
+        check_text("source", self.source or "")
+        check_text("release", self.release)
+        for index in range(len(self.hands) - 1):
+            self._check_next(index)
         for index, states in enumerate(self._states()):
             self._check_end(index, states[-1]["public"])
 
-    def _check_end(self, index: int, public: np.void) -> None:
-        """Compare the end of a hand with the engine and with the next hand."""
-        hand, where = self.hands[index], f"hand {index + 1}"
-        played = end_of_hand(public)
-        for name, value in played.items():
-            if getattr(hand, name) != value:
-                recorded = getattr(hand, name)
-                raise RecordError(f"{where}: {name} is {recorded!r}, but replaying gives {value!r}")
-        if hand.counted is not None and played["winner"] is None:
-            raise RecordError(f"{where}: has counted points, but no winner")
-        if index + 1 == len(self.hands):
-            return
-        following = self.hands[index + 1]
-        if public["phase"] != OVER:
+    def _check_next(self, index: int) -> None:
+        """Compare a hand with the one after it, before anything is replayed."""
+        hand, following, where = self.hands[index], self.hands[index + 1], f"hand {index + 1}"
+        if hand.outcome == UNDECIDED:
             raise RecordError(f"{where}: is not over, but another hand follows")
         if max(hand.scores_after) >= self.rules.target_score or index + 1 >= self.rules.max_hands:
             raise RecordError(f"{where}: ends the game, but another hand follows")
@@ -158,6 +169,17 @@ class GameRecord:
         winner = hand.winner if hand.counted is None else hand.counted[0]
         if following.dealer != self.rules.dealer_after(hand.dealer, winner):
             raise RecordError(f"hand {index + 2}: the dealer must be player {1 - following.dealer}")
+
+    def _check_end(self, index: int, public: np.void) -> None:
+        """Compare the end of a hand with the engine."""
+        hand, where = self.hands[index], f"hand {index + 1}"
+        played = end_of_hand(public)
+        for name, value in played.items():
+            if getattr(hand, name) != value:
+                recorded = getattr(hand, name)
+                raise RecordError(f"{where}: {name} is {recorded!r}, but replaying gives {value!r}")
+        if hand.counted is not None and played["winner"] is None:
+            raise RecordError(f"{where}: has counted points, but no winner")
 
     def _states(self) -> list[np.ndarray]:
         """Return the states of each hand from its deal to its end: `STATE` records (num_actions + 1,).

@@ -84,10 +84,16 @@ def from_dict(data: Any) -> GameRecord:
     )  # fmt: skip
     random = entries.entries("random")
     random.names("seed", "number", "twin")
+    rules = _rules(entries.entries("rules"))
+    num_hands = len(entries.list_of_entries("hands"))
+    if num_hands > rules.max_hands:
+        raise RecordError(
+            f"hands must have at most {rules.max_hands:,} entries (max_hands), not {num_hands:,}"
+        )
     game = GameRecord(
         players=_pair([_player(entry) for entry in entries.list_of_entries("players")], "players"),
         hands=tuple(_hand(entry) for entry in entries.list_of_entries("hands")),
-        rules=_rules(entries.entries("rules")),
+        rules=rules,
         episode=entries.choice("episode", EPISODES),
         seed=random.integer("seed", 0, 2**64 - 1),
         number=random.integer("number", 0, 2**64 - 1),
@@ -195,7 +201,8 @@ class _Entries:
         """Refuse entries with other names, which would be lost."""
         unknown = [name for name in self.data if name not in known]
         if unknown:
-            raise RecordError(f"{self.path(unknown[0])} is not an entry of version {VERSION} of the format")
+            name = unknown[0] if unknown[0].isprintable() and len(unknown[0]) <= 60 else _short(unknown[0])
+            raise RecordError(f"{self.path(name)} is not an entry of version {VERSION} of the format")
 
     def get(self, name: str) -> Any:
         if name not in self.data:

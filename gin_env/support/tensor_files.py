@@ -25,7 +25,7 @@ MOST_BYTES = 1 << 29
 """Maximum size of a file in bytes. The largest network that a file can name, a policy, has 460 MB."""
 _MOST_TEXT = 1 << 22
 _MAX_TENSORS = 10_000
-_MAX_WEIGHT = 1e6
+MAX_WEIGHT = 1e6
 """Largest absolute value of a weight. Larger ones overflow single precision after a few layers."""
 _NUMBERS = {"F16", "F32", "F64", "I64", "I32", "U8", "BOOL"}
 
@@ -114,8 +114,8 @@ def _read_tensors(
     for name, tensor in tensors.items():
         if not tensor.isfinite().all():
             wrong = "not finite"
-        elif tensor.is_floating_point() and (tensor.abs() > _MAX_WEIGHT).any():
-            wrong = f"larger than {_MAX_WEIGHT:,.0f}"
+        elif tensor.is_floating_point() and (tensor.abs() > MAX_WEIGHT).any():
+            wrong = f"larger than {MAX_WEIGHT:,.0f}"
         else:
             continue
         raise TensorFileError(f"{path} is damaged: some numbers of {_short(name)} are {wrong}; {remedy}")

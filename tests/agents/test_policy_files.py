@@ -331,6 +331,10 @@ ACTION_NET = "action_net.weight"
             "are not finite",
         ),
         (
+            lambda old, new: with_weights(old, new, lambda held: held[ACTION_NET].fill_(1e38)),
+            "has weights larger than 1,000,000",
+        ),
+        (
             lambda old, new: with_weights(
                 old, new, lambda held: held.update({ACTION_NET: torch.ones(1).expand(10**6, 10**6)})
             ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from recorded_games import PLAYERS, one_hand, random_game
 from rule_variants import VARIANTS
 
 from gin_env import Rules, agents, play_match, records
+from gin_env.batch import Games
 from gin_env.matches import matches
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.tournaments import play_tournament
@@ -301,5 +303,39 @@ def test_read_one_refuses_oversized_lines(tmp_path, monkeypatch):
         recorder.add(one_hand())
     assert records.read_one(path, 1) == one_hand()
     monkeypatch.setattr(files, "MAX_LINE_BYTES", 100)
-    with pytest.raises(RecordError):
-        records.read_one(path, 1)
+    for read in (
+        lambda: records.read_one(path, 1),
+        lambda: records.read_one(path, 2),
+        lambda: list(records.read(path)),
+    ):
+        with pytest.raises(RecordError, match=r"games\.jsonl, line 1: the line is longer than 100 b"):
+            read()
+    with records.Recorder(tmp_path / "other") as recorder, pytest.raises(RecordError, match="of a line"):
+        recorder.add(one_hand())
+    assert not (tmp_path / "other").exists()
+
+
+def test_hands_repeated_in_a_line_are_refused_unplayed(tmp_path, monkeypatch):
+    """A line of 47 MB took 28 seconds before it was refused."""
+    data = json.loads(to_line(one_hand())) | {"episode": "game"}
+    monkeypatch.setattr(Games, "set_deck", None)
+    for num_hands, message in ((1001, "hands must have at most 1,000"), (900, "hand 2: scores are")):
+        path = tmp_path / str(num_hands)
+        path.write_text(json.dumps(data | {"hands": data["hands"] * num_hands}) + "\n")
+        with pytest.raises(RecordError, match=message):
+            list(records.read(path))
+    path.write_text("[" * 47_000_000)
+    monkeypatch.setattr(json, "loads", None)
+    with pytest.raises(RecordError, match="line 1: the line is longer than 33,554,432 bytes"):
+        list(records.read(path))
+
+
+def test_recorder_refuses_names_with_control_characters(tmp_path):
+    class Bot:
+        name = "\x1b]0;title\x07"
+
+        def act(self, view):
+            return view.masks().argmax(axis=1)
+
+    with pytest.raises(RecordError, match=r"a bot's name must be a printable text .* not '\\x1b\]0;title"):
+        play_match(Bot(), "simple", 2, seed=1, record=tmp_path / "games.jsonl")
