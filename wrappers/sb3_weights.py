@@ -17,7 +17,7 @@ from gin_env.support.tensor_files import MAX_WEIGHT, fill_network
 def actor_of(weights: dict[str, torch.Tensor], activation: str) -> Actor:
     """Return the actor of an SB3 policy, given all of its weights; `activation` is that of ``MlpPolicy``.
 
-    Raises ValueError or TypeError for weights of other networks, and for weights that are not finite or too large.
+    Raises ValueError or TypeError for other networks and for weights that are not finite or too large.
     """
     kept = _checked(weights)
     trunk = "trunk" if "neighbours.weight" in kept else "policy_net"
