@@ -1,6 +1,9 @@
 """The networks of the estimators, stored as small safetensors files in half precision.
 
 The module needs torch (the extra ``train``); other modules import it only when a network is needed.
+
+Estimates are computed in single precision. They differ by about 1e-7 with the size of the batch and torch's
+number of threads, which change the order of sums.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ from gin_env.support.files import check_regular_file
 
 MOST_BYTES, MOST_UNPACKED = 1 << 30, 1 << 32
 """Limits on the size of a file and on its unpacked size, in bytes; both are checked before reading."""
+MOST_TEXT = 1 << 24
+"""Limit on the size of the metadata, in bytes."""
 _METADATA, _CHECKSUM = "metadata", "checksum"
 
 
@@ -79,16 +82,17 @@ class ArrayFormat:
                 unpacked = sum(entry.file_size for entry in archive.infolist())
             if unpacked > MOST_UNPACKED:
                 raise ValueError(f"it unpacks to {unpacked:,} bytes, more than {MOST_UNPACKED:,}")
-            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-                text = file[_METADATA]
-                checksum = file[_CHECKSUM].tobytes() if _CHECKSUM in file else None
+            with zipfile.ZipFile(path) as archive:
+                text = _array(archive, _METADATA, np.uint8, ("length",))
+                has_checksum = f"{_CHECKSUM}.npy" in archive.namelist()
+                checksum = _array(archive, _CHECKSUM, np.uint8, (32,)).tobytes() if has_checksum else None
                 metadata = json.loads(text.tobytes())
                 if not isinstance(metadata, dict):
                     raise TypeError("its metadata is not a JSON object")
                 kind, version = metadata.get("kind"), metadata.get("file_version")
                 # The arrays of another kind or version are not read: the errors below report the mismatch.
                 same = (kind, version) == (self.kind, self.version)
-                arrays = {name: file[name] for name in self.arrays} if same else {}
+                arrays = {name: _array(archive, name, *self.arrays[name]) for name in self.arrays if same}
         except Exception as error:  # numpy, zipfile and json raise nearly anything for a damaged file
             raise ArrayFileError(
                 f"{path} is not a file of kind {self.kind!r}, or is damaged ({error})"
@@ -114,13 +118,8 @@ class ArrayFormat:
         lengths: dict[str, int] = {}
         for name, (scalar, expected) in self.arrays.items():
             array = arrays[name]
-            shape = tuple(
-                lengths.setdefault(length, found) if isinstance(length, str) else length
-                for length, found in zip(expected, array.shape, strict=False)
-            )
-            if array.dtype != np.dtype(scalar) or len(shape) < len(expected) or array.shape != shape:
-                wanted = f"{np.dtype(scalar)} ({', '.join(map(str, expected))})"
-                return f"{name} is {array.dtype} {array.shape} instead of {wanted}"
+            if wrong := _wrong_header(name, array.dtype, array.shape, scalar, expected, lengths):
+                return wrong
         return None
 
     def _undescribed(self, metadata: Mapping[str, Any]) -> str | None:
@@ -131,9 +130,49 @@ class ArrayFormat:
         return None
 
 
+def _wrong_header(
+    name: str,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+    scalar: type[np.generic],
+    expected: tuple[int | str, ...],
+    lengths: dict[str, int],
+) -> str | None:
+    """Return what is wrong with an array's type or shape, or None; `lengths` are those known so far."""
+    wanted = tuple(
+        lengths.setdefault(length, found) if isinstance(length, str) else length
+        for length, found in zip(expected, shape, strict=False)
+    )
+    if dtype == np.dtype(scalar) and len(shape) >= len(expected) and shape == wanted:
+        return None
+    return f"{name} is {dtype} {shape} instead of {np.dtype(scalar)} ({', '.join(map(str, expected))})"
+
+
 def _checksum(arrays: Mapping[str, np.ndarray], text: np.ndarray) -> bytes:
     digest = hashlib.sha256()
     for array in arrays.values():
         digest.update(array.tobytes())
     digest.update(text.tobytes())
     return digest.digest()
+
+
+def _array(
+    archive: zipfile.ZipFile, name: str, scalar: type[np.generic], expected: tuple[int | str, ...]
+) -> np.ndarray:
+    """Return an array after comparing its header with the expected type and shape.
+
+    Raises ValueError or KeyError before anything but the header is unpacked.
+    """
+    entry = archive.getinfo(f"{name}.npy")
+    if name == _METADATA and entry.file_size > MOST_TEXT:
+        raise ValueError(f"its metadata has {entry.file_size:,} bytes, more than {MOST_TEXT:,}")
+    with archive.open(entry) as file:
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise ValueError(f"{name} has an unknown version of the npy format")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    if wrong := _wrong_header(name, dtype, shape, scalar, expected, {}):
+        raise ValueError(wrong)
+    if math.prod(shape) * dtype.itemsize > entry.file_size:
+        raise ValueError(f"{name} has a shape of more bytes than it holds")
+    with archive.open(entry) as file:
+        return np.lib.format.read_array(file, allow_pickle=False)

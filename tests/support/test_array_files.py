@@ -6,6 +6,8 @@ import io
 import json
 import os
 import re
+import tracemalloc
+import zipfile
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -89,7 +91,7 @@ def test_failed_write_leaves_the_old_file(tmp_path):
         ({"checksum": None}, "its checksum does not fit"),
         ({"counts": np.arange(6)}, r"counts is int64 \(6,\) instead of int64 \(rows, 3\)"),
         ({"counts": np.zeros((2, 3))}, r"counts is float64 \(2, 3\) instead of int64"),
-        ({"counts": np.array([{}], object)}, "allow_pickle=False"),
+        ({"counts": np.array([{}], object)}, r"counts is object \(1,\) instead of int64"),
         ({"scores": np.ones(3, np.float32)}, r"scores is float32 \(3,\) instead of float32 \(rows\)"),
         ({"scores": np.ones(2, np.float32)}, "its checksum does not fit"),
         ({"metadata": text([])}, "its metadata is not a JSON object"),
@@ -202,3 +204,66 @@ def test_irregular_and_oversized_files_are_refused_unread(tmp_path, monkeypatch)
     monkeypatch.setattr(array_files, "MOST_BYTES", 10)
     with pytest.raises(ArrayFileError, match="files of at most 10 are read"):
         SMALL.read(path)
+
+
+ZEROS = 1 << 28
+
+
+def bomb_of(path: Path, name: str, content: bytes, declared: int | None = None) -> None:
+    """Write a file with an entry that unpacks to many zeros, whatever size its header declares."""
+    good = written(path)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for other, array in good.items():
+            if other != name:
+                archive.writestr(f"{other}.npy", npy(array))
+        with archive.open(f"{name}.npy", "w") as file:
+            file.write(content)
+            for _ in range(ZEROS >> 20):
+                file.write(bytes(1 << 20))
+    size = (len(content) + ZEROS).to_bytes(4, "little")
+    if declared is not None:
+        path.write_bytes(path.read_bytes().replace(size, declared.to_bytes(4, "little")))
+    assert path.stat().st_size < ZEROS / 500
+
+
+def test_shape_of_more_bytes_than_an_array_holds_is_refused(tmp_path):
+    path = tmp_path / "a.npz"
+    good = written(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in good.items():
+            content = header(np.int64, (10**9, 3)) + bytes(48) if name == "counts" else npy(array)
+            archive.writestr(f"{name}.npy", content)
+    with pytest.raises(ArrayFileError, match="counts has a shape of more bytes than it holds"):
+        SMALL.read(path)
+
+
+def header(scalar, shape: tuple[int, ...]) -> bytes:
+    return npy(np.zeros(0, scalar)).replace(b"(0,), }", f"{shape}, }}".encode())
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "declared", "message"),
+    [
+        ("counts", b"", None, "magic string"),
+        ("counts", b"", 10, "Bad CRC"),
+        ("metadata", b"", 10, "Bad CRC"),
+        ("metadata", header(np.uint8, (ZEROS,)), 200, "Bad CRC"),
+        ("metadata", header(np.uint8, (ZEROS,)), None, "its metadata has .* bytes, more than 16,777,216"),
+        ("counts", header(np.uint8, (ZEROS,)), None, r"counts is uint8 \(268435456,\) instead of int64"),
+        (
+            "scores",
+            header(np.float32, (ZEROS // 4, 1)),
+            None,
+            r"scores is float32 \(67108864, 1\) instead of",
+        ),
+    ],
+)
+def test_zip_bomb_is_refused_without_unpacking(tmp_path, name, content, declared, message):
+    path = tmp_path / "bomb.npz"
+    bomb_of(path, name, content, declared)
+    tracemalloc.start()
+    with pytest.raises(ArrayFileError, match=rf"(?s)bomb\.npz is not a file of kind.*{message}"):
+        SMALL.read(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 24
