@@ -68,6 +68,13 @@ def test_bots_play_random_rules():
 
 
 @pytest.mark.long
+def test_matches_do_not_depend_on_their_setting():
+    row = soak.determinism(0.01, 0)
+    assert row.found == 0, row
+    assert row.size == "4 settings of 4 matches, 4 hands"
+
+
+@pytest.mark.long
 def test_killed_commands_end_like_uninterrupted_ones():
     row = soak.kills(1, 5)
     assert row.found == 0, row

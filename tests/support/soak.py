@@ -37,6 +37,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 import typer
+from pettingzoo.utils.env_logger import EnvLogger
 
 HERE = Path(__file__).parent
 POSITIONS_OF_A_ROUND = 3000
@@ -224,14 +225,14 @@ def bounds(scale: float, seed: int) -> Row:
 _MATCHES = """
 import json, sys
 import torch
-from dataclasses import asdict
 from gin_env.matches import matches
 torch.set_num_threads(int(sys.argv[2]))
 matches.BATCH_SIZE = int(sys.argv[3])
 pairs = [("simple", "tonic"), ("generation", "tonic"), ("offensive", "cfr-plus")]
 pairs.append(("balanced", "safe-discard"))
 games = int(sys.argv[1])
-print(json.dumps([asdict(matches.play_match(a, b, games, 3, episode="hand")) for a, b in pairs]))
+played = [matches.play_match(a, b, games, 3, episode="hand") for a, b in pairs]
+print(json.dumps([match.as_dict(deals=True) for match in played]))
 """
 
 
@@ -384,4 +385,5 @@ def save(results: Path, rows: list[dict[str, object]], command: str, seed: int) 
 
 
 if __name__ == "__main__":
+    EnvLogger.suppress_output()  # PettingZoo's wrappers log every odd call
     typer.run(main)

@@ -24,6 +24,7 @@ from gin_env.training.hand_strength.data_sets import (
     discounted_scores,
     generate,
 )
+from gin_env.training.hand_strength.selection import Contestant
 from gin_env.training.hand_strength.simulation import start_sample
 from gin_env.training.hand_strength.trainer import (
     SCHEDULES,
@@ -442,3 +443,20 @@ def test_packaged_networks_match_their_recipes():
         assert network.parameter_count == build(recipe.architecture).parameter_count
     with pytest.raises(ValueError, match="unknown network 'dual'; choose from"):
         weights.find_network("dual")
+
+
+@pytest.mark.parametrize(
+    ("explorer", "players"), [("simple", ["simple"]), ("random", ["random-discard", "simple"])]
+)
+def test_provenance_names_the_players_of_the_data(explorer, players):
+    data = tiny_data()
+    data.metadata["explorer"] = explorer
+    trained = HandStrengthTrainer(data, HandStrengthSettings("mlp", Schedule(2, 8, 1e-3, 0.1, 1), seed=4))
+    contestants = [Contestant(4, 0.5, 0.6), Contestant(5, 0.7, 0.4)]
+    described = recipes.provenance("mlp-random-16", trained, "fast", 2, contestants)
+    assert [player["bot"] for player in described["players"]] == players
+    assert described["command"] == (
+        "gin-rummy train hand-strength mlp-random-16 mlp-random-16.safetensors --observations 64 "
+        "--estimator uniform --data-seed 0 --schedule fast --seed 4 --candidates 2 --epochs 2"
+    )
+    assert described["candidates"][1] == {"seed": 5, "validation_loss": 0.7, "win_rate": 0.4}

@@ -12,12 +12,14 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
+import torch
 from gymnasium.utils.env_checker import check_env
 from sb3_contrib import MaskablePPO
 
 from gin_env import agents, gin_rummy_v0
 from gin_env.agents.policies.policy import PolicyBot
 from gin_env.batch import Games
+from gin_env.game.actions import DRAW_STOCK
 from gin_env.observations.candidates import ENTRIES
 from gin_env.wrappers.card_policy import CardPolicy
 from gin_env.wrappers.names import rename_entries
@@ -83,6 +85,15 @@ def test_card_policy_predicts_on_flat_and_dict_observations(flat):
     in_dict, _ = model.predict(observation, action_masks=mask, deterministic=True)
     assert alone == in_dict
     assert mask[int(alone)]
+
+
+def test_new_card_policy_draws_and_passes_at_random():
+    """Sure of an action from the start, it would explore little."""
+    model = MaskablePPO(CardPolicy, GinRummyVecEnv(64), policy_kwargs={"net_arch": [64, 64]}, seed=1)
+    with torch.no_grad():
+        logits = model.policy.mlp_extractor.logits(torch.as_tensor(model.env.reset()))[:, DRAW_STOCK:]
+    assert logits.shape == (64, 3)
+    assert (logits.amax(1) - logits.amin(1)).max() < 0.05
 
 
 def test_policy_that_reads_candidate_entries_is_refused():
