@@ -137,7 +137,7 @@ def resolve(bot: str | Agent, *, programs: bool = False) -> Agent:
     if isinstance(bot, str):
         return make(bot, programs=programs)
     if isinstance(bot, type) or not isinstance(bot, Agent):
-        raise TypeError(f"a bot is a name or an object with `name` and `act(view)`, not {bot!r}")
+        raise TypeError(f"a bot must be a name or an object with `name` and `act(view)`, not {bot!r}")
     return bot
 
 

@@ -145,7 +145,7 @@ class HeuristicsBot(CfrBot):
         super().__init__(table, purified=purified)
         self.relative = check_switch("relative", relative)
         if reading not in READINGS:
-            raise ValueError(f"reading = {reading!r}: choose from {', '.join(READINGS)}")
+            raise ValueError(f"unknown reading {reading!r}; choose from {', '.join(READINGS)}")
         self.reading = reading
 
     def act(self, view: PlayerView) -> np.ndarray:

@@ -85,11 +85,11 @@ def read_question(message: dict[str, Any]) -> PlayerView:
             random=message["random"],
         )
     except KeyError as error:
-        raise ProtocolError(f"the question does not say {error}") from error
+        raise ProtocolError(f"the question lacks {error}") from error
     except (TypeError, ValueError, AttributeError) as error:
         raise ProtocolError(f"the request describes an impossible hand: {error}") from error
     if not view.masks().any():
-        raise ProtocolError(f"player {player} is asked, but has nothing to decide")
+        raise ProtocolError(f"player {player} has nothing to decide")
     return view
 
 
@@ -124,7 +124,7 @@ def read_line(text: str) -> dict[str, Any]:
     if len(text) > MAX_CHARACTERS:
         raise ProtocolError(f"the line has more than {MAX_CHARACTERS:,} characters")
     if not text.endswith("\n"):
-        raise ProtocolError(f"the line has no end: {text[:80]!r}")
+        raise ProtocolError(f"the line does not end with a newline: {text[:80]!r}")
     try:
         message = json.loads(text)
     except (ValueError, RecursionError) as error:

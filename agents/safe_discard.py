@@ -93,7 +93,7 @@ class SafeDiscardBot:
         self.estimator = estimators.resolve(estimator)
         if isinstance(self.estimator, NeedsHands):
             raise ValueError(
-                f"a bot does not see the opponent's hand, so it has no use for the estimator "
+                f"a bot does not see the opponent's hand, so it cannot use the estimator "
                 f"{self.estimator.name!r}; "
                 "gin_env.agents.safe_discard.ClairvoyantSafeDiscardBot is the bot that cheats"
             )

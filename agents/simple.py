@@ -114,7 +114,7 @@ def points_by_turn(name: str, points: Sequence[int], most: int) -> np.ndarray:
     TypeError or ValueError unless `points` is a sequence of integers from 0 to `most`.
     """
     if isinstance(points, str) or not isinstance(points, Sequence) or not 0 < len(points) < MAX_TURNS:
-        raise TypeError(f"{name} is a sequence of integers, one a turn, not {points!r}")
+        raise TypeError(f"{name} must be a sequence of integers, one per turn, not {points!r}")
     checked = [check_integer(name, entry, 0, most) for entry in points]
     return np.array([0, *checked, *checked[-1:] * (MAX_TURNS - 1 - len(checked))])
 

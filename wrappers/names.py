@@ -79,10 +79,10 @@ def _renamed(entries: dict[str, np.ndarray], names: dict[str, str], bool_mask: b
 
 def _renamed_space(space: spaces.Space[Any], names: dict[str, str], bool_mask: bool) -> spaces.Dict:
     if not isinstance(space, spaces.Dict) or not set(names) <= set(space.spaces):
-        raise ValueError("the observations are no dicts with a mask: make the environment without flat=True")
+        raise ValueError("the observations must be dicts with a mask: make the environment without flat=True")
     renamed = {names.get(name, name): entry for name, entry in space.spaces.items()}
     if len(renamed) < len(space.spaces):
-        raise ValueError(f"{' or '.join(names.values())} is the name of another entry: choose a new one")
+        raise ValueError(f"{' or '.join(names.values())} is the name of another entry: choose another")
     if bool_mask:
         shape = space["action_mask"].shape
         renamed[names["action_mask"]] = spaces.Box(0, 1, shape, np.bool_)

@@ -114,7 +114,7 @@ def find_action(text: str) -> int:
     Raises TypeError unless the answer is a string, and IllegalActionError if it names no action.
     """
     if not isinstance(text, str):
-        raise TypeError(f"an answer is a text, not {type(text).__name__}")
+        raise TypeError(f"an answer must be a string, not {type(text).__name__}")
     found = _ACTIONS.findall(text[-MAX_CHARACTERS:])
     if not found:
         raise IllegalActionError(

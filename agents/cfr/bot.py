@@ -66,7 +66,7 @@ class CfrBot:
         if candidates is None:
             candidates = DEFAULT_CANDIDATES[self.abstractions[0]]
         if candidates not in CANDIDATES:
-            raise ValueError(f"candidates = {candidates!r}: choose from {', '.join(CANDIDATES)}")
+            raise ValueError(f"unknown candidates {candidates!r}; choose from {', '.join(CANDIDATES)}")
         self.table = find_table(table, self.abstractions)
         if stages != "hard":
             self.table = interpolate(self.table, stages)

@@ -36,7 +36,7 @@ def stage_weights(mapping: str) -> np.ndarray:
     The result is float64 (DEALT_COUNTS, STAGES).
     """
     if mapping not in MAPPINGS:
-        raise ValueError(f"stages = {mapping!r}: choose from {', '.join(MAPPINGS)}")
+        raise ValueError(f"unknown stages {mapping!r}; choose from {', '.join(MAPPINGS)}")
     cards = np.arange(FIRST_DEALT, FIRST_DEALT + DEALT_COUNTS)
     weights = np.zeros((DEALT_COUNTS, STAGES))
     if mapping == "hard":

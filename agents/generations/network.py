@@ -94,7 +94,7 @@ def load_network(path: str | Path) -> tuple[GenerationNetwork, dict[str, Any]]:
             tensors[name] = place_columns(tensors[name], vector, described.get("reads"))
     except (ValueError, TypeError, KeyError) as error:
         raise TensorFileError(
-            f"{path} does not say which sizes its network has, and where it comes from: {str(error)[:200]}"
+            f"{path} lacks the sizes or the provenance of its network: {str(error)[:200]}"
         ) from error
     with torch.device("meta"):  # allocate no memory until the sizes are known to match the weights
         network = GenerationNetwork(table_size, row_size)

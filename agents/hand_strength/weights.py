@@ -31,7 +31,9 @@ def load_network(path: str | Path) -> tuple[HandStrength, dict[str, Any]]:
     try:
         network = build(metadata["architecture"])
     except (ValueError, TypeError, KeyError) as error:
-        raise TensorFileError(f"{path} does not say which network it holds: {str(error)[:200]}") from error
+        raise TensorFileError(
+            f"{path} lacks a valid description of its network: {str(error)[:200]}"
+        ) from error
     fill_network(network, tensors, path)
     return network.eval(), metadata
 
@@ -56,7 +58,7 @@ def find_network(network: str | Path) -> tuple[HandStrength, dict[str, Any]]:
     Raises TypeError, FileNotFoundError, TensorFileError, or ValueError for an unknown name.
     """
     if not isinstance(network, str | Path):
-        raise TypeError(f"network is a name or the path of a {ENDING} file, not {network!r}")
+        raise TypeError(f"network must be a name or the path of a {ENDING} file, not {network!r}")
     if str(network).endswith(ENDING):
         return load_network(network)
     if network not in packaged_names():
@@ -76,6 +78,6 @@ def trained_with(network: str | Path, metadata: dict[str, Any]) -> str:
     estimator = data.get("estimator") if isinstance(data, dict) else None
     if not isinstance(estimator, str):
         raise TensorFileError(
-            f"the network {network} does not say which estimator it was trained with: name one by estimator="
+            f"the network {network} does not say which estimator it was trained with; pass one as estimator="
         )
     return estimator

@@ -171,7 +171,7 @@ def save_candidate_policy(
     episode : the episodes of training, ``"hand"`` or ``"game"``. A policy trained on hands sees no scores.
     """
     if Path(path).suffix != ".safetensors":
-        raise ValueError(f"a policy's file ends in .safetensors, unlike {path}")
+        raise ValueError(f"the file name of a policy must end in .safetensors, not {path}")
     several = (rules or Rules(),) if isinstance(rules, Rules | None) else rules
     described = {
         "hidden": network.hidden,
@@ -208,7 +208,7 @@ def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, tuple[Rule
             network = CandidateScorer(described["hidden"])
     except (ValueError, TypeError, KeyError) as error:
         raise TensorFileError(
-            f"{path} does not say how large its network is, and how it was trained: {str(error)[:200]}"
+            f"{path} lacks the size or the training of its network: {str(error)[:200]}"
         ) from error
     fill_network(network, tensors, path)
     return network.eval(), rules, episode

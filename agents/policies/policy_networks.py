@@ -157,7 +157,7 @@ def build(architecture: object, reads: Mapping[str, Any] | None = None) -> Actor
     name, unknown settings, or sizes out of range.
     """
     if not isinstance(architecture, dict) or not isinstance(architecture.get("name"), str):
-        raise TypeError("an architecture is an object with a name and settings")
+        raise TypeError("an architecture must be an object with a name and settings")
     settings = dict(architecture)
     kind = ARCHITECTURES[check_choice("architecture", settings.pop("name"), list(ARCHITECTURES))]
     reads = describe_parts("observation") if reads is None else reads
@@ -177,7 +177,7 @@ def save_network(
     Raises ValueError unless the file's name ends in .safetensors, which names of bots need.
     """
     if Path(path).suffix != ENDING:
-        raise ValueError(f"a policy's file ends in {ENDING}, unlike {path}")
+        raise ValueError(f"the file name of a policy must end in {ENDING}, not {path}")
     metadata = {
         "architecture": network.architecture,
         "training": training,
@@ -198,6 +198,8 @@ def load_network(path: str | Path) -> tuple[Actor, dict[str, Any]]:
     try:
         network = build(metadata.get("architecture"), training.get("reads", {}))
     except (ValueError, TypeError) as error:
-        raise TensorFileError(f"{path} does not say which network it holds: {str(error)[:200]}") from error
+        raise TensorFileError(
+            f"{path} lacks a valid description of its network: {str(error)[:200]}"
+        ) from error
     fill_network(network, tensors, path)
     return network.eval(), training

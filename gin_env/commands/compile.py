@@ -35,7 +35,7 @@ def compile(
             use()
     folder = cache_folder()
     if folder is None:
-        raise OSError("no folder for the cache can be written; set GIN_ENV_CACHE to one")
+        raise OSError("the folder of the cache is not writable; set GIN_ENV_CACHE to one that is")
     if for_everyone:
         open_to_readers(folder)
     typer.echo(f"compiled; cached in {folder}")

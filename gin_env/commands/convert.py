@@ -24,7 +24,7 @@ def convert(
         bool,
         flag(
             "--trust",
-            "Load the archive as Stable-Baselines3 does, which runs whatever code is in it: "
+            "Load the archive as Stable-Baselines3 does, which runs any code in it: "
             "only for archives that you would run as a program",
         ),
     ] = False,
@@ -37,12 +37,12 @@ def convert(
     from gin_env.agents.policies.policy_networks import ENDING
 
     if output.suffix != ENDING:
-        raise ValueError(f"a policy's file ends in {ENDING}, unlike {output}")
+        raise ValueError(f"the file name of a policy must end in {ENDING}, not {output}")
     check_targets(output)
     if trust:
         from gin_env.wrappers.sb3_archives import convert_trusted_archive
 
-        typer.echo(f"--trust: loading {archive} runs whatever code is in it", err=True)
+        typer.echo(f"--trust: loading {archive} runs any code in it", err=True)
         convert_trusted_archive(archive, output)
     else:
         from gin_env.wrappers.sb3_archives import convert_archive

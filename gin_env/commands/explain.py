@@ -103,7 +103,7 @@ def _ask_bots(
         except (ImportError, ValueError) as error:
             if names:
                 raise
-            silent.append(f"{name} cannot be asked: {error}")
+            silent.append(f"{name} cannot be used: {error}")
     return bots, played, silent
 
 
@@ -113,7 +113,7 @@ def _recorded_view(path: Path, game: int, step: int) -> PlayerView:
 
     steps = decisions(records.read_one(path, game))
     if step > len(steps):
-        raise ValueError(f"game {game} of {path} has {len(steps)} steps: there is no step {step}")
+        raise ValueError(f"game {game} of {path} has {len(steps)} steps: step {step} does not exist")
     return steps[step - 1].view()
 
 
@@ -142,8 +142,8 @@ def _view_from_options(
     if len(held) == rules.hand_size + 1:
         if acts or draws or you_deal:
             raise ValueError(
-                "a hand of eleven cards is one at its first discard: with --history, --drew or --you-deal "
-                "give the ten that were dealt"
+                "a hand of eleven cards is a position at the first discard: with --history, --drew or "
+                "--you-deal give the ten that were dealt"
             )
         drawn = held.pop()
         if drawn == turned:
@@ -165,5 +165,7 @@ def _view_from_options(
 def _two_scores(text: str) -> tuple[int, int]:
     words = re.split(r"[\s,:]+", text.strip())
     if len(words) != 2 or not all(word.isdecimal() for word in words):
-        raise ValueError(f"--scores are two numbers, yours and your opponent's, as in '40 25', not {text!r}")
+        raise ValueError(
+            f"--scores must be two numbers, yours and your opponent's, as in '40 25', not {text!r}"
+        )
     return int(words[0]), int(words[1])

@@ -100,7 +100,7 @@ def match(
 
     check_confidence(confidence)
     if deals and json is None:
-        raise ValueError("--deals adds to the JSON: name its file with --json")
+        raise ValueError("--deals adds to the JSON, so it needs --json")
     check_targets(json, record)
     unit: Episode = "hand" if hands else "game"
     with workers_of(workers, ray) as crew:

@@ -62,7 +62,7 @@ def play(
     agents.make(hint_bot, programs=True)
     if web:
         if resume:
-            raise ValueError("each browser window resumes its own game: leave --resume out")
+            raise ValueError("each browser window resumes its own game: omit --resume")
         _serve(opponent, seed, rules, save, record, hint_bot, estimator, bot_delay, host, port)
         return
     from gin_env.ui.human_game import HumanGame
@@ -80,9 +80,9 @@ def play(
         raise ValueError("gin-rummy play needs a terminal to draw on and read keys from; or use --web")
     if resume:
         if seed is not None:
-            raise ValueError("--resume continues the deals of the saved game: leave --seed out")
+            raise ValueError("--resume continues the deals of the saved game: omit --seed")
         if rules is not None:
-            raise ValueError("--resume continues the game with its own rules: leave --rules out")
+            raise ValueError("--resume continues the game with its own rules: omit --rules")
         if not save.exists():
             raise FileNotFoundError(f"there is no saved game at {save}")
         kept = read_one(save, 1).players[1]

@@ -148,7 +148,7 @@ def train_hand_strength(
     check_targets(output, checkpoint)
     check_folder(data)
     if candidates > 1 and checkpoint is not None:
-        raise ValueError("a checkpoint is of one network: leave out --checkpoint, or --candidates")
+        raise ValueError("a checkpoint is for one network: omit --checkpoint or --candidates")
     recipe = recipes.find_recipe(name)
     plan = find_schedule(schedule, epochs)
     settings = HandStrengthSettings(recipe.architecture, plan, recipe.augmented, seed, recipe.independently)

@@ -62,7 +62,7 @@ def check_state(state: Any, setting: tuple[Any, ...]) -> dict[str, Any]:
     settings.
     """
     if not isinstance(state, EnvironmentState):
-        raise TypeError(f"a state must be what get_state() returned, not {state!r}")
+        raise TypeError(f"a state must come from get_state(), not {state!r}")
     if state.setting != setting:
         raise ValueError(
             "the state must come from an environment with the same settings, "

@@ -63,7 +63,7 @@ def resolve(estimator: str | Estimator) -> Estimator:
         return make(estimator)
     if isinstance(estimator, type) or not isinstance(estimator, Estimator):
         raise TypeError(
-            "an estimator is a name or an object with `name`, `estimate(view)`, `new_memory(count)` and "
+            "an estimator must be a name or an object with `name`, `estimate(view)`, `new_memory(count)` and "
             f"`advance(view, memory)`, not {estimator!r}"
         )
     return estimator

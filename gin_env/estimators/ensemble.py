@@ -81,7 +81,7 @@ class EnsembleEstimator:
         if switching not in SWITCHING:
             raise ValueError(f"unknown switching {switching!r}; choose from {', '.join(SWITCHING)}")
         if switching != "adaptive" and tuple(members) != MEMBERS:
-            raise ValueError(f"switching={switching!r} is for the members {', '.join(MEMBERS)}")
+            raise ValueError(f"switching={switching!r} needs the members {', '.join(MEMBERS)}")
         self.switching = switching
         self.rate = rate
         self.members = [estimators.make(member) for member in members]
@@ -157,7 +157,7 @@ def load_table(path: str | Path) -> dict[str, Any]:
     """
     table, metadata = FORMAT.read(path)
     if metadata["members"] != list(MEMBERS):
-        raise ArrayFileError(f"{path} chooses among other estimators; make it again with `{FORMAT.command}`")
+        raise ArrayFileError(f"{path} was made for other members; make it again with `{FORMAT.command}`")
     choice, weights = table["choice"], table["weights"]
     possible = (choice >= 0).all() and (choice < len(MEMBERS)).all()
     if not possible or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any(axis=1).all():

@@ -70,7 +70,7 @@ class Frequencies:
         if (counts["held"] > counts["seen"]).any() or not (
             (held_before > 0) & (held_before < seen_before)
         ).all():
-            raise ArrayFileError(f"{path} is damaged: its counts do not fit together")
+            raise ArrayFileError(f"{path} is damaged: its counts are inconsistent")
         return cls(**counts, metadata=metadata)
 
     def odds_before(self) -> np.ndarray:
@@ -96,7 +96,7 @@ def find_table(table: str | Path) -> Frequencies:
         return Frequencies.load(table)
     if table not in packaged_tables():
         raise ValueError(
-            f"no table of frequencies {str(table)!r}; choose from {', '.join(packaged_tables())}, "
+            f"unknown table of frequencies {str(table)!r}; choose from {', '.join(packaged_tables())}, "
             f"or give a file ({TABLE_ENDING}) of `gin-rummy train estimator bayes`"
         )
     return _packaged(str(table))

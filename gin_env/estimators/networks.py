@@ -27,7 +27,7 @@ try:
     from torch import nn
     from torch.nn import functional
 except ImportError as error:
-    raise ImportError('estimators that are networks need torch: pip install "gin-env[train]"') from error
+    raise ImportError('estimators with networks need torch: pip install "gin-env[train]"') from error
 
 WEIGHTS_VERSION = "1"
 """Version of the networks and their inputs; weights of other versions are refused."""

@@ -65,7 +65,7 @@ def parse(text: str) -> int:
     74
     """
     if not isinstance(text, str):
-        raise TypeError(f"an action in words is a text, not {text!r}")
+        raise TypeError(f"an action in words must be a string, not {text!r}")
     action = _BY_WORDS.get(text)
     if action is None:
         raise ValueError(

@@ -110,7 +110,7 @@ def card_id(text: str) -> int:
     22
     """
     if not isinstance(text, str):
-        raise TypeError(f"a card is a text such as 'TH', not {text!r}")
+        raise TypeError(f"a card must be a string such as 'TH', not {text!r}")
     rank, suit = RANKS.find(text[:1].upper()), SUITS.find(text[1:2].upper())
     if len(text) != 2 or rank < 0 or suit < 0:
         raise ValueError(
@@ -141,7 +141,7 @@ def parse(text: str) -> int:
     7
     """
     if not isinstance(text, str):
-        raise TypeError(f"expected a text such as 'AS TD', not {text!r}")
+        raise TypeError(f"cards must be a string such as 'AS TD', not {text!r}")
     return mask_of(card_id(word) for word in text.split())
 
 

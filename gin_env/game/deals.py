@@ -20,17 +20,17 @@ def check_deck(deck: Sequence[int] | np.ndarray, rules: Rules) -> np.ndarray:
     """
     cards = np.asarray(deck)
     if cards.dtype.kind not in "iu":
-        raise TypeError(f"a deck is a sequence of card ids (integers), not of {cards.dtype}")
+        raise TypeError(f"a deck must be a sequence of card ids (integers), not of {cards.dtype}")
     if cards.shape != (rules.deck_size,):
-        raise ValueError(f"a deck has {rules.deck_size} cards, not shape {cards.shape}")
+        raise ValueError(f"a deck must have {rules.deck_size} cards, not shape {cards.shape}")
     wanted = [card for card in range(NUM_CARDS) if rules.deck_mask >> card & 1]
     if sorted(cards.tolist()) != wanted:
         named = cards.tolist()
         twice = sorted({card for card in named if named.count(card) > 1})
         foreign = sorted(set(named) - set(wanted))
         raise ValueError(
-            "a deck holds each card once"
-            + (f"; named twice: {twice}" if twice else "")
+            "a deck must contain each card once"
+            + (f"; duplicates: {twice}" if twice else "")
             + (f"; not in this deck: {foreign}" if foreign else "")
         )
     return cards.astype(np.int8)
@@ -39,7 +39,7 @@ def check_deck(deck: Sequence[int] | np.ndarray, rules: Rules) -> np.ndarray:
 def check_dealer(dealer: Any) -> int:
     """Return the dealer as an int, 0 or 1. Raises ValueError for anything else."""
     if not is_integer(dealer) or dealer not in (0, 1):
-        raise ValueError(f"the dealer is 0 or 1, not {dealer!r}")
+        raise ValueError(f"the dealer must be 0 or 1, not {dealer!r}")
     return int(dealer)
 
 
@@ -54,7 +54,7 @@ def check_deal_options(
     if options is None:
         return [], None
     if not isinstance(options, Mapping):
-        raise TypeError(f"options is a dict such as {{'dealer': 0}}, not {options!r}")
+        raise TypeError(f"options must be a dict such as {{'dealer': 0}}, not {options!r}")
     deck, dealer = options.get("deck"), options.get("dealer")
     if dealer is not None:
         dealer = check_dealer(dealer)
@@ -76,7 +76,7 @@ def _is_list_of_decks(deck: Any) -> bool:
     Raises ValueError for an empty list, TypeError for anything that is not a list.
     """
     if not isinstance(deck, Sequence | np.ndarray) or isinstance(deck, str):
-        raise TypeError(f"options['deck'] is a sequence of card ids (or a list of decks), not {deck!r}")
+        raise TypeError(f"options['deck'] must be a sequence of card ids (or a list of decks), not {deck!r}")
     if len(deck) == 0:
-        raise ValueError("options['deck'] is empty: give the card ids, or leave the option out")
+        raise ValueError("options['deck'] is empty: pass the card ids, or omit the option")
     return isinstance(deck[0], Sequence | np.ndarray) and not isinstance(deck[0], str)

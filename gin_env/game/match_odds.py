@@ -35,7 +35,7 @@ def chances_to_win(hands: np.ndarray, target_score: int) -> np.ndarray:
     """
     hands = np.asarray(hands, np.float64)
     if hands.ndim != 1 or (hands < 0).any() or not hands[1:].sum() > 0:
-        raise ValueError("hands counts how often each number of points was paid: at least once more than 0")
+        raise ValueError("hands must count at least one hand of more than 0 points")
     return _chances_to_win(hands[1:] / hands[1:].sum(), target_score)  # void hands change nothing
 
 

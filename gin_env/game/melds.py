@@ -320,10 +320,10 @@ def layoff(knocker_melds: Sequence[Sequence[str]], defender_mask: int) -> int:
     runs = sets = 0
     for meld in knocker_melds:
         if isinstance(meld, str):
-            raise TypeError(f"a meld is a list of card texts such as ['3H', '4H', '5H'], not {meld!r}")
+            raise TypeError(f"a meld must be a list of cards such as ['3H', '4H', '5H'], not {meld!r}")
         mask = cards.mask_of(cards.card_id(text) for text in meld)
         if mask & (runs | sets):
-            raise ValueError(f"{cards.format(mask & (runs | sets))} is laid in two melds")
+            raise ValueError(f"{cards.format(mask & (runs | sets))} is in two melds")
         if len(meld) >= 3 and len({text[0].upper() for text in meld}) == 1:
             sets |= mask
         elif len(split_runs(mask)) == 1 and int(run_cards(mask)) == mask:
@@ -331,14 +331,14 @@ def layoff(knocker_melds: Sequence[Sequence[str]], defender_mask: int) -> int:
         else:
             raise ValueError(f"{' '.join(meld)} is neither a set nor a run")
     if overlap := defender & (runs | sets):
-        raise ValueError(f"the defender cannot hold {cards.format(overlap)}: the knocker laid it")
+        raise ValueError(f"the defender cannot hold {cards.format(overlap)}: the knocker melded it")
     return int(defender_deadwood(runs, sets, defender))
 
 
 def _check_hand(mask: int) -> int:
     hand = cards.check_mask(mask)
     if hand.bit_count() > MAX_CARDS:
-        raise ValueError(f"{hand.bit_count()} cards are too many: at most {MAX_CARDS} are evaluated")
+        raise ValueError(f"{hand.bit_count()} cards are too many: a hand must have at most {MAX_CARDS}")
     return hand
 
 

@@ -176,7 +176,7 @@ class Rules:
             raise TypeError(f"Rules.{field.name} must be an integer, not {value!r}")
         least, most = BOUNDS[field.name]
         if not least <= value <= most:
-            raise ValueError(f"Rules.{field.name} = {value} is out of range: {least} to {most} is possible")
+            raise ValueError(f"Rules.{field.name} must be from {least} to {most}, not {value}")
         return int(value)
 
     def _check_together(self) -> None:
@@ -320,7 +320,7 @@ class Rules:
         values = {name: record[name].item() for name in RULES.names or ()}
         for name, choices in CHOICES.items():
             if values[name] >= len(choices):
-                raise ValueError(f"Rules.{name} has no choice {values[name]}")
+                raise ValueError(f"Rules.{name} must have a code below {len(choices)}, not {values[name]}")
             values[name] = choices[values[name]]
         return cls(**values)
 

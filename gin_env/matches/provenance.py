@@ -88,7 +88,7 @@ def changes(stored: Mapping[str, Any]) -> list[str]:
     words = {"spelled": "parameters", "estimator": "estimator", "files": "files", "decisions": "decisions"}
     words |= {part: word for part, word in _ADDED.items() if part in stored}
     return [
-        f"{text}: other {words[part]} now: {now.get(part)}, stored {stored.get(part)}"
+        f"{text}: different {words[part]} now: {now.get(part)}, stored {stored.get(part)}"
         for part in words
         if not _same(now.get(part), stored.get(part))
     ]

@@ -266,7 +266,7 @@ def load(folder: str | Path) -> Iterator[Hands]:
     """
     paths = sorted(Path(folder).glob("data/hands-*.parquet"))
     if not paths:
-        raise FileNotFoundError(f"{folder} holds no data set: no data/hands-*.parquet")
+        raise FileNotFoundError(f"{folder} is not a data set: it has no data/hands-*.parquet")
     return map(load_file, paths)
 
 

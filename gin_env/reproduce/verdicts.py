@@ -66,7 +66,7 @@ class Claim:
 
     def __post_init__(self) -> None:
         if not self.low <= self.high:
-            raise ValueError(f"a claim reaches from low to high, not from {self.low} to {self.high}")
+            raise ValueError(f"low must not exceed high in a claim, not {self.low} to {self.high}")
         for name in ("margin", "error"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"a claim's {name} must be a number from 0 on, not {getattr(self, name)}")
@@ -77,7 +77,7 @@ class Claim:
         Raises ValueError if the value is outside its interval.
         """
         if not interval[0] <= value <= interval[1]:
-            raise ValueError(f"the measured value {value} lies outside its interval {interval}")
+            raise ValueError(f"the measured value {value} is outside its interval {interval}")
         low = value - math.hypot(value - interval[0], self.error)
         high = value + math.hypot(interval[1] - value, self.error)
         least, most = self.low - self.margin, self.high + self.margin

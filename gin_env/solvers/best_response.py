@@ -26,7 +26,7 @@ def best_response(tree: GameTree, strategy: Strategy, player: int) -> tuple[floa
     Raises ValueError unless `player` is 0 or 1.
     """
     if player not in (0, 1):
-        raise ValueError(f"the player is 0 or 1, not {player!r}")
+        raise ValueError(f"the player must be 0 or 1, not {player!r}")
     response = tree.vector(strategy)
     reach = tree.reach_probabilities(response)
     counterfactual_reach = reach[1 - player] * reach[2]

@@ -54,7 +54,7 @@ def check_iterations(iterations: int) -> int:
     if not is_integer(iterations):
         raise TypeError(f"the number of iterations must be an integer, not {iterations!r}")
     if iterations < 0:
-        raise ValueError(f"the number of iterations is at least 0, not {iterations}")
+        raise ValueError(f"the number of iterations must be at least 0, not {iterations}")
     return int(iterations)
 
 

@@ -71,9 +71,7 @@ class KuhnState:
 def equilibrium(bluff: float = 0.0) -> Strategy:
     """Return the equilibrium in which player 0 bets the lowest card with probability `bluff`, 0 to 1/3."""
     if not 0 <= bluff <= 1 / 3:
-        raise ValueError(
-            f"in equilibrium player 0 bets the lowest card in 0 to 1/3 of the cases, not {bluff}"
-        )
+        raise ValueError(f"player 0 must bet the lowest card with a probability from 0 to 1/3, not {bluff}")
     bets = {
         **{"0": bluff, "1": 0.0, "2": 3 * bluff},
         **{"0pb": 0.0, "1pb": bluff + 1 / 3, "2pb": 1.0},

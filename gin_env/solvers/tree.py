@@ -96,7 +96,9 @@ class GameTree:
         Raises ValueError for an unknown information set, or a row that is not a distribution.
         """
         if not isinstance(strategy, Mapping):
-            raise TypeError(f"a strategy is a dict of rows by information set, not {type(strategy).__name__}")
+            raise TypeError(
+                f"a strategy must be a dict of rows by information set, not {type(strategy).__name__}"
+            )
         unknown = len(strategy.keys() - set(self.information_sets))
         if unknown:
             raise ValueError(f"the strategy has {unknown} information sets that {self.game.name} lacks")
@@ -212,7 +214,7 @@ class _Unrolled:
                 self.expand(state.child(action), child, depth + 1, after)
                 own += 1
         else:
-            raise ValueError(f"{self.name}: to_move is 0, 1, CHANCE or TERMINAL, not {player!r}")
+            raise ValueError(f"{self.name}: to_move must be 0, 1, CHANCE or TERMINAL, not {player!r}")
 
     def row(
         self, key: Hashable, actions: tuple[Hashable, ...], node: int, facts: tuple[int, int, int]

@@ -55,7 +55,7 @@ class ArrayFormat:
         Raises ValueError for arrays that do not match this format, OSError if the file cannot be written.
         """
         if wrong := self._misfit(arrays):
-            raise ValueError(f"this is no {self.kind}: {wrong}")
+            raise ValueError(f"not a {self.kind}: {wrong}")
         stored = {name: np.ascontiguousarray(arrays[name]) for name in self.arrays}
         described = {**metadata, "kind": self.kind, "file_version": self.version}
         text = np.frombuffer(json.dumps(described, sort_keys=True).encode(), np.uint8)
@@ -98,7 +98,7 @@ class ArrayFormat:
                 f"{path} is not a file of kind {self.kind!r}, or is damaged ({error})"
             ) from error
         if kind != self.kind:
-            what = f"a {kind}" if isinstance(kind, str) else "something that does not say what it is"
+            what = f"a {kind}" if isinstance(kind, str) else "a file of unknown kind"
             raise ArrayFileError(f"{path} holds {what}, not a {self.kind}")
         if version != self.version:
             raise ArrayFileError(
@@ -108,7 +108,7 @@ class ArrayFormat:
         if wrong := self._misfit(arrays) or self._undescribed(metadata):
             raise ArrayFileError(f"{path} is not a file of kind {self.kind!r}, or is damaged: {wrong}")
         if checksum != _checksum(arrays, text):
-            raise ArrayFileError(f"{path} is damaged: its checksum does not fit")
+            raise ArrayFileError(f"{path} is damaged: its checksum does not match")
         metadata.pop("kind", None)
         metadata.pop("file_version", None)
         return arrays, metadata
@@ -126,7 +126,7 @@ class ArrayFormat:
         """Return a description of the first missing metadata entry, or None."""
         for key, kind in self.described.items():
             if not isinstance(metadata.get(key), kind):
-                return f"its metadata does not say {key!r}"
+                return f"its metadata has no {key!r}"
         return None
 
 

@@ -22,7 +22,7 @@ def check_integer(name: str, value: object, least: int, most: int) -> int:
     if not is_integer(value):
         raise TypeError(f"{name} must be an integer, not {value!r}")
     if not least <= value <= most:
-        raise ValueError(f"{name} = {value} is out of range: {least} to {most} is possible")
+        raise ValueError(f"{name} must be from {least} to {most}, not {value}")
     return int(value)
 
 
@@ -31,7 +31,7 @@ def check_number(name: str, value: Any, least: float, most: float) -> float:
     if not is_integer(value) and not isinstance(value, float | np.floating):
         raise TypeError(f"{name} must be a number, not {value!r}")
     if not least <= value <= most:  # also rejects NaN
-        raise ValueError(f"{name} = {value} is out of range: {least} to {most} is possible")
+        raise ValueError(f"{name} must be from {least} to {most}, not {value}")
     return float(value)
 
 
@@ -60,7 +60,9 @@ def result_array(name: str, array: np.ndarray | None, shape: tuple[int, ...], dt
     if array is None:
         return np.zeros(shape, dtype)
     if not isinstance(array, np.ndarray) or array.dtype != dtype:
-        raise TypeError(f"{name} is an array of {dtype}, not {getattr(array, 'dtype', type(array).__name__)}")
+        raise TypeError(
+            f"{name} must be an array of {dtype}, not {getattr(array, 'dtype', type(array).__name__)}"
+        )
     if array.shape != shape or not array.flags.writeable:
-        raise ValueError(f"{name} is a writable array of shape {shape}, not {array.shape}")
+        raise ValueError(f"{name} must be a writable array of shape {shape}, not {array.shape}")
     return array

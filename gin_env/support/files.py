@@ -37,7 +37,7 @@ def check_regular_file(path: str | Path, max_bytes: int) -> None:
     except (FileNotFoundError, NotADirectoryError) as error:
         raise FileNotFoundError(f"there is no file {path}") from error
     if stat.S_ISDIR(about.st_mode):
-        raise ValueError(f"{path} is a folder, not a file: name the file in it")
+        raise ValueError(f"{path} is a folder, not a file")
     if not stat.S_ISREG(about.st_mode):
         raise ValueError(f"{path} is a pipe, a device or a socket, not a regular file")
     if about.st_size > max_bytes:

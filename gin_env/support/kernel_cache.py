@@ -71,8 +71,8 @@ def cache_folder() -> Path | None:
         folder = folder.resolve()
         if open_place := place_open_to_others(folder):
             say_once(
-                f"kernels are not kept in {folder}, because other users can write {open_place}: remove that "
-                "permission and delete the contents, or set GIN_ENV_CACHE to a folder of your own"
+                f"kernels are not cached in {folder}, because other users can write to {open_place}: remove "
+                "that permission and delete the contents, or set GIN_ENV_CACHE to a folder of your own"
             )
         elif os.access(folder, os.R_OK | os.X_OK):
             return folder
@@ -173,7 +173,7 @@ class _KernelFiles(IndexDataCacheFile):
     def _load_index(self) -> Any:
         with suppress(FileNotFoundError):
             if _is_open_to_others(os.stat(self._index_path)):
-                raise PermissionError(errno.EPERM, "other users can write this file", self._index_path)
+                raise PermissionError(errno.EPERM, "other users can write to this file", self._index_path)
         return super()._load_index()
 
     def _save_data(self, name: str, data: Any) -> None:
@@ -185,7 +185,7 @@ class _KernelFiles(IndexDataCacheFile):
         path = Path(self._data_path(name))
         content = path.read_bytes()
         if _is_open_to_others(path.stat()) or hashlib.sha256(content[32:]).digest() != content[:32]:
-            raise ValueError("other users can write the file, or it is damaged")
+            raise ValueError("other users can write to the file, or it is damaged")
         return pickle.loads(content[32:])
 
     @contextmanager
@@ -231,4 +231,4 @@ class KernelCache(FunctionCache):
             super().save_overload(sig, data)
         except OSError as error:
             KernelCache.full = True
-            say_once(f"compiled kernels cannot be kept in {cache_folder()}: {error.strerror or error}")
+            say_once(f"compiled kernels cannot be cached in {cache_folder()}: {error.strerror or error}")

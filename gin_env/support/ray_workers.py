@@ -89,6 +89,6 @@ def _call_on_node(function: Callable[[Task], Result], task: Task, version: str) 
     """`call`, provided that the node has the same release."""
     if version != __version__:
         raise ImportError(
-            f"a node has gin-env {__version__}, this program {version}: install one release on all"
+            f"a node has gin-env {__version__}, this program {version}: install the same release on all nodes"
         )
     return call(function, task)

@@ -46,7 +46,7 @@ def make(text: str, params: dict[str, Any], find: Callable[[str], Callable[..., 
     a parameter is given twice. Error messages call the object `kind`.
     """
     if not isinstance(text, str):
-        raise TypeError(f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}'s name is a text, not {text!r}")
+        raise TypeError(f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}'s name must be a string, not {text!r}")
     name, named = parse(text, kind)
     if twice := sorted(named.keys() & params.keys()):
         raise ValueError(f"{kind} {name!r}: the parameter {twice[0]!r} is given twice")

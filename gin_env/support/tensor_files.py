@@ -110,7 +110,7 @@ def _read_tensors(
                 )
         tensors = {name: file.get_tensor(name) for name in names}
     if checksum != _checksum(tensors, text):
-        raise TensorFileError(f"{path} is damaged: its checksum does not fit; {remedy}")
+        raise TensorFileError(f"{path} is damaged: its checksum does not match; {remedy}")
     for name, tensor in tensors.items():
         if not tensor.isfinite().all():
             wrong = "not finite"
@@ -143,7 +143,7 @@ def fill_network(network: nn.Module, tensors: dict[str, torch.Tensor], path: str
         if expected.get(name) != found.get(name):
             shapes = f"{found.get(name, 'none')}, not {expected.get(name, 'none')}"
             raise TensorFileError(
-                f"{path} does not fit its own architecture: {_short(name)} has shape {shapes}"
+                f"{path} does not match its own architecture: {_short(name)} has shape {shapes}"
             )
     # Copies, since the tensors may still be mapped from the file.
     network.load_state_dict({name: tensor.float().clone() for name, tensor in tensors.items()}, assign=True)
@@ -176,20 +176,18 @@ def _read_metadata(path: str | Path, file: Any) -> tuple[str, str, dict[str, Any
     """Return the checksum, the text and the parsed text of the metadata entry that `write_tensors` writes."""
     header = file.metadata() or {}
     if "gin_env" not in header:
-        raise TensorFileError(f"{path} does not say what it is: it was not written by gin-env")
+        raise TensorFileError(f"{path} has no gin-env metadata: it was not written by gin-env")
     checksum, _, text = header["gin_env"].partition(" ")
     if len(text) > _MOST_TEXT:
-        raise TensorFileError(f"{path} is damaged: its description has {len(text):,} characters")
+        raise TensorFileError(f"{path} is damaged: its metadata has {len(text):,} characters")
     try:
         metadata = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise TensorFileError(f"{path} is damaged: its description is not valid JSON ({error})") from error
+        raise TensorFileError(f"{path} is damaged: its metadata is not valid JSON ({error})") from error
     if not isinstance(metadata, dict) or not isinstance(metadata.get("kind"), str):
-        raise TensorFileError(
-            f"{path} does not say what it holds: its description is not a JSON object with a kind"
-        )
+        raise TensorFileError(f"{path} is damaged: its metadata is not a JSON object with a kind")
     if _short(metadata["kind"]) != metadata["kind"]:
-        raise TensorFileError(f"{path} is damaged: what it holds is called {_short(metadata['kind'])}")
+        raise TensorFileError(f"{path} is damaged: its kind is {_short(metadata['kind'])}")
     return checksum, text, metadata
 
 

@@ -119,7 +119,7 @@ class PPOSettings(RunSettings):
     def check(self) -> None:
         super().check()
         if self.bots_share + self.past_share > 1:
-            raise ValueError("bots_share and past_share are shares of the hands: at most 1 together")
+            raise ValueError("bots_share and past_share must add up to at most 1")
         self.different_rules()
 
     def different_rules(self) -> tuple[Rules, ...]:

@@ -71,6 +71,6 @@ def write_gif(pictures: Sequence[np.ndarray], path: str | Path, seconds: float =
 def check_gif(path: str | Path, seconds: float) -> None:
     """Raise ValueError if `write_gif` would refuse this path or this time between pictures."""
     if Path(path).suffix.lower() != ".gif":
-        raise ValueError(f"{path}: the file of a GIF ends in .gif")
+        raise ValueError(f"{path}: the name of a GIF file must end in .gif")
     if not 0.02 <= seconds <= 60:
         raise ValueError(f"seconds = {seconds}: each picture is shown for 0.02 to 60 seconds")

@@ -60,8 +60,8 @@ def explanation(
 def legend(with_risk: bool, values: Iterable[str], chances: Iterable[str]) -> str:
     """Return the meaning of the columns, one per line; `values` and `chances` are names of bots."""
     meanings = {name: meaning for name, meaning in LEGEND.items() if name != "risk" or with_risk}
-    meanings |= dict.fromkeys(values, "points of this hand that the action brings by this bot's values")
-    meanings |= dict.fromkeys(chances, "how probable the action is to this bot")
+    meanings |= dict.fromkeys(values, "points of this hand that this bot expects after the action")
+    meanings |= dict.fromkeys(chances, "probability that this bot chooses the action")
     width = max(map(len, meanings))
     return "\n".join(f"{name:{width}}  {meaning}" for name, meaning in meanings.items())
 

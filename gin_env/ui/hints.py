@@ -33,7 +33,7 @@ def hint(bot: Agent, view: PlayerView) -> Hint:
     player to move.
     """
     if len(view) != 1 or not view.masks().any():
-        raise ValueError("a hint is given for one view, whose player is to move")
+        raise ValueError("a hint needs one view, whose player is to move")
     action = int(chosen_actions(bot, view)[0])
     if isinstance(bot, HasActionValues):
         unit, numbers = POINTS, bot.action_values(view)[0]

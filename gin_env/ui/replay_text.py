@@ -58,7 +58,7 @@ def position_text(
     elif position.over:
         lines += counted(game, position)
     else:
-        lines.append("  the game was broken off here")
+        lines.append("  the game was interrupted here")
     return "\n".join(lines)
 
 

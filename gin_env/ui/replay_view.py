@@ -169,7 +169,7 @@ class ReplayView(TableView):
         """Return a description of the move played in this position."""
         action = self.position.action
         if action is None:
-            return "The game was broken off here."
+            return "The game was interrupted here."
         step = self.decisions.index(self.place) + 1
         what = action_name(action, upcard, self._letters)
         if self.app.size.width < LONG_LINES:

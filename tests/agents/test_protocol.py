@@ -50,7 +50,7 @@ def test_every_action_is_read_as_it_is_written():
 def test_other_words_are_no_actions(words):
     with pytest.raises(ValueError, match="is not an action; use"):
         actions.parse(words)
-    with pytest.raises(TypeError, match="a text, not 3"):
+    with pytest.raises(TypeError, match="a string, not 3"):
         actions.parse(3)
 
 
@@ -103,7 +103,7 @@ QUESTION = protocol.question(POSITIONS[60], 5)
         ({"type": "hello", "protocol": 2}, "protocol must be 1, not 2"),
         ({"type": "resign"}, "type must be 'hello' or 'decide'"),
         (QUESTION | {"number": "5"}, "number must be an integer"),
-        ({"type": "decide", "number": 5}, "does not say 'player'"),
+        ({"type": "decide", "number": 5}, "lacks 'player'"),
         (QUESTION | {"dealt": ["1C"]}, "describes an impossible hand"),
         (QUESTION | {"events": 3}, "describes an impossible hand"),
         (QUESTION | {"events": [3]}, "describes an impossible hand"),
@@ -111,7 +111,7 @@ QUESTION = protocol.question(POSITIONS[60], 5)
         (QUESTION | {"rules": {"ranks": 0}}, "describes an impossible hand"),
         (QUESTION | {"rules": {"jokers": 2}}, "describes an impossible hand"),
         (QUESTION | {"scores": [0, 0, 0]}, "describes an impossible hand"),
-        (QUESTION | {"player": 1 - QUESTION["player"]}, "does not say 'card'"),
+        (QUESTION | {"player": 1 - QUESTION["player"]}, "lacks 'card'"),
     ],
 )
 def test_bad_question_gets_an_error_and_the_next_an_answer(line, message):
@@ -231,7 +231,7 @@ def test_a_program_that_closes_its_output_and_goes_on_is_ended(tmp_path):
 
 def test_a_player_who_has_nothing_to_decide_is_not_asked():
     waiting = PlayerView.from_history(cards.parse("AC 2C 3C 4C 5C 6C 7C 8C 9C TC"), 51, player=0, dealer=0)
-    with pytest.raises(ProtocolError, match="player 0 is asked, but has nothing to decide"):
+    with pytest.raises(ProtocolError, match="player 0 has nothing to decide"):
         protocol.read_question(protocol.question(waiting, 1))
 
 

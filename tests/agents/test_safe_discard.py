@@ -126,7 +126,7 @@ def test_parameters_are_named_and_bad_ones_are_errors():
     for params, error, text in (
         ({"estimator": "nobody"}, ValueError, "unknown estimator 'nobody'"),
         ({"estimator": "omniscient"}, ValueError, "ClairvoyantSafeDiscardBot is the bot that cheats"),
-        ({"caution": -1}, ValueError, "caution = -1 is out of range"),
+        ({"caution": -1}, ValueError, "caution must be from .* not -1"),
         ({"draw": 1}, TypeError, "draw must be True or False"),
         ({"knock": "yes"}, TypeError, "knock must be True or False"),
         ({"caution": "much"}, TypeError, "caution must be a number"),

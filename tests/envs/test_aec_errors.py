@@ -175,20 +175,20 @@ def test_seeds_beyond_64_bits_are_refused(env):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"deck": DECK[:51]}, ValueError, "a deck has 52 cards, not shape (51,)"),
-        ({"deck": [*DECK[:51], 0]}, ValueError, "a deck holds each card once; named twice: [0]"),
+        ({"deck": DECK[:51]}, ValueError, "a deck must have 52 cards, not shape (51,)"),
+        ({"deck": [*DECK[:51], 0]}, ValueError, "a deck must contain each card once; duplicates: [0]"),
         ({"deck": [*DECK[:51], 52]}, ValueError, "not in this deck: [52]"),
         ({"deck": [-1, *DECK[1:]]}, ValueError, "not in this deck: [-1]"),
-        ({"deck": [float(card) for card in DECK]}, TypeError, "a deck is a sequence of card ids (integers)"),
-        ({"deck": "AS TD"}, TypeError, "options['deck'] is a sequence of card ids"),
-        ({"deck": ["AS", "TD"]}, TypeError, "a deck is a sequence of card ids (integers), not of <U2"),
-        ({"deck": 7}, TypeError, "options['deck'] is a sequence of card ids"),
+        ({"deck": [float(card) for card in DECK]}, TypeError, "a deck must be a sequence of card ids"),
+        ({"deck": "AS TD"}, TypeError, "options['deck'] must be a sequence of card ids"),
+        ({"deck": ["AS", "TD"]}, TypeError, "a deck must be a sequence of card ids (integers), not of <U2"),
+        ({"deck": 7}, TypeError, "options['deck'] must be a sequence of card ids"),
         ({"deck": []}, ValueError, "options['deck'] is empty"),
         ({"deck": [DECK, DECK]}, ValueError, "make the environment with episode='game'"),
-        ({"deck": DECK, "dealer": 2}, ValueError, "the dealer is 0 or 1, not 2"),
-        ({"dealer": "player_0"}, ValueError, "the dealer is 0 or 1, not 'player_0'"),
-        ({"dealer": True}, ValueError, "the dealer is 0 or 1, not True"),
-        ([DECK], TypeError, "options is a dict such as {'dealer': 0}"),
+        ({"deck": DECK, "dealer": 2}, ValueError, "the dealer must be 0 or 1, not 2"),
+        ({"dealer": "player_0"}, ValueError, "the dealer must be 0 or 1, not 'player_0'"),
+        ({"dealer": True}, ValueError, "the dealer must be 0 or 1, not True"),
+        ([DECK], TypeError, "options must be a dict such as {'dealer': 0}"),
     ],
 )
 def test_bad_options_are_refused(env, options, error, message):
@@ -214,7 +214,7 @@ def test_full_deck_is_refused_under_small_deck_rules():
     env = gin_rummy_v0.raw_env(rules=Rules(ranks=5, hand_size=3))
     env.reset(seed=1)
     expect_unchanged(
-        env, ValueError, "a deck has 20 cards, not shape (52,)", env.reset, options={"deck": DECK}
+        env, ValueError, "a deck must have 20 cards, not shape (52,)", env.reset, options={"deck": DECK}
     )
 
 

@@ -184,7 +184,7 @@ def test_bad_arguments_raise_with_the_choices(arguments, message):
 def test_bad_rules_and_bots_are_type_errors():
     with pytest.raises(TypeError, match="Rules"):
         GinRummyEnv(rules={"knock_limit": 5})
-    with pytest.raises(TypeError, match="a bot is"):
+    with pytest.raises(TypeError, match="a bot must be"):
         GinRummyEnv(opponent=42)
 
 
@@ -199,7 +199,7 @@ def test_deck_option_fixes_the_deal():
     ):
         with pytest.raises(ValueError, match=message):
             env.reset(options={"deck": deck})
-    with pytest.raises(ValueError, match="the dealer is 0 or 1"):
+    with pytest.raises(ValueError, match="the dealer must be 0 or 1"):
         env.reset(options={"dealer": 2})
     assert env.seat.games.state.tobytes() == before
     rng = np.random.default_rng(0)

@@ -374,6 +374,6 @@ def test_ensemble_tables_survive_a_file_and_bad_parameters_are_errors(tmp_path):
         load_table(tmp_path / "bad.npz")
     with pytest.raises(ValueError, match="unknown switching"):
         EnsembleEstimator("sometimes")
-    with pytest.raises(ValueError, match="is for the members"):
+    with pytest.raises(ValueError, match="needs the members"):
         EnsembleEstimator("fitted", ("nn", "uniform"))
     assert SuitEquivariantEstimator().name == "suit-equivariant"

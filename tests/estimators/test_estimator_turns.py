@@ -349,7 +349,7 @@ def test_counts_that_do_not_fit_together_are_refused(name, at, value, tmp_path):
     find_table(tmp_path / "table.npz")
     getattr(table, name).flat[at] = value
     table.save(tmp_path / "table.npz")
-    with pytest.raises(ArrayFileError, match="its counts do not fit together"):
+    with pytest.raises(ArrayFileError, match="its counts are inconsistent"):
         find_table(tmp_path / "table.npz")
 
 

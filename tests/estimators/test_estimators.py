@@ -79,7 +79,7 @@ def test_estimators_are_made_by_name_and_bad_names_are_errors():
     for name in ("psychic", ""):
         with pytest.raises(ValueError, match=r"unknown estimator .*choose from uniform, omniscient"):
             estimators.make(name)
-    with pytest.raises(TypeError, match="an estimator's name is a text"):
+    with pytest.raises(TypeError, match="an estimator's name must be a string"):
         estimators.make(3)
     with pytest.raises(TypeError, match=r"estimator 'bayes': unknown parameter 'alpha'; choose from table"):
         estimators.make("bayes:alpha=2")
@@ -87,7 +87,7 @@ def test_estimators_are_made_by_name_and_bad_names_are_errors():
         estimators.make("bayes:table")
     with pytest.raises(ValueError, match="given twice"):
         estimators.make("bayes:least_observations=1", least_observations=2)
-    with pytest.raises(ValueError, match="least_observations = 0 is out of range"):
+    with pytest.raises(ValueError, match=r"least_observations must be from .* not 0"):
         estimators.make("bayes", least_observations=0)
     with pytest.raises(ValueError, match="alpha = 0"):
         estimators.make("bayes-isru", alpha=0)
@@ -335,9 +335,9 @@ def test_training_depends_on_the_seed_alone_and_reports_progress(monkeypatch):
     assert not np.array_equal(first.seen, by_name.train_estimator("bayes", 12, seed=4).seen)
     mixed = by_name.train_estimator("bayes", 12, seed=3, opponents=("simple", "random"))
     assert mixed.metadata["opponents"] == ["simple", "random"]
-    with pytest.raises(ValueError, match="a positive number of games"):
+    with pytest.raises(ValueError, match="games must be positive"):
         count_frequencies(0)
-    with pytest.raises(ValueError, match=r"no training for an estimator 'uniform'; choose from bayes"):
+    with pytest.raises(ValueError, match=r"unknown trainable estimator 'uniform'; choose from bayes"):
         by_name.train_estimator("uniform")
     assert by_name.default_games("bayes") == 10_000
     assert "bayes-isru" in by_name.trainable()
@@ -372,7 +372,7 @@ def test_damaged_tables_are_named(tmp_path):
         Frequencies.load(damaged)
     wrong = Frequencies(table.seen, table.seen + 1, table.seen_before, table.held_before, table.metadata)
     wrong.save(damaged)
-    with pytest.raises(ValueError, match="its counts do not fit together"):
+    with pytest.raises(ValueError, match="its counts are inconsistent"):
         Frequencies.load(damaged)
     with np.load(path) as arrays:
         parts = dict(arrays)
@@ -384,7 +384,7 @@ def test_damaged_tables_are_named(tmp_path):
         Frequencies.load(damaged)
     with pytest.raises(FileNotFoundError, match=r"nowhere\.npz"):
         estimators.make("bayes", table="nowhere.npz")
-    with pytest.raises(ValueError, match=r"no table of frequencies 'nobody'; choose from .*simple"):
+    with pytest.raises(ValueError, match=r"unknown table of frequencies 'nobody'; choose from .*simple"):
         estimators.make("bayes", table="nobody")
     with pytest.raises(TypeError, match="table must be a name or a path"):
         estimators.make("bayes", table=3)

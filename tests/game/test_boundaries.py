@@ -231,7 +231,7 @@ def test_values_of_wrong_types_are_refused():
     for read in (observation.planes, observation.scalars, lambda one: observation.part(one, "hand")):
         with pytest.raises(TypeError, match="observation must be a numpy array"):
             read([1.0])
-    with pytest.raises(ValueError, match="out of range: 0 to 100"):
+    with pytest.raises(ValueError, match="must be from 0 to 100"):
         agents.make(f"simple:knock_at={10**20}")
 
 

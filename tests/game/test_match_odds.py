@@ -44,5 +44,5 @@ def test_chances_of_both_players_sum_to_one():
 
 @pytest.mark.parametrize("hands", [[], [5], [3, 0, 0], [1, -1, 2], [[1, 2]]])
 def test_invalid_point_counts_are_refused(hands):
-    with pytest.raises(ValueError, match="at least once more than 0"):
+    with pytest.raises(ValueError, match="at least one hand of more than 0"):
         chances_to_win(np.array(hands), 100)

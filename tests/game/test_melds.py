@@ -247,7 +247,7 @@ def test_lay_off_keeps_a_meld_when_better():
         ([["QH", "KH", "AH"]], "KD", "is neither"),
         ([["QH", "KH", "AS"]], "KD", "is neither"),
         ([[]], "KD", "is neither"),
-        ([["3H", "4H", "5H"], ["5C", "5H", "5S"]], "KD", "5H is laid in two melds"),
+        ([["3H", "4H", "5H"], ["5C", "5H", "5S"]], "KD", "5H is in two melds"),
         ([["3H", "3H", "3H"]], "KD", "3H is named twice"),
         ([["3H", "4H", "5H"]], "5H KD", "the defender cannot hold 5H"),
         ([["3H", "4H", "XX"]], "KD", "'XX' is not a card"),
@@ -269,7 +269,7 @@ def test_invalid_masks_are_refused(function):
 
 
 def test_meld_as_a_single_string_is_refused():
-    with pytest.raises(TypeError, match="list of card texts"):
+    with pytest.raises(TypeError, match="list of cards"):
         melds.layoff(["3H 4H 5H"], 0)
 
 

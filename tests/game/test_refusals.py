@@ -22,18 +22,18 @@ from gin_env.training.generations import loop
 def test_estimators_need_different_names():
     with pytest.raises(ValueError, match="at least one estimator is needed"):
         evaluate_estimators([])
-    with pytest.raises(ValueError, match="need different names: uniform, uniform"):
+    with pytest.raises(ValueError, match="have different names, not uniform, uniform"):
         evaluate_estimators(["uniform", "uniform"])
 
 
 @pytest.mark.parametrize("share", [0, -0.5, 1.5, float("nan")])
 def test_share_of_positions_out_of_range_is_refused(share):
-    with pytest.raises(ValueError, match=f"share = {share}: a number above 0 and at most 1"):
+    with pytest.raises(ValueError, match=f"share must be{share}: a number above 0 and at most 1"):
         collect_positions(["simple"], 2, 1, share)
 
 
 def test_ensemble_is_fitted_to_one_bot():
-    with pytest.raises(ValueError, match="fitted to one bot, not simple, tonic"):
+    with pytest.raises(ValueError, match="fitted to one bot only, not simple, tonic"):
         ensemble.train("ensemble", 10, 0, ["simple", "tonic"])
 
 

@@ -182,7 +182,7 @@ def test_last_action_in_an_answer_counts(answer, action):
 def test_answer_without_an_action_is_refused(answer):
     with pytest.raises(IllegalActionError, match="names no action"):
         find_action(answer)
-    with pytest.raises(TypeError, match="an answer is a text"):
+    with pytest.raises(TypeError, match="an answer must be a string"):
         find_action(None)
 
 

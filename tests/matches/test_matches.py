@@ -182,7 +182,7 @@ def test_invalid_arguments_raise():
         play_match("simple", "simple", 3)
     with pytest.raises(ValueError, match="unknown bot 'sample'"):
         play_match("sample", "simple")
-    with pytest.raises(TypeError, match="a bot is"):
+    with pytest.raises(TypeError, match="a bot must be"):
         play_match(SimpleBot, "simple")
     with pytest.raises(ValueError, match="non-negative"):
         play_match("simple", "simple", 2, seed=-1)
@@ -220,7 +220,7 @@ def test_command_line_errors_are_one_line():
         (("match", "simpel", "random"), "unknown bot 'simpel'; choose from"),
         (("match", "simple", "random", "--games", "7"), "even number"),
         (("match", "simple", "nowhere.zip"), "no trained policy at nowhere.zip"),
-        (("match", "simple", "random", "--deals"), "name its file with --json"),
+        (("match", "simple", "random", "--deals"), "it needs --json"),
     ):
         done = gin_rummy(*arguments)
         assert done.returncode == 2

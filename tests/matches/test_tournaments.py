@@ -86,7 +86,7 @@ def test_invalid_names_have_clear_errors(text, error, message):
 def test_repeated_parameter_raises():
     with pytest.raises(ValueError, match="'knock_at' is given twice"):
         agents.make("simple:knock_at=4", knock_at=6)
-    with pytest.raises(TypeError, match="a bot's name is a text"):
+    with pytest.raises(TypeError, match="a bot's name must be a string"):
         agents.make(4)
 
 

@@ -100,8 +100,8 @@ def test_claim_constructors_set_limits_and_margin():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((2, 1), "not from 2 to 1"),
-        ((math.nan, 1), "not from nan to 1"),
+        ((2, 1), "not 2 to 1"),
+        ((math.nan, 1), "not nan to 1"),
         ((0, 1, -1), "margin must be a number from 0 on, not -1"),
         ((0, 1, math.inf), "margin must be a number from 0 on, not inf"),
         ((0, 1, 1, math.nan), "error must be a number from 0 on, not nan"),

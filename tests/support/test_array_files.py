@@ -88,18 +88,18 @@ def test_failed_write_leaves_the_old_file(tmp_path):
     [
         ({"counts": None}, "or is damaged.*counts"),
         ({"metadata": None}, "or is damaged.*metadata"),
-        ({"checksum": None}, "its checksum does not fit"),
+        ({"checksum": None}, "its checksum does not match"),
         ({"counts": np.arange(6)}, r"counts is int64 \(6,\) instead of int64 \(rows, 3\)"),
         ({"counts": np.zeros((2, 3))}, r"counts is float64 \(2, 3\) instead of int64"),
         ({"counts": np.array([{}], object)}, r"counts is object \(1,\) instead of int64"),
         ({"scores": np.ones(3, np.float32)}, r"scores is float32 \(3,\) instead of float32 \(rows\)"),
-        ({"scores": np.ones(2, np.float32)}, "its checksum does not fit"),
+        ({"scores": np.ones(2, np.float32)}, "its checksum does not match"),
         ({"metadata": text([])}, "its metadata is not a JSON object"),
         ({"metadata": text(None)}, "its metadata is not a JSON object"),
         ({"metadata": np.frombuffer(b"[" * 100_000, np.uint8)}, "or is damaged.*recursion"),
         ({"metadata": np.frombuffer(b"\xff{", np.uint8)}, "or is damaged.*decode"),
-        ({"metadata": text({"seed": 3})}, "does not say what it is, not a small file"),
-        ({"metadata": text({"kind": ["small file"], "file_version": 2})}, "does not say what it is"),
+        ({"metadata": text({"seed": 3})}, "a file of unknown kind, not a small file"),
+        ({"metadata": text({"kind": ["small file"], "file_version": 2})}, "a file of unknown kind"),
         (
             {"metadata": text({"kind": "large file", "file_version": 2})},
             "holds a large file, not a small file",
@@ -109,7 +109,7 @@ def test_failed_write_leaves_the_old_file(tmp_path):
             {"metadata": text({"kind": "small file", "file_version": 1})},
             "has version 1, this release reads 2; make it again with `make small`",
         ),
-        ({"metadata": text({"kind": "small file", "file_version": 2, "seed": "3"})}, "does not say 'seed'"),
+        ({"metadata": text({"kind": "small file", "file_version": 2, "seed": "3"})}, "has no 'seed'"),
     ],
 )
 def test_damaged_file_raises_one_clear_error(tmp_path, change, message):
@@ -171,7 +171,7 @@ def test_ensemble_table_refuses_unknown_members(tmp_path):
         with pytest.raises(ArrayFileError, match=r"table\.npz is damaged"):
             estimators.make(f"ensemble:table={path}")
     ensemble.FORMAT.write(path, parts, {"members": ["bayes", "nn"]})
-    with pytest.raises(ArrayFileError, match="chooses among other estimators"):
+    with pytest.raises(ArrayFileError, match="was made for other members"):
         ensemble.load_table(path)
 
 

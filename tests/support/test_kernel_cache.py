@@ -247,7 +247,7 @@ def test_cache_writable_by_others_is_refused(tmp_path):
     cache.mkdir()
     cache.chmod(0o777)
     first, second = run_kernel(cache)
-    assert first.startswith(f"gin-env: kernels are not kept in {cache / FOLDER}")
+    assert first.startswith(f"gin-env: kernels are not cached in {cache / FOLDER}")
     assert f"other users can write {cache}:" in first
     assert "GIN_ENV_CACHE" in first
     assert second == COMPILING.format("not kept")
@@ -313,7 +313,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
 def test_full_disk_prints_one_line_without_an_error(tmp_path):
     lines = run_kernel(tmp_path, LIMIT + ONE_KERNEL, PYTHONDONTWRITEBYTECODE="1")
     assert [line for line in lines if "compiling" not in line] == [
-        f"gin-env: compiled kernels cannot be kept in {tmp_path / FOLDER}: File too large"
+        f"gin-env: compiled kernels cannot be cached in {tmp_path / FOLDER}: File too large"
     ]
 
 
@@ -336,7 +336,7 @@ def test_read_only_cache_with_kernels_is_used(tmp_path):
     assert run_kernel(tmp_path) == []
     first, second = run_kernel(tmp_path, EIGHT_KERNELS, THEIR_RESULTS)
     assert first == COMPILING.format("not kept")
-    assert second == f"gin-env: compiled kernels cannot be kept in {tmp_path / FOLDER}: Permission denied"
+    assert second == f"gin-env: compiled kernels cannot be cached in {tmp_path / FOLDER}: Permission denied"
 
 
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can become somebody else")
@@ -354,7 +354,7 @@ def test_kernels_compiled_by_root_serve_other_users(tmp_path):
     assert run_kernel(tmp_path, code, "8\n3\n") == []
     first, second = run_kernel(tmp_path, code + "print(lowest_card(12))", "8\n3\n2\n")
     assert first.endswith("not kept)")
-    assert second == f"gin-env: compiled kernels cannot be kept in {tmp_path / FOLDER}: Permission denied"
+    assert second == f"gin-env: compiled kernels cannot be cached in {tmp_path / FOLDER}: Permission denied"
 
 
 @pytest.mark.parametrize("limit", ["", LIMIT], ids=["kept", "full disk"])

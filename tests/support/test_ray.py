@@ -117,7 +117,7 @@ def test_bot_class_of_the_program_plays_on_the_nodes(crew):
 
 def test_node_with_another_release_raises(crew, monkeypatch):
     monkeypatch.setattr(ray_workers, "__version__", "0.0.0")
-    with pytest.raises(ImportError, match=r"a node has .*, this program 0\.0\.0: install one release"):
+    with pytest.raises(ImportError, match=r"a node has .*, this program 0\.0\.0: install the same release"):
         list(crew.map(square, [1]))
 
 

@@ -83,7 +83,7 @@ def test_run_resumes_from_its_checkpoint(done, tmp_path, monkeypatch):
     assert len(done) == 2, "nothing is left to do"
     with pytest.raises(ValueError, match="has done 50 iterations, more than 49"):
         train_table(49, checkpoint=path, resume=True)
-    with pytest.raises(ValueError, match="name the checkpoint"):
+    with pytest.raises(ValueError, match="needs a checkpoint"):
         train_table(50, resume=True)
     with pytest.raises(ValueError, match="iterations"):
         train_table(0)

@@ -211,7 +211,7 @@ def test_hand_reading_estimator_works_in_envs_but_not_in_bots():
     estimate = observation["observation"][ESTIMATE]
     assert np.array_equal(estimate, cards.card_columns(np.array([hand], np.uint64))[0] / 2)
     assert evaluate_estimators([Peeking()], hands=20).overall("log_loss") < 0.3
-    with pytest.raises(ValueError, match="no use for the estimator 'peeking'"):
+    with pytest.raises(ValueError, match="cannot use the estimator 'peeking'"):
         agents.make("safe-discard", estimator=Peeking())
 
 

@@ -261,7 +261,7 @@ def test_run_keeps_its_settings(tmp_path):
         loop._open(folder, loop.LoopSettings())
     assert loop._open(tmp_path / "other", None)[0] == loop.LoopSettings()
     (folder / "settings.json").write_text('{"seed": 3}')
-    with pytest.raises(ValueError, match="holds no settings of this loop"):
+    with pytest.raises(ValueError, match="does not contain the settings of this loop"):
         loop._open(folder, None)
 
 

@@ -339,7 +339,7 @@ def test_invalid_settings_fail_before_training(whole_run, tmp_path):
     with pytest.raises(FileNotFoundError, match="no generation has been kept"):
         loop.champion(tmp_path)
     (tmp_path / "settings.json").write_text("{")
-    with pytest.raises(ValueError, match=r"settings\.json holds no settings"):
+    with pytest.raises(ValueError, match=r"settings\.json does not contain the settings"):
         next(loop.run(tmp_path, 1))
 
 
@@ -383,7 +383,7 @@ def test_invalid_network_files_raise(tmp_path, monkeypatch):
     network = small_network()
     network.sizes = (2, 4)
     save_network(network, path, {})
-    with pytest.raises(ValueError, match="does not fit its own architecture"):
+    with pytest.raises(ValueError, match="does not match its own architecture"):
         load_network(path)
 
 

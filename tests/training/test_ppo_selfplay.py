@@ -110,6 +110,6 @@ def test_checkpoint_cannot_start_an_unnamed_program(run):
     run.settings = replace(run.settings, bots=(command,))
     run.save()
     given = replace(run.settings, resume=True, bots=SelfPlaySettings().bots)
-    with pytest.raises(ValueError, match=f"names '{command}', which runs other code: name it yourself"):
+    with pytest.raises(ValueError, match=f"names '{command}', which runs other code: pass it again"):
         open_folder(given)
     assert open_folder(replace(given, bots=(command,)))[0].bots == (command,)

@@ -116,7 +116,7 @@ def test_used_folder_is_refused_and_resuming_keeps_settings(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"bots_share": 0.6, "past_share": 0.5}, "at most 1 together"),
+        ({"bots_share": 0.6, "past_share": 0.5}, "at most 1"),
         ({"total_timesteps": -1}, "must be more than 0"),
         ({"total_timesteps": 0, "minutes": 0.0}, "must be more than 0"),
     ],
@@ -146,7 +146,7 @@ def test_checkpoint_cannot_start_an_unnamed_program(tmp_path, name):
     metadata = {"settings": stored.as_json()}
     path = tmp_path / CHECKPOINT
     write_tensors(path, PPOSettings.KIND, PPOSettings.VERSION, {"a": torch.zeros(1)}, metadata)
-    with pytest.raises(ValueError, match=f"names '{command}', which runs other code: name it yourself"):
+    with pytest.raises(ValueError, match=f"names '{command}', which runs other code: pass it again"):
         open_folder(PPOSettings(tmp_path, resume=True))
     resumed, _ = open_folder(replace(stored, resume=True))
     assert getattr(resumed, name) == (command,)

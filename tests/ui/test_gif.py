@@ -88,7 +88,7 @@ def test_command_writes_the_gif_and_prints_the_number_of_actions(tmp_path):
 @pytest.mark.parametrize(
     ("path", "seconds", "message"),
     [
-        ("hand.png", 1.0, "ends in .gif"),
+        ("hand.png", 1.0, "end in .gif"),
         ("hand.gif", 0.0, "0.02 to 60 seconds"),
         ("hand.gif", float("nan"), "0.02 to 60 seconds"),
     ],

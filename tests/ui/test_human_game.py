@@ -151,7 +151,7 @@ def change(content: dict, place: tuple, value: object) -> None:
         (("random", "seed"), "5", "random.seed"),
         (("players", 0, "name"), "simple", "is not an unfinished game of a person"),
         (("episode",), "hand", "is not an unfinished game of a person"),
-        (("players", 1, "bot"), "process:rm -r /", "name it yourself with --opponent"),
+        (("players", 1, "bot"), "process:rm -r /", "pass it as --opponent"),
         (("players", 1, "bot"), "nobody", "unknown bot"),
         (("hands", 0, "actions"), ["discard AC"], "hand 1, action 1"),
     ],

@@ -75,7 +75,7 @@ def test_saved_game_is_resumed(screens, tmp_path):
     assert done.exit_code == 0
     assert screens.made[0].game.actions == game.actions
     assert f"gin-rummy play --resume --save '{save}'" in done.output
-    assert "leave --seed out" in str(run("--resume", "--seed", "3", "--save", str(save)).exception)
+    assert "omit --seed" in str(run("--resume", "--seed", "3", "--save", str(save)).exception)
 
 
 @pytest.mark.parametrize(

@@ -247,7 +247,7 @@ def test_position_shows_hands_the_move_and_opinions():
         "ann knocks with 2 against 67: 65 points"
     )
     broken = two_hands_of_a_game()
-    assert position_text(broken, broken.positions()[-1], 5, {}).endswith("the game was broken off here")
+    assert position_text(broken, broken.positions()[-1], 5, {}).endswith("the game was interrupted here")
 
 
 # --- Commands ---------------------------------------------------------------------------------------------
@@ -347,7 +347,7 @@ def test_recorded_position_is_explained(file):
     step = opinions.decisions(game)[3]
     said = run("explain", "--record", file, "--game", 3, "--step", 4, "--bot", "simple")
     assert said.startswith(str(step.view()))
-    with pytest.raises(ValueError, match="there is no step 400"):
+    with pytest.raises(ValueError, match="step 400 does not exist"):
         run("explain", "--record", file, "--game", 3, "--step", 400, "--bot", "simple")
 
 
@@ -363,7 +363,7 @@ def test_all_bots_answer_or_explain_why_not(monkeypatch):
     monkeypatch.setattr(agents, "names", lambda: ["simple", "policy"])
     said = run("explain", "--hand", HAND, "--upcard", "2D")
     assert "draw the upcard: simple" in said
-    assert "policy cannot be asked: trained policies need torch" in said
+    assert "policy cannot be used: trained policies need torch" in said
     with pytest.raises(ImportError, match="need torch"):
         run("explain", "--hand", HAND, "--upcard", "2D", "--bot", "policy")
 
@@ -376,8 +376,11 @@ def test_all_bots_answer_or_explain_why_not(monkeypatch):
         (["--hand", HAND, "--record", "x"], "specify a position with --hand"),
         (["--hand", "4C 5X", "--upcard", "2D"], "'5X' is not a card"),
         (["--hand", "4C 5C", "--upcard", "2D"], "hand must hold 10 cards, not 2"),
-        (["--hand", f"{HAND} 2D", "--upcard", "7H", "--drew", "3D"], "eleven cards is one at its first"),
-        (["--hand", HAND, "--upcard", "2D", "--scores", "40"], "--scores are two numbers"),
+        (
+            ["--hand", f"{HAND} 2D", "--upcard", "7H", "--drew", "3D"],
+            "eleven cards is a position at the first",
+        ),
+        (["--hand", HAND, "--upcard", "2D", "--scores", "40"], "--scores must be two numbers"),
         (["--hand", HAND, "--upcard", "2D", "--history", "fold"], "'fold' is not an action"),
         (["--hand", HAND, "--upcard", "2D", "--you-deal"], "the other player is to move"),
         (["--record", "nowhere.jsonl"], "there is no file nowhere.jsonl"),

@@ -199,7 +199,7 @@ def test_keys_jump_between_hands_of_an_unfinished_game():
         await press(pilot, "down")
         assert shown.place == second
         await press(pilot, "end")
-        assert "The game was broken off here." in text_of(app)
+        assert "The game was interrupted here." in text_of(app)
         await press(pilot, "up")
         assert shown.place == second
         await press(pilot, "up")

@@ -156,7 +156,7 @@ def test_renamed_environments_pass_the_api_checks():
             lambda: gymnasium.make(ID, candidates=True),
             {"observation": ENTRIES[0]},
             ValueError,
-            "choose a new one",
+            "choose another",
         ),
         (lambda: gymnasium.make_vec(ID), {}, TypeError, "takes an environment of Gymnasium or an AECEnv"),
     ],

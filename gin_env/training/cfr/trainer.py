@@ -149,7 +149,7 @@ class CFRTrainer:
             known = (field.name for field in fields(CFRSettings) if field.name in metadata)
             settings = CFRSettings(**{name: metadata[name] for name in known})
         except (TypeError, ValueError) as error:
-            raise ArrayFileError(f"{path} is a checkpoint of impossible settings: {error}") from error
+            raise ArrayFileError(f"{path} is a checkpoint with invalid settings: {error}") from error
         trainer = cls(settings)
         if arrays["regrets"].shape != trainer.regrets.shape:
             raise ArrayFileError(f"{path} is a checkpoint of another abstraction")
@@ -178,7 +178,7 @@ def train_table(
     check_integer("iterations", iterations, 1, 10**12)
     if resume:
         if checkpoint is None:
-            raise ValueError("to resume, name the checkpoint")
+            raise ValueError("resume=True needs a checkpoint")
         trainer = CFRTrainer.resume(checkpoint)
         if trainer.iterations > iterations:
             raise ValueError(f"{checkpoint} has done {trainer.iterations} iterations, more than {iterations}")

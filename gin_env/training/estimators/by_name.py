@@ -66,5 +66,5 @@ def train_estimator(
 
 def _trainer(name: str) -> Any:
     if name not in _MODULES:
-        raise ValueError(f"there is no training for an estimator {name!r}; choose from {', '.join(_MODULES)}")
+        raise ValueError(f"unknown trainable estimator {name!r}; choose from {', '.join(_MODULES)}")
     return import_module(f"gin_env.training.estimators.{_MODULES[name]}")

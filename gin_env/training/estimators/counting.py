@@ -57,7 +57,7 @@ def count_frequencies(
     Raises ValueError for unknown bots or a number of games below 1.
     """
     if not is_integer(games) or games < 1:
-        raise ValueError(f"a positive number of games is needed, not {games!r}")
+        raise ValueError(f"games must be positive, not {games!r}")
     seed = check_seed(seed)
     bots = [resolve(bot, programs=True) for bot in opponents]
     rng = np.random.default_rng([seed, 1])

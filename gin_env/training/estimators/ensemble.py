@@ -50,7 +50,7 @@ def train(
 ) -> FittedTable:
     """Fit a table, for ``gin-rummy train estimator ensemble``; `opponents` must be one bot."""
     if len(opponents) != 1:
-        raise ValueError(f"the ensemble is fitted to one bot, not {', '.join(opponents)}")
+        raise ValueError(f"the ensemble can be fitted to one bot only, not {', '.join(opponents)}")
     metadata = {
         "command": f"gin-rummy train estimator ensemble {PACKAGED_TABLE} --games {games} --seed {seed} "
         f"--opponents {opponents[0]}{rules_option(rules)}",

@@ -84,7 +84,7 @@ class Evaluation:
         evaluated.
         """
         if "uniform" not in self.names:
-            raise ValueError("uniform was not evaluated: name it too")
+            raise ValueError("uniform was not evaluated: add it to the estimators")
         loss = self.mean("log_loss")
         turns = np.flatnonzero(self.counts >= ENOUGH).tolist()
         base = loss[self.names.index("uniform")]
@@ -154,7 +154,9 @@ def evaluate_estimators(
     if not resolved:
         raise ValueError("at least one estimator is needed")
     if len({member.name for member in resolved}) < len(resolved):
-        raise ValueError(f"the estimators need different names: {', '.join(m.name for m in resolved)}")
+        raise ValueError(
+            f"the estimators must have different names, not {', '.join(m.name for m in resolved)}"
+        )
     bot = agents.resolve(opponent, programs=True)
     counts = np.zeros(MAX_TURNS + 1, np.int64)
     sums = np.zeros((len(resolved), len(counts), len(METRICS)))

@@ -48,7 +48,7 @@ def collect_positions(
     The bot in each seat of each hand is drawn from `bots`. The result depends only on the arguments.
     """
     if not 0 < share <= 1:
-        raise ValueError(f"share = {share}: a number above 0 and at most 1 is needed")
+        raise ValueError(f"share must be above 0 and at most 1, not {share}")
     rng = np.random.default_rng(check_seed(seed))
     kept_views, kept_hands = [], []
     for games, waiting in play_hands(bots, hands, seed, rules):
@@ -73,7 +73,7 @@ def play_hands(
     if not players:
         raise ValueError("at least one bot is needed")
     if not is_integer(hands) or hands < 1:
-        raise ValueError(f"a positive number of hands is needed, not {hands!r}")
+        raise ValueError(f"hands must be positive, not {hands!r}")
     rng = np.random.default_rng([check_seed(seed), 1])
     for first in range(0, hands, HANDS_AT_ONCE):
         numbers = np.arange(first, min(first + HANDS_AT_ONCE, hands), dtype=np.uint64)

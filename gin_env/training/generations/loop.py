@@ -162,9 +162,11 @@ def _open(folder: Path, settings: LoopSettings | None) -> tuple[LoopSettings, li
         stored = json.loads(path.read_text())
         before = LoopSettings(**stored | {"search": Search(**stored["search"])})
     except (json.JSONDecodeError, TypeError, KeyError) as error:
-        raise ValueError(f"{path} holds no settings of this loop: {error}") from error
+        raise ValueError(f"{path} does not contain the settings of this loop: {error}") from error
     if settings is not None and settings != before:
-        raise ValueError(f"{folder} holds a run with other settings; give another folder, or those of {path}")
+        raise ValueError(
+            f"{folder} holds a run with other settings; choose another folder, or use the settings in {path}"
+        )
     return before, read_history(folder)
 
 

@@ -223,7 +223,7 @@ class HandStrengthTrainer:
             trainer.train_losses = [float(loss) for loss in metadata["train_losses"]]
             trainer.validation_losses = [float(loss) for loss in metadata["validation_losses"]]
         except (RuntimeError, ValueError, TypeError, KeyError) as error:
-            raise TensorFileError(f"{path} does not fit its own architecture ({error})") from error
+            raise TensorFileError(f"{path} does not match its own architecture ({error})") from error
         return trainer
 
 
@@ -286,7 +286,7 @@ def train(
     """Train to the end of the schedule, and write a checkpoint after each epoch if a file is given."""
     if resume:
         if checkpoint is None:
-            raise ValueError("to resume, name the checkpoint")
+            raise ValueError("resume=True needs a checkpoint")
         trainer = HandStrengthTrainer.resume(checkpoint, data, settings)
         if progress is not None:
             progress(trainer.epoch * len(trainer.training))

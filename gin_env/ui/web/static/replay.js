@@ -58,7 +58,7 @@ function renderStep(now) {
   const codes = pile(now.pile, 8);
   $("pile").replaceChildren(...codes.map((code, index) => card(code, "span", { class: index < codes.length - 1 ? "under" : "" })));
   $("last").textContent = `Hand ${replay.hand + 1} of ${replay.num_hands}, step ${step + 1} of ${replay.steps.length}`;
-  const said = now.action ? `${replay.names[now.to_move]}: ${now.action}` : "The game was broken off here.";
+  const said = now.action ? `${replay.names[now.to_move]}: ${now.action}` : "The game was interrupted here.";
   $("prompt").replaceChildren(coloured(said));
   $("live").textContent = sentence(said);
 }
