@@ -76,13 +76,15 @@ def run(
         Path, typer.Option(help="Folder for their virtual environments.")
     ] = peer_environments.ENVIRONMENTS,
     only: Annotated[str, typer.Option(help="Measure these workloads only, for example play,aec.")] = "",
-    repeats: Annotated[int, typer.Option(min=1, help="Runs of each measurement; the median counts.")] = 7,
-    seconds: Annotated[float, typer.Option(min=0.0, help="About how long one run takes.")] = 0.5,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Number of runs per measurement; the median is reported.")
+    ] = 7,
+    seconds: Annotated[float, typer.Option(min=0.0, help="Approximate length of one run in seconds.")] = 0.5,
     quick: Annotated[
         bool, typer.Option("--quick", help="3 short runs; no training, cold cache or scaling.")
     ] = False,
     training: Annotated[bool, typer.Option(help="Measure SB3 training (needs torch, minutes).")] = True,
-    core: Annotated[int, typer.Option(help="Processor to run on; -1 for any.")] = 0,
+    core: Annotated[int, typer.Option(help="Processor core to run on; -1: any.")] = 0,
     timeout: Annotated[
         float, typer.Option(min=0.1, help="Seconds after which a library that does not answer is skipped.")
     ] = measuring.TIMEOUT,

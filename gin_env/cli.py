@@ -53,7 +53,7 @@ def _gin_rummy(
         ),
     ] = False,
 ) -> None:
-    """Gin Rummy for reinforcement learning: bots, matches, tables."""
+    """Gin Rummy for reinforcement learning: bots, matches, training and play."""
 
 
 app.add_typer(play.app)

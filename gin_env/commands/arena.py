@@ -58,15 +58,17 @@ def arena(
     rules: RulesOption = None,
     attempts: Annotated[
         int,
-        typer.Option(help="Answers per decision; after the last illegal one a random legal action is played"),
+        typer.Option(
+            help="Number of answers per decision; if all are illegal, a random legal action is played"
+        ),
     ] = 3,
-    parallel: Annotated[int, typer.Option(help="Questions asked at the same time")] = 8,
+    parallel: Annotated[int, typer.Option(help="Number of questions asked in parallel")] = 8,
     price_a: Price = None,
     price_b: Price = None,
     answers: Annotated[
         Path | None,
         typer.Option(
-            help="Keep every answer in this file; the same command then continues and asks no question twice"
+            help="Save every answer to this file; the same command continues without repeating questions"
         ),
     ] = None,
     confidence: Confidence = 0.95,

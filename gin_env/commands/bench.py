@@ -18,10 +18,12 @@ app = typer.Typer()
     "`gin-rummy bench --only play,vector_1024 --repeats 9 --json speed.json`"
 )
 def bench(
-    only: Annotated[str, typer.Option(help="Measure these only, by the names in the first column")] = "",
-    repeats: Annotated[int, typer.Option(min=1, help="Runs of each measurement; the median counts")] = 5,
-    seconds: Annotated[float, typer.Option(min=0.0, help="About how long one run takes")] = 0.2,
-    core: Annotated[int, typer.Option(help="Processor to run on; -1 for any")] = -1,
+    only: Annotated[str, typer.Option(help="Measure only these, by their names in the first column")] = "",
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Number of runs per measurement; the median is reported")
+    ] = 5,
+    seconds: Annotated[float, typer.Option(min=0.0, help="Approximate length of one run in seconds")] = 0.2,
+    core: Annotated[int, typer.Option(help="Processor core to run on; -1: any")] = -1,
     json: Json = None,
 ) -> None:
     """Measure how fast gin-env is here, in half a minute.

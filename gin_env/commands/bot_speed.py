@@ -22,15 +22,15 @@ def bot_speed(
     bots: Annotated[
         list[str] | None, typer.Argument(help=f"{BOT_HELP} Default: every bot without a network")
     ] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Runs of each bot; the median counts")] = 5,
-    steps: Annotated[int, typer.Option(min=1, help="Calls in a run")] = 200,
-    tables: Annotated[int, typer.Option(min=1, help="Decisions in a call")] = 2048,
-    core: Annotated[int, typer.Option(help="Processor to run on; -1 for any")] = -1,
+    repeats: Annotated[int, typer.Option(min=1, help="Number of runs per bot; the median is reported")] = 5,
+    steps: Annotated[int, typer.Option(min=1, help="Number of calls in a run")] = 200,
+    tables: Annotated[int, typer.Option(min=1, help="Number of decisions in a call")] = 2048,
+    core: Annotated[int, typer.Option(help="Processor core to run on; -1: any")] = -1,
     seed: Seed = 0,
     rules: RulesOption = None,
     json: Json = None,
 ) -> None:
-    """Measure decisions a second of bots, in a batch on one core, against themselves."""
+    """Measure decisions per second of bots, each against itself in a batch on one core."""
     from gin_env import agents
     from gin_env.speed.bot_speed import measure_bots
     from gin_env.speed.timing import pin_to_core

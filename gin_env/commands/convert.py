@@ -18,8 +18,10 @@ app = typer.Typer()
     "`gin-rummy match policy.safetensors simple`"
 )
 def convert(
-    archive: Annotated[Path, typer.Argument(help="What `MaskablePPO.save` wrote (.zip)")],
-    output: Annotated[Path, typer.Argument(help="The file to write (.safetensors): a bot by its path")],
+    archive: Annotated[Path, typer.Argument(help="File written by `MaskablePPO.save` (.zip)")],
+    output: Annotated[
+        Path, typer.Argument(help="File to write (.safetensors); its path is the name of a bot")
+    ],
     trust: Annotated[
         bool,
         flag(
@@ -32,7 +34,7 @@ def convert(
     """Write the policy of a Stable-Baselines3 archive to a file that holds no code.
 
     The archive is read without running anything in it, if its policy is `SB3CandidatePolicy`, `CardPolicy` or
-    SB3's `MlpPolicy`. A class of your own that decides as one of the last two does needs `--trust`.
+    SB3's `MlpPolicy`. A class of your own that decides like one of the last two needs `--trust`.
     """
     from gin_env.agents.policies.policy_networks import ENDING
 

@@ -23,9 +23,9 @@ def dataset(
     folder: Annotated[Path, typer.Argument(help="Folder of the data set")],
     hands: Annotated[int, typer.Option(help="Number of hands")] = 1_000_000,
     shard_size: Annotated[int, typer.Option(help="Number of hands in each file")] = 10_000,
-    bot: Annotated[str, typer.Option(help=f"The bot that plays both seats. {BOT_HELP}")] = "policy",
+    bot: Annotated[str, typer.Option(help=f"Bot that plays both seats. {BOT_HELP}")] = "policy",
     estimator: Annotated[
-        str, typer.Option(help="What estimates the opponent's hand")
+        str, typer.Option(help="Estimator of the opponent's hand")
     ] = "suit-equivariant:weights=policy",
     seed: Seed = 0,
     rules: RulesOption = None,

@@ -22,17 +22,17 @@ app = typer.Typer()
 def evaluate(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Estimators, with parameters as in `nn:weights=simple`; default: every one"),
+        typer.Argument(help="Estimators, with parameters as in `nn:weights=simple`; default: all"),
     ] = None,
-    games: Annotated[int, typer.Option(min=1, help="Hands to play")] = 50_000,
+    games: Annotated[int, typer.Option(min=1, help="Number of hands to play")] = 50_000,
     seed: Seed = 0,
-    opponent: Annotated[str, typer.Option(help=f"The bot that plays against itself. {BOT_HELP}")] = "simple",
+    opponent: Annotated[str, typer.Option(help=f"Bot that plays against itself. {BOT_HELP}")] = "simple",
     rules: RulesOption = None,
     csv: Annotated[
-        Path | None, typer.Option(help="Write a line for each estimator and turn to this file")
+        Path | None, typer.Option(help="CSV file to write, with a line for each estimator and turn")
     ] = None,
     plot_folder: Annotated[
-        Path | None, typer.Option(help="Draw paper 003's figures, the log loss and the calibration in it")
+        Path | None, typer.Option(help="Folder for pictures: paper 003's figures, log loss and calibration")
     ] = None,
 ) -> None:
     """Compare estimators by paper 003's metrics, log loss and calibration, turn by turn."""

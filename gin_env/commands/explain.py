@@ -30,31 +30,35 @@ def explain(
     hand: Annotated[
         str | None,
         typer.Option(
-            help='The ten cards dealt to you, as in "4C 5C 6C ...": rank, then suit. With an eleventh, the '
-            "last, you have just drawn it, and must discard."
+            help='The ten cards dealt to you, as in "4C 5C 6C ...": rank, then suit. If you give eleven, you '
+            "have just drawn the last one and must discard."
         ),
     ] = None,
-    upcard: Annotated[str | None, typer.Option(help="The card that was turned up at the deal")] = None,
+    upcard: Annotated[str | None, typer.Option(help="Card turned up at the deal")] = None,
     history: Annotated[
         str | None,
-        typer.Option(help="What both players have done since, in words, separated by semicolons"),
+        typer.Option(help="Actions of both players since the deal, in words, separated by semicolons"),
     ] = None,
     drew: Annotated[str, typer.Option(help="The cards that you drew from the stock, in order")] = "",
-    you_deal: Annotated[bool, flag("--you-deal", "You have dealt, so your opponent acts first")] = False,
+    you_deal: Annotated[bool, flag("--you-deal", "You dealt, so your opponent acts first")] = False,
     scores: Annotated[str, typer.Option(help="Your score and your opponent's before this hand")] = "0 0",
     rules: RulesOption = None,
-    record: Annotated[Path | None, typer.Option(help="Instead: a position of this file of records")] = None,
-    game: Annotated[int, typer.Option(min=1, help="Which game of the file, from 1")] = 1,
-    step: Annotated[int, typer.Option(min=1, help="Which decision of the game, as `replay` counts")] = 1,
+    record: Annotated[
+        Path | None, typer.Option(help="File of records to take the position from, instead of --hand")
+    ] = None,
+    game: Annotated[int, typer.Option(min=1, help="Number of the game in the file, from 1")] = 1,
+    step: Annotated[
+        int, typer.Option(min=1, help="Number of the step in the game, as `gin-rummy replay` counts")
+    ] = 1,
     bot: Annotated[
         list[str] | None,
-        typer.Option(help=f"{BOT_HELP} May be given several times; default: every bot that can be loaded"),
+        typer.Option(help=f"{BOT_HELP} Can be given several times; default: every bot that can be loaded"),
     ] = None,
     estimator: Annotated[
-        str | None, typer.Option(help="Add the risk of each discard by this estimate of the opponent's hand")
+        str | None, typer.Option(help="Estimator of the opponent's hand, to add the risk of each discard")
     ] = None,
 ) -> None:
-    """Say what bots would do in a position, and why: deadwood, outs, danger and values of each action."""
+    """Show what bots would do in a position, and why: deadwood, outs, danger and values of each action."""
     from gin_env.agents.base import HasActionChances, HasActionValues
     from gin_env.ui.explanation_text import bots_text, explanation, legend
     from gin_env.ui.explanations import choices

@@ -18,17 +18,17 @@ app = typer.Typer()
     "`gin-rummy gif runs/ppo/policy.safetensors simple mine.gif --width 480 --seconds 0.6`"
 )
 def gif(
-    a: Annotated[str, typer.Argument(help=BOT_HELP + " It sits below.")],
-    b: Annotated[str, typer.Argument(help="Its opponent, above")],
-    file: Annotated[Path, typer.Argument(help="The file to write (.gif)")],
+    a: Annotated[str, typer.Argument(help=BOT_HELP + " Shown below.")],
+    b: Annotated[str, typer.Argument(help="Its opponent, shown above")],
+    file: Annotated[Path, typer.Argument(help="File to write (.gif)")],
     seed: Seed = 0,
     rules: RulesOption = None,
-    width: Annotated[int, typer.Option(help="Width in pixels; it is two thirds as high")] = 720,
+    width: Annotated[int, typer.Option(help="Width in pixels; the height is two thirds of it")] = 720,
     seconds: Annotated[
-        float, typer.Option(help="How long each picture is shown; the last one 5 at least")
+        float, typer.Option(help="Seconds per picture; the last one is shown for at least 5")
     ] = 1.0,
 ) -> None:
-    """Play one hand between two bots and write it as a GIF: a picture for each action, both hands open."""
+    """Play one hand between two bots and write it as a GIF, with both hands face up."""
     check_targets(file)
     from gin_env.ui.animation import check_gif, hand_pictures, write_gif
 

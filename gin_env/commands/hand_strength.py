@@ -37,8 +37,10 @@ def data(
         str, typer.Argument(help="`simple`, `random-16`, `random-256` or `flat-monte-carlo-256`")
     ],
     output: Annotated[Path, typer.Argument(help="The file to write (.npz)")],
-    observations: Annotated[int, typer.Option(help="States to record")] = 1_000_000,
-    stages: Annotated[str, typer.Option(help="`last` discard of each hand, or `all`")] = "last",
+    observations: Annotated[int, typer.Option(help="Number of states to record")] = 1_000_000,
+    stages: Annotated[
+        str, typer.Option(help="Discards of each hand to record: the `last`, or `all`")
+    ] = "last",
     discount: Annotated[
         float | None, typer.Option(help="Discount γ of equation 2; default: 1, or 0.9 with all stages")
     ] = None,
@@ -48,7 +50,7 @@ def data(
     workers: WorkerCount = None,
     ray: Ray = None,
 ) -> None:
-    """Play a data set of hands, opponent estimates and scores."""
+    """Generate a data set of hands, opponent estimates and scores."""
     from gin_env.training.hand_strength.data_sets import generate
 
     check_targets(output)

@@ -41,9 +41,9 @@ app = typer.Typer()
 
 @app.command(epilog="Examples:  \n`gin-rummy bots`  \n`gin-rummy bots --json -`")
 def bots(json: Json = None) -> None:
-    """List the bots with their parameters; `name:key=value,key=value` sets some, a list is `1+2+3`.
+    """List the bots with their parameters. Set them as `name:key=value,key=value`, lists as `1+2+3`.
 
-    `NAME-paper` is the reading nearest to a paper, which never changes.
+    `NAME-paper` is the reading closest to a paper, and never changes.
     """
     from gin_env import agents
     from gin_env.support.files import write_json
@@ -89,7 +89,7 @@ def match(
     confidence: Confidence = 0.95,
     json: Json = None,
     deals: Annotated[
-        bool, flag("--deals", "Add to the JSON what each deal came to (wins, points, hands)")
+        bool, flag("--deals", "Add the result of each deal to the JSON (wins, points, hands)")
     ] = False,
     record: Record = None,
     workers: WorkerCount = None,
@@ -161,7 +161,7 @@ def match_text(result: MatchResult, confidence: float) -> str:
 def tournament(
     bots: Annotated[
         list[str] | None,
-        typer.Argument(help="The bots, as in `gin-rummy match`; default: all but `search`, which is slow"),
+        typer.Argument(help="Bots, as in `gin-rummy match`; default: all but `search`, which is slow"),
     ] = None,
     games: Annotated[int, typer.Option(help="Number of games for each pair, even")] = 2000,
     seed: SecretSeed = None,
@@ -169,8 +169,8 @@ def tournament(
     rules: RulesOption = None,
     confidence: Confidence = 0.95,
     json: Json = None,
-    csv: Annotated[Path | None, typer.Option(help="Write a line for each pair to this file as CSV")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the win rates as a heat map (.png)")] = None,
+    csv: Annotated[Path | None, typer.Option(help="CSV file to write, with a line for each pair")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Heat map of the win rates to write (.png)")] = None,
     record: Record = None,
     resume: Resume = False,
     workers: WorkerCount = None,

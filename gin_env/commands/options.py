@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 BOT_HELP = (
     "Name of a bot, with parameters as in `simple:knock_at=4`, or path of a trained policy (.safetensors). "
-    "Convert a Stable-Baselines3 .zip with `gin-rummy convert` first: it may hold code."
+    "Convert a Stable-Baselines3 .zip with `gin-rummy convert` first: it may contain code."
 )
 STANDARD_OUTPUT = Path("/dev/stdout")
 
@@ -70,8 +70,8 @@ Resume = Annotated[
     typer.Option(
         "--resume",
         metavar="",
-        help="Continue the same command where it was stopped; until all matches are played, they are kept in "
-        "OUTPUT.matches next to the first output",
+        help="Continue an interrupted run of the same command; until all matches are played, they are kept "
+        "in OUTPUT.matches next to the first output",
     ),
 ]
 Json = Annotated[
@@ -104,7 +104,7 @@ WorkerCount = Annotated[
         "--workers",
         parser=_count,
         metavar="N|all",
-        help="Number of processes that play, or `all` for one per core; the result is the same",
+        help="Number of processes that play, or `all` for one per core; the result does not depend on it",
         show_default="1; with --ray all cores of the cluster",
     ),
 ]

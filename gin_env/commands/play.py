@@ -77,7 +77,7 @@ def play(
         save.parent.mkdir(parents=True, exist_ok=True)
     check_targets(save)
     if not is_terminal():
-        raise ValueError("gin-rummy play needs a terminal to draw on and read keys from; or use --web")
+        raise ValueError("gin-rummy play needs an interactive terminal; use --web to play in a browser")
     if resume:
         if seed is not None:
             raise ValueError("--resume continues the deals of the saved game: omit --seed")

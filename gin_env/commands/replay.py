@@ -28,34 +28,34 @@ NO_JUDGE = "none"
 )
 def replay(
     file: Annotated[Path, typer.Argument(help="File of recorded games, or a log of the reference engine")],
-    game: Annotated[int, typer.Option(min=1, help="Game of the file, from 1")] = 1,
+    game: Annotated[int, typer.Option(min=1, help="Number of the game in the file, from 1")] = 1,
     bot: Annotated[
         list[str] | None,
         typer.Option(
-            help="Bot whose moves are compared; may be repeated. Default: every bot, on a key; "
-            "none in plain text"
+            help="Bot whose moves are compared; can be given several times. Default: every bot after a "
+            "key press; none in plain text"
         ),
     ] = None,
     plain: Annotated[
-        bool, flag("--plain", "Plain text, a position for each Enter, instead of the screen")
+        bool, flag("--plain", "Print plain text, one position per Enter, instead of the full screen")
     ] = False,
     everything: Annotated[bool, flag("--all", "Print the whole game in plain text")] = False,
     judge: Annotated[
         str,
-        typer.Option(help="The bot by whose values mistakes are counted; `none`: no table of them"),
+        typer.Option(help="Bot whose values judge the moves; `none`: no table of mistakes"),
     ] = "generation",
     worst: Annotated[int, typer.Option(min=1, help="Maximum number of lines in the table of mistakes")] = 10,
     estimator: Annotated[str, typer.Option(help="Estimator of the opponent's hand (key b)")] = "bayes",
     letters: Annotated[bool, flag("--letters", "Write suits as C, H, S, D on the screen")] = False,
     web: Annotated[bool, flag("--web", "Show the replay in a browser instead")] = False,
     host: Annotated[
-        str, typer.Option(help="With --web: the address to serve at; the default is this computer alone")
+        str, typer.Option(help="With --web: address to serve at; the default is this computer only")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: the port to serve at")] = 8000,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: port to serve at")] = 8000,
 ) -> None:
     """Step through a recorded game: both hands, each move, what bots would have played, worst mistakes.
 
-    On a full screen, if there is a terminal and Textual is installed; press ? for the keys.
+    Uses the full screen if there is a terminal and Textual is installed; press ? for the keys.
     """
     from gin_env import records
 

@@ -23,32 +23,35 @@ app = typer.Typer()
 )
 def reproduce(
     experiments: Annotated[
-        list[str] | None, typer.Argument(help="Ids of experiments; with --list, their beginnings")
+        list[str] | None, typer.Argument(help="Ids of experiments; with --list, prefixes of ids")
     ] = None,
     list_all: Annotated[bool, flag("--list", "List the experiments by paper")] = False,
     quick: Annotated[
         bool,
-        flag("--quick", "Run at the smallest size, to ID.quick.json: the figures mean nothing"),
+        flag(
+            "--quick",
+            "Try the command at the smallest size; writes ID.quick.json, whose figures mean nothing",
+        ),
     ] = False,
-    seed: Annotated[int | None, typer.Option(help="Another random seed than the published one")] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the results, ID.json each")] = Path("runs/results"),
+    seed: Annotated[int | None, typer.Option(help="Random seed, instead of the published one")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the results (ID.json)")] = Path("runs/results"),
     work: Annotated[
-        Path, typer.Option(help="Folder for what a run that was stopped uses again: matches, networks")
+        Path, typer.Option(help="Folder for the matches and networks of interrupted runs")
     ] = Path("runs/reproduce"),
     authors: Annotated[
         Path | None,
         typer.Option(help="A checkout of the authors' repository, for experiments that read their files"),
     ] = None,
     check: Annotated[
-        bool, flag("--check", "List the results in a checkout that its bots no longer fit")
+        bool, flag("--check", "List the results in a checkout that no longer match its bots")
     ] = False,
     pages: Annotated[
         bool, flag("--pages", "Rebuild the pages and pictures of the results in a checkout")
     ] = False,
 ) -> None:
-    """Run experiments of the published results, or make the pages that show them.
+    """Measure published results again, or rebuild the pages that show them.
 
-    The same command continues where it was stopped. To use two cores, run two experiments at the same time.
+    The same command continues an interrupted run. To use two cores, run two experiments at the same time.
     """
     from gin_env.reproduce import listing
     from gin_env.reproduce.experiment import Run

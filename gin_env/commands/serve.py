@@ -18,10 +18,10 @@ app = typer.Typer()
     '`gin-rummy match simple "process:gin-rummy serve-bot tonic" --games 100`',
 )
 def serve_bot(bot: Annotated[str, typer.Argument(help=BOT_HELP)]) -> None:
-    """Answer for a bot on standard input and output, one JSON object a line, until the input ends.
+    """Answer for a bot on standard input and output, one JSON object per line, until the input ends.
 
-    The lines are described in docs/protocol.md. A line that cannot be understood is answered by an error, and
-    nothing else happens.
+    The lines are described in docs/protocol.md. An invalid line is answered with an error and
+    changes nothing.
     """
     from gin_env import agents
     from gin_env.matches.serving import serve

@@ -32,8 +32,10 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
     "`gin-rummy match cfr:table=quick.npz simple`",
 )
 def train_cfr(
-    output: Annotated[Path, typer.Argument(help="The strategy table to write (.npz)")],
-    iterations: Annotated[int, typer.Option(help="Hands to learn from, with --resume in all")] = 1_000_000,
+    output: Annotated[Path, typer.Argument(help="Strategy table to write (.npz)")],
+    iterations: Annotated[
+        int, typer.Option(help="Number of hands to learn from; with --resume, the total")
+    ] = 1_000_000,
     seed: Annotated[int, typer.Option(help="Random seed")] = 1,
     abstraction: Annotated[
         str, typer.Option(help="`paper` or `dealt` (bots cfr and fitness-cfr), or `plus`")
@@ -41,17 +43,17 @@ def train_cfr(
     candidates: Annotated[
         str | None, typer.Option(help="Choose discards from `least` deadwood, `unmelded` or `all` cards")
     ] = None,
-    exploration: Annotated[float, typer.Option(help="Share of random decisions of the learner")] = 0.1,
+    exploration: Annotated[float, typer.Option(help="Share of the learner's decisions made at random")] = 0.1,
     rules: RulesOption = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="Write a checkpoint to this file each minute")
+        Path | None, typer.Option(help="Write a checkpoint to this file every minute")
     ] = None,
     resume: Annotated[bool, flag("--resume", "Continue from the checkpoint, with its settings")] = False,
 ) -> None:
     """Train strategies for the full game by Monte Carlo CFR+.
 
-    Each hand is played by what all hands before it have taught, so one run is the work of one process. Runs
-    with other seeds can run in parallel.
+    Every hand uses what the earlier hands have taught, so a run has one process. Start runs with different
+    seeds to use more cores.
     """
     from gin_env.training.cfr.trainer import train_table
 
@@ -79,13 +81,13 @@ def train_cfr(
     "`gin-rummy match safe-discard:estimator=bayes:table=table.npz simple`",
 )
 def train_estimator(
-    name: Annotated[str, typer.Argument(help="An estimator that learns")],
-    output: Annotated[Path, typer.Argument(help="The file to write")],
-    games: Annotated[int | None, typer.Option(help="Games to watch; default: as the packaged one")] = None,
+    name: Annotated[str, typer.Argument(help="Estimator to train")],
+    output: Annotated[Path, typer.Argument(help="File to write")],
+    games: Annotated[
+        int | None, typer.Option(help="Number of games to learn from; default: as for the packaged file")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Random seed")] = 1,
-    opponents: Annotated[
-        str, typer.Option(help="Who plays whom: a bot's name, or several joined by +")
-    ] = "simple",
+    opponents: Annotated[str, typer.Option(help="Bots that play: a name, or several joined by +")] = "simple",
     rules: RulesOption = None,
 ) -> None:
     """Train an opponent-hand estimator on games between bots."""
@@ -113,19 +115,21 @@ def train_estimator(
 )
 def train_hand_strength(
     name: Annotated[str, typer.Argument(help="Architecture and data, such as `dual-inception-random-256`")],
-    output: Annotated[Path, typer.Argument(help="The network to write (.safetensors)")],
-    data: Annotated[
-        Path, typer.Option(help="Folder of data sets; what is missing there is generated")
-    ] = Path("runs/hand_strength"),
-    observations: Annotated[int, typer.Option(help="States of the data set")] = 200_000,
+    output: Annotated[Path, typer.Argument(help="Network to write (.safetensors)")],
+    data: Annotated[Path, typer.Option(help="Folder of data sets; missing ones are generated")] = Path(
+        "runs/hand_strength"
+    ),
+    observations: Annotated[int, typer.Option(help="Number of states in the data set")] = 200_000,
     estimator: DataEstimator = "bayes-isru",
-    data_seed: Annotated[int, typer.Option(help="Names all the deals and choices of the data")] = 0,
+    data_seed: Annotated[int, typer.Option(help="Random seed of the data")] = 0,
     rules: RulesOption = None,
     schedule: Annotated[
-        str, typer.Option(help="`fast`, or the `paper`'s: 96 epochs, half an hour to hours")
+        str, typer.Option(help="`fast`, or `paper`: 96 epochs, half an hour to several hours")
     ] = "fast",
-    epochs: Annotated[int | None, typer.Option(help="Another number of epochs")] = None,
-    seed: Annotated[int, typer.Option(help="Names first weights, split and order of the states")] = 0,
+    epochs: Annotated[int | None, typer.Option(help="Number of epochs, instead of the schedule's")] = None,
+    seed: Annotated[
+        int, typer.Option(help="Random seed of the training: weights, split and order of the states")
+    ] = 0,
     candidates: Annotated[
         int,
         typer.Option(
@@ -139,7 +143,7 @@ def train_hand_strength(
     ] = None,
     resume: Annotated[bool, flag("--resume", "Continue from the checkpoint")] = False,
 ) -> None:
-    """Train a hand-strength network, the data included, which workers may play."""
+    """Train a hand-strength network, on data that is generated first if it is missing."""
     from gin_env.agents.hand_strength.weights import save_network
     from gin_env.training.hand_strength import recipes
     from gin_env.training.hand_strength.selection import Contestant, train_best, validation_win_rate

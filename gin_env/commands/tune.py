@@ -20,22 +20,24 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
     "`gin-rummy tune tonic --opponent simple --trials 40 --seed 7`",
 )
 def tune_tonic(
-    trials: Annotated[int, typer.Option(help="Combinations to try, the start among them")] = 100,
-    games: Annotated[int, typer.Option(help="Games in a match, even; a trial plays one to nine")] = 2000,
-    final_games: Annotated[int, typer.Option(help="Games in each match of the best ones")] = 20_000,
-    finalists: Annotated[int, typer.Option(help="Best trials that play on fresh decks")] = 5,
+    trials: Annotated[int, typer.Option(help="Number of combinations to try, including the start")] = 100,
+    games: Annotated[
+        int, typer.Option(help="Number of games per match, even; a trial plays one to nine matches")
+    ] = 2000,
+    final_games: Annotated[int, typer.Option(help="Number of games per match of the finalists")] = 20_000,
+    finalists: Annotated[int, typer.Option(help="Number of best trials that play again on new decks")] = 5,
     seed: Annotated[int, typer.Option(help="Random seed of combinations and decks")] = 1,
     opponent: Annotated[
         list[str] | None,
-        typer.Option(help="Opponent, several times for several; default: the three of paper 001"),
+        typer.Option(help="Opponent; can be given several times; default: the three of paper 001"),
     ] = None,
     start: Annotated[str, typer.Option(help="Bot to start from and to beat")] = "tonic-paper",
     rules: RulesOption = None,
     csv: Annotated[
-        Path | None, typer.Option(help="Write a line for each trial to this file as it goes (CSV)")
+        Path | None, typer.Option(help="CSV file to write during the run, with a line for each trial")
     ] = None,
     json: Json = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the trials (.png)")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Picture of the trials to write (.png)")] = None,
     resume: Resume = False,
 ) -> None:
     """Search the increments of Tonic's estimator and its knock thresholds by turn."""

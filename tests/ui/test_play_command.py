@@ -158,7 +158,7 @@ def test_browser_options_are_checked_before_serving(served, tmp_path, arguments,
 
 def test_missing_terminal_is_reported(tmp_path):
     done = run("--save", str(tmp_path / "game.json"))
-    assert "needs a terminal" in str(done.exception)
+    assert "needs an interactive terminal" in str(done.exception)
 
 
 def test_missing_textual_names_the_extra():
