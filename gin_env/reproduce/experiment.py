@@ -12,6 +12,7 @@ import numpy as np
 from gin_env.agents import Agent
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.matches import MatchResult, play_match
+from gin_env.reproduce.labels import shown
 
 Row = dict[str, Any]
 """A flat, JSON-serialisable record of texts, numbers, None and lists of these."""
@@ -172,10 +173,13 @@ class Experiment:
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[object]], align: str = "") -> str:
-    """Return a Markdown table; `align` has one letter per column, ``r`` for right and any other for left."""
+    """Return a Markdown table; `align` has one letter per column, ``r`` for right and any other for left.
+
+    Labels of stored results are replaced by the text in `gin_env.reproduce.labels`.
+    """
     marks = ["---:" if mark == "r" else "---" for mark in align.ljust(len(header))]
-    lines = [f"| {' | '.join(header)} |", f"|{'|'.join(marks)}|"]
-    lines += [f"| {' | '.join(map(str, row))} |" for row in rows]
+    lines = [f"| {' | '.join(map(shown, header))} |", f"|{'|'.join(marks)}|"]
+    lines += [f"| {' | '.join(map(shown, row))} |" for row in rows]
     return "\n".join(lines)
 
 

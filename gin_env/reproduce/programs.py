@@ -39,7 +39,7 @@ def gain_table(rows: Sequence[Row]) -> str:
         lines.append(
             (f"`{name}`", f"{sum(won) / len(won):.2f}", "" if name == names[0] else ", ".join(gains))
         )
-    header = ["estimate plane", "games won, mean of the seeds", f"gain over `{names[0]}`, each seed's"]
+    header = ["estimate plane", "games won, mean of the seeds", f"gain over `{names[0]}` (each seed)"]
     return markdown(header, lines)
 
 
@@ -94,7 +94,7 @@ def checks_table(rows: Sequence[Row]) -> str:
 EXPERIMENTS = [
     Experiment(
         "long-checks",
-        "The checks that get better the longer they run",
+        "Long-running checks",
         None,
         checks_table,
         games=0,
@@ -102,7 +102,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "mutants",
-        "Small changes of the code that the tests noticed",
+        "Mutation testing: changes of the code that the tests notice",
         None,
         partial(
             plain_table,

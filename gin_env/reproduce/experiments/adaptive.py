@@ -231,12 +231,12 @@ def adaptive_table(rows: Sequence[Row]) -> str:
         lines.append(cells)
     header = ["estimator", *chain.from_iterable((f"against {one}", "log loss") for one in opponents)]
     differences = [(row["player"], row["opponent"], more_interval(row)) for row in rows if "more" in row]
-    text = f"Log loss in the first {CHANGE} hands of a game, and in those after them."
+    text = f"The two log losses are those of the first {CHANGE} hands of a game and of the later hands."
     return "\n\n".join(
         [
             markdown(header, lines),
             text,
-            markdown(["with a memory", "against", "games won more than without"], differences),
+            markdown(["estimator", "against", "gain in games won over no memory"], differences),
         ]
     )
 
@@ -244,7 +244,7 @@ def adaptive_table(rows: Sequence[Row]) -> str:
 EXPERIMENTS = [
     Experiment(
         "003/adaptive",
-        "The adaptive mixture with a memory against an opponent that changes style",
+        "Adaptive ensembles against opponents that change style",
         measure_adaptive,
         adaptive_table,
         games=GAMES,

@@ -421,19 +421,19 @@ def table(rows: Sequence[Row]) -> str:
     header = [
         "network",
         "paper: games won",
-        "its weights here (90 % interval)",
-        "their log of games",
+        "games won here (90 % interval)",
+        "games won in their log",
         "paper: validation loss",
         "their log, last epoch",
         "error on their 779 rows (bias)",
     ]
     tables = [markdown(header, networks)]
     figure_6 = [(f"`{row['network']}`", row["paper"], row["measured"]) for row in kinds["figure 6"]]
-    tables.append(markdown(["Figure 6", "paper", "its weights here"], figure_6))
+    tables.append(markdown(["Figure 6", "paper", "here"], figure_6))
     figure_7 = [(row["card"], f"{row['paper']:.1f}", f"{row['measured']:.1f}") for row in kinds["figure 7"]]
-    tables.append(markdown(["Figure 7", "paper", "its weights here"], figure_7, "lrr"))
+    tables.append(markdown(["Figure 7", "paper", "here"], figure_7, "lrr"))
     lines = [(row["feature"], f"{row['different']} of {row['rows']}") for row in kinds["features"]]
-    tables.append(markdown(["feature of their rows", "different here"], lines))
+    tables.append(markdown(["feature", "rows with a different value here"], lines))
     found = by(kinds["data"], "network", "features")
     labels = [label for label, *_ in STEPS]
     rows_of_data = []
@@ -441,7 +441,7 @@ def table(rows: Sequence[Row]) -> str:
         mine = [found[name, label] for label in labels]
         cells = [f"{row['error']:.1f} ({row['bias']:+.1f})" for row in mine]
         rows_of_data.append((f"`{name}`", f"{TABLE[name][1]:.1f}", *cells))
-    header = ["their network on our data: error (bias)", "paper: validation loss", *labels]
+    header = ["network; error (bias) on our data", "paper: validation loss", *labels]
     tables.append(markdown(header, rows_of_data))
     keys = ("data", "states", "mean", "deviation", "gin", "mean_without_gin", "negative", "over_10", "p")
     header = [

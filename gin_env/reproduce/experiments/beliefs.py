@@ -126,5 +126,13 @@ def beliefs_table(rows: Sequence[Row]) -> str:
         cells = [f"{row[key]:.4f} ± {row[f'{key}_error']:.4f}" if key in row else "" for key in SCORES]
         against = "" if row["opponent"] is None else f"`{row['opponent']}`"
         lines.append([against, row["belief"], *cells, f"{row['hands']:,}", f"{row['a_second']:,}"])
-    header = ["against", "belief", "log loss", "energy score", "deadwood", "hands of a position", "a second"]
+    header = [
+        "against",
+        "belief",
+        "log loss",
+        "energy score",
+        "deadwood",
+        "hands per position",
+        "hands per second",
+    ]
     return markdown(header, lines, "llrrrrr")

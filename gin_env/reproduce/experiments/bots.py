@@ -137,7 +137,9 @@ def tuned_table(rows: Sequence[Row]) -> str:
     last = [row for row in rows if row["label"] == "head to head"]
     text = markdown(header, lines)
     return text + (
-        f"\n\nHead to head the defaults win {interval(last[0])} against that reading." if last else ""
+        f"\n\nHead to head, the defaults win {interval(last[0])} against the reading closest to the paper."
+        if last
+        else ""
     )
 
 
@@ -331,7 +333,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "bot-speed",
-        "Decisions a second of each bot",
+        "Decisions per second of each bot",
         measure_speed,
         speed_table,
         games=0,

@@ -86,14 +86,14 @@ def long_training_table(rows: Sequence[Row]) -> str:
 EXPERIMENTS = [
     Experiment(
         "000/ten-million",
-        "CFR on the paper's abstraction to ten million iterations, three seeds",
+        "CFR on the paper's abstraction: ten million iterations, three seeds",
         partial(measure_long_training, "paper"),
         long_training_table,
         time="an hour and a quarter",
     ),
     Experiment(
         "000/dealt",
-        "CFR by the number of cards dealt to ten million iterations, three seeds",
+        "CFR with sets by the number of cards dealt: ten million iterations, three seeds",
         partial(measure_long_training, "dealt"),
         long_training_table,
         time="an hour and a half",

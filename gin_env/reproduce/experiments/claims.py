@@ -215,15 +215,15 @@ def claims_experiment(experiment: str, title: str, claims: Sequence[PaperClaim],
 
 EXPERIMENTS = [
     claims_experiment(
-        "000/claims", "What paper 000 claims about V4 and V2", PAPER_000, games=200_000, time="ten minutes"
+        "000/claims", "Claims of paper 000 about V4 and V2", PAPER_000, games=200_000, time="ten minutes"
     ),
     claims_experiment(
         "001/claims",
-        "What paper 001 claims about Tonic and knock thresholds",
+        "Claims of paper 001 about Tonic and knock thresholds",
         PAPER_001,
         games=200_000,
         time="half an hour",
     ),
     claims_experiment("002/late-knock", "Paper 002's late knocker", PAPER_002, games=200_000),
-    claims_experiment("004/claims", "What paper 004 claims about its utility player", PAPER_004),
+    claims_experiment("004/claims", "Claims of paper 004 about its utility player", PAPER_004),
 ]

@@ -185,9 +185,9 @@ def draw_stronger(rows: Sequence[Row], path: Path, origin: str) -> None:
 # --- Readings of P(B | A) in `bayes` --------------------------------------------------------------------
 
 READINGS = {
-    "uniform": "nothing: every unknown card alike (`uniform`)",
-    "bayes:likelihood=paper": "the paper's letter: frequency of the turn while a card of the rank is held",
-    "bayes": "the odds after the turn / the odds before it (`bayes`)",
+    "uniform": "not used: all unknown cards equally likely (`uniform`)",
+    "bayes:likelihood=paper": "the paper's formula: frequency of the turn while a card of the rank is held",
+    "bayes": "odds after the turn divided by odds before it (`bayes`)",
 }
 
 
@@ -296,7 +296,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "003/bayes-readings",
-        "How Bayes reads a turn",
+        "Readings of P(B | A) in bayes",
         measure_readings,
         readings_table,
         games=0,

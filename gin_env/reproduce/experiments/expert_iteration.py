@@ -29,6 +29,7 @@ from gin_env.game.state import STATE
 from gin_env.observations.candidates import NO_ACTION
 from gin_env.reproduce.experiment import Row, Run, interval, markdown, match_row, percent
 from gin_env.reproduce.experiments.one_step import positions, shuffle_stock, view_of
+from gin_env.reproduce.labels import shown
 from gin_env.support.array_files import ArrayFormat
 
 WORLDS = 64
@@ -287,16 +288,16 @@ def expert_iteration_table(rows: Sequence[Row]) -> str:
         if "taught" in row
     ]
     header = [
-        "taught",
+        "trained on",
         "scale",
-        "positions learned",
-        "gain by other worlds",
-        "gain by the true hands",
+        "positions",
+        "gain in other worlds",
+        "gain with the true hands",
         "decisions changed, %",
         "selected",
     ]
     matches = [
-        (f"{row['bot']} against `{row['opponent']}`", f"{row['games']:,}", interval(row))
+        (f"{shown(row['bot'])} against `{row['opponent']}`", f"{row['games']:,}", interval(row))
         for row in rows
         if "bot" in row
     ]

@@ -168,7 +168,7 @@ def draw_training(rows: Sequence[Row], path: Path, origin: str) -> None:
     curves: dict[str, list[Row]] = {}
     for row in rows:
         curves.setdefault(f"{row['abstraction']}, against {row['opponent']}", []).append(row)
-    title = "Strategies of Monte Carlo CFR+ after so much training"
+    title = "Strength of Monte Carlo CFR+ strategies by iterations"
     draw_curves(curves, "iterations", title, "iterations (hands)", path, origin, logarithmic=True)
 
 
@@ -200,11 +200,11 @@ def draw_curves(
 # --- An early knock -----------------------------------------------------------------------------------
 
 CURVES = {
-    "against V4": "V4 that also knocks at once, against V4",
-    "against `simple`": "V4 that also knocks at once, against simple",
+    "against V4": "V4 that also knocks immediately, against V4",
+    "against `simple`": "V4 that also knocks immediately, against simple",
     "threshold alone, against V4": "V4 that knocks by the threshold alone, against V4",
     "threshold alone, against `simple`": "V4 that knocks by the threshold alone, against simple",
-    "V4 against `simple` with the threshold": "V4 as it is, against simple with the threshold",
+    "V4 against `simple` with the threshold": "V4, against simple with the threshold",
 }
 """Row of the table -> label in the figure."""
 
@@ -399,7 +399,7 @@ EXPERIMENTS = [
     Experiment(
         "000/shapley", "Shapley values of V4's factors", measure_shapley, shapley_table, time="five minutes"
     ),
-    Experiment("000/tables", "What the table of cfr is worth", measure_tables, labelled_table),
+    Experiment("000/tables", "Value of the table of cfr", measure_tables, labelled_table),
     Experiment("000/stages", "Mappings between the stages", measure_stages, stages_table),
     Experiment(
         "000/early-knock",
@@ -411,7 +411,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "000/training",
-        "Strength of CFR against its training",
+        "Strength of CFR by iterations",
         measure_training,
         training_table,
         games=10_000,

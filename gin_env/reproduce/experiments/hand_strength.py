@@ -142,7 +142,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "002/training-length",
-        "Error and play against the length of training",
+        "Error and games won by length of training",
         measure_training_length,
         training_length_table,
         games=2000,

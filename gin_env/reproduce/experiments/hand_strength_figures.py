@@ -240,7 +240,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "002/figure-6",
-        "What the networks discard in Figure 6",
+        "Discards of the networks in Figure 6",
         measure_figure_6,
         partial(plain_table, ["network", "paper", "ours"], ["network", "paper", "ours"]),
         games=0,

@@ -328,7 +328,7 @@ def draw_schedule(rows: Sequence[Row], path: Path, origin: str) -> None:
 EXPERIMENTS = [
     Experiment(
         "002/table-1",
-        "Networks of paper 002's Table 1, and ours: ten for each of its one",
+        "Table 1 of paper 002 with ten networks of each kind, and networks of ours",
         partial(measure_networks, tuple(recipes.TABLE_1)),
         networks_table,
         games=GAMES,
@@ -337,7 +337,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "002/controls",
-        "What the filters of Dual Inception see, and augmentation by the paper's count",
+        "Dual Inception without neighbouring cards, and augmentation as the paper counts it",
         partial(measure_networks, CONTROLS),
         networks_table,
         games=GAMES,
@@ -345,7 +345,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "002/schedule",
-        "Paper 002's own schedule of 96 epochs to its end",
+        "Paper 002's full schedule of 96 epochs",
         measure_schedule,
         schedule_table,
         games=GAMES,

@@ -77,14 +77,16 @@ def held_out_table(rows: Sequence[Row]) -> str:
             text = f"{np.mean(won):.1f} ({', '.join(f'{one:.1f}' for one in won)})"
             cells.append(text if ALIKE.get(opponent, opponent) in LEFT_OUT[left_out] else f"*{text}*")
         lines.append(cells)
-    header = ["games won against", *(f"{left_out} left out" for left_out in in_order(rows, "left_out"))]
+    pools = {"nothing": "the whole pool"}
+    names = in_order(rows, "left_out")
+    header = ["games won against", *(pools.get(name, f"without {name}") for name in names)]
     return markdown(header, lines) + "\n\nMean of the seeds, each seed's in brackets; in italics: never met."
 
 
 EXPERIMENTS = [
     Experiment(
         "generation-held-out",
-        "The bot generation trained with a family of bots left out",
+        "The retraining loop without one of its opponents",
         measure_held_out,
         held_out_table,
         games=GAMES,

@@ -169,7 +169,7 @@ def coverage_table(rows: Sequence[Row]) -> str:
 EXPERIMENTS = [
     Experiment(
         "interval-coverage",
-        "What the intervals of matches cover",
+        "Coverage of the intervals of matches",
         measure_coverage,
         coverage_table,
         games=0,

@@ -130,7 +130,7 @@ def rewards_table(rows: Sequence[Row]) -> str:
         [f"`{opponent}`", *(interval(found[reward, opponent]) for reward in rewards)]
         for opponent in in_order(rows, "opponent")
     ]
-    return markdown(["games won against", *(f"paid {reward}" for reward in rewards)], lines, "lrr")
+    return markdown(["games won against", *(f"reward: {reward}" for reward in rewards)], lines, "lrr")
 
 
 def speed_table(rows: Sequence[Row]) -> str:
@@ -157,7 +157,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "ppo/speed",
-        "How fast the learning examples learn",
+        "Speed of the learning examples",
         None,
         speed_table,
         games=0,
@@ -165,7 +165,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "ppo/ablation",
-        "What carries PPO on candidates",
+        "PPO on candidates with one thing changed",
         None,
         ablation_table,
         games=2000,
@@ -173,7 +173,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "ppo/candidates",
-        "What candidates are worth to Stable-Baselines3",
+        "Stable-Baselines3 with candidates and with the flat observation",
         None,
         ablation_table,
         games=2000,
@@ -181,7 +181,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "ppo/rewards",
-        "What a hand should pay",
+        "Rewards: points, or the chance to win the game",
         None,
         rewards_table,
         games=4000,
@@ -190,7 +190,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "policy",
-        "The shipped policy against every bot",
+        "The bundled policy against every bot",
         measure_policy,
         policy_table,
         seed=77,
@@ -198,7 +198,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "policy-score",
-        "What the policy's look at the score is worth",
+        "The bundled policy without the score",
         measure_scores,
         scores_table,
         seed=78,

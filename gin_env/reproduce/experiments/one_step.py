@@ -26,6 +26,7 @@ from gin_env.game.rules import Rules
 from gin_env.game.state import STOCK_ONLY
 from gin_env.observations.views import PlayerView
 from gin_env.reproduce.experiment import Row, Run, markdown
+from gin_env.reproduce.labels import shown
 from gin_env.support.files import write_json
 from gin_env.support.plots import new_figure, save_figure, sign_figure
 
@@ -233,9 +234,9 @@ def one_step_table(rows: Sequence[Row]) -> str:
         "against",
         "worlds",
         "rollouts",
-        "number",
-        "standard errors asked for",
-        "chance to win, points of 100",
+        "number of worlds",
+        "required gain, standard errors",
+        "chance to win, percentage points",
         "points of the hand",
         "decisions changed, %",
     ]
@@ -263,12 +264,12 @@ def draw_one_step(rows: Sequence[Row], path: Path, origin: str) -> None:
                 [1.96 * row["won_error"] for row in line],
                 marker="o",
                 capsize=3,
-                label=f"{belief}, {_length(turns)}",
+                label=f"{shown(belief)}, {_length(turns)}".replace("`", ""),
             )
         axes.axhline(0, color="grey", linewidth=1)
         axes.set_xscale("log", base=2)
         axes.set_xticks(COUNTS, [str(count) for count in COUNTS])
-        axes.set(xlabel="worlds", ylabel="chance to win, points of 100", title=f"against {opponent}")
+        axes.set(xlabel="worlds", ylabel="chance to win, percentage points", title=f"against {opponent}")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", fontsize=8, ncols=3)
     sign_figure(figure, origin)
     save_figure(figure, path, dpi=120)

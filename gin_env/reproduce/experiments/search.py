@@ -83,7 +83,7 @@ def draw_budgets(rows: Sequence[Row], path: Path, origin: str) -> None:
     axes.axhline(50, color="grey", linewidth=1)
     axes.set_xscale("log", base=2)
     axes.set_xticks(samples, [str(count) for count in samples])
-    axes.set(xlabel="worlds", ylabel="games won against policy, %", title="search by its budget")
+    axes.set(xlabel="worlds", ylabel="games won against policy, %", title="search by number of worlds")
     sign_figure(figure, origin)
     save_figure(figure, path, dpi=120)
 
@@ -91,7 +91,7 @@ def draw_budgets(rows: Sequence[Row], path: Path, origin: str) -> None:
 EXPERIMENTS = [
     Experiment(
         "search/beliefs",
-        "What is believed of the opponent's hand",
+        "Beliefs about the opponent's hand",
         measure_beliefs,
         beliefs_table,
         games=0,
@@ -100,7 +100,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "search/one-step",
-        "What one decision of looking ahead gains",
+        "Gain of looking ahead in one decision",
         measure_one_step,
         one_step_table,
         games=0,
@@ -111,7 +111,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "search/strength",
-        "The bot search against the policy that it starts from, and Simple",
+        "The bot search against policy and simple",
         measure_strength,
         search_table,
         games=0,
@@ -120,7 +120,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "search/budgets",
-        "The bot search by the number of worlds, against its policy",
+        "The bot search against policy, by number of worlds",
         measure_budgets,
         search_table,
         games=0,
@@ -130,7 +130,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "search/expert-iteration",
-        "The policy taught by what search finds",
+        "Expert iteration: policy trained on the results of search",
         measure_expert_iteration,
         expert_iteration_table,
         games=40_000,

@@ -179,7 +179,7 @@ def filters_table(rows: Sequence[Row]) -> str:
             row = found[base, label]
             cells += [interval(row), "" if label.startswith("all in concert") else more_interval(row)]
         lines.append([label, *cells])
-    header = [text for base in bases for text in (f"{base} against `simple`", "more than all in concert")]
+    header = [text for base in bases for text in (f"{base} against `simple`", "gain over all together")]
     return markdown(["filters", *header], lines)
 
 

@@ -1,0 +1,55 @@
+"""Text that tables and pictures show for labels of stored results."""
+
+from __future__ import annotations
+
+LABELS = {
+    # search/one-step
+    "any cards": "all unknown cards equally likely",
+    "each card alone, after Simple": "single cards, trained on `simple`",
+    "the same, and Simple plays on": "the same, `simple` in the rollouts",
+    "each card alone, after policy": "single cards, trained on `policy`",
+    "whole hands, by likelihood": "whole hands",
+    "the true hands": "true hands",
+    # search/beliefs
+    "each card alone: `uniform`": "single cards: `uniform`",
+    "each card alone: `suit-equivariant`": "single cards: `suit-equivariant`",
+    "each card alone: `suit-equivariant:weights=policy`": "single cards: `suit-equivariant:weights=policy`",
+    "whole hands, half trusted": "whole hands, `trust=0.5`",
+    # search/expert-iteration
+    "nothing: search itself": "(`search` itself)",
+    "to choose as search does": "choices of `search`",
+    "to move towards what gained": "gains of the actions",
+    "policy taught to choose as search does": "policy trained on the choices of `search`",
+    "policy taught to move towards what gained": "policy trained on the gains of the actions",
+    # ppo/ablation
+    "as it is": "unchanged",
+    "one seat learns": "learns from one seat",
+    "no league: all games against itself": "no league (self-play only)",
+    "a hand pays its points": "reward: points of the hand",
+    # 000/tables
+    "`cfr` as it is, against `simple`": "`cfr` unchanged, against `simple`",
+    "asked about cards within 4 points of the least, against `simple`": (
+        "choosing among cards within 4 points of the least deadwood, against `simple`"
+    ),
+    "asked about all unmelded cards, against `simple`": (
+        "choosing among all unmelded cards, against `simple`"
+    ),
+    "asked about all cards, against `simple`": "choosing among all cards, against `simple`",
+    "played as a mixed strategy, not its likeliest choice, against `simple`": (
+        "playing the mixed strategy instead of the likeliest action, against `simple`"
+    ),
+    # 001
+    "all in concert, as in the paper": "all together, as in the paper",
+    "thresholds found, increments of that reading": "tuned thresholds, increments of that reading",
+    "**the defaults: both found**": "**tuned thresholds and increments (the defaults)**",
+    # 002/authors-networks
+    "as the paper's text": "features of the paper's text",
+    "their 779 rows": "the authors' 779 rows",
+}
+"""Stored label -> shown text. Stored labels never change: files of older runs contain them."""
+
+
+def shown(label: object) -> str:
+    """Return the text that is shown for a label, or any other cell of a table."""
+    text = str(label)
+    return LABELS.get(text, text)
