@@ -102,7 +102,7 @@ def knock_limits(knock_at: int | str | Sequence[int]) -> np.ndarray:
         return points_by_turn("knock_at", knock_at, MAX_POINTS)
     if not is_integer(knock_at):
         raise TypeError(
-            f"knock_at must be an integer or 'variable' or a list of integers by turn, not {knock_at!r}"
+            f"knock_at must be an integer, 'variable' or a list of integers (one per turn), not {knock_at!r}"
         )
     return np.full(MAX_TURNS, check_integer("knock_at", knock_at, 0, MAX_POINTS), np.int64)
 

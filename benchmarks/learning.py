@@ -138,31 +138,33 @@ def on_the_way(line: dict[str, float]) -> Row:
 
 
 ENDS = {"won": "", "low": "_low", "high": "_high"}
-Out = Annotated[Path, typer.Option(help="Folder of the results.")]
-Work = Annotated[Path, typer.Option(help="Folder of the trainings.")]
-Seeds = Annotated[str, typer.Option(help="Seeds of the trainings.")]
-Cores = Annotated[int, typer.Option(min=1, help="Processes or threads of each training.")]
+Out = Annotated[Path, typer.Option(help="Folder for the results")]
+Work = Annotated[Path, typer.Option(help="Folder for the training runs")]
+Seeds = Annotated[str, typer.Option(help="Random seeds of the training runs")]
+Cores = Annotated[int, typer.Option(min=1, help="Number of processes or threads of each training run")]
 CORES = {"ppo.py": "--workers", "ppo_selfplay.py": "--threads"}
 """Each example's option for the number of cores."""
-Collect = Annotated[bool, typer.Option("--collect", help="Train nothing: the results of what is finished.")]
-Games = Annotated[int, typer.Option(min=2, help="Games of each match.")]
+Collect = Annotated[bool, typer.Option("--collect", help="Don't train; collect the results of finished runs")]
+Games = Annotated[int, typer.Option(min=2, help="Number of games per match")]
 
 
 @app.command(epilog="Example: `python benchmarks/learning.py strength --minutes 2,6 --seeds 1,2`")
 def strength(
-    minutes: Annotated[str, typer.Option(help="Lengths of the trainings.")] = "2,6,60",
+    minutes: Annotated[str, typer.Option(help="Minutes of training, separated by commas")] = "2,6,60",
     seeds: Seeds = "1,2,3",
     cores: Cores = 1,
     games: Games = 10_000,
-    examples: Annotated[str, typer.Option(help="Which of them train.")] = "ppo.py,ppo_selfplay.py",
+    examples: Annotated[
+        str, typer.Option(help="Examples to run, separated by commas")
+    ] = "ppo.py,ppo_selfplay.py",
     opponents: Annotated[
-        str, typer.Option(help="Whom the longest trainings meet at the end, a+b+c; none: every bot.")
+        str, typer.Option(help="Opponents of the longest runs at the end, as a+b+c; default: every bot")
     ] = "",
     collect: Collect = False,
     work: Work = Path("runs/strength"),
     out: Out = Path("results"),
 ) -> None:
-    """Train for `minutes` from each seed; all meet `simple`, the longest of ppo.py others too."""
+    """Train for `minutes` from each seed. All runs play `simple`, the longest of ppo.py also other bots."""
     bots = [name for name in [*agents.quick_names(), "simple:knock_at=0"] if name not in ("random", "policy")]
     everyone = opponents.split("+") if opponents else bots
     rows: list[Row] = []
@@ -185,7 +187,7 @@ def strength(
 
 @app.command(epilog="Example: `python benchmarks/learning.py ablation --decisions 1000000 --seeds 1`")
 def ablation(
-    decisions: Annotated[int, typer.Option(min=1, help="Of each training.")] = 4_000_000,
+    decisions: Annotated[int, typer.Option(min=1, help="Decisions of each training run")] = 4_000_000,
     seeds: Seeds = "1,2,3",
     cores: Cores = 1,
     games: Games = 2000,
@@ -201,7 +203,7 @@ def ablation(
 
 @app.command(epilog="Example: `python benchmarks/learning.py candidates --minutes 2 --seeds 1`")
 def candidates(
-    minutes: Annotated[int, typer.Option(min=1, help="Of each training.")] = 2,
+    minutes: Annotated[int, typer.Option(min=1, help="Minutes of each training run")] = 2,
     seeds: Seeds = "1,2,3",
     cores: Cores = 1,
     games: Games = 2000,
@@ -209,7 +211,7 @@ def candidates(
     work: Work = Path("runs/candidates"),
     out: Out = Path("results"),
 ) -> None:
-    """Train Stable-Baselines3 on candidates, and for as long on the flat observation, from each seed."""
+    """Train Stable-Baselines3 on candidates and, for the same time, on the flat observation."""
     budget = ["--minutes", str(minutes), "--threads", str(cores)]
     rows = compare("ppo_selfplay.py", OBSERVED, budget, numbers(seeds), games, collect, work)
     store("ppo/candidates", rows, list(ABLATION_OPPONENTS), sys.argv[1:], out)

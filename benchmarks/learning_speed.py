@@ -170,8 +170,8 @@ def of_the_policy() -> Callable[[], Rates]:
 
 
 def main(
-    rounds: Annotated[int, typer.Option(min=1, help="Measurements of each.")] = 9,
-    out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
+    rounds: Annotated[int, typer.Option(min=1, help="Number of measurements")] = 9,
+    out: Annotated[Path, typer.Option(help="Folder for the results")] = Path("results"),
 ) -> None:
     """Measure how fast the examples learn, and store it."""
     torch.set_num_threads(1)

@@ -100,7 +100,7 @@ def text(result: dict[str, Any]) -> str:
         f"  {label(figure):68} {shown(better):>9} x {PEERS[library].title}{remark(figure, library)}"
         for figure, library, better in ratios(figures)
     ]
-    lines += ["How many times better gin-env is at the same work:"]
+    lines += ["Speed-up of gin-env at the same work (for memory: reduction):"]
     lines += compared or ["  (nothing to compare with was measured)"]
     share = share_of_free_training(figures)
     if share is not None:

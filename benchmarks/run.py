@@ -70,26 +70,26 @@ def start_peers(
 )
 def run(
     context: typer.Context,
-    peers: Annotated[str, typer.Option(help="Libraries to compare with.")] = ",".join(PEERS),
-    skip_peers: Annotated[bool, typer.Option("--skip-peers", help="Measure gin-env alone.")] = False,
+    peers: Annotated[str, typer.Option(help="Libraries to compare with")] = ",".join(PEERS),
+    skip_peers: Annotated[bool, typer.Option("--skip-peers", help="Measure only gin-env")] = False,
     environments: Annotated[
-        Path, typer.Option(help="Folder for their virtual environments.")
+        Path, typer.Option(help="Folder for their virtual environments")
     ] = peer_environments.ENVIRONMENTS,
-    only: Annotated[str, typer.Option(help="Measure these workloads only, for example play,aec.")] = "",
+    only: Annotated[str, typer.Option(help="Measure only these workloads, for example play,aec")] = "",
     repeats: Annotated[
-        int, typer.Option(min=1, help="Number of runs per measurement; the median is reported.")
+        int, typer.Option(min=1, help="Number of runs per measurement; the median is reported")
     ] = 7,
-    seconds: Annotated[float, typer.Option(min=0.0, help="Approximate length of one run in seconds.")] = 0.5,
+    seconds: Annotated[float, typer.Option(min=0.0, help="Approximate length of one run in seconds")] = 0.5,
     quick: Annotated[
-        bool, typer.Option("--quick", help="3 short runs; no training, cold cache or scaling.")
+        bool, typer.Option("--quick", help="Three short runs, without training, cold cache and scaling")
     ] = False,
-    training: Annotated[bool, typer.Option(help="Measure SB3 training (needs torch, minutes).")] = True,
-    core: Annotated[int, typer.Option(help="Processor core to run on; -1: any.")] = 0,
+    training: Annotated[bool, typer.Option(help="Measure SB3 training (needs torch; takes minutes)")] = True,
+    core: Annotated[int, typer.Option(help="Processor core to run on; -1: any")] = 0,
     timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds after which a library that does not answer is skipped.")
+        float, typer.Option(min=0.1, help="Seconds after which a library that does not answer is skipped")
     ] = measuring.TIMEOUT,
-    json: Annotated[Path | None, typer.Option(help="Write everything to this file as JSON.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw a bar chart into this PNG.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write everything to this file as JSON")] = None,
+    plot: Annotated[Path | None, typer.Option(help="PNG file for a bar chart")] = None,
 ) -> None:
     """Measure gin-env against its peers: how many times better first, then every figure."""
     if context.invoked_subcommand:
@@ -157,8 +157,8 @@ def run(
 
 @app.command(epilog="Example:  \n`python benchmarks/run.py plot result.json result.png`")
 def plot(
-    result: Annotated[Path, typer.Argument(help="What --json wrote.")],
-    picture: Annotated[Path, typer.Argument(help="The PNG to write.")],
+    result: Annotated[Path, typer.Argument(help="JSON file written by --json")],
+    picture: Annotated[Path, typer.Argument(help="PNG file to write")],
 ) -> None:
     """Draw the chart of an earlier result."""
     import json
@@ -167,8 +167,8 @@ def plot(
     typer.echo(f"drawn in {picture}")
 
 
-Baseline = Annotated[Path, typer.Option(help="The committed counts.")]
-Only = Annotated[str, typer.Option(help="Count these workloads only, for example play,aec.")]
+Baseline = Annotated[Path, typer.Option(help="File of the baseline counts")]
+Only = Annotated[str, typer.Option(help="Count only these workloads, for example play,aec")]
 
 
 def count_or_exit(only: str) -> dict:
@@ -184,7 +184,7 @@ def count_or_exit(only: str) -> dict:
 @app.command(epilog="Example:  \n`python benchmarks/run.py count --write benchmarks/baseline.json`")
 def count(
     only: Only = "",
-    write: Annotated[Path | None, typer.Option(help="Write the counts to this file.")] = None,
+    write: Annotated[Path | None, typer.Option(help="Write the counts to this file")] = None,
 ) -> None:
     """Count the machine instructions of fixed work with callgrind (a few minutes)."""
     check_targets(write)
@@ -200,11 +200,11 @@ def count(
 def compare(
     baseline: Baseline = instructions.BASELINE,
     measured: Annotated[
-        Path | None, typer.Option(help="Counts written by `count --write`, instead of counting now.")
+        Path | None, typer.Option(help="Counts written by `count --write`, instead of counting now")
     ] = None,
     only: Only = "",
     tolerance: Annotated[
-        float, typer.Option(min=0.0, help="Share by which a count may grow.")
+        float, typer.Option(min=0.0, help="Relative increase that is tolerated")
     ] = instructions.TOLERANCE,
 ) -> None:
     """Compare instruction counts with the baseline; exit status 1 if any grew by more than the tolerance."""

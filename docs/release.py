@@ -124,7 +124,7 @@ def run(what: str, *command: str | Path, cwd: str | None = None) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Build and check a release.")
-    parser.add_argument("address", nargs="?", help="of the repository; links of the README lead there")
-    parser.add_argument("--tag", help="refused unless it is v and the version")
+    parser.add_argument("address", nargs="?", help="address of the repository, for the links of the README")
+    parser.add_argument("--tag", help="tag of the release; must be v and the version")
     arguments = parser.parse_args()
     main(arguments.address, arguments.tag)

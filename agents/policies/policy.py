@@ -149,8 +149,8 @@ class PolicyBot:
         if path.suffix == ".zip":
             files = f"{shlex.quote(str(path))} {shlex.quote(str(path.with_suffix('.safetensors')))}"
             raise ValueError(
-                f"{path} is not loaded: an archive of Stable-Baselines3 may hold code that runs when it is; "
-                f"convert it with `gin-rummy convert {files}`, and name that file"
+                f"{path} is not loaded: a Stable-Baselines3 archive may contain code that runs on loading; "
+                f"convert it with `gin-rummy convert {files}`, and use that file"
             )
         from gin_env.agents.policies.policy_networks import load_network
 

@@ -34,8 +34,8 @@ MAX_WORKERS = 4096
 MAX_LOSSES = 3
 """How often workers may be lost before the next result arrives; on Ray, how often a task is tried again."""
 LOST = (
-    f"workers were lost {MAX_LOSSES + 1} times in the middle of the same work, "
-    "killed or out of memory: try fewer workers"
+    f"workers were lost {MAX_LOSSES + 1} times during the same work "
+    "(killed or out of memory): try fewer workers"
 )
 
 
@@ -208,8 +208,8 @@ class ProcessPool:
         failed = any(process.exitcode == 1 for process in self._processes)
         if failed and isinstance(self._first.exception(), BrokenExecutor):
             raise ChildProcessError(
-                "worker processes ended as soon as they had started; a script that uses workers needs "
-                'what it does below a line  if __name__ == "__main__":'
+                "worker processes ended as soon as they started; in a script that uses workers, put the "
+                'code below  if __name__ == "__main__":'
             )
 
     def cancel(self, futures: list[Future[Any]]) -> None:

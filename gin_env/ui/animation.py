@@ -73,4 +73,4 @@ def check_gif(path: str | Path, seconds: float) -> None:
     if Path(path).suffix.lower() != ".gif":
         raise ValueError(f"{path}: the name of a GIF file must end in .gif")
     if not 0.02 <= seconds <= 60:
-        raise ValueError(f"seconds = {seconds}: each picture is shown for 0.02 to 60 seconds")
+        raise ValueError(f"seconds must be from 0.02 to 60, not {seconds}")

@@ -28,22 +28,22 @@ KEYS = """\
 Keys:
   right, Enter     next move
   left, Backspace  back by one move
-  down, up         next hand; beginning of this hand, hand before
+  down, up         next hand; start of this hand, then the hand before
   Home, End        first deal, end of the game
-  w, W             the move that lost most, then the others in this
-                   order; back
+  w, W             the worst move, then the next worst; back
   t                table of mistakes: choose one to go there
   o                what every bot would have played
   h, H             one bot's opinion with its values; choose the bot
   b, B             belief about the other hand and the truth;
                    choose the estimator
-  v                belief of the player to move, or of one player
-  PageUp, PageDown scroll what does not fit
+  v                belief of the player to move, or always of the same
+                   player
+  PageUp, PageDown scroll
   q                quit
 
 The card that is played next is marked ▲▲ (or >), the one just drawn
 "new" (or *).
-After a bot's name: the value of the move that was played, in points
+A number after a bot's name rates the move that was played: points
 compared with the bot's own choice, or its probability.
 """
 

@@ -27,7 +27,7 @@ NAMES = ["random-discard", "medium", "tonic", "utility", "late-knock"]
         ("utility", {"knock_at": "variable"}, TypeError, "knock_at must be an integer"),
         ("late-knock", {"useful_draws": 1}, TypeError, "useful_draws must be True or False"),
         ("random-discard", {"knock_at": 4}, TypeError, "bot 'random-discard'.*"),
-        ("simple", {"knock_at": "varying"}, TypeError, "knock_at must be an integer or 'variable'"),
+        ("simple", {"knock_at": "varying"}, TypeError, "knock_at must be an integer, 'variable'"),
         ("simple", {"knock_at": ()}, TypeError, "knock_at must be a sequence of integers"),
         ("tonic", {"knock_at": (10, -1)}, ValueError, "knock_at must be from .* not -1"),
         ("tonic", {"increment": float("nan")}, ValueError, "increment must be from .* not nan"),

@@ -224,7 +224,7 @@ def test_naming_an_archive_never_runs_what_is_in_it(evil, tmp_path):
     ]
     for use in uses:
         with pytest.raises(
-            ValueError, match="may hold code that runs when it is; convert it with `gin-rummy convert"
+            ValueError, match="may contain code that runs on loading; convert it with `gin-rummy convert"
         ):
             use()
     run = CliRunner()

@@ -239,7 +239,7 @@ def test_script_without_main_guard_gets_a_hint(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("from gin_env import play_match\nplay_match('simple', 'random', 20, 0, workers=2)\n")
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
-    assert 'below a line  if __name__ == "__main__":' in done.stderr.splitlines()[-1]
+    assert 'code below  if __name__ == "__main__":' in done.stderr.splitlines()[-1]
 
 
 # --- Matches, tournaments, data -----------------------------------------------------------------------------

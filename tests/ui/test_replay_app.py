@@ -470,7 +470,7 @@ def test_help_lists_the_keys_and_fits(game):
 
     async def steps(app, pilot):
         await press(pilot, "question_mark")
-        assert "the move that lost most" in text_of(app)
+        assert "the worst move" in text_of(app)
         await press(pilot, "escape")
         assert "Step 1 of" in text_of(app)
 
