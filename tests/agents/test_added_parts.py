@@ -147,7 +147,7 @@ def test_missing_and_redefined_parts_are_refused(tmp_path, reads, message):
             load(tmp_path / "other.safetensors")
 
 
-def test_a_policy_reads_only_its_parts(tmp_path):
+def test_policy_reads_only_its_parts(tmp_path):
     small_policy(tmp_path / "small.safetensors")
     bot = agents.make(str(tmp_path / "small.safetensors"))
     assert isinstance(bot, PolicyBot)

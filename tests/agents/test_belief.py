@@ -60,7 +60,7 @@ def positions(
     "rules", [Rules(), Rules(opening_offer=False, hand_size=7), SMALL], ids=["10", "7", "small"]
 )
 @pytest.mark.parametrize("trust", [0.0, 1.0])
-def test_in_every_world_the_player_sees_what_she_sees(rules, trust):
+def test_every_world_agrees_with_the_view(rules, trust):
     held = Belief(a_network(), "uniform", trust=trust, chains=4, warm_up=3, apart=1)
     for number, view in enumerate(positions(rules, 8)[1]):
         player = int(view.records["player"][0])
@@ -73,7 +73,7 @@ def test_in_every_world_the_player_sees_what_she_sees(rules, trust):
             assert (seen[part] == view.records[part]).all()
 
 
-def test_every_act_of_a_world_was_legal():
+def test_every_action_of_a_world_is_legal():
     for number, view in enumerate(positions(Rules(), 8)[1]):
         public = view.records["public"][0]
         for world in Belief(a_network(), "uniform", chains=2, warm_up=5).worlds(
@@ -87,7 +87,7 @@ def test_every_act_of_a_world_was_legal():
             assert (table.state["private"]["hand"][0] == world["private"]["hand"]).all()
 
 
-def test_hidden_cards_do_not_matter():
+def test_beliefs_do_not_depend_on_hidden_cards():
     held = Belief(a_network(), "uniform", chains=4, warm_up=4)
     for number, (state, view) in enumerate(zip(*positions(Rules(), 6), strict=True)):
         other = held.worlds(view, 1, np.random.default_rng(99 + number))
@@ -101,7 +101,7 @@ def test_hidden_cards_do_not_matter():
         assert (true == dealt_again).all()
 
 
-def test_the_same_generator_draws_the_same_worlds_and_another_one_others():
+def test_worlds_depend_on_the_generator_only():
     view = positions(Rules(), 2)[1][4]
     first, again, other = (belief.sample(view, 40, np.random.default_rng(seed)) for seed in (1, 1, 2))
     assert (first == again).all()
@@ -123,7 +123,7 @@ def past_of(view: PlayerView) -> np.void:
     return past[0]
 
 
-def test_cards_taken_and_discarded_again_were_never_hidden():
+def test_cards_taken_and_discarded_again_are_never_hidden():
     """The player takes 5H, discards KS, draws, and discards 5H: only KS came from hidden cards."""
     hand = cards.parse("AC 2C 3C 7D 8D 9D JS QS 4H 9C")
     drawn = cards.card_id("TD")
@@ -156,7 +156,7 @@ def test_cards_taken_and_discarded_again_were_never_hidden():
     assert past["missing"] == 10
 
 
-def test_a_discard_was_dealt_or_drawn_before():
+def test_every_discard_was_dealt_or_drawn_before():
     """Cards discarded before the first draw from the stock were dealt, in every world."""
     view = PlayerView.from_history(
         cards.parse("AC 2C 3C 7D 8D 9D JS QS 4H 9C"),
@@ -177,7 +177,7 @@ def test_a_discard_was_dealt_or_drawn_before():
     assert abs((queen == 10).mean() - 0.1) < 0.02
 
 
-def test_proposals_follow_the_odds_given_the_number_of_cards():
+def test_proposals_follow_the_odds_for_their_number_of_cards():
     """Of four unseen cards two are held, with odds 1, 1, 2, 4: by all pairs' products."""
     odds = np.ones(52)
     odds[[2, 15]] = 2, 4  # 3C and 3H
@@ -211,7 +211,7 @@ def log_chance(network: CandidateScorer, world: np.ndarray, player: int, mistake
     return total
 
 
-def test_the_likelihood_is_that_of_the_bots_decisions():
+def test_likelihood_is_that_of_the_policys_decisions():
     network = a_network()
     for number, view in enumerate(positions(Rules(), 6)[1][::3]):
         chains = Belief(network, "uniform", mistakes=0.1).begin(view, np.random.default_rng(number), 3)
@@ -222,7 +222,7 @@ def test_the_likelihood_is_that_of_the_bots_decisions():
         assert chains._logarithm == pytest.approx(expected, abs=1e-3)
 
 
-def test_worlds_come_as_often_as_they_are_likely():
+def test_worlds_are_sampled_in_proportion_to_their_likelihood():
     """On a deck of eight cards: the shares of all hands against the likelihood of every world, summed."""
     network = a_network(2)
     views = [view for view in positions(TINY, 40, bot="random")[1] if past_of(view)["discards"] == 2]
@@ -258,12 +258,12 @@ def test_worlds_come_as_often_as_they_are_likely():
         ({"model": "nowhere.safetensors"}, FileNotFoundError, "nowhere"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(settings, error, message):
+def test_invalid_settings_raise(settings, error, message):
     with pytest.raises(error, match=message):
         Belief(**settings)
 
 
-def test_views_that_cannot_be_are_refused():
+def test_invalid_views_raise():
     table = Games(2)
     table.start(table.everyone, np.zeros(2, np.uint64), table.everyone.astype(np.uint64))
     with pytest.raises(ValueError, match="one view of a hand in progress"):

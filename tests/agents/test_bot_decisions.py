@@ -56,7 +56,7 @@ def after_taking_back() -> Table:
         ),
     ],
 )
-def test_each_branch_decides_as_its_rule_says(bot, params, table, expected):
+def test_each_branch_follows_its_rule(bot, params, table, expected):
     words = expected.replace("knock ", "knock_").split()
     if (bot, expected) == ("utility", "knock AC"):  # all are melded: as simple, the ends of the long runs
         words = ["knock_AC", "knock_4C", "knock_TH", "knock_KH"]
@@ -64,20 +64,20 @@ def test_each_branch_decides_as_its_rule_says(bot, params, table, expected):
 
 
 @pytest.mark.parametrize(("turns", "knocks"), [(97, False), (98, False), (99, True)])
-def test_late_knock_knocks_in_the_last_turn_that_the_rules_allow(turns, knocks):
+def test_late_knock_knocks_in_the_last_possible_turn(turns, knocks):
     table = holding(NEAR_GIN, "KS", "4D")
     table.games.state["public"]["turn"][0] = turns  # over; the rules allow 100
     assert choices(table, "late-knock") == {"knock KS" if knocks else "KS"}
 
 
 @pytest.mark.parametrize(("left", "knocks"), [(3, False), (2, True), (1, True)])
-def test_late_knock_knocks_when_the_stock_is_down_to_its_floor(left, knocks):
+def test_late_knock_knocks_when_the_stock_reaches_its_floor(left, knocks):
     table = holding(NEAR_GIN, "KS", "4D")
     table.games.state["public"]["stock_left"][0] = left
     assert choices(table, "late-knock") == {"knock KS" if knocks else "KS"}
 
 
-def test_the_rules_limit_the_knock_of_every_bot():
+def test_every_bot_obeys_the_knock_limit_of_the_rules():
     for name in ("simple", "random-discard", "medium", "utility", "late-knock", "tonic"):
         table = holding(NEAR_GIN, "KS", "4D")
         table.games.state["public"]["knock_limit"] = 1
@@ -85,7 +85,7 @@ def test_the_rules_limit_the_knock_of_every_bot():
         assert not any(text.startswith("knock") for text in choices(table, name)), name
 
 
-def test_the_lowest_card_of_all_is_looked_at_once():
+def test_lowest_card_is_considered_once():
     """AC is bit 0 of a mask: loops over a hand must get past it."""
     assert medium.hopeless_cards(mask("AC KD"), mask("AC 2C 3C")) == mask("KD")
     assert medium.safest_then_highest(mask("AC KD"), mask("KS")) == mask("AC")
@@ -96,7 +96,7 @@ def test_the_lowest_card_of_all_is_looked_at_once():
     assert tonic.last_choice(mask("AC 2H"), mask("AC 2H"), cards.FULL_DECK) == mask("2H")
 
 
-def test_three_ranks_beyond_a_run_is_not_near_it():
+def test_card_three_ranks_beyond_a_run_is_not_near_it():
     runs, unmelded = mask("5C 6C 7C"), mask("2C TC")
     assert tonic.cards_near_runs(runs, unmelded, cards.FULL_DECK & ~runs & ~unmelded) == 0
 
@@ -109,13 +109,13 @@ def test_card_just_taken_does_not_count_as_opponents_discard():
 
 
 @pytest.mark.parametrize(("stock_left", "score"), [(0, 8 - 16), (1, 8 - 16), (2, 0), (16, 7)])
-def test_the_last_card_of_a_pair_counts_by_the_size_of_the_stock(stock_left, score):
+def test_last_card_of_a_pair_is_weighted_by_the_stock(stock_left, score):
     loose, possible = mask("8H 8C"), cards.FULL_DECK & ~mask("8H 8C 8D")
     assert utility.discard_score(cards.card_id("8H"), loose, possible, stock_left, -1) == score
 
 
 @pytest.mark.parametrize(("rank", "bonus"), [("5", 0), ("6", 9), ("9", 9), ("T", 0)])
-def test_middle_ranks_are_drawn_more_readily(rank, bonus):
+def test_utility_prefers_to_draw_middle_ranks(rank, bonus):
     table = facing("KC QH JS 2C 2D 3H KD AS AH QD", f"{rank}S")
     public = table.games.state["public"][0]
     points = min(" A23456789T".index(rank), 10)
@@ -137,7 +137,7 @@ def started(episode: str = "hand") -> Games:
 
 @pytest.mark.parametrize("episode", ["hand", "game"])
 @pytest.mark.parametrize("both_seats", [False, True])
-def test_turns_are_played_as_single_decisions_are(episode, both_seats):
+def test_turns_play_like_single_decisions(episode, both_seats):
     bot, fast, slow = simple.SimpleBot((10, 0)), started(episode), started(episode)
     some = np.array([0, 1, 3, 4])
     for _ in range(4):
@@ -156,7 +156,7 @@ def test_turns_are_played_as_single_decisions_are(episode, both_seats):
     assert fast.state["public"]["turn"][2] == 0
 
 
-def test_games_that_cannot_be_played_on_are_refused_and_none_is_touched():
+def test_finished_and_unknown_games_raise_and_none_changes():
     games = started()
     before = games.state.copy()
     bot = simple.SimpleBot()
@@ -194,7 +194,7 @@ def readings(gone: str = "", discarded: str = "", reading: int = 0) -> list[int]
     ]
 
 
-def test_readings_of_the_characteristics_keep_different_cards():
+def test_readings_of_v2_keep_different_cards():
     """To discard any of the three lowers the average deadwood. Without KC, KS and JH the king is unmeldable,
     and useless to the opponent; with a king discarded by the player it has all four."""
     everything = mask("QS QC KH")
@@ -207,7 +207,7 @@ def test_readings_of_the_characteristics_keep_different_cards():
     assert readings(discarded="JS") == [mask("QS KH") & mask("QS"), everything, mask("QS")]
 
 
-def test_only_the_characteristics_that_are_asked_for_are_looked_at():
+def test_only_selected_characteristics_are_used():
     """KH has all four, whatever is left of the deck."""
     public, private = fit_table()
     public["pile"] |= np.uint64(mask("KC KS JH"))
@@ -216,7 +216,7 @@ def test_only_the_characteristics_that_are_asked_for_are_looked_at():
     assert [fitness.card_fitness(*king, factors) for factors in range(16)] == list(range(16))
 
 
-def test_random_discard_of_a_hand_all_melded_is_as_simple():
+def test_random_discard_plays_a_fully_melded_hand_like_simple():
     table = holding("4D 5D 6D 7D TC JC QC AH AC AS", "AD", "9H")
     assert choices(table, "random-discard", count=200) == choices(table, "simple", count=200)
     assert choices(table, "random-discard", count=200) == {
@@ -235,12 +235,12 @@ def test_random_discard_of_a_hand_all_melded_is_as_simple():
         (agents, "heuristics"),
     ],
 )
-def test_who_is_made_from_its_class_has_the_name_that_makes_it(room, names):
+def test_bot_made_from_its_class_has_its_full_name(room, names):
     for name in names.split():
         assert type(room.make(name)).name == name
 
 
-def test_the_least_number_of_observations_is_in_bounds():
+def test_least_number_of_observations_is_in_range():
     estimators.make("bayes", least_observations=2**31)
     with pytest.raises(ValueError, match="least_observations"):
         estimators.make("bayes", least_observations=2**31 + 1)

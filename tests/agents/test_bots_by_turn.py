@@ -11,14 +11,14 @@ from gin_env.game import hands
 
 
 @pytest.mark.parametrize(("turns", "own"), [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3), (5, 3)])
-def test_turns_are_counted_by_each_player_for_herself(turns, own):
+def test_each_player_counts_their_own_turns(turns, own):
     """Even numbers of turns are over when the first player moves, odd ones when the second does."""
     table = Table("2C 3C 4C 5H 6H 7H 9C KS AD 2D", "KH KC JS 8C 8H 4D 5D QD 2S 6S", "TD")
     table.games.state["public"]["turn"][0] = turns
     assert hands.own_turn(view_of(table)["public"]) == own
 
 
-def test_thresholds_by_turn_hold_for_the_second_player_too():
+def test_thresholds_by_turn_apply_to_the_second_player():
     """Player 1 has deadwood 4 in their first and second turns."""
     hand, other = "AC 2C 3C 4H 5H 6H 7S 8S 9S 4D", "5C 6C 2H 3S 5D 7D 9D JD QH KS"
     for turns, expected in ((1, "knock KC"), (3, "KC")):
@@ -35,7 +35,7 @@ def test_tonic_keeps_cards_near_runs_in_the_first_two_turns_only(turns, discard)
     assert choices(later(table, turns), "tonic") == {discard}
 
 
-def test_tonic_does_not_discard_what_the_opponent_desires():
+def test_tonic_keeps_cards_that_the_opponent_wants():
     """The opponent has taken TD and TH; TC is the highest unmelded card, and would make three of them."""
     table = holding("5C 5H 5S KC KH KS TC 8H 3D AS", drawn="6C", upcard="2C")
     assert choices(table, "tonic") == {"TC"}
@@ -47,7 +47,7 @@ def test_tonic_does_not_discard_what_the_opponent_desires():
     assert choices(table, "tonic") == {"TC"}
 
 
-def test_tonic_keeps_pairs_by_the_thresholds_of_its_turn():
+def test_tonic_keeps_pairs_below_the_threshold_of_its_turn():
     """KD KH may go first in the third turn: a pair of twenty points, and in the sixth 3H 3D as well."""
     table = holding("5C 6C 7C KD KH 3H 3D 9S AS 7D", drawn="2C", upcard="QS")
     tonic = {"keep_pairs_below": [21, 21, 12, 11, 10, 0]}

@@ -48,7 +48,7 @@ PACKAGED = ["paper", "plus"]
         ("cfr-plus", {"stages": "linear"}, TypeError, "unknown parameter 'stages'"),
     ],
 )
-def test_bad_parameters_are_errors_that_name_them(name, params, error, message):
+def test_invalid_parameters_raise_and_are_named(name, params, error, message):
     with pytest.raises(error, match=message):
         agents.make(name, **params)
 
@@ -91,7 +91,7 @@ def test_card_is_unmeldable_if_every_meld_needs_a_discarded_card():
     assert "unmeldable" in characteristics(gone(at_discard(), "QS"), "KS", shown="KH")
 
 
-def test_a_card_is_useless_to_the_opponent_if_she_cannot_meld_it():
+def test_card_is_useless_if_the_opponent_cannot_meld_it():
     # QC: KC JC TC and the other queens; 0 holds none of them.
     assert "useless" not in characteristics(at_discard(), "QC")
     assert "useless" not in characteristics(gone(at_discard(), "QH QS"), "QC")  # a run with the jack
@@ -103,13 +103,13 @@ def test_a_card_is_useless_to_the_opponent_if_she_cannot_meld_it():
     assert "useless" not in characteristics(gone(at_discard(), "QH QS KC"), "QC", shown="JC")
 
 
-def test_the_opponent_has_discarded_a_card_that_melds_with_it():
+def test_card_melds_with_a_discard_of_the_opponent():
     assert "discarded" not in characteristics(at_discard(), "QC", discarded="9C 4H")
     for mate in ("QH", "JC", "TC", "KC"):
         assert "discarded" in characteristics(at_discard(), "QC", discarded=mate)
 
 
-def test_the_average_deadwood_decreases_after_an_additional_draw():
+def test_average_deadwood_decreases_after_another_draw():
     """Hand after the discard plus an unseen card, on average, against the eleven cards now."""
     table = at_discard()
     view = table.games.views(np.zeros(1, np.int64)).records[0]
@@ -145,7 +145,7 @@ def test_factors_can_be_switched_off():
     assert agents.make("fitness-cfr", factors=["useless", "deadwood"]).factors == ("deadwood", "useless")
 
 
-def test_only_least_deadwood_candidates_go_and_a_single_one_at_once():
+def test_single_least_deadwood_candidate_is_discarded_directly():
     table = Table("AC 2C 3C 5H 5S 5D 8H 9H 7S QC", OPPONENT, "KD", "4C").play("pass", "pass", "draw")
     for name in ("cfr", "fitness-cfr", "heuristics"):
         bot = agents.make(name)
@@ -153,7 +153,7 @@ def test_only_least_deadwood_candidates_go_and_a_single_one_at_once():
         assert bot.counts[0].sum() == 0  # no decision
 
 
-def test_an_early_knock_overrules_the_table():
+def test_early_knock_overrules_the_table():
     never = packaged_table("paper").strategy.copy()
     never[cfr_sets.decision_slices(cfr_sets.PAPER)[2]] = 0
     table = StrategyTable(never, packaged_table("paper").metadata)
@@ -185,7 +185,7 @@ def test_stages_are_weighted_by_the_cards_dealt():
 
 
 @pytest.mark.compiled
-def test_hard_stages_are_the_papers_bot_and_others_are_not():
+def test_hard_stages_equal_the_papers_bot_and_others_differ():
     def match(**params):
         result = play_match(CfrBot(**params), "random", games=100, seed=2)
         return result.points, result.turns
@@ -195,7 +195,7 @@ def test_hard_stages_are_the_papers_bot_and_others_are_not():
     assert match(stages="linear") != match()
 
 
-def test_a_stage_that_was_never_visited_leaves_the_decision_to_the_other():
+def test_unvisited_stage_uses_the_other_stage():
     strategy = packaged_table("paper").strategy.copy()
     discards = strategy[: paper_sets.FIRST_DRAW_SET].reshape(52, 3, 101)
     discards[7, :, 40] = 0.2, -1.0, 0.6
@@ -231,7 +231,7 @@ def test_training_is_deterministic_and_resumes_exactly(abstraction, tmp_path):
     assert not np.array_equal(whole.sums, other.sums)
 
 
-def test_settings_are_checked():
+def test_invalid_settings_raise():
     with pytest.raises(ValueError, match="abstraction = 'papers': choose from paper"):
         CFRSettings("papers")
     with pytest.raises(ValueError, match="candidates = 'most': choose from least"):
@@ -242,7 +242,7 @@ def test_settings_are_checked():
 
 
 @pytest.mark.long
-def test_the_command_line_trains_and_resumes(tmp_path):
+def test_command_line_trains_and_resumes(tmp_path):
     run = CliRunner()
     files = {name: str(tmp_path / f"{name}.npz") for name in ("checkpoint", "whole", "resumed")}
     for arguments in (
@@ -274,7 +274,7 @@ def test_the_command_line_trains_and_resumes(tmp_path):
 
 
 @pytest.mark.parametrize("abstraction", PACKAGED)
-def test_the_packaged_table_says_where_it_comes_from(abstraction):
+def test_packaged_table_records_its_provenance(abstraction):
     table = packaged_table(abstraction)
     assert table.metadata["abstraction"] == abstraction
     assert table.metadata["command"].startswith("gin-rummy train cfr")
@@ -285,7 +285,7 @@ def test_the_packaged_table_says_where_it_comes_from(abstraction):
     assert len(path.read_bytes()) < 2**20
 
 
-def test_a_table_survives_a_file(tmp_path):
+def test_table_is_unchanged_after_saving_and_loading(tmp_path):
     table = packaged_table("paper")
     table.save(tmp_path / "table.npz")
     again = StrategyTable.load(tmp_path / "table.npz")
@@ -293,7 +293,7 @@ def test_a_table_survives_a_file(tmp_path):
     assert again.metadata == table.metadata
 
 
-def test_damaged_tables_are_clear_errors(tmp_path):
+def test_damaged_tables_raise_clear_errors(tmp_path):
     path = tmp_path / "table.npz"
     packaged_table("paper").save(path)
     whole = path.read_bytes()
@@ -318,7 +318,7 @@ def test_damaged_tables_are_clear_errors(tmp_path):
         StrategyTable.load(path)
 
 
-def test_tables_of_other_versions_and_abstractions_are_refused(tmp_path, monkeypatch):
+def test_tables_of_other_versions_and_abstractions_raise(tmp_path, monkeypatch):
     path = tmp_path / "table.npz"
     table = packaged_table("paper")
     monkeypatch.setattr(cfr_table, "FORMAT", replace(cfr_table.FORMAT, version=99))
@@ -345,7 +345,7 @@ def test_tables_of_other_versions_and_abstractions_are_refused(tmp_path, monkeyp
 
 
 @pytest.mark.compiled
-def test_the_trained_table_beats_a_shuffled_one_and_the_random_fallback():
+def test_trained_table_beats_a_shuffled_and_an_empty_one():
     table = packaged_table("paper")
     shuffled = CfrBot(table.shuffled(1))
     untrained = CfrBot(StrategyTable(np.full(len(table.strategy), -1.0), table.metadata))
@@ -359,11 +359,11 @@ def test_the_trained_table_beats_a_shuffled_one_and_the_random_fallback():
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", ["cfr", "fitness-cfr"])
-def test_win_rates_against_simple_are_those_of_the_docstrings(name):
+def test_win_rates_against_simple_match_the_docstrings(name):
     assert 66 < 100 * play_match(name, "simple", games=4000, seed=1).win_rate < 73
 
 
-def test_unknown_sets_are_decided_by_a_coin():
+def test_unknown_sets_are_decided_at_random():
     randoms = np.random.default_rng(1).integers(0, 2**64, 400, dtype=np.uint64)
     assert 120 < sum(bool(decide(-1.0, random, True)) for random in randoms) < 280
     assert 20 < sum(bool(decide(0.1, random, False)) for random in randoms) < 70

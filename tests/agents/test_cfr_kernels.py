@@ -53,7 +53,7 @@ def test_regrets_are_cut_off_at_zero_and_matched(before, gains, after, strategy)
     assert not regrets[[0, 2]].any()
 
 
-def test_a_binary_decision_regrets_the_difference_by_what_it_did_not_do():
+def test_binary_decision_updates_the_regret_of_the_other_action():
     regrets, strategies = np.full((1, 2), 1.0), np.array([0.25])
     kernels.learn_binary(regrets, strategies, 0, 0.6, 0.2)
     # The value of the strategy is 0.2 + 0.25 * 0.4 = 0.3.
@@ -67,7 +67,7 @@ def two_states(table: Table) -> np.ndarray:
 
 
 @pytest.mark.parametrize("player", [0, 1])
-def test_a_discard_learns_the_regrets_of_its_formulas(player):
+def test_discard_regrets_match_the_formulas(player):
     """p(c): to discard c, v(c): its value. V = sum p v / sum p; regrets (1 - p) (v - V) and p (V - v)."""
     hands = ("5D 6D 7D 9C TH 2S AH 4C JH KS", "2C 3D 4H 6C 7H 8H TD JD QC KC")
     table = Table(*(hands if player == 0 else hands[::-1]), "QS", "8S", dealer=1 - player)
@@ -101,7 +101,7 @@ def test_a_discard_learns_the_regrets_of_its_formulas(player):
     np.testing.assert_allclose(learned, expected_strategy, atol=1e-12)
 
 
-def test_where_nothing_would_be_discarded_all_candidates_count_alike():
+def test_candidates_without_probability_are_weighted_equally():
     table = Table("5D 6D 7D 9C TH 2S AH 4C JH KS", "2C 3D 4H 6C 7H 8H TD JD QC KC", "QS", "8S", dealer=1)
     table.play("pass", "pass", "draw")
     strategy, regrets = np.zeros(SIZE), np.zeros((SIZE, 2))
@@ -120,7 +120,7 @@ def test_where_nothing_would_be_discarded_all_candidates_count_alike():
     assert regrets[numbers, 0].tolist() == pytest.approx(np.maximum(values - np.mean(values), 0).tolist())
 
 
-def test_the_average_is_weighted_by_the_number_of_the_iteration():
+def test_average_strategy_is_weighted_by_the_iteration():
     """Iteration t (from 1) counts t times: what one adds to the weights are multiples of t, and t itself."""
     states = np.zeros(2, STATE)
     states["public"]["rules"] = Rules(max_turns=5).record()
@@ -142,7 +142,7 @@ def test_the_average_is_weighted_by_the_number_of_the_iteration():
 
 
 @pytest.mark.parametrize("iteration", range(4))
-def test_both_players_learn_in_turn(iteration):
+def test_players_learn_alternately(iteration):
     """The hand has one turn: its player either learns from the discard, or their average strategy grows."""
     states = np.zeros(2, STATE)
     states["public"]["rules"] = Rules(max_turns=1).record()
@@ -157,7 +157,7 @@ def test_both_players_learn_in_turn(iteration):
 
 
 @pytest.mark.parametrize("iteration", range(4))
-def test_knocks_are_learned_by_the_traverser_and_averaged_by_the_other(iteration):
+def test_traverser_learns_knocks_and_the_other_averages_them(iteration):
     """The hand has one turn, in which any discard may knock: against no points at all."""
     states = np.zeros(2, STATE)
     states["public"]["rules"] = Rules(max_turns=1, knock_limit=100).record()

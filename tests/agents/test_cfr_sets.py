@@ -33,7 +33,7 @@ def with_dealt(table: Table, dealt: int) -> Table:
 # --- Numbers of information sets ------------------------------------------------------------------------
 
 
-def test_information_sets_are_as_many_as_the_docstrings_say():
+def test_number_of_information_sets_matches_the_docstrings():
     """Paper: cards, stages, deadwood; stages and the offer, melds, saved, steps of five; deadwood, dealt."""
     expected = {
         PAPER: (52 * 3 * 101, 4 * 2 * 22 * 21, 11 * 31),
@@ -54,7 +54,7 @@ DISCARDING = "5C 5H 5S 7D 8D 9D KC QH 8S 2S"  # deadwood 36 with 6H
     ("dealt", "stage", "step"),
     [(20, 0, 0), (22, 0, 2), (30, 0, 10), (31, 1, 11), (40, 1, 20), (41, 2, 21), (50, 2, 30), (52, 2, 30)],
 )
-def test_cards_dealt_make_the_stage_and_the_step(dealt, stage, step):
+def test_cards_dealt_determine_stage_and_step(dealt, stage, step):
     public, private = parts(with_dealt(holding(DISCARDING, "6H", "3D"), dealt))
     card, hand = cards.card_id("5C"), np.int64(private["hand"])
     assert paper_sets.discard_set(public, hand, card) == (card * 3 + stage) * 101 + 36
@@ -64,7 +64,7 @@ def test_cards_dealt_make_the_stage_and_the_step(dealt, stage, step):
             assert sets.knock_set(public, deadwood) == first + counted * 31 + step
 
 
-def test_fewer_cards_than_any_full_deal_count_as_its_fewest():
+def test_fewer_cards_than_a_full_deal_count_as_the_minimum():
     games = Games(1, Rules(ranks=5, suits=2, hand_size=2))
     games.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
     public = games.state["public"][0]
@@ -72,7 +72,7 @@ def test_fewer_cards_than_any_full_deal_count_as_its_fewest():
     assert paper_sets.dealt_step(public) == 0
 
 
-def test_any_deadwood_above_100_counts_as_100():
+def test_deadwood_above_100_counts_as_100():
     public, private = parts(holding("TC TH JS JD QC QH KS KD 9S 9H", "8C", "AD"))
     hand = np.int64(private["hand"])
     assert cards.total_value(hand) == 106
@@ -92,7 +92,7 @@ def test_any_deadwood_above_100_counts_as_100():
     ],
 )
 @pytest.mark.parametrize("turns", [0, 5])
-def test_draws_are_told_apart_by_what_the_upcard_is_worth(hand, upcard, melded, saved, deadwood, turns):
+def test_draw_sets_depend_on_the_value_of_the_upcard(hand, upcard, melded, saved, deadwood, turns):
     offered = facing(hand, upcard)
     public, private = parts(offered)
     mine, clipped = np.int64(private["hand"]), min(max(saved, -1), 20) + 1
@@ -111,7 +111,7 @@ def test_draws_are_told_apart_by_what_the_upcard_is_worth(hand, upcard, melded, 
     assert dealt_sets.draw_set(public, mine) == dealt(13)
 
 
-def test_the_most_deadwood_of_ten_cards_is_in_the_last_step_but_one():
+def test_highest_deadwood_of_ten_cards_is_in_the_second_last_step():
     public, private = parts(facing("TC TH JS JD QC QH KS KD 9S TD", "AC"))
     hand = np.int64(private["hand"])  # TC TH TD are melded: 69
     assert (paper_sets.draw_set(public, hand) - 15756) % 21 == 69 // 5
@@ -122,7 +122,7 @@ def test_the_most_deadwood_of_ten_cards_is_in_the_last_step_but_one():
 # --- cfr-plus -------------------------------------------------------------------------------------------
 
 
-def test_own_turns_are_four_steps():
+def test_own_turns_have_four_steps():
     table = holding(DISCARDING, "6H", "3D")
     steps = []
     for _ in range(9):
@@ -141,7 +141,7 @@ def test_own_turns_are_four_steps():
         ("6C", "KD", "5C 7C 6S 6D", 0),
     ],
 )
-def test_outs_are_the_unseen_cards_that_would_meld_a_card(card, others, unseen, outs):
+def test_outs_are_unseen_cards_that_complete_a_meld(card, others, unseen, outs):
     assert plus_sets.outs_of(cards.card_id(card), mask(others), mask(unseen)) == outs
 
 
@@ -160,7 +160,7 @@ def test_outs_are_the_unseen_cards_that_would_meld_a_card(card, others, unseen, 
         ("5C", "4C", "6D", 3),  # taken cards say more than discarded ones
     ],
 )
-def test_danger_is_what_the_opponent_can_do_with_a_card(shown, unseen, discarded, danger):
+def test_danger_counts_the_opponents_melds_with_a_card(shown, unseen, discarded, danger):
     card = cards.card_id("6C")
     assert plus_sets.danger_of(card, mask(shown), mask(unseen), mask(discarded)) == danger
 
@@ -175,7 +175,7 @@ def test_danger_is_what_the_opponent_can_do_with_a_card(shown, unseen, discarded
         ("2S", 2, 0, 3),  # with AS, which was taken, and 3S
     ],
 )
-def test_discards_of_cfr_plus_are_told_apart(card, extra, value, known_danger):
+def test_cfr_plus_distinguishes_discards(card, extra, value, known_danger):
     table = holding(DISCARDING, "6H", "3D")
     public, private = table.games.state["public"][0], view_of(table)["private"]
     number = cards.card_id(card)
@@ -210,7 +210,7 @@ def test_discards_of_cfr_plus_are_told_apart(card, extra, value, known_danger):
         ("5C 5H 5S 8D TC QC 2H 2S 3H AS", "KD", 36, 3),
     ],
 )
-def test_the_least_deadwood_makes_four_steps(hand, drawn, least, step):
+def test_least_deadwood_has_four_steps(hand, drawn, least, step):
     public, private = parts(holding(hand, drawn, "KH"))
     card = cards.lowest_card(np.int64(private["hand"]))
     _, found = abstractions.least_deadwood_discards(
@@ -234,7 +234,7 @@ def test_the_least_deadwood_makes_four_steps(hand, drawn, least, step):
         ("KC QH JS 9D 8H 7S 6C 5H 4D 3H", "3D", 0, 7, 2, 5),
     ],
 )
-def test_draws_of_cfr_plus_are_told_apart(hand, upcard, melded, saved, outs, after):
+def test_cfr_plus_distinguishes_draws(hand, upcard, melded, saved, outs, after):
     table = facing(hand, upcard)
     public, private = parts(table)
     unseen = cards.FULL_DECK & ~mask(f"{hand} {upcard}")
@@ -262,7 +262,7 @@ def test_draws_of_cfr_plus_are_told_apart(hand, upcard, melded, saved, outs, aft
         ("2H 2S", "2C 2D 6D AH", 2, 1),
     ],
 )
-def test_knocks_of_cfr_plus_are_told_apart(loose, unseen, outs, step):
+def test_cfr_plus_distinguishes_knocks(loose, unseen, outs, step):
     rest = mask(f"5C 5H 5S 5D 7D 8D 9D TD {loose}")
     assert plus_sets.gin_outs(rest, mask(unseen)) == outs
     table = facing(cards.format(rest), "KD")
@@ -278,7 +278,7 @@ def test_knocks_of_cfr_plus_are_told_apart(loose, unseen, outs, step):
             assert number == 8760 + ((deadwood * 10 + turn) * 4 + taken) * 3 + step
 
 
-def test_each_abstraction_is_asked_by_its_number():
+def test_abstractions_are_selected_by_number():
     table = holding(DISCARDING, "6H", "3D")
     public, private = parts(table)
     hand, card = np.int64(private["hand"]), cards.card_id("KC")
@@ -312,12 +312,12 @@ def test_each_abstraction_is_asked_by_its_number():
         ("unmelded", "5C 5H 5S 6D 7D 8D 9D TC JC QC", "KC", "6D 9D TC KC"),
     ],
 )
-def test_discards_are_chosen_between_the_candidates(which, hand, drawn, expected):
+def test_discards_are_chosen_among_the_candidates(which, hand, drawn, expected):
     public, private = parts(holding(hand, drawn, "2D"))
     assert abstractions.discard_candidates(public, private, abstractions.CANDIDATES[which]) == mask(expected)
 
 
-def test_the_card_just_taken_is_no_candidate():
+def test_card_just_taken_is_not_a_candidate():
     table = facing(DISCARDING, "KD").play("take")
     for which, expected in (
         ("least", "KC QH"),
@@ -354,7 +354,7 @@ def random_of(share: float) -> np.uint64:
         (0.0, 0.3, True, False),
     ],
 )
-def test_a_probability_becomes_a_decision(probability, share, purified, acts):
+def test_probability_is_sampled_as_a_decision(probability, share, purified, acts):
     assert strategy.decide(probability, random_of(share), purified) == acts
 
 
@@ -393,11 +393,11 @@ def choose(probabilities: dict[str, float], share: float, purified: bool = False
         ({"KC": 0.0, "QH": 0.3, "8S": 0.0}, 0.999, False, "QH"),
     ],
 )
-def test_discards_follow_their_probabilities_or_purified_the_highest(probabilities, share, purified, chosen):
+def test_discards_follow_probabilities_or_the_highest_if_purified(probabilities, share, purified, chosen):
     assert choose(probabilities, share, purified) == (chosen, [1, 0])
 
 
-def test_where_no_card_has_a_strategy_each_goes_equally_often():
+def test_cards_without_a_strategy_are_discarded_uniformly():
     for purified in (False, True):
         shares = (0.32, 0.34, 0.65, 0.67)
         assert [choose({}, share, purified) for share in shares] == [
@@ -405,7 +405,7 @@ def test_where_no_card_has_a_strategy_each_goes_equally_often():
         ]
 
 
-def test_a_single_candidate_is_no_decision():
+def test_single_candidate_needs_no_decision():
     public, private = parts(holding(DISCARDING, "6H", "3D"))
     counts = np.zeros((3, 2), np.int64)
     card = strategy.choose_discard(
@@ -425,7 +425,7 @@ def act(table: Table, random: int, known: float | None, purified: bool = True) -
     return action_text(int(number)), counts.tolist()
 
 
-def test_a_strategy_decides_draws_discards_and_knocks():
+def test_strategy_decides_draws_discards_and_knocks():
     none, offered = [0, 0], facing(KNOCKING, "KD")
     assert act(offered, 5, 0.9) == ("take", [none, [1, 0], none])
     assert act(offered, 5, 0.1) == ("pass", [none, [1, 0], none])
@@ -443,7 +443,7 @@ def test_a_strategy_decides_draws_discards_and_knocks():
     assert act(later_draw, 5, 0.1)[0] == "draw"
 
 
-def test_discard_and_knock_are_drawn_by_numbers_of_their_own():
+def test_discard_and_knock_use_separate_random_numbers():
     """Seeded results depend on which ones: the first and the second that follow from the decision's."""
     far, near = holding(DISCARDING, "6H", "3D"), holding(KNOCKING, "KS", "4D")
     counts, values = np.zeros((3, 2), np.int64), np.full(abstractions.number_of_sets(PAPER), 0.5)
@@ -457,7 +457,7 @@ def test_discard_and_knock_are_drawn_by_numbers_of_their_own():
         assert act(near, random, 0.5, purified=False)[0] == ("knock KS" if knocks else "KS")
 
 
-def test_a_bot_counts_what_its_table_knew():
+def test_bot_counts_decisions_known_to_its_table():
     size = abstractions.number_of_sets(PAPER)
     values = np.full(size, -1.0)
     values[15756:] = 1.0  # draws and knocks alone
@@ -482,7 +482,7 @@ def test_a_bot_counts_what_its_table_knew():
     assert [CfrBot().purified, CfrPlusBot().purified] == [True, True]
 
 
-def test_a_control_has_the_same_entries_of_each_decision_in_another_order():
+def test_shuffled_table_permutes_the_entries_of_each_decision():
     rng = np.random.default_rng(1)
     values = np.where(rng.random(abstractions.number_of_sets(PAPER)) < 0.5, -1.0, rng.random(19793))
     table = StrategyTable(values, {"abstraction": "paper", "iterations": 1234})

@@ -43,7 +43,7 @@ def random_network(tmp_path_factory) -> str:
     return str(path)
 
 
-def test_offensive_discards_what_leaves_the_best_hand(deadwood_network):
+def test_offensive_keeps_the_best_hand(deadwood_network):
     table = holding("4H 5H 6H 2C 2D 2S 9D KD 8C 7S", "3D", "KH")
     assert choices(table, "offensive", network=deadwood_network) == {"KD"}
     equal = holding("4H 5H 6H 2C 2D 2S 9D KD 8C QS", "3D", "KH")
@@ -55,7 +55,7 @@ def test_offensive_knocks_as_soon_as_its_discard_allows(deadwood_network):
     assert choices(table, "offensive", network=deadwood_network) == {"knock 7S"}
 
 
-def test_offensive_draws_as_simple_does(deadwood_network):
+def test_offensive_draws_like_simple(deadwood_network):
     games = Games(300)
     numbers = np.arange(300, dtype=np.uint64)
     games.start(games.everyone, numbers, numbers)
@@ -65,7 +65,7 @@ def test_offensive_draws_as_simple_does(deadwood_network):
     )  # the opening offer
 
 
-def test_defensive_discards_the_unmelded_card_of_least_risk():
+def test_defensive_discards_the_unmelded_card_with_least_risk():
     # Nothing is known: the king of a suit whose adjacent cards are held or gone is the safest unmelded card.
     table = holding("4H 5H 6H 2C 2D 2S 9D TD JD QC", "7S", "KC")
     view = table.games.views(np.zeros(1, np.int64))
@@ -102,7 +102,7 @@ def test_suits_can_be_averaged(random_network, kind):
     assert theirs == ours[0] + moved[ours[1]]
 
 
-def test_bad_parameters_of_the_bots(deadwood_network, tmp_path):
+def test_invalid_parameters_raise(deadwood_network, tmp_path):
     with pytest.raises(ValueError, match="unknown network 'nothing'"):
         agents.make("offensive:network=nothing")
     with pytest.raises(FileNotFoundError, match="there is no hand-strength network"):
@@ -115,7 +115,7 @@ def test_bad_parameters_of_the_bots(deadwood_network, tmp_path):
         agents.make("offensive", network=deadwood_network, average_suits="yes")
 
 
-def test_equation_5_on_figure_7():
+def test_equation_5_gives_the_risks_of_figure_7():
     """Seven of the eight printed scores within 0.02 (half a unit of rounding allowed)."""
     risks = discard_risks(hand_strength_figures.figure_7_estimate())[0]
     errors = {
@@ -127,7 +127,7 @@ def test_equation_5_on_figure_7():
     assert errors["6H"] < 0.025
 
 
-def test_equation_5_is_the_classical_count_when_nothing_is_known():
+def test_equation_5_without_information_is_the_classical_count():
     risks = discard_risks(np.ones((1, 52), np.float32))[0]
     assert risks[cards.card_id("TH")] == 6
     assert risks[cards.card_id("KH")] == 4
@@ -136,7 +136,7 @@ def test_equation_5_is_the_classical_count_when_nothing_is_known():
     assert discard_risks(known)[0, cards.card_id("TH")] == 3  # "if the opponent does not have any 9 or J"
 
 
-def test_figure_6_is_a_position_in_which_its_queen_may_go():
+def test_figure_6_is_a_position_in_which_the_queen_is_legal():
     view = hand_strength_figures.figure_6_view()
     assert int(view.hands[0]) == cards.parse("3C 6C QC 6H 7H AS 5S 7D TD JD TH")
     assert view.masks()[0, cards.card_id("QC")] == 1

@@ -40,7 +40,7 @@ def threads(request):
 @pytest.mark.parametrize(
     "name", ["generation", "generation:knock=simple", "policy", "offensive", "defensive", "balanced"]
 )
-def test_decisions_depend_neither_on_the_batch_nor_on_the_threads(name, positions, threads):
+def test_decisions_do_not_depend_on_batch_or_threads(name, positions, threads):
     """`generation` once chose otherwise alone in 18 of 3,000 positions: between candidates of equal value."""
     bot = agents.make(name)
     together = bot.act(positions)
@@ -49,7 +49,7 @@ def test_decisions_depend_neither_on_the_batch_nor_on_the_threads(name, position
         assert np.array_equal(np.concatenate(apart)[:number], together[:number]), size
 
 
-def test_a_match_does_not_depend_on_how_many_games_are_played_at_once(monkeypatch):
+def test_match_does_not_depend_on_the_batch_size(monkeypatch):
     results = []
     for size in (2, 64, 2048):
         monkeypatch.setattr(matches, "BATCH_SIZE", size)

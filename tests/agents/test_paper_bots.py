@@ -40,7 +40,7 @@ NAMES = ["random-discard", "medium", "tonic", "utility", "late-knock"]
         ("tonic", {"incremnt": 1}, TypeError, "bot 'tonic'.*incremnt"),
     ],
 )
-def test_bad_parameters_are_errors_that_name_them(name, params, error, message):
+def test_invalid_parameters_raise_and_are_named(name, params, error, message):
     with pytest.raises(error, match=message):
         agents.make(name, **params)
 
@@ -50,7 +50,7 @@ def test_bad_parameters_are_errors_that_name_them(name, params, error, message):
     ("name", "low", "high"),
     [("random-discard", 2, 6), ("medium", 49, 55), ("tonic", 71, 78), ("late-knock", 67, 73)],
 )
-def test_win_rates_against_simple_are_those_of_the_docstrings(name, low, high):
+def test_win_rates_against_simple_match_the_docstrings(name, low, high):
     assert low < 100 * play_match(name, "simple", games=4000, seed=1).win_rate < high
 
 
@@ -77,7 +77,7 @@ def test_win_rates_against_simple_are_those_of_the_docstrings(name, low, high):
         ("5C", "6H", "", "none"),
     ],
 )
-def test_broad_and_narrow_pairs_of_paper_001_table_1(first, second, gone, category):
+def test_pairs_are_broad_or_narrow_as_in_table_1(first, second, gone, category):
     held = mask(f"{first} {second}")
     available = cards.FULL_DECK & ~held & ~mask(gone)
     for card, other in ((first, second), (second, first)):
@@ -89,7 +89,7 @@ def test_broad_and_narrow_pairs_of_paper_001_table_1(first, second, gone, catego
         assert tuple(needed) == expected[category]
 
 
-def test_unmelded_and_available_cards_are_told_from_the_rest():
+def test_unmelded_and_available_cards_are_identified():
     assert hands.unmelded_cards(mask("5C 5H 5S 7D 8D 9D TH KC 2S 3S")) == mask("TH KC 2S 3S")
     hand = "KC QH JS 9D 8H 7S 6C 5H 4D 3H"
     view = view_of(facing(hand, "7D"))
@@ -102,7 +102,7 @@ def test_unmelded_and_available_cards_are_told_from_the_rest():
     assert int(hands.available_cards(view["public"], view["private"])) == small.rules.deck_mask & ~seen
 
 
-def test_the_opponents_last_discard_is_known_wherever_it_is():
+def test_opponents_last_discard_is_known_in_any_place():
     table = facing("KD QS JC TH 9C 8S 2H 4C AH 6D", "7D", "2C 3C").play("pass", "pass", "draw")
     assert hands.opponents_last_discard(view_of(table)["public"]) == -1
     for draw in ("take", "draw"):
@@ -119,7 +119,7 @@ def test_random_discard_discards_any_unmelded_card():
     assert choices(table, "random-discard") == {"TH", "KC", "QS", "3S", "2D"}
 
 
-def test_random_discard_knocks_if_its_card_allows_it():
+def test_random_discard_knocks_if_its_discard_allows_it():
     table = holding("5C 5H 5S 7D 8D 9D TC JC QC 9H", drawn="2D", upcard="7C")
     assert choices(table, "random-discard") == {"knock 9H", "knock 2D"}
 
@@ -156,7 +156,7 @@ def test_late_knock_waits_for_gin_or_the_last_turn():
     assert choices(holding(hand, drawn="5D", upcard="6C"), "late-knock") == {"knock 2H"}
 
 
-def test_late_knock_leaves_an_upcard_that_would_not_be_melded():
+def test_late_knock_leaves_an_upcard_that_completes_no_meld():
     # 7H would make a set with 7C 7D, but both lie in runs.
     table = facing("5C 6C 7C 7D 8D 9D TH QC 2H 3S", "7H")
     assert choices(table, "late-knock") == {"pass"}
@@ -184,7 +184,7 @@ def test_medium_first_discards_what_cannot_be_melded():
     assert choices(table, "medium") == {"AS"}
 
 
-def test_medium_then_spares_the_opponent_and_takes_the_highest():
+def test_medium_then_avoids_helping_and_discards_the_highest():
     assert medium.safest_then_highest(mask("KC 9H 9S"), 0) == mask("KC")
     assert medium.safest_then_highest(mask("KC 9H 9S"), mask("KD")) == mask("9H 9S")
     assert medium.safest_then_highest(mask("KC 9H 9S"), mask("KD 8H TH")) == mask("9S")
@@ -195,7 +195,7 @@ def test_medium_then_spares_the_opponent_and_takes_the_highest():
     ("left", "shown", "knocks"),
     [("9S", "", True), ("TS", "", False), ("8H", "2H", False), ("7H", "2H", True), ("5D", "2H", True)],
 )
-def test_medium_knocks_at_nine_or_at_seven_once_the_opponent_shows_cards(left, shown, knocks):
+def test_medium_knocks_at_nine_or_seven_if_cards_are_shown(left, shown, knocks):
     table = holding(f"5C 5H 5S 7D 8D 9D TC JC QC {left}", drawn="KS", upcard="2C")
     table.games.state["public"]["shown"][0, 1] = mask(shown)
     assert {text.startswith("knock") for text in choices(table, "medium")} == {knocks}
@@ -249,6 +249,6 @@ def test_utility_draw_scores_of_paper_004(upcard, stock, score):
     assert choices(table, "utility") == {"take" if score > 2 else "pass"}
 
 
-def test_utility_discards_the_highest_score_and_knocks_at_once():
+def test_utility_discards_the_highest_score_and_knocks_early():
     assert choices(holding("8H 9H TC JC QC 4S 4C 5S 7S 2H", "KD", "3D"), "utility") == {"KD"}
     assert choices(holding("5C 5H 5S 7D 8D 9D TC JC QC 8H", "KD", "3D"), "utility") == {"knock KD"}

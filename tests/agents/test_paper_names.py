@@ -22,12 +22,12 @@ FROZEN = json.loads((Path(__file__).parents[1] / "data" / "paper_bots.json").rea
 """name -> hash of its decisions. Names are added, and no entry is ever changed."""
 
 
-def test_every_paper_name_is_held():
+def test_every_paper_name_has_a_stored_hash():
     assert set(FROZEN) == {*agents.paper_names(), "simple", "random-discard"}
 
 
 @pytest.mark.parametrize("name", FROZEN)
-def test_a_frozen_bot_decides_as_ever(name):
+def test_frozen_bot_decides_as_before(name):
     assert decision_hash(name) == FROZEN[name], (
         f"{name} has changed: published results name it. Leave it as it was, and give the change a new name"
     )
@@ -42,7 +42,7 @@ def test_every_parameter_is_written_out(name):
     assert agents.make(name).name == name
 
 
-def test_another_default_does_not_reach_a_frozen_bot(monkeypatch):
+def test_changed_default_does_not_affect_a_frozen_bot(monkeypatch):
     defaults = list(TonicBot.__init__.__defaults__)
     assert decision_hash("tonic") != FROZEN["tonic-paper"]
     monkeypatch.setattr(TonicBot.__init__, "__defaults__", (*defaults[:5], 0, *defaults[6:]))
@@ -50,7 +50,7 @@ def test_another_default_does_not_reach_a_frozen_bot(monkeypatch):
     assert decision_hash("tonic-paper") == FROZEN["tonic-paper"]
 
 
-def test_a_frozen_bot_takes_other_parameters_under_a_name_that_says_so():
+def test_frozen_bot_with_parameters_has_them_in_its_name():
     bot = agents.make("tonic-paper:pair_turns=4")
     assert bot.name == "tonic-paper:pair_turns=4"
     assert decision_hash(bot) == decision_hash(
@@ -60,7 +60,7 @@ def test_a_frozen_bot_takes_other_parameters_under_a_name_that_says_so():
         agents.make("tonic-paper:pairs=4")
 
 
-def test_the_positions_cover_every_decision():
+def test_positions_cover_every_kind_of_decision():
     view = fixed_views()
     public = view.records["public"]
     assert 1500 < len(view) < 2500
@@ -73,7 +73,7 @@ def test_the_positions_cover_every_decision():
     assert len(np.unique(view.records["random"])) == len(view)
 
 
-def test_the_positions_do_not_depend_on_how_this_release_shuffles(monkeypatch):
+def test_positions_do_not_depend_on_the_shuffle(monkeypatch):
     """Games that were begun with another seed lead to the same views."""
     records = fixed_views().records.copy()
     start = fixed_positions.Games.start
@@ -86,7 +86,7 @@ def test_the_positions_do_not_depend_on_how_this_release_shuffles(monkeypatch):
     assert same_records(again, records)
 
 
-def test_a_bot_that_cannot_play_there_is_named():
+def test_bot_that_cannot_play_the_positions_is_named():
     class Wrong:
         name = "wrong"
 

@@ -86,7 +86,7 @@ def some_view(count=40):
 # --- What is saved plays as it did ------------------------------------------------------------------------
 
 
-def test_a_policy_from_its_file_decides_as_the_model_does(model, tmp_path):
+def test_loaded_policy_decides_like_the_model(model, tmp_path):
     path = tmp_path / "policy.safetensors"
     save_policy(model, path)
     view = some_view()
@@ -99,7 +99,7 @@ def test_a_policy_from_its_file_decides_as_the_model_does(model, tmp_path):
         assert view.masks()[np.arange(len(view)), after.act(view)].all()
 
 
-def test_an_archive_is_converted_without_loading_it(model, tmp_path, monkeypatch):
+def test_archive_is_converted_without_loading_it(model, tmp_path, monkeypatch):
     model.save(tmp_path / "model.zip")
     save_policy(model, tmp_path / "saved.safetensors")
     done = CliRunner().invoke(
@@ -117,7 +117,7 @@ def test_an_archive_is_converted_without_loading_it(model, tmp_path, monkeypatch
     ]
 
 
-def test_playing_a_policy_needs_no_stable_baselines3(tmp_path, monkeypatch):
+def test_policy_plays_without_stable_baselines3(tmp_path, monkeypatch):
     save_policy(new_model("MlpPolicy"), tmp_path / "policy.safetensors")
     for name in [name for name in sys.modules if name.startswith(("stable_baselines3", "sb3_contrib"))]:
         monkeypatch.setitem(sys.modules, name, None)
@@ -125,7 +125,7 @@ def test_playing_a_policy_needs_no_stable_baselines3(tmp_path, monkeypatch):
     assert len(bot.act(some_view())) == 40
 
 
-def test_a_generation_and_a_policy_are_told_apart_by_what_their_files_say(tmp_path):
+def test_kind_of_file_is_read_from_its_metadata(tmp_path):
     shipped = packaged("agents/generations/data/generation.safetensors")
     assert agents.make(f"{shipped}:knock=simple").name == f"{shipped}:knock=simple"
     save_policy(new_model("MlpPolicy"), tmp_path / "generation.safetensors")
@@ -144,7 +144,7 @@ def test_a_generation_and_a_policy_are_told_apart_by_what_their_files_say(tmp_pa
         agents.make("gone.safetensors")
 
 
-def test_what_could_not_be_read_again_is_not_written(tmp_path):
+def test_model_that_cannot_be_reloaded_is_not_saved(tmp_path):
     path = tmp_path / "policy.safetensors"
     with pytest.raises(ValueError, match="Sharper cannot be written: it does more than the layers"):
         save_policy(new_model(Sharper), path)
@@ -211,7 +211,7 @@ def zipped_pickle(value: object) -> bytes:
     return buffer.getvalue()
 
 
-def test_naming_an_archive_never_runs_what_is_in_it(evil, tmp_path):
+def test_naming_an_archive_never_runs_its_code(evil, tmp_path):
     path, mark = evil
     uses = [
         lambda: agents.make(str(path)),
@@ -234,7 +234,7 @@ def test_naming_an_archive_never_runs_what_is_in_it(evil, tmp_path):
     assert not mark.exists()
 
 
-def test_the_payload_of_these_tests_would_run(archive, tmp_path):
+def test_payload_of_these_tests_runs_when_unpickled(archive, tmp_path):
     """Otherwise the test above would show nothing. It is also what --trust means, and warns of."""
     mark = tmp_path / "it-ran"
     pickled = base64.b64encode(pickle.dumps(Payload(mark))).decode()
@@ -248,7 +248,7 @@ def test_the_payload_of_these_tests_would_run(archive, tmp_path):
     assert mark.exists()
 
 
-def test_the_refusal_of_an_archive_is_a_command_that_works(archive, tmp_path):
+def test_error_for_an_archive_names_a_working_command(archive, tmp_path):
     spaced = tmp_path / "my policy.zip"
     spaced.write_bytes(archive.read_bytes())
     with pytest.raises(
@@ -260,7 +260,7 @@ def test_the_refusal_of_an_archive_is_a_command_that_works(archive, tmp_path):
     assert play_match(str(tmp_path / "my policy.safetensors"), "random", 2, episode="hand").hands == 2
 
 
-def test_a_class_of_ones_own_is_converted_with_trust_only(tmp_path):
+def test_custom_policy_class_needs_trust(tmp_path):
     new_model(OwnClass).save(tmp_path / "own.zip")
     output = tmp_path / "own.safetensors"
     with pytest.raises(
@@ -354,7 +354,7 @@ ACTION_NET = "action_net.weight"
         ),
     ],
 )
-def test_archives_that_are_damaged_or_unknown_are_refused(archive, tmp_path, make, message):
+def test_damaged_or_unknown_archives_raise(archive, tmp_path, make, message):
     make(archive, tmp_path / "other.zip")
     output = tmp_path / "policy.safetensors"
     with pytest.raises(ValueError, match=rf"other\.zip.*{message}"):
@@ -362,7 +362,7 @@ def test_archives_that_are_damaged_or_unknown_are_refused(archive, tmp_path, mak
     assert not output.exists()
 
 
-def test_an_archive_that_unpacks_to_more_than_a_network_is_refused(archive, tmp_path, monkeypatch):
+def test_archive_larger_than_a_network_raises(archive, tmp_path, monkeypatch):
     monkeypatch.setattr("gin_env.wrappers.sb3_archives.MOST_BYTES", 2_000_000)
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
@@ -372,7 +372,7 @@ def test_an_archive_that_unpacks_to_more_than_a_network_is_refused(archive, tmp_
         convert_archive(path, tmp_path / "policy.safetensors")
 
 
-def test_archive_that_lies_about_its_sizes_is_not_unpacked(archive, tmp_path):
+def test_archive_with_false_sizes_is_not_unpacked(archive, tmp_path):
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("data", b" " * (1 << 27))
@@ -387,7 +387,7 @@ def test_archive_that_lies_about_its_sizes_is_not_unpacked(archive, tmp_path):
     assert peak < 1 << 24
 
 
-def test_convert_writes_policies_only_where_they_can_be_named(archive, tmp_path):
+def test_convert_requires_the_ending_safetensors(archive, tmp_path):
     for output, error in (
         (tmp_path / "policy.zip", ValueError),
         (tmp_path / "no" / "p.safetensors", FileNotFoundError),
@@ -398,7 +398,7 @@ def test_convert_writes_policies_only_where_they_can_be_named(archive, tmp_path)
         convert_archive(tmp_path / "gone.zip", tmp_path / "policy.safetensors")
 
 
-def test_the_plain_layers_of_sb3s_extractor_are_known(tmp_path):
+def test_layers_of_sb3s_extractor_are_recognised(tmp_path):
     """Its default, given by name, changes nothing."""
     model = new_model(
         "MlpPolicy", {"features_extractor_class": FlattenExtractor, "share_features_extractor": False}
@@ -441,7 +441,7 @@ def small_policy():
         ({"name": "card-policy", "hidden": [4]}, "does not match its own architecture"),
     ],
 )
-def test_an_architecture_that_the_weights_do_not_have_is_refused(tmp_path, architecture, message):
+def test_architecture_that_does_not_match_the_weights_raises(tmp_path, architecture, message):
     path = tmp_path / "policy.safetensors"
     described = {"architecture": architecture, "training": describe_training()}
     write_tensors(
@@ -451,7 +451,7 @@ def test_an_architecture_that_the_weights_do_not_have_is_refused(tmp_path, archi
         agents.make(str(path))
 
 
-def test_no_memory_is_taken_for_layers_before_their_weights_are_checked():
+def test_layers_take_no_memory_before_weights_are_checked():
     for architecture in (
         {"name": "mlp", "hidden": [4096] * 8},
         {"name": "card-policy", "hidden": [4096] * 8, "card_features": 1024},
@@ -477,14 +477,14 @@ def test_no_memory_is_taken_for_layers_before_their_weights_are_checked():
         ({"rules": [1]}, "rules that this release does not know"),
     ],
 )
-def test_a_policy_whose_training_makes_no_sense_is_refused(tmp_path, change, message):
+def test_policy_with_invalid_training_metadata_raises(tmp_path, change, message):
     path = tmp_path / "policy.safetensors"
     save_network(path, small_policy(), describe_training() | change if change else change)
     with pytest.raises(ValueError, match=message):
         agents.make(str(path))
 
 
-def test_a_policy_with_weights_that_are_no_numbers_is_refused(tmp_path):
+def test_policy_with_invalid_weights_raises(tmp_path):
     network = small_policy()
     nn.init.constant_(network.action_net.bias, float("nan"))
     save_network(tmp_path / "policy.safetensors", network, describe_training())

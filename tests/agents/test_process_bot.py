@@ -252,7 +252,7 @@ def test_program_inherits_a_small_environment(program, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("env", [["A=1"], {"A": 1}, {1: "A"}])
-def test_environment_of_anything_but_texts_is_refused(env):
+def test_environment_must_contain_only_strings(env):
     with pytest.raises(TypeError, match="env must be a mapping"):
         ProcessBot(sys.executable, env=env)
 
@@ -273,7 +273,7 @@ def test_error_holds_no_control_characters_of_a_program(program, answer):
     assert str(error.value).isprintable()
 
 
-def test_program_that_is_named_in_a_call_plays(program):
+def test_program_named_in_a_call_plays(program):
     from test_protocol import EXAMPLE
 
     name = f"process:{EXAMPLE}"

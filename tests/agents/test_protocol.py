@@ -42,12 +42,12 @@ def served(*messages, bot="simple"):
 # --- Words --------------------------------------------------------------------------------------------
 
 
-def test_every_action_is_read_as_it_is_written():
+def test_every_action_is_parsed_from_its_text():
     assert [actions.parse(actions.describe(action)) for action in range(107)] == list(range(107))
 
 
 @pytest.mark.parametrize("words", ["", "discard", "discard 5h", "Pass", "knock 5H", "discard 5H ", "\n"])
-def test_other_words_are_no_actions(words):
+def test_other_words_are_not_actions(words):
     with pytest.raises(ValueError, match="is not an action; use"):
         actions.parse(words)
     with pytest.raises(TypeError, match="a string, not 3"):
@@ -57,7 +57,7 @@ def test_other_words_are_no_actions(words):
 # --- Questions and answers ----------------------------------------------------------------------------
 
 
-def test_a_question_tells_all_that_the_player_saw_and_nothing_else():
+def test_question_contains_exactly_what_the_player_saw():
     kinds = set()
     for number, view in enumerate(POSITIONS[::5]):
         message = json.loads(protocol.line(protocol.question(view, number)))
@@ -74,7 +74,7 @@ def test_a_question_tells_all_that_the_player_saw_and_nothing_else():
     assert len(kinds) >= 7
 
 
-def test_a_served_bot_decides_as_the_bot_itself():
+def test_served_bot_decides_like_the_bot():
     chosen = POSITIONS[::7]
     answers = served(*(protocol.question(view, number) for number, view in enumerate(chosen)))
     for answer in answers:
@@ -83,7 +83,7 @@ def test_a_served_bot_decides_as_the_bot_itself():
     assert [protocol.read_answer(answer, number) for number, answer in enumerate(answers)] == expected
 
 
-def test_a_served_bot_says_that_it_is_ready_and_who_it_is():
+def test_served_bot_reports_that_it_is_ready_with_its_name():
     ready = served({"type": "hello", "protocol": 1}, bot="simple:knock_at=4")[0]
     assert ready == {"type": "ready", "protocol": 1, "name": "simple:knock_at=4"}
     SCHEMA.validate(ready)
@@ -114,7 +114,7 @@ QUESTION = protocol.question(POSITIONS[60], 5)
         (QUESTION | {"player": 1 - QUESTION["player"]}, "lacks 'card'"),
     ],
 )
-def test_bad_question_gets_an_error_and_the_next_an_answer(line, message):
+def test_bad_question_gets_an_error_and_the_next_one_an_answer(line, message):
     answers = served(line, *([] if str(line).startswith(('{"', "x")) else [QUESTION]))
     assert answers[0]["type"] == "error"
     assert re.search(message, answers[0]["message"])
@@ -131,13 +131,13 @@ JSON = st.recursive(
 
 @settings(max_examples=40)
 @given(st.sampled_from(sorted(QUESTION)), JSON)
-def test_whatever_stands_in_a_question_it_is_refused_or_answered(key, value):
+def test_any_question_is_refused_or_answered(key, value):
     answer = served(QUESTION | {key: value})[0]
     SCHEMA.validate(answer)
 
 
 @given(JSON)
-def test_whatever_an_answer_says_it_is_an_action_or_refused(value):
+def test_any_answer_is_an_action_or_refused(value):
     for message in ({"type": "action", "number": 3, "action": value}, {"type": value, "number": 3}):
         with contextlib.suppress(ProtocolError):
             assert 0 <= protocol.read_answer(message, 3) < 107
@@ -162,7 +162,7 @@ def program(tmp_path, body):
     return f"{sys.executable} {path}"
 
 
-def test_the_example_plays_by_its_command_wherever_a_bot_is_named():
+def test_example_plays_wherever_a_bot_name_is_accepted():
     result = play_match(f"process:{EXAMPLE}", "random", 2, seed=1, episode="hand")
     assert result.games == 2
     assert result.bots[0] == f"process:{EXAMPLE}"
@@ -186,7 +186,7 @@ def answering(text):
         (answering('{"type": "error", "message": "help"}'), "answered with an error: help"),
     ],
 )
-def test_errors_name_the_program_and_end_it(tmp_path, body, message):
+def test_errors_name_the_program_and_stop_it(tmp_path, body, message):
     command = program(tmp_path, body)
     bot = ProcessBot(command, seconds=0.3 if "sleep" in body else 30)
     with pytest.raises(ProcessBotError, match=f"^process:{command}: .*{message}"):
@@ -207,12 +207,12 @@ def test_errors_name_the_program_and_end_it(tmp_path, body, message):
         (f"{sys.executable} -c 'input(); print({{}})'", "it is not ready"),
     ],
 )
-def test_a_program_that_does_not_become_ready_is_refused(command, message):
+def test_program_that_does_not_become_ready_raises(command, message):
     with pytest.raises(ProcessBotError, match=message):
         agents.make(f"process:{command}", programs=True)
 
 
-def test_the_command_line_serves_and_says_what_went_wrong_in_one_line():
+def test_serve_command_prints_errors_on_one_line():
     from typer.testing import CliRunner
 
     lines = protocol.line({"type": "hello", "protocol": 1}) + protocol.line(QUESTION)
@@ -222,20 +222,20 @@ def test_the_command_line_serves_and_says_what_went_wrong_in_one_line():
     assert isinstance(failed.exception, OSError)
 
 
-def test_a_program_that_closes_its_output_and_goes_on_is_ended(tmp_path):
+def test_program_that_closes_its_output_is_stopped(tmp_path):
     bot = ProcessBot(program(tmp_path, "import os; os.close(1); time.sleep(60)"), seconds=30)
     with pytest.raises(ProcessBotError, match="it has ended, with status None"):
         bot.act(POSITIONS[0])
     assert bot._process.poll() is not None
 
 
-def test_a_player_who_has_nothing_to_decide_is_not_asked():
+def test_player_without_a_decision_is_not_asked():
     waiting = PlayerView.from_history(cards.parse("AC 2C 3C 4C 5C 6C 7C 8C 9C TC"), 51, player=0, dealer=0)
     with pytest.raises(ProtocolError, match="player 0 has nothing to decide"):
         protocol.read_question(protocol.question(waiting, 1))
 
 
-def test_a_bot_that_cannot_play_these_rules_says_so():
+def test_bot_that_cannot_play_the_rules_reports_it():
     class Particular:
         name = "particular"
 

@@ -41,7 +41,7 @@ class Believes:
 
 
 @pytest.mark.compiled
-def test_without_caution_it_is_simple():
+def test_without_caution_it_plays_like_simple():
     for estimator in ("uniform", "bayes"):
         bot = agents.make("safe-discard", estimator=estimator, caution=0)
         games = Games(200, episode="game")
@@ -55,7 +55,7 @@ def test_without_caution_it_is_simple():
             games.play(waiting, actions)
 
 
-def test_a_card_that_the_opponent_can_meld_is_kept_if_it_costs_little():
+def test_card_that_the_opponent_can_meld_is_kept_at_low_cost():
     table = holding("2C 3C 4C 6H 8H TD QD KS 9S 4S", "JC", upcard="AD")
     assert choices(table, "simple") == {"TD", "QD", "KS", "JC"}
     opponent = Believes("QH QC JH JD TH TC")  # melds QD, JC and TD; not KS
@@ -67,13 +67,13 @@ def test_a_card_that_the_opponent_can_meld_is_kept_if_it_costs_little():
     assert choices(table, "safe-discard", estimator=Believes("QH QS"), caution=1.1) == {"9S"}
 
 
-def test_a_discard_that_ends_the_hand_risks_nothing():
+def test_discard_that_ends_the_hand_has_no_risk():
     table = holding("2C 3C 4C 6H 7H 8H AD AS AC KS", "QD", upcard="5D")
     assert choices(table, "simple") == {"knock KS", "knock QD"}
     assert choices(table, "safe-discard", estimator=Believes("KH KD KC")) == {"knock KS", "knock QD"}
 
 
-def test_the_draw_is_decided_by_what_the_stock_brings_in_the_mean():
+def test_draw_compares_the_upcard_with_the_mean_of_the_stock():
     """An ace for a king is better than what the stock brings in the mean; Simple leaves it."""
     table = facing("2C 3C 4C 6H 8H TD QD KS 9S 4S", "AD")
     assert choices(table, "simple") == choices(table, "safe-discard") == {"pass"}
@@ -94,7 +94,7 @@ def test_cards_that_the_opponent_holds_do_not_come_from_the_stock():
 
 
 @pytest.mark.compiled
-def test_the_knock_is_decided_by_what_the_opponent_may_lay():
+def test_knock_considers_the_opponents_possible_lay_offs():
     """With 8 points: an opponent with three melds undercuts, one with court cards does not."""
     table = holding("2C 3C 4C 6H 7H 8H AD AS 2S 4S", "KD", upcard="5C")
     weak, strong = Believes("KC QH JS TC 9S 9D 7S QC KH JD"), Believes("TC TS TH QC QH QS KC KS KH AH")
@@ -119,7 +119,7 @@ def test_sampled_hands_follow_the_odds():
     assert abs(share[2] - share[3]) < 0.05
 
 
-def test_parameters_are_named_and_bad_ones_are_errors():
+def test_invalid_parameters_raise_and_are_named():
     bot = agents.make("safe-discard:estimator=bayes:least_observations=70")
     assert bot.estimator.name == "bayes:least_observations=70"
     assert bot.name == "safe-discard:estimator=bayes:least_observations=70"
@@ -136,7 +136,7 @@ def test_parameters_are_named_and_bad_ones_are_errors():
 
 
 @pytest.mark.compiled
-def test_seeing_all_cards_helps_a_lot_and_is_no_bot_by_name():
+def test_clairvoyant_bot_wins_more_and_has_no_name():
     bot = ClairvoyantSafeDiscardBot(caution=10)
     assert not any("clairvoyant" in name for name in agents.names())
     result = play_match(bot, "simple", games=400, seed=2, clairvoyant=True)
@@ -148,7 +148,7 @@ def test_seeing_all_cards_helps_a_lot_and_is_no_bot_by_name():
         bot.act(PlayerView.from_env(env, env.agent_selection))
 
 
-def test_the_true_hand_is_that_of_the_opponent():
+def test_true_hand_is_the_opponents_hand():
     """Player 0 keeps what player 1 melds, and knows it from their hand alone."""
     table = Table(
         "2C 3C 4C 6H 8H TD QD KS 9S 4S", "QH QC JH JD TH TC 5C 5S 6D 7D", "AD", "JC", dealer=1
@@ -164,7 +164,7 @@ def test_the_true_hand_is_that_of_the_opponent():
 
 
 @pytest.mark.compiled
-def test_nobody_is_told_the_opponents_hand_unless_the_match_says_so():
+def test_opponents_hand_is_hidden_unless_the_match_is_clairvoyant():
     class Peeping(PlaysItself):
         name = "peeping"
         told = 0

@@ -63,7 +63,7 @@ def table_with(hand: str, stock: str = "", scores: tuple[int, int] = (0, 0)) -> 
     return table.views(np.array([0]))
 
 
-def test_a_gin_hand_is_knocked_by_whoever_looks_ahead(knows_nothing):
+def test_search_knocks_with_gin(knows_nothing):
     """The policy itself would discard the first card; the worlds say that gin wins at once."""
     bot = SearchBot(64, turns=50, tried=107, policy=knows_nothing)
     view = table_with("3C 4C 5C 6C 8H 9H TH JH QH KH", "KS")
@@ -71,7 +71,7 @@ def test_a_gin_hand_is_knocked_by_whoever_looks_ahead(knows_nothing):
     assert bot.act(view)[0] == KNOCK + cards.card_id("KS")
 
 
-def test_what_a_hand_is_worth_depends_on_the_score():
+def test_value_of_a_hand_depends_on_the_score():
     bot = SearchBot()
     points = np.array([10, 40, -10])
     at_the_start, near_the_end = bot.worth(Rules(), points, 0, 0), bot.worth(Rules(), points, 95, 40)
@@ -80,7 +80,7 @@ def test_what_a_hand_is_worth_depends_on_the_score():
     assert bot.worth(Rules(), np.array([-60]), 0, 50)[0] < bot.worth(Rules(), np.array([-49]), 0, 50)[0]
 
 
-def test_gains_are_differences_to_the_first_action_in_the_same_worlds():
+def test_gains_are_relative_to_the_first_action_in_the_same_worlds():
     bot = SearchBot(16, turns=2)
     for _, view in views_of_policy(3)[::3]:
         tried = bot.likeliest(view)
@@ -92,7 +92,7 @@ def test_gains_are_differences_to_the_first_action_in_the_same_worlds():
         assert np.abs(gains).max() <= 1
 
 
-def test_the_policys_choice_comes_first_and_impossible_actions_never():
+def test_policys_choice_comes_first_and_illegal_actions_never():
     bot = SearchBot(tried=3)
     for _, view in views_of_policy(4):
         tried = bot.likeliest(view)
@@ -101,14 +101,14 @@ def test_the_policys_choice_comes_first_and_impossible_actions_never():
         assert view.masks()[0][tried].all()
 
 
-def test_it_decides_the_same_alone_in_a_batch_and_again():
+def test_decisions_are_the_same_alone_in_a_batch_and_repeated():
     views = [view for _, view in views_of_policy(2)]
     records = np.concatenate([view.records for view in views])
     together = agents.make(QUICK).act(PlayerView(records))
     assert together.tolist() == [int(agents.make(QUICK).act(view)[0]) for view in views]
 
 
-def test_it_looks_at_no_hidden_card():
+def test_search_does_not_depend_on_hidden_cards():
     bot = agents.make(QUICK)
     for number, (state, view) in enumerate(views_of_policy(3)):
         player = int(view.records["player"][0])
@@ -121,13 +121,13 @@ def test_it_looks_at_no_hidden_card():
         assert bot.act(true) == bot.act(dealt_again)
 
 
-def test_who_asks_for_too_much_certainty_plays_the_policy():
+def test_search_with_infinite_caution_plays_the_policy():
     careful = SearchBot(16, turns=1, caution=100)
     for _, view in views_of_policy(3):
         assert careful.act(view) == careful.policy.act(view)
 
 
-def test_it_plays_another_action_when_that_is_surely_better(monkeypatch):
+def test_search_plays_an_action_that_is_clearly_better(monkeypatch):
     bot = SearchBot(64)
     view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 2)
     tried = bot.likeliest(view).tolist()
@@ -142,7 +142,7 @@ def test_it_plays_another_action_when_that_is_surely_better(monkeypatch):
     assert bot.act(view)[0] == tried[1]
 
 
-def test_a_smaller_but_surer_gain_is_preferred(monkeypatch):
+def test_smaller_but_more_certain_gain_is_preferred(monkeypatch):
     bot = SearchBot(64)
     view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 2)
     tried = bot.likeliest(view).tolist()
@@ -157,7 +157,7 @@ def test_a_smaller_but_surer_gain_is_preferred(monkeypatch):
     assert bot.act(view)[0] == tried[2]
 
 
-def test_an_action_that_is_surely_worse_is_tried_no_longer(monkeypatch):
+def test_action_that_is_clearly_worse_is_dropped(monkeypatch):
     bot = SearchBot(128)
     view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 2)
     tried, asked = bot.likeliest(view).tolist(), []
@@ -185,7 +185,7 @@ class Clock:
 @pytest.mark.parametrize(
     ("budget", "worlds"), [(0, []), (1, [16]), (31, [16]), (33, [16, 16]), (70, [16, 16, 32])]
 )
-def test_no_round_begins_that_would_not_end_in_time(monkeypatch, budget, worlds):
+def test_no_round_starts_that_would_exceed_the_budget(monkeypatch, budget, worlds):
     bot, clock, asked = SearchBot(1024, budget_ms=budget), Clock(), []
     view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 1)
 
@@ -202,14 +202,14 @@ def test_no_round_begins_that_would_not_end_in_time(monkeypatch, budget, worlds)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_it_plays_under_other_rules(variant):
+def test_search_plays_under_other_rules(variant):
     result = play_match(
         "search:samples=2,turns=1,tried=2", "simple", 6, 4, episode="hand", rules=VARIANTS[variant]
     )
     assert result.hands == 6
 
 
-def test_whoever_plays_the_other_side_decides_what_happens_there():
+def test_rollouts_use_the_assumed_opponent():
     """The policy named as the opponent is the same as none, but for ties; another one does other things."""
     alone, named, other = SearchBot(), SearchBot(opponent="policy"), SearchBot(opponent="random-discard")
     named._chances = other._chances = alone._chances  # hands of others would pay by other chances
@@ -224,12 +224,12 @@ def test_whoever_plays_the_other_side_decides_what_happens_there():
     assert np.mean(likewise) < 0.3
 
 
-def test_a_match_can_be_played_again():
+def test_same_seed_repeats_the_match():
     first = play_match(QUICK, "simple", 4, seed=6, episode="hand", rules=SMALL)
     assert first == play_match(QUICK, "simple", 4, seed=6, episode="hand", rules=SMALL)
 
 
-def test_it_plays_only_where_it_is_named():
+def test_tournament_includes_search_only_by_name():
     assert "search" in agents.names()
     assert "search" not in agents.quick_names()
     assert set(agents.names()) - set(agents.quick_names()) == {"search"}
@@ -249,12 +249,12 @@ def test_it_plays_only_where_it_is_named():
         ("estimator=omniscient", ValueError, "must not see hidden cards"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(settings, error, message):
+def test_invalid_settings_raise(settings, error, message):
     with pytest.raises(error, match=message):
         agents.make(f"search:{settings}")
 
 
 @pytest.mark.parametrize(("name", "bot"), [("search", SearchBot), ("generation", GenerationBot)])
-def test_a_name_that_imports_its_bot_later_has_the_same_parameters(name, bot):
+def test_lazily_imported_bot_has_the_same_parameters(name, bot):
     """They are written twice, since they are known without torch."""
     assert agents.parameters(name).items() <= specs.parameters(bot).items()

@@ -48,7 +48,7 @@ def many_randoms(count: int = 3000) -> list[int]:
     ],
 )
 @pytest.mark.parametrize("phase", ["offer", "draw"])
-def test_takes_the_upcard_exactly_if_it_completes_or_extends_a_meld(upcard, takes, phase):
+def test_takes_only_an_upcard_that_completes_or_extends_a_meld(upcard, takes, phase):
     if phase == "offer":
         table = Table(ALL_BUT_A_FIVE, DREARY_WITHOUT_UPCARDS, upcard=upcard)
         assert decision(table) == ("take" if takes else "pass")
@@ -61,7 +61,7 @@ def test_takes_the_upcard_exactly_if_it_completes_or_extends_a_meld(upcard, take
 DREARY_WITHOUT_UPCARDS = "KD QH JC TH 9C 8S 2H 7D AH 6D"
 
 
-def test_a_third_of_a_rank_completes_a_set():
+def test_third_card_of_a_rank_completes_a_set():
     table = Table("KD KS JC TH 9C 8S 2H 4C AH 6D", DULL, upcard="KH")
     assert decision(table) == "take"
 
@@ -71,7 +71,7 @@ def test_must_draw_from_the_stock_after_two_passes():
     assert decision(table) == "draw"
 
 
-def test_discards_are_uniform_over_those_of_least_deadwood():
+def test_discards_are_uniform_over_least_deadwood():
     table = Table(DULL, DREARY, upcard="7D", stock="QC").play("pass", "pass", "draw")
     found = decision(table, many_randoms())
     assert set(found) == {"KC", "QH", "QC", "JS"}, "four cards of ten points"
@@ -79,14 +79,14 @@ def test_discards_are_uniform_over_those_of_least_deadwood():
     assert max(found.values()) < 1.1 * 3000 / 4
 
 
-def test_the_least_deadwood_counts_not_the_highest_card():
+def test_least_deadwood_decides_not_the_highest_card():
     # The kings are a set: the highest card outside it goes, the nine.
     table = Table("KC KH KS 9D 8H 2S 6C 5H 4D 3S", "QS JC TH 9C 8S 2H 4C AH 6D 7D", upcard="TD", stock="AD")
     table.play("pass", "pass", "draw")
     assert set(decision(table, many_randoms(200))) == {"9D"}
 
 
-def test_the_card_just_taken_stays_even_if_its_discard_would_leave_least():
+def test_card_just_taken_is_never_discarded():
     # A ten is worth as much as the king, and thrown again by half of all random numbers were it allowed.
     table = Table("8H KH 2C 3C AD AS 5S 5D 6S 7C", DREARY_WITH_KINGS, upcard="TH").play("take")
     assert set(decision(table, many_randoms(200))) == {"KH"}
@@ -95,7 +95,7 @@ def test_the_card_just_taken_stays_even_if_its_discard_would_leave_least():
 DREARY_WITH_KINGS = "KD QS JC TC 9C 8S 2H 4C AH 6D"
 
 
-def test_ties_are_broken_by_the_number_in_the_view_alone():
+def test_ties_are_broken_by_the_views_random_number():
     table = Table(DULL, DREARY, upcard="7D", stock="QC").play("pass", "pass", "draw")
     numbers = many_randoms(50)
     assert decision(table, numbers) == decision(table, numbers)
@@ -111,7 +111,7 @@ def test_ties_are_broken_by_the_number_in_the_view_alone():
 # --- Never the same pair twice ------------------------------------------------------------------------
 
 
-def test_a_pair_is_repeated_in_neither_order():
+def test_repeated_pairs_are_avoided_in_both_orders():
     hand_0 = "7C 7H 7S KS KH KD 2H 3H 4H 5H"
     table = Table(hand_0, "2C JC QC 4S 6S 8S TS AD 3D 5D", upcard="7D", stock="AC 9D")
     table.play("take", "KD")  # player 0's pair: 7D drawn, KD discarded
@@ -122,7 +122,7 @@ def test_a_pair_is_repeated_in_neither_order():
     assert set(found) == {"knock 7C", "knock 7H", "knock 7S", "knock 2H", "knock 5H"}
 
 
-def test_a_pair_is_not_repeated_in_the_same_order():
+def test_repeated_pairs_are_avoided_in_the_same_order():
     hand_0 = "KC KH KS KD 7C 7H 7S 2H 3H 4H"
     table = Table(hand_0, "2C JC QC 4S 6S 8S TS AD 3D 5D", upcard="7D", stock="AC 9D")
     table.play("take", "KD")  # player 0's pair: 7D drawn, KD discarded
@@ -169,7 +169,7 @@ def test_no_pair_is_repeated_and_choices_are_as_documented(knock_at):
 
 
 @pytest.mark.parametrize(("knock_at", "knocks"), [(10, True), (8, True), (5, True), (4, False), (0, False)])
-def test_knocks_at_once_with_deadwood_of_at_most_knock_at(knock_at, knocks):
+def test_knocks_with_at_most_knock_at_deadwood(knock_at, knocks):
     table = Table(ALL_BUT_A_FIVE, DULL_2, upcard="7D", stock="KD").play("pass", "pass", "draw")
     assert decision(table, knock_at=knock_at) == ("knock KD" if knocks else "KD")
 
@@ -177,12 +177,12 @@ def test_knocks_at_once_with_deadwood_of_at_most_knock_at(knock_at, knocks):
 DULL_2 = "KC QH JD 9D 8S 7S 6C 5H 4D 3H"
 
 
-def test_waiting_for_gin_knocks_with_gin():
+def test_knock_at_zero_knocks_with_gin():
     table = Table(ALL_BUT_A_FIVE, DULL_2, upcard="7D", stock="5C").play("pass", "pass", "draw")
     assert decision(table, knock_at=0) == "knock 5D"
 
 
-def test_the_limit_of_the_rules_holds_too():
+def test_knock_limit_of_the_rules_applies_too():
     from gin_env.game.rules import Rules
 
     table = Table(ALL_BUT_A_FIVE, DULL_2, upcard="7D", stock="KD", rules=Rules(knock_limit=4))
@@ -201,7 +201,7 @@ def test_bots_are_made_by_name():
         assert agents.resolve(name).name == name
 
 
-def test_bad_parameters_and_unknown_bots_are_errors():
+def test_invalid_parameters_and_unknown_bots_raise():
     with pytest.raises(ValueError, match=r"unknown bot 'smiple'; choose from random, simple"):
         agents.make("smiple")
     with pytest.raises(TypeError, match=r"bot 'simple': .*knock_before"):
@@ -219,7 +219,7 @@ def test_bad_parameters_and_unknown_bots_are_errors():
 
 
 @pytest.mark.compiled
-def test_the_random_bot_chooses_every_legal_action_equally_often():
+def test_random_bot_chooses_legal_actions_uniformly():
     table = Table(ALL_BUT_A_FIVE, DULL_2, upcard="7D", stock="5C").play("pass", "pass", "draw")
     views = table.games.views(np.zeros(14_000, np.int64))
     views.records["random"] = many_randoms(14_000)
@@ -230,7 +230,7 @@ def test_the_random_bot_chooses_every_legal_action_equally_often():
     assert max(found.values()) < 1150
 
 
-def test_picking_cards_of_a_mask():
+def test_cards_are_picked_from_a_mask():
     mask = cards.parse("AC 5H KD")
     assert [int(nth_card(mask, number)) for number in range(3)] == cards.cards_of(mask)
     assert {int(pick_card(mask, np.uint64(number))) for number in many_randoms(60)} == set(

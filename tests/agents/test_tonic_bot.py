@@ -91,7 +91,7 @@ def test_tonic_keeps_cards_near_runs_in_turns_1_and_2_only(turns, discard, pair_
     assert choices(table, "tonic", pair_turns=pair_turns) == {discard}
 
 
-def test_tonic_keeps_what_the_opponent_desires():
+def test_tonic_keeps_cards_that_the_opponent_wants():
     unmelded = mask("7H 8H 2C KD")
     assert tonic.desired_cards(unmelded, mask("7C 7S")) == mask("7H")
     assert tonic.desired_cards(unmelded, mask("9H TH")) == mask("8H")
@@ -111,7 +111,7 @@ def test_tonic_last_choice_is_the_face_card_in_the_fewest_broad_pairs():
     assert chosen("TD TC 9D", "TD TC 9D") == mask("TD TC")  # no face card: the highest rank
 
 
-def test_tonic_falls_back_on_all_unmelded_cards_if_the_filters_leave_none():
+def test_tonic_uses_all_unmelded_cards_if_the_filters_leave_none():
     table = holding("5C 5H 5S 7D 8D 9D KC KD 2H 2S", drawn="4D", upcard="TH")
     assert choices(table, "tonic") == {"4D"}
     table = holding("5C 5H 5S 7D 8D 9D KC KD 2H 2S", drawn="3H", upcard="TH")  # everything is in a pair
@@ -133,7 +133,7 @@ def test_tonic_may_break_a_pair_to_knock():
     assert choices(table, "tonic", break_pairs=True) == {"knock 6C", "knock 6H"}
 
 
-def test_tonic_may_keep_what_the_opponent_desires_in_the_fallback():
+def test_tonic_fallback_can_keep_cards_that_the_opponent_wants():
     table = holding("5C 5H 5S 7D 8D 9D TC TS 4H 4S", drawn="3H", upcard="KH")  # everything is in a pair
     table.games.state["public"]["shown"][0, 1] = mask("TD TH")
     table.games.state["public"]["history"][0, :3] = action("pass"), action("take"), cards.card_id("2D")
@@ -157,7 +157,7 @@ def values(table: Table, increment=0.0, decrement=0.0, decline=0.0, depth_growth
 HAND = "KD QS JC TH 9C 8S 2H 4S AH 6D"
 
 
-def test_estimator_spreads_an_increment_as_in_the_papers_example():
+def test_estimator_spreads_an_increment_as_in_the_example():
     # The opponent takes 5C. 3C and 4C, 6C and 7C get 1 each; then, going up, half of both adjacent values.
     table = Table(HAND, "KC KH QC QH JD JH TS 9S 8D 7S", "5C", "3D").play("pass", "take", "KC", "draw")
     found = values(table, increment=1.0)
@@ -168,7 +168,7 @@ def test_estimator_spreads_an_increment_as_in_the_papers_example():
     assert held == mask("5C 4C 7C")
 
 
-def test_estimator_lowers_what_surrounds_a_discard_and_what_was_declined():
+def test_estimator_lowers_cards_near_discarded_and_declined_ones():
     table = Table(HAND, "KC KH QC QH JD JH TS 9S 8D 7S", "5C", "3D 2C 2S")
     table.play("pass", "pass", "draw", "3D", "draw", "QC", "draw")
     declined = values(table, decline=1.0)

@@ -24,7 +24,7 @@ def first_views(games: int = 12):
     return view, table.state["private"]["hand"][table.everyone, 1 - table.to_move()]
 
 
-def test_a_bot_changes_style_after_so_many_hands():
+def test_bot_changes_style_after_a_number_of_hands():
     bot = adaptive.StyleChangingBot("simple", "simple:knock_at=0", 3)
     assert bot.name == "simple, then simple:knock_at=0"
     table = Games(40)
@@ -43,7 +43,7 @@ def test_a_bot_changes_style_after_so_many_hands():
     assert differ > 0
 
 
-def test_long_games_are_those_of_a_match():
+def test_long_games_equal_those_of_a_match():
     """A player who does not learn is `safe-discard`, on the decks and seats of `play_match`."""
     played = adaptive.play_long_games(
         estimators.make("bayes"), False, agents.make("simple"), 40, 8, Rules(), 2
@@ -54,7 +54,7 @@ def test_long_games_are_those_of_a_match():
     assert all(count > 0 for _, count in played["losses"])
 
 
-def test_a_memory_changes_nothing_but_for_who_adapts():
+def test_memory_changes_only_adaptive_estimators():
     opponent = agents.make("simple")
     for made_of, same in (("bayes", True), (("bayes", "uniform"), False)):
         with_memory, without = (
@@ -66,7 +66,7 @@ def test_a_memory_changes_nothing_but_for_who_adapts():
         assert np.allclose(with_memory, without, rtol=1e-5) == same
 
 
-def test_losses_are_of_the_cards_of_unknown_place_at_discards():
+def test_losses_cover_unknown_cards_at_discards():
     view, hands = first_views()
     losses = np.zeros((2, 2))
     right = estimators.make("omniscient").estimate_hands(hands)
@@ -80,7 +80,7 @@ def test_losses_are_of_the_cards_of_unknown_place_at_discards():
     assert losses[:, 0] == pytest.approx([9 * 41 * np.log(2), 3 * 41 * np.log(2)])
 
 
-def test_a_player_with_a_memory_is_compared_with_itself_without():
+def test_gain_of_a_memory_is_over_the_same_player_without():
     played = {
         "x, no memory": {"wins": [1, 0, 1, 1] * 10, "decided": [2] * 40, "losses": [[2.0, 4], [1.0, 4]]},
         "x, memory": {"wins": [1, 1, 1, 2] * 10, "decided": [2] * 40, "losses": [[2.0, 4], [0.0, 0]]},
@@ -92,7 +92,7 @@ def test_a_player_with_a_memory_is_compared_with_itself_without():
     assert (row["log_loss_before"], row["log_loss_after"]) == (0.5, None)
 
 
-def test_games_with_very_different_evidence_are_mixed_apart():
+def test_games_with_different_evidence_have_separate_mixtures():
     """exp(-1000) is 0: weights are scaled by the largest of each game, not of the batch."""
     estimator = estimators.make("ensemble:switching=adaptive,members=bayes+uniform")
     view, _ = first_views(2)
@@ -105,7 +105,7 @@ def test_games_with_very_different_evidence_are_mixed_apart():
         assert np.array_equal(estimator.advance(view[[game]], alone)[0], estimates[game])
 
 
-def test_memory_in_slots_learns_as_memory_of_its_own():
+def test_memory_in_slots_learns_like_a_separate_memory():
     """Environments keep one memory for all seats, of which some slots are advanced at a time."""
     estimator = estimators.make("ensemble:switching=adaptive,members=bayes+logistic")
     games, bot = Games(3), agents.make("simple")

@@ -54,20 +54,20 @@ def test_turn_counts_each_unseen_card_and_those_held(seat, turn):
 
 
 @pytest.mark.parametrize("moves", [0, 1, 2, 3, 5])
-def test_nothing_is_counted_before_the_first_turn_and_within_one(moves):
+def test_nothing_is_counted_before_or_within_a_turn(moves):
     found = empty()
     assert counting._count_turns(table_of(0, moves).games.state, np.array([0]), *found) == 0
     assert not any(counts.any() for counts in found)
 
 
-def test_the_first_upcard_was_known_before_it_was_discarded_again():
+def test_first_upcard_is_known_before_it_is_discarded_again():
     table = table_of(0, 0).play("take", "KS", "draw", "QD", "draw", "TD")
     found = empty()
     counting._count_turns(table.games.state, np.array([0]), *found)
     assert found[2][9] == 2, "TC and TH, not TD; TS is in the own hand"
 
 
-def test_games_are_counted_by_their_seed_alone_whatever_is_played_at_once(monkeypatch):
+def test_counts_depend_on_the_seed_and_not_on_the_batch(monkeypatch):
     monkeypatch.setattr(counting, "Games", partial(Games, rules=Rules(target_score=25)))  # short games
     bots = [SimpleBot(10), SimpleBot(0)]
     done: list[int] = []

@@ -103,7 +103,7 @@ def test_no_shorter_ambi_superpermutation_exists():
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("player", [0, 1])
-def test_history_as_the_engine_played_it(player):
+def test_history_matches_the_engine(player):
     """First hands, the opponent's turns and what is known, against the state that a view does not show."""
     discards: dict[int, list[int]] = {}
     for games, waiting in play_hands(["simple", "random"], 100, 5):
@@ -128,7 +128,7 @@ def test_history_as_the_engine_played_it(player):
         assert np.abs(table).max() < 10
 
 
-def test_an_opponents_turn_is_what_the_player_saw_of_it():
+def test_opponents_turn_contains_what_the_player_saw():
     table = Table("AC 2C 3C 4C 5C 6C 7C 8C 9C TC", "AH 2H 3H 4H 5H 6H 7H 8H 9H TD", "TH", "JH", dealer=0)
     table.play("take", "TD")  # player 1, the non-dealer, completes a run
     turns, counts = opponent_turns(table.games.views(ONE_GAME, 0))
@@ -142,7 +142,7 @@ def test_an_opponents_turn_is_what_the_player_saw_of_it():
 # --- Networks -------------------------------------------------------------------------------------------
 
 
-def test_the_shift_gives_the_expected_sum():
+def test_shift_gives_the_expected_sum():
     torch.manual_seed(0)
     logits = (4 * torch.randn(50, 52, dtype=torch.float64)).requires_grad_()
     unseen = torch.rand(50, 52) < 0.6
@@ -158,7 +158,7 @@ def test_the_shift_gives_the_expected_sum():
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
-def test_the_shift_where_all_or_none_are_missing(share):
+def test_shift_handles_all_or_no_missing_cards(share):
     logits, unseen = torch.randn(3, 52), torch.zeros(3, 52, dtype=torch.bool)
     unseen[1:, :10] = True
     p = networks.with_expected_sum(logits, unseen, share * unseen.sum(1)).sigmoid()
@@ -180,7 +180,7 @@ def test_permuting_the_suits_permutes_the_estimate(sample):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", NETWORK_NAMES)
-def test_a_network_learns_a_few_positions_by_heart(name):
+def test_network_can_memorise_a_few_positions(name):
     everything = collect_positions(["simple"], 8, 3)
     positions = Positions(everything.view[:24], everything.hands[:24])
     torch.manual_seed(0)
@@ -197,7 +197,7 @@ def test_a_network_learns_a_few_positions_by_heart(name):
 
 
 @pytest.mark.compiled
-def test_training_again_gives_the_same_weights(tmp_path):
+def test_repeated_training_gives_the_same_weights(tmp_path):
     runs = [network_trainer.train_network("nn", ["simple"], seed, TINY) for seed in (4, 4, 5)]
     first, second, other = ([*run.network.state_dict().values()] for run in runs)
     assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
@@ -209,7 +209,7 @@ def test_training_again_gives_the_same_weights(tmp_path):
 
 
 @pytest.mark.compiled
-def test_positions_of_other_rounds_are_other_positions():
+def test_rounds_have_different_positions():
     first, again, other = (collect_positions(["simple"], 20, seed) for seed in (1, 1, 2))
     assert np.array_equal(first.hands, again.hands)
     assert not set(first.hands.tolist()) & set(other.hands.tolist())
@@ -226,7 +226,7 @@ def weights(tmp_path_factory):
 
 
 @pytest.mark.compiled
-def test_weights_are_kept_with_their_provenance(weights):
+def test_weights_are_stored_with_their_provenance(weights):
     network, metadata = networks.load("nn", weights)
     trained = network_trainer.train_network("nn", ["simple"], 4, TINY).network
     for name, tensor in trained.state_dict().items():
@@ -236,7 +236,7 @@ def test_weights_are_kept_with_their_provenance(weights):
 
 
 @pytest.mark.compiled
-def test_foreign_or_missing_weights_are_refused(weights, tmp_path):
+def test_foreign_or_missing_weights_raise(weights, tmp_path):
     with pytest.raises(ValueError, match=r"nn\.safetensors.*not a network of shankar-cnn"):
         networks.load("shankar-cnn", weights)
     with pytest.raises(FileNotFoundError, match="missing"):
@@ -246,7 +246,7 @@ def test_foreign_or_missing_weights_are_refused(weights, tmp_path):
 
 
 @pytest.mark.compiled
-def test_weights_of_another_version_or_with_broken_numbers_are_refused(weights, tmp_path, monkeypatch):
+def test_weights_of_another_version_or_invalid_numbers_raise(weights, tmp_path, monkeypatch):
     network, metadata = networks.load("nn", weights)
     with torch.no_grad():
         network.layers[0].weight[0, 0] = torch.nan
@@ -260,7 +260,7 @@ def test_weights_of_another_version_or_with_broken_numbers_are_refused(weights, 
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(("name", "setting"), [pair for pair in ESTIMATORS if pair[0] != "ensemble"])
-def test_packaged_weights_say_where_they_come_from(name, setting):
+def test_packaged_weights_record_their_provenance(name, setting):
     _, metadata = find_weights(name, setting)
     assert metadata["estimator"] == name
     assert f"gin-rummy train estimator {name}" in metadata["command"]
@@ -272,7 +272,7 @@ def test_packaged_weights_say_where_they_come_from(name, setting):
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(("name", "setting"), ESTIMATORS)
-def test_estimates_are_probabilities_and_known_cards_exact(name, setting, sample):
+def test_estimates_are_probabilities_and_exact_for_known_cards(name, setting, sample):
     estimate = make(name, setting).estimate(sample.view)
     held, unseen, missing = known_cards(sample.view)
     assert estimate.shape == (len(sample), 52)
@@ -288,7 +288,7 @@ def test_estimates_are_probabilities_and_known_cards_exact(name, setting, sample
 @pytest.mark.compiled
 @pytest.mark.parametrize(("name", "setting"), ESTIMATORS)
 @pytest.mark.parametrize("policy", ["simple", "knock-at-once, small deck"])
-def test_hidden_cards_never_matter(name, setting, policy):
+def test_estimates_do_not_depend_on_hidden_cards(name, setting, policy):
     play = played(policy)
     estimator = make(name, setting)
     for player in range(2):
@@ -303,7 +303,7 @@ def test_hidden_cards_never_matter(name, setting, policy):
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(("name", "setting"), ESTIMATORS)
-def test_batch_equals_single(name, setting, sample):
+def test_batch_equals_single_estimates(name, setting, sample):
     estimator, few = make(name, setting), sample.view[:12]
     single = np.concatenate([estimator.estimate(view) for view in few])
     assert np.allclose(estimator.estimate(few), single, atol=1e-5)
@@ -312,7 +312,7 @@ def test_batch_equals_single(name, setting, sample):
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", [*NETWORK_NAMES, "ensemble"])
-def test_with_memory_along_a_hand_as_without(name):
+def test_memory_does_not_change_estimates(name):
     """Also if the memory was left at an earlier hand, or some decisions were not shown to the estimator."""
     estimator = estimators.make(name)
     memory = estimator.new_memory(60)
@@ -328,13 +328,13 @@ def test_with_memory_along_a_hand_as_without(name):
 # --- Ensemble -------------------------------------------------------------------------------------------
 
 
-def test_the_papers_choice_by_turn():
+def test_paper_ensemble_switches_by_turn():
     chosen = [EnsembleEstimator("paper").weights[turn].argmax() for turn in (0, 3, 4, 9, 10, 28, 29, 60)]
     bayes, nn, cnn = 0, 1, 2
     assert chosen == [nn, nn, nn, nn, cnn, cnn, bayes, bayes]
 
 
-def test_fitting_finds_the_better_member():
+def test_fitted_ensemble_selects_the_better_member():
     rng = np.random.default_rng(0)
     turns = np.repeat([1, 2, 3], [30_000, 30_000, 10])
     right = rng.uniform(0.4, 0.6, (len(turns), 3))
@@ -347,7 +347,7 @@ def test_fitting_finds_the_better_member():
 
 
 @pytest.mark.long
-def test_the_adaptive_ensemble_learns_who_fits():
+def test_adaptive_ensemble_learns_the_better_member():
     """Weights move to the member that expects the drawn cards least in the hand; without memory they stay."""
     members = ("suit-equivariant", "uniform")
     ensemble = EnsembleEstimator("adaptive", members)
@@ -365,7 +365,7 @@ def test_the_adaptive_ensemble_learns_who_fits():
 
 
 @pytest.mark.compiled
-def test_ensemble_tables_survive_a_file_and_bad_parameters_are_errors(tmp_path):
+def test_ensemble_tables_reload_and_invalid_parameters_raise(tmp_path):
     table = _fit(np.repeat([1], 30_000), np.full((30_000, 3), 0.5))
     save_table(table, tmp_path / "table.npz", {"seed": 1})
     assert np.array_equal(load_table(tmp_path / "table.npz")["choice"], table["choice"])

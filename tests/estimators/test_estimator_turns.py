@@ -62,7 +62,7 @@ def views(seat: int, player: int, moves: int = len(MOVES)) -> PlayerView:
 
 @both_seats
 @pytest.mark.parametrize(("player", "expected"), [(0, TURNS_OF_SECOND), (1, TURNS_OF_FIRST)])
-def test_turns_of_the_opponent_are_what_the_player_saw(seat, player, expected):
+def test_opponents_turns_contain_what_the_player_saw(seat, player, expected):
     turns, counts = opponent_turns(views(seat, player))
     assert counts.tolist() == [3]
     for turn, (upcard, took, discard, held, out) in zip(turns[0], expected, strict=True):
@@ -73,13 +73,13 @@ def test_turns_of_the_opponent_are_what_the_player_saw(seat, player, expected):
 
 
 @both_seats
-def test_a_hand_that_was_taken_from_is_known_as_it_was_dealt(seat):
+def test_partly_known_hand_is_reconstructed_as_dealt(seat):
     for moves in range(1, len(MOVES) + 1):
         dealt = [int(first_hands(views(seat, player, moves))[0]) for player in (0, 1)]
         assert dealt == [mask(FIRST), mask(SECOND)], moves
 
 
-def test_cards_that_the_deck_lacks_are_not_hers():
+def test_cards_outside_the_deck_are_never_held():
     table = Table("AC 2C", "AH 2H", "3C", "3H 4C 4H", rules=Rules(ranks=5, suits=2, hand_size=2))
     table.play("pass", "pass", "draw", "3H", "draw", "4C")
     turns, _ = opponent_turns(table.games.views(ONE_GAME, 0))
@@ -96,7 +96,7 @@ def features(seat: int, moves: int = len(MOVES)) -> tuple[dict[str, dict[str, fl
 
 
 @both_seats
-def test_card_features_are_those_worked_out_by_hand(seat):
+def test_card_features_match_a_worked_example(seat):
     """Six turns are over; the opponent's were the second, the fourth and the sixth."""
     found, _ = features(seat)
     hand, pile = "2C 3C 4C 5H 6H 7H 3H 6S AD 2D", "TD QD 9C TS KS"
@@ -132,7 +132,7 @@ def test_card_features_are_those_worked_out_by_hand(seat):
         (14, [6, 27, 1, 0, 10, 37, 1, 10, 6, 0, 1]),
     ],
 )
-def test_table_features_are_those_worked_out_by_hand(seat, moves, expected):
+def test_table_features_match_a_worked_example(seat, moves, expected):
     scales = [30, 31, 1, 1, 10, 42, 5, 10, 10, 1, 1]
     _, table = features(seat, moves)
     assert list(table.values()) == pytest.approx(
@@ -140,14 +140,14 @@ def test_table_features_are_those_worked_out_by_hand(seat, moves, expected):
     )
 
 
-def test_the_player_who_has_not_dealt_does_not_see_the_opponent_as_dealer():
+def test_dealer_feature_is_zero_if_the_player_dealt():
     _, table = card_features(views(0, 1, 5))
     assert table[0].tolist() == pytest.approx(
         [1 / 30, 30 / 31, 0, 0, 1, 40 / 42, 0, 1, 1, 0, 1]
     )  # the opponent has discarded KS, which was then taken
 
 
-def test_the_first_card_of_all_is_seen_as_the_upcard():
+def test_first_card_of_the_deck_can_be_the_upcard():
     table = Table("2C 3C 4C 5H 6H 7H 9C KS AD 2D", SECOND, "AC", dealer=1)
     planes, _ = card_features(table.games.views(ONE_GAME, 0))
     assert np.flatnonzero(planes[0, 2]).tolist() == [0]
@@ -167,7 +167,7 @@ def expected_inputs(number: int, before: float) -> list[float]:
     return [*one_hot(upcard), int(took), *one_hot(discard), *(known.get(card, before) for card in range(52))]
 
 
-def test_inputs_are_the_turn_and_the_estimate_before_it():
+def test_inputs_are_the_turn_and_the_previous_estimate():
     view = views(0, 0)
     turns, _ = opponent_turns(view)
     for number, uniform in enumerate((9 / 39, 9 / 37, 10 / 37)):
@@ -193,7 +193,7 @@ def two_views() -> PlayerView:
         ([3, 1], []),
     ],
 )
-def test_turns_are_gone_through_from_the_first_that_is_not_done(done, seen):
+def test_only_new_turns_are_processed(done, seen):
     asked = []
 
     def predict(rows: np.ndarray) -> np.ndarray:
@@ -246,7 +246,7 @@ def product(card: int, turns: list[tuple], factors: np.ndarray) -> float:
 
 @both_seats
 @pytest.mark.parametrize(("player", "turns"), [(0, TURNS_OF_SECOND), (1, TURNS_OF_FIRST)])
-def test_the_factors_of_the_opponents_turns_are_multiplied(seat, player, turns):
+def test_factors_of_the_opponents_turns_are_multiplied(seat, player, turns):
     memory = np.zeros(1, PRODUCT_MEMORY)[0]
     who = seat if player == 0 else 1 - seat
     for moves in (0, 6, 8, 13, 14):  # after its own turns nothing changes, after the opponent's it does
@@ -258,7 +258,7 @@ def test_the_factors_of_the_opponents_turns_are_multiplied(seat, player, turns):
         assert memory["events"] == moves
 
 
-def test_products_go_on_from_their_memory_and_start_over_in_another_hand():
+def test_products_continue_from_memory_and_restart_in_a_new_hand():
     turns = TURNS_OF_SECOND
     memory = np.zeros(1, PRODUCT_MEMORY)[0]
     advance_products(view_of(table_of(0, 6))["public"], 0, FACTORS, memory)
@@ -302,7 +302,7 @@ def made_up_table(path) -> Frequencies:
 
 
 @both_seats
-def test_bayes_and_bayes_isru_make_the_products_probabilities(seat, tmp_path):
+def test_bayes_estimators_turn_products_into_probabilities(seat, tmp_path):
     path = tmp_path / "table.npz"
     table = made_up_table(path)
     seen, held = table.seen.astype(float), table.held.astype(float)
@@ -331,7 +331,7 @@ def test_bayes_and_bayes_isru_make_the_products_probabilities(seat, tmp_path):
 
 
 @both_seats
-def test_uniform_shares_what_is_missing_among_the_unseen_cards(seat):
+def test_uniform_spreads_missing_cards_over_unseen_ones(seat):
     estimate = estimators.make("uniform").estimate(views(seat, 0, 13))[0]
     unseen = known_cards(views(seat, 0, 13))[1][0]
     assert estimate[unseen].tolist() == pytest.approx([10 / 37] * 37)
@@ -344,7 +344,7 @@ def test_uniform_shares_what_is_missing_among_the_unseen_cards(seat):
     ("name", "at", "value"),
     [("held", 7, 5000), ("held_before", 3, 0), ("held_before", 3, 403), ("seen_before", 2, 50)],
 )
-def test_counts_that_do_not_fit_together_are_refused(name, at, value, tmp_path):
+def test_inconsistent_counts_raise(name, at, value, tmp_path):
     table = made_up_table(tmp_path / "table.npz")
     find_table(tmp_path / "table.npz")
     getattr(table, name).flat[at] = value
@@ -353,14 +353,14 @@ def test_counts_that_do_not_fit_together_are_refused(name, at, value, tmp_path):
         find_table(tmp_path / "table.npz")
 
 
-def test_all_cards_of_a_rank_may_have_been_held_after_a_turn(tmp_path):
+def test_all_cards_of_a_rank_can_be_held_after_a_turn(tmp_path):
     table = made_up_table(tmp_path / "table.npz")
     table.held[:] = table.seen
     table.save(tmp_path / "table.npz")
     assert np.array_equal(find_table(str(tmp_path / "table.npz")).held, table.seen)
 
 
-def test_packaged_tables_are_found_by_whom_they_watched():
+def test_packaged_tables_are_named_after_their_players():
     assert "simple" in frequencies.packaged_tables()
     assert find_table("simple").metadata["opponents"] == ["simple"]
     for wrong, error in (("nobody", ValueError), (3, TypeError), ("nobody.npz", FileNotFoundError)):
@@ -368,7 +368,7 @@ def test_packaged_tables_are_found_by_whom_they_watched():
             find_table(wrong)
 
 
-def test_one_unknown_card_or_none_is_estimated_by_what_is_missing():
+def test_single_unknown_card_is_estimated_exactly():
     turn = np.zeros(2, OPPONENT_TURN)
     turn["held"] = mask("AC 2C 3C 4C 5C 6C 7C 8C 9C")
     turn["out"] = cards.FULL_DECK & ~mask("AC 2C 3C 4C 5C 6C 7C 8C 9C TC"), ~turn["held"][1]
@@ -397,7 +397,7 @@ def test_odds_become_probabilities_with_the_right_sum():
 
 
 @pytest.mark.parametrize(("total", "share"), [(0, 0), (7, 1), (8, 1)])
-def test_she_holds_none_or_all_of_the_unseen_cards(total, share):
+def test_opponent_can_hold_none_or_all_of_the_unseen_cards(total, share):
     row = np.empty(52, np.float32)
     unseen = mask("2C 5H 9D KS 7C AS QH")
     write_odds_with_sum(np.ones(52), unseen, mask("3C"), total, np.empty(52), row)
@@ -405,7 +405,7 @@ def test_she_holds_none_or_all_of_the_unseen_cards(total, share):
     assert row.sum() == 1 + 7 * share
 
 
-def test_a_risk_is_the_sum_over_all_melds_of_three():
+def test_risk_is_the_sum_over_all_melds_of_three():
     p = np.random.default_rng(2).random(52).astype(np.float32)
     melds = [
         [suit * 13 + rank for suit in suits] for rank in range(13) for suits in combinations(range(4), 3)

@@ -44,7 +44,7 @@ def ratios(least: int, **counts: tuple[int, int]) -> dict[str, float]:
     return {name: float(row[relation]) for name, relation in relations.items()}
 
 
-def test_a_bucket_changes_odds_by_its_own_over_those_before():
+def test_bucket_multiplies_odds_by_its_odds_over_the_previous():
     """Half an observation is added to each count."""
     found = ratios(50, both=(60, 20), upcard=(100, 10))
     assert found["both"] == pytest.approx(20.5 / 40.5 / (1 / 3))
@@ -53,21 +53,21 @@ def test_a_bucket_changes_odds_by_its_own_over_those_before():
 
 
 @pytest.mark.parametrize(("seen", "counts"), [(49, False), (50, True), (51, True)])
-def test_a_bucket_counts_from_the_least_number_of_observations_on(seen, counts):
+def test_bucket_is_used_from_the_least_observations_on(seen, counts):
     assert (ratios(50, both=(seen, 30))["both"] != 1) == counts
 
 
-def test_cards_of_neither_suit_share_one_bucket():
+def test_cards_of_neither_suit_share_a_bucket():
     found = ratios(50, suited=(30, 20), unsuited=(40, 5))
     assert found["suited"] == found["unsuited"] == pytest.approx(25.5 / 45.5 / (1 / 3))
 
 
-def test_one_turn_changes_odds_at_most_a_hundredfold():
+def test_one_turn_changes_odds_by_at_most_a_factor_of_100():
     found = ratios(50, both=(100_000, 100_000), upcard=(100_000, 0))
     assert (found["both"], found["upcard"]) == (100, 0.01)
 
 
-def test_paper_reading_is_the_frequency_while_the_card_is_held():
+def test_paper_likelihood_is_the_frequency_while_a_card_is_held():
     """Of 199 turns (and 1/2 in each bucket) with a card of the rank held 29 1/2 were like this."""
     suited = {(1, 12, 11, RANK, BOTH): (60, 29), (1, 12, 11, RANK, NEITHER_SUITED): (160, 170)}
     factors = likelihoods_of_turns(made_up(suited), 50)[1, 12, 11, RANK]
@@ -78,14 +78,14 @@ def test_paper_reading_is_the_frequency_while_the_card_is_held():
 
 
 @pytest.mark.parametrize(("seen", "counts"), [(49, False), (50, True)])
-def test_paper_reading_needs_observations_of_the_turn(seen, counts):
+def test_paper_likelihood_needs_observations_of_the_turn(seen, counts):
     """Another rank was seen often enough: then this one, never seen, counts too."""
     row = likelihoods_of_turns(made_up({(0, 3, 4, 9, UPCARD_ONLY): (seen, 1)}), 50)[0, 3, 4, RANK]
     assert ((row[[UPCARD_ONLY, DISCARD_ONLY, NEITHER_UNSUITED]] != 1) == counts).all()
     assert (row[[BOTH, NEITHER_SUITED]] == 1).all()
 
 
-def test_shares_are_scaled_to_the_unknown_cards_and_never_above_one():
+def test_shares_are_scaled_to_the_unknown_cards_and_at_most_one():
     products = np.ones(52)
     products[:3] = 6.0, 1.0, 1.0
     row = np.zeros(52, np.float32)
@@ -95,7 +95,7 @@ def test_shares_are_scaled_to_the_unknown_cards_and_never_above_one():
     assert row[6:].sum() == 0
 
 
-def test_an_unknown_likelihood_is_an_error():
+def test_unknown_likelihood_raises():
     with pytest.raises(ValueError, match="unknown likelihood 'literal'; choose from odds, paper"):
         BayesEstimator(likelihood="literal")
 
@@ -116,7 +116,7 @@ def values_after(first: str, second: str) -> dict[str, float]:
     return {cards.card_text(card): values[card] for card in np.flatnonzero(values).tolist()}
 
 
-def test_values_spread_to_king_and_ace_and_not_on_to_the_next_suit():
+def test_values_spread_to_king_and_ace_but_not_across_suits():
     """KC and AH are neighbours as numbers. Each discard lowers what is around it by 1, then half of the
     neighbours' values is added, from the lowest rank up: KC gets half of QC's -1.5, AH half of 2H's -1."""
     expected = {
@@ -127,7 +127,7 @@ def test_values_spread_to_king_and_ace_and_not_on_to_the_next_suit():
     assert values_after("3H", "JC") == pytest.approx(expected)
 
 
-def test_a_card_of_which_nothing_is_known_is_as_likely_as_not():
+def test_card_without_information_has_probability_one_half():
     """Or, normalised, as likely as every other: ten of 41."""
     view = Table(HAND, OPPONENT, "KD", dealer=1).games.views(np.zeros(1, np.int64))
     unseen = [card for card in range(52) if not cards.parse(f"{HAND} KD") >> card & 1]
@@ -137,7 +137,7 @@ def test_a_card_of_which_nothing_is_known_is_as_likely_as_not():
         assert estimate.sum() == pytest.approx(41 * share)
 
 
-def test_values_beyond_the_largest_are_certain():
+def test_values_beyond_the_maximum_are_certain():
     table = Table(HAND, OPPONENT, "KD", "QD 6C TD 7C", dealer=1)
     view = table.play("pass", "pass", "draw", "QD", "draw", "JC").games.views(np.zeros(1, np.int64))
     estimate = logistic.LogisticEstimator(decrement=100).estimate(view)[0]

@@ -64,7 +64,7 @@ def views_of(policy: str, player: int) -> PlayerView:
 # --- Names ----------------------------------------------------------------------------------------------
 
 
-def test_estimators_are_made_by_name_and_bad_names_are_errors():
+def test_estimators_are_made_by_name_and_bad_names_raise():
     assert set(estimators.names()) >= {"uniform", "omniscient", "logistic", "bayes", "bayes-isru"}
     assert estimators.parameters("bayes") == {
         "table": "simple",
@@ -103,7 +103,7 @@ def test_estimators_are_made_by_name_and_bad_names_are_errors():
 
 @every_policy
 @every_estimator
-def test_estimates_are_probabilities_and_known_cards_exact(name, policy):
+def test_estimates_are_probabilities_and_exact_for_known_cards(name, policy):
     for player in range(2):
         view = views_of(policy, player)
         estimates = made(name).estimate(view)
@@ -118,7 +118,7 @@ def test_estimates_are_probabilities_and_known_cards_exact(name, policy):
 
 @every_policy
 @every_estimator
-def test_hidden_cards_never_matter(name, policy):
+def test_estimates_do_not_depend_on_hidden_cards(name, policy):
     play = played(policy)
     for player in range(2):
         false = as_games(redealt(play.states, play.rules, player, seed=player), play.rules)
@@ -128,7 +128,7 @@ def test_hidden_cards_never_matter(name, policy):
 
 
 @every_estimator
-def test_batch_equals_single_and_estimates_change_nothing(name):
+def test_batch_equals_single_and_views_stay_unchanged(name):
     view = views_of("simple", 0)[:200]
     before = view.records.copy()
     estimates = made(name).estimate(view)
@@ -161,7 +161,7 @@ def test_advancing_any_memory_equals_estimating_from_scratch(name):
     assert hands > 200
 
 
-def test_only_logistic_minds_the_order_of_the_turns():
+def test_only_logistic_depends_on_the_order_of_turns():
     """The opponent declines KS and discards KH, declines 9C and discards QD; or the other way round."""
 
     def after(*moves: str):
@@ -185,7 +185,7 @@ def test_only_logistic_minds_the_order_of_the_turns():
 # --- The rules of each ----------------------------------------------------------------------------------
 
 
-def test_suit_relations_say_which_of_upcard_and_discard_a_suit_shares():
+def test_suit_relations_name_the_matching_cards():
     upcard, discard = ids("QC JD")
     assert [suit_relation(suit, upcard, discard) for suit in range(4)] == [
         UPCARD_ONLY,
@@ -244,7 +244,7 @@ def test_bayes_isru_bounds_the_product():
     assert start[ids("KH")[0]] == pytest.approx((10 / 41) / np.sqrt(1 + (10 / 41) ** 2))
 
 
-def test_logistic_is_a_half_for_cards_of_which_nothing_is_known():
+def test_logistic_is_one_half_for_cards_without_information():
     table = Table("2C 3C 4C 5H 6H 7H 9C KS AD 2D", "KH KC JS 8C 8H 4D 5D QD 2S 6S", "TD", dealer=1)
     view = PlayerView(np.array([view_of(table)]))
     estimate = made("logistic").estimate(view)[0]
@@ -252,7 +252,7 @@ def test_logistic_is_a_half_for_cards_of_which_nothing_is_known():
     assert np.array_equal(made("logistic:normalised=true").estimate(view), made("uniform").estimate(view))
 
 
-def test_discard_risk_is_the_papers_count_and_its_sum_of_products():
+def test_discard_risk_is_the_papers_count_and_sum_of_products():
     """Paper 002, "Introduction": 6 for a ten, 4 for a king; 3 for a ten without nine and jack in the hand."""
     everything = np.ones((1, 52), np.float32)
     risks = discard_risks(everything)[0]
@@ -268,7 +268,7 @@ def test_discard_risk_is_the_papers_count_and_its_sum_of_products():
 # --- omniscient -----------------------------------------------------------------------------------------
 
 
-def test_omniscient_must_be_given_the_hands():
+def test_omniscient_needs_the_hands():
     omniscient = estimators.make("omniscient")
     hands = np.array([cards.parse("AS TD"), 0], np.uint64)
     estimates = omniscient.estimate_hands(hands)
@@ -283,7 +283,7 @@ def test_omniscient_must_be_given_the_hands():
 # --- Tables ---------------------------------------------------------------------------------------------
 
 
-def test_frequencies_count_what_a_slow_reading_counts():
+def test_frequencies_equal_a_slow_count():
     table = count_frequencies(3, seed=5)
     games = Games(3, episode="game")
     games.start(games.everyone, np.full(3, 5, np.uint64), np.arange(3, dtype=np.uint64))
@@ -324,7 +324,7 @@ def test_frequencies_count_what_a_slow_reading_counts():
     assert table.metadata["turns"] > 100
 
 
-def test_training_depends_on_the_seed_alone_and_reports_progress(monkeypatch):
+def test_training_depends_on_the_seed_only_and_reports_progress(monkeypatch):
     done = []
     first = by_name.train_estimator("bayes", 12, seed=3, progress=done.append)
     assert sum(done) == 12
@@ -343,7 +343,7 @@ def test_training_depends_on_the_seed_alone_and_reports_progress(monkeypatch):
     assert "bayes-isru" in by_name.trainable()
 
 
-def test_the_packaged_table_says_where_it_comes_from():
+def test_packaged_table_records_its_provenance():
     assert "simple" in frequencies.packaged_tables()
     table = find_table("simple")
     assert table.metadata["games"] == 10_000
@@ -352,7 +352,7 @@ def test_the_packaged_table_says_where_it_comes_from():
     assert "10,000 games" in str(table)
 
 
-def test_damaged_tables_are_named(tmp_path):
+def test_damaged_tables_raise_and_are_named(tmp_path):
     path = tmp_path / "table.npz"
     runner = CliRunner()
     arguments = ["train", "estimator", "bayes", str(path), "--games", "30", "--seed", "2"]
@@ -404,7 +404,7 @@ def expected_plane(name: str, games: Games, rows: np.ndarray, player: int) -> np
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_aec_shows_both_players_their_own_estimates(name):
+def test_aec_environment_shows_each_player_their_own_estimates(name):
     env = gin_rummy_v0.raw_env(episode="game", estimator=name)
     plain = gin_rummy_v0.raw_env(episode="game")
     env.reset(seed=4)
@@ -432,7 +432,7 @@ def test_aec_shows_both_players_their_own_estimates(name):
 
 @pytest.mark.parametrize("episode", ["hand", "game"])
 @pytest.mark.parametrize("name", SHOWN)
-def test_vector_environments_show_estimates_across_hands_and_resets(name, episode):
+def test_vector_environments_show_estimates_after_resets(name, episode):
     env = GinRummyVectorEnv(6, "simple", episode=episode, estimator=name)
     sb3 = GinRummyVecEnv(6, "simple", episode=episode, estimator=made(name) if name in NAMES else name)
     singles = [GinRummyEnv("simple", episode=episode, estimator=name) for _ in range(6)]
@@ -465,12 +465,12 @@ def test_vector_environments_show_estimates_across_hands_and_resets(name, episod
 # PettingZoo warns about all dict observations but those of its own environments.
 @pytest.mark.filterwarnings("ignore:Observation is not a NumPy array:UserWarning")
 @pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be:UserWarning")
-def test_the_frameworks_checks_accept_an_estimator():
+def test_framework_checks_accept_an_estimator():
     api_test(gin_rummy_v0.env(estimator="bayes"), num_cycles=100)
     check_env(GinRummyEnv("simple", illegal_action="lose", estimator="bayes"), skip_render_check=True)
 
 
-def test_environments_refuse_what_is_not_an_estimator():
+def test_environments_refuse_other_objects_as_estimators():
     for make in (gin_rummy_v0.raw_env, GinRummyEnv, GinRummyVectorEnv, GinRummyVecEnv):
         with pytest.raises(ValueError, match="unknown estimator 'bayse'"):
             make(estimator="bayse")
@@ -496,7 +496,7 @@ class Watcher:
         return self.estimate(view)
 
 
-def test_an_own_estimator_in_an_environment():
+def test_custom_estimator_works_in_an_environment():
     env = GinRummyVectorEnv(3, "simple", estimator=Watcher())
     observation = env.reset(seed=1)[0]["observation"]
     assert set(np.unique(observation[:, ESTIMATE]).tolist()) == {0, 0.5}
@@ -507,7 +507,7 @@ def test_an_own_estimator_in_an_environment():
 # --- Trained policies -----------------------------------------------------------------------------------
 
 
-def test_policies_remember_their_estimator(monkeypatch):
+def test_policies_store_their_estimator(monkeypatch):
     from sb3_contrib import MaskablePPO
 
     env = GinRummyVecEnv(4, "simple", estimator="bayes:least_observations=70", seed=1)
@@ -535,7 +535,7 @@ def test_policies_remember_their_estimator(monkeypatch):
         PolicyBot(FrozenPolicy(model.policy), describe_training(estimator="omniscient"))
 
 
-def test_rules_of_small_decks_and_the_end_of_a_hand():
+def test_estimators_handle_small_decks_and_the_end_of_a_hand():
     """Nothing is divided by 0 where few cards are unseen."""
     rules = Rules(ranks=4, suits=3, hand_size=3, stock_floor=0)
     games = Games(60, rules)

@@ -12,7 +12,7 @@ def rows(text: str) -> list[list[int]]:
     return [[int(value) for value in line.split()] for line in text.strip().splitlines()]
 
 
-def test_the_papers_worked_example_comes_out():
+def test_papers_worked_example_is_reproduced():
     """Paper 003, "The Plug Rule": its four Shankar arrays, rows C H S D."""
     table = Table(
         "AC AS 5D 6C 6S 7S 8S JC QD KS", "8C 2H 3H 4H 9D TD 2C 3C 4C 9S", "KH", "JH 7C 5H", dealer=0
