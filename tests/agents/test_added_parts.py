@@ -1,4 +1,4 @@
-"""More numbers in the observation, or for a candidate, change nothing for networks that do not know them."""
+"""Networks ignore parts of the observation and of candidates that were added after their training."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ADDITIONS = {
 """File of gin_env/observations -> replacements that add four parts."""
 GENERATION = FOLDERS["agents"] / "generations" / "data" / "generation.safetensors"
 SMALL = {"observation": [["turn", 1], ["hand", 52], ["upcard", 52]]}
-"""Parts that a small policy reads, in an order of its own."""
+"""Parts that a small policy reads, in a different order."""
 PLAY = """
 import json, sys
 if sys.argv[1] == "interpreted":

@@ -1,4 +1,4 @@
-"""Beliefs: worlds that explain what was seen, drawn by the probability of what the opponent did."""
+"""Beliefs: worlds that agree with a view, sampled by the probability of the opponent's actions."""
 
 from collections import Counter
 from itertools import combinations
@@ -26,11 +26,11 @@ from gin_env.observations.views import PlayerView  # noqa: E402
 pytestmark = pytest.mark.compiled
 
 TINY = Rules(ranks=4, suits=2, hand_size=2, knock_limit=2, stock_floor=0, opening_offer=False)
-"""Eight cards: all worlds can be counted."""
+"""A deck of eight cards, so that all worlds can be enumerated."""
 
 
 def a_network(seed: int = 5) -> CandidateScorer:
-    """A policy that nobody has trained, with opinions."""
+    """Return an untrained policy with different probabilities for its actions."""
     torch.manual_seed(seed)
     network = CandidateScorer(hidden=8)
     with torch.no_grad():
@@ -42,7 +42,7 @@ def a_network(seed: int = 5) -> CandidateScorer:
 def positions(
     rules: Rules, hands: int, seed: int = 3, bot: str = "simple"
 ) -> tuple[np.ndarray, list[PlayerView]]:
-    """States along some hands, and a view of each: of the player to move and of the other in turn."""
+    """Yield states of some hands with a view, alternately of the player to move and of the other player."""
     table, player = Games(hands, rules), agents.make(bot)
     table.start(table.everyone, np.full(hands, seed, np.uint64), table.everyone.astype(np.uint64))
     states, views = [], []
@@ -157,7 +157,7 @@ def test_cards_taken_and_discarded_again_are_never_hidden():
 
 
 def test_every_discard_was_dealt_or_drawn_before():
-    """Cards discarded before the first draw from the stock were dealt, in every world."""
+    """In every world, cards discarded before the first draw from the stock were dealt."""
     view = PlayerView.from_history(
         cards.parse("AC 2C 3C 7D 8D 9D JS QS 4H 9C"),
         cards.card_id("5H"),
@@ -178,7 +178,7 @@ def test_every_discard_was_dealt_or_drawn_before():
 
 
 def test_proposals_follow_the_odds_for_their_number_of_cards():
-    """Of four unseen cards two are held, with odds 1, 1, 2, 4: by all pairs' products."""
+    """Two of four unseen cards are held, with odds 1, 1, 2 and 4: compare with the products of all pairs."""
     odds = np.ones(52)
     odds[[2, 15]] = 2, 4  # 3C and 3H
     past = np.zeros(1, PAST)
@@ -193,7 +193,7 @@ def test_proposals_follow_the_odds_for_their_number_of_cards():
 
 
 def log_chance(network: CandidateScorer, world: np.ndarray, player: int, mistakes: float) -> float:
-    """What the opponent has done in a world, by the decisions of a bot with this network, one by one."""
+    """Return the likelihood of the opponent's actions in a world, computed decision by decision."""
     bot = CandidatePolicyBot(network)
     public = world["public"]
     table = Games(1, Rules.from_record(public["rules"]))
@@ -223,7 +223,7 @@ def test_likelihood_is_that_of_the_policys_decisions():
 
 
 def test_worlds_are_sampled_in_proportion_to_their_likelihood():
-    """On a deck of eight cards: the shares of all hands against the likelihood of every world, summed."""
+    """On a deck of eight cards, the shares of all hands match the sums of the likelihoods of their worlds."""
     network = a_network(2)
     views = [view for view in positions(TINY, 40, bot="random")[1] if past_of(view)["discards"] == 2]
     for view in views[:2]:

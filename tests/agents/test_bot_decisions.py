@@ -1,4 +1,4 @@
-"""One position for each branch of the rule-based bots that the rules of the papers' tests leave out."""
+"""Rule-based bots: a position for each branch that the tests of the papers' rules don't reach."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_card_three_ranks_beyond_a_run_is_not_near_it():
 
 
 def test_card_just_taken_does_not_count_as_opponents_discard():
-    """The card itself was the last discard: it gains nothing from that."""
+    """The card itself was the last discard, which adds nothing to its score."""
     score = utility.discard_score(cards.card_id("8H"), mask("8H"), cards.FULL_DECK, 30, cards.card_id("8H"))
     assert score == 8
     assert utility.discard_score(0, mask("AC"), cards.FULL_DECK, 30, -1) == 1
@@ -182,7 +182,7 @@ def fit_table() -> tuple[np.void, np.void]:
 
 
 def readings(gone: str = "", discarded: str = "", reading: int = 0) -> list[int]:
-    """What V4, V2 in this reading, and V2's filter keep of QS, QC and KH."""
+    """Return what V4, V2 in this reading, and V2's filter keep of QS, QC and KH."""
     public, private = fit_table()
     public["pile"] |= np.uint64(mask(gone))
     public["discarded"][1] = mask(discarded)
@@ -195,7 +195,7 @@ def readings(gone: str = "", discarded: str = "", reading: int = 0) -> list[int]
 
 
 def test_readings_of_v2_keep_different_cards():
-    """To discard any of the three lowers the average deadwood. Without KC, KS and JH the king is unmeldable,
+    """Discarding any of the three lowers the average deadwood. Without KC, KS and JH the king is unmeldable,
     and useless to the opponent; with a king discarded by the player it has all four."""
     everything = mask("QS QC KH")
     assert readings() == [everything] * 3
@@ -208,7 +208,7 @@ def test_readings_of_v2_keep_different_cards():
 
 
 def test_only_selected_characteristics_are_used():
-    """KH has all four, whatever is left of the deck."""
+    """KH has all four characteristics with any deck."""
     public, private = fit_table()
     public["pile"] |= np.uint64(mask("KC KS JH"))
     public["discarded"][1] = mask("KD")

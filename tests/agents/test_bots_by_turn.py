@@ -1,4 +1,4 @@
-"""What bots do in the first, second and third turn of their own, and what they keep from the opponent."""
+"""Bots in their first, second and third turn, and the cards that they withhold from the opponent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gin_env.game import hands
 
 @pytest.mark.parametrize(("turns", "own"), [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3), (5, 3)])
 def test_each_player_counts_their_own_turns(turns, own):
-    """Even numbers of turns are over when the first player moves, odd ones when the second does."""
+    """An even number of turns is complete when the first player moves, an odd number when the second does."""
     table = Table("2C 3C 4C 5H 6H 7H 9C KS AD 2D", "KH KC JS 8C 8H 4D 5D QD 2S 6S", "TD")
     table.games.state["public"]["turn"][0] = turns
     assert hands.own_turn(view_of(table)["public"]) == own
@@ -30,13 +30,13 @@ def test_thresholds_by_turn_apply_to_the_second_player():
 
 @pytest.mark.parametrize(("turns", "discard"), [(0, "7S"), (1, "7S"), (2, "9C"), (3, "9C")])
 def test_tonic_keeps_cards_near_runs_in_the_first_two_turns_only(turns, discard):
-    """9C, two ranks beyond 5C 6C 7C, is else the first to go: the highest unmelded card, and in no pair."""
+    """Without this rule, 9C (two ranks above 5C 6C 7C) would go first: it is the highest unmelded card."""
     table = holding("5C 6C 7C 9C KC KH KS AH 4D 7S", drawn="2S", upcard="QD")
     assert choices(later(table, turns), "tonic") == {discard}
 
 
 def test_tonic_keeps_cards_that_the_opponent_wants():
-    """The opponent has taken TD and TH; TC is the highest unmelded card, and would make three of them."""
+    """The opponent has taken TD and TH. TC is the highest unmelded card and would complete their set."""
     table = holding("5C 5H 5S KC KH KS TC 8H 3D AS", drawn="6C", upcard="2C")
     assert choices(table, "tonic") == {"TC"}
     public = table.games.state["public"]
@@ -48,7 +48,7 @@ def test_tonic_keeps_cards_that_the_opponent_wants():
 
 
 def test_tonic_keeps_pairs_below_the_threshold_of_its_turn():
-    """KD KH may go first in the third turn: a pair of twenty points, and in the sixth 3H 3D as well."""
+    """From the third turn on, KD KH (20 points) can go; in the sixth turn, 3H 3D as well."""
     table = holding("5C 6C 7C KD KH 3H 3D 9S AS 7D", drawn="2C", upcard="QS")
     tonic = {"keep_pairs_below": [21, 21, 12, 11, 10, 0]}
     assert agents.make("tonic", **tonic)._parameters["keep_pairs_below"][3] == 12

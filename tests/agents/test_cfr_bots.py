@@ -1,4 +1,4 @@
-"""The full game's CFR strategies, their training and tables, and the bots built on them."""
+"""CFR strategies of the full game: training, tables and bots."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def at_discard(drawn: str = "JS") -> Table:
 
 
 def characteristics(table: Table, card: str, shown: str = "", discarded: str = "") -> set[str]:
-    """The names of the characteristics that the card has; `shown` and `discarded` are the opponent's."""
+    """Return the names of the card's characteristics; `shown` and `discarded` are the opponent's cards."""
     table.games.state["public"]["shown"][0, 1] = cards.parse(shown)
     table.games.state["public"]["discarded"][0, 1] = cards.parse(discarded)
     view = table.games.views(np.zeros(1, np.int64)).records[0]
@@ -110,7 +110,7 @@ def test_card_melds_with_a_discard_of_the_opponent():
 
 
 def test_average_deadwood_decreases_after_another_draw():
-    """Hand after the discard plus an unseen card, on average, against the eleven cards now."""
+    """Compare the mean deadwood after the discard and another draw with the deadwood now."""
     table = at_discard()
     view = table.games.views(np.zeros(1, np.int64)).records[0]
     hand = int(view["private"]["hand"])
@@ -125,7 +125,7 @@ def test_average_deadwood_decreases_after_another_draw():
 
 
 def test_relative_deadwood_compares_the_candidates():
-    """Of two queens and a king the lone king goes: a pair has more outs."""
+    """Of two queens and a king, the king is discarded: a pair has more outs."""
     table = Table("AC 2C 3C 5H 5S 5D 8H 8C QS QC", OPPONENT, "KD", "KH").play("pass", "pass", "draw")
     view = table.games.views(np.zeros(1, np.int64)).records[0]
     candidates = cards.parse("QS QC KH")

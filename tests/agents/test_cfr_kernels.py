@@ -1,4 +1,4 @@
-"""Training of the full game's CFR strategies, step by step against the formulas, for both players."""
+"""CFR training of the full game: each step matches the formulas, for both players."""
 
 from __future__ import annotations
 
@@ -68,7 +68,10 @@ def two_states(table: Table) -> np.ndarray:
 
 @pytest.mark.parametrize("player", [0, 1])
 def test_discard_regrets_match_the_formulas(player):
-    """p(c): to discard c, v(c): its value. V = sum p v / sum p; regrets (1 - p) (v - V) and p (V - v)."""
+    """Compare with the formulas, with p(c) the probability of discarding c and v(c) its value.
+
+    V = sum p v / sum p, and the regrets are (1 - p) (v - V) and p (V - v).
+    """
     hands = ("5D 6D 7D 9C TH 2S AH 4C JH KS", "2C 3D 4H 6C 7H 8H TD JD QC KC")
     table = Table(*(hands if player == 0 else hands[::-1]), "QS", "8S", dealer=1 - player)
     table.play("pass", "pass", "draw")
@@ -121,7 +124,7 @@ def test_candidates_without_probability_are_weighted_equally():
 
 
 def test_average_strategy_is_weighted_by_the_iteration():
-    """Iteration t (from 1) counts t times: what one adds to the weights are multiples of t, and t itself."""
+    """Iteration t (from 1) counts t times, so it adds multiples of t, and t itself, to the weights."""
     states = np.zeros(2, STATE)
     states["public"]["rules"] = Rules(max_turns=5).record()
     strategy, regrets, sums = np.full(SIZE, 0.5), np.zeros((SIZE, 2)), np.zeros((SIZE, 2))

@@ -1,4 +1,4 @@
-"""What the CFR strategies look at, and how a table becomes a decision: on hand-made positions, by value."""
+"""Information sets of the CFR strategies, and decisions from tables, on hand-made positions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ PAPER, PLUS, DEALT = (abstractions.KINDS[name] for name in ("paper", "plus", "de
 
 
 def parts(table: Table):
-    """(public, private) of player 0."""
+    """Return the public part and player 0's private part."""
     view = view_of(table)
     return view["public"], view["private"]
 
 
 def with_dealt(table: Table, dealt: int) -> Table:
-    """The same position with cards gone from the stock."""
+    """Return the same position with fewer cards in the stock."""
     table.games.state["public"]["stock_left"][0] = 52 - dealt
     return table
 
@@ -333,7 +333,7 @@ def test_card_just_taken_is_not_a_candidate():
 
 
 def random_of(share: float) -> np.uint64:
-    """The random number that stands for this share of 1."""
+    """Return the random number that represents this number from 0 to 1."""
     return np.uint64(int(share * 2**64))
 
 
@@ -359,7 +359,7 @@ def test_probability_is_sampled_as_a_decision(probability, share, purified, acts
 
 
 def choose(probabilities: dict[str, float], share: float, purified: bool = False) -> tuple[str, list[int]]:
-    """(the discard by these probabilities, decisions found in the table and not found)."""
+    """Return the discard by these probabilities, and the numbers of decisions in and not in the table."""
     public, private = parts(holding(DISCARDING, "6H", "3D"))
     table = np.full(abstractions.number_of_sets(PAPER), -1.0)
     for text, probability in probabilities.items():
@@ -418,7 +418,7 @@ KNOCKING = "5C 5H 5S 7D 8D 9D TC JC QC 2H"
 
 
 def act(table: Table, random: int, known: float | None, purified: bool = True) -> tuple[str, list]:
-    """(what is done if every probability is the same, counts)."""
+    """Return the action if all probabilities are equal, and the counts."""
     values = np.full(abstractions.number_of_sets(PAPER), -1.0 if known is None else known)
     counts = np.zeros((3, 2), np.int64)
     number = strategy.strategy_action(*parts(table), 0, np.uint64(random), values, PAPER, 0, purified, counts)
@@ -444,7 +444,7 @@ def test_strategy_decides_draws_discards_and_knocks():
 
 
 def test_discard_and_knock_use_separate_random_numbers():
-    """Seeded results depend on which ones: the first and the second that follow from the decision's."""
+    """Seeded results depend on these numbers: the first and second after the decision's own."""
     far, near = holding(DISCARDING, "6H", "3D"), holding(KNOCKING, "KS", "4D")
     counts, values = np.zeros((3, 2), np.int64), np.full(abstractions.number_of_sets(PAPER), 0.5)
     for random in range(30):

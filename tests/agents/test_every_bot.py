@@ -1,4 +1,4 @@
-"""What every bot must do, whatever it is: play on under any rules, and the same with the same seed."""
+"""Requirements of every bot: play under any rules, and repeat a match with the same seed."""
 
 from __future__ import annotations
 

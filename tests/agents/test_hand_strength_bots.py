@@ -1,4 +1,4 @@
-"""The players of paper 002 that discard by hand strength, by risk, and by both; its Figures 6 and 7."""
+"""Players of paper 002: discards by hand strength, by risk and by both; Figures 6 and 7."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gin_env.reproduce.experiments import hand_strength_figures
 
 @pytest.fixture(scope="module")
 def deadwood_network(tmp_path_factory) -> str:
-    """The file of a network whose value is 100 less the deadwood."""
+    """Write a network whose value is 100 minus the deadwood, and return its path."""
     network = build("mlp")
     with torch.no_grad():
         for parameter in network.parameters():
@@ -35,7 +35,7 @@ def deadwood_network(tmp_path_factory) -> str:
 
 @pytest.fixture(scope="module")
 def random_network(tmp_path_factory) -> str:
-    """The file of an untrained network."""
+    """Write an untrained network and return its path."""
     path = tmp_path_factory.mktemp("network") / "random.safetensors"
     save_network(
         path, build("dual-inception"), {"architecture": "dual-inception", "data": {"estimator": "uniform"}}
@@ -91,7 +91,7 @@ def test_balanced_weighs_value_and_risk(deadwood_network):
 
 @pytest.mark.parametrize("kind", [OffensiveBot, partial(BalancedBot, risk_weight=0.0)])
 def test_suits_can_be_averaged(random_network, kind):
-    """Averaged over their orders, suits have no names: a hand with suits swapped gets the same discard."""
+    """With averaged suits, a hand with swapped suits gets the same discard with swapped suits."""
     bot = kind(random_network, average_suits=True)
     first = holding("4H 5H 9H 2C 3D TS JD QD 8C 7S", "AD", "KH")
     second = holding("4S 5S 9S 2H 3C TD JC QC 8H 7D", "AC", "KS")  # H -> S -> D -> C -> H

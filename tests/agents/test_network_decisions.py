@@ -16,7 +16,7 @@ pytestmark = pytest.mark.compiled
 
 @pytest.fixture(scope="module")
 def positions() -> PlayerView:
-    """Positions of hands between two random players, every kind of decision, in random order."""
+    """Return positions of hands between two random players: all kinds of decisions, in random order."""
     games = Games(300)
     games.start(games.everyone, np.zeros(300, np.uint64), np.arange(300, dtype=np.uint64))
     parts = []
@@ -41,7 +41,7 @@ def threads(request):
     "name", ["generation", "generation:knock=simple", "policy", "offensive", "defensive", "balanced"]
 )
 def test_decisions_do_not_depend_on_batch_or_threads(name, positions, threads):
-    """`generation` once chose otherwise alone in 18 of 3,000 positions: between candidates of equal value."""
+    """Regression: alone, `generation` chose differently among candidates of equal value."""
     bot = agents.make(name)
     together = bot.act(positions)
     for size, number in ((1, 60), (2, 60), (64, 1024)):

@@ -1,4 +1,4 @@
-"""The frozen readings: their names stay, and what they decide stays."""
+"""Frozen readings: their names and decisions never change."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_frozen_bot_decides_as_before(name):
 
 @pytest.mark.parametrize("name", PAPER_BOTS)
 def test_every_parameter_is_written_out(name):
-    """So that other defaults of the class change nothing."""
+    """Other defaults of the class therefore change nothing."""
     _, bot, params = PAPER_BOTS[name]
     assert list(params) == list(agents.parameters(bot))
     assert agents.parameters(name) == params

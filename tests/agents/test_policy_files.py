@@ -1,4 +1,4 @@
-"""Trained policies as files: what is saved plays as it did; naming one runs no code and fills no memory."""
+"""Files of trained policies: they play like the model, and loading one runs no code."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ POLICIES = {
 
 
 class OwnClass(MaskableActorCriticPolicy):
-    """Decides as its base does."""
+    """Decides like its base class."""
 
 
 class Sharper(MaskableActorCriticPolicy):
-    """Decides a little otherwise than its weights say."""
+    """Decides a little differently from its weights."""
 
     def extract_features(self, *args):
         return super().extract_features(*args) * 1.1
@@ -164,7 +164,7 @@ def test_model_that_cannot_be_reloaded_is_not_saved(tmp_path):
 
 
 class Payload:
-    """Pickled, it creates a file when it is unpickled."""
+    """Creates a file when it is unpickled."""
 
     def __init__(self, mark: Path) -> None:
         self.mark = mark
@@ -174,7 +174,7 @@ class Payload:
 
 
 def replaced(archive: Path, path: Path, entry: str, change) -> Path:
-    """A copy of an archive with one entry changed."""
+    """Return a copy of an archive with one entry changed."""
     with zipfile.ZipFile(archive) as before, zipfile.ZipFile(path, "w") as after:
         for name in before.namelist():
             content = before.read(name)
@@ -188,7 +188,7 @@ def with_data(archive: Path, path: Path, **changes) -> Path:
 
 @pytest.fixture(params=["policy_class", "policy_kwargs", "gin_env", "policy.pth"])
 def evil(request, archive, tmp_path) -> tuple[Path, Path]:
-    """(an archive with a payload, the file that the payload creates)."""
+    """Return an archive with a payload, and the file that the payload creates."""
     mark, path = tmp_path / "it-ran", tmp_path / "evil.zip"
     payload = Payload(mark)
     if request.param == "policy.pth":
@@ -202,7 +202,7 @@ def evil(request, archive, tmp_path) -> tuple[Path, Path]:
 
 
 def zipped_pickle(value: object) -> bytes:
-    """A pickle in the place where `torch.save` puts its own."""
+    """Return a file with a pickle where `torch.save` puts its own."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as file:
         file.writestr("archive/data.pkl", pickle.dumps(value, protocol=2))
@@ -235,7 +235,7 @@ def test_naming_an_archive_never_runs_its_code(evil, tmp_path):
 
 
 def test_payload_of_these_tests_runs_when_unpickled(archive, tmp_path):
-    """Otherwise the test above would show nothing. It is also what --trust means, and warns of."""
+    """Without this, the test above would prove nothing. It is also what --trust does, with a warning."""
     mark = tmp_path / "it-ran"
     pickled = base64.b64encode(pickle.dumps(Payload(mark))).decode()
     path = with_data(archive, tmp_path / "evil.zip", clip_range={":type:": "x", ":serialized:": pickled})
@@ -387,7 +387,7 @@ def test_archive_with_false_sizes_is_not_unpacked(archive, tmp_path):
     assert peak < 1 << 24
 
 
-def test_convert_requires_the_ending_safetensors(archive, tmp_path):
+def test_convert_refuses_invalid_output_files(archive, tmp_path):
     for output, error in (
         (tmp_path / "policy.zip", ValueError),
         (tmp_path / "no" / "p.safetensors", FileNotFoundError),

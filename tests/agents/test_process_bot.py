@@ -1,4 +1,4 @@
-"""Programs as bots: what a hostile or broken one cannot do, and which names start one."""
+"""Programs as bots: limits on hostile or broken programs, and which names start one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="process groups and s
 
 @pytest.fixture
 def program(tmp_path):
-    """The command of a program that says that it is ready and runs this code."""
+    """Return the command of a program that reports that it is ready and runs this code."""
 
     def write(code, ready=READY):
         path = tmp_path / "program.py"
@@ -45,7 +45,7 @@ def until(condition, seconds=20):
 
 
 def is_running(process):
-    """Whether there is a process of this number that has not ended."""
+    """Return whether the process with this number is still running."""
     try:
         state = Path(f"/proc/{process}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):

@@ -1,4 +1,4 @@
-"""The line protocol: other programs as bots, our bots for other programs."""
+"""Line protocol: other programs as bots, and our bots for other programs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ POSITIONS = list(simple_views(games=8, seed=4, steps=40))
 
 
 def served(*messages, bot="simple"):
-    """What a bot's server answers to these lines (texts, or messages)."""
+    """Return the answers of a bot's server to these lines (strings or messages)."""
     lines = "".join(text if isinstance(text, str) else protocol.line(text) for text in messages)
     answers = io.StringIO()
     serve(agents.make(bot), io.StringIO(lines), answers)
@@ -147,7 +147,7 @@ def test_any_answer_is_an_action_or_refused(value):
 
 
 def program(tmp_path, body):
-    """The command of a program that says that it is ready, then runs `body` for each question."""
+    """Return the command of a program that reports that it is ready and runs `body` for each question."""
     path = tmp_path / "program.py"
     lines = "\n".join(f"        {line}" for line in body.splitlines())
     path.write_text(

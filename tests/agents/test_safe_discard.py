@@ -1,4 +1,4 @@
-"""``safe-discard``: what it does with the estimates, at tables made by hand."""
+"""The bot ``safe-discard``: its use of estimates, on hand-made positions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gin_env.game.cards import NUM_CARDS, cards_of, parse
 
 
 class Believes:
-    """An estimator that believes in some cards and in no others."""
+    """An estimator that is certain of some cards and excludes all others."""
 
     name = "believes"
 
@@ -74,7 +74,7 @@ def test_discard_that_ends_the_hand_has_no_risk():
 
 
 def test_draw_compares_the_upcard_with_the_mean_of_the_stock():
-    """An ace for a king is better than what the stock brings in the mean; Simple leaves it."""
+    """An ace in exchange for a king is better than the mean of the stock; Simple leaves it."""
     table = facing("2C 3C 4C 6H 8H TD QD KS 9S 4S", "AD")
     assert choices(table, "simple") == choices(table, "safe-discard") == {"pass"}
     assert choices(table, "safe-discard", draw=True) == {"take"}
@@ -95,7 +95,7 @@ def test_cards_that_the_opponent_holds_do_not_come_from_the_stock():
 
 @pytest.mark.compiled
 def test_knock_considers_the_opponents_possible_lay_offs():
-    """With 8 points: an opponent with three melds undercuts, one with court cards does not."""
+    """With 8 points, an opponent with three melds undercuts; an opponent with face cards does not."""
     table = holding("2C 3C 4C 6H 7H 8H AD AS 2S 4S", "KD", upcard="5C")
     weak, strong = Believes("KC QH JS TC 9S 9D 7S QC KH JD"), Believes("TC TS TH QC QH QS KC KS KH AH")
     assert choices(table, "safe-discard", estimator=strong) == {"knock KD"}, "as Simple"
@@ -149,7 +149,7 @@ def test_clairvoyant_bot_wins_more_and_has_no_name():
 
 
 def test_true_hand_is_the_opponents_hand():
-    """Player 0 keeps what player 1 melds, and knows it from their hand alone."""
+    """Player 0 keeps the cards that player 1 melds, knowing player 1's hand."""
     table = Table(
         "2C 3C 4C 6H 8H TD QD KS 9S 4S", "QH QC JH JD TH TC 5C 5S 6D 7D", "AD", "JC", dealer=1
     ).play("pass", "pass", "draw")

@@ -29,7 +29,7 @@ QUICK = "search:samples=16,turns=1"
 
 @pytest.fixture
 def knows_nothing(tmp_path):
-    """The file of a policy to whom all actions and all positions are the same."""
+    """Write a policy that is indifferent between all actions and positions, and return its path."""
     network = CandidateScorer(hidden=2)
     with torch.no_grad():
         for parameter in network.parameters():
@@ -39,7 +39,7 @@ def knows_nothing(tmp_path):
 
 
 def views_of_policy(hands: int, rules: Rules | None = None) -> list[tuple[np.void, PlayerView]]:
-    """A state and the mover's view at every fifth action of hands that the policy plays."""
+    """Yield a state and the view of the player to move at every fifth action of the policy's hands."""
     table, policy = Games(hands, rules), agents.make("policy")
     table.start(table.everyone, np.full(hands, 12, np.uint64), table.everyone.astype(np.uint64))
     found, running, step = [], table.everyone, 0
@@ -52,7 +52,7 @@ def views_of_policy(hands: int, rules: Rules | None = None) -> list[tuple[np.voi
 
 
 def table_with(hand: str, stock: str = "", scores: tuple[int, int] = (0, 0)) -> PlayerView:
-    """Player 0 has drawn the first card of the stock after two passes; to discard or knock."""
+    """Player 0 has drawn the first card of the stock after two passes, and must discard or knock."""
     table = Games(1, episode="game")
     table.start(np.array([0]), np.zeros(1, np.uint64), np.zeros(1, np.uint64))
     table.state["public"]["scores"] = scores
@@ -64,7 +64,7 @@ def table_with(hand: str, stock: str = "", scores: tuple[int, int] = (0, 0)) -> 
 
 
 def test_search_knocks_with_gin(knows_nothing):
-    """The policy itself would discard the first card; the worlds say that gin wins at once."""
+    """The policy itself would discard the first card; in the worlds, gin wins immediately."""
     bot = SearchBot(64, turns=50, tried=107, policy=knows_nothing)
     view = table_with("3C 4C 5C 6C 8H 9H TH JH QH KH", "KS")
     assert bot.policy.act(view)[0] == cards.card_id("3C")
@@ -121,7 +121,7 @@ def test_search_does_not_depend_on_hidden_cards():
         assert bot.act(true) == bot.act(dealt_again)
 
 
-def test_search_with_infinite_caution_plays_the_policy():
+def test_search_with_high_caution_plays_the_policy():
     careful = SearchBot(16, turns=1, caution=100)
     for _, view in views_of_policy(3):
         assert careful.act(view) == careful.policy.act(view)
@@ -133,7 +133,7 @@ def test_search_plays_an_action_that_is_clearly_better(monkeypatch):
     tried = bot.likeliest(view).tolist()
 
     def gains(view, worlds, actions):
-        """The second is better by 0.1 on average, the third worse, in worlds that differ a little."""
+        """The second action is better by 0.1 on average and the third is worse, with little spread."""
         noise = np.linspace(-0.05, 0.05, len(worlds))
         worth = {tried[0]: 0 * noise, tried[1]: 0.1 + noise, tried[2]: -0.1 + noise}
         return np.stack([worth.get(action, -0.2 + noise) for action in actions.tolist()])
@@ -148,7 +148,7 @@ def test_smaller_but_more_certain_gain_is_preferred(monkeypatch):
     tried = bot.likeliest(view).tolist()
 
     def gains(view, worlds, actions):
-        """The second gains 0.3 on average, in worlds that differ much; the third surely gains 0.2."""
+        """The second action gains 0.3 on average with a large spread; the third always gains 0.2."""
         noise = np.tile([-1.0, 1.0], len(worlds) // 2)
         worth = {tried[0]: 0 * noise, tried[1]: 0.3 + noise, tried[2]: 0.2 + 0.001 * noise}
         return np.stack([worth.get(action, -0.5 + 0 * noise) for action in actions.tolist()])
@@ -173,7 +173,7 @@ def test_action_that_is_clearly_worse_is_dropped(monkeypatch):
 
 
 class Clock:
-    """Time that passes only when somebody plays on in worlds: a millisecond for each."""
+    """A clock that advances only with rollouts, by a millisecond per world."""
 
     def __init__(self):
         self.now = 0.0
@@ -210,7 +210,7 @@ def test_search_plays_under_other_rules(variant):
 
 
 def test_rollouts_use_the_assumed_opponent():
-    """The policy named as the opponent is the same as none, but for ties; another one does other things."""
+    """Naming the policy as the opponent changes only ties; naming another bot changes decisions."""
     alone, named, other = SearchBot(), SearchBot(opponent="policy"), SearchBot(opponent="random-discard")
     named._chances = other._chances = alone._chances  # hands of others would pay by other chances
     same, likewise = [], []
@@ -256,5 +256,5 @@ def test_invalid_settings_raise(settings, error, message):
 
 @pytest.mark.parametrize(("name", "bot"), [("search", SearchBot), ("generation", GenerationBot)])
 def test_lazily_imported_bot_has_the_same_parameters(name, bot):
-    """They are written twice, since they are known without torch."""
+    """They are written twice, because they must be available without torch."""
     assert agents.parameters(name).items() <= specs.parameters(bot).items()

@@ -21,7 +21,7 @@ ALL_BUT_A_FIVE = "2C 3C 4C 7H 8H 9H JS QS KS 5D"
 
 
 def decision(table: Table, randoms: list[int] | None = None, **params) -> str | Counter[str]:
-    """Simple's decision in words; with random numbers: how often it decides what."""
+    """Return Simple's decision in words or, with random numbers, the number of times for each decision."""
     views = table.games.views(np.zeros(len(randoms or [0]), np.int64))
     if randoms:
         views.records["random"] = randoms

@@ -86,7 +86,7 @@ def test_tonic_keeps_cards_near_runs_while_the_card_between_may_come():
 @pytest.mark.parametrize(("turns", "discard"), [(0, "8H"), (1, "8H"), (2, "9C")])
 @pytest.mark.parametrize("pair_turns", [0, 2, 6])
 def test_tonic_keeps_cards_near_runs_in_turns_1_and_2_only(turns, discard, pair_turns):
-    """The turns in which it draws for pairs are another parameter."""
+    """The number of turns in which it draws for pairs is a parameter of its own."""
     table = later(holding("5C 6C 7C 9C 8H 2D 2S AS AD 4S", drawn="3H", upcard="KH"), turns)
     assert choices(table, "tonic", pair_turns=pair_turns) == {discard}
 
@@ -145,7 +145,7 @@ def test_tonic_fallback_can_keep_cards_that_the_opponent_wants():
 
 
 def values(table: Table, increment=0.0, decrement=0.0, decline=0.0, depth_growth=0.0) -> dict[str, float]:
-    """The values other than 0, as player 0 computes them."""
+    """Return the values other than 0, from player 0's view."""
     view = view_of(table)
     written = np.empty(52)
     logistic.write_values(

@@ -1,4 +1,4 @@
-"""An opponent who changes style, and the adaptive mixture with its memory against it."""
+"""An opponent that changes style, and the adaptive ensemble with its memory."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_bot_changes_style_after_a_number_of_hands():
 
 
 def test_long_games_equal_those_of_a_match():
-    """A player who does not learn is `safe-discard`, on the decks and seats of `play_match`."""
+    """A player that does not learn plays like `safe-discard`, with the decks and seats of `play_match`."""
     played = adaptive.play_long_games(
         estimators.make("bayes"), False, agents.make("simple"), 40, 8, Rules(), 2
     )
@@ -106,7 +106,7 @@ def test_games_with_different_evidence_have_separate_mixtures():
 
 
 def test_memory_in_slots_learns_like_a_separate_memory():
-    """Environments keep one memory for all seats, of which some slots are advanced at a time."""
+    """Environments keep one memory for all seats and advance some of its slots at a time."""
     estimator = estimators.make("ensemble:switching=adaptive,members=bayes+logistic")
     games, bot = Games(3), agents.make("simple")
     games.start(games.everyone, np.zeros(3, np.uint64), games.everyone.astype(np.uint64))

@@ -1,4 +1,4 @@
-"""The counts behind ``bayes``: turn by turn on the history of `test_estimator_turns`, and over games."""
+"""Counts of ``bayes``: by turn on the history of `test_estimator_turns`, and over games."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gin_env.game.rules import Rules
 from gin_env.training.estimators import counting
 
 DRAWN = ("TS", "KS", "3H", "7S", "6S", "4S")
-"""In the six turns, by the first and the second player in turns."""
+"""Of the six turns, alternately by the first and the second player."""
 
 
 def empty() -> list[np.ndarray]:
@@ -27,7 +27,7 @@ def empty() -> list[np.ndarray]:
 @both_seats
 @pytest.mark.parametrize("turn", range(6))
 def test_turn_counts_each_unseen_card_and_those_held(seat, turn):
-    """Before the turn the discard was of unknown place too, unless everybody had seen it: KS at the end."""
+    """Before the turn, the place of the discard was unknown too, unless it had been seen (KS at the end)."""
     table = table_of(seat, 4 + 2 * turn)
     found = empty()
     assert counting._count_turns(table.games.state, np.array([0]), *found) == 1

@@ -1,4 +1,4 @@
-"""The estimators that are networks: Plug Rule, image, inputs, training, weights, ensemble."""
+"""Estimators with networks: Plug Rule, image, inputs, training, weights and ensemble."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_image_rows_are_the_suits_in_the_papers_order(sample):
 
 
 def covered(sequence: tuple[int, ...]) -> set[tuple[int, ...]]:
-    """The orders of four suits in a sequence, forwards or backwards; each with its reverse counts once."""
+    """Return the orders of four suits in a sequence; an order and its reverse count once."""
     windows = (sequence[start : start + 4] for start in range(len(sequence) - 3))
     return {min(window, window[::-1]) for window in windows if len(set(window)) == 4}
 
@@ -104,7 +104,7 @@ def test_no_shorter_ambi_superpermutation_exists():
 @pytest.mark.compiled
 @pytest.mark.parametrize("player", [0, 1])
 def test_history_matches_the_engine(player):
-    """First hands, the opponent's turns and what is known, against the state that a view does not show."""
+    """Compare first hands, the opponent's turns and known cards with the full state."""
     discards: dict[int, list[int]] = {}
     for games, waiting in play_hands(["simple", "random"], 100, 5):
         view = games.views(waiting, player)
@@ -313,7 +313,7 @@ def test_batch_equals_single_estimates(name, setting, sample):
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", [*NETWORK_NAMES, "ensemble"])
 def test_memory_does_not_change_estimates(name):
-    """Also if the memory was left at an earlier hand, or some decisions were not shown to the estimator."""
+    """This holds even if the memory is from an earlier hand, or if the estimator missed some decisions."""
     estimator = estimators.make(name)
     memory = estimator.new_memory(60)
     for seed in (1, 2):
@@ -348,7 +348,7 @@ def test_fitted_ensemble_selects_the_better_member():
 
 @pytest.mark.long
 def test_adaptive_ensemble_learns_the_better_member():
-    """Weights move to the member that expects the drawn cards least in the hand; without memory they stay."""
+    """Weights move to the member that gave drawn cards the lowest probability; without a memory they stay."""
     members = ("suit-equivariant", "uniform")
     ensemble = EnsembleEstimator("adaptive", members)
     memory = ensemble.new_memory(200)

@@ -1,4 +1,4 @@
-"""What estimators make of the opponent's turns: one history, worked out by hand, from both seats."""
+"""Estimators and the opponent's turns: one history, worked out by hand, from both seats."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def table_of(seat: int, moves: int = len(MOVES)) -> Table:
 
 
 def views(seat: int, player: int, moves: int = len(MOVES)) -> PlayerView:
-    """The view of the first player (0) or the second (1)."""
+    """Return the view of the first player (0) or the second (1)."""
     return table_of(seat, moves).games.views(ONE_GAME, seat if player == 0 else 1 - seat)
 
 
@@ -87,7 +87,7 @@ def test_cards_outside_the_deck_are_never_held():
 
 
 def features(seat: int, moves: int = len(MOVES)) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
-    """Card features other than 0, by feature and card, and the table's."""
+    """Return the card features other than 0, by feature and card, and the features of the table."""
     planes, table = card_features(views(seat, 0, moves))
     named = {}
     for name, plane in zip(range(len(CARD_FEATURES)), planes[0].reshape(-1, 52), strict=True):
@@ -97,7 +97,7 @@ def features(seat: int, moves: int = len(MOVES)) -> tuple[dict[str, dict[str, fl
 
 @both_seats
 def test_card_features_match_a_worked_example(seat):
-    """Six turns are over; the opponent's were the second, the fourth and the sixth."""
+    """Six turns are complete; the opponent's are the second, fourth and sixth."""
     found, _ = features(seat)
     hand, pile = "2C 3C 4C 5H 6H 7H 3H 6S AD 2D", "TD QD 9C TS KS"
     unseen = cards.FULL_DECK & ~mask(hand) & ~mask(pile)
@@ -140,7 +140,7 @@ def test_table_features_match_a_worked_example(seat, moves, expected):
     )
 
 
-def test_dealer_feature_is_zero_if_the_player_dealt():
+def test_table_features_of_the_other_player_match_a_worked_example():
     _, table = card_features(views(0, 1, 5))
     assert table[0].tolist() == pytest.approx(
         [1 / 30, 30 / 31, 0, 0, 1, 40 / 42, 0, 1, 1, 0, 1]
@@ -161,7 +161,7 @@ def one_hot(text: str) -> list[int]:
 
 
 def expected_inputs(number: int, before: float) -> list[float]:
-    """Of the turns of the second player; `before` is what was estimated of the unknown cards."""
+    """Inputs for the turns of the second player; `before` is the estimate of the unknown cards."""
     upcard, took, discard, held, out = TURNS_OF_SECOND[number]
     known = {**dict.fromkeys(ids(held), 1), **dict.fromkeys(ids(out), 0)}
     return [*one_hot(upcard), int(took), *one_hot(discard), *(known.get(card, before) for card in range(52))]
@@ -179,7 +179,7 @@ def test_inputs_are_the_turn_and_the_previous_estimate():
 
 
 def two_views() -> PlayerView:
-    """One whose opponent has completed three turns, one where it was one."""
+    """Return a view whose opponent has completed three turns, and one with a single turn."""
     return PlayerView(np.concatenate([views(0, 0).records, views(0, 0, 6).records]))
 
 
@@ -230,7 +230,7 @@ FACTORS = np.random.default_rng(4).uniform(0.3, 3.0, BUCKETS)
 
 
 def product(card: int, turns: list[tuple], factors: np.ndarray) -> float:
-    """The factors of the card in these turns. Relations: 0 both suits, 1 upcard's, 2 discard's, 3 and 4."""
+    """Return the card's factors in these turns. Relations: 0 both suits, 1 upcard's, 2 discard's, 3 and 4."""
     found = 1.0
     suit = cards.card_text(card)[1]
     for upcard, took, discard, *_ in turns:

@@ -1,4 +1,4 @@
-"""Estimators on made-up counts and hand-made histories, number by number."""
+"""Estimators on invented counts and hand-made histories, number by number."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RANK = 5
 
 
 def made_up(counts: dict[tuple[int, ...], tuple[int, int]]) -> Frequencies:
-    """Buckets with (seen, held); before a turn a card of any rank was held with odds 1 : 3."""
+    """Return buckets with (seen, held); before a turn, a card of any rank is held with odds 1 : 3."""
     seen, held = np.zeros(BUCKETS, np.int64), np.zeros(BUCKETS, np.int64)
     for bucket, (number, with_her) in counts.items():
         seen[bucket], held[bucket] = number, with_her
@@ -68,7 +68,7 @@ def test_one_turn_changes_odds_by_at_most_a_factor_of_100():
 
 
 def test_paper_likelihood_is_the_frequency_while_a_card_is_held():
-    """Of 199 turns (and 1/2 in each bucket) with a card of the rank held 29 1/2 were like this."""
+    """Of 199 turns (plus 1/2 in each bucket) with a card of the rank held, 29 1/2 were of this kind."""
     suited = {(1, 12, 11, RANK, BOTH): (60, 29), (1, 12, 11, RANK, NEITHER_SUITED): (160, 170)}
     factors = likelihoods_of_turns(made_up(suited), 50)[1, 12, 11, RANK]
     all_held = 29 + 170 + 0.5 * 2 * 13 * 13 * len(factors)
@@ -79,7 +79,7 @@ def test_paper_likelihood_is_the_frequency_while_a_card_is_held():
 
 @pytest.mark.parametrize(("seen", "counts"), [(49, False), (50, True)])
 def test_paper_likelihood_needs_observations_of_the_turn(seen, counts):
-    """Another rank was seen often enough: then this one, never seen, counts too."""
+    """Another rank was seen often enough, so this one, which was never seen, counts too."""
     row = likelihoods_of_turns(made_up({(0, 3, 4, 9, UPCARD_ONLY): (seen, 1)}), 50)[0, 3, 4, RANK]
     assert ((row[[UPCARD_ONLY, DISCARD_ONLY, NEITHER_UNSUITED]] != 1) == counts).all()
     assert (row[[BOTH, NEITHER_SUITED]] == 1).all()
@@ -107,7 +107,7 @@ OPPONENT = "JC 3H 8S 8H KS 2D 4S 6S 7D TH"
 
 
 def values_after(first: str, second: str) -> dict[str, float]:
-    """The values of player 0, who lowers them by 1 for discards alone, after the opponent's two discards."""
+    """Return player 0's values after two discards of the opponent, with decrements of 1 for discards."""
     table = Table(HAND, OPPONENT, "KD", "QD 6C TD 7C", dealer=1)
     table.play("pass", "pass", "draw", "QD", "draw", first, "draw", "TD", "draw", second)
     view = view_of(table)
@@ -117,7 +117,7 @@ def values_after(first: str, second: str) -> dict[str, float]:
 
 
 def test_values_spread_to_king_and_ace_but_not_across_suits():
-    """KC and AH are neighbours as numbers. Each discard lowers what is around it by 1, then half of the
+    """KC and AH have neighbouring ids. Each discard lowers the cards around it by 1. Then half of the
     neighbours' values is added, from the lowest rank up: KC gets half of QC's -1.5, AH half of 2H's -1."""
     expected = {
         "JH": -1, "JS": -1, "JD": -1, "9C": -1.5, "TC": -1.75, "QC": -1.5, "KC": -1.75,
@@ -128,7 +128,7 @@ def test_values_spread_to_king_and_ace_but_not_across_suits():
 
 
 def test_card_without_information_has_probability_one_half():
-    """Or, normalised, as likely as every other: ten of 41."""
+    """Normalised, it is as likely as every other card: ten of 41."""
     view = Table(HAND, OPPONENT, "KD", dealer=1).games.views(np.zeros(1, np.int64))
     unseen = [card for card in range(52) if not cards.parse(f"{HAND} KD") >> card & 1]
     for normalised, share in ((False, 0.5), (True, 10 / 41)):

@@ -1,4 +1,4 @@
-"""What every rule-based estimator promises, its tables, and the estimate plane in every environment."""
+"""Guarantees of the rule-based estimators, their tables, and the estimate plane of every environment."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_batch_equals_single_and_views_stay_unchanged(name):
 
 @every_estimator
 def test_advancing_any_memory_equals_estimating_from_scratch(name):
-    """Along whole games, hand after hand, for memories that are kept, skipped, swapped or copied."""
+    """This holds over whole games, for memories that are kept, skipped, swapped or copied."""
     estimator = made(name)
     games = Games(40, episode="game")
     games.start(games.everyone, np.full(40, 8, np.uint64), np.arange(40, dtype=np.uint64))
@@ -162,7 +162,7 @@ def test_advancing_any_memory_equals_estimating_from_scratch(name):
 
 
 def test_only_logistic_depends_on_the_order_of_turns():
-    """The opponent declines KS and discards KH, declines 9C and discards QD; or the other way round."""
+    """The opponent declines KS and discards KH, then declines 9C and discards QD, or in the other order."""
 
     def after(*moves: str):
         table = Table(
@@ -198,7 +198,7 @@ def test_suit_relations_name_the_matching_cards():
 
 
 def one_turn():
-    """Player 0's view after the opponent has taken KS and discarded QD."""
+    """Return player 0's view after the opponent took KS and discarded QD."""
     table = Table("2C 3C 4C 5H 6H 7H 9C KS AD 2D", "KH KC JS 8C 8H 4D 5D QD 2S 6S", "TD", "TS 3H", dealer=1)
     return view_of(table.play("pass", "pass", "draw", "KS", "take", "QD"))
 
@@ -396,7 +396,7 @@ SHOWN = (*NAMES, "omniscient")
 
 
 def expected_plane(name: str, games: Games, rows: np.ndarray, player: int) -> np.ndarray:
-    """The estimate plane, computed from scratch."""
+    """Return the estimate plane, computed from scratch."""
     if name == "omniscient":
         hands = games.state["private"]["hand"][rows, 1 - player]
         return estimators.make(name).estimate_hands(hands)
@@ -481,7 +481,7 @@ def test_environments_refuse_other_objects_as_estimators():
 
 
 class Watcher:
-    """A user's own estimator: half for every unseen card."""
+    """A custom estimator: one half for every unseen card."""
 
     name = "watcher"
 
@@ -536,7 +536,7 @@ def test_policies_store_their_estimator(monkeypatch):
 
 
 def test_estimators_handle_small_decks_and_the_end_of_a_hand():
-    """Nothing is divided by 0 where few cards are unseen."""
+    """There is no division by 0 if few cards are unseen."""
     rules = Rules(ranks=4, suits=3, hand_size=3, stock_floor=0)
     games = Games(60, rules)
     games.start(games.everyone, np.full(60, 2, np.uint64), np.arange(60, dtype=np.uint64))
