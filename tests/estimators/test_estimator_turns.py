@@ -230,7 +230,7 @@ FACTORS = np.random.default_rng(4).uniform(0.3, 3.0, BUCKETS)
 
 
 def product(card: int, turns: list[tuple], factors: np.ndarray) -> float:
-    """Return the card's factors in these turns. Relations: 0 both suits, 1 upcard's, 2 discard's, 3 and 4."""
+    """Return the product of the card's factors. Relations: 0 both suits, 1 upcard's, 2 discard's, 3 and 4."""
     found = 1.0
     suit = cards.card_text(card)[1]
     for upcard, took, discard, *_ in turns:
