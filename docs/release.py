@@ -38,7 +38,7 @@ def absolute_links(page: str, address: str, tag: str) -> str:
 
 
 def project_urls(address: str, tag: str) -> str:
-    """The table of pyproject.toml that PyPI shows beside the page."""
+    """The table of pyproject.toml that PyPI shows next to the page."""
     return (
         "[project.urls]\n"
         f'Repository = "{address}"\n'
@@ -49,7 +49,7 @@ def project_urls(address: str, tag: str) -> str:
 
 
 def expected_files(tracked: list[str]) -> set[str]:
-    """What the wheel holds of these tracked files, beside its own metadata."""
+    """Files of the wheel that come from these tracked files, in addition to its own metadata."""
     found = {name for name in tracked if name.startswith("gin_env/") and name.endswith(PACKAGED)}
     for folder, place in INSTALLED.items():
         inside = [name.removeprefix(folder) for name in tracked if name.startswith(f"{folder}/")]

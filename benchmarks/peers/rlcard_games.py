@@ -65,7 +65,7 @@ def load():
         return work
 
     def novice():
-        """Its rule-based player against itself: knocks at once, discards well, draws at random."""
+        """Its rule-based player against itself: knocks immediately, discards well, draws at random."""
         from rlcard import models
 
         bots = models.load("gin-rummy-novice-rule").agents

@@ -1,4 +1,4 @@
-"""What every measured process does: announce its workloads, then run the one it is told to, line by line.
+"""Loop of every measured process: announce the workloads, then run those that are requested line by line.
 
 Standard library only: it runs in the virtual environment of each peer, and in ours. A script gives `main` a
 function that imports its library and returns what it can do:

@@ -45,7 +45,7 @@ class OurBot(pyspiel.Bot):  # a bot of gin-env that plays OpenSpiel's gin_rummy
         return max(self.worth(state.child(action)) for action in state.legal_actions())
 
     def view(self, state):
-        """The hand told act by act; OpenSpiel's player 0 begins, so player 1 is the dealer."""
+        """The hand as a list of actions; OpenSpiel's player 0 begins, so player 1 is the dealer."""
         told = [(act.player, act.action) for act in state.full_history()]
         hand = sum(1 << OURS[card] for _, card in told[10 * self.player :][:10])
         acts = [OURS[act] for player, act in told[21:] if player >= 0 and act != KNOCK]

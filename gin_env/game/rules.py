@@ -140,9 +140,9 @@ class Rules:
     """A defender with as much deadwood as the knocker undercuts (EAAI, Pagat). Otherwise the knocker wins the
     hand, with 0 points (jdh8; OpenSpiel pays nobody)."""
     next_dealer: NextDealer = "alternate"
-    """Who deals after a scored hand: the other player (EAAI), the winner (jdh8) or the loser (Pagat)."""
+    """Dealer after a scored hand: the other player (EAAI), the winner (jdh8) or the loser (Pagat)."""
     void_dealer: VoidDealer = "same"
-    """Who deals after a void hand: the same player (EAAI, Pagat), or the other."""
+    """Dealer after a void hand: the same player (EAAI, Pagat) or the other one."""
     box_bonus: int = 0
     """Points for each hand won: a box, or line (Bicycle: 20; jdh8's Palace: 10)."""
     immediate_boxes: bool = False

@@ -8,7 +8,7 @@ writes it. `expand_masks` returns the action masks.
 >>> records = games.compact_observations(games.everyone)  # of the players to move
 >>> batch = expand(records[sample])
 
-Another estimator's probabilities are not in the record; store them beside it if you use one.
+Another estimator's probabilities are not in the record; store them separately if you use one.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

@@ -39,7 +39,7 @@ _CONSTANTS = ("state.py",)
 def kernel_sources() -> list[Path]:
     """Return every file of the package that defines a kernel or a constant of one, in a fixed order."""
     folders = [Path(__file__).parents[1]]
-    for name in ("gin_env.agents", "gin_env.wrappers"):  # in a checkout they are beside the package
+    for name in ("gin_env.agents", "gin_env.wrappers"):  # in a checkout they are next to the package
         spec = find_spec(name)
         if spec is not None and spec.origin is not None:
             folders.append(Path(spec.origin).parent)

@@ -26,7 +26,7 @@ _SLICES = 7
 def read_checkpoint(prefix: str | Path) -> dict[str, np.ndarray]:
     """Return the numeric tensors of a checkpoint by name; texts and resources are left out.
 
-    Raises FileNotFoundError, or ValueError for files that are no such checkpoint.
+    Raises FileNotFoundError, or ValueError for other files.
     """
     index = Path(f"{prefix}.index").read_bytes()
     try:

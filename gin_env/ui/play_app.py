@@ -110,7 +110,7 @@ class PlayApp(TableApp):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self._go_on()
+        self._continue()
 
     def _show(self) -> None:
         """Redraw what has changed, and update the keys in the footer."""
@@ -129,7 +129,7 @@ class PlayApp(TableApp):
 
     # --- The course of the game -----------------------------------------------------------------------
 
-    def _go_on(self) -> None:
+    def _continue(self) -> None:
         """Schedule the bot's action, after `bot_delay`, if it is the bot's turn."""
         if self.game.waits_for_bot:
             if self._bot_delay > 0:
@@ -190,7 +190,7 @@ class PlayApp(TableApp):
         if self.game.is_over and self._finished is not None:
             self._finished(self.game)
         self._show()
-        self._go_on()
+        self._continue()
 
     def _count(self) -> None:
         """Add the hand that has just ended to the statistics."""

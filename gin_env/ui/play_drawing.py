@@ -273,8 +273,8 @@ def showdown_lines(
         if boxes:
             drawing = group_drawings(groups, letters, large).split("\n")
             label = ["", short_name(name, 9), *[""] * (len(drawing) - 2)]
-            beside = [Text(f"{line:10}", "bold", end="") for line in label]
-            parts += [first + second for first, second in zip(beside, drawing, strict=True)]
+            left = [Text(f"{line:10}", "bold", end="") for line in label]
+            parts += [first + second for first, second in zip(left, drawing, strict=True)]
         else:
             said = "  |  ".join(f"{card_names(cards, letters)} {caption}" for cards, caption in groups)
             parts.append(Text(f"{name}: {said}"))

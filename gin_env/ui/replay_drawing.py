@@ -68,7 +68,7 @@ def opinion_lines(played: int, asked: Mapping[str, Hint | None], upcard: int, le
     A bot whose hint is None has not been asked yet.
     """
     found = {name: opinion for name, opinion in asked.items() if opinion is not None}
-    text = Text().append("Who would play what", "bold")
+    text = Text().append("What each bot would play", "bold")
     for action in dict.fromkeys([played, *(opinion.action for opinion in found.values())]):
         bots = [name + _worth(opinion, played) for name, opinion in found.items() if opinion.action == action]
         text.append(f"\n{action_name(action, upcard, letters)}", draw.GOLD)

@@ -232,9 +232,9 @@ def test_training_is_deterministic_and_resumes_exactly(abstraction, tmp_path):
 
 
 def test_invalid_settings_raise():
-    with pytest.raises(ValueError, match="abstraction = 'papers': choose from paper"):
+    with pytest.raises(ValueError, match="unknown abstraction 'papers'; choose from paper"):
         CFRSettings("papers")
-    with pytest.raises(ValueError, match="candidates = 'most': choose from least"):
+    with pytest.raises(ValueError, match="unknown candidates 'most'; choose from least"):
         CFRSettings(candidates="most")
     with pytest.raises(ValueError, match=r"exploration must be from .* not 2"):
         CFRSettings(exploration=2)

@@ -83,10 +83,10 @@ def test_deadwood_above_100_counts_as_100():
     ("hand", "upcard", "melded", "saved", "deadwood"),
     [
         # (does the best arrangement with the upcard meld it; what taking it saves; deadwood now)
-        ("5C 5H 5S 7D 8D 9D KC QH 8S 2S", "TD", 1, 10, 30),  # KC or QH goes, TD lies in the run
+        ("5C 5H 5S 7D 8D 9D KC QH 8S 2S", "TD", 1, 10, 30),  # KC or QH can go, TD is in the run
         ("5C 5H 5S 7D 8D 9D KC QH 8S 2S", "AH", 0, 9, 30),
         ("5C 5H 5S 7D 8D 9D KC KH 8S 2S", "KD", 1, 28, 30),  # the kings are a set, and 8S goes
-        ("5C 5H 5S 6D 7D 8D 9D TC JC QC", "KS", 0, -10, 0),  # KS may not go at once
+        ("5C 5H 5S 6D 7D 8D 9D TC JC QC", "KS", 0, -10, 0),  # KS must not be discarded yet
         ("5C 5H 5S 6D 7D 8D 9D TC JC QC", "AS", 0, -1, 0),
         ("KC QH JS 9D 8H 7S 6C 5H 4D 3H", "3D", 0, 7, 72),
     ],

@@ -36,7 +36,7 @@ NAMES = ["random-discard", "medium", "tonic", "utility", "late-knock"]
         ("tonic", {"keep_pairs_below": 12}, TypeError, "keep_pairs_below must be a sequence"),
         ("tonic", {"keep_pairs_below": ()}, TypeError, "keep_pairs_below must be a sequence"),
         ("tonic", {"keep_pairs_below": (12, 99)}, ValueError, "keep_pairs_below must be from .* not 99"),
-        ("tonic", {"knock_at": -1}, ValueError, "knock_at = -1"),
+        ("tonic", {"knock_at": -1}, ValueError, "knock_at must be from 0 to 100, not -1"),
         ("tonic", {"incremnt": 1}, TypeError, "bot 'tonic'.*incremnt"),
     ],
 )
@@ -237,7 +237,7 @@ def test_utility_discard_scores_of_paper_004(card, hand, gone, last_discard, sco
         ("7H", 20, 20 + 9 - 7 - 1),  # late game
         ("6D", 30, 9 - 6),
         ("3D", 30, -3),
-        ("KD", 30, -10 - 1000),  # would go at once
+        ("KD", 30, -10 - 1000),  # would be discarded first
     ],
 )
 def test_utility_draw_scores_of_paper_004(upcard, stock, score):

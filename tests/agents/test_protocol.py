@@ -96,7 +96,7 @@ QUESTION = protocol.question(POSITIONS[60], 5)
     ("line", "message"),
     [
         ("\n", "not valid JSON"),
-        ('{"type": "decide"', "the line has no end"),
+        ('{"type": "decide"', "the line does not end"),
         ("[1, 2]\n", "not a JSON object"),
         ("[" * 50_000 + "\n", "not valid JSON"),
         ("x" * 200_000 + "\n", "more than 100,000 characters"),
@@ -178,7 +178,7 @@ def answering(text):
         ("sys.exit(3)", "it has ended, with status 3"),
         ("time.sleep(60)", "no answer in 0.3 seconds"),
         (answering("pass"), "its answer cannot be read: the line is not valid JSON"),
-        ("sys.stdout.write('{'); sys.stdout.flush(); sys.exit()", "the line has no end"),
+        ("sys.stdout.write('{'); sys.stdout.flush(); sys.exit()", "the line does not end"),
         ("print('x' * 300_000, flush=True)", "more than 100,000 characters"),
         (answering('{"type": "action", "number": 1, "action": "resign"}'), "'resign' is not an action"),
         (answering('{"type": "action", "number": 2, "action": "pass"}'), "question 2 instead of 1"),

@@ -158,7 +158,7 @@ def test_no_pair_is_repeated_and_choices_are_as_documented(knock_at):
                 least = min(left[card] for card in fresh)
                 assert action % 52 in fresh
                 assert left[action % 52] == least
-                assert (action >= KNOCK) == (least <= knock_at), "knocks at once, and only then"
+                assert (action >= KNOCK) == (least <= knock_at), "knocks immediately, and only then"
                 pairs[game][player].append(frozenset((drawn[game], action % 52)))
         games.play(waiting, actions)
     if knock_at == 0:
@@ -206,7 +206,7 @@ def test_invalid_parameters_and_unknown_bots_raise():
         agents.make("smiple")
     with pytest.raises(TypeError, match=r"bot 'simple': .*knock_before"):
         agents.make("simple", knock_before=3)
-    with pytest.raises(ValueError, match="knock_at = -1"):
+    with pytest.raises(ValueError, match="knock_at must be from 0 to 100, not -1"):
         agents.make("simple", knock_at=-1)
     with pytest.raises(ValueError, match="knock_at must be from 0 to 100, not 99999999999999999999"):
         agents.make("simple:knock_at=99999999999999999999")

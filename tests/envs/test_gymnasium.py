@@ -194,7 +194,7 @@ def test_deck_option_fixes_the_deal():
     before = env.seat.games.state.tobytes()
     for deck, message in (
         (SORTED_DECK[:51], "52 cards"),
-        ([0, *SORTED_DECK[:51]], "named twice"),
+        ([0, *SORTED_DECK[:51]], "duplicates"),
         ([52, *SORTED_DECK[1:]], "not in this deck"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -393,7 +393,7 @@ def test_new_opponents_start_with_the_next_hand():
     env.set_opponents([after])
     while not after.hands:
         _, _, _, _, infos = env.step(infos["action_mask"].argmax(axis=1))
-    assert before.hands[asked:], "the hand went on"
+    assert before.hands[asked:], "the hand continued"
     assert set(before.hands) == {0}
     assert min(after.hands) == 1
 
@@ -441,7 +441,7 @@ def test_seeds_beyond_64_bits_change_nothing():
 @pytest.mark.parametrize("episode", ["hand", "game"])
 @pytest.mark.parametrize("make", [GinRummyEnv, lambda **more: GinRummyVectorEnv(3, **more)])
 def test_deck_won_before_the_first_turn_raises(make, episode):
-    deck, dealer = won_at_once()
+    deck, dealer = won_immediately()
     env, twin = (make(opponent=["simple", "simple:knock_at=10"], episode=episode) for _ in range(2))
     for one in (env, twin):
         one.reset(seed=5)
@@ -460,7 +460,7 @@ def test_deck_won_before_the_first_turn_raises(make, episode):
     assert same_after_reset(env, twin)
 
 
-def won_at_once() -> tuple[list[int], int]:
+def won_immediately() -> tuple[list[int], int]:
     """A deck with which the opponent knocks in its first turn, before the dealing agent has one."""
     return deck_of("2C 4H 6S 8D TC QH KS 3D 5C 7H", "AC AH AS 9C 9H 9S JC JH JS KD", "JD"), 0
 

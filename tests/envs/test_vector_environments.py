@@ -20,11 +20,11 @@ from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.observations.parts import describe_parts
 from gin_env.wrappers.sb3 import GinRummyVecEnv
 
-AT_ONCE = Rules(hand_size=2, knock_limit=20, opening_offer=False, max_hands=3)
+IMMEDIATE = Rules(hand_size=2, knock_limit=20, opening_offer=False, max_hands=3)
 """The player who starts may knock in the first turn."""
 
 
-class KnocksAtOnce(Plain):
+class KnocksImmediately(Plain):
     """A bot that draws from the stock and knocks with its legal card of the highest id."""
 
     name = "knocks-at-once"
@@ -128,12 +128,12 @@ def test_unseeded_games_all_differ():
 
 @pytest.mark.parametrize("kind", [GinRummyVectorEnv, GinRummyVecEnv])
 def test_hands_without_a_learner_turn_are_skipped(kind):
-    env = kind(12, KnocksAtOnce(), AT_ONCE)
+    env = kind(12, KnocksImmediately(), IMMEDIATE)
     env.reset(**({"seed": 1} if kind is GinRummyVectorEnv else {}))
     for _ in range(6):
         public = env.seat.games.state["public"]
         fresh = public["turn"] == 0
-        assert (public["dealer"][fresh] == 1).all(), "where the opponent begins, the hand is over at once"
+        assert (public["dealer"][fresh] == 1).all(), "if the opponent begins, the hand ends immediately"
         assert (public["to_move"] == 0).all()
         actions = [DRAW_STOCK if mask[DRAW_STOCK] else knock(mask) for mask in env.action_masks()]
         _, rewards, over, *_ = env.step(np.array(actions))
@@ -143,8 +143,8 @@ def test_hands_without_a_learner_turn_are_skipped(kind):
 
 
 def test_deck_with_an_immediate_knock_raises():
-    deck = deck_of("2C 3H", "AC AH", "5S", rules=AT_ONCE)
-    env = GinRummyVectorEnv(2, KnocksAtOnce(), AT_ONCE)
+    deck = deck_of("2C 3H", "AC AH", "5S", rules=IMMEDIATE)
+    env = GinRummyVectorEnv(2, KnocksImmediately(), IMMEDIATE)
     env.reset(seed=1)
     before = env.seat.games.state.tobytes()
     with pytest.raises(ValueError, match="before the learner's first turn"):
@@ -317,7 +317,7 @@ def test_next_step_and_same_step_show_the_same_episodes(illegal_action):
 
 
 def test_disabled_autoreset_waits_for_reset():
-    env = GinRummyVectorEnv(3, KnocksAtOnce(), AT_ONCE, autoreset_mode=AutoresetMode.DISABLED)
+    env = GinRummyVectorEnv(3, KnocksImmediately(), IMMEDIATE, autoreset_mode=AutoresetMode.DISABLED)
     _, infos = env.reset(seed=1)
     over = np.zeros(3, bool)
     while not over.any():
@@ -413,7 +413,7 @@ def test_call_returns_a_result_for_each_game():
 
 
 def test_disabled_autoreset_requires_resetting_finished_games():
-    env = GinRummyVectorEnv(3, KnocksAtOnce(), AT_ONCE, autoreset_mode=AutoresetMode.DISABLED)
+    env = GinRummyVectorEnv(3, KnocksImmediately(), IMMEDIATE, autoreset_mode=AutoresetMode.DISABLED)
     over = np.zeros(3, bool)
     seed = 0
     while over.sum() < 2:

@@ -78,9 +78,9 @@ def test_counts_depend_on_the_seed_and_not_on_the_batch(monkeypatch):
     described = {"games": 3, "opponents": ["simple", "simple:knock_at=0"], "seed": 5}
     assert described.items() <= first.metadata.items()
     assert "bayes OUTPUT --games 3 --seed 5 --opponents simple+simple" in first.metadata["command"]
-    monkeypatch.setattr(counting, "GAMES_AT_ONCE", 1)
+    monkeypatch.setattr(counting, "GAMES_PER_BATCH", 1)
     alone = counting.count_frequencies(3, 5, bots[:1])
-    monkeypatch.setattr(counting, "GAMES_AT_ONCE", 2)
+    monkeypatch.setattr(counting, "GAMES_PER_BATCH", 2)
     together = counting.train("bayes", 3, 5, ["simple"])
     assert np.array_equal(alone.seen, together.seen)
     assert np.array_equal(alone.held_before, together.held_before)

@@ -287,7 +287,7 @@ def test_estimates_are_probabilities_and_exact_for_known_cards(name, setting, sa
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(("name", "setting"), ESTIMATORS)
-@pytest.mark.parametrize("policy", ["simple", "knock-at-once, small deck"])
+@pytest.mark.parametrize("policy", ["simple", "knock-immediately, small deck"])
 def test_estimates_do_not_depend_on_hidden_cards(name, setting, policy):
     play = played(policy)
     estimator = make(name, setting)

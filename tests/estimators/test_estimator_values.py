@@ -26,8 +26,8 @@ RANK = 5
 def made_up(counts: dict[tuple[int, ...], tuple[int, int]]) -> Frequencies:
     """Return buckets with (seen, held); before a turn, a card of any rank is held with odds 1 : 3."""
     seen, held = np.zeros(BUCKETS, np.int64), np.zeros(BUCKETS, np.int64)
-    for bucket, (number, with_her) in counts.items():
-        seen[bucket], held[bucket] = number, with_her
+    for bucket, (number, num_held) in counts.items():
+        seen[bucket], held[bucket] = number, num_held
     return Frequencies(seen, held, np.full(13, 400), np.full(13, 100), {})
 
 

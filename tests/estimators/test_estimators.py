@@ -89,7 +89,7 @@ def test_estimators_are_made_by_name_and_bad_names_raise():
         estimators.make("bayes:least_observations=1", least_observations=2)
     with pytest.raises(ValueError, match=r"least_observations must be from .* not 0"):
         estimators.make("bayes", least_observations=0)
-    with pytest.raises(ValueError, match="alpha = 0"):
+    with pytest.raises(ValueError, match="alpha must be from"):
         estimators.make("bayes-isru", alpha=0)
     with pytest.raises(TypeError, match="normalised must be True or False"):
         estimators.make("logistic", normalised=1)
@@ -328,7 +328,7 @@ def test_training_depends_on_the_seed_only_and_reports_progress(monkeypatch):
     done = []
     first = by_name.train_estimator("bayes", 12, seed=3, progress=done.append)
     assert sum(done) == 12
-    monkeypatch.setattr(counting, "GAMES_AT_ONCE", 5)
+    monkeypatch.setattr(counting, "GAMES_PER_BATCH", 5)
     second = by_name.train_estimator("bayes-isru", 12, seed=3)
     assert np.array_equal(first.seen, second.seen)
     assert np.array_equal(first.held, second.held)

@@ -168,7 +168,7 @@ def test_random_bytes_are_refused_as_records():
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("name", ["random", "simple", "knock-at-once, small deck"])
+@pytest.mark.parametrize("name", ["random", "simple", "knock-immediately, small deck"])
 def test_real_positions_pass_the_record_check(name):
     games = played(name).games()
     for player in (0, 1):
@@ -259,10 +259,10 @@ print("none was out of bounds")
 @pytest.mark.long
 def test_engine_stays_within_array_bounds(tmp_path):
     """Run with numba's bounds checking; its kernels are cached in a separate folder."""
-    beside = (cache_folder() or tmp_path / "none").parent / "bounds-checked"
+    folder = (cache_folder() or tmp_path / "none").parent / "bounds-checked"
     done = subprocess.run(
         [sys.executable, "-c", BOUNDS_CHECKED],
-        env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "GIN_ENV_CACHE": str(beside)},
+        env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "GIN_ENV_CACHE": str(folder)},
         capture_output=True,
         text=True,
     )

@@ -155,7 +155,7 @@ def test_reference_knocks_have_the_same_best_defence(whole):
         if line["knocker_dw"] > 0:
             assert melds.layoff(line["knock_melds"], defender) == line["optimal_dw"], line
             better += line["optimal_dw"] < line["optimal_dw_given_melds"]
-    assert better > 0, "no line that tells the best defence from the defence with given melds"
+    assert better > 0, "no line in which the best defence differs from the defence with given melds"
 
 
 # --- Hand-made cases ----------------------------------------------------------------------------------

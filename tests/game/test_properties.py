@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hands_in_words import ONE_GAME
-from played_positions import POLICIES, as_games, knock_at_once, played, same_records
+from played_positions import POLICIES, as_games, knock_immediately, played, same_records
 
 from gin_env import agents, cards, melds
 from gin_env.batch import Games
@@ -36,7 +36,7 @@ def test_play_reaches_the_rare_endings(name, capsys):
     with capsys.disabled():
         print(f"\n  {name}: " + ", ".join(f"{value} {key}" for key, value in found.items()))
     rare = ("knocks", "lay-offs", "gins", "undercuts", "voids")
-    if name in ("knock-at-once", "knock-at-once, small deck"):
+    if name in ("knock-immediately", "knock-immediately, small deck"):
         assert all(found[kind] > 0 for kind in rare), found
     assert found["knocks"] + found["voids"] == found["hands"]
 
@@ -232,7 +232,7 @@ def started(count: int, first: int = 0, seed: int = 7, **options) -> Games:
 
 def test_points_reward_is_paid_at_the_end_of_each_hand():
     games = started(60)
-    play_out(games, knock_at_once)
+    play_out(games, knock_immediately)
     results = games.results
     sign = np.where(results["winner"] == 0, 1, -1) * (results["winner"] >= 0)
     assert {-1, 1} <= set(sign.tolist())
@@ -251,7 +251,7 @@ def test_game_rewards_sum_to_the_score_difference():
 @pytest.mark.parametrize("episode", ["hand", "game"])
 def test_win_reward_is_one_for_the_winner_of_the_episode(episode):
     games = started(40, episode=episode, reward="win")
-    play_out(games, knock_at_once)
+    play_out(games, knock_immediately)
     if episode == "hand":
         winner = games.results["winner"].astype(int)
         assert -1 in winner, "no void hand to test"
@@ -263,7 +263,7 @@ def test_win_reward_is_one_for_the_winner_of_the_episode(episode):
 # --- Randomness ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("policy", ["random", "simple", "knock-at-once"])
+@pytest.mark.parametrize("policy", ["random", "simple", "knock-immediately"])
 def test_batch_plays_the_same_as_single_games(policy):
     act = POLICIES[policy][0]
     options = {"episode": "game", "rules": Rules(max_hands=3)}

@@ -28,7 +28,7 @@ def test_estimators_need_different_names():
 
 @pytest.mark.parametrize("share", [0, -0.5, 1.5, float("nan")])
 def test_share_of_positions_out_of_range_is_refused(share):
-    with pytest.raises(ValueError, match=f"share must be{share}: a number above 0 and at most 1"):
+    with pytest.raises(ValueError, match=f"share must be above 0 and at most 1, not {share}"):
         collect_positions(["simple"], 2, 1, share)
 
 

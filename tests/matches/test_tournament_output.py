@@ -273,7 +273,7 @@ def test_logged_match_is_not_played_again(played, tmp_path):
     assert second == first
     assert again.play(("a", "b"), ("a", "b"), 4, 1, rules=Rules()) == first[0], "the rules by default"
     assert len(played) == 6
-    assert done == [4, 4, 6, 4, 4, 4], "progress counts their games at once"
+    assert done == [4, 4, 6, 4, 4, 4], "progress counts their games immediately"
     again.play(("b", "a"), ("b", "a"), 4, 1)
     assert len(match_log.MatchLog(log.path, resume=True)) == len(log.path.read_text().splitlines()) - 1 == 7
 

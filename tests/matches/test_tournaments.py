@@ -72,7 +72,7 @@ def test_parameter_values_round_trip(value):
         ("simple:knock=4", TypeError, "bot 'simple': unknown parameter 'knock'; choose from knock_at"),
         ("random:knock_at=4", TypeError, "bot 'random': unknown parameter 'knock_at'; it has none"),
         ("simple:knock_at=soon", TypeError, "bot 'simple': knock_at must be an integer, 'variable'"),
-        ("simple:knock_at=-4", ValueError, "knock_at = -4"),
+        ("simple:knock_at=-4", ValueError, "knock_at must be from 0 to 100, not -4"),
         ("smiple:knock_at=4", ValueError, "unknown bot 'smiple'; choose from"),
         ("gone.zip:deterministic=false", FileNotFoundError, "no trained policy at gone.zip"),
         ("gone.zip:colour=red", TypeError, "unknown parameter 'colour'; choose from deterministic"),

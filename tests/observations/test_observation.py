@@ -234,5 +234,5 @@ def test_taken_upcard_is_shown_to_both_players():
     assert observation.part(took.observations()[0], "taken").ravel().nonzero()[0].tolist() == [0]
     assert observation.part(took.observations()[0], "taken").max() == 1
     quality = observation.part(took.observations()[0], "discard_quality").ravel()
-    assert quality[0] == 0, "the ace was just taken and may not go"
+    assert quality[0] == 0, "the ace was just taken and must not be discarded"
     assert quality.max() == 1

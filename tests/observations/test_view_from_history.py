@@ -95,12 +95,12 @@ def test_illegal_histories_are_refused(history, draws, message):
         ({"hand": "AC"}, TypeError, "integer mask"),
         ({"first_upcard": 0}, ValueError, "different cards"),
         ({"rules": Rules(ranks=10)}, ValueError, "different cards of the deck"),  # a deck without kings
-        ({"first_upcard": 52}, ValueError, "first_upcard = 52"),
-        ({"player": 2}, ValueError, "player = 2"),
+        ({"first_upcard": 52}, ValueError, "first_upcard must be"),
+        ({"player": 2}, ValueError, "player must be"),
         ({"dealer": None}, TypeError, "dealer must be an integer"),
-        ({"scores": (0, 100)}, ValueError, "score = 100"),
+        ({"scores": (0, 100)}, ValueError, "score must be"),
         ({"scores": (0,)}, ValueError, "scores must be those of players 0 and 1"),
-        ({"random": -1}, ValueError, "random = -1"),
+        ({"random": -1}, ValueError, "random must be"),
         ({"stock_draws": [20]}, ValueError, "stock_draws has 1 cards, but the player drew 0 times"),
         ({"history": [PASS, PASS, DRAW_STOCK, 20, DRAW_STOCK]}, ValueError, "does not say which card"),
         ({"rules": Rules(ranks=7, hand_size=7)}, ValueError, "must hold 7 cards"),
@@ -114,7 +114,7 @@ def test_invalid_arguments_are_refused(changed, error, message):
 
 
 DAMAGES = {
-    "a rule that cannot be": lambda public, private: public["rules"].__setitem__("hand_size", 0),
+    "an impossible rule": lambda public, private: public["rules"].__setitem__("hand_size", 0),
     "no upcard to draw": lambda public, private: public.__setitem__("upcard", -1),
     "a card that the deck lacks was shown": lambda public, private: public["shown"].__setitem__(1, 1 << 60),
     "a discard that is not in the pile": lambda public, private: public["discarded"].__setitem__(1, 1 << 20),
@@ -122,7 +122,7 @@ DAMAGES = {
     "a discard before the draw": lambda public, private: public["history"].__setitem__(2, 20),
     "a third pass": lambda public, private: public["history"].__setitem__(2, PASS),
     "a draw that brought no card": lambda public, private: private.__setitem__("num_stock_draws", 0),
-    "an action that is none": lambda public, private: public["history"].__setitem__(0, 200),
+    "an unknown action": lambda public, private: public["history"].__setitem__(0, 200),
     "more turns than discards": lambda public, private: public.__setitem__("turn", 7),
 }
 

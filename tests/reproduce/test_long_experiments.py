@@ -22,8 +22,8 @@ def test_resumed_table_equals_an_uninterrupted_one(tmp_path):
     first = cfr_training.trained_table(run, "dealt", 2, 20)
     later = cfr_training.trained_table(run, "dealt", 2, 50)
     assert (first.metadata["iterations"], later.metadata["iterations"]) == (20, 50)
-    at_once = train_table(50, abstraction="dealt", seed=2)
-    assert np.allclose(later.strategy, at_once.strategy, atol=0.5 / 254)
+    whole = train_table(50, abstraction="dealt", seed=2)
+    assert np.allclose(later.strategy, whole.strategy, atol=0.5 / 254)
     assert not np.allclose(first.strategy, later.strategy, atol=0.01)
 
 

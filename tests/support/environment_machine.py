@@ -188,7 +188,7 @@ class FaceMachine(RuleBasedStateMachine):
         self.call("play", *map(text_of, numbers))
 
     @rule(value=st.sampled_from(NOT_ACTIONS))
-    def step_with_what_is_no_action(self, value: Any) -> None:
+    def step_with_an_invalid_action(self, value: Any) -> None:
         self.call("step", value)
 
     @rule()

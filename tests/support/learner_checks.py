@@ -335,7 +335,7 @@ class Sb3(Batch):
             self.returns[game] += rewards[game]
             self.lengths[game] += 1
             if game not in finals:
-                same("info of a game that goes on", info, {})
+                same("info of a game in progress", info, {})
                 continue
             vector, result = finals[game]
             same_array("terminal_observation", info.pop("terminal_observation"), vector, np.float32)

@@ -20,7 +20,7 @@ Policy = Callable[[PlayerView], np.ndarray]
 SMALL = Rules(ranks=6, suits=3, hand_size=4, knock_limit=6, opening_offer=False)
 
 
-def knock_at_once(view: PlayerView) -> np.ndarray:
+def knock_immediately(view: PlayerView) -> np.ndarray:
     """Knock as soon as possible, else draw at random; discard well in most hands, at random in some.
 
     Random play rarely knocks; random discards lead to void hands.
@@ -48,11 +48,11 @@ def knock_at_once(view: PlayerView) -> np.ndarray:
 
 POLICIES: dict[str, tuple[Policy, Rules, int]] = {
     "random": (agents.make("random").act, Rules(), 30),
-    "knock-at-once": (knock_at_once, Rules(), 90),
+    "knock-immediately": (knock_immediately, Rules(), 90),
     "simple": (agents.make("simple").act, Rules(), 50),
-    "knock-at-once, small deck": (knock_at_once, SMALL, 90),
+    "knock-immediately, small deck": (knock_immediately, SMALL, 90),
     **{
-        f"knock-at-once, {name}": (knock_at_once, VARIANTS[name], 16)
+        f"knock-immediately, {name}": (knock_immediately, VARIANTS[name], 16)
         for name in ("everything", *(preset for preset in Rules.presets() if preset in VARIANTS))
     },
 }

@@ -213,8 +213,8 @@ def bounds(scale: float, seed: int) -> Row:
     from gin_env.support.kernel_cache import cache_folder
 
     folder = cache_folder()
-    beside = folder.parent if folder is not None else Path(tempfile.gettempdir())
-    environment = {"NUMBA_BOUNDSCHECK": "1", "GIN_ENV_CACHE": str(beside / "bounds-checked")}
+    parent = folder.parent if folder is not None else Path(tempfile.gettempdir())
+    environment = {"NUMBA_BOUNDSCHECK": "1", "GIN_ENV_CACHE": str(parent / "bounds-checked")}
     done = _python(_BOUNDS, str(scale), str(seed), **environment)
     if done.returncode:
         return Row("bounds", "stopped", 1, done.stderr.strip().splitlines()[-1])

@@ -95,7 +95,7 @@ def test_lost_node_changes_neither_match_nor_record(cluster, crew, tmp_path):
 
 
 def test_data_set_is_the_same_on_ray(crew, monkeypatch):
-    monkeypatch.setattr(data_sets, "_DEALS_AT_ONCE", 64)
+    monkeypatch.setattr(data_sets, "_DEALS_PER_TASK", 64)
     here, there = (
         data_sets.generate("random-16", 150, estimator="uniform", seed=3, workers=one) for one in (1, crew)
     )

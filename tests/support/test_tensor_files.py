@@ -260,7 +260,7 @@ def test_network_sizes_must_match_the_weights(tmp_path, monkeypatch, description
     ("description", "message"),
     [
         ({}, "lacks a valid description of its network: 'architecture'"),
-        ({"architecture": ["mlp"]}, "does not say which network it holds"),
+        ({"architecture": ["mlp"]}, "lacks a valid description of its network"),
         ({"architecture": "mlp"}, "does not say which estimator it was trained with; pass one as estimator="),
         ({"architecture": "mlp", "data": 3}, "does not say which estimator"),
         ({"architecture": "mlp", "data": {"estimator": ["uniform"]}}, "does not say which estimator"),

@@ -271,7 +271,7 @@ def test_tournament_and_log_do_not_depend_on_workers(two, tmp_path):
 
 @pytest.mark.long
 def test_data_set_does_not_depend_on_workers(two, monkeypatch):
-    monkeypatch.setattr(data_sets, "_DEALS_AT_ONCE", 64)
+    monkeypatch.setattr(data_sets, "_DEALS_PER_TASK", 64)
     here, there = (
         data_sets.generate("random-16", 150, estimator="uniform", seed=3, workers=crew) for crew in (1, two)
     )

@@ -130,7 +130,7 @@ def test_result_does_not_depend_on_batching(result, monkeypatch):
     names = ["uniform", "nn"]
     whole = evaluate_estimators(names, hands=50, seed=2)
     seen: list[int] = []
-    monkeypatch.setattr("gin_env.training.estimators.positions.HANDS_AT_ONCE", 20)
+    monkeypatch.setattr("gin_env.training.estimators.positions.HANDS_PER_BATCH", 20)
     parts = evaluate_estimators(names, hands=50, seed=2, progress=seen.append)
     assert sum(seen) == 50
     assert np.array_equal(whole.counts, parts.counts)

@@ -130,7 +130,7 @@ def test_suits_are_permuted_only_in_card_planes():
 
 
 def some_rows(views: np.ndarray, discarding: bool) -> tuple[np.ndarray, None]:
-    """Stand in for the slow `candidate_rows`: rows that differ between candidates."""
+    """Replace the slow `candidate_rows` by rows that differ between candidates."""
     count = candidates.DISCARD_ROWS if discarding else candidates.DRAW_ROWS
     row = np.random.default_rng(1).random((count, candidates.NUM_FEATURES), np.float32)
     return np.broadcast_to(row, (len(views), *row.shape)).copy(), None
@@ -322,7 +322,7 @@ def test_generations_continue_from_the_last_kept_one(tmp_path, monkeypatch):
     ]
     assert [each[:3] for each in trained_on] == [(5, 4, 6), (10, 4, 7), (10, 4, 8)]
     size = next(GenerationNetwork().parameters()).numel()
-    assert [each[3] for each in trained_on[1:]] == [size, size], "both go on from the first's network"
+    assert [each[3] for each in trained_on[1:]] == [size, size], "both continue from the first network"
     returns = int(sum(np.isfinite(each.returns).sum() for each in made_up(2, 3)))
     assert (history[2].positions, history[2].returns) == (5, returns)
     assert history[2].losses == {"differences": 0.5, "means": 0.25}

@@ -100,7 +100,7 @@ def test_discard_rows_offer_the_legal_discards_and_knocks():
     assert {action("knock KS"), action("KS")} <= offered
     assert action("KD") not in offered
     assert rows.shape == (1, 11, candidates.NUM_FEATURES)
-    assert not rows[0, 10].any(), "the taken card may not go: ten rows"
+    assert not rows[0, 10].any(), "the taken card must not be discarded: ten rows"
 
 
 def with_suits(mask: np.ndarray, order: tuple[int, ...]) -> np.ndarray:

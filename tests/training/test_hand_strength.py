@@ -143,7 +143,7 @@ def test_identical_states_are_averaged():
 @pytest.fixture
 def small_tasks(monkeypatch):
     """Use tasks of 64 deals instead of 1024 so that small data sets are cheap."""
-    monkeypatch.setattr(data_sets, "_DEALS_AT_ONCE", 64)
+    monkeypatch.setattr(data_sets, "_DEALS_PER_TASK", 64)
 
 
 @pytest.mark.long
@@ -211,7 +211,7 @@ def test_data_sets_have_ten_card_hands_and_disjoint_estimates(small_tasks):
 
 @pytest.mark.long
 def test_data_round_trip_and_damaged_files_raise(tmp_path, monkeypatch):
-    monkeypatch.setattr(data_sets, "_DEALS_AT_ONCE", 2)
+    monkeypatch.setattr(data_sets, "_DEALS_PER_TASK", 2)
     data = generate("simple", 5, estimator="uniform")
     path = tmp_path / "data.npz"
     data.save(path)

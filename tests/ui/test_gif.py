@@ -89,8 +89,8 @@ def test_command_writes_the_gif_and_prints_the_number_of_actions(tmp_path):
     ("path", "seconds", "message"),
     [
         ("hand.png", 1.0, "end in .gif"),
-        ("hand.gif", 0.0, "0.02 to 60 seconds"),
-        ("hand.gif", float("nan"), "0.02 to 60 seconds"),
+        ("hand.gif", 0.0, "from 0.02 to 60"),
+        ("hand.gif", float("nan"), "from 0.02 to 60"),
     ],
 )
 def test_invalid_output_is_refused_before_drawing(path, seconds, message):

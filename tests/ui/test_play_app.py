@@ -343,7 +343,7 @@ def test_suits_are_letters_on_request():
 @pytest.mark.compiled
 def test_hidden_cards_do_not_affect_the_screen():
     """Redealing the hidden cards changes nothing on the screen, including hint and belief."""
-    play = played("knock-at-once")
+    play = played("knock-immediately")
     states = play.states[play.states["public"]["outcome"] == 0][::211]
     assert len(states) > 5
     again = redealt(states, play.rules, 0, seed=1)
@@ -351,7 +351,7 @@ def test_hidden_cards_do_not_affect_the_screen():
     shown: list[str] = []
 
     async def steps(app, pilot):
-        app._go_on = app._let_bot_act = lambda: None
+        app._continue = app._let_bot_act = lambda: None
         for index in range(len(states)):
             for version in (states, again):
                 app.game._hand.state[:] = version[index]

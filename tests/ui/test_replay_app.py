@@ -297,7 +297,7 @@ def test_opinions_are_grouped_with_the_played_action_first():
         "d": None,
     }
     assert replay_drawing.opinion_lines(take, asked, card_id("9D"), False).plain.splitlines() == [
-        "Who would play what",
+        "What each bot would play",
         "take 9♦ (as played)",
         "  a",
         "pass",
@@ -321,7 +321,7 @@ def test_single_opinion_replaces_all_opinions(game):
         side = part_of(app, "opinion-text")
         assert "judge would" in side
         assert "its values, in points:" in side
-        assert "Who would" not in side
+        assert "What each bot" not in side
         await press(pilot, "h")
         assert "judge would" not in text_of(app)
 
@@ -399,9 +399,9 @@ def test_belief_is_shown_next_to_the_actual_hand(game, size):
             cells = [re.findall(r" *(\d+|·|■)", row[2:41]) for row in rows]
             shown = [0 if cell == "·" else 100 if cell == "■" else int(cell) for row in cells for cell in row]
             assert shown == [round(100 * float(chance)) for chance in chances]
-            beside = [line[43:] for line in said.splitlines()[2:6]]
+            right = [line[43:] for line in said.splitlines()[2:6]]
             below = said.splitlines()[-4:]
-            truth = beside if size == LARGE else below
+            truth = right if size == LARGE else below
             held = [cell == "■" for row in truth for cell in row.split()]
             hand = int(position.state["private"]["hand"][0][1 - viewer])
             assert held == [bool(hand >> card & 1) for card in range(52)]

@@ -101,7 +101,7 @@ def test_both_players_read_the_same_scoring():
             "8D 9D TD 2H 2S 5H 6S 7H 9C QC",
             ["10D on JD QD KD: 10", "9D on 10D JD QD KD: 9", "8D on 9D 10D JD QD KD: 8"],
         ),
-        # Without a run, the fourth card of a rank goes on the set.
+        # Without a run, the fourth card of a rank is laid off on the set.
         ("4C 4H 4D 9C TC JC 6S 7S 8S AC", "4S KH KS KD 2H 2S 3H 6D 8H QD", ["4S on 4C 4H 4D: 4"]),
     ],
 )
@@ -165,7 +165,7 @@ def test_estimators_work_at_the_end_of_a_hand(name):
 @pytest.mark.compiled
 def test_hidden_cards_do_not_affect_the_description():
     """Redealing the hidden cards changes nothing before the end."""
-    play = played("knock-at-once")
+    play = played("knock-immediately")
     running = play.states[play.states["public"]["outcome"] == 0][::7]
     again = redealt(running, play.rules, 0, seed=5)
     before, after = (as_games(states, play.rules) for states in (running, again))

@@ -113,7 +113,7 @@ def test_only_visible_cards_are_sent_until_the_reveal():
 
 @pytest.mark.compiled
 def test_redealt_hidden_cards_change_nothing_on_the_page():
-    play = played("knock-at-once")
+    play = played("knock-immediately")
     states = play.states[play.states["public"]["outcome"] == 0][::67]
     again = redealt(states, play.rules, 0, seed=1)
     assert (states["private"]["hand"][:, 1] != again["private"]["hand"][:, 1]).any()

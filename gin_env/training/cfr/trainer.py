@@ -65,7 +65,7 @@ class CFRSettings:
             object.__setattr__(self, "candidates", DEFAULT_CANDIDATES.get(self.abstraction, "least"))
         for name, choices in (("abstraction", KINDS), ("candidates", CANDIDATES)):
             if getattr(self, name) not in choices:
-                raise ValueError(f"{name} = {getattr(self, name)!r}: choose from {', '.join(choices)}")
+                raise ValueError(f"unknown {name} {getattr(self, name)!r}; choose from {', '.join(choices)}")
         check_seed(self.seed)
         check_number("exploration", self.exploration, 0, 1)
         Rules.parse(self.rules)

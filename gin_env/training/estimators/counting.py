@@ -25,7 +25,7 @@ from gin_env.support.checks import is_integer
 from gin_env.support.compilation import kernel
 from gin_env.support.version import __version__
 
-GAMES_AT_ONCE = 1000
+GAMES_PER_BATCH = 1000
 DEFAULT_GAMES = {"bayes": 10_000, "bayes-isru": 10_000}
 """Number of games in both papers."""
 
@@ -64,8 +64,8 @@ def count_frequencies(
     seen, held = np.zeros(BUCKETS, np.int64), np.zeros(BUCKETS, np.int64)
     seen_before, held_before = np.zeros(NUM_RANKS, np.int64), np.zeros(NUM_RANKS, np.int64)
     turns = 0
-    for first in range(0, int(games), GAMES_AT_ONCE):
-        numbers = np.arange(first, min(first + GAMES_AT_ONCE, int(games)), dtype=np.uint64)
+    for first in range(0, int(games), GAMES_PER_BATCH):
+        numbers = np.arange(first, min(first + GAMES_PER_BATCH, int(games)), dtype=np.uint64)
         table = Games(len(numbers), rules, episode="game")
         table.start(table.everyone, np.full(len(numbers), seed, np.uint64), numbers)
         seats = rng.integers(0, len(bots), (len(numbers), 2))

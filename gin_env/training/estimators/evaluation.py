@@ -27,7 +27,7 @@ from gin_env.game.rules import MAX_TURNS, Rules
 from gin_env.game.state import DRAW
 from gin_env.support.files import write_csv
 from gin_env.training.estimators.metrics import METRICS, measure
-from gin_env.training.estimators.positions import HANDS_AT_ONCE, Positions, play_hands
+from gin_env.training.estimators.positions import HANDS_PER_BATCH, Positions, play_hands
 
 BINS = 20
 ENOUGH = 1000
@@ -207,7 +207,7 @@ def estimate_along(
     estimates : list of float32 arrays (n, 52), one for each of `members`.
     times : list of float, the processor time of each member in seconds.
     """
-    memories = [member.new_memory(2 * HANDS_AT_ONCE) for member in members]
+    memories = [member.new_memory(2 * HANDS_PER_BATCH) for member in members]
     table, begun, ended = None, 0, 0
     for games, waiting in play_hands([bot], hands, seed, rules):
         if games is not table:  # the next hands

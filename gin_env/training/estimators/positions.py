@@ -21,7 +21,7 @@ from gin_env.game.streams import check_seed
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import is_integer
 
-HANDS_AT_ONCE = 2048
+HANDS_PER_BATCH = 2048
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def play_hands(
 ) -> Iterator[tuple[Games, np.ndarray]]:
     """Play hands, and yield the games and the indices of unfinished ones after the deal and each action.
 
-    Each batch of `HANDS_AT_ONCE` hands is a new `Games`. The bot in each seat of each hand is drawn from
+    Each batch of `HANDS_PER_BATCH` hands is a new `Games`. The bot in each seat of each hand is drawn from
     `bots`.
     """
     players = [agents.resolve(bot, programs=True) for bot in bots]
@@ -75,8 +75,8 @@ def play_hands(
     if not is_integer(hands) or hands < 1:
         raise ValueError(f"hands must be positive, not {hands!r}")
     rng = np.random.default_rng([check_seed(seed), 1])
-    for first in range(0, hands, HANDS_AT_ONCE):
-        numbers = np.arange(first, min(first + HANDS_AT_ONCE, hands), dtype=np.uint64)
+    for first in range(0, hands, HANDS_PER_BATCH):
+        numbers = np.arange(first, min(first + HANDS_PER_BATCH, hands), dtype=np.uint64)
         games = Games(len(numbers), rules)
         games.start(games.everyone, np.full(len(numbers), seed, np.uint64), numbers)
         seats = rng.integers(0, len(players), (len(numbers), 2))

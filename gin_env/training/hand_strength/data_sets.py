@@ -76,7 +76,7 @@ FORMAT = ArrayFormat(
     described={"name": str, "stages": str, "observations": int, "simulated_actions": int},
     command="gin-rummy hand-strength data",
 )
-_DEALS_AT_ONCE = 1024
+_DEALS_PER_TASK = 1024
 """Number of deals in one task of a worker; changing it changes the data set of a seed."""
 
 
@@ -223,14 +223,14 @@ def generate(
     parts: list[tuple[np.ndarray, ...]] = []
     found = deals = simulated = 0
     tasks = (
-        _Task(seed, first, _DEALS_AT_ONCE, explorer, samples, stages, estimator, rules or Rules())
-        for first in count(0, _DEALS_AT_ONCE)
+        _Task(seed, first, _DEALS_PER_TASK, explorer, samples, stages, estimator, rules or Rules())
+        for first in count(0, _DEALS_PER_TASK)
     )
     with opened(workers) as crew, closing(crew.map(_explore, tasks)) as explored:
         for *part, actions in explored:
             parts.append(tuple(part))
             simulated += actions
-            deals += _DEALS_AT_ONCE
+            deals += _DEALS_PER_TASK
             new = min(len(part[0]), observations - found)
             found += new
             if progress is not None:

@@ -33,7 +33,7 @@ from gin_env.training.hand_strength.data_sets import (
 )
 from gin_env.training.hand_strength.simulation import reference_action, start_sample
 
-_TABLES_AT_ONCE = 16_384
+_TABLES_PER_BATCH = 16_384
 """Number of samples played in one batch; the result does not depend on it."""
 
 
@@ -51,17 +51,17 @@ def explore(
     The bot chooses only the discards; it draws like the Simple player, as every explorer does. `progress` is
     called with the number of new observations. Raises ValueError or TypeError for numbers out of range.
     """
-    samples = check_integer("samples", samples, 2, _TABLES_AT_ONCE)
+    samples = check_integer("samples", samples, 2, _TABLES_PER_BATCH)
     observations = check_integer("observations", observations, 1, 1 << 40)
     seed = check_seed(seed)
     estimate = estimators.make(estimator).estimate
-    deals_at_once = _TABLES_AT_ONCE // samples
+    deals_per_batch = _TABLES_PER_BATCH // samples
     parts: list[tuple[np.ndarray, ...]] = []
     found = deals = simulated = 0
     while found < observations:
-        views, hands, deadwood, points, actions = explore_samples(bot, seed, deals, deals_at_once, samples)
+        views, hands, deadwood, points, actions = explore_samples(bot, seed, deals, deals_per_batch, samples)
         parts.append((hands, quantised(estimate(PlayerView(views))), deadwood, points))
-        deals += deals_at_once
+        deals += deals_per_batch
         simulated += actions
         new = min(len(hands), observations - found)
         found += new

@@ -137,7 +137,7 @@ export function turnRows(turns, names) {
     make("th", { scope: "row" }, names[turn.player]), make("td", {}, coloured(turn.took)), make("td", {}, coloured(turn.discarded))))];
 }
 
-/** The panels: beside the table on wide screens, one at a time above it on narrow ones. */
+/** The panels: next to the table on wide screens, one at a time above it on narrow ones. */
 export function panels(onChange = () => {}) {
   const aside = $("panels");
   document.addEventListener("keydown", () => document.documentElement.classList.add("typing"));
