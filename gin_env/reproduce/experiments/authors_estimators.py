@@ -35,7 +35,7 @@ from gin_env.matches.intervals import Interval, deviations, mean_interval
 from gin_env.observations.views import PlayerView
 from gin_env.reproduce.experiment import Experiment, Row, Run, markdown
 from gin_env.training.estimators.metrics import METRICS, measure
-from gin_env.training.estimators.positions import HANDS_AT_ONCE, Positions
+from gin_env.training.estimators.positions import HANDS_PER_BATCH, Positions
 
 REPOSITORY = "https://github.com/PeterEFrancis/gin-rummy-AI"
 _MODELS = Path("GinRummy-maven/regression_models")
@@ -259,8 +259,8 @@ def completed_turns(hands: int, seed: int) -> Iterator[tuple[Positions, np.ndarr
     turns : int64 (n,), the number of the turn, with the passes of the opening offer counted.
     """
     bot = agents.make("simple")
-    for first in range(0, hands, HANDS_AT_ONCE):
-        size = min(HANDS_AT_ONCE, hands - first)
+    for first in range(0, hands, HANDS_PER_BATCH):
+        size = min(HANDS_PER_BATCH, hands - first)
         games = Games(size, episode="hand")
         games.start(
             games.everyone, np.full(size, seed, np.uint64), np.arange(first, first + size, dtype=np.uint64)
@@ -340,10 +340,10 @@ def measure_scoring(run: Run) -> list[Row]:
     by_turn = np.zeros((64, len(names), len(SCORED)))
     samples = np.zeros(64, np.int64)
     columns = [list(METRICS).index(metric) for metric in SCORED]
-    memories = [member.new_memory(2 * HANDS_AT_ONCE) for member in members]
+    memories = [member.new_memory(2 * HANDS_PER_BATCH) for member in members]
     starts = np.array([first for first, _ in RANGES])
     for positions, numbers, turns in completed_turns(hands, run.seed):
-        slots = 2 * (numbers % HANDS_AT_ONCE) + positions.view.records["player"]
+        slots = 2 * (numbers % HANDS_PER_BATCH) + positions.view.records["player"]
         each = [
             advance_slots(member, positions.view, positions.hands, memory, slots)
             for member, memory in zip(members, memories, strict=True)
