@@ -1,4 +1,4 @@
-"""What a bot is, and protocols for what some bots can do besides."""
+"""The protocol of a bot, and protocols of optional abilities."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Clairvoyant(Protocol):
     """
 
     def act_clairvoyantly(self, view: PlayerView, opponent_hands: np.ndarray) -> np.ndarray:
-        """`Agent.act`, given the opponents' hands: masks uint64 (n,)."""
+        """Act like `Agent.act`, given the opponents' hands: masks uint64 (n,)."""
         ...
 
 
@@ -68,7 +68,7 @@ class HasActionValues(Protocol):
     name: str
 
     def action_values(self, view: PlayerView) -> np.ndarray:
-        """float64 (n, 107): mean points of the hand after each action; NaN for those not considered."""
+        """Return the mean points of the hand after each action: float64 (n, 107), NaN if not considered."""
         ...
 
 
@@ -82,5 +82,5 @@ class HasActionChances(Protocol):
     name: str
 
     def action_chances(self, view: PlayerView) -> np.ndarray:
-        """float64 (n, 107): the probability of each action; 0 for those not considered."""
+        """Return the probability of each action: float64 (n, 107), 0 if not considered."""
         ...

@@ -74,7 +74,7 @@ def collect_and_learn(settings: PPOSettings, ranks: Ranks) -> Rates:
 
 
 def of_the_example(workers: int, num_envs: int) -> Callable[[], Rates]:
-    """examples/ppo.py: decisions collected and learned a second."""
+    """Measure decisions collected and learned per second by examples/ppo.py."""
     return lambda: launch(collect_and_learn, PPOSettings(num_envs=num_envs), workers)
 
 
@@ -107,7 +107,7 @@ class OneRollout(BaseCallback):
 
 
 def of_stable_baselines(free: bool, folder: Path) -> Callable[[], Rates]:
-    """The model of examples/ppo_selfplay.py: decisions learned a second against Simple, or in free games."""
+    """Measure decisions learned per second by examples/ppo_selfplay.py, against Simple or in free games."""
     settings = SelfPlaySettings(folder)
     model: MaskablePPO = ppo_selfplay.make_model(settings)
     games = FreeGames if free else GinRummyVecEnv

@@ -201,7 +201,7 @@ def count_steps(
 
 
 def medians(runs: Runs) -> dict[str, dict[str, float]]:
-    """process -> figure -> median."""
+    """Return the medians: process -> figure -> median."""
     return {
         name: {figure: statistics.median(values) for figure, values in figures.items()}
         for name, figures in runs.items()

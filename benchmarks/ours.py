@@ -127,7 +127,7 @@ def scaling(seconds: float = 1.0) -> dict[str, float]:
 
 
 def training(free: bool):
-    """MaskablePPO on GinRummyVecEnv, or on one without computation; a round is one rollout and its epochs."""
+    """Train MaskablePPO on GinRummyVecEnv or a free environment; a round is a rollout and its epochs."""
     import numpy as np
     import torch
     from sb3_contrib import MaskablePPO

@@ -52,7 +52,7 @@ Figures = dict[str, dict[str, float]]
 
 
 def ratios(figures: Figures) -> Iterator[tuple[str, str, float]]:
-    """(figure, library, how many times better ours is) for each figure that both have."""
+    """Return (figure, library, ratio in our favour) for each figure that both have."""
     ours = figures.get(OURS, {})
     for figure, value in ours.items():
         for library, theirs in figures.items():

@@ -28,7 +28,7 @@ PACKAGED = (".py", ".npz", ".safetensors", ".tcss", ".html", ".css", ".js", ".sv
 
 
 def absolute_links(page: str, address: str, tag: str) -> str:
-    """A page of Markdown whose relative links lead to the repository at this address."""
+    """Return a page of Markdown with relative links replaced by links to the repository at this address."""
 
     def lead_there(link: re.Match[str]) -> str:
         picture, words, target = link.groups()
@@ -38,7 +38,7 @@ def absolute_links(page: str, address: str, tag: str) -> str:
 
 
 def project_urls(address: str, tag: str) -> str:
-    """The table of pyproject.toml that PyPI shows next to the page."""
+    """Return the table of pyproject.toml with the links that PyPI shows."""
     return (
         "[project.urls]\n"
         f'Repository = "{address}"\n'
@@ -58,13 +58,13 @@ def expected_files(tracked: list[str]) -> set[str]:
 
 
 def tracked_files() -> list[str]:
-    """The files of the checkout that git tracks."""
+    """Return the files of the checkout that git tracks."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True)
     return listed.stdout.splitlines()
 
 
 def readme_code(readme: str) -> str:
-    """The README's first lines of Python."""
+    """Return the first Python block of the README."""
     return readme.split("```python\n", 1)[1].split("```", 1)[0]
 
 

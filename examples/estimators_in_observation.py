@@ -1,4 +1,4 @@
-"""What a masked-PPO learner gains from an estimator in its observation: same budget, several seeds.
+"""Gain of a masked-PPO learner from an estimator in its observation: same budget, several seeds.
 
     python examples/estimators_in_observation.py                         # about 20 minutes on one core
     python examples/estimators_in_observation.py --decisions 50000 --seeds 1 2 --games 1000
@@ -81,7 +81,7 @@ def main(settings: Settings) -> None:
 
 
 def learn(estimator: str, decisions: int, seed: int) -> PolicyBot:
-    """The policy after this many decisions against `simple`."""
+    """Return the policy after this many decisions against `simple`."""
     games = GinRummyVecEnv(128, "simple", seed=seed, estimator=estimator)
     model = MaskablePPO(
         CardPolicy,
@@ -101,12 +101,12 @@ def learn(estimator: str, decisions: int, seed: int) -> PolicyBot:
 
 
 def won_by(rows: Sequence[dict[str, float | str]], estimator: str, seed: int) -> float:
-    """The win rate of one run in per cent."""
+    """Return the win rate of one run in per cent."""
     return next(float(row["won"]) for row in rows if row["estimator"] == estimator and row["seed"] == seed)
 
 
 def draw(rows: Sequence[dict[str, float | str]], estimators: Sequence[str], path: Path, origin: str) -> None:
-    """A point for each run, a bar for the mean of each estimator; `origin` at the foot."""
+    """Draw a point for each run and a bar for the mean of each estimator; `origin` is the footer."""
     figure, [[axes]] = new_figure(6, 4)
     for place, estimator in enumerate(estimators):
         won = [float(row["won"]) for row in rows if row["estimator"] == estimator]

@@ -84,7 +84,7 @@ def main(options: Options) -> None:
 
 
 def line_of(generation: Generation) -> str:
-    """A line of the table."""
+    """Return a line of the table."""
     rates = [
         f"{bot} {100 * rate:.1f} "
         f"({100 * generation.intervals[bot][0]:.1f}-{100 * generation.intervals[bot][1]:.1f})"

@@ -32,7 +32,7 @@ from gin_env.wrappers.sb3_self_play import SelfPlayRun, SelfPlaySettings
 
 
 def make_model(settings: SelfPlaySettings) -> MaskablePPO:
-    """A new model, with its games."""
+    """Return a new model with its games."""
     candidates = settings.policy == "candidate"
     env = GinRummyVecEnv(settings.num_envs, "random", seed=settings.seed, candidates=candidates)
     model = MaskablePPO(

@@ -18,7 +18,7 @@ def points(card):
 
 
 def usefulness(card, hand):
-    """How many cards of the hand are near this one: of its rank, or next to it in its suit."""
+    """Return the number of cards near this one: of its rank, or next to it in its suit."""
     near = 0
     for other in hand:
         steps = abs(RANKS.index(card[0]) - RANKS.index(other[0]))

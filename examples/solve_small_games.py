@@ -39,7 +39,7 @@ STYLES = {CFR.name: (BLUE, "-"), CFRPlus.name: (RED, "--"), ExternalSamplingCFR.
 
 
 def checkpoints(iterations: int) -> list[int]:
-    """1, 2, 5, 10, 20, 50, ... up to `iterations`, which is the last one."""
+    """Return 1, 2, 5, 10, 20, 50, ... up to and including `iterations`."""
     points = {digit * 10**power for power in range(len(str(iterations))) for digit in (1, 2, 5)}
     return sorted({point for point in points if point < iterations} | {iterations})
 
@@ -72,7 +72,7 @@ def solve(tree: GameTree, solver: Any, iterations: int) -> list[dict[str, Any]]:
 
 
 def solve_game(name: str, iterations: int, sampled_iterations: int, seed: int) -> dict[str, Any]:
-    """All solvers on one game, as a report that JSON can hold."""
+    """Run all solvers on one game and return a report for JSON."""
     started = time.perf_counter()
     game = GAMES[name]()
     tree = GameTree(game)

@@ -168,7 +168,7 @@ class Games:
     def begin(
         self, games: np.ndarray, seeds: np.ndarray, episodes: np.ndarray, twins: np.ndarray | None = None
     ) -> None:
-        """`start` without its checks: for int64 indices and arrays that fit."""
+        """Begin an episode like `start`, without its checks: for int64 indices and arrays that fit."""
         twins = np.zeros(len(games), np.bool_) if twins is None else twins
         _start(self.state, games, seeds, episodes, twins, self.done)
         for game in games.tolist() if self.fixed_decks else ():
@@ -194,7 +194,7 @@ class Games:
         self.fixed_decks[game] = following
 
     def deck(self, game: int) -> np.ndarray:
-        """int8 (deck_size,): the deck of the current hand in dealing order."""
+        """Return the deck of the current hand in dealing order: int8 (deck_size,)."""
         game = check_integer("game", game, 0, len(self) - 1)
         return self.state["hidden"]["deck"][game, : self.rules.deck_size].copy()
 
@@ -205,7 +205,7 @@ class Games:
     def until_over(self, games: np.ndarray | None = None) -> Iterator[np.ndarray]:
         """Yield the indices (int64) of those of `games` (default: all) that are not over, until none is left.
 
-        Play in them between one and the next.
+        Play in these games between two iterations.
 
         Examples
         --------
@@ -220,14 +220,14 @@ class Games:
             yield playing
 
     def waiting_for(self, player: int, games: np.ndarray, checked: bool = True) -> np.ndarray:
-        """Those of `games` that are not over and in which `player` is to move."""
+        """Return those of `games` that are not over and in which `player` is to move."""
         if checked:
             player, games = _seat(player), self.check_games(games)
         waiting = np.empty(len(games), np.int64)
         return waiting[: _keep_waiting(self.state, self.done, games, player, waiting)]
 
     def masks(self, games: np.ndarray, masks: np.ndarray | None = None) -> np.ndarray:
-        """int8 (k, 107): legal actions of the players to move; all zero where the hand is over."""
+        """Return the legal actions of the players to move: int8 (k, 107), all zeros if the hand is over."""
         if games is not self.everyone:
             games = self.check_games(games)
         if masks is None:
@@ -240,7 +240,7 @@ class Games:
     def observations(
         self, games: np.ndarray, player: int, observations: np.ndarray | None = None
     ) -> np.ndarray:
-        """float32 (k, OBSERVATION_SIZE): what `player` sees, see `gin_env.observations.observation`."""
+        """Return what `player` sees: float32 (k, OBSERVATION_SIZE)."""
         if games is not self.everyone:
             games = self.check_games(games)
         if type(player) is not int or not 0 <= player <= 1:
@@ -256,7 +256,7 @@ class Games:
     def compact_observations(
         self, games: np.ndarray, player: int | None = None, records: np.ndarray | None = None
     ) -> np.ndarray:
-        """`COMPACT` records (k,): what the players to move, or one player, see.
+        """Return what the players to move, or one player, see: `COMPACT` records (k,).
 
         See `gin_env.observations.compact`.
         """
@@ -274,7 +274,7 @@ class Games:
         context: np.ndarray | None = None,
         player: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The candidates of the players to move, or of one player: (rows, actions, context).
+        """Return the candidates of the players to move, or of one player: rows, actions and context.
 
         A player who is not to move has no action. Arrays passed in are overwritten and returned. Raises
         ValueError if they do not fit.
@@ -287,7 +287,7 @@ class Games:
         return rows, actions, context
 
     def views(self, games: np.ndarray, player: int | None = None, checked: bool = True) -> PlayerView:
-        """The views (k,) of the players to move, or of one player."""
+        """Return the views (k,) of the players to move, or of one player."""
         if checked:
             games = self.check_games(games)
         # Zeros between the fields too, so that equal views are equal bytes.
@@ -296,7 +296,7 @@ class Games:
         return PlayerView.of_records(records)
 
     def find_illegal(self, games: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """bool (k,): which of the int64 (k,) actions are illegal."""
+        """Return which of the int64 (k,) actions are illegal: bool (k,)."""
         games = self.check_games(games)
         actions = check_actions(actions, len(games))
         illegal = np.empty(len(games), np.bool_)
@@ -304,11 +304,11 @@ class Games:
         return illegal
 
     def explain(self, game: int, action: int) -> str:
-        """Why an illegal action is illegal. Raises ValueError for a legal one."""
+        """Return why an illegal action is illegal. Raises ValueError for a legal one."""
         return explain_illegal(self.views(np.array([game])).records, action)
 
     def play(self, games: np.ndarray, actions: np.ndarray, who: str = "", checked: bool = True) -> None:
-        """Carry out one action in each of `games`, each named once; adds to `rewards` and sets `done`.
+        """Play one action in each of `games`, each listed once; add to `rewards` and set `done`.
 
         In a game of several hands the next hand is dealt immediately. Raises IllegalActionError and changes
         nothing if any action is illegal; `who` chose the actions, for the message. With ``checked=False``
@@ -326,7 +326,7 @@ class Games:
         self.play_legal(games, actions)
 
     def play_legal(self, games: np.ndarray, actions: np.ndarray) -> None:
-        """`play` without any check: for int64 arrays of different games and of actions that are legal."""
+        """Play like `play`, without any check: for int64 arrays of different games and legal actions."""
         _play(
             self.state,
             games,
@@ -340,7 +340,7 @@ class Games:
         self.deal_fixed_decks(games)
 
     def deal_fixed_decks(self, games: np.ndarray) -> None:
-        """Where the last action ended a hand and began the next, deal from the decks of `fix_deals`."""
+        """Deal from the decks of `fix_deals` in games whose last action began a new hand."""
         for game in games[self.results["ended"][games]].tolist() if self.fixed_decks else ():
             decks = self.fixed_decks.get(game)
             if decks and not self.done[game]:
@@ -349,7 +349,7 @@ class Games:
                 self.fixed_decks.pop(game, None)
 
     def check_games(self, games: np.ndarray) -> np.ndarray:
-        """`games` as int64 (k,).
+        """Return `games` as int64 (k,).
 
         Raises IndexError for an unknown game, TypeError or ValueError for anything but indices.
         """
@@ -365,7 +365,7 @@ class Games:
         return array
 
     def check_different(self, games: np.ndarray) -> np.ndarray:
-        """As `check_games`; raises ValueError too if a game is named twice. Fast for ascending games."""
+        """Check like `check_games`, and that no game is listed twice. Fast for ascending games."""
         if (
             type(games) is np.ndarray
             and games.dtype is _INDEX
@@ -383,12 +383,12 @@ class Games:
 
 
 def _seat(player: int) -> int:
-    """0 or 1. Raises TypeError or ValueError for anything else."""
+    """Return the seat, 0 or 1. Raises TypeError or ValueError for anything else."""
     return check_integer("player", player, 0, 1)
 
 
 def _numbers(name: str, numbers: np.ndarray, count: int) -> np.ndarray:
-    """Seeds or episode numbers as uint64 (count,). Raises TypeError or ValueError if they do not fit."""
+    """Return seeds or episode numbers as uint64 (count,). Raises TypeError or ValueError for invalid ones."""
     if not isinstance(numbers, np.ndarray) or numbers.dtype != _NUMBER:
         raise TypeError(
             f"{name} must be a uint64 array, not {getattr(numbers, 'dtype', type(numbers).__name__)}"
@@ -399,7 +399,7 @@ def _numbers(name: str, numbers: np.ndarray, count: int) -> np.ndarray:
 
 
 def check_actions(actions: object, num_games: int) -> np.ndarray:
-    """A batch of actions as int64 (num_games,).
+    """Return a batch of actions as int64 (num_games,).
 
     Raises TypeError unless they are integers, ValueError for another shape. The legality check finds numbers
     that are out of range.
@@ -419,7 +419,7 @@ def check_actions(actions: object, num_games: int) -> np.ndarray:
 
 @kernel
 def first_outside(games: np.ndarray, count: int) -> int:
-    """Position in `games` of the first index that is not in 0..count-1; -1 without one."""
+    """Return the position in `games` of the first index that is not in 0..count-1; -1 if there is none."""
     for k in range(len(games)):
         if games[k] < 0 or games[k] >= count:
             return k
@@ -489,7 +489,7 @@ def _find_illegal(state, games, actions, illegal):
 
 @kernel
 def _first_illegal(state, games, actions):
-    """Position of the first illegal action; -1 without one."""
+    """Return the position of the first illegal action; -1 if there is none."""
     for k in range(len(games)):
         game = state[games[k]]
         if not is_legal(game.public, game.private[game.public.to_move], actions[k]):
@@ -509,9 +509,9 @@ def _keep_waiting(state, done, games, player, waiting):
 
 @kernel
 def play_and_score(game, action: int, whole_game: bool, pays: int, result):
-    """Play one legal action; return (player 0's reward, the episode is over).
+    """Play one legal action; return player 0's reward and whether the episode is over.
 
-    Fills `result` (a `HAND_RESULT` record) and deals on within a game of several hands.
+    Fills `result` (a `HAND_RESULT` record) and deals the next hand within a game of several hands.
     """
     play(game, action)
     public = game.public

@@ -23,12 +23,12 @@ __all__ = ["Belief", "Chains", "sample", "worlds"]
 
 
 def sample(view: PlayerView, count: int, random: np.random.Generator) -> np.ndarray:
-    """uint64 (count,): possible hands of the opponent, by `Belief()`; see `Belief.sample`."""
+    """Return possible hands of the opponent: uint64 (count,). See `Belief.sample`."""
     return _default().sample(view, count, random)
 
 
 def worlds(view: PlayerView, count: int, random: np.random.Generator) -> np.ndarray:
-    """`STATE` records (count,): worlds consistent with the view, by `Belief()`; see `Belief.worlds`."""
+    """Return worlds consistent with the view: `STATE` records (count,). See `Belief.worlds`."""
     return _default().worlds(view, count, random)
 
 

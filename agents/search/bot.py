@@ -106,14 +106,14 @@ class SearchBot:
         )
 
     def likeliest(self, view: PlayerView) -> np.ndarray:
-        """int64 (k,): the policy's choice for one view, then its other actions by falling probability."""
+        """Return the policy's choice, then its other actions by falling probability: int64 (k,)."""
         first, chances = self.policy.act(view), self.policy.action_chances(view)[0]
         order = np.argsort(-chances, kind="stable")
         others = order[(chances[order] > MIN_PROBABILITY) & (order != first)]
         return np.concatenate([first, others[: self.tried - 1]])
 
     def _look_ahead(self, view: PlayerView, tried: np.ndarray) -> int:
-        """The best of these actions in sampled worlds; the first unless another is significantly better."""
+        """Return the best of these actions in sampled worlds; the first unless another is clearly better."""
         first, others = int(tried[0]), tried[1:]
         if not len(others):
             return first
@@ -140,7 +140,7 @@ class SearchBot:
         return int(others[surely.argmax()]) if surely.max() > 0 else first
 
     def gains(self, view: PlayerView, worlds: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """float64 (k, n): the probability of winning after each of k actions, minus that after the first.
+        """Return the probability of winning after each of k actions minus that of the first: float64 (k, n).
 
         `view` is one view of a player to move; `worlds` are `STATE` records (n,) consistent with it.
         """
@@ -150,7 +150,7 @@ class SearchBot:
         return won - won[0]
 
     def won_after(self, worlds: np.ndarray, actions: np.ndarray, player: int) -> np.ndarray:
-        """float64 (n,): the probability of winning after an action in each world, minus that before the hand.
+        """Return the change in the probability of winning by an action in each world: float64 (n,).
 
         `worlds` are `STATE` records (n,) under the same rules, in which `player` is to move.
         """
@@ -165,13 +165,13 @@ class SearchBot:
     def worth(
         self, rules: Rules, points: np.ndarray, own: int | np.ndarray, other: int | np.ndarray
     ) -> np.ndarray:
-        """float64 (n,): the change in the probability of winning by points int64 (n,), at these scores."""
+        """Return the change in the probability of winning by these points, int64 (n,): float64 (n,)."""
         chances = self._chances_to_win(rules)
         scores = np.stack([own + np.maximum(points, 0), other + np.maximum(-points, 0)])
         return chances[tuple(np.minimum(scores, len(chances) - 1))] - chances[own, other]
 
     def _chances_to_win(self, rules: Rules) -> np.ndarray:
-        """`chances_to_win` by hands of the policy against its opponent in rollouts, under these rules."""
+        """Return `chances_to_win` from hands of the policy against its rollout opponent under these rules."""
         if rules not in self._chances:
             games = Games(NUM_PAID_HANDS, rules)
             games.start(games.everyone, np.zeros(NUM_PAID_HANDS, np.uint64), games.everyone.astype(np.uint64))
@@ -194,7 +194,7 @@ def _check_opponent(opponent: object) -> None:
 
 
 def after(states: np.ndarray, actions: np.ndarray) -> Games:
-    """The games of `STATE` records (n,), all under the same rules, after an action int64 (n,) in each."""
+    """Return the games of `STATE` records (n,) with equal rules after one action in each, int64 (n,)."""
     games = Games(len(states), Rules.from_record(states["public"]["rules"][0]))
     games.state[:] = states
     games.done[:] = False
@@ -203,7 +203,7 @@ def after(states: np.ndarray, actions: np.ndarray) -> Games:
 
 
 def mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The means (..., k) of gains (..., k, n), and their standard errors."""
+    """Return the means (..., k) of gains (..., k, n), and their standard errors."""
     return gains.mean(axis=-1), gains.std(axis=-1, ddof=1) / gains.shape[-1] ** 0.5
 
 
@@ -258,7 +258,7 @@ class _Players:
         return won
 
     def _likeliest(self, games: Games, which: np.ndarray, candidates: Candidates) -> np.ndarray:
-        """int64 (n,): the actions of the players to move; `candidates` has room for at least n of them."""
+        """Return the actions of the players to move, int64 (n,); `candidates` has room for at least n."""
         rows, actions, context = _candidates(games, which, candidates)
         chosen = np.empty(len(which), np.int64)
         _choose(self._logits[rows.shape[1]](rows, context), actions, chosen)
@@ -269,7 +269,7 @@ Candidates = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def _candidates(games: Games, which: np.ndarray, arrays: Candidates) -> Candidates:
-    """The candidates of the players to move, written into the first rows of these arrays."""
+    """Return the candidates of the players to move, written into the first rows of these arrays."""
     rows, actions, context = (array[: len(which)] for array in arrays)
     return games.candidates(which, rows, actions, context)
 

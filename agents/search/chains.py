@@ -91,12 +91,12 @@ class Belief:
         self.apart = check_integer("apart", apart, 1, MAX_STEPS)
 
     def sample(self, view: PlayerView, count: int, random: np.random.Generator) -> np.ndarray:
-        """uint64 (count,): masks of the opponent's possible hands; otherwise as `worlds`."""
+        """Return masks of the opponent's possible hands, uint64 (count,); otherwise like `worlds`."""
         states = self.worlds(view, count, random)
         return states["private"]["hand"][:, 1 - int(view.records["player"][0])]
 
     def worlds(self, view: PlayerView, count: int, random: np.random.Generator) -> np.ndarray:
-        """`STATE` records (count,): worlds in which the player sees the same as in `view`, one view.
+        """Return worlds in which the player sees the same as in `view` (one view): `STATE` records (count,).
 
         The same generator in the same state samples the same worlds. Raises ValueError for several views, or
         a hand that is over.
@@ -142,7 +142,7 @@ class Chains:
         """Of each world's probability, up to a constant; None before the first step."""
 
     def next_worlds(self) -> np.ndarray:
-        """`STATE` records (chains,): the first ones after the warm-up, later ones `apart` steps later."""
+        """Return the worlds after the warm-up or `apart` more steps: `STATE` records (chains,)."""
         self.step(self._belief.apart if self._warm else self._belief.warm_up)
         self._warm = True
         return self.worlds()
@@ -163,7 +163,7 @@ class Chains:
             self._held[goes], self._rest[goes], self._logarithm[goes] = held[goes], rest[goes], then[goes]
 
     def worlds(self) -> np.ndarray:
-        """`STATE` records (chains,): the current worlds of the chains, with reshuffled stocks."""
+        """Return the current worlds of the chains with reshuffled stocks: `STATE` records (chains,)."""
         states = np.zeros(len(self._held), STATE)
         write_worlds(self._view, self._past, self._held, self._rest, self._key(), states)
         return without_padding(states)
@@ -172,7 +172,7 @@ class Chains:
         propose_worlds(self._past, self._hand_size, self._odds, self._key(), self._held, self._rest)
 
     def _chances(self, held: np.ndarray, rest: np.ndarray) -> np.ndarray:
-        """float64 (n,): logarithms of the probabilities of worlds, up to a constant."""
+        """Return logarithms of the probabilities of worlds, up to a constant: float64 (n,)."""
         trust = self._belief.trust
         acted = trust * self._belief.likelihood(self._view, self._past, held, rest)
         # Cards that are not in the stock are held, so the odds of the stock are enough.

@@ -69,12 +69,12 @@ class Decisions(NamedTuple):
     """int64 (n,)"""
 
     def first(self, count: int) -> Decisions:
-        """The first `count` decisions."""
+        """Return the first `count` decisions."""
         return Decisions(*(array[:count] for array in self))
 
 
 def new_decisions(count: int, num_rows: int) -> Decisions:
-    """Uninitialised arrays for `count` decisions between `num_rows` candidates each."""
+    """Return uninitialised arrays for `count` decisions between `num_rows` candidates each."""
     return Decisions(*new_arrays(count, num_rows), np.empty(count, np.int64))
 
 
@@ -173,7 +173,7 @@ def propose_worlds(
 
 @kernel
 def _free_place(held: np.ndarray, skip: int) -> int:
-    """The free place after `skip` free ones."""
+    """Return the free place after `skip` free ones."""
     for place in range(len(held)):
         if held[place] == NO_CARD:
             if skip == 0:

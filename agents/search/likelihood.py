@@ -30,7 +30,7 @@ class PolicyLikelihood:
         self._draws, self._discards = QuickLogits(network.draws), QuickLogits(network.discards)
 
     def __call__(self, view: np.void, past: np.void, held: np.ndarray, rest: np.ndarray) -> np.ndarray:
-        """float64 (n,): logarithm of the likelihood of all of the opponent's actions, for worlds (n,)."""
+        """Return the log likelihood of the opponent's actions in each of these worlds: float64 (n,)."""
         likelihoods = np.zeros(len(held))
         game = np.zeros(1, STATE)
         num_draws, num_discards = int(past["draw_decisions"]), int(past["discard_decisions"])

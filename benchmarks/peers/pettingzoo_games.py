@@ -117,7 +117,7 @@ def load():
 
 
 def train_masked_ppo(gin_rummy_v4, gymnasium):
-    """MaskablePPO's steps/s with PettingZoo's tutorial wrapper (SB3/connect_four); a round is 512 steps.
+    """Train MaskablePPO with PettingZoo's tutorial wrapper (SB3/connect_four); a round is 512 steps.
 
     The tutorial trains on one environment in a DummyVecEnv; net, batch size and epochs are those of our side.
     """

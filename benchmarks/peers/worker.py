@@ -29,7 +29,7 @@ def resident_bytes():
 
 
 def bytes_each(make, number):
-    """What the process grows by for each of `number` objects that `make(index)` returns, all kept."""
+    """Return the growth of the process per object, for `number` objects that `make(index)` returns."""
     kept = [make(index) for index in range(5)]
     gc.collect()
     before = resident_bytes()
@@ -38,7 +38,7 @@ def bytes_each(make, number):
 
 
 def timed(work, rounds):
-    """(seconds, amounts by unit) of one run."""
+    """Return the seconds and the amounts by unit of one run."""
     start = time.perf_counter()
     amounts = work(rounds)
     seconds = time.perf_counter() - start
@@ -46,7 +46,7 @@ def timed(work, rounds):
 
 
 def rounds_for(work, seconds):
-    """How many rounds take about this long. The first, unmeasured one compiles or warms up."""
+    """Return the number of rounds that take about this long, after an unmeasured round as warm-up."""
     timed(work, 1)
     rounds = 1
     while (taken := timed(work, rounds)[0]) < seconds / 8:
@@ -75,7 +75,7 @@ class Worker:
         return {"seconds": seconds, "amounts": amounts}
 
     def answer(self, command, name):
-        """The result of one command, or the error, as a dictionary that names the workload."""
+        """Return the result of one command, or the error, as a dictionary that names the workload."""
         try:
             return {"name": name, **getattr(self, command)(name)}
         except Exception as error:

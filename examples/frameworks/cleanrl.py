@@ -22,7 +22,7 @@ optimizer = torch.optim.Adam(parameters, lr=1e-3, eps=1e-5)
 
 
 def evaluate(observations, masks):
-    """The distribution over the legal actions, and the values."""
+    """Return the distribution over the legal actions, and the values."""
     latent = body(torch.as_tensor(observations))
     logits = actor(latent).masked_fill(~torch.as_tensor(masks, dtype=torch.bool), -1e8)
     return torch.distributions.Categorical(logits=logits), critic(latent)[:, 0]

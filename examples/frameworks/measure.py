@@ -1,4 +1,4 @@
-"""What the scripts of this folder share: options, what they count, and a match before and after learning.
+"""Shared code of the scripts in this folder: options, counters, and a match before and after learning.
 
 It is not part of gin-env; your own learner does not need it.
 
@@ -71,7 +71,7 @@ class Run:
         self.masked += int((masks[np.arange(len(actions)), actions] == 0).sum())
 
     def over(self) -> bool:
-        """Whether time or steps are used up."""
+        """Return whether time or steps are used up."""
         used = time.perf_counter() - self.started
         return used >= self.options.seconds or self.steps >= self.options.steps
 
@@ -86,7 +86,7 @@ class Run:
         )
 
     def play_match(self) -> float:
-        """The mean return of a hand against the opponent: points / 100, those of the opponent negative."""
+        """Return the mean return of a hand: points / 100, negative if the opponent wins."""
         games = self.options.games
         result = play_match(self, self.opponent, games=games, seed=self.seed, episode="hand")
         return (result.points[0] - result.points[1]) / result.hands / 100
@@ -95,7 +95,7 @@ class Run:
         return self  # a match copies other bots; this one is the program
 
     def act(self, view: PlayerView) -> np.ndarray:
-        """What makes it a bot: a masked action would end the match with an error that names it."""
+        """Act as a bot. A masked action would stop the match with an error that names it."""
         if self.decide:
             actions = self.decide(view)
         elif self.choose:

@@ -45,7 +45,7 @@ class OurBot(pyspiel.Bot):  # a bot of gin-env that plays OpenSpiel's gin_rummy
         return max(self.worth(state.child(action)) for action in state.legal_actions())
 
     def view(self, state):
-        """The hand as a list of actions; OpenSpiel's player 0 begins, so player 1 is the dealer."""
+        """Return our view of OpenSpiel's hand. Its player 0 begins, so player 1 is the dealer."""
         told = [(act.player, act.action) for act in state.full_history()]
         hand = sum(1 << OURS[card] for _, card in told[10 * self.player :][:10])
         acts = [OURS[act] for player, act in told[21:] if player >= 0 and act != KNOCK]
@@ -56,7 +56,7 @@ class OurBot(pyspiel.Bot):  # a bot of gin-env that plays OpenSpiel's gin_rummy
 
 
 def score(name):
-    """The mean return of a hand, points / 100, in both seats in turn."""
+    """Return the mean return of a hand, points / 100, alternating between both seats."""
     points, hands, chance = 0.0, 0, random.Random(run.seed)
     while hands < run.options.games and not run.over():
         seat = hands % 2

@@ -19,12 +19,12 @@ Messages = list[dict[str, str]]
 
 
 def listed(messages: Messages) -> list[str]:
-    """The legal actions, which end each question."""
+    """Return the legal actions, which end each question."""
     return messages[-1]["content"].splitlines()[-1].removeprefix("You may: ").removesuffix(".").split("; ")
 
 
 def hasty(messages: Messages) -> str:
-    """The last action, or a card that nobody may discard, depending on the question."""
+    """Answer with the last legal action or, depending on the question, with an illegal card."""
     first_try = len(messages) == 2
     return "draw the joker" if first_try and len(messages[-1]["content"]) % 3 == 0 else listed(messages)[-1]
 

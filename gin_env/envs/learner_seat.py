@@ -144,7 +144,7 @@ class LearnerSeat:
         decks: Sequence[np.ndarray] = (),
         dealer: int | None = None,
     ) -> None:
-        """`reseed` and `begin` each of `games`; nothing changes if `begin` refuses the deals.
+        """Call `reseed` and `begin` for each of `games`; nothing changes if `begin` refuses the deals.
 
         `seeds` has an entry for every game of the batch. Fixed deals are tried first, so the opponents decide
         twice before the learner's first turn.

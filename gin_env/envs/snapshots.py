@@ -19,7 +19,7 @@ _ARRAYS = ("state", "rewards", "done", "results")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EnvironmentState:
-    """What `get_state` returns. Its contents may change between releases."""
+    """The result of `get_state`. Its contents can change between releases."""
 
     setting: tuple[Any, ...]
     """What an environment must agree on to take this state."""

@@ -35,7 +35,7 @@ class IllegalActionError(ValueError):
 
 @kernel
 def is_discard(action: int) -> bool:
-    """Whether an action discards a card, with a knock or without; the card is ``action % NUM_CARDS``."""
+    """Return whether an action discards a card, knocking or not; the card is ``action % NUM_CARDS``."""
     return action < DRAW_STOCK
 
 
@@ -79,7 +79,7 @@ _BY_WORDS = {describe(action): action for action in range(NUM_ACTIONS)}
 
 
 def check_action(action: Any) -> int:
-    """`action` as an int in 0..106.
+    """Return `action` as an int in 0..106.
 
     Raises IllegalActionError (a ValueError) for an integer out of range and TypeError for anything that
     is not an integer: floats, NaN, bools, arrays of several elements.

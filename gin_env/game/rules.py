@@ -45,13 +45,13 @@ BOUNDS = {
 
 @kernel
 def cards_in_deck(rules) -> int:
-    """Number of cards in the deck, by a record of `RULES`."""
+    """Return the number of cards in the deck of a `RULES` record."""
     return rules.ranks * rules.suits
 
 
 @kernel
 def stock_after_deal(rules) -> int:
-    """Number of cards in the stock once both hands and the upcard are dealt."""
+    """Return the number of cards in the stock once both hands and the upcard are dealt."""
     return rules.ranks * rules.suits - 2 * rules.hand_size - 1
 
 
@@ -69,12 +69,12 @@ def limit_of_hand(rules, upcard: int) -> int:
 
 @kernel
 def points_double(rules, upcard: int) -> bool:
-    """Whether all points of the hand that begins with this upcard count double."""
+    """Return whether all points of the hand that begins with this upcard count double."""
     return rules.spades_double and upcard // NUM_RANKS == SPADES
 
 
 def _uncompiled(function: Any) -> Any:
-    """The Python function of a kernel, also where NUMBA_DISABLE_JIT leaves kernels uncompiled."""
+    """Return the Python function of a kernel, also if NUMBA_DISABLE_JIT leaves kernels uncompiled."""
     return getattr(function, "py_func", function)
 
 
@@ -162,7 +162,7 @@ class Rules:
 
     @staticmethod
     def _checked(field: Field[Any], value: Any) -> bool | int | str:
-        """The value of one field, as its annotation says. Raises TypeError or ValueError."""
+        """Return the value of one field, converted as annotated. Raises TypeError or ValueError."""
         if field.type == "bool":
             if not isinstance(value, bool | np.bool_):
                 raise TypeError(f"Rules.{field.name} must be True or False, not {value!r}")
@@ -316,7 +316,7 @@ class Rules:
 
     @classmethod
     def from_record(cls, record: np.void) -> Rules:
-        """The rules of a record: the inverse of `record`. Raises ValueError for a damaged one."""
+        """Return the rules of a record: the inverse of `record`. Raises ValueError for a damaged one."""
         values = {name: record[name].item() for name in RULES.names or ()}
         for name, choices in CHOICES.items():
             if values[name] >= len(choices):
@@ -337,7 +337,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 
 
 def _dtype(field: Field[Any]) -> type[np.generic]:
-    """The smallest dtype for the values of a field."""
+    """Return the smallest dtype for the values of a field."""
     if field.type == "bool":
         return np.bool_
     if field.name in CHOICES:

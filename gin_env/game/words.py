@@ -90,7 +90,7 @@ def _bonuses_in_words(rules: Rules) -> str:
 
 
 def actions_table() -> str:
-    """The actions as a Markdown table, for docs/rules.md."""
+    """Return the actions as a Markdown table, for docs/rules.md."""
     lines = ["| action | meaning | in words |", "|---|---|---|"]
     for first, meaning in (
         (0, "discard the card with this id"),

@@ -1,7 +1,7 @@
-"""Which bot played: its name with every parameter, the files that it plays by, a hash of its decisions.
+"""Identification of bots: the name with all parameters, the files it uses, and a hash of its decisions.
 
-A name such as ``tonic`` says little once its defaults have changed. So whatever is measured or trained stores
-`describe_bot` of the bots that took part. `changes` says what has become of such a bot since.
+A name such as ``tonic`` says little once its defaults have changed. Everything that is measured or trained
+therefore stores `describe_bot` of the bots that took part. `changes` lists how a bot has changed since then.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FOLDERS = {name: Path(package.__path__[0]) for name, package in _PACKAGES}
 
 
 def describe_bot(bot: str | Agent, *, programs: bool = False) -> dict[str, Any]:
-    """What identifies a bot named as in `gin_env.agents.make`, for JSON.
+    """Return what identifies a bot named as in `gin_env.agents.make`, for JSON.
 
     ``bot``: the name as given; ``spelled``: with all parameters (`spell_out_bot`); ``estimator``: the same
     for its estimator, if it has one; ``files``: the SHA-256 of every file that it plays by; ``decisions``:
@@ -59,9 +59,9 @@ def _many_decisions(bot: Agent) -> str | None:
 
 
 def describe_estimator(text: str) -> dict[str, Any]:
-    """The same for an estimator: ``estimator``, ``spelled``, ``files``, and what it says in fixed positions.
+    """Return the same for an estimator: ``estimator``, ``spelled``, ``files`` and ``says``.
 
-    The last, ``says``, is `gin_env.matches.fixed_positions.estimate_figures`; None for one that must see the
+    ``says`` is `gin_env.matches.fixed_positions.estimate_figures`; None for one that must see the
     opponent's hand.
     """
     return {
@@ -73,9 +73,9 @@ def describe_estimator(text: str) -> dict[str, Any]:
 
 
 def changes(stored: Mapping[str, Any]) -> list[str]:
-    """What has changed since `describe_bot` or `describe_estimator` said this: a line for each difference.
+    """Return a line for each difference from a description by `describe_bot` or `describe_estimator`.
 
-    Nothing is known of a bot that was made as an object. Programs and classes of your own are not run.
+    Bots that were made as objects cannot be compared. Programs and classes of your own are not run.
     """
     if "made_by" in stored or bots.starts_program(str(stored.get("bot"))):
         return []
@@ -107,7 +107,7 @@ def _same(now: Any, stored: Any) -> bool:
 
 
 def spell_out_bot(text: str) -> str:
-    """A bot's name with all parameters, those left at their defaults too, in the order of its class.
+    """Return a bot's name with all parameters, defaults included, in the order of its class.
 
     A frozen name is spelled as the bot that it stands for, ``knock_at=variable`` with its numbers. The path
     of a policy stays as it is. `gin_env.agents.make` reads the result unless an estimator in it has two
@@ -118,13 +118,13 @@ def spell_out_bot(text: str) -> str:
 
 
 def spell_out_estimator(text: str) -> str:
-    """The same for an estimator's name."""
+    """Return an estimator's name with all parameters."""
     name, params = _estimator_and_parameters(text)
     return specs.spell(name, params) if params else name
 
 
 def _base_and_parameters(text: str) -> tuple[str, dict[str, Any]]:
-    """(name, all parameters); the frozen readings under the name of their bot, other code as it is."""
+    """Return the name and all parameters; frozen readings under the name of their bot, other code unchanged."""
     if bots.starts_program(text):
         return text, {}
     name, given = specs.parse(text)
@@ -142,7 +142,7 @@ def _estimator_and_parameters(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _files_of_bot(text: str) -> list[Path]:
-    """The files that a bot reads, with those of its estimator and of the bot that it has for an opponent."""
+    """Return the files that a bot reads, with those of its estimator and of its assumed opponent."""
     name, params = _base_and_parameters(text)
     if bots.starts_program(text):
         return []
@@ -166,7 +166,7 @@ def _files_of_estimator(text: str) -> list[Path]:
 
 
 def _estimator_of_bot(text: str) -> str | None:
-    """The name of a bot's estimator; by default the one with which its hand-strength network was trained."""
+    """Return the name of a bot's estimator; by default that of its hand-strength network."""
     params = _base_and_parameters(text)[1]
     if "estimator" not in params or params["estimator"] is not None:
         return params.get("estimator")
@@ -177,12 +177,12 @@ def _estimator_of_bot(text: str) -> str | None:
 
 
 def _hashes(files: Iterable[Path]) -> dict[str, str]:
-    """SHA-256 by label, in the order of the labels."""
+    """Return SHA-256 hashes by label, in the order of the labels."""
     return {label: _sha256(path) for label, path in sorted(map(_labelled, files))}
 
 
 def _labelled(path: Path) -> tuple[str, Path]:
-    """(the path inside the package, or as it was given; the path)."""
+    """Return a label (the path inside the package, or as given) and the path."""
     path = Path(path)
     for name, folder in FOLDERS.items():
         if path.is_relative_to(folder):

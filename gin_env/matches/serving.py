@@ -13,7 +13,7 @@ from gin_env.batch import Games
 
 
 def serve(bot: Agent, questions: TextIO, answers: TextIO) -> None:
-    """Answer every line until the questions end; answer with an error what cannot be answered."""
+    """Answer every line until the input ends; answer an invalid line with an error."""
     while text := questions.readline(protocol.MAX_CHARACTERS + 1):
         try:
             reply = _reply(bot, protocol.read_line(text))

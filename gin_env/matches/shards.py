@@ -76,7 +76,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class MatchSetting:
-    """What all games of a match have in common."""
+    """The settings that all games of a match share."""
 
     seed: int
     episode: Episode

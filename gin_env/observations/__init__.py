@@ -1,1 +1,1 @@
-"""What a player knows: views, observations and candidates."""
+"""A player's knowledge: views, observations and candidates."""

@@ -1,9 +1,10 @@
 """The numbers that describe a candidate and the context of a decision: their names, and how they are written.
 
 `LAYOUT` names the numbers of a row (one candidate), `CONTEXT` those that all candidates of a decision share.
-They are what the papers look at: deadwood, melds, hit count (002, "Hand macro-features"), what the opponent
-has shown, discarded and declined around the card (001, 003), the melds that it could complete (002,
-"Defensive Score"). They treat the suits alike. `gin_env.observations.candidates` lists the candidates.
+They are the quantities that the papers use: deadwood, melds, hit count (002, "Hand macro-features"), the
+cards near the moved card that the opponent has shown, discarded and declined (001, 003), and the melds that
+it could complete (002, "Defensive Score"). They treat the suits alike. `gin_env.observations.candidates`
+lists the candidates.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -104,7 +105,7 @@ NUM_CONTEXT = len(CONTEXT)
 
 
 def part(rows: Any, name: str) -> Any:
-    """Zero-copy view of one part of rows (..., NUM_FEATURES), an array or a tensor.
+    """Return a zero-copy view of one part of rows (..., NUM_FEATURES), an array or a tensor.
 
     Its shape is (...) for a single number, else (..., 13) or (..., 5). Raises ValueError for an unknown name
     or another last dimension.
@@ -118,7 +119,7 @@ def part(rows: Any, name: str) -> Any:
 
 
 def layout_table() -> str:
-    """Rows and context as a Markdown table, for docs/observation.md."""
+    """Return rows and context as a Markdown table, for docs/observation.md."""
     lines = ["| part | of | where | value |", "|---|---|---|---|"]
     for name, where in LAYOUT.items():
         single = where.stop - where.start == 1
@@ -151,7 +152,7 @@ _NEIGHBOURS = np.array([[bits >> 2 + step & 1 for step in _NEAR_RANKS] for bits 
 
 
 def _shares(whole: int) -> np.ndarray:
-    """float32 (128,): 0, 1, 2 ... divided by `whole`; looking them up is faster than dividing."""
+    """Return 0, 1, 2 ... divided by `whole`, float32 (128,); looking them up is faster than dividing."""
     return (np.arange(128) / whole).astype(np.float32)
 
 
@@ -163,7 +164,7 @@ _ONE_OVER = (1 / (1 + np.arange(128))).astype(np.float32)
 def write_hand(
     row: np.ndarray, hand: int, least: int, unseen: int, knock_limit: int, after: np.ndarray
 ) -> None:
-    """Describe a hand of ten: its deadwood, and what the next card may make of it.
+    """Describe a hand of ten: its deadwood, and its possible improvements by the next card.
 
     `least` is the least deadwood among the candidates, `unseen` the cards that may still come; `after`, int64
     (52, 52), is overwritten.
@@ -187,7 +188,7 @@ def describe_hand(
     after: np.ndarray,
     column: int,
 ) -> None:
-    """`write_hand`, where after[card, column] is the deadwood with each card that completes a meld."""
+    """Describe a hand like `write_hand`; `after` has the deadwood with each meld-completing card."""
     loose = unmelded_cards(hand)
     highest = highest_value(loose)  # what a card that fits nowhere replaces
     outs = knock_outs = gin_outs = saved = np.int64(0)
@@ -225,13 +226,13 @@ def describe_hand(
 
 @kernel
 def neighbours(card: int, mask: int) -> int:
-    """Which of the cards 2 and 1 below, 1 and 2 above in the suit are in the mask: bits 0, 1, 3 and 4."""
+    """Return which cards 2 and 1 below, 1 and 2 above in the suit are in the mask: bits 0, 1, 3 and 4."""
     return (mask << 2) >> card & _IN_SUIT[card]
 
 
 @kernel
 def write_surroundings(row: np.ndarray, start: int, card: int, mask: int) -> None:
-    """How many of the card's rank, and which of its four nearest in the suit, are in the mask."""
+    """Write how many cards of the rank, and which of the four nearest in the suit, are in the mask."""
     near = neighbours(card, mask)
     row[start] = _PER_3[count_cards(_OTHERS_OF_RANK[card] & mask)]
     row[start + 1] = _NEIGHBOURS[near, 0]
@@ -242,7 +243,7 @@ def write_surroundings(row: np.ndarray, start: int, card: int, mask: int) -> Non
 
 @kernel
 def write_card(row: np.ndarray, card: int, hand: int, unseen: int, public, player: int) -> None:
-    """Describe the card that moves: what it could complete for the opponent, and who did what around it."""
+    """Describe the card that moves: the opponent's possible melds with it, and the actions around it."""
     opponent = 1 - player
     row[_AT.rank : _AT.rank + NUM_RANKS] = 0
     row[_AT.rank + card % NUM_RANKS] = 1

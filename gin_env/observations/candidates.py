@@ -1,4 +1,4 @@
-"""What a player may do now, described for networks: a row of numbers for each candidate, and shared context.
+"""A player's possible actions as network inputs: a row of numbers for each candidate, and shared context.
 
 A *candidate* is a hand of ten cards that the player can reach with this decision, and the card that moves:
 
@@ -16,10 +16,10 @@ Environments made with ``candidates=True`` have them in their observations, unde
 
 - rows, float32 (n, 11, NUM_FEATURES): `LAYOUT` names the numbers. Rows without an action are 0;
 - actions, int64 (n, 11, 2): what each row does (discard, draw or pass) and the same with a knock;
-  `NO_ACTION` where it cannot;
+  `NO_ACTION` if it is impossible;
 - context, float32 (n, NUM_CONTEXT): the numbers that all rows share, named by `CONTEXT`.
 
-Where nobody has to discard, two rows are enough: rows (n, 2, NUM_FEATURES) and actions (n, 2, 2).
+If nobody has to discard, two rows are enough: rows (n, 2, NUM_FEATURES) and actions (n, 2, 2).
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -85,7 +85,7 @@ ENTRIES = ("candidate_rows", "candidate_actions", "candidate_context")
 def write_discards(
     public, private, player: int, rows: np.ndarray, actions: np.ndarray, after: np.ndarray
 ) -> None:
-    """Rows (11, NUM_FEATURES) and actions (11, 2), discard and knock, of a player who has to discard.
+    """Write rows (11, NUM_FEATURES) and actions (11, 2), discard and knock, of a player who has to discard.
 
     `after`, int64 (52, 52), is overwritten. The eleven hands differ in one card: what each unseen card
     makes of them is computed for all of them together.
@@ -127,7 +127,7 @@ def write_discards(
 def write_draws(
     public, private, player: int, rows: np.ndarray, actions: np.ndarray, after: np.ndarray
 ) -> None:
-    """Rows and actions (2 or more) of a player who has to draw: take the upcard, leave it.
+    """Write rows and actions (2 or more) of a player who has to draw: take the upcard, or leave it.
 
     `after`, int64 (52, 52), is overwritten.
     """
@@ -162,7 +162,7 @@ def write_candidates(
     context: np.ndarray,
     after: np.ndarray,
 ) -> bool:
-    """Write all three arrays for a player; False if they have to discard and there are too few rows.
+    """Write all three arrays for a player; return False if they have to discard and rows are too few.
 
     `after`, int64 (52, 52), is overwritten. A player who is not to move has no action.
     """
@@ -181,7 +181,7 @@ def write_candidates(
 
 @kernel
 def _least_and_highest(hand: int, allowed: int):
-    """(the highest card whose discard leaves the least deadwood, as a mask; that deadwood)."""
+    """Return the highest card whose discard leaves the least deadwood, as a mask, and that deadwood."""
     best, least = least_deadwood_discards(hand, allowed)
     highest, points = np.int64(0), np.int64(-1)
     while best:
@@ -210,7 +210,7 @@ def _write_all_draws(views, rows, actions):
 
 
 def new_arrays(count: int, num_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Uninitialised arrays for the candidates of `count` players, `num_rows` each: rows, actions, context."""
+    """Return uninitialised rows, actions and context for `count` players with `num_rows` candidates each."""
     return (
         np.empty((count, num_rows, NUM_FEATURES), np.float32),
         np.empty((count, num_rows, 2), np.int64),
@@ -221,7 +221,7 @@ def new_arrays(count: int, num_rows: int) -> tuple[np.ndarray, np.ndarray, np.nd
 def check_arrays(
     count: int, rows: np.ndarray | None, actions: np.ndarray | None, context: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The arrays for the candidates of `count` players: the caller's, or new ones of 11 rows.
+    """Return the arrays for the candidates of `count` players: the caller's, or new ones of 11 rows.
 
     Raises ValueError for arrays of another shape, dtype or memory layout.
     """
@@ -256,7 +256,7 @@ def check_written(complete: bool) -> None:
 
 
 def candidate_rows(views: np.ndarray, discarding: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The candidates of `VIEW` records (n,) whose players all discard, or all draw.
+    """Return the candidates of `VIEW` records (n,) whose players all discard, or all draw.
 
     Returns rows float32 (n, 11 or 2, NUM_FEATURES) and their actions int64 (n, 11 or 2, 2): discard or draw,
     and knock; `NO_ACTION` where there is none.
@@ -269,5 +269,5 @@ def candidate_rows(views: np.ndarray, discarding: bool) -> tuple[np.ndarray, np.
 
 
 def are_discarding(views: np.ndarray) -> np.ndarray:
-    """bool (n,): whether each player has to discard; the others have to draw."""
+    """Return whether each player has to discard, bool (n,); the others have to draw."""
     return views["public"]["phase"] == DISCARD

@@ -52,7 +52,7 @@ COMPACT = np.dtype(
 
 
 def expand(records: np.ndarray, observations: np.ndarray | None = None) -> np.ndarray:
-    """float32 (k, OBSERVATION_SIZE): the observation vectors of `COMPACT` records (k,).
+    """Return the observation vectors of `COMPACT` records (k,): float32 (k, OBSERVATION_SIZE).
 
     The result is written into `observations` if you pass it. Raises TypeError for anything but such records,
     ValueError for records that are not positions of a hand.
@@ -66,7 +66,7 @@ def expand(records: np.ndarray, observations: np.ndarray | None = None) -> np.nd
 
 
 def expand_masks(records: np.ndarray) -> np.ndarray:
-    """int8 (k, 107): the observers' legal actions, zeros for observers who are not to move.
+    """Return the observers' legal actions: int8 (k, 107), zeros for observers who are not to move.
 
     Errors as for `expand`.
     """

@@ -1,4 +1,4 @@
-"""Why an action is illegal, in words."""
+"""Explanations of illegal actions in words."""
 
 # mypy: disable-error-code="no-untyped-def,return-value"
 

@@ -1,4 +1,4 @@
-"""What a player knows for certain about hidden cards, and the uniform estimate based on it."""
+"""Certain knowledge of a player about hidden cards, and the uniform estimate based on it."""
 
 # mypy: disable-error-code="no-untyped-def,return-value"
 
@@ -13,14 +13,14 @@ from gin_env.support.compilation import kernel
 
 @kernel
 def cards_unseen(public, private, player: int) -> int:
-    """Mask of the cards in the stock or unknown in the opponent's hand."""
+    """Return the mask of the cards in the stock or unknown in the opponent's hand."""
     deck = deck_cards(public.rules.ranks, public.rules.suits)
     return deck & ~(np.int64(private.hand) | np.int64(public.pile) | np.int64(public.shown[1 - player]))
 
 
 @kernel
 def cards_missing(public, player: int) -> int:
-    """Number of unseen cards that the opponent of `player` holds."""
+    """Return the number of unseen cards that the opponent of `player` holds."""
     opponent = 1 - player
     drawn = public.phase == DISCARD and public.to_move == opponent
     return np.int64(public.rules.hand_size) + drawn - count_cards(np.int64(public.shown[opponent]))

@@ -87,20 +87,20 @@ LAYOUT: dict[str, Part] = {
 
 
 def planes(observation: np.ndarray) -> np.ndarray:
-    """Zero-copy view (..., NUM_PLANES, 4, 13) of observations (..., OBSERVATION_SIZE)."""
+    """Return a zero-copy view (..., NUM_PLANES, 4, 13) of observations (..., OBSERVATION_SIZE)."""
     _check_shape(observation)
     cards = observation[..., : NUM_PLANES * NUM_CARDS]
     return cards.reshape(*observation.shape[:-1], NUM_PLANES, NUM_SUITS, NUM_RANKS)
 
 
 def scalars(observation: np.ndarray) -> np.ndarray:
-    """Zero-copy view (..., number of scalars) of observations (..., OBSERVATION_SIZE)."""
+    """Return a zero-copy view (..., number of scalars) of observations (..., OBSERVATION_SIZE)."""
     _check_shape(observation)
     return observation[..., NUM_PLANES * NUM_CARDS :]
 
 
 def part(observation: np.ndarray, name: str) -> np.ndarray:
-    """Zero-copy view of one named part: (..., 4, 13) for a card plane, (...) for a single value."""
+    """Return a zero-copy view of one named part: (..., 4, 13) for a card plane, (...) for a single value."""
     _check_shape(observation)
     if name not in LAYOUT:
         raise ValueError(f"unknown part {name!r}; the parts of an observation are {', '.join(LAYOUT)}")
@@ -109,7 +109,7 @@ def part(observation: np.ndarray, name: str) -> np.ndarray:
 
 
 def layout_table() -> str:
-    """The layout as a Markdown table, for docs/observation.md."""
+    """Return the layout as a Markdown table, for docs/observation.md."""
     lines = ["| part | where | shape | value |", "|---|---|---|---|"]
     for name, where in LAYOUT.items():
         place = f"{where.slice.start}:{where.slice.stop}" if where.shape else str(where.slice.start)

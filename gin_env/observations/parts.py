@@ -1,4 +1,4 @@
-"""The named parts that a network reads, so that its file survives additions to what there is to read.
+"""Named parts that a network reads, so that its file remains valid when a release adds parts.
 
 A network reads some of three vectors: ``"observation"`` (`gin_env.observations.observation`), ``"row"`` and
 ``"context"`` (`gin_env.observations.candidates`). Its file lists the parts of each in the order of its
@@ -29,7 +29,7 @@ VECTORS: dict[str, Mapping[str, slice]] = {
 
 
 def describe_parts(*vectors: str) -> dict[str, list[list[Any]]]:
-    """All parts of these vectors of this release, for JSON: vector -> [[name, number of values], ...]."""
+    """Return all parts of these vectors, for JSON: vector -> [[name, number of values], ...]."""
     return {
         vector: [[name, where.stop - where.start] for name, where in VECTORS[vector].items()]
         for vector in vectors
@@ -37,7 +37,7 @@ def describe_parts(*vectors: str) -> dict[str, list[list[Any]]]:
 
 
 def find_parts(vector: str, reads: object) -> np.ndarray:
-    """int64 (k,): where this release has the parts that `describe_parts` listed, in their order.
+    """Return the positions of the parts that `describe_parts` listed, in their order: int64 (k,).
 
     Raises ValueError for anything else, and for a part that this release does not have or has in another
     size.
@@ -63,7 +63,7 @@ def find_parts(vector: str, reads: object) -> np.ndarray:
 
 
 def place_columns(weight: torch.Tensor, vector: str, reads: object) -> torch.Tensor:
-    """The matrix of a layer that reads all of a vector, from that of a layer that reads these parts.
+    """Return the matrix of a layer that reads a whole vector, from that of a layer that reads these parts.
 
     Takes a matrix (n, k) whose columns are the parts in `reads`, and returns one with a column for each value
     of the vector; those of parts that the layer does not read are 0. A matrix with another number of columns

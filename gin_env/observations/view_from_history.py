@@ -95,7 +95,7 @@ def _check_event(state: np.ndarray, player: int, action: int, card: int, index: 
 
 @kernel
 def _deal_known_cards(state, player: int, hand: int, first_upcard: int) -> None:
-    """Deal a hand of which only one player's cards and the upcard are known; no one reads the others."""
+    """Deal a hand of which only one player's cards and the upcard are known; other cards are placeholders."""
     game = state[0]
     rules = game.public.rules
     index = 0

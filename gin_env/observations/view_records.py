@@ -25,7 +25,7 @@ VIEW = np.dtype(
     ],
     align=True,
 )
-"""What one player knows, with a random number for the decision."""
+"""One player's knowledge, with a random number for the decision."""
 
 
 @kernel
@@ -53,7 +53,7 @@ def write_view(game, player: int, view) -> None:
 
 @kernel
 def first_wrong(views) -> int:
-    """Index of the first record that is not a position of a hand; -1 if all are."""
+    """Return the index of the first record that is not a position of a hand; -1 if all are."""
     for index in range(len(views)):
         view = views[index]
         if not is_position(view.public, np.int64(view.private.hand), view.player):
@@ -74,7 +74,7 @@ def write_view_masks(views, masks) -> None:
 
 @kernel
 def write_view_candidates(views, rows, actions, context) -> bool:
-    """`write_candidates` for each view; False if a player has to discard and there are too few rows."""
+    """Call `write_candidates` for each view; return False if a discarding player has too few rows."""
     after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
     complete = True
     for index in range(len(views)):

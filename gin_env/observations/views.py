@@ -1,4 +1,4 @@
-"""What a player knows: the public part of a game and their own private part.
+"""A player's knowledge: the public part of a game and their own private part.
 
 Bots and estimators receive batches of `VIEW` records (wrapped in `PlayerView`), never the state.
 """
@@ -58,7 +58,7 @@ class PlayerView:
 
     @classmethod
     def of_records(cls, records: np.ndarray) -> PlayerView:
-        """The view of records (n,) that the engine has written; they are not checked."""
+        """Return the view of records (n,) that the engine has written; they are not checked."""
         view = cls.__new__(cls)
         view.records = records
         return view
@@ -94,7 +94,7 @@ class PlayerView:
     ) -> PlayerView:
         """Return a player's view of a hand, from its deal and its actions.
 
-        For hands that this package did not deal: those of other programs, or of people at a table.
+        Use it for hands that this package did not deal, such as those of other programs.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class PlayerView:
         return len(self.records)
 
     def __getitem__(self, index: Any) -> PlayerView:
-        """The views at an index, a slice, or an array of indices."""
+        """Return the views at an index, a slice, or an array of indices."""
         try:
             records = self.records[index]
             if isinstance(records, np.void):
@@ -160,7 +160,7 @@ class PlayerView:
         return (self[index] for index in range(len(self)))
 
     def __str__(self) -> str:
-        """What each player knows, and their legal actions, in words; see `gin_env.game.words`."""
+        """Return each player's knowledge and legal actions in words; see `gin_env.game.words`."""
         return "\n\n".join(self._in_words(index) for index in range(len(self)))
 
     def _in_words(self, index: int) -> str:
@@ -186,13 +186,13 @@ class PlayerView:
         return self.records["private"]["hand"]
 
     def masks(self) -> np.ndarray:
-        """int8 (n, 107): legal actions; zeros for a player who is not to move."""
+        """Return the legal actions: int8 (n, 107), zeros for a player who is not to move."""
         masks = np.zeros((len(self), NUM_ACTIONS), np.int8)
         write_view_masks(self.records, masks)
         return masks
 
     def observations(self) -> np.ndarray:
-        """float32 (n, OBSERVATION_SIZE): the observation vectors, see `gin_env.observations.observation`."""
+        """Return the observation vectors: float32 (n, OBSERVATION_SIZE)."""
         observations = np.empty((len(self), OBSERVATION_SIZE), np.float32)
         write_view_observations(self.records, observations)
         return observations
@@ -203,7 +203,7 @@ class PlayerView:
         actions: np.ndarray | None = None,
         context: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What these players may do, as (rows, actions, context) of `gin_env.observations.candidates`.
+        """Return rows, actions and context of the candidates; see `gin_env.observations.candidates`.
 
         A player who is not to move has no action. Arrays passed in are overwritten and returned. Raises
         ValueError if they do not fit.
@@ -213,13 +213,13 @@ class PlayerView:
         return rows, actions, context
 
     def history(self, index: int = 0) -> list[Event]:
-        """All public events of the current hand in order, for one view of the batch."""
+        """Return all public events of the current hand in order, for one view of the batch."""
         record = self.records[[index]]
         events = np.empty((int(record["public"]["history_length"][0]), len(Event._fields)), np.int64)
         write_events(record, events)
         return [Event(*event) for event in events.tolist()]
 
     def stock_draws(self, index: int = 0) -> list[int]:
-        """The cards that this player drew from the stock, in order; the opponent does not know them."""
+        """Return the cards that this player drew from the stock, in order."""
         private = self.records["private"][index]
         return private["stock_draws"][: private["num_stock_draws"]].tolist()

@@ -54,7 +54,7 @@ class GameTree:
         self._store(*unrolled.columns())
 
     def __len__(self) -> int:
-        """Number of nodes."""
+        """Return the number of nodes."""
         return len(self.parent)
 
     @property

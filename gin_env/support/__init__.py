@@ -1,1 +1,1 @@
-"""What is not specific to Gin Rummy: parameter checks, names with parameters, files, plots, the version."""
+"""Code that is not specific to Gin Rummy: parameter checks, names with parameters, files, plots."""

@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept: a cache that is never stale and never runs another user's code.
+"""Cache of compiled kernels that is never stale and never runs another user's code.
 
 numba's own cache checks the file that a kernel is written in, but not the files of the kernels that it
 calls. After an edit there it would run the old code. So the name of the cache folder contains a hash of every

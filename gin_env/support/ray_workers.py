@@ -86,7 +86,7 @@ def _check_answers(address: str) -> None:
 
 
 def _call_on_node(function: Callable[[Task], Result], task: Task, version: str) -> Result:
-    """`call`, provided that the node has the same release."""
+    """Run `call` if the node has the same release."""
     if version != __version__:
         raise ImportError(
             f"a node has gin-env {__version__}, this program {version}: install the same release on all nodes"

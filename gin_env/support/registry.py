@@ -13,7 +13,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class Declaration:
-    """What a bot or an estimator is. Everything that lists bots or estimators is derived from this.
+    """Declaration of a bot or an estimator. Everything that lists bots or estimators is derived from these.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Registry(Generic[Made]):
     def names(
         self, needs_torch: bool | None = None, slow: bool | None = None, held_out: bool | None = None
     ) -> list[str]:
-        """The names in order of declaration, or those that are declared like this."""
+        """Return the names in order of declaration, or those that are declared like this."""
         return [
             name
             for name, declared in self.declarations.items()
@@ -61,11 +61,11 @@ class Registry(Generic[Made]):
         ]
 
     def factory(self, name: str) -> Callable[..., Made]:
-        """What makes the bot or estimator of this name. Raises ImportError if it needs torch and has none."""
+        """Return what makes the bot or estimator. Raises ImportError if it needs torch, which is missing."""
         return import_factory(self.package, self.declarations[name].factory)
 
     def files(self, name: str, params: Mapping[str, Any]) -> list[Path]:
-        """The files read by what this name and all of its parameters stand for."""
+        """Return the files that the bot or estimator with this name and all of its parameters reads."""
         declared = self.declarations[name]
         folder = Path(import_module(self.package).__path__[0])
         return [folder / file for file in declared.files] + [
@@ -74,7 +74,7 @@ class Registry(Generic[Made]):
 
 
 def import_factory(package: str, factory: str) -> Callable[..., Any]:
-    """The class or classmethod that a `Declaration.factory` names."""
+    """Return the class or classmethod that a `Declaration.factory` names."""
     module, _, path = factory.partition(":")
     found: Any = import_module(f"{package}.{module}")
     for attribute in path.split("."):
@@ -83,7 +83,7 @@ def import_factory(package: str, factory: str) -> Callable[..., Any]:
 
 
 def _replaced(folder: Path, default: str, value: object) -> Path:
-    """The file that a parameter's value stands for."""
+    """Return the file that a parameter's value stands for."""
     if value is None:
         return folder / default
     if "{}" in default and not str(value).endswith(Path(default).suffix):

@@ -117,7 +117,7 @@ def _fields(message: bytes) -> dict[int, list[Any]]:
 
 
 def _varint(data: bytes, place: int) -> tuple[int, int]:
-    """(number, place after it): seven bits a byte, the lowest first."""
+    """Return a number and the place after it: seven bits per byte, the lowest first."""
     number = shift = 0
     while True:
         byte = data[place]

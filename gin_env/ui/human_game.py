@@ -107,7 +107,7 @@ class HumanGame:
         return not self._hand.done[0] and int(self._hand.to_move()[0]) == BOT
 
     def legal(self) -> list[int]:
-        """The person's legal actions; none while it is not their turn."""
+        """Return the person's legal actions; none unless it is their turn."""
         return self.view.masks()[0].nonzero()[0].tolist() if self.waits_for_person else []
 
     def act(self, action: int) -> None:

@@ -33,7 +33,7 @@ _KNOCKS = slice(KNOCK, KNOCK + NUM_CARDS)
 
 @dataclass(frozen=True)
 class Search:
-    """How positions are found and decisions tried."""
+    """Settings for finding positions and trying decisions."""
 
     stop_share: float = 0.15
     """Share of the learner's decisions that become positions."""

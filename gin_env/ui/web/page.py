@@ -1,4 +1,4 @@
-"""What the pages show, as data for JSON: cards are codes such as ``TH``, player 0 is the person.
+"""Contents of the pages, as data for JSON: cards are codes such as ``TH``, player 0 is the person.
 
 A table is described from the player's `PlayerView` alone and, once a hand has ended, from both hands. A
 replay shows both hands, and only of hands that have ended.
@@ -41,7 +41,7 @@ Json = dict[str, Any]
 
 
 def table(game: HumanGame) -> Json:
-    """The whole table: the hand in progress or its end, the scores and the hands before."""
+    """Return the whole table: the hand in progress or its end, the scores and the previous hands."""
     view, ended = game.view, game.ended
     opponent = game.bot.name
     seat = describe_seat(view, opponent)
@@ -74,7 +74,7 @@ def table(game: HumanGame) -> Json:
 
 
 def _actions(view: PlayerView, legal: list[int]) -> Json:
-    """What the player may do: action ids, and for each card what discarding it leaves."""
+    """Return the player's legal actions as ids, and the deadwood after each discard."""
     names = {"stock": DRAW_STOCK, "upcard": DRAW_UPCARD, "pass": PASS}
     actions: Json = {name: action for name, action in names.items() if action in legal}
     if legal and int(view.records["public"]["phase"][0]) == DISCARD:
@@ -114,7 +114,7 @@ def _stage(stage: Stage) -> Json:
 
 
 def score_sheet(record: GameRecord) -> list[Json]:
-    """The hands that have ended."""
+    """Return the hands that have ended."""
     return [
         {
             "hand": number,
@@ -133,7 +133,7 @@ def _has_ended(hand: HandRecord) -> bool:
 
 
 def hint(bot_name: str, hinted: Hint, view: PlayerView) -> Json:
-    """A bot's advice with its reasons and, for bots that rate their moves, the ratings."""
+    """Return a bot's advice with its reasons and, for bots that rate their moves, the ratings."""
     upcard = int(view.records["public"]["upcard"][0])
     values = [
         {
@@ -218,7 +218,7 @@ def _replay_step(position: Position, names: tuple[str, str]) -> Json:
 
 
 def opinion(bot_name: str, hinted: Hint, position: Position) -> Json:
-    """What a bot would have played in a position, and what the action played is worth to it."""
+    """Return what a bot would have played in a position, and its rating of the action played."""
     upcard = int(position.state["public"]["upcard"][0])
     worth = ""
     if position.action in hinted.values:
@@ -235,7 +235,7 @@ def opinion(bot_name: str, hinted: Hint, position: Position) -> Json:
 
 
 def _both_turns(first: Seat, second: Seat) -> list[Json]:
-    """The turns of a hand with what each player drew."""
+    """Return the turns of a hand with the cards that each player drew."""
     return _turns([own if own.mine else other for own, other in zip(first.turns, second.turns, strict=True)],
                   [own.mine for own in first.turns])  # fmt: skip
 

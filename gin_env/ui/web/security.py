@@ -1,4 +1,4 @@
-"""What every request must pass: own host, own origin, a small body; and the headers of every response.
+"""Checks of every request (own host, own origin, a small body), and the headers of every response.
 
 The server has no password. A page of another site that is open in the same browser must not reach it, neither
 by a request (`Origin`) nor by a host name that the site points to this computer (`Host`).
@@ -81,7 +81,7 @@ class Guard:
         return None
 
     def _is_own(self, header: str) -> bool:
-        """Whether a `Host` header names this server; its port may differ, as behind a forwarded port."""
+        """Return whether a `Host` header names this server; the port can differ if it is forwarded."""
         try:
             name = (urlsplit(f"//{header}").hostname or "").lower()
         except ValueError:
@@ -101,7 +101,7 @@ def _netloc(origin: str) -> str | None:
 
 
 def _is_address(name: str) -> bool:
-    """Whether this is an IP address, which cannot be pointed elsewhere."""
+    """Return whether this is an IP address, which cannot be redirected by DNS."""
     try:
         ipaddress.ip_address(name)
     except ValueError:

@@ -36,7 +36,7 @@ KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".s
 
 
 def create_app(api: TableApi, host: str = "127.0.0.1") -> Starlette:
-    """The application: pages, the sheet of cards, and the requests that `api` answers."""
+    """Return the application: pages, the sheet of cards, and the requests that `api` answers."""
     page = "replay.html" if api.recorded is not None else "index.html"
     routes = [
         Route("/", _file(page)),
@@ -92,14 +92,14 @@ def serve(api: TableApi, host: str, port: int) -> None:
 
 
 def web_address(host: str, port: int) -> str:
-    """The address to open: of this computer itself if all of its addresses are served."""
+    """Return the address to open; that of this computer itself if all of its addresses are served."""
     if host in ("0.0.0.0", "::", ""):
         host = socket.gethostname()
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
 def _has_desktop() -> bool:
-    """Whether a browser would open in a window, not in this terminal."""
+    """Return whether a browser would open in a window, not in this terminal."""
     return sys.platform in ("darwin", "win32") or any(
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
     )
@@ -118,7 +118,7 @@ def _content(text: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
 
 
 def _answer(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint that takes a JSON object and answers with JSON, computed in a thread."""
+    """Return an endpoint that takes a JSON object and answers with JSON, computed in a thread."""
 
     async def post(request: Request) -> Response:
         headers = {"Cache-Control": "no-store"}

@@ -51,14 +51,14 @@ class Sessions:
         return len(self._sessions)
 
     def start(self, game: HumanGame, practice: bool, token: str | None = None) -> Session:
-        """A new session, or a new game in the session of this token."""
+        """Return a new session, or a new game in the session of this token."""
         session = Session(token or secrets.token_urlsafe(16), game, practice)
         if token is not None:
             self._remove_save(token)
         return self._keep(session)
 
     def find(self, token: str) -> Session | None:
-        """The session of a token, from memory or from its file; None if there is neither.
+        """Return the session of a token, from memory or from its file; None if there is neither.
 
         Raises ValueError for a save file that cannot be read.
         """
@@ -111,7 +111,7 @@ class Sessions:
                 path.unlink(missing_ok=True)
 
     def _path(self, token: str, practice: bool) -> Path | None:
-        """The save file of a token; its name does not give the token away."""
+        """Return the save file of a token; its name does not reveal the token."""
         if self._folder is None:
             return None
         digest = hashlib.sha256(token.encode()).hexdigest()[:20]

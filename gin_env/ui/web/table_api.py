@@ -1,4 +1,4 @@
-"""What the pages ask the server.
+"""The requests of the pages to the server.
 
 Each handler takes a request (a JSON object) and the window's token, and returns a status and a JSON object.
 """
@@ -76,7 +76,7 @@ class TableApi:
         """Set once the kernels that a table needs are compiled."""
 
     def handlers(self) -> dict[str, Handler]:
-        """The requests by name."""
+        """Return the requests by name."""
         replay: dict[str, Handler] = {"setup": self.setup, "replay": self.replay, "opinion": self.opinion}
         if self.recorded is not None:
             return replay
@@ -111,7 +111,7 @@ class TableApi:
     # --- The table --------------------------------------------------------------------------------------
 
     def setup(self, request: Json, token: str) -> Answer:
-        """What the page offers: opponents, rules, whether kernels are still being compiled."""
+        """Return what the page offers: opponents, rules, and whether kernels are still being compiled."""
         return 200, {
             "levels": offers.opponents(self.opponent),
             "variants": offers.describe_variants(self._rules),
@@ -126,7 +126,7 @@ class TableApi:
         }
 
     def new(self, request: Json, token: str) -> Answer:
-        """A new game in this window: `opponent` and `rules` (of those offered) and `practice`."""
+        """Start a new game in this window: `opponent` and `rules` (of those offered) and `practice`."""
         opponent, practice = request.get("opponent", self.opponent), request.get("practice", False) is True
         if opponent not in (*offers.LEVELS.values(), self.opponent):
             raise ValueError(f"opponent must be one of those offered, not {opponent!r}")
@@ -145,7 +145,7 @@ class TableApi:
             return 200, self._answer(began)
 
     def table(self, request: Json, token: str) -> Answer:
-        """The table as it is."""
+        """Return the current table."""
         session = self._sessions.find(token)
         if session is None:
             return 404, {"error": "no game in this window"}
@@ -192,7 +192,7 @@ class TableApi:
         return self._change(request, token, take_back)
 
     def hint(self, request: Json, token: str) -> Answer:
-        """What the hint bot would do, and why."""
+        """Return what the hint bot would do, and why."""
 
         def ask(session: Session) -> Answer:
             if not session.game.waits_for_person:
@@ -203,7 +203,7 @@ class TableApi:
         return self._look(token, ask)
 
     def belief(self, request: Json, token: str) -> Answer:
-        """Which cards the opponent may hold; with what they held once the hand has ended."""
+        """Return the cards that the opponent may hold, and after the hand those that they held."""
 
         def ask(session: Session) -> Answer:
             game, estimator = session.game, _estimator(self.estimator)
@@ -215,12 +215,12 @@ class TableApi:
     # --- Replays ----------------------------------------------------------------------------------------
 
     def replay(self, request: Json, token: str) -> Answer:
-        """The positions of one ended `hand` (from 1)."""
+        """Return the positions of one ended `hand` (from 1)."""
         replayed = self._replayed(token)
         return 200, page.replay(replayed.record, replayed.positions, self._hand(request, replayed))
 
     def opinion(self, request: Json, token: str) -> Answer:
-        """What one `bot` would have played at a `step` (from 0) of a `hand` (from 1)."""
+        """Return what one `bot` would have played at a `step` (from 0) of a `hand` (from 1)."""
         bot, step = request.get("bot"), request.get("step")
         if bot not in self._advisers:
             raise ValueError(f"bot must be one of those offered, not {bot!r}")
@@ -242,7 +242,7 @@ class TableApi:
             return _Replayed(record, _positions(record))
 
     def _hand(self, request: Json, replayed: _Replayed) -> int:
-        """The hand of a request, from 0. A table's own hands can be replayed only once they have ended."""
+        """Return the hand of a request, from 0. Hands of a table can be replayed once they have ended."""
         hand = request.get("hand", 1)
         count = len(replayed.record.hands) if self._recorded is not None else len(
             page.score_sheet(replayed.record)
@@ -281,7 +281,7 @@ class TableApi:
         }
 
     def _ask(self, name: str, view: Any) -> Any:
-        """A bot's opinion; one bot of each name serves all windows, one question after the other."""
+        """Return a bot's opinion. One bot of each name serves all windows, one question at a time."""
         with self._bot_lock:
             if name not in self._made:
                 self._made[name] = agents.make(name, programs=True)

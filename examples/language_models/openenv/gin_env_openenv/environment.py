@@ -13,7 +13,7 @@ from gin_env.wrappers.text import TextGinRummy
 
 
 class GinRummyAction(Action):
-    """What the model answered; the last action that it names counts."""
+    """The model's answer; the last action that it names counts."""
 
     message: str
 
