@@ -1,7 +1,7 @@
 """The bots, created by name or passed as objects with the `Agent` interface.
 
 >>> from gin_env import agents
->>> agents.names()
+>>> bots = agents.names()
 >>> bot = agents.make("simple", knock_at=4)
 >>> bot = agents.make("simple:knock_at=4")  # the same; see `gin_env.support.specs`
 >>> bot = agents.make("tonic-paper")  # the reading closest to its paper, which never changes
@@ -55,17 +55,28 @@ def names(*, needs_torch: bool | None = None, slow: bool | None = None) -> list[
 
     `needs_torch` and `slow` select the bots that do (True) or do not (False) need torch, and that do or do
     not take milliseconds per decision. None selects both.
+
+    >>> "tonic" in names(), "search" in names(slow=False)
+    (True, False)
     """
     return BOTS.names(needs_torch, slow)
 
 
 def quick_names() -> list[str]:
-    """Return the names of the bots that decide in microseconds; they play by default if no bot is named."""
+    """Return the names of the bots that decide in microseconds; they play by default if no bot is named.
+
+    >>> "search" in quick_names()
+    False
+    """
     return names(slow=False)
 
 
 def paper_names() -> list[str]:
-    """Return the names of the frozen readings, which never change; see `gin_env.agents.paper`."""
+    """Return the names of the frozen readings, which never change; see `gin_env.agents.paper`.
+
+    >>> "tonic-paper" in paper_names()
+    True
+    """
     return list(PAPER_BOTS)
 
 
@@ -73,6 +84,9 @@ def parameters(name: str) -> dict[str, Any] | None:
     """Return a bot's parameters with their defaults, or None if it accepts any parameter.
 
     Raises ValueError for an unknown name, and ImportError if the bot needs torch and torch is not installed.
+
+    >>> parameters("simple")
+    {'knock_at': 10}
     """
     if name not in BOTS.declarations and name not in PAPER_BOTS:
         raise ValueError(f"unknown bot {name!r}; choose from {_choices()}")
@@ -84,6 +98,9 @@ def starts_program(name: str) -> bool:
 
     That is a program (``process:COMMAND``) or a class of your own (``module:Class``), by itself or in the
     parameters of another bot.
+
+    >>> starts_program("process:./my-bot"), starts_program("simple:knock_at=4")
+    (True, False)
     """
     return _PROGRAM.search(name) is not None or _names_own_class(name)
 
@@ -113,6 +130,11 @@ def make(name: str, *, programs: bool = False, **params: Any) -> Agent:
         package and `programs` is False.
     TypeError
         If the bot does not have one of the parameters.
+
+    Examples
+    --------
+    >>> make("simple:knock_at=4").name
+    'simple:knock_at=4'
     """
     if isinstance(name, str) and starts_program(name):
         check_switch("programs", programs)
@@ -133,6 +155,9 @@ def resolve(bot: str | Agent, *, programs: bool = False) -> Agent:
     """Return a bot from a name (with or without parameters), a path or a bot object.
 
     `programs` is as for `make`. Raises TypeError for an object that is not a bot.
+
+    >>> resolve("simple").name
+    'simple'
     """
     if isinstance(bot, str):
         return make(bot, programs=programs)

@@ -51,5 +51,5 @@ def check_contents(candidates: object, flat: object) -> tuple[bool, bool]:
     """Return (candidates, flat). Raises TypeError unless both are bool, ValueError if both are True."""
     is_flat, with_candidates = check_switch("flat", flat), check_switch("candidates", candidates)
     if is_flat and with_candidates:
-        raise ValueError("flat=True and candidates=True exclude each other: candidates need a dict")
+        raise ValueError("flat=True cannot be combined with candidates=True: candidates need a dict")
     return with_candidates, is_flat

@@ -50,6 +50,9 @@ def make(name: str, **params: Any) -> Estimator:
 
     Raises ValueError for an unknown name or invalid parameters, TypeError for a parameter that
     the estimator does not have.
+
+    >>> make("bayes:least_observations=20").name
+    'bayes:least_observations=20'
     """
     return specs.make(name, params, _factory, "estimator")
 
@@ -58,6 +61,9 @@ def resolve(estimator: str | Estimator) -> Estimator:
     """Return an estimator from a name (with or without parameters) or an estimator object.
 
     Raises TypeError for an object that is not an estimator.
+
+    >>> resolve("uniform").name
+    'uniform'
     """
     if isinstance(estimator, str):
         return make(estimator)

@@ -24,6 +24,15 @@ class Estimator(Protocol):
     is detected and reset, so that ``advance(view, memory)`` equals ``estimate(view)`` for every memory. (The
     one exception, ``ensemble:switching=adaptive``, learns from hand to hand.) A copy of the array is a copy
     of the memory.
+
+    >>> from gin_env import Games, estimators
+    >>> games = Games(2)
+    >>> games.start(seed=1)
+    >>> view = games.views(games.everyone)
+    >>> estimator = estimators.make("bayes")
+    >>> memory = estimator.new_memory(len(view))
+    >>> bool((estimator.advance(view, memory) == estimator.estimate(view)).all())
+    True
     """
 
     name: str
@@ -64,7 +73,12 @@ class Observed(Protocol):
 
 
 def is_observed(estimator: Estimator) -> bool:
-    """Return whether the estimates are already part of the observations."""
+    """Return whether the estimates are already part of the observations.
+
+    >>> from gin_env import estimators
+    >>> is_observed(estimators.make("uniform")), is_observed(estimators.make("bayes"))
+    (True, False)
+    """
     return isinstance(estimator, Observed) and estimator.observed
 
 
@@ -74,6 +88,15 @@ def advance_slots(
     """Return the estimates, float32 (n, 52), and update these slots (n,) of a larger memory to the views.
 
     `hands` are the opponents' hands, masks uint64 (n,); they are passed only to a `NeedsHands` estimator.
+
+    >>> from gin_env import Games, estimators
+    >>> games = Games(2)
+    >>> games.start(seed=1)
+    >>> view = games.views(games.everyone)
+    >>> bayes = estimators.make("bayes")
+    >>> memory = bayes.new_memory(10)
+    >>> advance_slots(bayes, view, view.hands, memory, np.array([3, 7])).shape
+    (2, 52)
     """
     if isinstance(estimator, NeedsHands):
         return estimator.estimate_hands(hands)
@@ -84,5 +107,9 @@ def advance_slots(
 
 
 def no_memory(count: int) -> np.ndarray:
-    """Return the memory of an estimator that needs none: records (count,) without fields."""
+    """Return the memory of an estimator that needs none: records (count,) without fields.
+
+    >>> no_memory(3).shape
+    (3,)
+    """
     return np.zeros(count, np.dtype([]))

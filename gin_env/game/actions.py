@@ -35,7 +35,11 @@ class IllegalActionError(ValueError):
 
 @kernel
 def is_discard(action: int) -> bool:
-    """Return whether an action discards a card, knocking or not; the card is ``action % NUM_CARDS``."""
+    """Return whether an action discards a card, knocking or not; the card is ``action % NUM_CARDS``.
+
+    >>> is_discard(30), is_discard(KNOCK + 30), is_discard(PASS)
+    (True, True, False)
+    """
     return action < DRAW_STOCK
 
 
@@ -83,6 +87,9 @@ def check_action(action: Any) -> int:
 
     Raises IllegalActionError (a ValueError) for an integer out of range and TypeError for anything that
     is not an integer: floats, NaN, bools, arrays of several elements.
+
+    >>> check_action(np.int8(30))
+    30
     """
     if isinstance(action, np.ndarray) and action.ndim == 0:
         action = action[()]

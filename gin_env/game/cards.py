@@ -40,13 +40,21 @@ _SUIT_VALUES = (
 
 @kernel
 def card_bit(card: int) -> int:
-    """Return the mask of one card."""
+    """Return the mask of one card.
+
+    >>> card_bit(3)
+    8
+    """
     return np.int64(1) << np.int64(card)
 
 
 @kernel
 def deck_cards(ranks: int, suits: int) -> int:
-    """Return the mask of a deck with the first `ranks` ranks from the ace and the first `suits` of CHSD."""
+    """Return the mask of a deck with the first `ranks` ranks from the ace and the first `suits` of CHSD.
+
+    >>> format(deck_cards(3, 2))
+    'AC 2C 3C AH 2H 3H'
+    """
     suit = np.int64(SUIT_MASK) >> (NUM_RANKS - ranks)
     deck = np.int64(0)
     for number in range(suits):
@@ -56,7 +64,11 @@ def deck_cards(ranks: int, suits: int) -> int:
 
 @kernel
 def count_cards(mask: int) -> int:
-    """Return the number of cards in a mask."""
+    """Return the number of cards in a mask.
+
+    >>> count_cards(parse("AS 2S TD"))
+    3
+    """
     count = 0  # LLVM compiles this loop to one popcnt instruction
     while mask:
         mask &= mask - 1
@@ -66,13 +78,21 @@ def count_cards(mask: int) -> int:
 
 @kernel
 def lowest_card(mask: int) -> int:
-    """Return the id of the lowest card of a non-empty mask."""
+    """Return the id of the lowest card of a non-empty mask.
+
+    >>> card_text(lowest_card(parse("AS 2S TD")))
+    'AS'
+    """
     return count_cards((mask & -mask) - 1)
 
 
 @kernel
 def nth_card(mask: int, index: int) -> int:
-    """Return the id of the card at position `index` of a mask, counting from 0 in ascending order."""
+    """Return the id of the card at position `index` of a mask, counting from 0 in ascending order.
+
+    >>> card_text(nth_card(parse("AS 2S TD"), 1))
+    '2S'
+    """
     for _ in range(index):
         mask &= mask - 1
     return lowest_card(mask)
@@ -80,13 +100,23 @@ def nth_card(mask: int, index: int) -> int:
 
 @kernel
 def pick_card(mask: int, random: int) -> int:
-    """Return a card of a non-empty mask, chosen uniformly with the uint64 random number `random`."""
+    """Return a card of a non-empty mask, chosen uniformly with the uint64 random number `random`.
+
+    >>> card_text(pick_card(parse("AS 2S TD"), np.uint64(0)))
+    'AS'
+    """
     return nth_card(mask, below(random, count_cards(mask)))
 
 
 @kernel
 def write_ones(row: np.ndarray, start: int, mask: int) -> None:
-    """Write a 1 to `row[start + card]` for each card of the mask."""
+    """Write a 1 to `row[start + card]` for each card of the mask.
+
+    >>> row = np.zeros(6, np.float32)
+    >>> write_ones(row, 1, 0b1010)
+    >>> row
+    array([0., 0., 1., 0., 1., 0.], dtype=float32)
+    """
     while mask:
         row[start + lowest_card(mask)] = 1
         mask &= mask - 1
@@ -94,7 +124,11 @@ def write_ones(row: np.ndarray, start: int, mask: int) -> None:
 
 @kernel
 def total_value(mask: int) -> int:
-    """Return the deadwood points of all the cards of a mask, melded or not."""
+    """Return the deadwood points of all the cards of a mask, melded or not.
+
+    >>> total_value(parse("AS 2S TD"))
+    13
+    """
     return (
         np.int64(_SUIT_VALUES[mask & SUIT_MASK])
         + np.int64(_SUIT_VALUES[mask >> 13 & SUIT_MASK])
@@ -158,6 +192,9 @@ def mask_of(cards: Iterable[int]) -> int:
     """Return the mask of card ids.
 
     Raises TypeError for anything that is not an integer, ValueError for an id out of range or repeated.
+
+    >>> mask_of([0, 1, 2])
+    7
     """
     mask = 0
     for card in cards:
@@ -183,12 +220,20 @@ def cards_of(mask: int) -> list[int]:
 
 
 def card_columns(masks: np.ndarray) -> np.ndarray:
-    """Return which cards are in each mask, bool (n, 52), for masks uint64 (n,)."""
+    """Return which cards are in each mask, bool (n, 52), for masks uint64 (n,).
+
+    >>> card_columns(np.array([parse("AC 3C")], np.uint64))[0, :4]
+    array([ True, False,  True, False])
+    """
     return (masks[:, None] >> np.arange(NUM_CARDS, dtype=np.uint64) & np.uint64(1)).astype(np.bool_)
 
 
 def check_mask(mask: int) -> int:
-    """Return `mask` as a Python int. Raises TypeError or ValueError if it is not a mask of cards."""
+    """Return `mask` as a Python int. Raises TypeError or ValueError if it is not a mask of cards.
+
+    >>> check_mask(np.uint64(7))
+    7
+    """
     if not is_integer(mask):
         raise TypeError(
             f"a hand must be an integer mask, not {mask!r}; cards.parse('AS TD') makes one from text"

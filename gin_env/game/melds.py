@@ -41,14 +41,22 @@ _RUN_STARTS = sum(0b0011111111111 << NUM_RANKS * suit for suit in range(NUM_SUIT
 
 @kernel
 def run_cards(hand: int) -> int:
-    """Return the cards of `hand` in a stretch of three or more consecutive cards of one suit."""
+    """Return the cards of `hand` in a stretch of three or more consecutive cards of one suit.
+
+    >>> cards.format(run_cards(cards.parse("2D 3D 4D 5H")))
+    '2D 3D 4D'
+    """
     starts = hand & (hand >> 1) & (hand >> 2) & _RUN_STARTS
     return starts | (starts << 1) | (starts << 2)
 
 
 @kernel
 def ranks_held_thrice(hand: int) -> int:
-    """Return the 13-bit mask of the ranks of which the hand holds three or four cards."""
+    """Return the 13-bit mask of the ranks of which the hand holds three or four cards.
+
+    >>> bin(ranks_held_thrice(cards.parse("AC AH AS 3C 3H 3S 4D")))
+    '0b101'
+    """
     a, b = hand & SUIT_MASK, hand >> 13 & SUIT_MASK
     c, d = hand >> 26 & SUIT_MASK, hand >> 39 & SUIT_MASK
     return (a & b & (c | d)) | (c & d & (a | b))
@@ -65,6 +73,9 @@ def count_set_choices(hand: int) -> int:
     """Return the number of ways to lay sets from the hand, "no set" included.
 
     `set_choice(hand, k)` returns the k-th of them.
+
+    >>> count_set_choices(cards.parse("7C 7H 7S")), count_set_choices(cards.parse("7C 7H 7S 7D"))
+    (2, 6)
     """
     ranks = ranks_held_thrice(hand)
     choices = 1
@@ -81,6 +92,9 @@ def set_choice(hand: int, choice: int) -> int:
 
     `choice` is a mixed-radix number with one digit per rank held three or four times: 0 lays no set of
     the rank, 1 lays all the cards held, 2 to 5 leave out one of the four.
+
+    >>> [cards.format(set_choice(cards.parse("7C 7H 7S KD"), choice)) for choice in (0, 1)]
+    ['', '7C 7H 7S']
     """
     ranks = ranks_held_thrice(hand)
     laid = np.int64(0)
@@ -100,13 +114,21 @@ def set_choice(hand: int, choice: int) -> int:
 
 @kernel
 def unmelded_value(rest: int) -> int:
-    """Return the points of the cards outside runs, given the cards that are not in sets."""
+    """Return the points of the cards outside runs, given the cards that are not in sets.
+
+    >>> unmelded_value(cards.parse("2D 3D 4D KS"))
+    10
+    """
     return total_value(rest & ~run_cards(rest))
 
 
 @kernel
 def min_deadwood(hand: int) -> int:
-    """Return the minimum deadwood of a hand over all arrangements."""
+    """Return the minimum deadwood of a hand over all arrangements.
+
+    >>> min_deadwood(cards.parse("7C 7H 7S 8S 9S KD"))
+    24
+    """
     best = unmelded_value(hand)
     if ranks_held_thrice(hand):
         for choice in range(1, count_set_choices(hand)):
@@ -120,6 +142,12 @@ def deadwood_after_discards(hand: int, deadwood: np.ndarray) -> int:
 
     `deadwood[card]` is written for the cards of the hand; other entries are unchanged. Return the
     smallest value written.
+
+    >>> after = np.zeros(52, np.int64)
+    >>> deadwood_after_discards(cards.parse("7C 7H 7S KD"), after)
+    0
+    >>> after[[cards.card_id("7C"), cards.card_id("KD")]]
+    array([24,  0])
     """
     runs = run_cards(hand)
     value = total_value(hand & ~runs)
@@ -153,7 +181,13 @@ def deadwood_after_discards(hand: int, deadwood: np.ndarray) -> int:
 
 @kernel
 def least_deadwood_discards(hand: int, allowed: int):
-    """Return the mask of the allowed discards that leave the least deadwood, and that deadwood."""
+    """Return the mask of the allowed discards that leave the least deadwood, and that deadwood.
+
+    >>> hand = cards.parse("7C 7H 7S KD QD 2S")
+    >>> discards, least = least_deadwood_discards(hand, hand)
+    >>> cards.format(discards), least
+    ('QD KD', 12)
+    """
     best, least = np.int64(0), np.int64(1 << 30)
     for choice in range(count_set_choices(hand)):
         rest = hand & ~set_choice(hand, choice)
@@ -175,7 +209,11 @@ def least_deadwood_discards(hand: int, allowed: int):
 
 @kernel
 def grow_runs(runs: int, hand: int) -> int:
-    """Return the cards of `hand` that can be laid off on `runs`, chains of cards included."""
+    """Return the cards of `hand` that can be laid off on `runs`, chains of cards included.
+
+    >>> cards.format(grow_runs(cards.parse("2D 3D 4D"), cards.parse("AD 5D 6D KS")))
+    'AD 5D 6D'
+    """
     grown = runs
     while True:
         upward = (grown & ~KINGS) << 1
@@ -188,7 +226,11 @@ def grow_runs(runs: int, hand: int) -> int:
 
 @kernel
 def fourth_cards(set_cards: int) -> int:
-    """Return the missing fourth card of each set of three among the laid set cards."""
+    """Return the missing fourth card of each set of three among the laid set cards.
+
+    >>> cards.format(fourth_cards(cards.parse("7C 7H 7S")))
+    '7D'
+    """
     # Three of a rank miss only one suit, so they include the first suit or the last.
     ranks = (set_cards | set_cards >> 39) & SUIT_MASK
     return (ranks * ACES) & ~set_cards  # multiplying by ACES copies the ranks to every suit
@@ -208,6 +250,9 @@ def best_set_cards(hand: int) -> int:
     The arrangement has the least deadwood. Ties go to the arrangement with the fewest possible lay-offs:
     the number of cards outside the hand, chains included, that could be laid off on it if the opponent
     held them all. Remaining ties go to the first in the order of `set_choice`.
+
+    >>> cards.format(best_set_cards(cards.parse("7C 7H 7S 2D 3D 4D")))
+    '7C 7H 7S'
     """
     best, least = np.int64(0), np.int64(1 << 30)
     if not ranks_held_thrice(hand):
@@ -234,6 +279,9 @@ def laid_off_cards(knocker_runs: int, knocker_sets: int, rest: int) -> int:
     A card that extends one of the knocker's runs is laid off with the whole stretch it belongs to: no
     other use of it can leave less deadwood. A fourth card of a set is laid off unless one of the
     defender's own runs uses it.
+
+    >>> cards.format(laid_off_cards(cards.parse("2D 3D 4D"), 0, cards.parse("5D KS")))
+    '5D'
     """
     on_runs = grow_runs(knocker_runs, rest)
     left = rest & ~on_runs
@@ -245,6 +293,9 @@ def defence_set_cards(knocker_runs: int, knocker_sets: int, defender: int) -> in
     """Return the defender's own set cards in the best way of melding and laying off.
 
     Ties go to the first in the order of `set_choice`.
+
+    >>> cards.format(defence_set_cards(cards.parse("2D 3D 4D"), 0, cards.parse("7C 7H 7S 5D")))
+    '7C 7H 7S'
     """
     best, least = np.int64(0), np.int64(1 << 30)
     for choice in range(count_set_choices(defender)):
@@ -258,14 +309,22 @@ def defence_set_cards(knocker_runs: int, knocker_sets: int, defender: int) -> in
 
 @kernel
 def defender_deadwood(knocker_runs: int, knocker_sets: int, defender: int) -> int:
-    """Return the defender's minimum deadwood over all combinations of melding and laying off."""
+    """Return the defender's minimum deadwood over all combinations of melding and laying off.
+
+    >>> defender_deadwood(cards.parse("2D 3D 4D"), 0, cards.parse("7C 7H 7S 5D KS"))
+    10
+    """
     rest = defender & ~defence_set_cards(knocker_runs, knocker_sets, defender)
     return unmelded_value(rest & ~laid_off_cards(knocker_runs, knocker_sets, rest))
 
 
 @kernel
 def completes_meld(hand: int, card: int) -> bool:
-    """Return whether some meld of hand + card, a set or a run, contains the card."""
+    """Return whether some meld of hand + card, a set or a run, contains the card.
+
+    >>> [completes_meld(cards.parse("7C 7H"), cards.card_id(card)) for card in ("7S", "8S")]
+    [True, False]
+    """
     bit = card_bit(card)
     if count_cards(_rank_cards(hand, card % NUM_RANKS) & ~bit) >= 2:
         return True
@@ -343,14 +402,22 @@ def _check_hand(mask: int) -> int:
 
 
 def split_sets(set_cards: int) -> list[list[int]]:
-    """Return the set cards grouped by rank, as lists of card ids."""
+    """Return the set cards grouped by rank, as lists of card ids.
+
+    >>> split_sets(cards.parse("7C 7H 7S"))
+    [[6, 19, 32]]
+    """
     cards_laid = cards.cards_of(set_cards)
     ranks = sorted({card % NUM_RANKS for card in cards_laid})
     return [[card for card in cards_laid if card % NUM_RANKS == rank] for rank in ranks]
 
 
 def split_runs(mask: int) -> list[list[int]]:
-    """Return the cards grouped into stretches of consecutive cards of one suit, as lists of card ids."""
+    """Return the cards grouped into stretches of consecutive cards of one suit, as lists of card ids.
+
+    >>> split_runs(cards.parse("2D 3D 4D 7C 8C 9C"))
+    [[6, 7, 8], [40, 41, 42]]
+    """
     stretches: list[list[int]] = []
     for card in cards.cards_of(mask):
         if stretches and card - 1 == stretches[-1][-1] and card % NUM_RANKS != 0:

@@ -45,19 +45,31 @@ BOUNDS = {
 
 @kernel
 def cards_in_deck(rules) -> int:
-    """Return the number of cards in the deck of a `RULES` record."""
+    """Return the number of cards in the deck of a `RULES` record.
+
+    >>> int(cards_in_deck(Rules(ranks=6, hand_size=5).record()))
+    24
+    """
     return rules.ranks * rules.suits
 
 
 @kernel
 def stock_after_deal(rules) -> int:
-    """Return the number of cards in the stock once both hands and the upcard are dealt."""
+    """Return the number of cards in the stock once both hands and the upcard are dealt.
+
+    >>> int(stock_after_deal(Rules().record()))
+    31
+    """
     return rules.ranks * rules.suits - 2 * rules.hand_size - 1
 
 
 @kernel
 def limit_of_hand(rules, upcard: int) -> int:
-    """Return the most deadwood for a knock in a hand that begins with this upcard."""
+    """Return the most deadwood for a knock in a hand that begins with this upcard.
+
+    >>> limit_of_hand(Rules(oklahoma=True).record(), 4), limit_of_hand(Rules(oklahoma=True).record(), 0)
+    (5, 0)
+    """
     limit = np.int64(rules.knock_limit)
     if not rules.oklahoma:
         return limit
@@ -69,7 +81,12 @@ def limit_of_hand(rules, upcard: int) -> int:
 
 @kernel
 def points_double(rules, upcard: int) -> bool:
-    """Return whether all points of the hand that begins with this upcard count double."""
+    """Return whether all points of the hand that begins with this upcard count double.
+
+    >>> spade = 26
+    >>> points_double(Rules(oklahoma=True, spades_double=True).record(), spade)
+    True
+    """
     return rules.spades_double and upcard // NUM_RANKS == SPADES
 
 
@@ -266,11 +283,19 @@ class Rules:
         return replace(rules, **changes)
 
     def limit_of_hand(self, upcard: int) -> int:
-        """Return the most deadwood for a knock in a hand that begins with this upcard (a card id)."""
+        """Return the most deadwood for a knock in a hand that begins with this upcard (a card id).
+
+        >>> Rules(oklahoma=True).limit_of_hand(4)
+        5
+        """
         return int(_uncompiled(limit_of_hand)(self, upcard))
 
     def dealer_after(self, dealer: int, winner: int | None) -> int:
-        """Return who deals after a hand that `dealer` dealt and `winner` won; None: void."""
+        """Return who deals after a hand that `dealer` dealt and `winner` won; None: void.
+
+        >>> Rules().dealer_after(0, winner=0), Rules().dealer_after(0, winner=None)
+        (1, 0)
+        """
         if winner is None:
             return dealer if self.void_dealer == "same" else 1 - dealer
         return {"alternate": 1 - dealer, "winner": winner, "loser": 1 - winner}[self.next_dealer]
@@ -316,7 +341,11 @@ class Rules:
 
     @classmethod
     def from_record(cls, record: np.void) -> Rules:
-        """Return the rules of a record: the inverse of `record`. Raises ValueError for a damaged one."""
+        """Return the rules of a record: the inverse of `record`. Raises ValueError for a damaged one.
+
+        >>> Rules.from_record(Rules(knock_limit=5).record()) == Rules(knock_limit=5)
+        True
+        """
         values = {name: record[name].item() for name in RULES.names or ()}
         for name, choices in CHOICES.items():
             if values[name] >= len(choices):
@@ -371,7 +400,11 @@ near as rules can be to those environments: docs/rules.md lists what remains dif
 
 
 def check_rules(rules: Rules | None) -> Rules:
-    """Return these rules, or the defaults for None. Raises TypeError for anything else."""
+    """Return these rules, or the defaults for None. Raises TypeError for anything else.
+
+    >>> check_rules(None) == Rules()
+    True
+    """
     if rules is not None and not isinstance(rules, Rules):
         raise TypeError(f"rules must be a gin_env.Rules, not {rules!r}")
     return rules if rules is not None else Rules()

@@ -67,6 +67,14 @@ def points_difference(first: MatchResult, second: MatchResult, confidence: float
 
     A lead is the difference of the two `MatchResult.points_per_hand`. Raises ValueError as
     `win_rate_difference` does, and for matches of a single deal.
+
+    >>> from gin_env import play_match
+    >>> bots = ("simple:knock_at=0", "simple")
+    >>> first, second = (play_match(bot, "random-discard", games=100, seed=1) for bot in bots)
+    >>> difference = points_difference(first, second)
+    >>> low, high = difference.interval
+    >>> low < difference.value < high
+    True
     """
     _check_same_decks(first, second)
     check_confidence(confidence)

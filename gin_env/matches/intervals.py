@@ -32,7 +32,11 @@ Interval = tuple[float, float]
 
 
 def normal_quantile(confidence: float) -> float:
-    """Return z such that a normal variable is within ± z with this probability (1.96 for 0.95)."""
+    """Return z such that a normal variable is within ± z with this probability (1.96 for 0.95).
+
+    >>> round(normal_quantile(0.95), 2)
+    1.96
+    """
     from scipy.special import ndtri
 
     return float(ndtri((1 + confidence) / 2))
@@ -64,6 +68,11 @@ def deviations(totals: np.ndarray, counts: np.ndarray) -> np.ndarray:
     -------
     float64 array, shape (m,), with mean 0. The variance of the ratio is ``deviations.var(ddof=1) / m``. For a
     weighted sum of ratios on the same deals, use the weighted sum of their deviations.
+
+    Examples
+    --------
+    >>> deviations(np.array([2, 1, 0]), np.array([2, 2, 2]))
+    array([ 0.5,  0. , -0.5])
     """
     return (totals - totals.sum() / counts.sum() * counts) * (len(counts) / counts.sum())
 
@@ -73,6 +82,9 @@ def design_effect(wins: np.ndarray, decided: np.ndarray) -> float:
 
     `wins` and `decided` are the games of each deal, shape (m,). The result is 1 with fewer than two deals or
     if all games ended alike, 2 if the two games of a deal always end alike, and 0 if they always split.
+
+    >>> design_effect(np.array([1, 1, 1]), np.array([2, 2, 2]))
+    0.0
     """
     if len(decided) < 2 or not 0 < wins.sum() < decided.sum():
         return 1.0
@@ -85,6 +97,11 @@ def win_rate_interval(wins: np.ndarray, decided: np.ndarray, confidence: float =
     """Return the interval of the share of decided games that were won; (0, 1) if none was decided.
 
     `wins` and `decided` are the games of each deal, shape (m,).
+
+    >>> wins, decided = np.array([2, 1, 1, 0] * 25), np.full(100, 2)
+    >>> low, high = win_rate_interval(wins, decided)
+    >>> round(low, 3), round(high, 3)
+    (0.431, 0.569)
     """
     num_games, num_deals = int(decided.sum()), len(decided)
     if not num_games:
@@ -101,6 +118,10 @@ def newcombe_interval(
 
     Each rate is given with its own interval. Source: Statistics in Medicine 17 (1998), 873-890 (method 10)
     for independent rates, 2635-2650 for paired ones.
+
+    >>> low, high = newcombe_interval((0.6, (0.5, 0.7)), (0.5, (0.4, 0.6)))
+    >>> round(low, 3), round(high, 3)
+    (-0.041, 0.241)
     """
     (rate, (low, high)), (other, (other_low, other_high)) = first, second
 
@@ -117,6 +138,12 @@ def win_rate_difference_interval(
     """Return the interval of the first win rate minus the second, on the same deals in the same order.
 
     Both are (wins, decided): the games of each deal, shape (m,). (-1, 1) if either has no decided game.
+
+    >>> first = np.array([2, 1, 2, 1] * 25), np.full(100, 2)
+    >>> second = np.array([1, 1, 1, 0] * 25), np.full(100, 2)
+    >>> low, high = win_rate_difference_interval(first, second)
+    >>> 0 < low < 0.375 < high
+    True
     """
     if not (first[1].any() and second[1].any()):
         return -1.0, 1.0
@@ -135,6 +162,11 @@ def mean_interval(value: float, of_deals: np.ndarray, confidence: float = 0.95) 
     """Return the t interval of a value from its `deviations`, or a weighted sum of such, shape (m,).
 
     Raises ValueError for fewer than two deals, which have no spread.
+
+    >>> values = np.array([1.0, 2.0, 3.0, 4.0])
+    >>> low, high = mean_interval(values.mean(), values - values.mean())
+    >>> round(float(low), 2), round(float(high), 2)
+    (0.45, 4.55)
     """
     from scipy.special import stdtrit
 

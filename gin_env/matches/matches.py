@@ -53,7 +53,19 @@ networks (``nn``, ``shankar-cnn``, ``suit-equivariant``) differ by about 1e-7.""
 
 @dataclass(frozen=True)
 class MatchResult:
-    """The result of a match between bots a and b. Pairs are (a's, b's)."""
+    """The result of a match between bots a and b. Pairs are (a's, b's).
+
+    >>> result = play_match("simple", "random-discard", games=100, seed=1)
+    >>> result.bots, sum(result.wins)
+    (('simple', 'random-discard'), 100)
+    >>> low, high = result.interval
+    >>> low < result.win_rate < high
+    True
+    >>> result.swapped().bots
+    ('random-discard', 'simple')
+    >>> MatchResult.from_dict(result.as_dict()).wins == result.wins
+    True
+    """
 
     bots: tuple[str, str]
     games: int
@@ -197,7 +209,12 @@ class MatchResult:
         write_json(path, self.as_dict(confidence, deals))
 
     def summary(self, confidence: float = 0.95) -> str:
-        """Return the win rate with its interval, hands, points and outcomes as text."""
+        """Return the win rate with its interval, hands, points and outcomes as text.
+
+        >>> result = play_match("simple", "random", games=20, seed=1, episode="hand")
+        >>> print(result.summary().splitlines()[0])
+        simple won 100.00 % of 20 decided hands against random (95 % interval 83.89 to 100.00)
+        """
         low, high = self.confidence_interval(confidence)
         a, b = self.bots
         share = [100 * count / self.hands for count in (sum(self.gins), sum(self.undercuts), self.voids)]
@@ -219,7 +236,11 @@ PAIRS = ("bots", "wins", "knocks", "gins", "undercuts", "points")
 
 
 def check_confidence(confidence: float) -> float:
-    """Return `confidence`. Raises TypeError unless it is a number, ValueError unless between 0 and 1."""
+    """Return `confidence`. Raises TypeError unless it is a number, ValueError unless between 0 and 1.
+
+    >>> check_confidence(0.95)
+    0.95
+    """
     if isinstance(confidence, bool) or not isinstance(confidence, int | float | np.floating):
         raise TypeError(f"confidence must be a number, not {confidence!r}")
     if not 0 < confidence < 1:
@@ -228,7 +249,11 @@ def check_confidence(confidence: float) -> float:
 
 
 def check_games(games: Any) -> int:
-    """Return `games` as an int. Raises TypeError or ValueError unless it is a positive even integer."""
+    """Return `games` as an int. Raises TypeError or ValueError unless it is a positive even integer.
+
+    >>> check_games(200)
+    200
+    """
     if not is_integer(games):
         raise TypeError(f"games must be an integer, not {games!r}")
     if games < 2 or games % 2:

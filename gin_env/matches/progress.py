@@ -39,7 +39,7 @@ def match_progress(
 
 
 class _Watch:
-    """Shows the number of hands beside the bar."""
+    """Shows the number of hands next to the bar."""
 
     def __init__(self, bar: tqdm[None], unit: str) -> None:
         self.bar, self.is_game, self.explained = bar, unit == "game", False

@@ -124,7 +124,7 @@ def spell_out_estimator(text: str) -> str:
 
 
 def _base_and_parameters(text: str) -> tuple[str, dict[str, Any]]:
-    """Return the name and all parameters; frozen readings under the name of their bot, other code unchanged."""
+    """Return name and parameters; frozen readings under the name of their bot, other code unchanged."""
     if bots.starts_program(text):
         return text, {}
     name, given = specs.parse(text)

@@ -58,7 +58,12 @@ class TournamentResult:
         return f"{high:,} games a pair" if low == high else f"{low:,} to {high:,} games a pair"
 
     def match(self, a: str, b: str) -> MatchResult:
-        """Return the match of two bots; `MatchResult.bots` says which of them is bot a."""
+        """Return the match of two bots; `MatchResult.bots` says which of them is bot a.
+
+        >>> result = play_tournament(["simple", "random"], games=20, seed=1, episode="hand")
+        >>> result.match("random", "simple").bots
+        ('simple', 'random')
+        """
         for result in self.matches:
             if set(result.bots) == {a, b}:
                 return result
@@ -102,7 +107,12 @@ class TournamentResult:
         return np.nanmean(self.win_rates, axis=1)
 
     def standings(self) -> list[int]:
-        """Return the bots' indices by descending rating (without ratings: by mean win rate)."""
+        """Return the bots' indices by descending rating (without ratings: by mean win rate).
+
+        >>> result = play_tournament(["random", "simple"], games=20, seed=1, episode="hand")
+        >>> result.standings()
+        [1, 0]
+        """
         strengths = [rating.value for rating in self.ratings] if self.ratings else self.mean_win_rates
         return np.argsort(-np.asarray(strengths), kind="stable").tolist()
 

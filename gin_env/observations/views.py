@@ -44,6 +44,17 @@ class PlayerView:
 
     ``records`` is a structured array (n,) of dtype `VIEW`; a single view is a batch of one. Raises TypeError
     for anything else, ValueError for records that are not positions of a hand: compiled bots trust them.
+
+    >>> from gin_env import Games
+    >>> games = Games(2)
+    >>> games.start(seed=1)
+    >>> view = games.views(games.everyone)
+    >>> len(view), len(view[0])
+    (2, 1)
+    >>> view.hands.dtype, view.masks().shape, view.observations().shape
+    (dtype('uint64'), (2, 107), (2, 534))
+    >>> view.rules.knock_limit, view.history(0), view.stock_draws(0)
+    (10, [], [])
     """
 
     def __init__(self, records: np.ndarray) -> None:

@@ -159,7 +159,9 @@ def open_folder(settings: S) -> tuple[S, Checkpoint | None]:
             )
     for bot in (*before.bots, *before.evaluate_against):
         if agents.starts_program(bot) and bot not in (*settings.bots, *settings.evaluate_against):
-            raise ValueError(f"the run in {run} names {bot!r}, which runs other code: pass it again to allow that")
+            raise ValueError(
+                f"the run in {run} names {bot!r}, which runs other code: pass it again to allow that"
+            )
     remove_partials(run)
     return replace(before, **{name: getattr(settings, name) for name in settings.SESSION}), (
         tensors,

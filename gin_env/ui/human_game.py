@@ -220,7 +220,7 @@ class HumanGame:
             opponent = bot.bot or bot.name
             if agents.starts_program(opponent):
                 raise ValueError(
-                    f"{path} names a bot that runs other code, {opponent!r}: pass it as --opponent to allow that"
+                    f"{path} names {opponent!r}, which runs other code: pass it as --opponent to allow that"
                 )
         game = cls(opponent, saved.seed, saved.rules)
         game._game = resume(saved)

@@ -354,7 +354,7 @@ def test_flat_observations_equal_those_of_the_dict():
 
 @pytest.mark.parametrize("make", [GinRummyEnv, GinRummyVectorEnv])
 def test_flat_observations_have_no_candidates(make):
-    with pytest.raises(ValueError, match="exclude each other"):
+    with pytest.raises(ValueError, match="cannot be combined with"):
         make(flat=True, candidates=True)
     with pytest.raises(TypeError, match="flat"):
         make(flat="yes")
