@@ -28,7 +28,7 @@ KEYS = """\
 Keys:
   right, Enter     next move
   left, Backspace  back by one move
-  down, up         next hand; start of this hand, then the hand before
+  down, up         next hand; start of this hand, then hand before
   Home, End        first deal, end of the game
   w, W             the worst move, then the next worst; back
   t                table of mistakes: choose one to go there
@@ -36,8 +36,7 @@ Keys:
   h, H             one bot's opinion with its values; choose the bot
   b, B             belief about the other hand and the truth;
                    choose the estimator
-  v                belief of the player to move, or always of the same
-                   player
+  v                belief of the player to move, or of one player
   PageUp, PageDown scroll
   q                quit
 

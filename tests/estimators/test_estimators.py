@@ -94,7 +94,7 @@ def test_estimators_are_made_by_name_and_bad_names_raise():
     with pytest.raises(TypeError, match="normalised must be True or False"):
         estimators.make("logistic", normalised=1)
     for no_estimator in (3, agents.make("simple"), type(made("uniform"))):
-        with pytest.raises(TypeError, match="an estimator is a name or an object"):
+        with pytest.raises(TypeError, match="an estimator must be a name or an object"):
             estimators.resolve(no_estimator)
 
 
@@ -474,7 +474,7 @@ def test_environments_refuse_other_objects_as_estimators():
     for make in (gin_rummy_v0.raw_env, GinRummyEnv, GinRummyVectorEnv, GinRummyVecEnv):
         with pytest.raises(ValueError, match="unknown estimator 'bayse'"):
             make(estimator="bayse")
-        with pytest.raises(TypeError, match="an estimator is a name or an object"):
+        with pytest.raises(TypeError, match="an estimator must be a name or an object"):
             make(estimator=3)
         with pytest.raises(TypeError, match="unknown parameter"):
             make(estimator="uniform:alpha=1")

@@ -182,7 +182,7 @@ def test_checkpoint_with_impossible_settings_is_refused(tmp_path):
     arrays, metadata = CHECKPOINT.read(path)
     for wrong in ({"abstraction": "cards"}, {"seed": -1}, {"exploration": 2.0}, {"abstraction": "paper"}):
         CHECKPOINT.write(path, arrays, metadata | wrong)
-        with pytest.raises(ArrayFileError, match=r"checkpoint\.npz is a checkpoint with"):
+        with pytest.raises(ArrayFileError, match=r"checkpoint\.npz is a checkpoint"):
             CFRTrainer.resume(path)
 
 

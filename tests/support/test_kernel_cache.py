@@ -248,7 +248,7 @@ def test_cache_writable_by_others_is_refused(tmp_path):
     cache.chmod(0o777)
     first, second = run_kernel(cache)
     assert first.startswith(f"gin-env: kernels are not cached in {cache / FOLDER}")
-    assert f"other users can write {cache}:" in first
+    assert f"other users can write to {cache}:" in first
     assert "GIN_ENV_CACHE" in first
     assert second == COMPILING.format("not kept")
     assert not list(cache.rglob("*.nb?"))
