@@ -1,6 +1,6 @@
 """Run every script of `examples/frameworks` in its own virtual environment with current releases.
 
-`unchanged.py` beside this file checks what else works, in one more environment.
+`unchanged.py` next to this file checks what else works, in one more environment.
 
     python benchmarks/compatibility.py                        # all of them, a minute of learning each
     python benchmarks/compatibility.py jax sb3 --seconds 10

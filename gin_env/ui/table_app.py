@@ -24,7 +24,7 @@ from gin_env.ui.play_widgets import ChoiceDialog
 WIDE, HIGH = 80, 24
 """Minimum columns and lines for cards drawn as boxes."""
 LARGE_WIDE, LARGE_HIGH = 116, 36
-"""Minimum columns and lines for large drawings of cards, and for the score sheet beside them."""
+"""Minimum columns and lines for large drawings of cards, and for the score sheet next to them."""
 LOW = 18
 """Minimum number of lines for the keys and captions below the cards."""
 NARROWEST, LOWEST = 48, 13

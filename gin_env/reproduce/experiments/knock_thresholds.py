@@ -141,7 +141,7 @@ def draw_thresholds(title: str, opponent: str | None, rows: Sequence[Row], path:
 EXPERIMENTS = [
     Experiment(
         "001/figure-2",
-        "Hands by their number of turns",
+        "Length of hands in turns",
         measure_turns,
         turns_table,
         games=0,
