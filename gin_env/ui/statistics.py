@@ -14,7 +14,7 @@ MAX_BYTES = 1_000_000
 
 
 @dataclass
-class Tally:
+class OpponentTally:
     """Results against one bot."""
 
     hands_won: int = 0
@@ -29,7 +29,7 @@ class Tally:
 
         Examples
         --------
-        >>> Tally(hands_won=3, hands_lost=2, games_won=1).text
+        >>> OpponentTally(hands_won=3, hands_lost=2, games_won=1).text
         'games won 1, lost 0; hands won 3, lost 2'
         """
         void = f", void {self.hands_void}" if self.hands_void else ""
@@ -47,9 +47,9 @@ class Statistics:
         self._path = path
         self._tallies = self._read()
 
-    def against(self, opponent: str) -> Tally:
+    def against(self, opponent: str) -> OpponentTally:
         """Return the results against a bot."""
-        return self._tallies.get(opponent, Tally())
+        return self._tallies.get(opponent, OpponentTally())
 
     def table(self) -> str:
         """Return one line for each opponent, in the order of the first game."""
@@ -62,7 +62,7 @@ class Statistics:
         Raises as the constructor does, OSError also if the file cannot be written.
         """
         self._tallies = self._read()  # another window may have added to them
-        tally = self._tallies.setdefault(game.opponent, Tally())
+        tally = self._tallies.setdefault(game.opponent, OpponentTally())
         last = game.record().hands[-1]
         if last.winner is None:
             tally.hands_void += 1
@@ -77,12 +77,12 @@ class Statistics:
         content = {opponent: asdict(each) for opponent, each in self._tallies.items()}
         atomic.write_text(self._path, json.dumps(content, indent=1) + "\n")
 
-    def _read(self) -> dict[str, Tally]:
+    def _read(self) -> dict[str, OpponentTally]:
         if not self._path.exists():
             return {}
         if self._path.stat().st_size > MAX_BYTES:
             raise ValueError(f"{self._path} must be at most {MAX_BYTES} bytes long")
-        names = {field.name for field in fields(Tally)}
+        names = {field.name for field in fields(OpponentTally)}
         try:
             content = json.loads(self._path.read_text(encoding="utf-8"))
             good = isinstance(content, dict) and all(
@@ -96,4 +96,4 @@ class Statistics:
             good = False
         if not good:
             raise ValueError(f"{self._path} is not a file of statistics: move it away to begin new ones")
-        return {opponent: Tally(**row) for opponent, row in content.items()}
+        return {opponent: OpponentTally(**row) for opponent, row in content.items()}
