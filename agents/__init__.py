@@ -187,10 +187,10 @@ def save_network(
 
     Raises ValueError if the class with these settings does not make such a network.
 
-    Examples
-    --------
-    >>> agents.save_network("net.safetensors", network, settings={"hidden": 128})
-    >>> play_match("my_networks:Net:weights=net.safetensors", "simple")
+    For a class ``Net`` in ``my_networks.py``::
+
+        agents.save_network("net.safetensors", network, settings={"hidden": 128})
+        play_match("my_networks:Net:weights=net.safetensors", "simple")
     """
     from gin_env.agents.policies.own_network import save_own_network
 

@@ -37,7 +37,7 @@ def save_own_network(
 ) -> None:
     """Write a network; see `gin_env.agents.save_network`."""
     if Path(path).suffix != ENDING:
-        raise ValueError(f"a network's file must end in {ENDING}, unlike {path}")
+        raise ValueError(f"the file name of a network must end in {ENDING}, not {path}")
     if not isinstance(network, nn.Module):
         raise TypeError(f"network must be a torch.nn.Module, not {network!r}")
     settings = dict(settings or {})

@@ -35,7 +35,7 @@ def test_docstring_examples_of_a_module_run(name):
     assert results.failed == 0
 
 
-WRITES_FILES = {"draw_heat_map"}
+WRITES_FILES = {"draw_heat_map", "save_network"}
 WITHOUT_ALL = ("gin_env.estimators.public_history",)
 """Modules with examples of some functions only."""
 
