@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-from tqdm import tqdm
+from typing import TYPE_CHECKING
 
 from gin_env.matches.shards import Tally
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 SECONDS = 1.0
 """Time between two updates of the number of hands."""
@@ -34,6 +36,8 @@ def match_progress(
             raise TypeError(f"progress must be True, False or a function, not {progress!r}")
         yield progress or None, None
         return
+    from tqdm import tqdm
+
     with tqdm(total=num_games, unit=unit, smoothing=0.1, delay=0.5) as bar:
         yield bar.update, _Watch(bar, unit)
 

@@ -148,7 +148,7 @@ def test_saved_game_imports_no_module(key, folder):
     content = json.loads(path.read_text())
     content["players"][1] = {"name": "simple", "bot": None} | {key: "own_bots:First"}
     path.write_text(json.dumps(content))
-    with pytest.raises(ValueError, match="name it yourself with --opponent"):
+    with pytest.raises(ValueError, match="pass it as --opponent"):
         HumanGame.load(path)
     assert not (folder / "imported").exists()
 
@@ -261,7 +261,7 @@ def test_network_that_could_not_be_played_is_not_saved(folder):
         pass
 
     for network, settings, message in [
-        (Net(16), {}, "does not fit"),
+        (Net(16), {}, "does not match"),
         (Net(), {"width": 3}, "cannot be made with .*width.*settings"),
         (Narrow(), {}, r"Narrow must map \(n, \d+\) to logits \(n, 107\), not"),
         (Local(), {}, "must be defined at the top level of a module"),

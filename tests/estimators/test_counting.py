@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 from hands_in_words import ids
@@ -68,7 +66,8 @@ def test_first_upcard_is_known_before_it_is_discarded_again():
 
 
 def test_counts_depend_on_the_seed_and_not_on_the_batch(monkeypatch):
-    monkeypatch.setattr(counting, "Games", partial(Games, rules=Rules(target_score=25)))  # short games
+    short = Rules(target_score=25)
+    monkeypatch.setattr(counting, "Games", lambda count, rules, **rest: Games(count, short, **rest))
     bots = [SimpleBot(10), SimpleBot(0)]
     done: list[int] = []
     first = counting.count_frequencies(3, 5, bots, done.append)
