@@ -183,7 +183,7 @@ def stale_results(folder: Path, progress: Callable[[str], object] | None = None)
                 known[key] = changes(one)
             lines += known[key]
         if result.keys not in (deck_keys(), NO_KEYS):
-            lines.append(f"other decks now: {deck_keys()}, stored {result.keys}")
+            lines.append(f"different decks now: {deck_keys()}, stored {result.keys}")
         if lines:
             found[name] = lines
     return found

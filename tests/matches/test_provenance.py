@@ -76,9 +76,12 @@ def test_files_of_bot_and_estimator_have_hashes():
 def test_changes_are_described(tmp_path):
     stored = describe_bot("simple")
     assert changes(stored | {"decisions": "0"}) == [
-        f"simple: other decisions now: {stored['decisions']}, stored 0"
+        f"simple: different decisions now: {stored['decisions']}, stored 0"
     ]
-    assert "other parameters now: simple:knock_at=10" in changes(stored | {"spelled": "simple:knock_at=9"})[0]
+    assert (
+        "different parameters now: simple:knock_at=10"
+        in changes(stored | {"spelled": "simple:knock_at=9"})[0]
+    )
     assert "unknown bot 'nobody'" in changes(stored | {"bot": "nobody"})[0]
     table = tmp_path / "table.npz"
     table.write_bytes(packaged("agents/cfr/data/cfr_paper.npz").read_bytes())
@@ -87,7 +90,7 @@ def test_changes_are_described(tmp_path):
     parts, described = STRATEGY_TABLE.read(table)
     STRATEGY_TABLE.write(table, parts, described | {"another": "file"})
     (line,) = changes(stored)
-    assert line.startswith(f"cfr:table={table}: other files now")
+    assert line.startswith(f"cfr:table={table}: different files now")
 
 
 def test_many_positions_distinguish_rare_decisions():
@@ -95,7 +98,7 @@ def test_many_positions_distinguish_rare_decisions():
     assert two["decisions"] == three["decisions"]
     assert two["many_decisions"] != three["many_decisions"]
     (line,) = changes(two | {"many_decisions": three["many_decisions"]})
-    assert "other decisions in many positions now" in line
+    assert "different decisions in many positions now" in line
     assert changes({key: value for key, value in two.items() if key != "many_decisions"}) == []
     assert describe_bot("search:samples=16")["many_decisions"] is None
 
@@ -107,7 +110,7 @@ def test_estimators_are_identified_by_their_estimates():
     assert changes(one) == []
     assert changes(one | {"says": [value + 2e-7 for value in one["says"]]}) == []
     (line,) = changes(one | {"says": other["says"]})
-    assert "other estimates now" in line
+    assert "different estimates now" in line
 
 
 def test_bot_object_is_described_by_its_class():

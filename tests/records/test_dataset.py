@@ -86,7 +86,7 @@ def test_folder_of_another_data_set_is_refused(made, other):
 
 
 def test_files_of_another_kind_are_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match="no data set"):
+    with pytest.raises(FileNotFoundError, match="is not a data set"):
         dataset.load(tmp_path)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "hands-00000.parquet").write_bytes(b"nothing")

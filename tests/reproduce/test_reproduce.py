@@ -151,7 +151,7 @@ def test_changed_bot_marks_its_result(tmp_path):
     result = load(RESULTS, "002/late-knock")
     changed = [result.bots[0] | {"decisions": "0"}, *result.bots[1:]]
     (line,) = replace(result, bots=changed).changes()
-    assert line.startswith("late-knock-paper: other decisions now")
+    assert line.startswith("late-knock-paper: different decisions now")
 
 
 def test_pages_match_the_results():
@@ -216,7 +216,7 @@ def test_outdated_page_is_rewritten(tmp_path):
     (tmp_path / pages.RESULTS / "002" / "late-knock.json").unlink()
     pages.rewrite(tmp_path, chosen)
     assert "Not measured yet: `gin-rummy reproduce 002/late-knock`." in page.read_text()
-    replace(result, rows=[row | {"value": 70.0}]).save(tmp_path / pages.RESULTS)
+    replace(result, rows=[row | {"value": 70.0, "high": 71.0}]).save(tmp_path / pages.RESULTS)
     pages.rewrite(tmp_path, chosen)
     assert "| 70.00 (" in page.read_text()
 
@@ -523,4 +523,4 @@ def test_check_names_the_changed_bots(tmp_path):
     found = results.stale_results(tmp_path)
     assert list(found) == ["002/late-knock"]
     (line,) = found["002/late-knock"]
-    assert line.startswith("simple: other decisions now")
+    assert line.startswith("simple: different decisions now")

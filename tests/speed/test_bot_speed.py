@@ -53,7 +53,7 @@ def test_networks_use_only_the_timed_thread():
 @pytest.mark.compiled
 def test_finished_games_are_followed_by_new_ones():
     """Finished games are replaced by new ones, so play never stops."""
-    play = bot_speed._Play(agents.make("simple"), 4, 0)
+    play = bot_speed._Play(agents.make("simple"), 4, 0, None)
     for _ in range(2000):
         assert play.step() >= 0
     assert play.begun > 8

@@ -202,7 +202,7 @@ def test_rules_and_episode_are_kept_and_hands_hide_scores(episode, tmp_path):
     path = tmp_path / "policy.safetensors"
     save_policy(model, path)
     for bot in (agents.make(str(path)), CandidatePolicyBot.snapshot(model)):
-        assert (bot.rules, bot.sees_scores) == (rules, episode == "game")
+        assert (bot.rules, bot.sees_scores) == ((rules,), episode == "game")
         seen = []
         bot.network.register_forward_pre_hook(lambda _, inputs, seen=seen: seen.append(inputs[2].clone()))
         games = Games(4, rules)
