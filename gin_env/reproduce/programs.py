@@ -98,7 +98,7 @@ EXPERIMENTS = [
         None,
         checks_table,
         games=0,
-        program="make soak SCALE=10",
+        program="make soak",
     ),
     Experiment(
         "mutants",
