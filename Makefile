@@ -23,7 +23,7 @@ help:
 	@echo "make train   install into .venv, watch masked PPO learn for $(MINUTES) minutes"
 	@echo "make compatibility   the environments with the oldest supported frameworks; every script of examples/frameworks"
 	@echo "make bench   measure every speed figure of docs/speed.md, and those of other libraries"
-	@echo "make soak    the checks that get better the longer they run: make soak SCALE=10"
+	@echo "make soak    checks that cover more the longer they run: make soak SCALE=10"
 	@echo "make mutants   small changes of one module that its tests miss: MODULE=... TESTS=... MINUTES=..."
 	@echo "make docs    build the documentation site: docs/_build/html/index.html"
 	@echo "make docs-links  follow every link of the documentation to other sites"

@@ -340,6 +340,9 @@ class Sb3(Batch):
             vector, result = finals[game]
             same_array("terminal_observation", info.pop("terminal_observation"), vector, np.float32)
             episode = info.pop("episode")
+            opponent = info.pop("opponent", None)
+            if result["outcome"] != "illegal":
+                same("type of the opponent's name", type(opponent), str)
             same("info of a finished game", info, result)
             same("keys of the episode", sorted(episode), ["l", "r", "t"])
             same("length of the episode", episode["l"], self.lengths[game])
