@@ -8,7 +8,14 @@ from dataclasses import replace
 import pytest
 
 from gin_env.matches.matches import play_match
-from gin_env.reproduce.experiments.claims import undercuts_difference
+from gin_env.reproduce.experiment import Run
+from gin_env.reproduce.experiments.claims import (
+    lead_difference,
+    share_visited,
+    table_values,
+    uncertain_likelihoods,
+    undercuts_difference,
+)
 from gin_env.reproduce.paper_claims import PaperClaim
 from gin_env.reproduce.verdicts import (
     MARGIN,
@@ -154,3 +161,22 @@ def test_undercuts_difference_compares_shares_of_knocks():
     assert low < value < high
     with pytest.raises(ValueError, match="has not knocked"):
         undercuts_difference(one, replace(other, knocks=(1, 0)))
+
+
+def test_table_claims_are_measured_without_matches(tmp_path):
+    run = Run(0, True, tmp_path)
+    assert table_values("fitness-cfr-paper", run) == (19_793, (19_793, 19_793), 0)
+    assert 0 < share_visited("fitness-cfr-paper", run)[0] < 1
+    value, (low, high), hands = uncertain_likelihoods("tonic-paper", run)
+    assert low < value < high <= 1
+    assert hands == 400
+
+
+def test_lead_difference_combines_both_intervals():
+    match, one, other = (
+        play_match(*bots, 40, 0)
+        for bots in (("simple", "random"), ("simple", "random-discard"), ("random-discard", "simple"))
+    )
+    value, (low, high) = lead_difference(match, one, other)
+    assert value == pytest.approx(2 * match.win_rate - 1 - (one.win_rate - other.win_rate))
+    assert low <= value <= high

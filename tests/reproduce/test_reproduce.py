@@ -216,9 +216,9 @@ def test_outdated_page_is_rewritten(tmp_path):
     (tmp_path / pages.RESULTS / "002" / "late-knock.json").unlink()
     pages.rewrite(tmp_path, chosen)
     assert "Not measured yet: `gin-rummy reproduce 002/late-knock`." in page.read_text()
-    replace(result, rows=[row | {"value": 70.0, "high": 71.0}]).save(tmp_path / pages.RESULTS)
+    replace(result, rows=[row | {"value": 69.75}]).save(tmp_path / pages.RESULTS)
     pages.rewrite(tmp_path, chosen)
-    assert "| 70.00 (" in page.read_text()
+    assert "| 69.75 (" in page.read_text()
 
 
 def test_page_shows_selected_rows_and_data_page_all_rows():

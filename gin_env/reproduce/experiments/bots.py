@@ -90,7 +90,7 @@ PLAYERS = (
 def measure_against_held_out(run: Run) -> list[Row]:
     """Measure bots against each held-out bot (`gin_env.support.registry.Declaration.held_out`)."""
     pairs = [(bot, opponent) for opponent in BOTS.names(held_out=True) for bot in PLAYERS if bot != opponent]
-    return [match_row(run.match(bot, opponent, 6000)) for bot, opponent in run.some(pairs)]
+    return [match_row(run.match(bot, opponent, 2000)) for bot, opponent in run.some(pairs)]
 
 
 def held_out_table(rows: Sequence[Row]) -> str:
@@ -315,7 +315,7 @@ EXPERIMENTS = [
         "Our bots against bots that they never met",
         measure_against_held_out,
         held_out_table,
-        games=6000,
+        games=2000,
         seed=77,
         time="three minutes",
     ),
