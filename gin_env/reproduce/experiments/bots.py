@@ -12,7 +12,10 @@ from gin_env.matches.matches import MatchResult
 from gin_env.matches.ratings import Rating
 from gin_env.matches.tournaments import TournamentResult, draw_heat_map, play_tournament
 from gin_env.reproduce.experiment import (
+    MEDIUM,
     TONIC,
+    V2,
+    V4,
     VARIABLE,
     Experiment,
     Row,
@@ -101,6 +104,40 @@ def held_out_table(rows: Sequence[Row]) -> str:
         for bot in in_order(rows, "bot")
     ]
     return markdown(["games won against", *(f"`{opponent}`" for opponent in opponents)], lines)
+
+
+# --- Pools of opponents for the bot of paper 004 --------------------------------------------------------
+
+POOLS = {
+    "one dummy": ("random-discard",),
+    "three dummies": ("random", "random-discard", "simple"),
+    "and the bots of paper 000": (MEDIUM, V2, V4),
+    "and those of papers 001 and 002": (TONIC, VARIABLE, "late-knock-paper"),
+}
+"""Pool -> its opponents; one with "and" has those of the pools before it too, except the first."""
+
+
+def measure_pools(run: Run) -> list[Row]:
+    """Measure `utility-paper` against each opponent of the pools."""
+    opponents = dict.fromkeys(opponent for pool in POOLS.values() for opponent in pool)
+    return [match_row(run.match("utility-paper", opponent, 10_000)) for opponent in opponents]
+
+
+def pools_table(rows: Sequence[Row]) -> str:
+    """Return a table of the mean win rate and points against each pool, in matches of two players."""
+    found = by(rows, "opponent")
+    lines, pool = [], []
+    for label, added in POOLS.items():
+        pool = [*(pool if label.startswith("and") else ()), *added]
+        here = [found[opponent] for opponent in pool if opponent in found]
+        if not here:
+            continue
+        won = sum(row["won"] for row in here) / len(here)
+        points = [sum(row["points_per_hand"][side] for row in here) for side in range(2)]
+        beaten = sum(row["low"] > 50 for row in here)
+        lines.append((label, len(here), f"{won:.1f}", f"{points[0] / points[1]:.2f}", beaten))
+    header = ["pool", "opponents", "games won, mean", "points for each of theirs", "opponents beaten"]
+    return markdown(header, lines, "lrrrr")
 
 
 # --- Tonic's numbers ------------------------------------------------------------------------------------
@@ -309,6 +346,13 @@ EXPERIMENTS = [
         table=opponents_table,
         seed=77,
         time="ten minutes",
+    ),
+    Experiment(
+        "004/pools",
+        "Paper 004's player against pools of opponents",
+        measure_pools,
+        pools_table,
+        games=10_000,
     ),
     Experiment(
         "against-held-out",

@@ -26,7 +26,14 @@ from gin_env.reproduce.experiment import (
     interval,
     markdown,
 )
-from gin_env.reproduce.paper_claims import PAPER_000, PAPER_001, PAPER_002, PAPER_004, PaperClaim
+from gin_env.reproduce.paper_claims import (
+    PAPER_000,
+    PAPER_001,
+    PAPER_001_ESTIMATES,
+    PAPER_002,
+    PAPER_004,
+    PaperClaim,
+)
 from gin_env.training.estimators.evaluation import estimate_along
 
 
@@ -222,6 +229,9 @@ EXPERIMENTS = [
         PAPER_001,
         games=200_000,
         time="half an hour",
+    ),
+    claims_experiment(
+        "001/likelihoods", "What paper 001 claims about Tonic's estimates", PAPER_001_ESTIMATES, games=0
     ),
     claims_experiment("002/late-knock", "Paper 002's late knocker", PAPER_002, games=200_000),
     claims_experiment("004/claims", "Claims of paper 004 about its utility player", PAPER_004),
