@@ -106,7 +106,7 @@ def test_list_of_a_paper_shows_time_and_requirements(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["000/claim"], "unknown experiment '000/claim'; choose from 000/claims"),
+        (["000/claim"], "unknown experiment '000/claim'; choose from 000/card-values"),
         ([], "name an experiment, or give --list, --check or --pages"),
         (["generations"], "generations is measured by another program: python examples/"),
     ],

@@ -372,7 +372,7 @@ EXPERIMENTS = [
         measure_tournament,
         tournament_table,
         games=2000,
-        time="forty minutes",
+        time="an hour and a half",
         pictures={"tournament.png": draw_tournament},
     ),
     Experiment(
