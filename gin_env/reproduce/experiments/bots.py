@@ -126,7 +126,8 @@ def measure_pools(run: Run) -> list[Row]:
 def pools_table(rows: Sequence[Row]) -> str:
     """Return a table of the mean win rate and points against each pool, in matches of two players."""
     found = by(rows, "opponent")
-    lines, pool = [], []
+    lines = []
+    pool: list[str] = []
     for label, added in POOLS.items():
         pool = [*(pool if label.startswith("and") else ()), *added]
         here = [found[opponent] for opponent in pool if opponent in found]
