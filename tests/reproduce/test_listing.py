@@ -18,7 +18,7 @@ def test_duration_is_formatted_with_its_unit(seconds, text):
 
 def test_experiments_are_selected_by_id_prefix():
     chosen = listing.chosen(EXPERIMENTS.values(), ["004", "001/figure"])
-    assert [one.id for one in chosen] == ["001/figure-2", "001/figure-4", "004/claims"]
+    assert [one.id for one in chosen] == ["001/figure-2", "001/figure-4", "004/claims", "004/pools"]
     assert len(listing.chosen(EXPERIMENTS.values(), [])) == len(EXPERIMENTS)
     with pytest.raises(ValueError, match="unknown experiment '007'"):
         listing.chosen(EXPERIMENTS.values(), ["004", "007"])
