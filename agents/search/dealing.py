@@ -242,7 +242,7 @@ def propose_changes(
 
 
 @kernel
-def _write_deck(view, past, held: np.ndarray, rest: np.ndarray, key: int, deck: np.ndarray) -> None:
+def write_deck(view, past, held: np.ndarray, rest: np.ndarray, key: int, deck: np.ndarray) -> None:
     """Write the deck of a world, in dealing order; the undrawn stock is shuffled by the stream `key`."""
     public, player = view.public, np.int64(view.player)
     hand_size = np.int64(public.rules.hand_size)
@@ -278,7 +278,7 @@ def write_worlds(view, past, held: np.ndarray, rest: np.ndarray, key: int, state
         game = states[world]
         world_key = mix(key, world)
         game.public = view.public
-        _write_deck(view, past, held[world], rest[world], world_key, game.hidden.deck)
+        write_deck(view, past, held[world], rest[world], world_key, game.hidden.deck)
         deal(game)
         for index in range(view.public.history_length):
             play(game, np.int64(view.public.history[index]))
@@ -298,7 +298,7 @@ def write_past_decisions(view, past, held: np.ndarray, rest: np.ndarray, game, d
     num_draws, num_discards = 0, 0
     for world in range(len(held)):
         game.public = view.public
-        _write_deck(view, past, held[world], rest[world], np.uint64(0), game.hidden.deck)
+        write_deck(view, past, held[world], rest[world], np.uint64(0), game.hidden.deck)
         deal(game)
         for index in range(view.public.history_length):
             action = np.int64(view.public.history[index])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from gin_env.agents import Agent
 from gin_env.matches.match_log import MatchLog
-from gin_env.matches.matches import MatchResult, play_match
+from gin_env.matches.matches import PAIRS, MatchResult, play_match
 from gin_env.reproduce.labels import shown
 
 Row = dict[str, Any]
@@ -90,9 +90,37 @@ class Run:
             return play_match(bot, opponent, games, self.seed, clairvoyant=clairvoyant)
         return self.log.play((names[0], names[1]), (bot, opponent), games, self.seed)
 
+    def match_in_blocks(
+        self, bot: str | Agent, opponent: str | Agent, games: int, block: int, quick: int = 4
+    ) -> MatchResult:
+        """Return a match of slow bots, played and stored in blocks of `block` games with their own decks.
+
+        A run that is stopped loses at most one block. A quick run plays two blocks of `quick` games.
+        """
+        names = (
+            bot if isinstance(bot, str) else bot.name,
+            opponent if isinstance(opponent, str) else opponent.name,
+        )
+        size = self.size(block, quick)
+        played = []
+        for number in range(self.size(games // block, 2)):
+            self.say(f"{names[0]} against {names[1]}, games {number * size:,} to {(number + 1) * size:,}")
+            played.append(self.log.play(names, (bot, opponent), size, self.seed + number))
+        return joined(played)
+
     def finish(self) -> None:
         """Delete the stored matches, so that a later run plays them again with the bots of that release."""
         self.log.path.unlink(missing_ok=True)
+
+
+def joined(matches: Sequence[MatchResult]) -> MatchResult:
+    """Combine matches of the same bots on different decks into one."""
+    numbers = ("games", "hands", "voids", "turns")
+    totals: dict[str, Any] = {name: sum(getattr(match, name) for match in matches) for name in numbers}
+    for name in PAIRS[1:]:  # all but the bots' names
+        a, b = np.sum([getattr(match, name) for match in matches], axis=0).tolist()
+        totals[name] = a, b
+    return replace(matches[0], **totals, deals=np.concatenate([match.each_deal() for match in matches]))
 
 
 def match_row(match: MatchResult, **more: Any) -> Row:

@@ -8,6 +8,7 @@ from gin_env.matches.ratings import Rating
 from gin_env.reproduce.experiment import Experiment, Row, by, interval, markdown
 from gin_env.reproduce.experiments.bots import tournament_of
 from gin_env.reproduce.experiments.learning import HELD_OUT
+from gin_env.reproduce.experiments.search import AFTER_SIMPLE
 
 
 def leaderboard_table(rows: Sequence[Row]) -> str:
@@ -19,7 +20,8 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
     result = tournament_of(found["tournament"])
     means, simple = result.mean_win_rates, against_simple(found["tournament"])
     speeds = by(found["bot-speed"], "bot")
-    exploiters = found["exploit"] + found["exploit-policy"]
+    exploiters = found["exploit"] + found["exploit-policy"] + found["exploit-search"]
+    exploiters += [row for row in map(known_search, found["search/strength"]) if row]
     exploits = by(sorted(exploiters, key=lambda row: row["won"]), "bot")
     lines = []
     for bot in result.standings():
@@ -33,6 +35,7 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
                 interval(simple.get(name, {}), 1),
                 microseconds(speeds[name]["median"]) if name in speeds else "",
                 interval(exploits.get(name, {}), 1),
+                budget(exploits[name]) if name in exploits else "",
             ]
         )
     header = [
@@ -43,8 +46,30 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
         "games won against `simple`",
         "microseconds a decision",
         "games won by its best exploiter",
+        "method of the exploiter",
     ]
-    return markdown(header, lines, "llrrrrr")
+    return markdown(header, lines, "llrrrrrl")
+
+
+KNOWN = {("search", "policy"), (AFTER_SIMPLE, "simple")}
+"""Matches of `search/strength` in which the search assumes the opponent that it has."""
+WORLDS = 256
+"""Number of worlds in these matches."""
+
+
+def known_search(row: Row) -> Row | None:
+    """Return a match of `search/strength` as the row of an exploiter; None if it assumes another opponent."""
+    if (row["bot"], row["opponent"]) not in KNOWN:
+        return None
+    return row | {"bot": row["opponent"], "by": "search", "samples": WORLDS}
+
+
+def budget(row: Row) -> str:
+    """Return an exploiter's method and budget as text."""
+    if row.get("by") == "search":
+        return f"search, {row['samples']} worlds, {row['games']:,} games"
+    start = "" if row["start"] is None else f" from `{row['start']}`"
+    return f"PPO{start}, {row['decisions'] / 1e6:.0f} million decisions"
 
 
 def against_simple(rows: Sequence[Row]) -> dict[str, Row]:
@@ -73,7 +98,7 @@ def microseconds(a_second: float) -> str:
     return f"{time:.2g}" if time < 10 else f"{time:,.0f}"
 
 
-PARTS = ("tournament", "bot-speed", "exploit", "exploit-policy")
+PARTS = ("tournament", "bot-speed", "exploit", "exploit-policy", "exploit-search", "search/strength")
 EXPERIMENTS = [
     Experiment(
         "leaderboard",
@@ -81,7 +106,7 @@ EXPERIMENTS = [
         None,
         leaderboard_table,
         games=0,
-        time="four hours",
+        time="seven hours",
         parts=PARTS,
     )
 ]

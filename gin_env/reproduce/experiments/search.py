@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from gin_env.matches.matches import PAIRS, MatchResult
 from gin_env.reproduce.experiment import Experiment, Row, Run, interval, markdown, match_row
 from gin_env.reproduce.experiments.beliefs import beliefs_table, measure_beliefs
 from gin_env.reproduce.experiments.expert_iteration import expert_iteration_table, measure_expert_iteration
@@ -35,23 +32,8 @@ def measure_matches(run: Run, matches: Sequence[tuple[str, str, int]]) -> list[R
     rows = []
     for bot, opponent, games in matches:
         run.used(bot, opponent)
-        size = run.size(BLOCK, 4)
-        played = []
-        for block in range(run.size(games // BLOCK, 2)):
-            run.say(f"{bot} against {opponent}, games {block * size:,} to {(block + 1) * size:,}")
-            played.append(run.log.play((bot, opponent), (bot, opponent), size, run.seed + block))
-        rows.append(match_row(joined(played)))
+        rows.append(match_row(run.match_in_blocks(bot, opponent, games, BLOCK)))
     return rows
-
-
-def joined(matches: Sequence[MatchResult]) -> MatchResult:
-    """Combine matches of the same bots on different decks into one."""
-    numbers = ("games", "hands", "voids", "turns")
-    totals: dict[str, Any] = {name: sum(getattr(match, name) for match in matches) for name in numbers}
-    for name in PAIRS[1:]:  # all but the bots' names
-        a, b = np.sum([getattr(match, name) for match in matches], axis=0).tolist()
-        totals[name] = a, b
-    return replace(matches[0], **totals, deals=np.concatenate([match.each_deal() for match in matches]))
 
 
 def measure_strength(run: Run) -> list[Row]:

@@ -1,0 +1,110 @@
+"""The search that knows its opponent: what it believes, what it may see, and what it wins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from test_search import views_of_policy
+
+from gin_env import agents
+from gin_env.agents.search.best_response import MISTAKES, BestResponseBot
+from gin_env.batch import Games
+from gin_env.game.actions import DRAW_UPCARD, PASS
+from gin_env.observations.views import PlayerView
+
+pytestmark = pytest.mark.compiled
+
+
+class TakesEverything:
+    """Takes each upcard and discards the lowest card that it may."""
+
+    name = "takes-everything"
+
+    def act(self, view):
+        masks = view.masks()
+        return np.where(masks[:, DRAW_UPCARD] == 1, DRAW_UPCARD, masks.argmax(axis=1))
+
+
+def test_worlds_agree_with_what_the_player_sees():
+    bot = BestResponseBot("simple", 16)
+    for number, (_, view) in enumerate(views_of_policy(3)):
+        player = int(view.records["player"][0])
+        worlds = bot.belief.begin(view, np.random.default_rng(number)).next_worlds()
+        assert len(worlds) == 16
+        games = Games(16, episode="game")
+        games.state[:] = worlds
+        again = games.views(games.everyone, player).records
+        for field in ("public", "private"):
+            assert (again[field] == view.records[field]).all()
+
+
+def test_likelihood_counts_the_acts_that_the_bot_would_not_do():
+    """A bot that takes everything has passed once: a mistake in every world, with two possible actions."""
+    bot = BestResponseBot("simple", 16)
+    bot.belief.bot = TakesEverything()
+    games = Games(1)
+    games.start(games.everyone, np.full(1, 9, np.uint64), np.zeros(1, np.uint64))
+    games.play(games.everyone, np.array([PASS]))
+    chains = bot.belief.begin(games.views(games.everyone), np.random.default_rng(1))
+    values = chains.log_likelihoods()
+    assert values == pytest.approx(np.full(len(values), np.log(MISTAKES / 2)))
+    bot.belief.bot = agents.make("random")
+    assert len(set(chains.log_likelihoods().round(6))) == 2  # it passes at random
+
+
+def test_belief_prefers_worlds_in_which_the_bot_acts_so():
+    """`random` passes by chance and `simple` only without a meld: its hand fits the upcard less often."""
+    games = Games(1)
+    for game in range(50):
+        games.start(games.everyone, np.full(1, 9, np.uint64), np.full(1, game, np.uint64))
+        games.play(games.everyone, np.array([PASS]))
+        view = games.views(games.everyone)
+        upcard = int(view.records["public"]["upcard"][0])
+        if upcard % 13 in range(2, 11):
+            break
+    taken = []
+    for trust in (0.0, 1.0):
+        bot = BestResponseBot("simple", 16, estimator="uniform", trust=trust)
+        chains = bot.belief.begin(view, np.random.default_rng(2))
+        worlds = np.concatenate([chains.next_worlds() for _ in range(40)])
+        other = 1 - int(view.records["player"][0])
+        hands = worlds["private"]["hand"][:, other]
+        same_rank = [sum(int(hand) >> (upcard % 13 + 13 * suit) & 1 for suit in range(4)) for hand in hands]
+        taken.append(np.mean(np.array(same_rank) >= 2))
+    assert taken[1] < 0.5 * taken[0]
+
+
+def test_it_looks_at_no_hidden_card():
+    bot = BestResponseBot("tonic", 16)
+    for number, (state, view) in enumerate(views_of_policy(2)):
+        player = int(view.records["player"][0])
+        other = bot.belief.begin(view, np.random.default_rng(number)).next_worlds()[0]
+        other["hidden"]["decision_keys"] = state["hidden"]["decision_keys"]
+        other["hidden"]["decisions"] = state["hidden"]["decisions"]
+        table = Games(2, episode="game")
+        table.state[0], table.state[1] = state, other
+        true, dealt_again = (table.views(np.array([game]), player) for game in (0, 1))
+        assert bot.act(true) == bot.act(dealt_again)
+
+
+def test_it_decides_the_same_alone_in_a_batch_and_again():
+    views = [view for _, view in views_of_policy(2)]
+    records = np.concatenate([view.records for view in views])
+    together = BestResponseBot("simple", 16).act(PlayerView(records))
+    assert together.tolist() == [int(BestResponseBot("simple", 16).act(view)[0]) for view in views]
+
+
+@pytest.mark.parametrize(
+    ("bot", "message"),
+    [
+        ("search", "opponent must be a bot that does not search"),
+        ("process:./a", "opponent must be a bot of this package"),
+        ("tonik", "unknown bot 'tonik'"),
+    ],
+)
+def test_bots_that_cannot_be_searched_are_named(bot, message):
+    with pytest.raises(ValueError, match=message):
+        BestResponseBot(bot, 16)
