@@ -156,8 +156,8 @@ class GinState:
         return float(_points(self.record))
 
 
-def bot_strategy(game: SmallGin, bot: Agent) -> Strategy:
-    """Return a bot's pure strategy; ties broken at random are resolved once per information set."""
+def decision_states(game: SmallGin) -> dict[Hashable, GinState]:
+    """Return a state of each information set, by its key."""
     states: dict[Hashable, GinState] = {}
 
     def collect(state: State) -> None:
@@ -167,13 +167,30 @@ def bot_strategy(game: SmallGin, bot: Agent) -> Strategy:
             collect(child)
 
     collect(game.root())
+    return states
+
+
+def bot_strategy(
+    game: SmallGin, bot: Agent, repeats: int = 1, states: dict[Hashable, GinState] | None = None
+) -> Strategy:
+    """Return a bot's strategy in some information sets (default: all of `decision_states`).
+
+    The bot is asked with `repeats` random numbers in each set. With one, ties that it breaks at random are
+    resolved once, which makes the strategy pure.
+    """
+    states = decision_states(game) if states is None else states
+    if not states:
+        return {}
     games = Games(len(states), game.rules)
     games.state[:] = np.concatenate([state.record for state in states.values()])
-    chosen = bot.act(games.views(games.everyone)).tolist()
-    return {
-        key: (np.array(state.actions()) == action).astype(np.float64)
-        for (key, state), action in zip(states.items(), chosen, strict=True)
-    }
+    views = games.views(games.everyone)
+    chances = np.zeros((len(states), NUM_ACTIONS))
+    random = np.random.default_rng(0)
+    for repeat in range(repeats):
+        if repeat:
+            views.records["random"] = random.integers(2**64, size=len(states), dtype=np.uint64)
+        chances[games.everyone, bot.act(views)] += 1 / repeats
+    return {key: row[state.actions()] for (key, state), row in zip(states.items(), chances, strict=True)}
 
 
 @kernel
