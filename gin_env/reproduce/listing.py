@@ -19,7 +19,7 @@ OURS = "Beyond the papers"
 _TORCH_FREE = ("002/late-knock", "003/bayes-readings")
 _TORCH = (
     "002/", "003/", "ppo/", "search/", "against-held-out", "bot-speed", "exploit", "generation",
-    "leaderboard", "policy", "tournament",
+    "leaderboard", "outside/", "policy", "small-decks", "tournament",
 )  # fmt: skip
 """Prefixes of the ids of experiments that use networks, and so need PyTorch."""
 

@@ -53,11 +53,20 @@ def exploited(bot: str, start: str | None, minutes: float, won: float) -> dict:
 
 EXPLOITS = [exploited("simple", None, 6.2, 80.0), exploited("policy", None, 6.0, 40.0)]
 OF_POLICY = [exploited("policy", "policy", 6.4, 53.0), exploited("policy", None, 60.0, 48.0)]
+SEARCHES = [
+    {"bot": "simple", "by": "search", "samples": 32, "games": 200, "won": 84.0, "low": 78.0, "high": 88.0}
+]
+STRENGTH = [
+    {"bot": bot, "opponent": opponent, "games": 4000, "won": won, "low": won - 1, "high": won + 1}
+    for bot, opponent, won in (("search", "policy", 56.0), ("search", "simple", 99.0))
+]
 PARTS_ROWS = {
     "tournament": tournament(),
     "bot-speed": SPEEDS,
     "exploit": EXPLOITS,
     "exploit-policy": OF_POLICY,
+    "exploit-search": SEARCHES,
+    "search/strength": STRENGTH,
 }
 
 
@@ -75,17 +84,33 @@ def lines(rows: list[dict]) -> list[str]:
 
 def test_table_is_sorted_by_rating_with_each_bots_figures():
     assert lines(rows_of(PARTS_ROWS)) == [
-        "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 | 53.0 (52.0 to 54.0) |",
-        "| `utility` | yes | 1520 ± 2.1 | 60.0 | 80.0 (74.0 to 85.0) |  |  |",
-        "| `simple` |  | 1390 ± 2.0 | 25.0 |  | 0.077 | 80.0 (79.0 to 81.0) |",
+        "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 | 56.0 (55.0 to 57.0) "
+        "| search, 256 worlds, 4,000 games |",
+        "| `utility` | yes | 1520 ± 2.1 | 60.0 | 80.0 (74.0 to 85.0) |  |  |  |",
+        "| `simple` |  | 1390 ± 2.0 | 25.0 |  | 0.077 | 84.0 (78.0 to 88.0) | search, 32 worlds, 200 games |",
     ]
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ("exploit", "| 40.0 (39.0 to 41.0) | PPO, 6 million decisions |"),
+        ("exploit-policy", "| 53.0 (52.0 to 54.0) | PPO from `policy`, 6 million decisions |"),
+    ],
+)
+def test_best_exploiter_names_its_method(part, text):
+    assert lines(rows_of({"tournament": tournament(), part: PARTS_ROWS[part]}))[0].endswith(text)
+
+
+def test_search_that_assumes_another_opponent_is_no_exploiter():
+    assert lines(rows_of({"tournament": tournament(), "search/strength": STRENGTH}))[2].endswith("|  |  |  |")
 
 
 def test_unmeasured_cells_are_empty():
     assert lines(rows_of({"tournament": tournament(deviations=False)})) == [
-        "| `policy` |  | 1590 | 65.0 | 70.0 (63.0 to 76.0) |  |  |",
-        "| `utility` | yes | 1520 | 60.0 | 80.0 (74.0 to 85.0) |  |  |",
-        "| `simple` |  | 1390 | 25.0 |  |  |  |",
+        "| `policy` |  | 1590 | 65.0 | 70.0 (63.0 to 76.0) |  |  |  |",
+        "| `utility` | yes | 1520 | 60.0 | 80.0 (74.0 to 85.0) |  |  |  |",
+        "| `simple` |  | 1390 | 25.0 |  |  |  |  |",
     ]
 
 
@@ -133,15 +158,19 @@ def test_page_lists_sources_and_missing_parts(tmp_path):
         games=2000,
     )
     made = page(tmp_path).splitlines()
-    assert made[-6:-2] == [
+    assert made[-8:-2] == [
         "[`gin-rummy reproduce tournament`](data/tournament.md), 2,000 games per match, seed 0  ",
         "[`gin-rummy reproduce bot-speed`](data/bot-speed.md), seed 0  ",
         "Not measured yet: `gin-rummy reproduce exploit`.  ",
-        "Not measured yet: `gin-rummy reproduce exploit-policy`.",
+        "Not measured yet: `gin-rummy reproduce exploit-policy`.  ",
+        "Not measured yet: `gin-rummy reproduce exploit-search`.  ",
+        "Not measured yet: `gin-rummy reproduce search/strength`.",
     ]
-    assert "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 |  |" in made
+    assert "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 |  |  |" in made
     store(tmp_path, "exploit", EXPLOITS)
     store(tmp_path, "exploit-policy", OF_POLICY)
+    store(tmp_path, "exploit-search", SEARCHES)
+    store(tmp_path, "search/strength", STRENGTH)
     assert "Not measured yet" not in page(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Bots of papers outside the five: the winner of the EAAI 2021 challenge, and the opponent of arXiv 2607.06854.
+"""Bots of two other papers: the winner of the EAAI 2021 challenge, and the opponent of arXiv 2607.06854.
 
 MARJJ's paper says that its model plays well for a wide range of parameters, and the authors' later public
 program has been measured; the full text of the paper was not available here. The authors of the gold standard
