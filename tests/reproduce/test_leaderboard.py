@@ -102,7 +102,7 @@ def test_best_exploiter_names_its_method(part, text):
     assert lines(rows_of({"tournament": tournament(), part: PARTS_ROWS[part]}))[0].endswith(text)
 
 
-def test_search_that_assumes_another_opponent_is_no_exploiter():
+def test_search_that_assumes_another_opponent_is_ignored():
     assert lines(rows_of({"tournament": tournament(), "search/strength": STRENGTH}))[2].endswith("|  |  |  |")
 
 

@@ -80,14 +80,12 @@ def value_against(tree: GameTree, strategy: Strategy, response: Strategy) -> flo
 def train_learner(run: Run, bot: str) -> Agent:
     """Return a policy that was trained by PPO against one bot in the small deck."""
     from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
-    from gin_env.batch import Games
     from gin_env.training.exploiter import settings_against
     from gin_env.training.learner import Learner
 
     settings = settings_against(bot, Path("unused"), total_timesteps=1, seed=run.seed + 1, workers=1)
-    settings = replace(settings, num_envs=256, num_minibatches=16, match_reward=False)
+    settings = replace(settings, num_envs=256, num_minibatches=16, match_reward=False, rules=(TINY.text,))
     learner = Learner(settings)
-    learner.games = Games(settings.num_envs, TINY, episode="game")
     learner.begin()
     decisions, goal = 0, run.size(DECISIONS, 2000)
     while decisions < goal:
