@@ -7,10 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from tqdm import tqdm
 
 from gin_env.batch import Episode
-from gin_env.commands.options import Confidence, Hands, Json, Record, RulesOption, SecretSeed
+from gin_env.commands.options import (
+    Confidence,
+    Hands,
+    Json,
+    Record,
+    RulesOption,
+    SecretSeed,
+    progress_bar,
+    say,
+    say_written,
+)
 from gin_env.support.atomic import check_targets
 
 if TYPE_CHECKING:
@@ -107,7 +116,7 @@ def arena(
         players.append(
             ChatBot(model, url, attempts=attempts, parallel=parallel, answers=file, key=key, name=name)
         )
-    with tqdm(total=games, unit=episode, smoothing=0.1) as progress:
+    with progress_bar(games, episode) as progress:
         result = play_match(
             players[0],
             players[1],
@@ -122,11 +131,11 @@ def arena(
         _row(result, index, player if isinstance(player, ChatBot) else None, prices[index])
         for index, player in enumerate(players)
     ]
-    typer.echo(result.summary(confidence))
-    typer.echo(format_table(rows))
+    say(result.summary(confidence), json)
+    say(format_table(rows), json)
     if json is not None:
         write_json(json, {"players": rows, "match": result.as_dict(confidence, deals=True)})
-        typer.echo(f"written to {json}")
+        say_written(json)
 
 
 def _split(text: str) -> tuple[str, str | None]:

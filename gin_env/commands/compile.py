@@ -29,7 +29,7 @@ def compile(
     from gin_env.speed.warm_up import parts
     from gin_env.support.kernel_cache import cache_folder, open_to_readers
 
-    with tqdm(list(parts()), unit="part") as bar:
+    with tqdm(list(parts()), unit="part", delay=0.5) as bar:  # after the message that kernels are compiled
         for name, use in bar:
             bar.set_description(f"{name:24}")
             use()

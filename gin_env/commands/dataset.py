@@ -6,9 +6,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from tqdm import tqdm
 
-from gin_env.commands.options import BOT_HELP, PlaysAnywhere, Ray, RulesOption, Seed, WorkerCount, workers_of
+from gin_env.commands.options import (
+    BOT_HELP,
+    PlaysAnywhere,
+    Ray,
+    RulesOption,
+    Seed,
+    WorkerCount,
+    progress_bar,
+    workers_of,
+)
 
 app = typer.Typer()
 
@@ -35,7 +43,7 @@ def dataset(
     """Write hands of a bot against itself, with beliefs, as Parquet files with a data card."""
     from gin_env.records.dataset import make
 
-    with workers_of(workers, ray) as crew, tqdm(total=hands, unit="hand", smoothing=0.1) as progress:
+    with workers_of(workers, ray) as crew, progress_bar(hands, "hand") as progress:
         paths = make(
             folder,
             hands,

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from gin_env.support.workers import Workers
 
 BOT_HELP = (
-    "Name of a bot, with parameters as in `simple:knock_at=4`, or path of a trained policy (.safetensors). "
-    "Convert a Stable-Baselines3 .zip with `gin-rummy convert` first: it may contain code."
+    "Name of a bot, with parameters as in `simple:knock_at=4`, path of a trained policy (.safetensors), or "
+    "class of your own as `module:Class`. Convert a Stable-Baselines3 .zip with `gin-rummy convert` first: it "
+    "may contain code."
 )
 STANDARD_OUTPUT = Path("/dev/stdout")
 

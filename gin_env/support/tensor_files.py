@@ -176,7 +176,10 @@ def _read_metadata(path: str | Path, file: Any) -> tuple[str, str, dict[str, Any
     """Return the checksum, the text and the parsed text of the metadata entry that `write_tensors` writes."""
     header = file.metadata() or {}
     if "gin_env" not in header:
-        raise TensorFileError(f"{path} has no gin-env metadata: it was not written by gin-env")
+        raise TensorFileError(
+            f"{path} has no gin-env metadata: it was not written by gin-env (agents.save_network writes a "
+            "network of your own)"
+        )
     checksum, _, text = header["gin_env"].partition(" ")
     if len(text) > _MOST_TEXT:
         raise TensorFileError(f"{path} is damaged: its metadata has {len(text):,} characters")
