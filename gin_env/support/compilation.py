@@ -32,7 +32,7 @@ class _AnnounceCompilation(numba_event.Listener):
         module = getattr(event.data.get("dispatcher"), "__module__", None) or ""
         if module.startswith("gin_env"):
             kept = f"kept in {cache_folder()}" if can_keep() else "not kept"
-            say_once(f"compiling (the whole engine takes about 20 seconds, once on this machine; {kept})")
+            say_once(f"compiling (about 20 seconds for the environments, once on this machine; {kept})")
 
     def on_end(self, event: Any) -> None:
         pass
