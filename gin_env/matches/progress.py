@@ -57,5 +57,5 @@ class _Watch:
             self.bar.set_postfix_str(f"{hands:,} hands, {100 * tally.voids / hands:.0f} % void")
         if self.is_game and not self.explained and hands >= MANY_HANDS and tally.voids > hands / 2:
             self.explained = True
-            tqdm.write(LONG_GAMES, file=self.bar.fp)
+            self.bar.write(LONG_GAMES, file=self.bar.fp)
         self.next = time.monotonic() + SECONDS

@@ -160,8 +160,8 @@ def test_interpreter_exits_while_a_program_does_not_read(program, tmp_path):
         "from played_positions import simple_views\n"
         "from gin_env.agents.process import ProcessBot\n"
         "bot = ProcessBot(sys.argv[1], seconds=600)\n"
-        "print('ready', flush=True)\n"
         "view = next(iter(simple_views(games=1, seed=4, steps=1)))\n"
+        "print('ready', flush=True)\n"
         "while True:\n"
         "    bot.act(view)\n"
     )
