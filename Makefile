@@ -12,7 +12,7 @@ WORKERS ?= 2
 # A file is tested by one process, so that what it prepares is prepared once; torch need not fight for the cores.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: help install test test-quick test-long kernels lint coverage compatibility train bench soak mutants docs docs-links release-check clean
+.PHONY: help install test test-quick test-long kernels lint coverage compatibility train bench soak mutants docs docs-links pictures release-check clean
 
 help:
 	@echo "make install install into .venv, editable"
@@ -26,6 +26,7 @@ help:
 	@echo "make soak    checks that cover more the longer they run: make soak SCALE=10"
 	@echo "make mutants   small changes of one module that its tests miss: MODULE=... TESTS=... MINUTES=..."
 	@echo "make docs    build the documentation site: docs/_build/html/index.html"
+	@echo "make pictures    draw the pictures of docs/play.md again; needs Chromium"
 	@echo "make docs-links  follow every link of the documentation to other sites"
 	@echo "make release-check   build wheel and source into dist, check, install and run them"
 	@echo "make lint    ruff and mypy only"
@@ -108,6 +109,9 @@ compatibility:
 docs: install
 	$(BIN)/sphinx-build -W --keep-going -q -b html -c docs -d docs/_build/doctrees . docs/_build/html
 	@echo "the site is in docs/_build/html/index.html"
+
+pictures: install
+	PYTHONPATH=tests/support $(BIN)/python docs/pictures.py
 
 docs-links: install
 	$(BIN)/sphinx-build -q -b linkcheck -c docs -d docs/_build/doctrees . docs/_build/links
