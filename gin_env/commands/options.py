@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 BOT_HELP = (
     "Name of a bot, with parameters as in `simple:knock_at=4`, path of a trained policy (.safetensors), or "
-    "class of your own as `module:Class`. Convert a Stable-Baselines3 .zip with `gin-rummy convert` first: it "
-    "may contain code."
+    "class of your own as `module:Class`. Convert a Stable-Baselines3 .zip with `gin-rummy convert` first: "
+    "it may contain code."
 )
 STANDARD_OUTPUT = Path("/dev/stdout")
 
