@@ -411,4 +411,4 @@ def check_rules(rules: Rules | None) -> Rules:
     """
     if rules is not None and not isinstance(rules, Rules):
         raise TypeError(f"rules must be a gin_env.Rules, not {rules!r}")
-    return rules if rules is not None else Rules()
+    return rules if rules is not None else PRESETS["eaai"]
