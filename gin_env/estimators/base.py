@@ -79,7 +79,8 @@ def is_observed(estimator: Estimator) -> bool:
     >>> is_observed(estimators.make("uniform")), is_observed(estimators.make("bayes"))
     (True, False)
     """
-    return isinstance(estimator, Observed) and estimator.observed
+    # `isinstance(estimator, Observed)` takes as long as a whole step of an environment.
+    return bool(getattr(estimator, "observed", False))
 
 
 def advance_slots(
@@ -98,8 +99,9 @@ def advance_slots(
     >>> advance_slots(bayes, view, view.hands, memory, np.array([3, 7])).shape
     (2, 52)
     """
-    if isinstance(estimator, NeedsHands):
-        return estimator.estimate_hands(hands)
+    estimate_hands = getattr(estimator, "estimate_hands", None)  # faster than isinstance(..., NeedsHands)
+    if estimate_hands is not None:
+        return estimate_hands(hands)
     own = memory[slots]
     estimates = estimator.advance(view, own)
     memory[slots] = own
