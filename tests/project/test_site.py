@@ -27,7 +27,7 @@ PRINTED = {
         r"2  my-bot",
         r"\d  my_bot:MyBot:knock_at=0",
         r"^$",
-        r"my_network:Net:weights=net.safetensors won [56]\d\.\d\d %",
+        r"my_network:Net:weights=net.safetensors won [567]\d\.\d\d %",
     ),
     "add_an_estimator.md": (r"my-estimator +0", r"my-estimator +yes, after", r"safe-discard:.* won"),
 }
