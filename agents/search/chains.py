@@ -24,22 +24,22 @@ MIN_ESTIMATE, MAX_ESTIMATE = 1e-3, 0.95
 MAX_CHAINS = MAX_STEPS = 1 << 20
 
 
-def padding_of(dtype: np.dtype[Any]) -> np.ndarray:
+def _padding_of(dtype: np.dtype[Any]) -> np.ndarray:
     """Return the offsets of the bytes of a record that belong to no field, int64 (k,)."""
     used = np.zeros(dtype.itemsize, bool)
     for part, offset, *_ in (dtype.fields or {}).values():
         element = part.base
         inside = np.ones(element.itemsize, bool)
         if element.fields:
-            inside[padding_of(element)] = False
+            inside[_padding_of(element)] = False
         used[offset : offset + part.itemsize] = np.tile(inside, part.itemsize // element.itemsize)
     return np.flatnonzero(~used)
 
 
-PADDING = padding_of(STATE)
+PADDING = _padding_of(STATE)
 
 
-def without_padding(states: np.ndarray) -> np.ndarray:
+def _without_padding(states: np.ndarray) -> np.ndarray:
     """Return `STATE` records (n,) after clearing the bytes between fields, where copying leaves anything."""
     states.view(np.uint8).reshape(len(states), -1)[:, PADDING] = 0
     return states
@@ -104,7 +104,7 @@ class Belief:
         count = check_integer("count", count, 1, 1 << 24)
         chains = self.begin(view, random, min(self.chains, count))
         rounds = -(-count // min(self.chains, count))
-        return without_padding(np.concatenate([chains.next_worlds() for _ in range(rounds)])[:count])
+        return _without_padding(np.concatenate([chains.next_worlds() for _ in range(rounds)])[:count])
 
     def begin(self, view: PlayerView, random: np.random.Generator, num_chains: int | None = None) -> Chains:
         """Start chains from one view, by default `chains`, without a step yet."""
@@ -166,7 +166,7 @@ class Chains:
         """Return the current worlds of the chains with reshuffled stocks: `STATE` records (chains,)."""
         states = np.zeros(len(self._held), STATE)
         write_worlds(self._view, self._past, self._held, self._rest, self._key(), states)
-        return without_padding(states)
+        return _without_padding(states)
 
     def _begin(self) -> None:
         propose_worlds(self._past, self._hand_size, self._odds, self._key(), self._held, self._rest)
