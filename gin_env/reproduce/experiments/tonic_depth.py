@@ -51,7 +51,7 @@ ALL_FILTERS = np.array([PAIRS, RUNS, DESIRED], np.int64)
 OTHER_FILTERS = np.array([PAIRS, RUNS], np.int64)
 MAX_TURN, MAX_SHOWN = 20, 3
 LOWEST_POINTS = (3, 6, 9, 10)
-"""Upper ends of the groups of the points of the lowest discard; a fifth group is no discard."""
+"""Upper ends of the groups of the points of the lowest discard; a fifth group holds turns without a discard."""
 _CELLS = (MAX_TURN, MAX_SHOWN + 1, len(LOWEST_POINTS) + 1)
 _PRIOR = 20.0
 """Weight of the frequency of the turn, in observations."""
@@ -110,9 +110,9 @@ def watched_positions(opponent: str, hands: int, seed: int) -> tuple[np.ndarray,
                 before = np.stack(clues(games.views(discarding)), axis=1)
             play_bot(games, bot, now)
             if player == 0 and len(discarding):
-                goes_on = ~games.done[discarding]
-                kept = discarding[goes_on]
-                cells.append(before[goes_on])
+                playing = ~games.done[discarding]
+                kept = discarding[playing]
+                cells.append(before[playing])
                 owners.append(kept)
                 last[kept] = count + np.arange(len(kept))
                 count += len(kept)
