@@ -51,7 +51,7 @@ ALL_FILTERS = np.array([PAIRS, RUNS, DESIRED], np.int64)
 OTHER_FILTERS = np.array([PAIRS, RUNS], np.int64)
 MAX_TURN, MAX_SHOWN = 20, 3
 LOWEST_POINTS = (3, 6, 9, 10)
-"""Upper ends of the groups of the points of the lowest discard; a fifth group holds turns without a discard."""
+"""Upper ends of the groups of the points of the lowest discard; a fifth group holds turns without one."""
 _CELLS = (MAX_TURN, MAX_SHOWN + 1, len(LOWEST_POINTS) + 1)
 _PRIOR = 20.0
 """Weight of the frequency of the turn, in observations."""
