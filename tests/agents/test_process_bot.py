@@ -155,7 +155,8 @@ def test_program_that_does_not_read_is_stopped_in_time(program):
 def test_interpreter_exits_while_a_program_does_not_read(program, tmp_path):
     script = tmp_path / "host.py"
     script.write_text(
-        "import sys\n"
+        "import signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # background shells ignore it
         f"sys.path[:] = {sys.path!r}\n"
         "from played_positions import simple_views\n"
         "from gin_env.agents.process import ProcessBot\n"
