@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -47,9 +48,7 @@ def main(folder: Path) -> None:
     example = load_example("ppo")
     torch.set_num_threads(1)
     # Games to 100 points are slow without knocks, and so are pictures: neither is tested here.
-    runs.play_match = lambda bot, opponent, games, seed, record: play_match(
-        bot, opponent, games, seed, episode="hand", record=record
-    )
+    runs.play_match = partial(play_match, episode="hand")
     runs.draw_learning_curve = lambda rows, bots, path, origin: write_text(path, f"{len(rows)} points")
     unbroken = short(folder / "unbroken")
     warm = Learner(unbroken)  # load the bots and compile once instead of in each session

@@ -15,6 +15,7 @@ import random
 import signal
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -80,7 +81,7 @@ def main(run: Path) -> None:
     torch.set_num_threads(1)
     settings = tiny(run)
     # Games to 100 points are slow without knocks, and so are pictures: neither is tested here.
-    runs.play_match = lambda *bots, record=None: play_match(*bots, episode="hand")
+    runs.play_match = partial(play_match, episode="hand")
     runs.draw_learning_curve = lambda rows, bots, path, origin: write_text(path, f"{len(rows)} points")
     play_match("random", "simple", 2, episode="hand")  # once instead of in each session
     example.make_model(replace(settings, run=run.parent / "warm")).env.reset()
