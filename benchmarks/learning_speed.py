@@ -73,6 +73,18 @@ def collect_and_learn(settings: PPOSettings, ranks: Ranks) -> Rates:
     return {f"{name}: collected": collected / seconds[0], f"{name}: learned": learned / seconds[1]}
 
 
+def learn_apart(settings: PPOSettings, ranks: Ranks) -> Rates:
+    """Learn in every process alone: what the ranks would reach if communication took no time."""
+    rates = collect_and_learn(settings, Ranks())
+    total = float(ranks.sum(np.array(list(rates.values())[1])))
+    return {f"{ranks.size} processes that learn apart, {settings.num_envs:,} games each: learned": total}
+
+
+def of_learners_apart() -> Callable[[], Rates]:
+    """Measure two processes that do not communicate."""
+    return lambda: launch(learn_apart, PPOSettings(), 2)
+
+
 def of_the_example(workers: int, num_envs: int) -> Callable[[], Rates]:
     """Measure decisions collected and learned per second by examples/ppo.py."""
     return lambda: launch(collect_and_learn, PPOSettings(num_envs=num_envs), workers)
@@ -180,6 +192,7 @@ def main(
     with tempfile.TemporaryDirectory() as logs:
         measures = [
             *(of_the_example(workers, num_envs) for workers, num_envs in EXAMPLES),
+            of_learners_apart(),
             of_stable_baselines(False, Path(logs)),
             of_stable_baselines(True, Path(logs)),
         ]

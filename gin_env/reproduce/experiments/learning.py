@@ -134,14 +134,14 @@ def rewards_table(rows: Sequence[Row]) -> str:
 
 
 def speed_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table of the measured rates, also relative to ppo.py with one thread."""
-    alone = ("ppo.py, workers 1: learned", "ppo.py, threads 1: learned")
-    peer = next(row["a_second"] for row in rows if row["what"] in alone)
+    """Return a Markdown table of the measured rates, also relative to ppo.py with one worker."""
+    alone = "ppo.py, workers 1, 1,024 games: learned"
+    peer = next(row["a_second"] for row in rows if row["what"] == alone)
     lines = []
     for row in rows:
         rates = [f"{row[name]:,}" for name in ("a_second", "slowest", "fastest")]
         lines.append([row["what"], rates[0], " to ".join(rates[1:]), f"{row['a_second'] / peer:.2f}"])
-    header = ["decisions", "a second, median", "slowest to fastest", "over ppo.py with one thread"]
+    header = ["decisions", "a second, median", "slowest to fastest", "over ppo.py with one worker"]
     return markdown(header, lines, "lrrr")
 
 
