@@ -64,7 +64,7 @@ def reproduce(
         typer.echo(listing.listing(shown, Path(RESULTS)))
         return
     if check:
-        stale = stale_results(Path(RESULTS), lambda name: typer.echo(name, err=True))
+        stale = stale_results(Path(RESULTS), EXPERIMENTS, lambda name: typer.echo(name, err=True))
         for name, lines in stale.items():
             typer.echo("\n  ".join([name, *lines]))
         typer.echo(f"{len(stale)} results are stale" if stale else "no result is stale")

@@ -72,17 +72,18 @@ def describe_estimator(text: str) -> dict[str, Any]:
     }
 
 
-def changes(stored: Mapping[str, Any]) -> list[str]:
+def changes(stored: Mapping[str, Any], made: Agent | None = None) -> list[str]:
     """Return a line for each difference from a description by `describe_bot` or `describe_estimator`.
 
-    Bots that were made as objects cannot be compared. Programs and classes of your own are not run.
+    A bot that was made as an object is compared with `made`, the same bot made again, and not without it.
+    Programs and classes of your own are not run.
     """
-    if "made_by" in stored or bots.starts_program(str(stored.get("bot"))):
+    if ("made_by" in stored and made is None) or bots.starts_program(str(stored.get("bot"))):
         return []
     key = "bot" if "bot" in stored else "estimator"
     text = stored[key]
     try:
-        now = describe_bot(text) if key == "bot" else describe_estimator(text)
+        now = describe_bot(made or text) if key == "bot" else describe_estimator(text)
     except (ValueError, TypeError, OSError) as error:
         return [f"{text}: {error}"]
     words = {"spelled": "parameters", "estimator": "estimator", "files": "files", "decisions": "decisions"}
@@ -92,6 +93,21 @@ def changes(stored: Mapping[str, Any]) -> list[str]:
         for part in words
         if not _same(now.get(part), stored.get(part))
     ]
+
+
+def named_alike(bot: Agent) -> str | None:
+    """Return the name of the packaged bot with the class of `bot`, or with a class that it extends.
+
+    Returns None for a class of its own. The decisions of the packaged bot stand in for those of a bot whose
+    weights are not kept: they change with the code that plays.
+    """
+    names = {
+        f"{BOTS.package}.{declared.factory.replace(':', '.')}": name
+        for name, declared in reversed(list(BOTS.declarations.items()))
+    }
+    names |= {factory.rpartition(".")[0]: name for factory, name in names.items()}  # of classmethods
+    classes = (f"{kind.__module__}.{kind.__qualname__}" for kind in type(bot).__mro__)
+    return next((names[kind] for kind in classes if kind in names), None)
 
 
 _ADDED = {"many_decisions": "decisions in many positions", "says": "estimates"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -113,6 +113,15 @@ class Run:
         self.log.path.unlink(missing_ok=True)
 
 
+NamedAgent = TypeVar("NamedAgent", bound=Agent)
+
+
+def named(bot: NamedAgent, name: str) -> NamedAgent:
+    """Give a bot that an experiment made its name, and return it."""
+    bot.name = name
+    return bot
+
+
 def joined(matches: Sequence[MatchResult]) -> MatchResult:
     """Combine matches of the same bots on different decks into one."""
     numbers = ("games", "hands", "voids", "turns")
@@ -191,6 +200,9 @@ class Experiment:
     """Path in ``examples/figures`` -> function of the rows, the path and `Result.origin` that draws it."""
     authors: str = ""
     """Repository of a paper's authors that it reads; running it needs a checkout (``--authors``)."""
+    makes: Callable[[], Mapping[str, Agent]] | None = None
+    """Returns the bots that it makes of parameters alone, by name. ``--check`` makes them again; bots that it
+    trains cannot be compared."""
     parts: tuple[str, ...] = ()
     """Ids of the experiments whose stored results it combines, if it measures nothing itself. `table`
     receives the rows of all of them, each with the id of its experiment as ``of``. Results of all parts but

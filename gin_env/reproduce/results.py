@@ -6,7 +6,7 @@ import hashlib
 import json
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import cache
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gin_env.batch import Games
-from gin_env.matches.provenance import changes, describe_bot, describe_estimator
+from gin_env.matches.provenance import changes, describe_bot, describe_estimator, named_alike
 from gin_env.reproduce.experiment import Experiment, Row, Run
 from gin_env.support.atomic import write_text
 from gin_env.support.plots import origin_line
@@ -32,7 +32,8 @@ class Result:
     version: str
     """Release of gin-env."""
     commit: str | None = field(default=None, kw_only=True)
-    """Commit of the checkout that measured the rows, with ``-dirty`` if it had uncommitted changes."""
+    """Commit of the checkout when the run began, with ``-dirty`` if its code was not that of the commit, or
+    was not at the end of the run."""
     date: str
     seed: int
     games: int
@@ -46,7 +47,8 @@ class Result:
     stale: str | None
     """Why the command would return other figures today; None if it would return the same."""
     bots: list[dict[str, Any]]
-    """`gin_env.matches.provenance.describe_bot` of each bot."""
+    """`gin_env.matches.provenance.describe_bot` of each bot, and of the packaged bot of the same class as a
+    bot that the experiment made."""
     estimators: list[dict[str, Any]]
     """`gin_env.matches.provenance.describe_estimator` of each measured estimator."""
     rows: list[Row]
@@ -79,9 +81,23 @@ class Result:
         sample = f"{self.command}: {self.games:,} games a match" if self.games else self.command
         return origin_line(sample, self.seed, self.version)
 
-    def changes(self) -> list[str]:
-        """Return what has changed in the bots and estimators since, one line for each difference."""
-        return [line for one in [*self.bots, *self.estimators] for line in changes(one)]
+    def changes(
+        self, experiment: Experiment | None = None, known: dict[str, list[str]] | None = None
+    ) -> list[str]:
+        """Return what has changed in the bots and estimators since, one line for each difference.
+
+        With its `experiment`, bots that this makes of parameters alone are compared too. `known` keeps what
+        is found, for use with other results.
+        """
+        made = experiment.makes() if experiment is not None and experiment.makes is not None else {}
+        known = {} if known is None else known
+        lines = []
+        for one in [*self.bots, *self.estimators]:
+            key = json.dumps(one, sort_keys=True)
+            if key not in known:
+                known[key] = changes(one, made.get(one["bot"]) if "made_by" in one else None)
+            lines += known[key]
+        return lines
 
 
 def path_of(folder: Path, experiment: str) -> Path:
@@ -119,24 +135,40 @@ def measure(experiment: Experiment, run: Run) -> Result:
         raise ValueError(f"{experiment.id} is made of other results: measure {', '.join(experiment.parts)}")
     if experiment.measure is None:
         raise ValueError(f"{experiment.id} is measured by another program: {experiment.program}")
-    begun = time.monotonic()
+    begun, code = time.monotonic(), commit()
     rows = experiment.measure(run)
     command = f"gin-rummy reproduce {experiment.id}"
     command += "" if run.seed == experiment.seed else f" --seed {run.seed}"
     command += " --quick" if run.quick else ""
-    return describe(experiment, run, rows, command, time.monotonic() - begun)
+    return describe(experiment, run, rows, command, time.monotonic() - begun, code)
 
 
 def describe(
-    experiment: Experiment, run: Run, rows: list[Row], command: str, seconds: float | None
+    experiment: Experiment,
+    run: Run,
+    rows: list[Row],
+    command: str,
+    seconds: float | None,
+    begun_at: str | None = None,
 ) -> Result:
-    """Return the result of a command that measured these rows, with all bots that took part in its run."""
+    """Return the result of a command that measured these rows, with all bots that took part in its run.
+
+    `begun_at` is `commit()` when the command began, by default that of now.
+    """
     run.say("describing the bots")
+    now = commit()
+    if begun_at is None:
+        begun_at = now
+    elif begun_at != now:
+        begun_at = f"{begun_at.removesuffix('-dirty')}-dirty"
+    named = {bot for bot in run.bots.values() if isinstance(bot, str)}
+    alike = [named_alike(bot) for bot in run.bots.values() if not isinstance(bot, str)]
+    stand_ins = [name for name in dict.fromkeys(alike) if name is not None and name not in named]
     return Result(
         id=experiment.id,
         command=command,
         version=__version__,
-        commit=commit(),
+        commit=begun_at,
         date=date.today().isoformat(),
         seed=run.seed,
         games=run.size(experiment.games),
@@ -144,25 +176,42 @@ def describe(
         seconds=None if seconds is None else round(seconds, 1),
         keys=deck_keys(),
         stale=None,
-        bots=[describe_bot(bot) for bot in run.bots.values()],
+        bots=[describe_bot(bot) for bot in [*run.bots.values(), *stand_ins]],
         estimators=[describe_estimator(estimator) for estimator in run.estimators],
         rows=rows,
     )
 
 
-@cache
 def commit() -> str | None:
-    """Return the commit of the checkout that this package runs from; None outside one or without Git."""
-    folder = Path(__file__).resolve().parent
-    command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    """Return the commit of the checkout that this package runs from; None outside one or without Git.
+
+    It ends with ``-dirty`` if the code of the package differs from the commit; other files do not matter.
+    """
+    folder = Path(__file__).resolve().parents[2]
+    commands = (["rev-parse", "--show-toplevel", "HEAD"], ["status", "--porcelain", "--", *CODE])
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+        found, edited = (
+            subprocess.run(
+                ["git", "-C", str(folder), *command], capture_output=True, text=True, check=True, timeout=30
+            ).stdout.split()
+            for command in commands
+        )
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.strip() or None
+    if Path(found[0]) != folder:
+        return None  # an installed package in the folder of another repository
+    return f"{found[1]}-dirty" if edited else found[1]
 
 
-def stale_results(folder: Path, progress: Callable[[str], object] | None = None) -> dict[str, list[str]]:
+CODE = ("gin_env", "agents", "wrappers")
+"""The folders of the package in a checkout."""
+
+
+def stale_results(
+    folder: Path,
+    experiments: Mapping[str, Experiment],
+    progress: Callable[[str], object] | None = None,
+) -> dict[str, list[str]]:
     """Return what has changed since each stored result was measured: lines by experiment.
 
     Each distinct bot and estimator is compared only once. Results that are already marked as stale are
@@ -176,12 +225,7 @@ def stale_results(folder: Path, progress: Callable[[str], object] | None = None)
             continue
         if progress is not None:
             progress(name)
-        lines = []
-        for one in [*result.bots, *result.estimators]:
-            key = json.dumps(one, sort_keys=True)
-            if key not in known:
-                known[key] = changes(one)
-            lines += known[key]
+        lines = result.changes(experiments.get(name), known)
         if result.keys not in (deck_keys(), NO_KEYS):
             lines.append(f"different decks now: {deck_keys()}, stored {result.keys}")
         if lines:

@@ -13,7 +13,7 @@ from gin_env.agents.cfr.table import FORMAT as STRATEGY_TABLE
 from gin_env.agents.simple import SimpleBot
 from gin_env.estimators.ensemble import FORMAT as ENSEMBLE_TABLE
 from gin_env.estimators.frequencies import FORMAT as FREQUENCIES
-from gin_env.matches.provenance import changes, describe_bot, describe_estimator, spell_out_bot
+from gin_env.matches.provenance import changes, describe_bot, describe_estimator, named_alike, spell_out_bot
 
 pytestmark = pytest.mark.compiled
 
@@ -117,7 +117,19 @@ def test_bot_object_is_described_by_its_class():
     described = describe_bot(SimpleBot(4))
     assert described["made_by"] == "gin_env.agents.simple.SimpleBot"
     assert described["decisions"] == describe_bot("simple:knock_at=4")["decisions"]
-    assert changes(described) == []
+    assert changes(described) == changes(described, SimpleBot(4)) == []
+    few, many = changes(described, SimpleBot(5))
+    assert "different decisions now" in few
+    assert "different decisions in many positions now" in many
+
+
+def test_bot_object_is_named_like_the_packaged_bot_of_its_class():
+    class Extended(SimpleBot):
+        pass
+
+    bots = (SimpleBot(4), Extended(), agents.make("generation"), agents.make("offensive"))
+    assert [named_alike(bot) for bot in bots] == ["simple", "simple", "generation", "offensive"]
+    assert named_alike(object()) is None
 
 
 def test_program_named_in_a_result_is_not_started(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 from gin_env import agents
 from gin_env.agents.cfr.abstractions import PAPER, decision_slices
 from gin_env.agents.cfr.table import packaged_table
+from gin_env.agents.tonic import TonicBot
 from gin_env.cli import app
 from gin_env.matches import match_log
 from gin_env.matches.differences import win_rate_difference
@@ -21,7 +23,7 @@ from gin_env.matches.intervals import win_rate_difference_interval, win_rate_int
 from gin_env.matches.matches import DEAL_RESULT, MatchResult, play_match
 from gin_env.reproduce import experiment as experiments
 from gin_env.reproduce import pages, results
-from gin_env.reproduce.experiment import Experiment, Run, deal_counts, match_row
+from gin_env.reproduce.experiment import Experiment, Run, deal_counts, match_row, named
 from gin_env.reproduce.experiments import claims, fitness
 from gin_env.reproduce.registry import EXPERIMENTS, find
 from gin_env.reproduce.results import deck_keys, load, stored
@@ -54,7 +56,7 @@ def check_quick_run(name: str, folder: Path) -> None:
     assert (result.keys, result.stale) == (deck_keys(), None)
     assert EXPERIMENTS[name].table(result.rows) in printed
     assert result.bots or result.estimators
-    assert result.changes() == []
+    assert result.changes(EXPERIMENTS[name]) == []
     assert not (folder / "work" / name / f"seed-{result.seed}-quick" / "matches").exists()
     for picture, draw in EXPERIMENTS[name].pictures.items():
         path = folder / Path(picture).name
@@ -144,7 +146,7 @@ def test_published_result_is_complete_and_has_an_experiment(name):
 @pytest.mark.parametrize("name", STORED)
 def test_bots_of_published_results_still_decide_the_same(name):
     result = load(RESULTS, name)
-    assert result.changes() == [], f"measure results/{name}.json again: {result.command}"
+    assert result.changes(find(name)) == [], f"measure results/{name}.json again: {result.command}"
 
 
 def test_changed_bot_marks_its_result(tmp_path):
@@ -509,10 +511,73 @@ def test_deal_counts_reproduce_the_intervals():
 
 
 def test_results_name_the_commit_of_the_checkout(tmp_path, monkeypatch):
-    found = results.commit.__wrapped__()
+    found = results.commit()
     assert found is None or len(found.removesuffix("-dirty")) == 40
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert results.commit.__wrapped__() is None
+    assert results.commit() is None
+
+
+def git_output(folder: Path, *words: str) -> str:
+    """Return the output of git, which commits as a test."""
+    author = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
+    command = ["git", "-C", str(folder), *author, *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_commit_is_dirty_if_code_is_edited_but_not_for_results(tmp_path, monkeypatch):
+    for folder in results.CODE:
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "code.py").write_text("")
+    git_output(tmp_path, "init", "-q")
+    git_output(tmp_path, "add", ".")
+    git_output(tmp_path, "commit", "-q", "-m", "Add code")
+    monkeypatch.setattr(results, "__file__", str(tmp_path / "gin_env" / "reproduce" / "results.py"))
+    commit = git_output(tmp_path, "rev-parse", "HEAD")
+    (tmp_path / "results.json").write_text("{}")
+    assert results.commit() == commit
+    (tmp_path / "agents" / "code.py").write_text("pass")
+    assert results.commit() == f"{commit}-dirty"
+    monkeypatch.setattr(results, "__file__", str(tmp_path / "a" / "gin_env" / "reproduce" / "results.py"))
+    assert results.commit() is None
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "expected"),
+    [("a", "a", "a"), ("a", "b", "a-dirty"), ("a", "a-dirty", "a-dirty"), ("a-dirty", "a", "a-dirty")],
+)
+def test_commit_of_a_result_is_that_at_its_start(begin, end, expected, tmp_path, monkeypatch):
+    commits = iter([begin, end])
+    monkeypatch.setattr(results, "commit", lambda: next(commits))
+    experiment = Experiment("000/none", "Nothing", lambda run: [{"won": 50}], lambda rows: "")
+    assert results.measure(experiment, Run(0, True, tmp_path)).commit == expected
+
+
+def test_bots_made_of_parameters_alone_are_compared(tmp_path):
+    made = named(TonicBot(break_pairs=True), "a Tonic of its own")
+    experiment = Experiment(
+        "000/made",
+        "A match of a bot that it makes",
+        lambda run: [match_row(run.match(made, "simple", 4))],
+        lambda rows: "",
+        makes=lambda: {made.name: made},
+    )
+    result = results.measure(experiment, Run(0, True, tmp_path))
+    assert [one["bot"] for one in result.bots] == [made.name, "simple", "tonic"]
+    assert result.changes(experiment) == []
+    changed = [one | {"decisions": "0"} if "made_by" in one else one for one in result.bots]
+    (line,) = replace(result, bots=changed).changes(experiment)
+    assert line.startswith("a Tonic of its own: different decisions now")
+    changed = [one | {"decisions": "0"} if one["bot"] == "tonic" else one for one in result.bots]
+    (line,) = replace(result, bots=changed).changes()
+    assert line.startswith("tonic: different decisions now")
+
+
+@pytest.mark.parametrize("name", [name for name, one in EXPERIMENTS.items() if one.makes])
+def test_made_bots_have_the_names_in_the_result(name):
+    stored_names = {one["bot"] for one in load(RESULTS, name).bots if "made_by" in one}
+    made = EXPERIMENTS[name].makes()
+    assert stored_names & set(made)
+    assert all(bot.name == key for key, bot in made.items())
 
 
 def test_check_names_the_changed_bots(tmp_path):
@@ -520,7 +585,7 @@ def test_check_names_the_changed_bots(tmp_path):
     bots = [one | {"decisions": "0" * 32} if one["bot"] == "simple" else one for one in result.bots]
     replace(result, bots=bots).save(tmp_path)
     load(RESULTS, "001/figure-2").save(tmp_path)
-    found = results.stale_results(tmp_path)
+    found = results.stale_results(tmp_path, EXPERIMENTS)
     assert list(found) == ["002/late-knock"]
     (line,) = found["002/late-knock"]
     assert line.startswith("simple: different decisions now")

@@ -1,4 +1,4 @@
-"""Paper 000's bot V4: Shapley values of its factors, stages, early knocks, length of training.
+"""Paper 000's bot V4: Shapley values of its factors, stages, early knocks, value of its table.
 
 000: Gallucci et al., "Estimating Card Fitness for Discard in Gin Rummy" (2021), which lists these
 experiments as future work.
@@ -16,7 +16,7 @@ import numpy as np
 
 from gin_env.agents import Agent, resolve
 from gin_env.agents.cfr.abstractions import KINDS, decision_slices
-from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot
+from gin_env.agents.cfr.bot import CfrBot
 from gin_env.agents.cfr.stages import MAPPINGS
 from gin_env.agents.cfr.table import StrategyTable, packaged_table
 from gin_env.agents.fitness import FACTORS, FitnessCfrBot
@@ -36,10 +36,10 @@ from gin_env.reproduce.experiment import (
     markdown,
     match_experiment,
     match_row,
+    named,
     percent,
 )
 from gin_env.support.plots import new_figure, save_figure, sign_figure
-from gin_env.training.cfr.trainer import CFRSettings, CFRTrainer
 
 # --- Shapley values -----------------------------------------------------------------------------------
 
@@ -117,59 +117,66 @@ def shapley_table(rows: Sequence[Row]) -> str:
     return markdown(["factor", *header], lines)
 
 
-# --- Strength against training ------------------------------------------------------------------------
+# --- An early knock -----------------------------------------------------------------------------------
 
-BOTS = {"paper": CfrBot, "plus": CfrPlusBot}
-ITERATIONS = {"paper": (1_000_000, 100), "plus": (220_000, 30)}
-"""Number of iterations for each abstraction: as in the packaged table, and in a quick run."""
-TRAINING_SEED = 1
-
-
-def growing(most: int) -> list[int]:
-    """Return 1, 3, 10, 30, ... from `most` / 1000 up to `most`, and `most` itself."""
-    steps = [factor * 10**power for power in range(9) for factor in (1, 3)]
-    return [step for step in steps if most / 1000 <= step < most] + [most]
+CURVES = {
+    "against V4": "V4 that also knocks immediately, against V4",
+    "against `simple`": "V4 that also knocks immediately, against simple",
+    "threshold alone, against V4": "V4 that knocks by the threshold alone, against V4",
+    "threshold alone, against `simple`": "V4 that knocks by the threshold alone, against simple",
+    "V4 against `simple` with the threshold": "V4, against simple with the threshold",
+}
+"""Row of the table -> label in the figure."""
 
 
-def measure_training(run: Run) -> list[Row]:
-    """Measure win rates by number of iterations, for both abstractions trained with `TRAINING_SEED`."""
+def without_knocks(table: StrategyTable) -> StrategyTable:
+    """Return a copy of a table that never knocks. V4 still knocks with gin, without consulting the table."""
+    strategy = table.strategy.copy()
+    strategy[decision_slices(KINDS[table.metadata["abstraction"]])[2]] = 0
+    return StrategyTable(strategy, table.metadata | {"knocks": "none"})
+
+
+THRESHOLDS = (0, 2, 4, 6, 8, 10)
+
+
+def bots_that_knock_at() -> dict[str, FitnessCfrBot]:
+    """Return V4 with each threshold as its only reason to knock, by name."""
+    silent = without_knocks(packaged_table("paper"))
+    bots = (
+        named(FitnessCfrBot(early_knock=limit, table=silent), f"{V4} that knocks at {limit} only")
+        for limit in THRESHOLDS
+    )
+    return {bot.name: bot for bot in bots}
+
+
+def measure_early_knock(run: Run) -> list[Row]:
+    """Measure V4 with a knock threshold of its own, in two readings, and against one of its opponent."""
+    made = bots_that_knock_at()
     rows = []
-    for kind, (full, quick) in ITERATIONS.items():
-        trainer = CFRTrainer(CFRSettings(kind, seed=TRAINING_SEED))
-        for checkpoint in growing(run.size(full, quick)):
-            trainer.run(checkpoint - trainer.iterations)
-            bot = BOTS[kind](table=trainer.table())
-            bot.name = f"{bot.name} after {checkpoint:,} iterations"
-            for opponent in ("simple", V4):
-                match = run.match(bot, opponent, 10_000)
-                rows.append(match_row(match, abstraction=kind, iterations=checkpoint))
+    for limit in run.some(THRESHOLDS):
+        added = f"{V4}:early_knock={limit}"
+        alone = made[f"{V4} that knocks at {limit} only"]
+        pairs: list[tuple[str | Agent, str]] = [
+            (added, V4),
+            (added, "simple"),
+            (alone, V4),
+            (alone, "simple"),
+            (V4, f"simple:knock_at={limit}"),
+        ]
+        for curve, (bot, opponent) in zip(CURVES, pairs, strict=True):
+            rows.append(match_row(run.match(bot, opponent, 20_000), curve=curve, threshold=limit))
     return rows
 
 
-def training_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each number of iterations.
-
-    It has a column for each abstraction and opponent.
-    """
-    found = by(rows, "iterations", "abstraction", "opponent")
-    columns = [
-        (kind, opponent) for kind in in_order(rows, "abstraction") for opponent in in_order(rows, "opponent")
-    ]
+def early_knock_table(rows: Sequence[Row]) -> str:
+    """Return a Markdown table with a row for each curve and a column for each threshold."""
+    found = by(rows, "curve", "threshold")
+    limits = in_order(rows, "threshold")
     lines = [
-        [f"{iterations:,}", *(interval(found.get((iterations, *column), {})) for column in columns)]
-        for iterations in sorted(in_order(rows, "iterations"))
+        [curve, *(f"{found[curve, limit]['won']:.1f}" for limit in limits)]
+        for curve in in_order(rows, "curve")
     ]
-    header = [f"{kind}, against `{opponent}`" for kind, opponent in columns]
-    return markdown(["iterations", *header], lines, "r")
-
-
-def draw_training(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Draw the win rate by number of iterations."""
-    curves: dict[str, list[Row]] = {}
-    for row in rows:
-        curves.setdefault(f"{row['abstraction']}, against {row['opponent']}", []).append(row)
-    title = "Strength of Monte Carlo CFR+ strategies by iterations"
-    draw_curves(curves, "iterations", title, "iterations (hands)", path, origin, logarithmic=True)
+    return markdown(["threshold", *map(str, limits)], lines)
 
 
 def draw_curves(
@@ -195,56 +202,6 @@ def draw_curves(
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize=8)
     sign_figure(figure, origin)
     save_figure(figure, path, dpi=150)
-
-
-# --- An early knock -----------------------------------------------------------------------------------
-
-CURVES = {
-    "against V4": "V4 that also knocks immediately, against V4",
-    "against `simple`": "V4 that also knocks immediately, against simple",
-    "threshold alone, against V4": "V4 that knocks by the threshold alone, against V4",
-    "threshold alone, against `simple`": "V4 that knocks by the threshold alone, against simple",
-    "V4 against `simple` with the threshold": "V4, against simple with the threshold",
-}
-"""Row of the table -> label in the figure."""
-
-
-def without_knocks(table: StrategyTable) -> StrategyTable:
-    """Return a copy of a table that never knocks. V4 still knocks with gin, without consulting the table."""
-    strategy = table.strategy.copy()
-    strategy[decision_slices(KINDS[table.metadata["abstraction"]])[2]] = 0
-    return StrategyTable(strategy, table.metadata | {"knocks": "none"})
-
-
-def measure_early_knock(run: Run) -> list[Row]:
-    """Measure V4 with a knock threshold of its own, in two readings, and against one of its opponent."""
-    silent = without_knocks(packaged_table("paper"))
-    rows = []
-    for limit in run.some([0, 2, 4, 6, 8, 10]):
-        added = f"{V4}:early_knock={limit}"
-        alone = FitnessCfrBot(early_knock=limit, table=silent)
-        alone.name = f"{V4} that knocks at {limit} only"
-        pairs: list[tuple[str | Agent, str]] = [
-            (added, V4),
-            (added, "simple"),
-            (alone, V4),
-            (alone, "simple"),
-            (V4, f"simple:knock_at={limit}"),
-        ]
-        for curve, (bot, opponent) in zip(CURVES, pairs, strict=True):
-            rows.append(match_row(run.match(bot, opponent, 20_000), curve=curve, threshold=limit))
-    return rows
-
-
-def early_knock_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each curve and a column for each threshold."""
-    found = by(rows, "curve", "threshold")
-    limits = in_order(rows, "threshold")
-    lines = [
-        [curve, *(f"{found[curve, limit]['won']:.1f}" for limit in limits)]
-        for curve in in_order(rows, "curve")
-    ]
-    return markdown(["threshold", *map(str, limits)], lines)
 
 
 def draw_early_knock(rows: Sequence[Row], path: Path, origin: str) -> None:
@@ -364,24 +321,29 @@ ASKED = {
 }
 
 
+def bots_with_other_tables() -> dict[str, CfrBot]:
+    """Return bots with a shuffled table, no table and part of the packaged table, by name."""
+    table = packaged_table("paper")
+    nothing = StrategyTable(np.full_like(table.strategy, -1.0), table.metadata)
+    no_discards = StrategyTable(table.strategy.copy(), table.metadata)
+    no_discards.strategy[decision_slices(KINDS["paper"])[0]] = -1.0
+    tables = {
+        "a shuffled one": table.shuffled(0),
+        "none (random decisions)": nothing,
+        "random discards with its draws and knocks": no_discards,
+    }
+    return {f"cfr, {label}": named(CfrBot(other), f"cfr, {label}") for label, other in tables.items()}
+
+
 def measure_tables(run: Run) -> list[Row]:
     """Measure the value of the packaged table of `cfr`.
 
     It plays against a shuffled table, no table and part of the table. It also plays `simple` when
     consulted about more cards, and as a mixed strategy.
     """
-    table = packaged_table("paper")
-    nothing = StrategyTable(np.full_like(table.strategy, -1.0), table.metadata)
-    no_discards = StrategyTable(table.strategy.copy(), table.metadata)
-    no_discards.strategy[decision_slices(KINDS["paper"])[0]] = -1.0
     rows = []
-    for label, other in (
-        ("the trained table against a shuffled one", table.shuffled(0)),
-        ("the trained table against none (random decisions)", nothing),
-        ("the trained table against random discards with its draws and knocks", no_discards),
-    ):
-        bot = CfrBot(other)
-        bot.name = f"cfr, {label.partition(' against ')[2]}"
+    for name, bot in bots_with_other_tables().items():
+        label = f"the trained table against {name.removeprefix('cfr, ')}"
         rows.append(match_row(run.match("cfr", bot, 20_000), label=label))
     rows += [match_row(run.match(bot, "simple", 20_000), label=label) for label, bot in ASKED.items()]
     return rows
@@ -399,7 +361,13 @@ EXPERIMENTS = [
     Experiment(
         "000/shapley", "Shapley values of V4's factors", measure_shapley, shapley_table, time="five minutes"
     ),
-    Experiment("000/tables", "Value of the table of cfr", measure_tables, labelled_table),
+    Experiment(
+        "000/tables",
+        "Value of the table of cfr",
+        measure_tables,
+        labelled_table,
+        makes=bots_with_other_tables,
+    ),
     Experiment("000/stages", "Mappings between the stages", measure_stages, stages_table),
     Experiment(
         "000/early-knock",
@@ -407,15 +375,7 @@ EXPERIMENTS = [
         measure_early_knock,
         early_knock_table,
         time="three minutes",
+        makes=bots_that_knock_at,
         pictures={"early_knock.png": draw_early_knock},
-    ),
-    Experiment(
-        "000/training",
-        "Strength of CFR by iterations",
-        measure_training,
-        training_table,
-        games=10_000,
-        time="a quarter of an hour",
-        pictures={"cfr_training.png": draw_training},
     ),
 ]

@@ -43,6 +43,7 @@ from gin_env.reproduce.experiment import (
     match_row,
     more_interval,
     more_won,
+    named,
 )
 from gin_env.reproduce.experiments.tonic_filters import DESIRED, PAIRS, RUNS, filtered_discards
 from gin_env.support.compilation import kernel
@@ -194,13 +195,32 @@ WATCHED = 20_000
 """Number of hands for a table, and for the test of its predictions."""
 
 
+PARAMETERS = {
+    key: value
+    for key, value in PAPER_BOTS[TONIC].parameters.items()
+    if key not in ("break_pairs", "filtered_fallback")
+}
+"""The parameters of the paper's Tonic, except those that its filters here do not have."""
+
+
+def bot_name(kind: str, label: str, opponent: str) -> str:
+    """Return the name of a variant in its matches against an opponent."""
+    return f"{TONIC}, {kind} {label}, against {opponent}"
+
+
+def bots_by_turns() -> dict[str, DepthTonicBot]:
+    """Return the variants that keep desired cards in some turns, by name."""
+    bots = (
+        named(DepthTonicBot(turns, **PARAMETERS), bot_name("desired", label, opponent))
+        for opponent in OPPONENTS
+        for label, turns in TURNS.items()
+    )
+    return {bot.name: bot for bot in bots}
+
+
 def measure_depth(run: Run) -> list[Row]:
     """Measure predictions of knocks, Tonic with them, and Tonic with desired cards kept in some turns."""
-    parameters = {
-        key: value
-        for key, value in PAPER_BOTS[TONIC].parameters.items()
-        if key not in ("break_pairs", "filtered_fallback")
-    }
+    by_turns = bots_by_turns()
     rows: list[Row] = []
     for opponent in OPPONENTS:
         run.say(f"watching {opponent}")
@@ -211,12 +231,11 @@ def measure_depth(run: Run) -> list[Row]:
         )
         plain = run.match(TONIC, opponent, GAMES)
         bots = {
-            ("knock", f"from {expects_at:.0%}"): DepthTonicBot((1, 99), table, expects_at, **parameters)
+            ("knock", f"from {expects_at:.0%}"): DepthTonicBot((1, 99), table, expects_at, **PARAMETERS)
             for expects_at in EXPECTS_AT
-        } | {("desired", label): DepthTonicBot(turns, **parameters) for label, turns in TURNS.items()}
+        } | {("desired", label): by_turns[bot_name("desired", label, opponent)] for label in TURNS}
         for (kind, label), bot in bots.items():
-            bot.name = f"{TONIC}, {kind} {label}, against {opponent}"
-            match = run.match(bot, opponent, GAMES)
+            match = run.match(named(bot, bot_name(kind, label, opponent)), opponent, GAMES)
             difference = win_rate_difference(match, plain)
             more = more_won(difference.value, *difference.interval)
             rows.append(match_row(match, of=kind, label=label) | more)
@@ -270,5 +289,6 @@ EXPERIMENTS = [
         games=GAMES,
         seed=43,
         time="three minutes",
+        makes=bots_by_turns,
     ),
 ]

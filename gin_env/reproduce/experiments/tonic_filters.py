@@ -46,6 +46,7 @@ from gin_env.reproduce.experiment import (
     match_row,
     more_interval,
     more_won,
+    named,
 )
 from gin_env.support.compilation import kernel
 
@@ -145,18 +146,27 @@ VARIANTS: dict[str, tuple[tuple[str, ...], bool]] = {
 FILTER_GAMES = 100_000
 
 
+def filtered_bots() -> dict[str, FilteredTonicBot]:
+    """Return each variant of both Tonics by its name."""
+    bots = (
+        named(FilteredTonicBot(filters, one_by_one, **parameters), f"{base}, filters: {label}")
+        for base, parameters in BASES.items()
+        for label, (filters, one_by_one) in VARIANTS.items()
+    )
+    return {bot.name: bot for bot in bots}
+
+
 def measure_filters(run: Run) -> list[Row]:
     """Measure each variant of both Tonics against Simple, and its difference from the paper's filters.
 
     Variants are compared on the same decks.
     """
     rows = []
-    for base, parameters in BASES.items():
+    bots = filtered_bots()
+    for base in BASES:
         matches = {}
-        for label, (filters, one_by_one) in VARIANTS.items():
-            bot = FilteredTonicBot(filters, one_by_one, **parameters)
-            bot.name = f"{base}, filters: {label}"
-            matches[label] = run.match(bot, "simple", FILTER_GAMES)
+        for label in VARIANTS:
+            matches[label] = run.match(bots[f"{base}, filters: {label}"], "simple", FILTER_GAMES)
             difference = win_rate_difference(matches[label], matches["all in concert, as in the paper"])
             rows.append(
                 match_row(matches[label], base=base, filters=label)
@@ -192,22 +202,33 @@ PROPOSALS: dict[str, dict[str, Any]] = {
     "increments that grow by 20 % a turn": {"depth_growth": 0.2},
     "all three (20 %)": {"filtered_fallback": True, "break_pairs": True, "depth_growth": 0.2},
 }
+PLAIN = {base: base if base == TONIC else f"{base} (numbers written out)" for base in BASES}
+"""The name of each Tonic without proposals."""
 PROPOSAL_OPPONENTS = ("simple", "simple:knock_at=4", "simple-variable-paper")
 PROPOSAL_GAMES = 100_000
+
+
+def proposal_bots() -> dict[str, TonicBot]:
+    """Return both Tonics by name, without and with each proposal."""
+    bots = []
+    for base, parameters in BASES.items():
+        bots.append(named(TonicBot(**parameters), PLAIN[base]))
+        bots += [
+            named(TonicBot(**(parameters | changed)), f"{base} with {label}")
+            for label, changed in PROPOSALS.items()
+        ]
+    return {bot.name: bot for bot in bots}
 
 
 def measure_proposals(run: Run) -> list[Row]:
     """Measure how each proposal changes the win rate, on the same decks as without it."""
     rows: list[Row] = []
-    for base, parameters in BASES.items():
-        plain = TonicBot(**parameters)
-        plain.name = base if base == TONIC else f"{base} (numbers written out)"
+    bots = proposal_bots()
+    for base in BASES:
         for opponent in PROPOSAL_OPPONENTS:
-            without = run.match(plain, opponent, PROPOSAL_GAMES)
-            for label, changed in PROPOSALS.items():
-                bot = TonicBot(**(parameters | changed))
-                bot.name = f"{base} with {label}"
-                match = run.match(bot, opponent, PROPOSAL_GAMES)
+            without = run.match(bots[PLAIN[base]], opponent, PROPOSAL_GAMES)
+            for label in PROPOSALS:
+                match = run.match(bots[f"{base} with {label}"], opponent, PROPOSAL_GAMES)
                 difference = win_rate_difference(match, without)
                 more = more_won(difference.value, *difference.interval)
                 rows.append(match_row(match, base=base, proposal=label) | more)
@@ -240,6 +261,7 @@ EXPERIMENTS = [
         filters_table,
         games=FILTER_GAMES,
         seed=41,
+        makes=filtered_bots,
         time="five minutes",
     ),
     Experiment(
@@ -249,6 +271,7 @@ EXPERIMENTS = [
         proposals_table,
         games=PROPOSAL_GAMES,
         seed=42,
+        makes=proposal_bots,
         time="nine minutes",
     ),
 ]
