@@ -2,6 +2,7 @@
 
     python examples/ppo_selfplay.py --minutes 10 --run runs/first     # watch it learn
     python examples/ppo_selfplay.py --minutes 60 --run runs/first --resume
+    python examples/ppo_selfplay.py --rules oklahoma --run runs/oklahoma
     tensorboard --logdir runs/first                                   # losses, win rates
     gin-rummy match runs/first/policy.safetensors simple              # the trained policy is a bot
 
@@ -24,6 +25,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import FloatSchedule
 
+from gin_env.game.rules import Rules
 from gin_env.support.exits import one_line_errors
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
 from gin_env.wrappers.card_policy import CardPolicy
@@ -34,7 +36,8 @@ from gin_env.wrappers.sb3_self_play import SelfPlayRun, SelfPlaySettings
 def make_model(settings: SelfPlaySettings) -> MaskablePPO:
     """Return a new model with its games."""
     candidates = settings.policy == "candidate"
-    env = GinRummyVecEnv(settings.num_envs, "random", seed=settings.seed, candidates=candidates)
+    rules = Rules.parse(settings.rules)
+    env = GinRummyVecEnv(settings.num_envs, "random", rules, seed=settings.seed, candidates=candidates)
     model = MaskablePPO(
         SB3CandidatePolicy if candidates else CardPolicy,
         env,

@@ -16,6 +16,7 @@ from sb3_contrib import MaskablePPO
 
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.policies.policy import PolicyBot
+from gin_env.game.rules import Rules
 from gin_env.training.checkpoints import Tensors, by_prefix, prefixed
 from gin_env.training.runs import RunProgress, RunSettings, TrainingRun, open_folder
 from gin_env.wrappers.checkpoints import model_tensors, restore_model
@@ -47,6 +48,10 @@ class SelfPlaySettings(RunSettings):
     """Width of the candidate policy's layers."""
     net_arch: tuple[int, ...] = (256, 256)
     """Sizes of the hidden layers of the flat policy, the same for policy and value."""
+
+    rules: str = "eaai"
+    """Rules of the hands and of the evaluations: a preset such as oklahoma, or single rules such as
+    knock_limit=7."""
 
     num_envs: int = 256
     """Number of games played at the same time."""
@@ -84,6 +89,10 @@ class SelfPlaySettings(RunSettings):
     KIND: ClassVar[str] = "self-play checkpoint"
     VERSION: ClassVar[str] = "4"
     SESSION: ClassVar[tuple[str, ...]] = (*RunSettings.SESSION, "threads")
+
+    def check(self) -> None:
+        super().check()
+        Rules.parse(self.rules)
 
 
 @dataclass
@@ -171,6 +180,10 @@ class SelfPlayRun(TrainingRun[SelfPlaySettings, SelfPlayProgress]):
 
     def bot(self) -> CandidatePolicyBot | PolicyBot:
         return BOTS[self.settings.policy].snapshot(self.model, deterministic=True, name="policy")
+
+    @property
+    def evaluation_rules(self) -> Rules:
+        return Rules.parse(self.settings.rules)
 
     def save_policy(self, path: Path) -> None:
         save_policy(self.model, path)

@@ -18,6 +18,8 @@ from example_scripts import load_example  # noqa: E402
 from self_play_kills import KILLS, tiny  # noqa: E402
 
 from gin_env.batch import Games  # noqa: E402
+from gin_env.game.rules import Rules  # noqa: E402
+from gin_env.matches.matches import play_match  # noqa: E402
 from gin_env.training.runs import CHECKPOINT, open_folder  # noqa: E402
 from gin_env.wrappers.checkpoints import restore_model  # noqa: E402
 from gin_env.wrappers.sb3_self_play import SelfPlayRun, SelfPlaySettings  # noqa: E402
@@ -88,6 +90,26 @@ def test_pool_samples_new_and_old_snapshots_and_bots(run, monkeypatch):
     opponents, shares = met[-1]
     assert [getattr(bot, "name", bot) for bot in opponents] == ["past"] * 3 + ["simple"]
     np.testing.assert_allclose(shares, [0.1, 0.1, 0.4, 0.4])
+
+
+def test_run_trains_and_evaluates_by_its_rules(example, run, recwarn):
+    settings = replace(run.settings, run=run.settings.run / "straight", rules="straight")
+    straight = SelfPlayRun(settings, example.make_model)
+    straight.model.learn(64)
+    assert (straight.env.seat.games.state["public"]["knock_limit"] == 0).all()
+    assert straight.evaluation_rules == Rules.preset("straight")
+    path = settings.run / "straight.safetensors"
+    straight.save_policy(path)
+    play_match(str(path), "random", 2, 1, episode="hand", rules=Rules.preset("straight"))
+    assert not [warning for warning in recwarn if "was trained under" in str(warning.message)]
+    with pytest.warns(UserWarning, match="straight was trained under straight, not under eaai"):
+        play_match(str(path), "random", 2, 1, episode="hand")
+
+
+def test_unknown_rules_of_a_run_are_refused(run):
+    with pytest.raises(ValueError, match="unknown rules 'whist'"):
+        open_folder(replace(run.settings, run=run.settings.run / "other", rules="whist"))
+    assert not (run.settings.run / "other").exists()
 
 
 def test_mismatched_checkpoint_is_refused(example, run):
