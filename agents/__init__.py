@@ -63,12 +63,12 @@ def names(*, needs_torch: bool | None = None, slow: bool | None = None) -> list[
 
 
 def quick_names() -> list[str]:
-    """Return the names of the bots that decide in microseconds; they play by default if no bot is named.
+    """Return the names of the bots that play by default if no bot is named; they decide in microseconds.
 
-    >>> "search" in quick_names()
-    False
+    >>> "policy" in quick_names(), "policy-variants" in quick_names(), "search" in quick_names()
+    (True, False, False)
     """
-    return names(slow=False)
+    return BOTS.names(slow=False, only_by_name=False)
 
 
 def paper_names() -> list[str]:

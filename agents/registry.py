@@ -47,6 +47,12 @@ BOTS: Registry[Any] = Registry(
             needs_torch=True,
             files=("data/policy.safetensors",),
         ),
+        "policy-variants": Declaration(
+            "policies.candidate_policy:CandidatePolicyBot.shipped_for_variants",
+            needs_torch=True,
+            only_by_name=True,
+            files=("data/policy-variants.safetensors",),
+        ),
         "search": Declaration(
             "search.bot:SearchBot",
             needs_torch=True,

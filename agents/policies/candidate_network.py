@@ -48,6 +48,8 @@ IMPOSSIBLE = -1e9
 """Logit of an impossible action."""
 SHIPPED = Path(__file__).parents[1] / "data" / "policy.safetensors"
 """The weights of the bot ``policy``."""
+PACKAGED = ("policy", "policy-variants")
+"""The bots whose weights are packaged."""
 
 
 class CandidateScores(nn.Module):
@@ -184,8 +186,8 @@ def save_candidate_policy(
 
 
 def find_candidate_policy(policy: str | Path) -> tuple[CandidateScorer, tuple[Rules, ...], Episode]:
-    """Return (network, rules, episode) from a file, or for ``"policy"`` from the packaged weights."""
-    return load_candidate_policy(SHIPPED if policy == "policy" else policy)
+    """Return (network, rules, episode) from a file, or for a name in `PACKAGED` from the packaged weights."""
+    return load_candidate_policy(SHIPPED.with_stem(str(policy)) if policy in PACKAGED else policy)
 
 
 def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, tuple[Rules, ...], Episode]:

@@ -1,6 +1,7 @@
 """A bot that plays a policy that scores candidates (`gin_env.agents.policies.candidate_network`).
 
 >>> agents.make("policy")
+>>> agents.make("policy-variants")
 >>> agents.make("runs/first/policy.safetensors")
 """
 
@@ -95,9 +96,19 @@ class CandidatePolicyBot:
 
     @classmethod
     def shipped(cls, deterministic: bool = True) -> CandidatePolicyBot:
-        """Return the bot ``policy``, which plays under any rules."""
-        network, _, episode = find_candidate_policy("policy")
-        return cls(network, None, deterministic, "policy", episode)
+        """Return the bot ``policy``, which was trained under the default rules and plays under any."""
+        return cls._packaged("policy", deterministic)
+
+    @classmethod
+    def shipped_for_variants(cls, deterministic: bool = True) -> CandidatePolicyBot:
+        """Return the bot ``policy-variants``: ``policy``, trained further under five presets and others."""
+        return cls._packaged("policy-variants", deterministic)
+
+    @classmethod
+    def _packaged(cls, name: str, deterministic: bool) -> CandidatePolicyBot:
+        """Return the bot of a name in `PACKAGED`, which does not warn under other rules."""
+        network, _, episode = find_candidate_policy(name)
+        return cls(network, None, deterministic, name, episode)
 
     @classmethod
     def load(cls, path: str | Path, deterministic: bool = True) -> CandidatePolicyBot:

@@ -67,7 +67,7 @@ class SearchBot:
     caution : number of standard errors by which an action has to be better than the policy's choice. An
         action that is worse by as much is not tried again.
     policy : the policy that proposes actions and plays the rollouts: a file of a policy that scores
-        candidates, or ``"policy"`` for the bundled one.
+        candidates, or ``"policy"`` or ``"policy-variants"`` for a bundled one.
     opponent : the bot that plays the other side in rollouts, neither a program nor a search; None for the
         same policy. `estimator` should be trained on games of the same opponent.
     estimator, trust : see `gin_env.agents.search.belief.Belief`.

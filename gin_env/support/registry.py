@@ -21,6 +21,8 @@ class Declaration:
         All of its parameters have defaults.
     needs_torch : whether it needs the extra ``train``.
     slow : whether a decision takes milliseconds. A slow bot plays only where it is named.
+    only_by_name : whether it plays only where it is named although it is quick, because a bot that plays much
+        like it takes part already.
     held_out : whether no other bot was trained, tuned or selected against it, in any pool or league, so that
         results against it show how well the others generalise.
     files : packaged files that it always reads, relative to its package.
@@ -31,6 +33,7 @@ class Declaration:
     factory: str
     needs_torch: bool = False
     slow: bool = False
+    only_by_name: bool = False
     held_out: bool = False
     files: tuple[str, ...] = ()
     files_by_parameter: Mapping[str, str] = field(default_factory=dict)
@@ -49,7 +52,11 @@ class Registry(Generic[Made]):
         self.declarations = declarations
 
     def names(
-        self, needs_torch: bool | None = None, slow: bool | None = None, held_out: bool | None = None
+        self,
+        needs_torch: bool | None = None,
+        slow: bool | None = None,
+        only_by_name: bool | None = None,
+        held_out: bool | None = None,
     ) -> list[str]:
         """Return the names in order of declaration, or those that are declared like this."""
         return [
@@ -57,6 +64,7 @@ class Registry(Generic[Made]):
             for name, declared in self.declarations.items()
             if needs_torch in (None, declared.needs_torch)
             and slow in (None, declared.slow)
+            and only_by_name in (None, declared.only_by_name)
             and held_out in (None, declared.held_out)
         ]
 

@@ -94,7 +94,8 @@ class PPOSettings(RunSettings):
     """Rules of the games, in turn: presets such as oklahoma, or single rules such as knock_limit=7. Rules
     named twice are played in twice as many games. The evaluations are played by the first."""
     start: str | None = None
-    """Start from the weights of this candidate policy: a .safetensors file, or `policy`, the bundled one."""
+    """Start from the weights of this candidate policy: a .safetensors file, or a bundled
+    one, `policy` or `policy-variants`."""
 
     match_reward: bool = True
     """Reward each hand with the change in the probability of winning the game, instead of its points."""

@@ -16,13 +16,13 @@ pytestmark = pytest.mark.compiled
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("name", agents.quick_names())
+@pytest.mark.parametrize("name", agents.names(slow=False))
 def test_every_bot_plays_300_hands(name, variant):
     result = play_match(name, "simple", games=300, seed=4, episode="hand", rules=VARIANTS[variant])
     assert result.hands == 300
 
 
-@pytest.mark.parametrize("name", agents.quick_names())
+@pytest.mark.parametrize("name", agents.names(slow=False))
 def test_same_seed_gives_the_same_match(name):
     first = play_match(name, name, games=20, seed=6, episode="hand")
     assert first == play_match(name, name, games=20, seed=6, episode="hand")

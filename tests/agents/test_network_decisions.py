@@ -38,7 +38,16 @@ def threads(request):
 
 
 @pytest.mark.parametrize(
-    "name", ["generation", "generation:knock=simple", "policy", "offensive", "defensive", "balanced"]
+    "name",
+    [
+        "generation",
+        "generation:knock=simple",
+        "policy",
+        "policy-variants",
+        "offensive",
+        "defensive",
+        "balanced",
+    ],
 )
 def test_decisions_do_not_depend_on_batch_or_threads(name, positions, threads):
     """Regression: alone, `generation` chose differently among candidates of equal value."""

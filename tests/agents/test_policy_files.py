@@ -22,8 +22,9 @@ from stable_baselines3.common.torch_layers import FlattenExtractor
 from torch import nn
 from typer.testing import CliRunner
 
-from gin_env import agents, cli, play_match
+from gin_env import Rules, agents, cli, play_match
 from gin_env.agents.policies import policy_networks
+from gin_env.agents.policies.candidate_network import SHIPPED, load_candidate_policy
 from gin_env.agents.policies.policy import PolicyBot, describe_training
 from gin_env.agents.policies.policy_networks import build, save_network
 from gin_env.batch import Games
@@ -81,6 +82,18 @@ def some_view(count=40):
     games = Games(count)
     games.start(games.everyone, np.full(count, 5, np.uint64), np.arange(count, dtype=np.uint64))
     return games.views(games.everyone)
+
+
+# --- The packaged policy for variants --------------------------------------------------------------------
+
+
+def test_policy_for_variants_plays_the_rules_of_its_training_without_warnings(recwarn):
+    _, rules, episode = load_candidate_policy(SHIPPED.with_stem("policy-variants"))
+    assert {each.text for each in rules} > {"eaai", "oklahoma", "straight", "bicycle", "palace"}
+    assert episode == "game"
+    for each in Rules.presets().values():
+        assert play_match("policy-variants", "policy", 2, 1, rules=each).games == 2
+    assert not [warning for warning in recwarn if "was trained under" in str(warning.message)]
 
 
 # --- What is saved plays as it did ------------------------------------------------------------------------

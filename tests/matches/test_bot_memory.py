@@ -114,7 +114,7 @@ def test_bot_that_cannot_be_copied_plays_with_a_warning():
         assert play_match(Locked(), "simple", 4, seed=1, episode="hand").hands == 4
 
 
-@pytest.mark.parametrize("name", agents.quick_names())
+@pytest.mark.parametrize("name", agents.names(slow=False))
 def test_bots_of_the_package_play_themselves(name):
     bots = agents.make(name), agents.make("simple")
     assert all(one is other for one, other in zip(new_copies(bots), bots, strict=True))

@@ -40,7 +40,7 @@ def test_every_parameter_is_spelled_out(bot, spelled):
     assert spell_out_bot(bot) == spelled
 
 
-@pytest.mark.parametrize("name", [*agents.quick_names(), "search:samples=16"])
+@pytest.mark.parametrize("name", [*agents.names(slow=False), "search:samples=16"])
 def test_full_spelling_makes_the_same_bot(name):
     described = describe_bot(name)
     assert describe_bot(described["spelled"])["decisions"] == described["decisions"]

@@ -120,7 +120,7 @@ def test_simple_object_has_a_reproducible_name(knock_at):
     assert np.array_equal(again.knock_limits, bot.knock_limits)
 
 
-@pytest.mark.parametrize("name", agents.quick_names())
+@pytest.mark.parametrize("name", agents.names(slow=False))
 def test_default_parameters_can_be_written_in_the_name(name):
     defaults = agents.parameters(name)
     if not defaults:

@@ -64,7 +64,7 @@ def test_hidden_cards_do_not_leak(name, player):
     acting = np.flatnonzero(mine & (phases != OVER))
     assert np.array_equal(true.masks(acting), false.masks(acting))
     assert np.array_equal(true.masks(acting), views[acting].masks())
-    for bot_name in agents.quick_names():
+    for bot_name in agents.names(slow=False):
         bot = agents.make(bot_name)
         actions = bot.act(views[acting])
         assert np.array_equal(actions, bot.act(other_views[acting])), bot_name

@@ -1,4 +1,4 @@
-"""Every quick bot under other rules: matches against Simple under presets that change the play of a hand."""
+"""Bots under other rules: every quick bot against Simple, and the policy that was trained for variants."""
 
 from __future__ import annotations
 
@@ -36,6 +36,42 @@ def variants_table(rows: Sequence[Row]) -> str:
     return markdown(["games won against `simple`", *(f"`{preset}`" for preset in presets)], lines)
 
 
+# --- The policy for variants ----------------------------------------------------------------------------
+
+FOR_VARIANTS, POLICY = "policy-variants", "policy"
+GAMES_OF_POLICIES = {"eaai": 20_000}
+"""Games between the two policies under a preset; `MORE_GAMES` under the others."""
+MORE_GAMES = 4000
+
+
+def measure_policies(run: Run) -> list[Row]:
+    """Measure `policy-variants` against `policy`, and both against Simple, under each preset."""
+    run.used(FOR_VARIANTS, POLICY, "simple")
+    rows = []
+    for preset, rules in run.some(list(Rules.presets().items())):
+        for names, games in (
+            ((FOR_VARIANTS, POLICY), GAMES_OF_POLICIES.get(preset, MORE_GAMES)),
+            ((FOR_VARIANTS, "simple"), GAMES),
+            ((POLICY, "simple"), GAMES),
+        ):
+            run.say(f"{' against '.join(names)} under {preset}")
+            match = run.log.play(names, names, run.size(games), run.seed, rules=rules)
+            rows.append(match_row(match, preset=preset))
+    return rows
+
+
+def policies_table(rows: Sequence[Row]) -> str:
+    """Return a Markdown table with a row for each preset and a column for each match."""
+    found = by(rows, "preset", "bot", "opponent")
+    matches = ((FOR_VARIANTS, POLICY), (FOR_VARIANTS, "simple"), (POLICY, "simple"))
+    lines = [
+        [f"`{preset}`", *(interval(found.get((preset, *match), {}), 1) for match in matches)]
+        for preset in in_order(rows, "preset")
+    ]
+    header = [f"`{bot}` against `{opponent}`" for bot, opponent in matches]
+    return markdown(["games won", *header], lines)
+
+
 EXPERIMENTS = [
     Experiment(
         "variants",
@@ -44,5 +80,13 @@ EXPERIMENTS = [
         variants_table,
         GAMES,
         "ten minutes",
-    )
+    ),
+    Experiment(
+        "policy-variants",
+        "The policy for variants and the policy for the default rules",
+        measure_policies,
+        policies_table,
+        MORE_GAMES,
+        "ten minutes",
+    ),
 ]
