@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
-from openspiel import VARIANTS, compare
+from collections import Counter
 
-pytest.importorskip("pyspiel", reason="needs OpenSpiel: pip install open_spiel")
+import openspiel
+import pytest
+from hands_in_words import ONE_GAME, Table, action, ids
+from openspiel import VARIANTS, compare, compare_legal, dealt, follow, their_legal_actions
+
+from gin_env import cards
+from gin_env.game.actions import DRAW_STOCK, KNOCK
+from gin_env.game.rules import Rules
+
+pyspiel = pytest.importorskip("pyspiel", reason="needs OpenSpiel: pip install open_spiel")
 pytestmark = pytest.mark.compiled
+KNOCKS = range(KNOCK, DRAW_STOCK)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -14,3 +23,66 @@ def test_openspiel_agrees_on_every_hand(variant):
     counts = compare(3000, 1, ("simple", "random"), variant)
     assert counts["differences"] == 0
     assert counts["knocks settled"] > 0
+
+
+def after_drawing(hand: str, limit: int):
+    """Return our legal actions and OpenSpiel's state before a discard from these eleven cards."""
+    words = hand.split()
+    others = [cards.card_text(card) for card in range(52) if card not in ids(hand)]
+    table = Table(
+        " ".join(words[:10]), " ".join(others[:10]), others[10], words[10], rules=Rules(knock_limit=limit)
+    )
+    state = dealt(table.games, 0, pyspiel.load_game("gin_rummy", {"knock_card": limit}).new_initial_state())
+    for word in ("pass", "pass", "draw"):
+        follow(table.games, 0, state, action(word))
+        table.play(word)
+    return table.games.masks(ONE_GAME)[0], state
+
+
+# Found by playing at random. The melds of least deadwood leave a card too low to discard.
+MISSED = [
+    ("AC 2C 5C AH 2H 3H 5H 2S 5S AD 2D", 0, {"3H"}),
+    ("AC 2C 3C QC AH 2H QH 2S AD 2D QD", 0, {"3C"}),
+    ("AC 2C 3C 3S 6S 7S 8S 3D 4D 5D 6D", 0, {"3S"}),
+    ("3C 8C 3H 6H 7H 8H 3S 6S 7D 8D 6D", 6, {"8C"}),
+]
+
+
+@pytest.mark.parametrize(("hand", "limit", "knocks"), MISSED)
+def test_knocks_that_openspiel_misses_are_legal_by_brute_force(hand, limit, knocks):
+    mask, state = after_drawing(hand, limit)
+    counts = Counter()
+    assert {cards.card_text(number - KNOCK) for number in KNOCKS if mask[number]} == knocks
+    assert not set(KNOCKS) & compare_legal(state, mask, -1, counts)
+    assert (counts["knocks that OpenSpiel misses"], counts["differences"]) == (1, 0)
+
+
+@pytest.mark.parametrize("word", ["knock KD", "KC"])
+def test_action_of_one_game_only_is_a_difference(word):
+    mask, state = after_drawing("AC 2C 3C 5H 6H 7H 8S 9S TS KC KD", 10)
+    counts = Counter()
+    assert action(word) in compare_legal(state, mask, -1, counts)
+    assert counts["differences"] == 0
+    mask[action(word)] = 0
+    compare_legal(state, mask, -1, counts)
+    assert counts["differences"] == 1
+
+
+def test_knock_that_neither_search_finds_is_a_difference():
+    """OpenSpiel and the search of all arrangements agree against us."""
+    mask, state = after_drawing("2C 4C 6C 8C TC QC AH 3H 5H 7H 9H", 10)
+    counts = Counter()
+    mask[action("knock TC")] = 1
+    assert action("knock TC") not in compare_legal(state, mask, -1, counts)
+    assert (counts["knocks that OpenSpiel misses"], counts["differences"]) == (0, 1)
+
+
+def test_hand_is_left_where_openspiel_cannot_follow(monkeypatch):
+    """Hiding OpenSpiel's knocks leaves every decision with a knock to the search of all arrangements."""
+    honest = their_legal_actions
+    monkeypatch.setattr(
+        openspiel, "their_legal_actions", lambda state: {each for each in honest(state) if each not in KNOCKS}
+    )
+    counts = compare(100, 1, ("simple", "random"))
+    assert counts["knocks that OpenSpiel misses"] == counts["decisions with a knock"] > 100
+    assert (counts["differences"], counts["knocks settled"]) == (0, 0)

@@ -2,24 +2,26 @@
 
 Known differences: in OpenSpiel the card just taken from the pile may be discarded, a hand ends after 50
 upcards taken, and its `knock_card` has no effect with `oklahoma`, where the value of the upcard replaces it.
-A tie after a knock is worth nothing there, as here without `undercut_on_tie`. Of eleven cards OpenSpiel takes
-the arrangement of least deadwood and then discards its highest card, so it misses a knock that needs another
-arrangement; such hands are compared up to there. Where several arrangements of a knocker leave the same
-deadwood, ours is not always the best one.
+Where our hand is void, its next player may still knock with the upcard. A tie after a knock is worth nothing
+there, as here without `undercut_on_tie`. Of eleven cards OpenSpiel takes an arrangement of least deadwood and
+then discards its highest card, so it misses knocks that need another arrangement: a search of all
+arrangements decides (`brute_force`), and a hand is compared up to such a knock. Where several arrangements of
+a knocker leave the same deadwood, ours is not always the best one.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from functools import partial
 from typing import Any
 
+import brute_force
 import numpy as np
 
-from gin_env import agents, melds
+from gin_env import agents
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
-from gin_env.game.hands import highest_value, unmelded_cards
 from gin_env.game.rules import Rules
 from gin_env.game.state import VOID
 
@@ -44,9 +46,18 @@ def their_card(card: int) -> int:
     return SUITS[card // 13] * 13 + card % 13
 
 
-def their_action(action: int) -> int:
-    special = {DRAW_UPCARD: THEIR_DRAW_UPCARD, DRAW_STOCK: THEIR_DRAW_STOCK, PASS: THEIR_PASS}
-    return special[action] if action in special else their_card(action % 52)
+OUR_ACTION = {THEIR_DRAW_UPCARD: DRAW_UPCARD, THEIR_DRAW_STOCK: DRAW_STOCK, THEIR_PASS: PASS}
+OUR_ACTION |= {their_card(card): card for card in range(52)}
+THEIR_ACTION = {ours: theirs for theirs, ours in OUR_ACTION.items()}
+
+
+def their_legal_actions(state: Any) -> set[int]:
+    """Return OpenSpiel's legal actions before a knock, in our numbers."""
+    legal = set(state.legal_actions())
+    knocks = state.child(THEIR_KNOCK).legal_actions() if THEIR_KNOCK in legal else ()
+    return {OUR_ACTION[action] for action in legal - {THEIR_KNOCK}} | {
+        KNOCK + OUR_ACTION[card] for card in knocks if card < 52
+    }
 
 
 def compare(decisions: int, seed: int, bots: tuple[str, ...], variant: str = "default") -> Counter[str]:
@@ -63,8 +74,8 @@ def compare(decisions: int, seed: int, bots: tuple[str, ...], variant: str = "de
         games.start(games.everyone, np.full(NUM_GAMES, seed, np.uint64), numbers)
         pair = [agents.make(bots[(batch + seat) % len(bots)]) for seat in range(2)]
         batch += 1
-        states = [_dealt(games, game, new_state()) for game in range(NUM_GAMES)]
-        running, missed = games.everyone, list[int]()
+        states = [dealt(games, game, new_state()) for game in range(NUM_GAMES)]
+        running, left = games.everyone, list[int]()
         while len(running):
             actions = np.empty(len(running), np.int64)
             to_move = games.to_move()[running]
@@ -74,12 +85,12 @@ def compare(decisions: int, seed: int, bots: tuple[str, ...], variant: str = "de
             masks = games.masks(running)
             taken = games.state["public"]["taken"]
             for game, mask, action in zip(running.tolist(), masks, actions.tolist(), strict=True):
-                if _compare_legal(states[game], mask, int(taken[game]), counts):
-                    _follow(games, game, states[game], action)
+                if action in compare_legal(states[game], mask, int(taken[game]), counts):
+                    follow(games, game, states[game], action)
                 else:
-                    missed.append(game)
+                    left.append(game)
             games.play(running, actions)
-            running = running[~np.isin(running, missed)]
+            running = running[~np.isin(running, left)]
             for game in running[games.done[running]].tolist():
                 _compare_end(games, game, states[game], counts)
             fifty = [game for game in running.tolist() if states[game].is_terminal() and not games.done[game]]
@@ -89,7 +100,7 @@ def compare(decisions: int, seed: int, bots: tuple[str, ...], variant: str = "de
     return counts
 
 
-def _dealt(games: Games, game: int, state: Any) -> Any:
+def dealt(games: Games, game: int, state: Any) -> Any:
     """Return OpenSpiel's state with the same deal; its player 0 starts and is our non-dealer."""
     deck = games.deck(game).tolist()
     first = 1 - int(games.state["public"]["dealer"][game])
@@ -98,36 +109,42 @@ def _dealt(games: Games, game: int, state: Any) -> Any:
     return state
 
 
-def _compare_legal(state: Any, mask: np.ndarray, taken: int, counts: Counter[str]) -> bool:
-    """Compare the legal actions; return False where OpenSpiel misses a knock."""
-    counts["decisions"] += 1
-    ours = {their_action(action) for action in np.flatnonzero(mask[:KNOCK]).tolist()}
-    ours |= {their_action(action) for action in (DRAW_STOCK, DRAW_UPCARD, PASS) if mask[action]}
-    theirs = set(state.legal_actions())
-    knocks: set[int] = set()
-    if THEIR_KNOCK in theirs:
-        knocks = {card for card in state.child(THEIR_KNOCK).legal_actions() if card < 52}
-        theirs.remove(THEIR_KNOCK)
+def compare_legal(state: Any, mask: np.ndarray, taken: int, counts: Counter[str]) -> set[int]:
+    """Compare the legal actions, and return OpenSpiel's in our numbers. `taken` is the card taken, or -1."""
+    ours = set(np.flatnonzero(mask).tolist())
+    theirs = their_legal_actions(state)
     if taken >= 0:
-        theirs.discard(their_card(taken))
-        knocks.discard(their_card(taken))
+        theirs -= {taken, KNOCK + taken}
+    knocks = {action for action in ours if KNOCK <= action < DRAW_STOCK}
+    counts["decisions"] += 1
     counts["decisions with a knock"] += bool(knocks)
-    our_knocks = {their_card(card) for card in np.flatnonzero(mask[KNOCK : KNOCK + 52]).tolist()}
-    if our_knocks and not knocks and ours == theirs:
-        hand = sum(1 << card for card in np.flatnonzero(mask[:KNOCK])) | (1 << taken if taken >= 0 else 0)
-        highest = int(highest_value(unmelded_cards(hand)))
-        if melds.deadwood(hand) - highest > int(str(state).partition("Knock card: ")[2].split()[0]):
-            counts["knocks that OpenSpiel misses"] += 1
-            return False
-    counts["differences"] += ours != theirs or our_knocks != knocks
-    return True
+    hand = frozenset(action for action in ours | {taken} if 0 <= action < KNOCK)
+    missed = knocks and theirs == ours - knocks
+    if missed and knocks == possible_knocks(hand, taken, _knock_limit(state)):
+        counts["knocks that OpenSpiel misses"] += 1
+    elif ours != theirs:
+        counts["differences"] += 1
+        only = f"only here: {sorted(ours - theirs)}, only in OpenSpiel: {sorted(theirs - ours)}"
+        print(only, f"card taken: {taken}", state, sep="\n", file=sys.stderr)
+    return theirs
 
 
-def _follow(games: Games, game: int, state: Any, action: int) -> None:
-    """Play the same action in OpenSpiel; a knock up to the choice of melds."""
+def possible_knocks(hand: frozenset[int], taken: int, limit: int) -> set[int]:
+    """Return every legal knock with eleven cards, by a search of all arrangements."""
+    discards = hand - {taken}
+    return {KNOCK + card for card in discards if brute_force.deadwood(hand - {card}) <= limit}
+
+
+def _knock_limit(state: Any) -> int:
+    return int(str(state).partition("Knock card: ")[2].split()[0])
+
+
+def follow(games: Games, game: int, state: Any, action: int) -> None:
+    """Play in OpenSpiel what is about to be played here; a knock up to the choice of melds."""
     if KNOCK <= action < DRAW_STOCK:
         state.apply_action(THEIR_KNOCK)
-    state.apply_action(their_action(action))
+        action -= KNOCK
+    state.apply_action(THEIR_ACTION[action])
     if state.is_chance_node():
         public = games.state["public"][game]
         state.apply_action(their_card(int(games.deck(game)[-int(public["stock_left"])])))

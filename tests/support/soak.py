@@ -362,13 +362,16 @@ def main(
     names = [name.strip() for name in only.split(",")]
     if unknown := [name for name in names if name not in CHECKS]:
         raise typer.BadParameter(f"unknown check {unknown[0]!r}; choose from {', '.join(CHECKS)}")
+    command = f"make soak SCALE={scale:g}"
+    if names != list(CHECKS) or seed:
+        command = f"python tests/support/soak.py --scale {scale:g} --only {','.join(names)} --seed {seed}"
     rows: list[dict[str, object]] = []
     typer.echo("| check | size | found | seconds | |\n|---|---|---|---|---|")
     for row, seconds in run(names, scale, seed):
         typer.echo(f"| {row.check} | {row.size} | {row.found} | {seconds:.0f} | {row.note} |")
         rows.append(row._asdict() | {"seconds": round(seconds)})
         if out is not None:
-            save(out, rows, f"make soak SCALE={scale:g}", seed)
+            save(out, rows, command, seed)
     if any(row["found"] for row in rows):
         raise typer.Exit(1)
 

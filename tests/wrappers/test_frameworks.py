@@ -181,7 +181,7 @@ NEEDS = {
     "torchrl_ppo": "torchrl",
     "tianshou_ppo": "tianshou",
     "agilerl_ppo": "agilerl",
-    "openspiel_dqn": "pyspiel",
+    "openspiel_dqn": "tree",  # dm-tree
     "openspiel_bots": "pyspiel",
     "jax_ppo": "jax",
 }
