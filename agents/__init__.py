@@ -21,7 +21,7 @@ from gin_env.agents.paper import PAPER_BOTS
 from gin_env.agents.process import PREFIX, ProcessBot
 from gin_env.agents.registry import BOTS, POLICY_FILES
 from gin_env.support import specs
-from gin_env.support.checks import check_switch
+from gin_env.support.checks import check_switch, unknown
 from gin_env.support.registry import import_factory
 from gin_env.support.tensor_files import TensorFileError, read_kind
 
@@ -88,8 +88,8 @@ def parameters(name: str) -> dict[str, Any] | None:
     >>> parameters("simple")
     {'knock_at': 10}
     """
-    if name not in BOTS.declarations and name not in PAPER_BOTS:
-        raise ValueError(f"unknown bot {name!r}; choose from {_choices()}")
+    if name not in _declared():
+        raise ValueError(unknown("bot", name, _declared()))
     return specs.parameters(_factory(name))
 
 
@@ -197,12 +197,8 @@ def save_network(
     save_own_network(path, network, training, settings)
 
 
-def _declared() -> set[str]:
-    return {*BOTS.declarations, *PAPER_BOTS}
-
-
-def _choices() -> str:
-    return ", ".join([*names(), *PAPER_BOTS])
+def _declared() -> list[str]:
+    return [*BOTS.declarations, *PAPER_BOTS]
 
 
 def _factory(name: str) -> Callable[..., Agent]:
@@ -213,10 +209,8 @@ def _factory(name: str) -> Callable[..., Agent]:
         return partial(BOTS.factory(reading.bot), **reading.parameters)
     if name.endswith(specs.POLICY_ENDINGS):
         return partial(_policy_loader(name), name)
-    raise ValueError(
-        f"unknown bot {name!r}; choose from {_choices()}, or give the path of a trained policy "
-        "(.safetensors) or a class of your own (module:Class)"
-    )
+    others = "or give the path of a trained policy (.safetensors) or a class of your own (module:Class)"
+    raise ValueError(unknown("bot", name, [*_declared(), others]))
 
 
 def _policy_loader(path: str) -> Callable[..., Agent]:

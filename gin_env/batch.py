@@ -42,7 +42,7 @@ from gin_env.observations.illegal_actions import explain_illegal
 from gin_env.observations.observation import OBSERVATION_SIZE, write_observation
 from gin_env.observations.view_records import VIEW, write_view
 from gin_env.observations.views import PlayerView
-from gin_env.support.checks import check_integer, is_integer, result_array
+from gin_env.support.checks import check_choice, check_integer, is_integer, result_array
 from gin_env.support.compilation import kernel
 
 Episode: TypeAlias = Literal["hand", "game"]
@@ -104,10 +104,8 @@ class Games:
             raise TypeError(f"num_games must be an integer, not {num_games!r}")
         if num_games < 1:
             raise ValueError(f"num_games must be at least 1, not {num_games}")
-        if episode not in EPISODES:
-            raise ValueError(f"unknown episode {episode!r}; choose from {', '.join(EPISODES)}")
-        if reward not in REWARDS:
-            raise ValueError(f"unknown reward {reward!r}; choose from {', '.join(REWARDS)}")
+        check_choice("episode", episode, EPISODES)
+        check_choice("reward", reward, REWARDS)
         if reward == "score" and episode != "game":
             raise ValueError("reward 'score' needs episode='game': only a game has a final score")
         self.rules = check_rules(rules)

@@ -35,7 +35,7 @@ from gin_env.game.streams import OPPONENT, check_seed, mix, stream, unit
 from gin_env.observations.candidates import DISCARD_ROWS, ENTRIES, NO_ACTION, NUM_FEATURES
 from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.support.buffers import Buffers
-from gin_env.support.checks import is_integer
+from gin_env.support.checks import check_choice, is_integer
 from gin_env.support.compilation import kernel
 
 LEARNER, OPPONENT_SEAT = 0, 1
@@ -73,10 +73,7 @@ class LearnerSeat:
         illegal_action: IllegalAction = "raise",
         estimator: str | Estimator = "uniform",
     ) -> None:
-        if illegal_action not in ILLEGAL_ACTION:
-            raise ValueError(
-                f"unknown illegal_action {illegal_action!r}; choose from {', '.join(ILLEGAL_ACTION)}"
-            )
+        check_choice("illegal_action", illegal_action, ILLEGAL_ACTION)
         self.games = Games(num_games, rules, episode, reward)
         self._estimates = EstimatePlane(estimator, num_games)
         self._observations = Buffers((num_games, OBSERVATION_SIZE), np.float32)

@@ -20,6 +20,7 @@ from gin_env.estimators.base import Estimator, no_memory
 from gin_env.estimators.public_history import known_cards
 from gin_env.estimators.registry import ESTIMATORS
 from gin_env.support import specs
+from gin_env.support.checks import unknown
 
 __all__ = ["Estimator", "known_cards", "make", "names", "no_memory", "parameters", "resolve"]
 
@@ -77,5 +78,5 @@ def resolve(estimator: str | Estimator) -> Estimator:
 
 def _factory(name: str) -> Callable[..., Estimator]:
     if name not in ESTIMATORS.declarations:
-        raise ValueError(f"unknown estimator {name!r}; choose from {', '.join(names())}")
+        raise ValueError(unknown("estimator", name, names()))
     return ESTIMATORS.factory(name)

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args, get_type_hints
 import numpy as np
 
 from gin_env.game.cards import CARD_VALUES, NUM_RANKS, NUM_SUITS, SUITS, deck_cards
-from gin_env.support.checks import is_integer
+from gin_env.support.checks import check_choice, is_integer, unknown
 from gin_env.support.compilation import kernel
 
 MAX_HAND_SIZE = 10
@@ -229,9 +229,7 @@ class Rules:
         >>> Rules.preset("bicycle").gin_bonus
         20
         """
-        if name not in PRESETS:
-            raise ValueError(f"unknown rules {name!r}; choose from {', '.join(PRESETS)}")
-        return PRESETS[name]
+        return PRESETS[check_choice("rules", name, PRESETS)]
 
     @classmethod
     def presets(cls) -> dict[str, Rules]:
@@ -268,7 +266,7 @@ class Rules:
         for word in others:
             name, equals, value = (part.strip() for part in word.partition("="))
             if not equals or name not in types:
-                raise ValueError(f"unknown rule {name!r}; choose from {', '.join(types)}")
+                raise ValueError(unknown("rule", name, types))
             if types[name] == "bool":
                 if value.lower() not in ("true", "false"):
                     raise ValueError(f"Rules.{name} must be true or false, not {value!r}")

@@ -7,6 +7,7 @@ from importlib import import_module
 
 from gin_env.reproduce import experiments, programs
 from gin_env.reproduce.experiment import Experiment
+from gin_env.support.checks import check_choice
 
 _MODULES = [
     import_module(f"{experiments.__name__}.{module.name}")
@@ -24,6 +25,4 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 def find(name: str) -> Experiment:
     """Return an experiment by its id. Raises ValueError for an unknown id, with the choices."""
-    if name not in EXPERIMENTS:
-        raise ValueError(f"unknown experiment {name!r}; choose from {', '.join(EXPERIMENTS)}")
-    return EXPERIMENTS[name]
+    return EXPERIMENTS[check_choice("experiment", name, EXPERIMENTS)]

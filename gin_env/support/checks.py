@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
+from difflib import get_close_matches
 from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
@@ -45,11 +46,23 @@ def check_switch(name: str, value: object) -> bool:
 Text = TypeVar("Text", bound=str)
 
 
-def check_choice(name: str, value: object, choices: Sequence[Text]) -> Text:
+def check_choice(name: str, value: object, choices: Collection[Text]) -> Text:
     """Return `value`. Raises ValueError unless it is one of the choices."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"unknown {name} {value!r}; choose from {', '.join(choices)}")
-    return choices[choices.index(value)]
+    for choice in choices:
+        if isinstance(value, str) and choice == value:
+            return choice
+    raise ValueError(unknown(name, value, choices))
+
+
+def unknown(name: str, value: object, choices: Collection[str]) -> str:
+    """Return the message for a value that is none of the choices, with the one that was probably meant.
+
+    >>> unknown("bot", "smiple", ["simple", "tonic"])
+    "unknown bot 'smiple'; choose from simple, tonic. Did you mean 'simple'?"
+    """
+    close = get_close_matches(str(value), choices, 1)
+    hint = f". Did you mean {close[0]!r}?" if close else ""
+    return f"unknown {name} {value!r}; choose from {', '.join(choices)}{hint}"
 
 
 def result_array(name: str, array: np.ndarray | None, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

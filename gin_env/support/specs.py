@@ -19,6 +19,8 @@ import re
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
+from gin_env.support.checks import unknown
+
 POLICY_ENDINGS = (".zip", ".safetensors")
 """File name endings that mark a bot's name as a path.
 
@@ -148,5 +150,5 @@ def check_parameters(
         return
     for key in params:
         if key not in known:
-            choices = f"choose from {', '.join(known)}" if known else "it has none"
-            raise TypeError(f"{kind} {name!r}: unknown parameter {key!r}; {choices}")
+            message = unknown("parameter", key, known) if known else f"unknown parameter {key!r}; it has none"
+            raise TypeError(f"{kind} {name!r}: {message}")

@@ -12,13 +12,15 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from gin_env.support.checks import unknown
+
 RENDER_MODES = ("human", "ansi", "rgb_array")
 
 
 def check_render_mode(mode: object, modes: Sequence[str] = RENDER_MODES) -> None:
     """Raise ValueError, listing the choices, unless `mode` is None or one of `modes`."""
     if mode is not None and mode not in modes:
-        raise ValueError(f"unknown render_mode {mode!r}; choose from None, {', '.join(modes)}")
+        raise ValueError(unknown("render_mode", mode, ["None", *modes]))
 
 
 class Screen:

@@ -202,7 +202,9 @@ def test_bots_are_made_by_name():
 
 
 def test_invalid_parameters_and_unknown_bots_raise():
-    with pytest.raises(ValueError, match=r"unknown bot 'smiple'; choose from random, simple"):
+    with pytest.raises(
+        ValueError, match=r"unknown bot 'smiple'; choose from random, .* Did you mean 'simple'\?"
+    ):
         agents.make("smiple")
     with pytest.raises(TypeError, match=r"bot 'simple': .*knock_before"):
         agents.make("simple", knock_before=3)

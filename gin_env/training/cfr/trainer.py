@@ -20,7 +20,7 @@ from gin_env.game.rules import Rules, rules_option
 from gin_env.game.state import STATE
 from gin_env.game.streams import check_seed
 from gin_env.support.array_files import ArrayFileError, ArrayFormat
-from gin_env.support.checks import check_integer, check_number
+from gin_env.support.checks import check_choice, check_integer, check_number
 from gin_env.support.version import __version__
 from gin_env.training.cfr.kernels import iterate_many
 
@@ -64,8 +64,7 @@ class CFRSettings:
         if self.candidates is None:
             object.__setattr__(self, "candidates", DEFAULT_CANDIDATES.get(self.abstraction, "least"))
         for name, choices in (("abstraction", KINDS), ("candidates", CANDIDATES)):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"unknown {name} {getattr(self, name)!r}; choose from {', '.join(choices)}")
+            check_choice(name, getattr(self, name), choices)
         check_seed(self.seed)
         check_number("exploration", self.exploration, 0, 1)
         Rules.parse(self.rules)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gin_env.game.rules import Rules
+from gin_env.support.checks import check_choice
 
 _MODULES = {
     "bayes": "counting",
@@ -65,6 +66,5 @@ def train_estimator(
 
 
 def _trainer(name: str) -> Any:
-    if name not in _MODULES:
-        raise ValueError(f"unknown trainable estimator {name!r}; choose from {', '.join(_MODULES)}")
-    return import_module(f"gin_env.training.estimators.{_MODULES[name]}")
+    module = _MODULES[check_choice("trainable estimator", name, _MODULES)]
+    return import_module(f"gin_env.training.estimators.{module}")

@@ -33,6 +33,7 @@ from gin_env.game.rules import Rules, rules_option
 from gin_env.game.streams import check_seed
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.atomic import write_text
+from gin_env.support.checks import check_choice
 from gin_env.support.plots import origin_line
 from gin_env.support.version import __version__
 from gin_env.training.estimators.figures import Progress, draw_curve
@@ -143,8 +144,7 @@ def train_network(
     of threads. On one machine, the result depends only on the arguments. Raises ValueError for an unknown
     network or bot.
     """
-    if name not in NETWORKS:
-        raise ValueError(f"unknown network {name!r}; choose from {', '.join(NETWORKS)}")
+    check_choice("network", name, NETWORKS)
     course = course or COURSES[name]
     seed = check_seed(seed)
     with torch.random.fork_rng():

@@ -39,7 +39,7 @@ from gin_env.game.state import STATE
 from gin_env.game.streams import check_seed
 from gin_env.observations.views import VIEW, PlayerView
 from gin_env.support.array_files import ArrayFormat
-from gin_env.support.checks import check_integer, check_number
+from gin_env.support.checks import check_choice, check_integer, check_number
 from gin_env.support.version import __version__
 from gin_env.support.workers import Workers, opened
 from gin_env.training.hand_strength.simulation import (
@@ -209,10 +209,8 @@ def generate(
     `progress` is called with the number of new observations. Raises ValueError for unknown names and for
     numbers out of range.
     """
-    if name not in DATA_SETS:
-        raise ValueError(f"unknown data set {name!r}; choose from {', '.join(DATA_SETS)}")
-    if stages not in STAGES:
-        raise ValueError(f"unknown stages {stages!r}; choose from {', '.join(STAGES)}")
+    check_choice("data set", name, DATA_SETS)
+    check_choice("stages", stages, STAGES)
     observations = check_integer("observations", observations, 1, 1 << 40)
     seed = check_seed(seed)
     if discount is None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gin_env.game.rules import Rules, rules_option
 from gin_env.matches.provenance import describe_bot
+from gin_env.support.checks import check_choice
 from gin_env.support.workers import Workers
 from gin_env.training.hand_strength.data_sets import DataSet, generate
 
@@ -75,9 +76,7 @@ RECIPES = TABLE_1 | CONTROLS
 
 def find_recipe(name: str) -> Recipe:
     """Return a recipe by name. Raises ValueError for an unknown name."""
-    if name not in RECIPES:
-        raise ValueError(f"unknown network {name!r}; choose from {', '.join(RECIPES)}")
-    return RECIPES[name]
+    return RECIPES[check_choice("network", name, RECIPES)]
 
 
 def data_file(

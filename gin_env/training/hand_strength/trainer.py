@@ -31,7 +31,7 @@ from gin_env.agents.hand_strength.features import CARD_ORDERS, HITS, hand_featur
 from gin_env.agents.hand_strength.networks import HandStrength, build
 from gin_env.agents.hand_strength.weights import COMMAND, FILE_VERSION
 from gin_env.game.streams import check_seed
-from gin_env.support.checks import check_integer
+from gin_env.support.checks import check_choice, check_integer
 from gin_env.support.tensor_files import TensorFileError, read_tensors, write_tensors
 from gin_env.training.checkpoints import by_prefix, optimizer_tensors, prefixed, restore_optimizer
 from gin_env.training.hand_strength.data_sets import DataSet
@@ -71,9 +71,7 @@ def find_schedule(name: str, epochs: int | None = None) -> Schedule:
 
     Raises ValueError for an unknown name.
     """
-    if name not in SCHEDULES:
-        raise ValueError(f"unknown schedule {name!r}; choose from {', '.join(SCHEDULES)}")
-    schedule = SCHEDULES[name]
+    schedule = SCHEDULES[check_choice("schedule", name, SCHEDULES)]
     if epochs is None:
         return schedule
     epochs = check_integer("epochs", epochs, 1, 100_000)
