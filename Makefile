@@ -80,7 +80,7 @@ coverage: install
 bench: install
 	$(BIN)/python benchmarks/run.py --json benchmarks/results/latest.json --plot benchmarks/results/latest.png
 
-# With pyspiel in the environment (pip install open_spiel) it compares with OpenSpiel too.
+# On Windows, for which OpenSpiel has no wheels, it leaves out the comparison with OpenSpiel.
 soak: install
 	$(BIN)/python tests/support/soak.py --scale $(SCALE)
 
