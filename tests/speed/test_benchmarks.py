@@ -239,7 +239,7 @@ def test_instructions_are_counted_between_marks(monkeypatch):
     """Equal work gives equal counts; three times the work gives about three times the count."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     instructions = importlib.import_module("instructions")
-    command = [sys.executable, "-I", "-S", "-c", MARKED]
+    command = [sys.executable, "-I", "-S", "-c", instructions.START + MARKED]
     printed, counts = instructions.count_between_marks(command, dict(os.environ), 4)
     assert printed == "done\n"
     assert counts[1] == pytest.approx(counts[2], rel=0.1)
