@@ -94,17 +94,7 @@ class FitnessCfrBot(CfrBot):
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
-        _act_fitness_cfr(
-            view.records,
-            self.table.strategy,
-            self._kind,
-            self.purified,
-            self._mask,
-            self.relative,
-            self.early_knock,
-            self.counts,
-            actions,
-        )
+        _act_fitness_cfr(view.records, self.strategy, self._mask, self.relative, self.early_knock, actions)
         return actions
 
 
@@ -151,17 +141,7 @@ class HeuristicsBot(CfrBot):
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
-        reading = READINGS.index(self.reading)
-        _act_heuristics(
-            view.records,
-            self.table.strategy,
-            self._kind,
-            self.purified,
-            reading,
-            self.relative,
-            self.counts,
-            actions,
-        )
+        _act_heuristics(view.records, self.strategy, READINGS.index(self.reading), self.relative, actions)
         return actions
 
 
@@ -271,20 +251,18 @@ def filtered(public, private, player: int, candidates: int, relative: bool) -> i
 
 
 @kernel
-def draw_or_decline(public, private, player, random, strategy, kind, purified, counts) -> int:
+def draw_or_decline(public, private, player, random, strategy) -> int:
     """Return the draw of V4 and V2: an upcard that would be melded, otherwise as the strategy decides."""
     if public.phase == STOCK_ONLY:
         return DRAW_STOCK
     if would_be_melded(np.int64(private.hand), public.upcard):
         return DRAW_UPCARD
-    take = choose_draw(public, private, player, random, strategy, kind, purified, counts)
+    take = choose_draw(public, private, player, random, strategy)
     return DRAW_UPCARD if take else decline(public)
 
 
 @kernel
-def discard_or_knock_early(
-    public, private, player, card, random, strategy, kind, purified, early_knock, counts
-) -> int:
+def discard_or_knock_early(public, private, player, card, random, strategy, early_knock) -> int:
     """Return this discard, with a knock if V4 and V2 knock.
 
     They knock immediately with gin or at most `early_knock`; otherwise the strategy decides.
@@ -293,37 +271,27 @@ def discard_or_knock_early(
     deadwood = min_deadwood(rest)
     if deadwood > public.knock_limit:
         return card
-    knock = deadwood <= early_knock or choose_knock(
-        public, private, player, rest, random, strategy, kind, purified, counts
-    )
+    knock = deadwood <= early_knock or choose_knock(public, private, player, rest, random, strategy)
     return card + (KNOCK if knock else 0)
 
 
 @kernel
-def fitness_cfr_action(
-    public, private, player, random, strategy, kind, purified, factors, relative, early_knock, counts
-) -> int:
+def fitness_cfr_action(public, private, player, random, strategy, factors, relative, early_knock) -> int:
     """Return V4's action."""
     if public.phase != DISCARD:
-        return draw_or_decline(public, private, player, random, strategy, kind, purified, counts)
+        return draw_or_decline(public, private, player, random, strategy)
     candidates, _ = least_deadwood_discards(np.int64(private.hand), discards_allowed(public, private))
     if count_cards(candidates) > 1:
         candidates = fittest(public, private, player, candidates, factors, relative)
-    card = choose_discard(
-        public, private, player, candidates, mix(random, 1), strategy, kind, purified, counts
-    )
-    return discard_or_knock_early(
-        public, private, player, card, mix(random, 2), strategy, kind, purified, early_knock, counts
-    )
+    card = choose_discard(public, private, player, candidates, mix(random, 1), strategy)
+    return discard_or_knock_early(public, private, player, card, mix(random, 2), strategy, early_knock)
 
 
 @kernel
-def heuristics_action(
-    public, private, player, random, strategy, kind, purified, reading, relative, counts
-) -> int:
+def heuristics_action(public, private, player, random, strategy, reading, relative) -> int:
     """Return V2's action."""
     if public.phase != DISCARD:
-        return draw_or_decline(public, private, player, random, strategy, kind, purified, counts)
+        return draw_or_decline(public, private, player, random, strategy)
     candidates, _ = least_deadwood_discards(np.int64(private.hand), discards_allowed(public, private))
     if count_cards(candidates) > 1:
         if reading == FILTER:
@@ -331,13 +299,11 @@ def heuristics_action(
         else:
             candidates = independently(public, private, player, candidates, reading, relative)
     card = pick_card(candidates, mix(random, 1))
-    return discard_or_knock_early(
-        public, private, player, card, mix(random, 2), strategy, kind, purified, 0, counts
-    )
+    return discard_or_knock_early(public, private, player, card, mix(random, 2), strategy, 0)
 
 
 @kernel
-def _act_fitness_cfr(views, strategy, kind, purified, factors, relative, early_knock, counts, actions):
+def _act_fitness_cfr(views, strategy, factors, relative, early_knock, actions):
     for index in range(len(views)):
         view = views[index]
         actions[index] = fitness_cfr_action(
@@ -346,28 +312,16 @@ def _act_fitness_cfr(views, strategy, kind, purified, factors, relative, early_k
             view.player,
             view.random,
             strategy,
-            kind,
-            purified,
             factors,
             relative,
             early_knock,
-            counts,
         )
 
 
 @kernel
-def _act_heuristics(views, strategy, kind, purified, reading, relative, counts, actions):
+def _act_heuristics(views, strategy, reading, relative, actions):
     for index in range(len(views)):
         view = views[index]
         actions[index] = heuristics_action(
-            view.public,
-            view.private,
-            view.player,
-            view.random,
-            strategy,
-            kind,
-            purified,
-            reading,
-            relative,
-            counts,
+            view.public, view.private, view.player, view.random, strategy, reading, relative
         )

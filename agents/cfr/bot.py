@@ -28,7 +28,7 @@ import numpy as np
 
 from gin_env.agents.cfr.abstractions import CANDIDATES, DEFAULT_CANDIDATES, KINDS
 from gin_env.agents.cfr.stages import interpolate
-from gin_env.agents.cfr.strategy import strategy_action
+from gin_env.agents.cfr.strategy import Strategy, strategy_action
 from gin_env.agents.cfr.table import StrategyTable, find_table
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_switch
@@ -70,10 +70,15 @@ class CfrBot:
         self.table = find_table(table, self.abstractions)
         if stages != "hard":
             self.table = interpolate(self.table, stages)
-        self._kind = KINDS[self.table.metadata["abstraction"]]
         self.candidates = candidates
         self.purified = check_switch("purified", purified)
         self.counts = np.zeros((3, 2), np.int64)
+
+    @property
+    def strategy(self) -> Strategy:
+        """What the kernels need to decide by the table."""
+        kind, candidates = KINDS[self.table.metadata["abstraction"]], CANDIDATES[self.candidates]
+        return Strategy(self.table.strategy, kind, candidates, self.purified, self.counts)
 
     @property
     def hit_rate(self) -> float:
@@ -83,33 +88,15 @@ class CfrBot:
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
-        _act(
-            view.records,
-            self.table.strategy,
-            self._kind,
-            CANDIDATES[self.candidates],
-            self.purified,
-            self.counts,
-            actions,
-        )
+        _act(view.records, self.strategy, actions)
         return actions
 
 
 @kernel
-def _act(views, strategy, kind, which, purified, counts, actions):
+def _act(views, strategy, actions):
     for index in range(len(views)):
         view = views[index]
-        actions[index] = strategy_action(
-            view.public,
-            view.private,
-            view.player,
-            view.random,
-            strategy,
-            kind,
-            which,
-            purified,
-            counts,
-        )
+        actions[index] = strategy_action(view.public, view.private, view.player, view.random, strategy)
 
 
 class CfrPlusBot(CfrBot):

@@ -1,21 +1,19 @@
 """Decisions by a table of probabilities, used in training, its rollouts and play.
 
-``strategy`` is float64 (number of information sets,): the probability of discarding, taking or knocking. It
-is negative for information sets not visited in training; there the paper decides at random ("a discard would
-be chosen at random").
+In information sets not visited in training the paper decides at random ("a discard would be chosen at
+random").
 
 Discards: the paper decides for each card whether to discard or to keep it, and does not say how eleven such
 answers determine one discard. Reading: cards are sampled from the candidates with replacement until one is to
 be discarded, so each card is chosen with a probability proportional to its entry. Cards without an entry are
 ignored if another card has one; if no card has one, the choice is uniform.
-
-``counts`` is int64 (3, 2): the number of discards, draws and knocks (rows) with and without an entry in the
-table (columns).
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +27,23 @@ from gin_env.game.streams import mix, unit
 from gin_env.support.compilation import kernel
 
 DISCARDS, DRAWS, KNOCKS = 0, 1, 2
-"""Rows of ``counts``."""
+"""Rows of `Strategy.counts`."""
+
+
+class Strategy(NamedTuple):
+    """What the kernels need to decide by a table."""
+
+    probabilities: np.ndarray
+    """float64 (number of information sets,): the probability of discarding, taking or knocking; negative for
+    sets not visited in training."""
+    abstraction: int
+    """One of the values of `abstractions.KINDS`."""
+    candidates: int
+    """The cards from which discards are chosen, one of the values of `abstractions.CANDIDATES`."""
+    purified: bool
+    """Whether to take the most probable alternative instead of sampling one."""
+    counts: np.ndarray
+    """int64 (3, 2), counted up: discards, draws and knocks (rows) with and without an entry (columns)."""
 
 
 @kernel
@@ -41,7 +55,7 @@ def decide(probability: float, random: int, purified: bool) -> bool:
 
 
 @kernel
-def choose_discard(public, private, player, candidates: int, random, strategy, kind, purified, counts) -> int:
+def choose_discard(public, private, player, candidates: int, random, strategy) -> int:
     """Return one of the candidates, chosen by the strategy."""
     if not candidates & (candidates - 1):
         return lowest_card(candidates)
@@ -49,22 +63,26 @@ def choose_discard(public, private, player, candidates: int, random, strategy, k
     remaining = candidates
     while remaining:
         card = lowest_card(remaining)
-        probability = strategy[discard_set_of(kind, public, private, player, card)]
+        probability = strategy.probabilities[
+            discard_set_of(strategy.abstraction, public, private, player, card)
+        ]
         if probability >= 0:
             known |= card_bit(card)
             total += probability
             best, highest = keep_best(best, highest, card, probability)
         remaining &= remaining - 1
-    counts[DISCARDS, 0 if known else 1] += 1
+    strategy.counts[DISCARDS, 0 if known else 1] += 1
     if not known:
         return pick_card(candidates, random)
-    if purified or total <= 0:
+    if strategy.purified or total <= 0:
         return pick_card(best, random)
     threshold = unit(random) * total
     card = lowest_card(known)
     while known:
         card = lowest_card(known)
-        threshold -= strategy[discard_set_of(kind, public, private, player, card)]
+        threshold -= strategy.probabilities[
+            discard_set_of(strategy.abstraction, public, private, player, card)
+        ]
         if threshold < 0:
             break
         known &= known - 1
@@ -72,45 +90,39 @@ def choose_discard(public, private, player, candidates: int, random, strategy, k
 
 
 @kernel
-def choose_draw(public, private, player, random, strategy, kind, purified, counts) -> bool:
+def choose_draw(public, private, player, random, strategy) -> bool:
     """Return whether to take the upcard by the strategy."""
-    probability = strategy[draw_set_of(kind, public, private, player)]
-    counts[DRAWS, 1 if probability < 0 else 0] += 1
-    return decide(probability, random, purified)
+    probability = strategy.probabilities[draw_set_of(strategy.abstraction, public, private, player)]
+    strategy.counts[DRAWS, 1 if probability < 0 else 0] += 1
+    return decide(probability, random, strategy.purified)
 
 
 @kernel
-def choose_knock(public, private, player, rest: int, random, strategy, kind, purified, counts) -> bool:
+def choose_knock(public, private, player, rest: int, random, strategy) -> bool:
     """Return whether to knock by the strategy. The deadwood of `rest` must be within the knock limit."""
-    probability = strategy[knock_set_of(kind, public, private, player, rest)]
-    counts[KNOCKS, 1 if probability < 0 else 0] += 1
-    return decide(probability, random, purified)
+    probability = strategy.probabilities[knock_set_of(strategy.abstraction, public, private, player, rest)]
+    strategy.counts[KNOCKS, 1 if probability < 0 else 0] += 1
+    return decide(probability, random, strategy.purified)
 
 
 @kernel
-def discard_or_knock_by_strategy(
-    public, private, player, card, random, strategy, kind, purified, counts
-) -> int:
+def discard_or_knock_by_strategy(public, private, player, card, random, strategy) -> int:
     """Return the action that discards this card, and knocks by the strategy if the rules allow it."""
     rest = np.int64(private.hand) & ~card_bit(card)
     if min_deadwood(rest) > public.knock_limit:
         return card
-    knock = choose_knock(public, private, player, rest, random, strategy, kind, purified, counts)
+    knock = choose_knock(public, private, player, rest, random, strategy)
     return card + (KNOCK if knock else 0)
 
 
 @kernel
-def strategy_action(public, private, player, random, strategy, kind, which, purified, counts) -> int:
-    """Return the action that the strategy decides on; `which` is as for `discard_candidates`."""
+def strategy_action(public, private, player, random, strategy) -> int:
+    """Return the action that the strategy decides on."""
     if public.phase == STOCK_ONLY:
         return DRAW_STOCK
     if public.phase != DISCARD:
-        take = choose_draw(public, private, player, random, strategy, kind, purified, counts)
+        take = choose_draw(public, private, player, random, strategy)
         return DRAW_UPCARD if take else decline(public)
-    candidates = discard_candidates(public, private, which)
-    card = choose_discard(
-        public, private, player, candidates, mix(random, 1), strategy, kind, purified, counts
-    )
-    return discard_or_knock_by_strategy(
-        public, private, player, card, mix(random, 2), strategy, kind, purified, counts
-    )
+    candidates = discard_candidates(public, private, strategy.candidates)
+    card = choose_discard(public, private, player, candidates, mix(random, 1), strategy)
+    return discard_or_knock_by_strategy(public, private, player, card, mix(random, 2), strategy)

@@ -9,6 +9,7 @@ from hands_in_words import ONE_GAME, Table
 
 from gin_env import cards
 from gin_env.agents.cfr import abstractions
+from gin_env.agents.cfr.strategy import Strategy
 from gin_env.batch import Games
 from gin_env.game.rules import Rules
 from gin_env.game.state import STATE
@@ -18,8 +19,8 @@ KIND, WHICH = abstractions.KINDS["paper"], abstractions.CANDIDATES["least"]
 SIZE = abstractions.number_of_sets(KIND)
 
 
-def counts() -> np.ndarray:
-    return np.zeros((3, 2), np.int64)
+def learner(probabilities: np.ndarray, candidates: int = WHICH) -> Strategy:
+    return Strategy(probabilities, KIND, candidates, False, np.zeros((3, 2), np.int64))
 
 
 @pytest.mark.parametrize("situation", SITUATIONS.values(), ids=SITUATIONS)
@@ -83,9 +84,7 @@ def test_discard_regrets_match_the_formulas(player):
     candidates = cards.mask_of(held)
     assert not table.knocks, "so the probed action is the discard itself"
     numbers = [abstractions.discard_set_of(KIND, public, private, player, card) for card in held]
-    values = np.array(
-        [kernels.probe(two_states(table), card, player, strategy, KIND, WHICH, counts()) for card in held]
-    )
+    values = np.array([kernels.probe(two_states(table), card, player, learner(strategy)) for card in held])
     assert len(set(values.tolist())) > 3
     assert values.min() < 0
     expected = np.zeros((SIZE, 2))
@@ -99,7 +98,7 @@ def test_discard_regrets_match_the_formulas(player):
         expected_strategy[number] = expected[number, 0] / total if total > 0 else 0.5
     regrets = np.zeros((SIZE, 2))
     learned = strategy.copy()
-    kernels.learn_discard(states, player, candidates, np.uint64(9), learned, regrets, KIND, WHICH, counts())
+    kernels.learn_discard(states, player, candidates, np.uint64(9), learner(learned), regrets)
     np.testing.assert_allclose(regrets, expected, atol=1e-12)
     np.testing.assert_allclose(learned, expected_strategy, atol=1e-12)
 
@@ -109,17 +108,14 @@ def test_candidates_without_probability_are_weighted_equally():
     table.play("pass", "pass", "draw")
     strategy, regrets = np.zeros(SIZE), np.zeros((SIZE, 2))
     held = cards.parse("KS 8S 2S")
-    values = [
-        kernels.probe(two_states(table), card, 0, strategy, KIND, WHICH, counts())
-        for card in cards.cards_of(held)
-    ]
+    values = [kernels.probe(two_states(table), card, 0, learner(strategy)) for card in cards.cards_of(held)]
     states = two_states(table)
     numbers = [
         abstractions.discard_set_of(KIND, states[0]["public"], states[0]["private"][0], 0, card)
         for card in cards.cards_of(held)
     ]
     assert len(set(numbers)) == 3
-    kernels.learn_discard(states, 0, held, np.uint64(9), strategy, regrets, KIND, WHICH, counts())
+    kernels.learn_discard(states, 0, held, np.uint64(9), learner(strategy), regrets)
     assert regrets[numbers, 0].tolist() == pytest.approx(np.maximum(values - np.mean(values), 0).tolist())
 
 
@@ -131,9 +127,7 @@ def test_average_strategy_is_weighted_by_the_iteration():
     for iteration in range(4):
         before, regrets_before = sums.copy(), regrets.copy()
         known = strategy.copy()
-        kernels.iterate_many(
-            states, iteration, iteration + 1, 5, 0.1, strategy, regrets, sums, KIND, WHICH, counts()
-        )
+        kernels.iterate_many(states, iteration, iteration + 1, 5, 0.1, learner(strategy), regrets, sums)
         added = sums - before
         visits = added[:, 1] / (iteration + 1)
         assert visits.max() >= 1
@@ -152,7 +146,7 @@ def test_players_learn_alternately(iteration):
     strategy, regrets, sums = np.full(SIZE, 0.5), np.zeros((SIZE, 2)), np.zeros((SIZE, 2))
     every_card = abstractions.CANDIDATES["all"]
     kernels.iterate_many(
-        states, iteration, iteration + 1, 5, 0.0, strategy, regrets, sums, KIND, every_card, counts()
+        states, iteration, iteration + 1, 5, 0.0, learner(strategy, every_card), regrets, sums
     )
     discards = abstractions.decision_slices(KIND)[0]
     discarding = int(states[0]["public"]["to_move"])  # at the end of a hand the player who moved last
@@ -165,9 +159,7 @@ def test_traverser_learns_knocks_and_the_other_averages_them(iteration):
     states = np.zeros(2, STATE)
     states["public"]["rules"] = Rules(max_turns=1, knock_limit=100).record()
     strategy, regrets, sums = np.full(SIZE, 0.5), np.zeros((SIZE, 2)), np.zeros((SIZE, 2))
-    kernels.iterate_many(
-        states, iteration, iteration + 1, 5, 0.0, strategy, regrets, sums, KIND, WHICH, counts()
-    )
+    kernels.iterate_many(states, iteration, iteration + 1, 5, 0.0, learner(strategy), regrets, sums)
     knocks = abstractions.decision_slices(KIND)[2]
     learns = int(states[0]["public"]["to_move"]) == iteration % 2
     assert regrets[knocks].any() == learns

@@ -10,6 +10,7 @@ from hands_in_words import ONE_GAME, Table, action_text
 from gin_env import cards
 from gin_env.agents.cfr import abstractions, dealt_sets, paper_sets, plus_sets, strategy
 from gin_env.agents.cfr.bot import CfrBot, CfrPlusBot
+from gin_env.agents.cfr.strategy import Strategy
 from gin_env.agents.cfr.table import StrategyTable
 from gin_env.batch import Games
 from gin_env.game.rules import Rules
@@ -366,7 +367,7 @@ def choose(probabilities: dict[str, float], share: float, purified: bool = False
         table[abstractions.discard_set_of(PAPER, public, private, 0, cards.card_id(text))] = probability
     counts = np.zeros((3, 2), np.int64)
     card = strategy.choose_discard(
-        public, private, 0, mask("8S KC QH"), random_of(share), table, PAPER, purified, counts
+        public, private, 0, mask("8S KC QH"), random_of(share), Strategy(table, PAPER, 0, purified, counts)
     )
     assert not counts[1:].any()
     return cards.card_text(int(card)), counts[0].tolist()
@@ -409,7 +410,7 @@ def test_single_candidate_needs_no_decision():
     public, private = parts(holding(DISCARDING, "6H", "3D"))
     counts = np.zeros((3, 2), np.int64)
     card = strategy.choose_discard(
-        public, private, 0, mask("QH"), random_of(0), np.zeros(0), PAPER, False, counts
+        public, private, 0, mask("QH"), random_of(0), Strategy(np.zeros(0), PAPER, 0, False, counts)
     )
     assert (card, counts.sum()) == (cards.card_id("QH"), 0)
 
@@ -421,7 +422,9 @@ def act(table: Table, random: int, known: float | None, purified: bool = True) -
     """Return the action if all probabilities are equal, and the counts."""
     values = np.full(abstractions.number_of_sets(PAPER), -1.0 if known is None else known)
     counts = np.zeros((3, 2), np.int64)
-    number = strategy.strategy_action(*parts(table), 0, np.uint64(random), values, PAPER, 0, purified, counts)
+    number = strategy.strategy_action(
+        *parts(table), 0, np.uint64(random), Strategy(values, PAPER, 0, purified, counts)
+    )
     return action_text(int(number)), counts.tolist()
 
 
@@ -450,7 +453,7 @@ def test_discard_and_knock_use_separate_random_numbers():
     for random in range(30):
         key = np.uint64(random)
         card = strategy.choose_discard(
-            *parts(far), 0, mask("KC QH"), np.uint64(mix(key, 1)), values, PAPER, False, counts
+            *parts(far), 0, mask("KC QH"), np.uint64(mix(key, 1)), Strategy(values, PAPER, 0, False, counts)
         )
         assert act(far, random, 0.5, purified=False)[0] == cards.card_text(int(card))
         knocks = strategy.decide(0.5, np.uint64(mix(key, 2)), False)

@@ -16,13 +16,13 @@ def done(monkeypatch) -> list[tuple]:
     """Record (first, last, seed, exploration, kind, candidates) of each part; each part adds to set 7."""
     parts: list[tuple] = []
 
-    def iterate(states, first, last, seed, exploration, strategy, regrets, sums, kind, which, counts):
+    def iterate(states, first, last, seed, exploration, strategy, regrets, sums):
         assert len(states) == 2
         assert states["public"]["rules"]["hand_size"].tolist() == [10, 10]
-        assert counts.shape == (3, 2)
+        assert strategy.counts.shape == (3, 2)
         total = regrets[5].sum()
-        assert strategy[5] == (regrets[5, 0] / total if total else 0.5)
-        parts.append((first, last, seed, exploration, kind, which))
+        assert strategy.probabilities[5] == (regrets[5, 0] / total if total else 0.5)
+        parts.append((first, last, seed, exploration, strategy.abstraction, strategy.candidates))
         sums[7] += (last - first) / 4, last - first
 
     monkeypatch.setattr(trainer, "iterate_many", iterate)

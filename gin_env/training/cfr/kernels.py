@@ -54,7 +54,7 @@ def hand_value(public, player: int) -> float:
 
 
 @kernel
-def probe(states, action: int, traverser: int, strategy, kind, which, counts) -> float:
+def probe(states, action: int, traverser: int, strategy) -> float:
     """Return the traverser's value of an action in states[0], by one play-out in states[1]."""
     states[1] = states[0]
     game = states[1]
@@ -63,36 +63,31 @@ def probe(states, action: int, traverser: int, strategy, kind, which, counts) ->
     while public.phase != OVER:
         player = public.to_move
         random = decision_random(game, player)
-        play(
-            game,
-            strategy_action(
-                public, game.private[player], player, random, strategy, kind, which, False, counts
-            ),
-        )
+        play(game, strategy_action(public, game.private[player], player, random, strategy))
     return hand_value(public, traverser)
 
 
 @kernel
-def add_regret(regrets, strategy, number: int, regret_of_acting: float, regret_of_not: float) -> None:
+def add_regret(regrets, probabilities, number: int, regret_of_acting: float, regret_of_not: float) -> None:
     """Add to the regrets of one information set, clip them at zero, and update its strategy."""
     acting = max(regrets[number, 0] + regret_of_acting, 0.0)
     not_acting = max(regrets[number, 1] + regret_of_not, 0.0)
     regrets[number, 0] = acting
     regrets[number, 1] = not_acting
     total = acting + not_acting
-    strategy[number] = acting / total if total > 0 else 0.5
+    probabilities[number] = acting / total if total > 0 else 0.5
 
 
 @kernel
-def learn_binary(regrets, strategy, number: int, value: float, other_value: float) -> None:
+def learn_binary(regrets, probabilities, number: int, value: float, other_value: float) -> None:
     """Add the regrets of a decision between acting (`value`) and not acting (`other_value`)."""
-    p = strategy[number]
+    p = probabilities[number]
     gain = value - other_value
-    add_regret(regrets, strategy, number, (1 - p) * gain, -p * gain)
+    add_regret(regrets, probabilities, number, (1 - p) * gain, -p * gain)
 
 
 @kernel
-def learn_discard(states, player, candidates, random, strategy, regrets, kind, which, counts) -> None:
+def learn_discard(states, player, candidates, random, strategy, regrets) -> None:
     """Probe every candidate, and add the regrets of discarding and of keeping it."""
     game = states[0]
     public, private = game.public, game.private[player]
@@ -104,12 +99,10 @@ def learn_discard(states, player, candidates, random, strategy, regrets, kind, w
     while remaining:
         card = lowest_card(remaining)
         remaining &= remaining - 1
-        numbers[count] = discard_set_of(kind, public, private, player, card)
-        before[count] = strategy[numbers[count]]
-        action = discard_or_knock_by_strategy(
-            public, private, player, card, random, strategy, kind, False, counts
-        )
-        values[count] = probe(states, action, player, strategy, kind, which, counts)
+        numbers[count] = discard_set_of(strategy.abstraction, public, private, player, card)
+        before[count] = strategy.probabilities[numbers[count]]
+        action = discard_or_knock_by_strategy(public, private, player, card, random, strategy)
+        values[count] = probe(states, action, player, strategy)
         total += before[count]
         mean += before[count] * values[count]
         count += 1
@@ -119,7 +112,7 @@ def learn_discard(states, player, candidates, random, strategy, regrets, kind, w
         mean = values[:count].mean()
     for index in range(count):
         gain, p = values[index] - mean, before[index]
-        add_regret(regrets, strategy, numbers[index], (1 - p) * gain, -p * gain)
+        add_regret(regrets, strategy.probabilities, numbers[index], (1 - p) * gain, -p * gain)
 
 
 @kernel
@@ -130,7 +123,7 @@ def add_average(sums, number: int, weight: float, probability: float) -> None:
 
 
 @kernel
-def iterate(states, iteration, seed, exploration, strategy, regrets, sums, kind, which, counts) -> None:
+def iterate(states, iteration, seed, exploration, strategy, regrets, sums) -> None:
     """Run one iteration: play one hand, add the traverser's regrets and the opponent's average strategy."""
     game = states[0]
     start_episode(game, seed, iteration, False)
@@ -147,57 +140,53 @@ def iterate(states, iteration, seed, exploration, strategy, regrets, sums, kind,
             play(game, DRAW_STOCK)
             continue
         if public.phase != DISCARD:
-            number = draw_set_of(kind, public, private, player)
-            take = choose_draw(public, private, player, random, strategy, kind, False, counts)
+            number = draw_set_of(strategy.abstraction, public, private, player)
+            take = choose_draw(public, private, player, random, strategy)
             if explores:
                 take = below(random, 2) == 1
             if learns:
-                value = probe(states, DRAW_UPCARD, traverser, strategy, kind, which, counts)
-                other = probe(states, decline(public), traverser, strategy, kind, which, counts)
-                learn_binary(regrets, strategy, number, value, other)
+                value = probe(states, DRAW_UPCARD, traverser, strategy)
+                other = probe(states, decline(public), traverser, strategy)
+                learn_binary(regrets, strategy.probabilities, number, value, other)
             else:
-                add_average(sums, number, weight, strategy[number])
+                add_average(sums, number, weight, strategy.probabilities[number])
             play(game, DRAW_UPCARD if take else decline(public))
             continue
 
-        candidates = discard_candidates(public, private, which)
-        card = choose_discard(
-            public, private, player, candidates, mix(random, 1), strategy, kind, False, counts
-        )
+        candidates = discard_candidates(public, private, strategy.candidates)
+        card = choose_discard(public, private, player, candidates, mix(random, 1), strategy)
         if explores:
             card = pick_card(candidates, mix(random, 4))
         if count_cards(candidates) > 1:
             if learns:
-                learn_discard(
-                    states, player, candidates, mix(random, 2), strategy, regrets, kind, which, counts
-                )
+                learn_discard(states, player, candidates, mix(random, 2), strategy, regrets)
             else:
                 remaining = candidates
                 while remaining:
-                    number = discard_set_of(kind, public, private, player, lowest_card(remaining))
-                    add_average(sums, number, weight, strategy[number])
+                    number = discard_set_of(
+                        strategy.abstraction, public, private, player, lowest_card(remaining)
+                    )
+                    add_average(sums, number, weight, strategy.probabilities[number])
                     remaining &= remaining - 1
 
         knock = False
         rest = np.int64(private.hand) & ~card_bit(card)
         if min_deadwood(rest) <= public.knock_limit:
-            number = knock_set_of(kind, public, private, player, rest)
-            knock = choose_knock(public, private, player, rest, mix(random, 2), strategy, kind, False, counts)
+            number = knock_set_of(strategy.abstraction, public, private, player, rest)
+            knock = choose_knock(public, private, player, rest, mix(random, 2), strategy)
             if explores:
                 knock = below(mix(random, 5), 2) == 1
             if learns:
-                value = probe(states, card + KNOCK, traverser, strategy, kind, which, counts)
-                other = probe(states, card, traverser, strategy, kind, which, counts)
-                learn_binary(regrets, strategy, number, value, other)
+                value = probe(states, card + KNOCK, traverser, strategy)
+                other = probe(states, card, traverser, strategy)
+                learn_binary(regrets, strategy.probabilities, number, value, other)
             else:
-                add_average(sums, number, weight, strategy[number])
+                add_average(sums, number, weight, strategy.probabilities[number])
         play(game, card + (KNOCK if knock else 0))
 
 
 @kernel
-def iterate_many(
-    states, first, last, seed, exploration, strategy, regrets, sums, kind, which, counts
-) -> None:
+def iterate_many(states, first, last, seed, exploration, strategy, regrets, sums) -> None:
     """Run the iterations `first` to `last` - 1."""
     for iteration in range(first, last):
-        iterate(states, iteration, seed, exploration, strategy, regrets, sums, kind, which, counts)
+        iterate(states, iteration, seed, exploration, strategy, regrets, sums)

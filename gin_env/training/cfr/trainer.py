@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from gin_env.agents.cfr.abstractions import CANDIDATES, DEFAULT_CANDIDATES, KINDS, number_of_sets
+from gin_env.agents.cfr.strategy import Strategy
 from gin_env.agents.cfr.table import StrategyTable
 from gin_env.game.rules import Rules, rules_option
 from gin_env.game.state import STATE
@@ -100,7 +101,9 @@ class CFRTrainer:
         states = np.zeros(2, STATE)
         states["public"]["rules"] = Rules.parse(self.settings.rules).record()
         total = self.regrets.sum(axis=1)
-        strategy = np.divide(self.regrets[:, 0], total, out=np.full(len(total), 0.5), where=total > 0)
+        current = np.divide(self.regrets[:, 0], total, out=np.full(len(total), 0.5), where=total > 0)
+        counts = np.zeros((3, 2), np.int64)
+        strategy = Strategy(current, self._kind, self.settings.which, purified=False, counts=counts)
         while self.iterations < last:
             stop = min(self.iterations + _STEP, last)
             iterate_many(
@@ -112,9 +115,6 @@ class CFRTrainer:
                 strategy,
                 self.regrets,
                 self.sums,
-                self._kind,
-                self.settings.which,
-                np.zeros((3, 2), np.int64),
             )
             done, self.iterations = stop - self.iterations, stop
             if progress is not None:
