@@ -73,17 +73,7 @@ class SimpleBot:
 
     def play_turns(self, games: Games, which: np.ndarray, both_seats: bool) -> None:
         """See `PlaysTurns.play_turns`. Raises IndexError for a game that is over or unknown."""
-        wrong = _play_turns(
-            games.state,
-            which,
-            both_seats,
-            self.knock_limits,
-            games.whole_game,
-            games.pays,
-            games.rewards,
-            games.done,
-            games.results,
-        )
+        wrong = _play_turns(games.state, which, both_seats, self.knock_limits, games.scoring)
         if wrong >= 0:
             raise IndexError(f"game {which[wrong]} is over or unknown")
 
@@ -179,11 +169,12 @@ def _act(views, limits, actions):
 
 
 @kernel
-def _play_turns(state, games, both_seats, knock_limits, whole_game, pays, rewards, done, results):
+def _play_turns(state, games, both_seats, knock_limits, scoring):
     """Play the turns and return -1, or the position in `games` of a game that is over or unknown.
 
     In the second case nothing is played.
     """
+    whole_game, pays, rewards, done, results = scoring
     for k in range(len(games)):
         if games[k] < 0 or games[k] >= len(state) or state[games[k]].public.phase == OVER:
             return k

@@ -128,6 +128,11 @@ class Games:
     def __len__(self) -> int:
         return len(self.state)
 
+    @property
+    def scoring(self) -> tuple[bool, int, np.ndarray, np.ndarray, np.ndarray]:
+        """What kernels score hands by and into: (whole_game, pays, rewards, done, results)."""
+        return self.whole_game, self.pays, self.rewards, self.done, self.results
+
     def start(
         self,
         games: np.ndarray | None = None,
@@ -325,16 +330,7 @@ class Games:
 
     def play_legal(self, games: np.ndarray, actions: np.ndarray) -> None:
         """Play like `play`, without any check: for int64 arrays of different games and legal actions."""
-        _play(
-            self.state,
-            games,
-            actions,
-            self.whole_game,
-            self.pays,
-            self.rewards,
-            self.done,
-            self.results,
-        )
+        _play(self.state, games, actions, self.scoring)
         self.deal_fixed_decks(games)
 
     def deal_fixed_decks(self, games: np.ndarray) -> None:
@@ -537,7 +533,8 @@ def play_and_score(game, action: int, whole_game: bool, pays: int, result):
 
 
 @kernel
-def _play(state, games, actions, whole_game, pays, rewards, done, results):
+def _play(state, games, actions, scoring):
+    whole_game, pays, rewards, done, results = scoring
     for k in range(len(games)):
         game = games[k]
         reward, over = play_and_score(state[game], actions[k], whole_game, pays, results[game])

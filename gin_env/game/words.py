@@ -57,6 +57,11 @@ A hand is void if no more than {rules.stock_floor} cards are left in the stock a
     return "\n".join([line.rstrip() for line in words.split("\n")] + ([bonuses] if bonuses else []))
 
 
+def limit_if_varying(public: np.void) -> int | None:
+    """Return the most deadwood for a knock in this hand if the rules let it differ from hand to hand."""
+    return int(public["knock_limit"]) if public["rules"]["oklahoma"] else None
+
+
 def _oklahoma_in_words(rules: Rules) -> str:
     if not rules.oklahoma:
         return ""
@@ -137,9 +142,9 @@ def position_in_words(
     ):
         if mask:
             lines.append(f"{text}: {' '.join(map(card_text, cards_of(int(mask))))}.")
-    if rules.oklahoma:
+    if (limit := limit_if_varying(public)) is not None:
         double = " All points of this hand double." if public["points_double"] else ""
-        lines.append(f"Limit for knocking in this hand: {int(public['knock_limit'])}.{double}")
+        lines.append(f"Limit for knocking in this hand: {limit}.{double}")
     drawn = iter(draws)
     words = [_event_in_words(event, player, drawn) for event in events]
     lines.append(f"So far: {'; '.join(words)}." if words else "Nobody has acted yet.")

@@ -17,6 +17,7 @@ from gin_env.game.engine import final_score, game_is_over
 from gin_env.game.melds import deadwood
 from gin_env.game.rules import VOID_SAME
 from gin_env.game.state import BIG_GIN, DISCARD, GIN, NO_CARD, OFFER, OVER, STOCK_ONLY, UNDERCUT, VOID
+from gin_env.game.words import limit_if_varying
 from gin_env.observations.views import PlayerView
 from gin_env.ui.text import Group, card_symbol, defence_groups, discard_pile, hand_groups
 
@@ -91,7 +92,7 @@ def describe_seat(view: PlayerView, opponent: str, letters: bool = False) -> Sea
         theirs=int(public["scores"][1 - player]),
         target=int(public["rules"]["target_score"]),
         hand_number=int(public["hand_number"]) + 1,
-        limit=int(public["knock_limit"]) if public["rules"]["oklahoma"] else None,
+        limit=limit_if_varying(public),
         dealt_by_me=int(public["dealer"]) == player,
         my_turn=my_turn,
         prompt=_prompt(phase, view.masks()[0], int(public["upcard"]), opponent, letters),

@@ -23,7 +23,7 @@ from gin_env.game.melds import (
     split_sets,
 )
 from gin_env.game.state import BIG_GIN, DISCARD, GIN, KNOCK_WON, OFFER, OVER, STOCK_ONLY, VOID
-from gin_env.game.words import OUTCOMES_IN_WORDS
+from gin_env.game.words import OUTCOMES_IN_WORDS, limit_if_varying
 from gin_env.observations.views import VIEW, Event, PlayerView
 
 SUIT_SYMBOLS = dict(zip(SUITS, "♣♥♠♦", strict=True))
@@ -108,7 +108,8 @@ def describe(
 
 def _limit(public: np.void) -> str:
     """Return the limit for knocking in words, if it differs from hand to hand."""
-    return f", knock at {int(public['knock_limit'])}" if public["rules"]["oklahoma"] else ""
+    limit = limit_if_varying(public)
+    return "" if limit is None else f", knock at {limit}"
 
 
 def _describe_hand(game: np.void, player: int, viewer: int | None, name: str) -> Hand:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from played_positions import simple_views
+from referencing import Registry, Resource
 
 from gin_env import PlayerView, actions, agents, cards, play_match
 from gin_env.agents import protocol
@@ -24,7 +25,12 @@ from gin_env.cli import app
 from gin_env.matches.serving import serve
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "docs" / "protocol.schema.json").read_text()))
+RECORDS, PROTOCOL = (
+    json.loads((ROOT / "docs" / f"{name}.schema.json").read_text()) for name in ("records", "protocol")
+)
+SCHEMA = jsonschema.Draft202012Validator(
+    PROTOCOL, registry=Registry().with_resource("records.schema.json", Resource.from_contents(RECORDS))
+)
 EXAMPLE = f"{sys.executable} {ROOT / 'examples' / 'protocol_bot.py'}"
 
 

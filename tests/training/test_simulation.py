@@ -15,6 +15,7 @@ from gin_env.game.state import DISCARD, OVER, STATE, status
 from gin_env.game.streams import OPPONENT, mix, stream
 from gin_env.observations.views import VIEW
 from gin_env.training.hand_strength import simulation
+from gin_env.training.hand_strength.simulation import Observations
 
 MOVES = ("pass", "pass", "draw", "KS", "take", "QD", "draw", "9C", "draw", "6S", "take", "TS")
 
@@ -230,12 +231,18 @@ def test_deals_are_explored_in_sequence(all_stages):
     views, hands = space(400)
     scores, stages, deadwood = np.zeros((3, 400), np.int64)
     arguments = (states, 3, 7, 3, simulation.SIMPLE, 1, all_stages)
-    deals, rows, _ = simulation.explore_deals(*arguments, views, hands, scores, stages, deadwood)
+    deals, rows, _ = simulation.explore_deals(
+        *arguments, Observations(views, hands, scores, stages, deadwood)
+    )
     assert (deals, rows) == (3, len(expected))
     assert list(zip(hands[:rows], scores[:rows], stages[:rows], strict=True)) == expected
-    full = simulation.explore_deals(*arguments, views[:128], hands[:128], scores, stages, deadwood)
+    full = simulation.explore_deals(
+        *arguments, Observations(views[:128], hands[:128], scores, stages, deadwood)
+    )
     assert full[0] == 1, "after the first the arrays might overflow"
-    none = simulation.explore_deals(*arguments, views[:127], hands[:127], scores, stages, deadwood)
+    none = simulation.explore_deals(
+        *arguments, Observations(views[:127], hands[:127], scores, stages, deadwood)
+    )
     assert none == (0, 0, 0)
 
 
@@ -252,7 +259,7 @@ def test_fitted_explorer_moves_first_and_limits_samples():
     views, hands = space(400)
     scores, stages, deadwood = np.zeros((3, 400), np.int64)
     arguments = (states, 3, 7, 20, simulation.FITTED, 16, False)
-    _, rows, _ = simulation.explore_deals(*arguments, views, hands, scores, stages, deadwood)
+    _, rows, _ = simulation.explore_deals(*arguments, Observations(views, hands, scores, stages, deadwood))
     assert rows > 10
     assert set(views["public"]["dealer"][:rows].tolist()) == {1}
 
@@ -262,7 +269,7 @@ def test_recorded_deadwood_is_as_scored():
     views, hands = space(4000)
     scores, stages, deadwood = np.zeros((3, 4000), np.int64)
     arguments = (states, 3, 0, 100, simulation.SIMPLE, 1, True)
-    _, rows, _ = simulation.explore_deals(*arguments, views, hands, scores, stages, deadwood)
+    _, rows, _ = simulation.explore_deals(*arguments, Observations(views, hands, scores, stages, deadwood))
     own = np.array([melds.deadwood(int(hand)) for hand in hands[:rows]])
     last = stages[:rows] == 0
     assert (deadwood[:rows][~last] == own[~last]).all()

@@ -49,6 +49,7 @@ from gin_env.training.hand_strength.simulation import (
     MAX_OBSERVATIONS,
     RANDOM,
     SIMPLE,
+    Observations,
     explore_deals,
 )
 
@@ -279,9 +280,13 @@ def _explore(task: _Task) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
     tables = np.zeros(4, STATE)
     tables["public"]["rules"] = task.rules.record()
     room = task.deals * (8 if task.stages == "all" else 1) + MAX_OBSERVATIONS
-    views, hands = np.zeros(room, VIEW), np.empty(room, np.uint64)
-    points, left = np.empty(room, np.int16), np.empty(room, np.uint8)
-    deadwood = np.empty(room, np.uint8)
+    arrays = Observations(
+        views=np.zeros(room, VIEW),
+        hands=np.empty(room, np.uint64),
+        scores=np.empty(room, np.int16),
+        stages=np.empty(room, np.uint8),
+        deadwood=np.empty(room, np.uint8),
+    )
     deal, last = task.first, task.first + task.deals
     parts = []
     simulated = 0
@@ -294,15 +299,11 @@ def _explore(task: _Task) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
             task.explorer,
             task.samples,
             task.stages == "all",
-            views,
-            hands,
-            points,
-            left,
-            deadwood,
+            arrays,
         )
-        estimates = quantised(estimate(PlayerView(views[:rows])))
-        others = (array[:rows].copy() for array in (deadwood, points, left))
-        parts.append((hands[:rows].copy(), estimates, *others))
+        estimates = quantised(estimate(PlayerView(arrays.views[:rows])))
+        others = (array[:rows].copy() for array in (arrays.deadwood, arrays.scores, arrays.stages))
+        parts.append((arrays.hands[:rows].copy(), estimates, *others))
         deal += done
         simulated += actions
     joined = [np.concatenate(column) for column in zip(*parts, strict=True)]

@@ -21,6 +21,8 @@ An observation is the player's view at the discard, their cards after the discar
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gin_env.agents.random_discard import random_discard_action
@@ -42,6 +44,21 @@ SHORT_DEALS = 3
 """Number of deals in 100 for which the fitted explorer plays few samples."""
 MAX_OBSERVATIONS = 128
 """Maximum number of discards of one player in a hand (`MAX_TURNS` limits the turns of both players)."""
+
+
+class Observations(NamedTuple):
+    """The arrays that `explore_deals` fills, one row for each observation."""
+
+    views: np.ndarray
+    """`VIEW` records."""
+    hands: np.ndarray
+    """uint64: the player's cards after the discard."""
+    scores: np.ndarray
+    """The hand's score, undiscounted."""
+    stages: np.ndarray
+    """Counts down to 0 at the player's last discard."""
+    deadwood: np.ndarray
+    """Deadwood of `hands`; at the last discard, after laying off on a knock."""
 
 
 @kernel
@@ -223,15 +240,13 @@ def explore_deal(tables, seed: int, deal_number: int, explorer: int, samples: in
 
 
 @kernel
-def explore_deals(
-    tables, seed, first_deal, deals, explorer, samples, all_stages, views, hands, scores, stages, deadwood
-):
-    """Explore deals from `first_deal` on until all are done or the arrays might overflow.
+def explore_deals(tables, seed, first_deal, deals, explorer, samples, all_stages, observations):
+    """Explore deals from `first_deal` on until all are done or the `Observations` might overflow.
 
-    Returns (deals done, rows written, actions simulated). `scores` are undiscounted. `stages` count down to 0
-    at the last discard. `deadwood` is that of the hand; at the last discard, after laying off on a knock.
+    Returns (deals done, rows written, actions simulated).
     Without `all_stages` only the last discard of each hand is kept.
     """
+    views, hands, scores, stages, deadwood = observations
     rows = 0
     simulated = np.int64(0)
     for index in range(deals):
