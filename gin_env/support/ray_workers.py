@@ -8,8 +8,8 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
+from gin_env.support.process_workers import LOST, MAX_LOSSES, Result, Task, call
 from gin_env.support.version import __version__
-from gin_env.support.workers import LOST, MAX_LOSSES, Result, Task, call
 
 
 class RayPool:

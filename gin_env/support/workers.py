@@ -9,34 +9,19 @@ memory, its machine switched off) is done again by another.
 from __future__ import annotations
 
 import os
-import pickle
-import signal
-import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from contextlib import contextmanager, suppress
+from concurrent.futures import BrokenExecutor, Future
+from contextlib import contextmanager
 from itertools import islice
-from multiprocessing import active_children, get_context, parent_process
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal
 
 from gin_env.support.checks import check_integer
-
-if TYPE_CHECKING:
-    from gin_env.support.ray_workers import RayPool
-
-Task = TypeVar("Task")
-Result = TypeVar("Result")
+from gin_env.support.process_workers import LOST, MAX_LOSSES, ProcessPool, Result, Task
+from gin_env.support.ray_workers import RayPool
 
 MAX_WORKERS = 4096
-MAX_LOSSES = 3
-"""How often workers may be lost before the next result arrives; on Ray, how often a task is tried again."""
-LOST = (
-    f"workers were lost {MAX_LOSSES + 1} times during the same work "
-    "(killed or out of memory): try fewer workers"
-)
 
 
 class Workers:
@@ -141,8 +126,6 @@ class Workers:
     def _pool(self) -> ProcessPool | RayPool:
         if self._open_pool is None:
             if self.ray:
-                from gin_env.support.ray_workers import RayPool
-
                 self._open_pool = RayPool(self.ray, self.count)
             else:
                 self._open_pool = ProcessPool(_num_cores() if self.count == "all" else self.count)
@@ -166,104 +149,8 @@ def _num_cores() -> int:
     return os.cpu_count() or 1
 
 
-def call(function: Callable[[Task], Result], task: Task) -> Result:
-    """In a worker: return the result, or raise an error that can be sent back."""
-    try:
-        return function(task)
-    except Exception as error:
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:  # a class may raise anything here
-            raise RuntimeError(f"{type(error).__name__}: {error}") from None
-        raise
-
-
 class _Job:
     """A task that has been submitted, and may have to be submitted again."""
 
     def __init__(self, task: Any, future: Future[Any]) -> None:
         self.task, self.future = task, future
-
-
-class ProcessPool:
-    """Fresh processes, all replaced when one is lost. They end with this process, even if it is killed."""
-
-    def __init__(self, num_processes: int) -> None:
-        self.num_ahead = 2 * num_processes
-        self._num_processes = num_processes
-        self._executor: ProcessPoolExecutor | None = None
-
-    def submit(self, function: Callable[[Any], Any], task: object) -> Future[Any]:
-        try:
-            return (self._executor or self._start()).submit(call, function, task)
-        except BrokenExecutor as error:
-            future: Future[Any] = Future()
-            future.set_exception(error)
-            return future
-
-    def replace(self) -> None:
-        """Prepare for `submit` after a process was lost."""
-        self.close(kill=False)
-        # A process that was killed has another status than one that could not import the script.
-        failed = any(process.exitcode == 1 for process in self._processes)
-        if failed and isinstance(self._first.exception(), BrokenExecutor):
-            raise ChildProcessError(
-                "worker processes ended as soon as they started; in a script that uses workers, put the "
-                'code below  if __name__ == "__main__":'
-            )
-
-    def cancel(self, futures: list[Future[Any]]) -> None:
-        if [future for future in futures if not future.cancel() and not future.done()]:
-            self.close(kill=True)
-
-    def dumps(self, value: object) -> bytes:
-        return pickle.dumps(value)
-
-    def close(self, kill: bool) -> None:
-        executor, self._executor = self._executor, None
-        if executor is None:
-            return
-        if kill:
-            for process in self._processes:
-                process.terminate()
-        executor.shutdown()
-
-    def _start(self) -> ProcessPoolExecutor:
-        before = set(active_children())
-        self._executor = ProcessPoolExecutor(self._num_processes, get_context("spawn"), _begin)
-        with _interrupts_ignored():
-            self._first = self._executor.submit(os.getpid)
-            with suppress(BrokenExecutor):  # killed already: the first task will say so
-                for _ in range(self._num_processes - 1):  # each starts a process, since none is idle yet
-                    self._executor.submit(os.getpid)
-            self._processes = set(active_children()) - before
-        return self._executor
-
-
-def _begin() -> None:
-    """In a worker: use one thread, leave Ctrl-C to the parent, which stops its workers, and end with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ["OMP_NUM_THREADS"] = "1"
-    if "torch" in sys.modules:  # imported by the parent's script, before it could read that
-        sys.modules["torch"].set_num_threads(1)
-    parent = parent_process()
-
-    def end_with_parent() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=end_with_parent, daemon=True).start()
-
-
-@contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Let processes started in the block ignore Ctrl-C from the beginning, not only from `_begin` on."""
-    if threading.current_thread() is not threading.main_thread():  # only the main thread may set this
-        yield
-        return
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
