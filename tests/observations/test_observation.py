@@ -38,7 +38,7 @@ def test_layout_table_lists_every_part():
     lines = observation.layout_table().splitlines()[2:]
     assert [line.split("`")[1] for line in lines] == list(LAYOUT)
     assert "| `hand` | 0:52 | 4×13 |" in lines[0]
-    assert lines[-1].startswith(f"| `points_double` | {OBSERVATION_SIZE - 1} | 1 |")
+    assert lines[-1].startswith(f"| `{list(LAYOUT)[-1]}` | {OBSERVATION_SIZE - 1} | 1 |")
 
 
 @pytest.mark.parametrize("batch", [(), (5,), (2, 3)])
