@@ -27,8 +27,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gin_env.batch import Games, play_and_score
+from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, is_discard
+from gin_env.game.batch_kernels import play_and_score
 from gin_env.game.cards import card_bit, pick_card
 from gin_env.game.engine import decision_random, discards_allowed
 from gin_env.game.hands import decline, own_turn

@@ -9,8 +9,6 @@ single game the checks take as long as the work. Code that has valid arrays skip
 `Games.begin` instead of `Games.start`, and `Games.play_legal` for actions known to be legal.
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -19,53 +17,39 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from gin_env.game.actions import NUM_ACTIONS, IllegalActionError
-from gin_env.game.cards import NUM_CARDS
-from gin_env.game.deals import check_dealer, check_deck
-from gin_env.game.engine import (
-    deal,
-    final_score,
-    game_is_over,
-    game_winner,
-    is_legal,
-    play,
-    points_for,
-    start_episode,
-    start_next_hand,
-    write_mask,
+from gin_env.game.batch_kernels import (
+    HAND_RESULT,
+    deal_game,
+    find_illegal,
+    first_illegal,
+    first_outside,
+    keep_waiting,
+    play_games,
+    start_games,
+    write_masks,
 )
+from gin_env.game.deals import check_dealer, check_deck
 from gin_env.game.rules import Rules, check_rules
 from gin_env.game.state import OVER, STATE
 from gin_env.game.streams import check_seed, fresh_seed
-from gin_env.observations.candidates import check_arrays, check_written, write_candidates
-from gin_env.observations.compact import COMPACT, write_compact
+from gin_env.observations.batch_kernels import (
+    write_all_candidates,
+    write_compact_observations,
+    write_observations,
+    write_views,
+)
+from gin_env.observations.candidates import check_arrays, check_written
+from gin_env.observations.compact import COMPACT
 from gin_env.observations.illegal_actions import explain_illegal
-from gin_env.observations.observation import OBSERVATION_SIZE, write_observation
-from gin_env.observations.view_records import VIEW, write_view
+from gin_env.observations.observation import OBSERVATION_SIZE
+from gin_env.observations.view_records import VIEW
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_choice, check_integer, is_integer, result_array
-from gin_env.support.compilation import kernel
 
 Episode: TypeAlias = Literal["hand", "game"]
 Reward: TypeAlias = Literal["points", "win", "score"]
 EPISODES: tuple[Episode, ...] = get_args(Episode)
 REWARDS: tuple[Reward, ...] = get_args(Reward)
-PAY_POINTS, PAY_WIN, PAY_SCORE = range(3)  # `Games.pays` in the kernels
-POINTS_SCALE = 100
-"""``reward="points"`` pays the points of a hand divided by this."""
-
-HAND_RESULT = np.dtype(
-    [
-        ("ended", np.bool_),
-        ("outcome", np.uint8),  # see `state.OUTCOME_NAMES`
-        ("winner", np.int8),  # -1: void
-        ("knocker", np.int8),  # -1: nobody
-        ("points", np.int16),  # to the winner
-        ("turns", np.uint8),  # of both players together
-        ("dealer", np.int8),
-    ],
-    align=True,
-)
-
 
 _INDEX = np.dtype(np.int64)
 _NUMBER = np.dtype(np.uint64)
@@ -173,7 +157,7 @@ class Games:
     ) -> None:
         """Begin an episode like `start`, without its checks: for int64 indices and arrays that fit."""
         twins = np.zeros(len(games), np.bool_) if twins is None else twins
-        _start(self.state, games, seeds, episodes, twins, self.done)
+        start_games(self.state, games, seeds, episodes, twins, self.done)
         for game in games.tolist() if self.fixed_decks else ():
             self.fixed_decks.pop(game, None)
 
@@ -184,7 +168,7 @@ class Games:
         if dealer is not None:
             self.state["public"]["dealer"][game] = check_dealer(dealer)
         self.state["hidden"]["deck"][game, : len(cards)] = cards
-        _deal(self.state, game)
+        deal_game(self.state, game)
 
     def fix_deals(self, game: int, decks: Sequence[np.ndarray], dealer: int | None = None) -> None:
         """Deal the current hand of one game from the first of these decks, its next hands from the others.
@@ -227,7 +211,7 @@ class Games:
         if checked:
             player, games = _seat(player), self.check_games(games)
         waiting = np.empty(len(games), np.int64)
-        return waiting[: _keep_waiting(self.state, self.done, games, player, waiting)]
+        return waiting[: keep_waiting(self.state, self.done, games, player, waiting)]
 
     def masks(self, games: np.ndarray, masks: np.ndarray | None = None) -> np.ndarray:
         """Return the legal actions of the players to move: int8 (k, 107), all zeros if the hand is over."""
@@ -237,7 +221,7 @@ class Games:
             masks = np.empty((len(games), NUM_ACTIONS), np.int8)
         else:
             result_array("masks", masks, (len(games), NUM_ACTIONS), np.dtype(np.int8))
-        _write_masks(self.state, games, masks)
+        write_masks(self.state, games, masks)
         return masks
 
     def observations(
@@ -253,7 +237,7 @@ class Games:
         else:
             shape = (len(games), OBSERVATION_SIZE)
             result_array("observations", observations, shape, np.dtype(np.float32))
-        _write_observations(self.state, games, player, observations)
+        write_observations(self.state, games, player, observations)
         return observations
 
     def compact_observations(
@@ -266,7 +250,7 @@ class Games:
         if games is not self.everyone:
             games = self.check_games(games)
         records = result_array("records", records, (len(games),), COMPACT)
-        _write_compact(self.state, games, -1 if player is None else _seat(player), records)
+        write_compact_observations(self.state, games, -1 if player is None else _seat(player), records)
         return records
 
     def candidates(
@@ -286,7 +270,7 @@ class Games:
             games = self.check_games(games)
         seat = -1 if player is None else _seat(player)
         rows, actions, context = check_arrays(len(games), rows, actions, context)
-        check_written(_write_candidates(self.state, games, seat, rows, actions, context))
+        check_written(write_all_candidates(self.state, games, seat, rows, actions, context))
         return rows, actions, context
 
     def views(self, games: np.ndarray, player: int | None = None, checked: bool = True) -> PlayerView:
@@ -295,7 +279,7 @@ class Games:
             games = self.check_games(games)
         # Zeros between the fields too, so that equal views are equal bytes.
         records = np.zeros(len(games), VIEW)
-        _write_views(self.state, games, -1 if player is None else _seat(player), records)
+        write_views(self.state, games, -1 if player is None else _seat(player), records)
         return PlayerView.of_records(records)
 
     def find_illegal(self, games: np.ndarray, actions: np.ndarray) -> np.ndarray:
@@ -303,7 +287,7 @@ class Games:
         games = self.check_games(games)
         actions = check_actions(actions, len(games))
         illegal = np.empty(len(games), np.bool_)
-        _find_illegal(self.state, games, actions, illegal)
+        find_illegal(self.state, games, actions, illegal)
         return illegal
 
     def explain(self, game: int, action: int) -> str:
@@ -320,7 +304,7 @@ class Games:
         if checked:
             games = self.check_different(games)
             actions = check_actions(actions, len(games))
-        first = _first_illegal(self.state, games, actions)
+        first = first_illegal(self.state, games, actions)
         if first >= 0:
             reason = self.explain(int(games[first]), int(actions[first]))
             where = f" in game {games[first]}" if len(self) > 1 else ""
@@ -330,7 +314,7 @@ class Games:
 
     def play_legal(self, games: np.ndarray, actions: np.ndarray) -> None:
         """Play like `play`, without any check: for int64 arrays of different games and legal actions."""
-        _play(self.state, games, actions, self.scoring)
+        play_games(self.state, games, actions, self.scoring)
         self.deal_fixed_decks(games)
 
     def deal_fixed_decks(self, games: np.ndarray) -> None:
@@ -406,137 +390,3 @@ def check_actions(actions: object, num_games: int) -> np.ndarray:
     if array.shape != (num_games,):
         raise ValueError(f"actions must have shape ({num_games},), one for each game, not {array.shape}")
     return array.astype(np.int64)
-
-
-# --- Batch kernels ------------------------------------------------------------------------------------
-
-
-@kernel
-def first_outside(games: np.ndarray, count: int) -> int:
-    """Return the position in `games` of the first index that is not in 0..count-1; -1 if there is none."""
-    for k in range(len(games)):
-        if games[k] < 0 or games[k] >= count:
-            return k
-    return -1
-
-
-@kernel
-def _start(state, games, seeds, episodes, twins, done):
-    for k in range(len(games)):
-        start_episode(state[games[k]], seeds[k], episodes[k], twins[k])
-        done[games[k]] = False
-
-
-@kernel
-def _deal(state, game):
-    deal(state[game])
-
-
-@kernel
-def _write_masks(state, games, masks):
-    for k in range(len(games)):
-        game = state[games[k]]
-        write_mask(game.public, game.private[game.public.to_move], masks[k])
-
-
-@kernel
-def _write_observations(state, games, player, observations):
-    for k in range(len(games)):
-        game = state[games[k]]
-        write_observation(game.public, game.private[player], player, observations[k])
-
-
-@kernel
-def _write_compact(state, games, player, records):
-    for k in range(len(games)):
-        game = state[games[k]]
-        observer = game.public.to_move if player < 0 else player
-        write_compact(game.public, game.private[observer], observer, records[k])
-
-
-@kernel
-def _write_candidates(state, games, player, rows, actions, context):
-    after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
-    complete = True
-    for k in range(len(games)):
-        game = state[games[k]]
-        seat = game.public.to_move if player < 0 else player
-        complete &= write_candidates(
-            game.public, game.private[seat], seat, rows[k], actions[k], context[k], after
-        )
-    return complete
-
-
-@kernel
-def _write_views(state, games, player, views):
-    for k in range(len(games)):
-        game = state[games[k]]
-        write_view(game, game.public.to_move if player < 0 else player, views[k])
-
-
-@kernel
-def _find_illegal(state, games, actions, illegal):
-    for k in range(len(games)):
-        game = state[games[k]]
-        illegal[k] = not is_legal(game.public, game.private[game.public.to_move], actions[k])
-
-
-@kernel
-def _first_illegal(state, games, actions):
-    """Return the position of the first illegal action; -1 if there is none."""
-    for k in range(len(games)):
-        game = state[games[k]]
-        if not is_legal(game.public, game.private[game.public.to_move], actions[k]):
-            return k
-    return -1
-
-
-@kernel
-def _keep_waiting(state, done, games, player, waiting):
-    count = 0
-    for k in range(len(games)):
-        if state[games[k]].public.to_move == player and not done[games[k]]:
-            waiting[count] = games[k]
-            count += 1
-    return count
-
-
-@kernel
-def play_and_score(game, action: int, whole_game: bool, pays: int, result):
-    """Play one legal action; return player 0's reward and whether the episode is over.
-
-    Fills `result` (a `HAND_RESULT` record) and deals the next hand within a game of several hands.
-    """
-    play(game, action)
-    public = game.public
-    result.ended = public.phase == OVER
-    if not result.ended:
-        return 0.0, False
-    result.outcome = public.outcome
-    result.winner = public.winner
-    result.knocker = public.knocker
-    result.points = public.points
-    result.turns = public.turn
-    result.dealer = public.dealer
-    over = not whole_game or game_is_over(public)
-    if pays == PAY_SCORE:
-        margin = final_score(public, 0) - final_score(public, 1)
-        reward = margin / POINTS_SCALE if over else 0.0
-    elif pays == PAY_WIN:
-        winner = game_winner(public) if whole_game else public.winner
-        reward = 0.0 if winner < 0 or not over else 1.0 - 2.0 * winner
-    else:
-        reward = points_for(public, 0) / POINTS_SCALE
-    if not over:
-        start_next_hand(game)
-    return reward, over
-
-
-@kernel
-def _play(state, games, actions, scoring):
-    whole_game, pays, rewards, done, results = scoring
-    for k in range(len(games)):
-        game = games[k]
-        reward, over = play_and_score(state[game], actions[k], whole_game, pays, results[game])
-        rewards[game] += reward
-        done[game] = over

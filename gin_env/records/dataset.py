@@ -22,8 +22,9 @@ import numpy as np
 
 from gin_env import agents, estimators
 from gin_env.agents.turns import check_bot_actions
-from gin_env.batch import HAND_RESULT, Games
+from gin_env.batch import Games
 from gin_env.estimators.base import advance_slots
+from gin_env.game.batch_kernels import HAND_RESULT
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.rules import Rules, rules_option
 from gin_env.game.state import OUTCOME_NAMES

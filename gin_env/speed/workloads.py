@@ -16,8 +16,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gin_env.agents.random_bots import random_action
-from gin_env.batch import Games, play_and_score
+from gin_env.batch import Games
 from gin_env.game.actions import NUM_ACTIONS
+from gin_env.game.batch_kernels import play_and_score
 from gin_env.game.engine import decision_random, start_episode
 from gin_env.game.melds import min_deadwood
 from gin_env.game.streams import mix

@@ -11,8 +11,9 @@ import pytest
 from hand_endings import LOOSE, THREE_RUNS
 from hands_in_words import ONE_GAME, Table, deck_of
 
-from gin_env.batch import PAY_POINTS, Games
+from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS, IllegalActionError
+from gin_env.game.batch_kernels import PAY_POINTS
 from gin_env.game.rules import Rules
 from gin_env.game.state import OVER
 from gin_env.observations.observation import OBSERVATION_SIZE

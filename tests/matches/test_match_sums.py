@@ -12,7 +12,7 @@ from hand_endings import SHORT, SITUATIONS, NeverKnocks, Plain
 from watching_bots import PlaysItself
 
 from gin_env import MatchResult, Rules, play_match
-from gin_env.batch import HAND_RESULT
+from gin_env.game.batch_kernels import HAND_RESULT
 from gin_env.game.state import GIN, KNOCK_WON, UNDERCUT, VOID
 from gin_env.matches import matches, shards
 from gin_env.matches import progress as match_progress

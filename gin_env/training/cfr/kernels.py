@@ -36,8 +36,8 @@ from gin_env.agents.cfr.strategy import (
     discard_or_knock_by_strategy,
     strategy_action,
 )
-from gin_env.batch import POINTS_SCALE
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
+from gin_env.game.batch_kernels import POINTS_SCALE
 from gin_env.game.cards import card_bit, count_cards, lowest_card, pick_card
 from gin_env.game.engine import decision_random, play, points_for, start_episode
 from gin_env.game.hands import decline

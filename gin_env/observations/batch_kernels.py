@@ -1,0 +1,56 @@
+"""Kernels that write what players see of many games: observations, candidates, views.
+
+`gin_env.batch.Games` checks their arguments. Indices of games are int64 (k,); `state` is its record array.
+"""
+
+# mypy: disable-error-code="no-untyped-def,return-value"
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.game.cards import NUM_CARDS
+from gin_env.observations.candidates import write_candidates
+from gin_env.observations.compact import write_compact
+from gin_env.observations.observation import write_observation
+from gin_env.observations.view_records import write_view
+from gin_env.support.compilation import kernel
+
+
+@kernel
+def write_observations(state, games, player, observations):
+    """Write the player's observation of each game, float32 (k, OBSERVATION_SIZE)."""
+    for k in range(len(games)):
+        game = state[games[k]]
+        write_observation(game.public, game.private[player], player, observations[k])
+
+
+@kernel
+def write_compact_observations(state, games, player, records):
+    """Write `COMPACT` records (k,) of the player, or of the players to move (-1)."""
+    for k in range(len(games)):
+        game = state[games[k]]
+        observer = game.public.to_move if player < 0 else player
+        write_compact(game.public, game.private[observer], observer, records[k])
+
+
+@kernel
+def write_all_candidates(state, games, player, rows, actions, context):
+    """Write the candidates of the player, or of the players to move (-1); return whether all have room."""
+    after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
+    complete = True
+    for k in range(len(games)):
+        game = state[games[k]]
+        seat = game.public.to_move if player < 0 else player
+        complete &= write_candidates(
+            game.public, game.private[seat], seat, rows[k], actions[k], context[k], after
+        )
+    return complete
+
+
+@kernel
+def write_views(state, games, player, views):
+    """Write `VIEW` records (k,) of the player, or of the players to move (-1)."""
+    for k in range(len(games)):
+        game = state[games[k]]
+        write_view(game, game.public.to_move if player < 0 else player, views[k])
