@@ -20,7 +20,7 @@ from gin_env.agents.policies.candidate_policy import check_training
 from gin_env.agents.policies.policy import PolicyBot
 from gin_env.agents.policies.policy_networks import save_network
 from gin_env.support.files import check_regular_file
-from gin_env.support.tensor_files import MOST_BYTES
+from gin_env.support.tensor_files import MAX_BYTES
 from gin_env.wrappers.sb3_weights import actor_of, candidate_network_of
 
 CANDIDATE_POLICY = "gin_env.wrappers.candidate_policy"
@@ -94,7 +94,7 @@ def convert_trusted_archive(archive: str | Path, path: str | Path) -> None:
 
 def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     """Return (data, weights of the policy) from an archive."""
-    check_regular_file(path, MOST_BYTES)
+    check_regular_file(path, MAX_BYTES)
     try:
         with zipfile.ZipFile(path) as archive:
             _check_sizes(archive)
@@ -117,8 +117,8 @@ def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
 
 def _check_sizes(archive: zipfile.ZipFile) -> None:
     unpacked = sum(entry.file_size for entry in archive.infolist())
-    if unpacked > MOST_BYTES:
-        raise ArchiveError(f"unpacks to {unpacked:,} bytes, more than the {MOST_BYTES:,} that are read")
+    if unpacked > MAX_BYTES:
+        raise ArchiveError(f"unpacks to {unpacked:,} bytes, more than the {MAX_BYTES:,} that are read")
 
 
 def _content(archive: zipfile.ZipFile, name: str) -> bytes:

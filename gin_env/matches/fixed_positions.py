@@ -80,8 +80,7 @@ def _fixed_records(hands: int) -> np.ndarray:
         numbers = [hash_of(f"deck {hand}, card {card}") for card in range(NUM_CARDS)]
         games.set_deck(hand, np.argsort(np.array(numbers, np.uint64)), dealer=hand % 2)
     records_of_steps = []
-    running, step = games.everyone, 0
-    while len(running):
+    for step, running in enumerate(games.until_over()):
         records = games.views(running).records
         for hand, record in zip(running.tolist(), records, strict=True):
             record["random"] = hash_of(f"tie {hand}, step {step}")
@@ -92,7 +91,6 @@ def _fixed_records(hands: int) -> np.ndarray:
             for hand, record, mask in zip(running.tolist(), records, masks, strict=True)
         ]
         games.play(running, np.array(actions))
-        running, step = running[~games.done[running]], step + 1
     return np.concatenate(records_of_steps)
 
 

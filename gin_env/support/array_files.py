@@ -22,9 +22,9 @@ import numpy as np
 from gin_env.support.atomic import replacing
 from gin_env.support.files import check_regular_file
 
-MOST_BYTES, MOST_UNPACKED = 1 << 30, 1 << 32
+MAX_BYTES, MAX_UNPACKED = 1 << 30, 1 << 32
 """Limits on the size of a file and on its unpacked size, in bytes; both are checked before reading."""
-MOST_TEXT = 1 << 24
+MAX_TEXT = 1 << 24
 """Limit on the size of the metadata, in bytes."""
 _METADATA, _CHECKSUM = "metadata", "checksum"
 
@@ -74,14 +74,14 @@ class ArrayFormat:
         if not path.exists():
             raise FileNotFoundError(f"there is no {self.kind} {path}")
         try:
-            check_regular_file(path, MOST_BYTES)
+            check_regular_file(path, MAX_BYTES)
         except ValueError as error:
             raise ArrayFileError(str(error)) from error
         try:
             with zipfile.ZipFile(path) as archive:
                 unpacked = sum(entry.file_size for entry in archive.infolist())
-            if unpacked > MOST_UNPACKED:
-                raise ValueError(f"it unpacks to {unpacked:,} bytes, more than {MOST_UNPACKED:,}")
+            if unpacked > MAX_UNPACKED:
+                raise ValueError(f"it unpacks to {unpacked:,} bytes, more than {MAX_UNPACKED:,}")
             with zipfile.ZipFile(path) as archive:
                 text = _array(archive, _METADATA, np.uint8, ("length",))
                 has_checksum = f"{_CHECKSUM}.npy" in archive.namelist()
@@ -164,8 +164,8 @@ def _array(
     Raises ValueError or KeyError before anything but the header is unpacked.
     """
     entry = archive.getinfo(f"{name}.npy")
-    if name == _METADATA and entry.file_size > MOST_TEXT:
-        raise ValueError(f"its metadata has {entry.file_size:,} bytes, more than {MOST_TEXT:,}")
+    if name == _METADATA and entry.file_size > MAX_TEXT:
+        raise ValueError(f"its metadata has {entry.file_size:,} bytes, more than {MAX_TEXT:,}")
     with archive.open(entry) as file:
         if np.lib.format.read_magic(file) != (1, 0):
             raise ValueError(f"{name} has an unknown version of the npy format")

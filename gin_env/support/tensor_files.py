@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import torch
     from torch import nn
 
-MOST_BYTES = 1 << 29
+MAX_BYTES = 1 << 29
 """Maximum size of a file in bytes. The largest network that a file can name, a policy, has 460 MB."""
 _MOST_TEXT = 1 << 22
 _MAX_TENSORS = 10_000
@@ -155,7 +155,7 @@ def _open(path: str | Path, kind: str) -> Iterator[Any]:
     if not Path(path).exists():
         raise FileNotFoundError(f"there is no {kind} {path}")
     try:
-        check_regular_file(path, MOST_BYTES)
+        check_regular_file(path, MAX_BYTES)
     except ValueError as error:
         raise TensorFileError(str(error)) from error
     try:

@@ -23,7 +23,7 @@ NEW_PAPER = "#ffe9a0"
 GOLD, PALE = "#ffd25c", "#c4decf"
 RED_ON_FELT = "#ff9086"
 NAME_WIDTH = 7
-MOST_VALUES = 11
+MAX_VALUES = 11
 LARGE_WIDTH = 6
 """Columns of a large card."""
 
@@ -200,7 +200,7 @@ def hint_lines(advice: Hint, bot: str, upcard: int, letters: bool) -> Text:
         return text
     points = advice.unit == POINTS
     text.append("\nits values, in points:" if points else "\nits chances, per cent:")
-    for action, value in list(advice.values.items())[:MOST_VALUES]:
+    for action, value in list(advice.values.items())[:MAX_VALUES]:
         name = action_name(action, upcard, letters)
         if is_discard(action) and len(advice.values) > 2:
             name = ("knock " if action >= NUM_CARDS else "") + card_name(action % NUM_CARDS, letters)
@@ -208,8 +208,8 @@ def hint_lines(advice: Hint, bot: str, upcard: int, letters: bool) -> Text:
             name = name.replace("draw from the stock", "stock")
         number = f"{value:+.1f}" if points else f"{100 * value:.1f}"
         text.append(f"\n{'→' if action == advice.action else ' '} {name:12}{number:>7}")
-    if len(advice.values) > MOST_VALUES:
-        text.append(f"\n  {len(advice.values) - MOST_VALUES} more are worse")
+    if len(advice.values) > MAX_VALUES:
+        text.append(f"\n  {len(advice.values) - MAX_VALUES} more are worse")
     return text
 
 

@@ -376,7 +376,7 @@ def test_damaged_or_unknown_archives_raise(archive, tmp_path, make, message):
 
 
 def test_archive_larger_than_a_network_raises(archive, tmp_path, monkeypatch):
-    monkeypatch.setattr("gin_env.wrappers.sb3_archives.MOST_BYTES", 2_000_000)
+    monkeypatch.setattr("gin_env.wrappers.sb3_archives.MAX_BYTES", 2_000_000)
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("data", b" " * 3_000_000)

@@ -198,10 +198,10 @@ def test_irregular_and_oversized_files_are_refused_unread(tmp_path, monkeypatch)
             SMALL.read(path)
     path = tmp_path / "a.npz"
     SMALL.write(path, ARRAYS, {"seed": 3})
-    monkeypatch.setattr(array_files, "MOST_UNPACKED", 10)
+    monkeypatch.setattr(array_files, "MAX_UNPACKED", 10)
     with pytest.raises(ArrayFileError, match=r"unpacks to .* more than 10"):
         SMALL.read(path)
-    monkeypatch.setattr(array_files, "MOST_BYTES", 10)
+    monkeypatch.setattr(array_files, "MAX_BYTES", 10)
     with pytest.raises(ArrayFileError, match="files of at most 10 are read"):
         SMALL.read(path)
 

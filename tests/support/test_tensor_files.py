@@ -19,7 +19,7 @@ from gin_env.observations.parts import describe_parts  # noqa: E402
 from gin_env.support import tensor_files  # noqa: E402
 from gin_env.support.files import check_regular_file  # noqa: E402
 from gin_env.support.tensor_files import (  # noqa: E402
-    MOST_BYTES,
+    MAX_BYTES,
     TensorFileError,
     _checksum,
     fill_network,
@@ -190,7 +190,7 @@ def test_non_files_are_refused_immediately(tmp_path, reader):
 def test_oversized_file_is_not_opened(tmp_path):
     path = tmp_path / "a.safetensors"
     with path.open("wb") as file:
-        file.truncate(MOST_BYTES + 1)  # a sparse file
+        file.truncate(MAX_BYTES + 1)  # a sparse file
     with pytest.raises(
         TensorFileError, match=r"has 536,870,913 bytes; files of at most 536,870,912 are read"
     ):

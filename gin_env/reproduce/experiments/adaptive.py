@@ -101,31 +101,29 @@ def play_long_games(
     number `change` and for the later ones.
     """
     bot = ToldSafeDiscardBot(estimator)
-    table = Games(games, rules, "game")
+    batch = Games(games, rules, "game")
     numbers = np.arange(games)
     seats = numbers % 2
-    table.start(table.everyone, np.full(games, seed, np.uint64), (numbers // 2).astype(np.uint64), seats == 1)
+    batch.start(batch.everyone, np.full(games, seed, np.uint64), (numbers // 2).astype(np.uint64), seats == 1)
     memory = estimator.new_memory(games)
     losses = np.zeros((2, 2))
-    running = table.everyone
-    while len(running):
-        ours = table.to_move()[running] == seats[running]
+    for running in batch.until_over():
+        ours = batch.to_move()[running] == seats[running]
         mine, theirs = running[ours], running[~ours]
         if len(mine):
-            view = table.views(mine)
+            view = batch.views(mine)
             shown = np.flatnonzero(learns | (view.records["public"]["phase"] == DISCARD))
             estimates = np.zeros((len(mine), NUM_CARDS), np.float32)
             if len(shown):
                 own = memory[mine[shown]]
                 estimates[shown] = estimator.advance(view[shown], own)
                 memory[mine[shown]] = own
-            hands = table.state["private"]["hand"][mine, 1 - seats[mine]]
+            hands = batch.state["private"]["hand"][mine, 1 - seats[mine]]
             add_losses(view, estimates, hands, change, losses)
-            table.play(mine, bot.decide(view, estimates))
+            batch.play(mine, bot.decide(view, estimates))
         if len(theirs):
-            play_bot(table, opponent, theirs)
-        running = running[~table.done[running]]
-    reached = table.state["public"]["scores"] >= rules.target_score
+            play_bot(batch, opponent, theirs)
+    reached = batch.state["public"]["scores"] >= rules.target_score
     won = reached[numbers, seats].reshape(-1, 2)
     return {
         "wins": won.sum(axis=1).tolist(),

@@ -83,24 +83,23 @@ def positions(
     games (default: `count`) do not contain enough of them.
     """
     random = np.random.default_rng(seed)
-    table = Games(count if games is None else games, episode="game")
-    table.start(table.everyone, np.full(len(table), seed, np.uint64), table.everyone.astype(np.uint64))
-    found, running = [], table.everyone
-    while len(running):
-        sitting = table.to_move()[running]
+    batch = Games(count if games is None else games, episode="game")
+    batch.start(batch.everyone, np.full(len(batch), seed, np.uint64), batch.everyone.astype(np.uint64))
+    found = []
+    for running in batch.until_over():
+        sitting = batch.to_move()[running]
         stopped = running[(sitting == 0) & (random.random(len(running)) < share)]
-        found.append(table.state[stopped][table.state["public"]["phase"][stopped] != STOCK_ONLY])
-        play_seated(table, [policy, opponent], sitting, running, play_bot)
-        running = running[~table.done[running]]
+        found.append(batch.state[stopped][batch.state["public"]["phase"][stopped] != STOCK_ONLY])
+        play_seated(batch, [policy, opponent], sitting, running, play_bot)
     states = np.concatenate(found)
     return states[random.permutation(len(states))[:count]]
 
 
 def view_of(state: np.void) -> PlayerView:
     """Return player 0's view of a game."""
-    table = Games(1)
-    table.state[0] = state
-    return table.views(table.everyone, 0)
+    batch = Games(1)
+    batch.state[0] = state
+    return batch.views(batch.everyone, 0)
 
 
 def shuffle_stock(state: np.void, count: int, random: np.random.Generator) -> np.ndarray:
@@ -201,11 +200,9 @@ class Trial:
         """
         shuffled = shuffle_stock(state, FUTURES, random)
         futures = after(np.tile(shuffled, len(tried)), np.repeat(tried, FUTURES))
-        running = futures.everyone[~futures.done]
-        while len(running):
+        for running in futures.until_over():
             sitting = futures.to_move()[running]
             play_seated(futures, [self.policy, self.opponent], sitting, running, play_bot)
-            running = running[~futures.done[running]]
         points = 100.0 * futures.rewards
         own, other = state["public"]["scores"].tolist()
         won = 100 * self.searcher.worth(futures.rules, np.rint(points).astype(np.int64), own, other)

@@ -66,17 +66,15 @@ def count_frequencies(
     turns = 0
     for first in range(0, int(games), GAMES_PER_BATCH):
         numbers = np.arange(first, min(first + GAMES_PER_BATCH, int(games)), dtype=np.uint64)
-        table = Games(len(numbers), rules, episode="game")
-        table.start(table.everyone, np.full(len(numbers), seed, np.uint64), numbers)
+        batch = Games(len(numbers), rules, episode="game")
+        batch.start(batch.everyone, np.full(len(numbers), seed, np.uint64), numbers)
         seats = rng.integers(0, len(bots), (len(numbers), 2))
-        playing = table.everyone
-        while len(playing):
-            sitting = seats[playing, table.to_move()[playing]]
-            play_seated(table, bots, sitting, playing, play_bot)
-            turns += _count_turns(table.state, playing, seen, held, seen_before, held_before)
-            if progress is not None and table.done[playing].any():
-                progress(int(table.done[playing].sum()))
-            playing = playing[~table.done[playing]]
+        for playing in batch.until_over():
+            sitting = seats[playing, batch.to_move()[playing]]
+            play_seated(batch, bots, sitting, playing, play_bot)
+            turns += _count_turns(batch.state, playing, seen, held, seen_before, held_before)
+            if progress is not None and batch.done[playing].any():
+                progress(int(batch.done[playing].sum()))
     names = [bot.name for bot in bots]
     metadata = {
         "games": int(games),

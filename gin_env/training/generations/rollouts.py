@@ -66,21 +66,21 @@ def gather(
     draws, discards : the draw positions and the discard positions.
     """
     random = np.random.default_rng([seed, part])
-    table = Games(hands)
+    batch = Games(hands)
     first = np.uint64(part) * np.uint64(hands)
-    table.start(table.everyone, np.full(hands, seed, np.uint64), first + np.arange(hands, dtype=np.uint64))
+    batch.start(batch.everyone, np.full(hands, seed, np.uint64), first + np.arange(hands, dtype=np.uint64))
     seats = (np.arange(hands) % 2).astype(np.int8)
     opponents = random.choice(len(pool), size=hands, p=np.asarray(weights) / np.sum(weights))
     players = Players(learner, pool, seats, opponents)
     states, games = [], []
-    running = table.everyone
+    running = batch.everyone
     while len(running):
-        mine = running[table.to_move()[running] == seats[running]]
+        mine = running[batch.to_move()[running] == seats[running]]
         stopped = mine[random.random(len(mine)) < search.stop_share]
-        stopped = stopped[table.state["public"]["phase"][stopped] != STOCK_ONLY]  # nothing to decide
-        states.append(table.state[stopped])
+        stopped = stopped[batch.state["public"]["phase"][stopped] != STOCK_ONLY]  # nothing to decide
+        states.append(batch.state[stopped])
         games.append(stopped)
-        running = players.act(table, running, random, search.exploration)
+        running = players.act(batch, running, random, search.exploration)
     state, game = np.concatenate(states), np.concatenate(games)
     discarding = state["public"]["phase"] == DISCARD
     experiences = [
@@ -96,9 +96,9 @@ def try_candidates(
     state: np.ndarray, players: Players, random: np.random.Generator, search: Search
 ) -> Experience:
     """Try decisions in each of these positions, `STATE` records (n,), all draws or all discards."""
-    table = Games(max(len(state), 1))
-    table.state[: len(state)] = state
-    view = table.views(table.everyone[: len(state)])
+    batch = Games(max(len(state), 1))
+    batch.state[: len(state)] = state
+    view = batch.views(batch.everyone[: len(state)])
     discarding = bool(len(state)) and bool(state["public"]["phase"][0] == DISCARD)
     if isinstance(players.learner, GenerationBot):
         values, actions = players.learner.values(view, discarding)
@@ -161,17 +161,17 @@ class Players:
 
     def act(
         self,
-        table: Games,
+        batch: Games,
         running: np.ndarray,
         random: np.random.Generator | None = None,
         exploration: float = 0.0,
     ) -> np.ndarray:
         """Play one action in each running game, and return the games that are still running."""
         learner = self.learner if random is None else _Explorer(self.learner, random, exploration)
-        learns = table.to_move()[running] == self.seats[running]
+        learns = batch.to_move()[running] == self.seats[running]
         sitting = np.where(learns, 0, 1 + self.opponents[running])
-        play_seated(table, [learner, *self.pool], sitting, running, play_bot)
-        return running[~table.done[running]]
+        play_seated(batch, [learner, *self.pool], sitting, running, play_bot)
+        return running[~batch.done[running]]
 
 
 class _Explorer:

@@ -277,8 +277,8 @@ _estimator = lru_cache(maxsize=2)(estimators.make)
 def _explore(task: _Task) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
     """Return (hands, estimates, deadwood, points, stages, actions simulated) of the deals of a task."""
     estimate = _estimator(task.estimator).estimate
-    tables = np.zeros(4, STATE)
-    tables["public"]["rules"] = task.rules.record()
+    states = np.zeros(4, STATE)
+    states["public"]["rules"] = task.rules.record()
     room = task.deals * (8 if task.stages == "all" else 1) + MAX_OBSERVATIONS
     arrays = Observations(
         views=np.zeros(room, VIEW),
@@ -292,7 +292,7 @@ def _explore(task: _Task) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
     simulated = 0
     while deal < last:
         done, rows, actions = explore_deals(
-            tables,
+            states,
             task.seed,
             deal,
             last - deal,

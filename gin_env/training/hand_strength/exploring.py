@@ -101,41 +101,41 @@ def explore_samples(
     points : int16 (n,), points of the player.
     actions : int, number of actions simulated.
     """
-    tables = np.zeros(deals * samples, STATE)
-    tables["public"]["rules"] = Rules().record()
-    _start_samples(tables, seed, first_deal, samples)
-    views, last_views = np.zeros(len(tables), VIEW), np.zeros(len(tables), VIEW)
-    waiting = np.empty(len(tables), np.int64)
-    hands = np.zeros(len(tables), np.uint64)
-    while count := _play_to_discards(tables, views, waiting):
+    states = np.zeros(deals * samples, STATE)
+    states["public"]["rules"] = Rules().record()
+    _start_samples(states, seed, first_deal, samples)
+    views, last_views = np.zeros(len(states), VIEW), np.zeros(len(states), VIEW)
+    waiting = np.empty(len(states), np.int64)
+    hands = np.zeros(len(states), np.uint64)
+    while count := _play_to_discards(states, views, waiting):
         actions = bot.act(PlayerView(views[:count]))
-        _play_discards(tables, waiting[:count], actions, views, last_views, hands)
-    public = tables["public"]
+        _play_discards(states, waiting[:count], actions, views, last_views, hands)
+    public = states["public"]
     points = np.where(public["winner"] == 0, public["points"], -public["points"])
     ranked = np.where(public["winner"] >= 0, points, np.iinfo(np.int16).min).reshape(deals, samples)
     best = ranked.argmax(axis=1) + samples * np.arange(deals)
     best = best[(public["winner"][best] >= 0) & (hands[best] > 0)]
     deadwood = public["deadwood"][best, 0].astype(np.uint8)
-    return last_views[best], hands[best], deadwood, points[best], int(tables["hidden"]["decisions"].sum())
+    return last_views[best], hands[best], deadwood, points[best], int(states["hidden"]["decisions"].sum())
 
 
 @kernel
-def _start_samples(tables, seed, first_deal, samples):
-    for index in range(len(tables)):
+def _start_samples(states, seed, first_deal, samples):
+    for index in range(len(states)):
         deal_number = first_deal + index // samples
-        start_episode(tables[index], seed, deal_number, False)
-        start_sample(tables[index], seed, deal_number, index % samples)
+        start_episode(states[index], seed, deal_number, False)
+        start_sample(states[index], seed, deal_number, index % samples)
 
 
 @kernel
-def _play_to_discards(tables, views, waiting):
+def _play_to_discards(states, views, waiting):
     """Play until player 0 has to discard or the hand is over, and write the views before the discards.
 
-    Returns the number of views; `waiting` receives the indices of their tables.
+    Returns the number of views; `waiting` receives the indices of their states.
     """
     count = 0
-    for index in range(len(tables)):
-        game = tables[index]
+    for index in range(len(states)):
+        game = states[index]
         while game.public.phase != OVER:
             player = game.public.to_move
             if player == 0 and game.public.phase == DISCARD:
@@ -148,11 +148,11 @@ def _play_to_discards(tables, views, waiting):
 
 
 @kernel
-def _play_discards(tables, waiting, actions, views, last_views, hands):
+def _play_discards(states, waiting, actions, views, last_views, hands):
     """Play the discards, and write each view and hand as the last ones of their table."""
     for row in range(len(waiting)):
         index = waiting[row]
-        game = tables[index]
+        game = states[index]
         last_views[index] = views[row]
         hands[index] = game.private[0].hand & ~np.uint64(card_bit(actions[row] % NUM_CARDS))
         play(game, actions[row])

@@ -99,13 +99,13 @@ def set_decision_keys(game, key: int) -> None:
 
 
 @kernel
-def flat_monte_carlo_action(tables, player: int, simulations: int):
-    """Return (the discard with the best mean score, actions simulated) in game 0 of `tables`.
+def flat_monte_carlo_action(states, player: int, simulations: int):
+    """Return (the discard with the best mean score, actions simulated) in game 0 of `states`.
 
     Each unmelded card is tried in `simulations` simulations, all cards on the same redealt hands. Games 1 and
     2 are scratch space.
     """
-    game, dealt, scratch = tables[0], tables[1], tables[2]
+    game, dealt, scratch = states[0], states[1], states[2]
     hand = np.int64(game.private[player].hand)
     allowed = discards_allowed(game.public, game.private[player])
     choices = unmelded_cards(hand) & allowed
@@ -115,14 +115,14 @@ def flat_monte_carlo_action(tables, player: int, simulations: int):
     simulated = np.int64(0)
     key = stream(game.hidden.decision_keys[player], game.hidden.decisions, OPPONENT)
     for number in range(simulations):
-        tables[1] = tables[0]
+        states[1] = states[0]
         redeal_unseen(dealt, player, mix(key, number))
         set_decision_keys(dealt, mix(key, number))
         remaining = choices
         while remaining:
             card = lowest_card(remaining)
             remaining &= remaining - 1
-            tables[2] = tables[1]
+            states[2] = states[1]
             play(scratch, discard_or_knock(hand, card, game.public.knock_limit))
             while scratch.public.phase != OVER:
                 play(scratch, reference_action(scratch, scratch.public.to_move))
@@ -139,31 +139,31 @@ def flat_monte_carlo_action(tables, player: int, simulations: int):
 
 
 @kernel
-def explorer_action(tables, player: int, explorer: int, samples: int):
-    """Return (the explorer's action in game 0 of `tables`, actions simulated for it)."""
-    game = tables[0]
+def explorer_action(states, player: int, explorer: int, samples: int):
+    """Return (the explorer's action in game 0 of `states`, actions simulated for it)."""
+    game = states[0]
     if explorer == SIMPLE or game.public.phase != DISCARD:
         return reference_action(game, player), 0
     if explorer in (RANDOM, FITTED):
         random = decision_random(game, player)
         return random_discard_action(game.public, game.private[player], player, random), 0
-    return flat_monte_carlo_action(tables, player, max(samples // 32, 1))
+    return flat_monte_carlo_action(states, player, max(samples // 32, 1))
 
 
 @kernel
-def play_hand(tables, explorer: int, samples: int, record: bool, views, hands, first: int):
-    """Play game 0 of `tables` to its end, player 0 exploring.
+def play_hand(states, explorer: int, samples: int, record: bool, views, hands, first: int):
+    """Play game 0 of `states` to its end, player 0 exploring.
 
     Returns (row after the last one written, actions simulated). With `record`, writes player 0's views at
     each discard (`VIEW` records) and the cards after it (masks) to `views` and `hands` from row `first`.
     """
-    game = tables[0]
+    game = states[0]
     row = first
     simulated = np.int64(0)
     while game.public.phase != OVER:
         player = game.public.to_move
         if player == 0:
-            action, more = explorer_action(tables, player, explorer, samples)
+            action, more = explorer_action(states, player, explorer, samples)
             simulated += more
             if record and game.public.phase == DISCARD:
                 write_view(game, player, views[row])
@@ -204,14 +204,14 @@ def samples_of(explorer: int, samples: int, seed: int, deal_number: int) -> int:
 
 
 @kernel
-def explore_deal(tables, seed: int, deal_number: int, explorer: int, samples: int, views, hands, first: int):
+def explore_deal(states, seed: int, deal_number: int, explorer: int, samples: int, views, hands, first: int):
     """Play one deal and record its observations.
 
     Returns (row after the last one, score, actions simulated). The random explorer plays all samples, then
     repeats the best one (of equal scores the first) to record it; the repeat is identical because decisions
     depend only on the seed. Void hands and hands in which the player never discarded are not recorded.
     """
-    game = tables[0]
+    game = states[0]
     tries = samples_of(explorer, samples, seed, deal_number)
     sampled = tries > 1 or explorer == FITTED
     best_sample, best_score = -1, -(1 << 30)
@@ -219,19 +219,19 @@ def explore_deal(tables, seed: int, deal_number: int, explorer: int, samples: in
     start_episode(game, seed, deal_number, False)
     if explorer == FITTED:
         game.public.dealer = 1  # so player 0 moves first
-    tables[3] = tables[0]
+    states[3] = states[0]
     for sample in range(tries if sampled else 0):
-        tables[0] = tables[3]
+        states[0] = states[3]
         start_sample(game, seed, deal_number, sample)
-        _, actions = play_hand(tables, explorer, samples, False, views, hands, first)
+        _, actions = play_hand(states, explorer, samples, False, views, hands, first)
         simulated += actions
         score = points_for(game.public, 0)
         if game.public.winner >= 0 and score > best_score:
             best_sample, best_score = sample, score
-    tables[0] = tables[3]
+    states[0] = states[3]
     if sampled:
         start_sample(game, seed, deal_number, max(best_sample, 0))
-    row, actions = play_hand(tables, explorer, samples, True, views, hands, first)
+    row, actions = play_hand(states, explorer, samples, True, views, hands, first)
     if not sampled:
         simulated += actions
     if game.public.winner < 0:
@@ -240,7 +240,7 @@ def explore_deal(tables, seed: int, deal_number: int, explorer: int, samples: in
 
 
 @kernel
-def explore_deals(tables, seed, first_deal, deals, explorer, samples, all_stages, observations):
+def explore_deals(states, seed, first_deal, deals, explorer, samples, all_stages, observations):
     """Explore deals from `first_deal` on until all are done or the `Observations` might overflow.
 
     Returns (deals done, rows written, actions simulated).
@@ -253,7 +253,7 @@ def explore_deals(tables, seed, first_deal, deals, explorer, samples, all_stages
         if rows + MAX_OBSERVATIONS > len(hands):
             return index, rows, simulated
         end, score, actions = explore_deal(
-            tables, seed, first_deal + index, explorer, samples, views, hands, rows
+            states, seed, first_deal + index, explorer, samples, views, hands, rows
         )
         simulated += actions
         if end > rows and not all_stages:
@@ -265,6 +265,6 @@ def explore_deals(tables, seed, first_deal, deals, explorer, samples, all_stages
             stages[row] = end - 1 - row
             deadwood[row] = min_deadwood(np.int64(hands[row]))
         if end > rows:
-            deadwood[end - 1] = tables[0].public.deadwood[0]
+            deadwood[end - 1] = states[0].public.deadwood[0]
         rows = end
     return deals, rows, simulated
