@@ -95,5 +95,5 @@ gin_rummy_v0.register()
 gymnasium.register(
     id="gin_env/GinRummy-v0",
     entry_point="gin_env.envs.gymnasium_env:GinRummyEnv",
-    vector_entry_point="gin_env.envs.gymnasium_env:GinRummyVectorEnv",
+    vector_entry_point="gin_env.envs.vector_env:GinRummyVectorEnv",
 )

@@ -36,8 +36,7 @@ from gin_env.agents.policies.policy import (
 )
 from gin_env.agents.policies.policy_networks import ACTIVATIONS, save_network
 from gin_env.batch import Episode, Reward, check_actions
-from gin_env.envs.gymnasium_env import hand_results
-from gin_env.envs.learner_seat import IllegalAction, LearnerSeat, Opponents, check_seeds
+from gin_env.envs.learner_seat import IllegalAction, LearnerSeat, Opponents, check_seeds, hand_results
 from gin_env.envs.snapshots import EnvironmentState, check_state, copy_attributes, restore_attributes
 from gin_env.envs.spaces import action_space, candidate_spaces, vector_space
 from gin_env.estimators.base import Estimator

@@ -31,6 +31,7 @@ from gin_env.envs.snapshots import (
 )
 from gin_env.estimators.base import Estimator
 from gin_env.game.rules import Rules
+from gin_env.game.state import OUTCOME_NAMES
 from gin_env.game.streams import OPPONENT, check_seed, mix, stream, unit
 from gin_env.observations.candidates import DISCARD_ROWS, ENTRIES, NO_ACTION, NUM_FEATURES
 from gin_env.observations.observation import OBSERVATION_SIZE
@@ -333,3 +334,17 @@ def _draw_chances(state, games, chances):
         game = state[games[k]]
         key = stream(game.hidden.deal_key, game.public.hand_number, OPPONENT)
         chances[k] = unit(mix(key, 0))
+
+
+def hand_results(results: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the outcomes of hands (`HAND_RESULT` records (k,)) for the learner, as info entries (k,).
+
+    ``outcome`` is one of `OUTCOME_NAMES`, or ``"illegal"`` if an illegal action ended the episode.
+    """
+    outcomes = np.array([*OUTCOME_NAMES, "illegal"])
+    return {
+        "outcome": outcomes[np.where(results["ended"], results["outcome"], len(OUTCOME_NAMES))],
+        "won": results["ended"] & (results["winner"] == LEARNER),
+        "points": np.where(results["ended"], results["points"], 0),
+        "turns": np.where(results["ended"], results["turns"], 0),
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
@@ -12,6 +12,9 @@ from gin_env.game.rules import MAX_HAND_SIZE
 from gin_env.observations.candidates import DISCARD_ROWS, ENTRIES, NO_ACTION, NUM_CONTEXT, NUM_FEATURES
 from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.support.checks import check_switch
+
+Observation: TypeAlias = dict[str, np.ndarray] | np.ndarray
+"""A dict of arrays, or with ``flat=True`` the vector."""
 
 
 def action_space() -> spaces.Discrete:

@@ -10,7 +10,7 @@ import numpy as np
 from gin_env import agents, estimators
 from gin_env.batch import Games
 from gin_env.envs.gin_rummy_v0 import raw_env
-from gin_env.envs.gymnasium_env import GinRummyVectorEnv
+from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.matches.matches import play_match
 
 

@@ -11,7 +11,8 @@ from gymnasium.utils.env_checker import check_env
 from played_positions import played, redealt
 
 from gin_env import PlayerView, agents, gin_rummy_v0
-from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game.rules import Rules
 from gin_env.observations.candidates import ENTRIES, NO_ACTION
 

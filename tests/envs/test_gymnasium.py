@@ -11,7 +11,8 @@ from hands_in_words import deck_of
 
 import gin_env
 from gin_env import IllegalActionError, Rules, agents
-from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.estimators.ensemble import EnsembleEstimator
 from gin_env.game.actions import NUM_ACTIONS
 

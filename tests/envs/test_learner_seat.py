@@ -7,7 +7,8 @@ import pytest
 from hand_endings import Plain, plain_action
 from scipy import stats
 
-from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game.rules import Rules
 from gin_env.game.state import OFFER
 from gin_env.wrappers.sb3 import GinRummyVecEnv

@@ -13,7 +13,8 @@ from hands_in_words import deck_of
 from stable_baselines3.common.vec_env import VecMonitor
 
 from gin_env import agents
-from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game.actions import DRAW_STOCK, KNOCK
 from gin_env.game.rules import Rules
 from gin_env.observations.observation import OBSERVATION_SIZE

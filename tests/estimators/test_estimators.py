@@ -20,7 +20,8 @@ from gin_env.agents.policies.policy import FrozenPolicy, PolicyBot, describe_tra
 from gin_env.batch import Games
 from gin_env.cli import app
 from gin_env.envs.estimate_plane import ESTIMATE
-from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.estimators import frequencies
 from gin_env.estimators.bayes import likelihood_ratios
 from gin_env.estimators.bayes_isru import relative_likelihoods

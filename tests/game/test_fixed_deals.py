@@ -8,7 +8,8 @@ from hand_endings import SITUATIONS, Plain, plain_action
 
 from gin_env import Rules, gin_rummy_v0
 from gin_env.batch import Games
-from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game.state import OVER
 
 KNOCK, GIN = SITUATIONS["knock by 0"], SITUATIONS["gin by 0"]

@@ -9,7 +9,8 @@ from hands_in_words import ONE_GAME
 
 from gin_env import agents, gin_rummy_v0
 from gin_env.batch import Games
-from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game.state import OUTCOME_NAMES
 from gin_env.wrappers.sb3 import GinRummyVecEnv
 

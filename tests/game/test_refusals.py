@@ -10,7 +10,8 @@ import pytest
 
 from gin_env import agents
 from gin_env.batch import Games
-from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game.state import status
 from gin_env.reproduce.experiments.estimators import every_estimator
 from gin_env.training.estimators import ensemble

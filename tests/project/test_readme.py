@@ -17,7 +17,8 @@ import typer.main
 from packaged_files import description, packaged_files
 
 from gin_env import agents, cli, estimators, gin_rummy_v0, observation
-from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game import words
 from gin_env.matches.provenance import spell_out_bot
 from gin_env.observations import candidates

@@ -17,7 +17,8 @@ from gymnasium.error import ResetNeeded
 import gin_env
 from gin_env import actions, agents, cards, estimators, gin_rummy_v0, melds, observation
 from gin_env.batch import Games
-from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game.deals import check_deal_options, check_deck
 from gin_env.game.rules import Rules
 from gin_env.observations.compact import COMPACT, expand, expand_masks

@@ -25,7 +25,8 @@ from learner_reference import MAX_SKIPPED, Chooser, DealRefusedError, Pool, Tabl
 from reference_rules import NUM_ACTIONS, Game
 
 from gin_env.envs import learner_seat
-from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.wrappers.sb3 import GinRummyVecEnv
 
 

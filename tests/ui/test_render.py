@@ -13,7 +13,8 @@ import pytest
 from hands_in_words import Table, deck_of, ids
 
 from gin_env import agents, gin_rummy_v0
-from gin_env.envs.gymnasium_env import GinRummyEnv, GinRummyVectorEnv
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game.cards import cards_of
 from gin_env.game.state import OUTCOME_NAMES
 from gin_env.observations.views import PlayerView

@@ -1,0 +1,265 @@
+"""The Gymnasium vector environment: many games, one seat of each against fixed opponents.
+
+A thin layer over `gin_env.envs.learner_seat.LearnerSeat`, as `gin_env.envs.gymnasium_env` is for one game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from gin_env.batch import Episode, Reward, check_actions
+from gin_env.envs.learner_seat import IllegalAction, LearnerSeat, Opponents, check_seeds, hand_results
+from gin_env.envs.snapshots import EnvironmentState, check_state, copy_attributes, restore_attributes
+from gin_env.envs.spaces import Observation, action_space, check_contents, observation_space
+from gin_env.estimators.base import Estimator
+from gin_env.game.deals import check_deal_options
+from gin_env.game.rules import Rules
+from gin_env.support.checks import check_integer
+from gin_env.support.threads import warn_if_threads_compete
+from gin_env.ui.screen import Screen, check_render_mode
+
+_CHANGING = ("_begun", "_over", "_steps")
+
+
+class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarray]):
+    """A batch of games: ``gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=1024)``.
+
+    Description, spaces, rewards and arguments are those of `GinRummyEnv`. Game i of ``reset(seed=s)`` equals
+    the single environment with seed s + i. Infos contain ``"action_mask"``, int8 (num_envs, 107).
+
+    Arguments
+    ---------
+    num_envs : number of games.
+    autoreset_mode : what happens after the end of an episode, as Gymnasium's `AutoresetMode` or its value.
+        ``"SameStep"`` (default): the returned observation is the first of the next episode, so no mask is all
+        zeros; the last one is in ``infos["final_obs"]``, and ``infos["final_info"]`` describes the end of the
+        hand. ``"NextStep"``: the last observation is returned, with a mask of zeros, and the next step starts
+        the next episode of that game, whatever its action. ``"Disabled"``: only `reset` with
+        ``options={"reset_mask": ...}`` starts the next one.
+    max_episode_steps : truncate an episode after that many decisions of the agent; None: never.
+    """
+
+    metadata = {  # noqa: RUF012
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+        "render_modes": ["rgb_array", "ansi"],
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        opponent: Opponents = "simple",
+        rules: Rules | None = None,
+        episode: Episode = "hand",
+        reward: Reward = "points",
+        illegal_action: IllegalAction = "raise",
+        estimator: str | Estimator = "uniform",
+        render_mode: str | None = None,
+        candidates: bool = False,
+        flat: bool = False,
+        autoreset_mode: AutoresetMode | str = "SameStep",
+        max_episode_steps: int | None = None,
+    ) -> None:
+        warn_if_threads_compete()
+        check_render_mode(render_mode, self.metadata["render_modes"])
+        self._with_candidates, self._flat = check_contents(candidates, flat)
+        self.autoreset_mode = check_autoreset_mode(autoreset_mode)
+        self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
+        self.seat = LearnerSeat(num_envs, opponent, rules, episode, reward, illegal_action, estimator)
+        self.num_envs = num_envs
+        self.render_mode = render_mode
+        self.single_observation_space = observation_space(self._with_candidates, self._flat)
+        self.single_action_space = action_space()
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._begun = False
+        self._over = np.zeros(num_envs, np.bool_)
+        """Games that wait for their next episode."""
+        self._max_steps = int(np.iinfo(np.int64).max)
+        if max_episode_steps is not None:
+            self._max_steps = check_integer("max_episode_steps", max_episode_steps, 1, self._max_steps)
+        self._steps = np.zeros(num_envs, np.int64)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode in every game, or in those of ``options["reset_mask"]`` (bool (num_envs,)).
+
+        ``options`` may also fix the deal of all these games (``"deck"``, ``"dealer"``). Errors are those of
+        `GinRummyEnv.reset` and change nothing.
+        """
+        options = dict(options or {})
+        games = self._games_to_reset(options.pop("reset_mask", None))
+        decks, dealer = check_deal_options(options, self.seat.games.rules, self.seat.games.whole_game)
+        self.seat.reset(games, check_seeds(seed, self.num_envs), decks, dealer)
+        if isinstance(seed, int):
+            super().reset(seed=seed)
+        self._begun = True
+        self._over[games] = False
+        self._steps[games] = 0
+        return self._observe()
+
+    def step(
+        self, actions: np.ndarray
+    ) -> tuple[Observation, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Play one action in each game: integer array, shape (num_envs,).
+
+        Raises RuntimeError before the first `reset`, and with ``"Disabled"`` autoreset if a game is over.
+        """
+        if not self._begun:
+            raise RuntimeError("call reset() before step()")
+        actions = check_actions(actions, self.num_envs)
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:
+            return self._step_and_begin(actions)
+        if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
+            raise RuntimeError(
+                f"{self._over.sum()} games are over; call reset(options={{'reset_mask': ...}}) for them"
+            )
+        self.seat.step(actions, np.flatnonzero(~self._over))
+        ended = np.flatnonzero(self.seat.done & ~self._over)
+        self._begin(np.flatnonzero(self._over))
+        terminated = self.seat.done.copy()
+        truncated = self._out_of_steps(~self._over) & ~terminated
+        self._over = terminated | truncated
+        observation, infos = self._observe()
+        if len(ended):
+            infos |= self._results_of(ended)
+        return observation, self.seat.rewards, terminated, truncated, infos
+
+    def _step_and_begin(
+        self, actions: np.ndarray
+    ) -> tuple[Observation, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        self.seat.step(actions)
+        terminated = self.seat.done.copy()
+        truncated = self._out_of_steps(np.ones(self.num_envs, np.bool_)) & ~terminated
+        over = terminated | truncated
+        ended = np.flatnonzero(over)
+        if not len(ended):
+            observation, infos = self._observe()
+        else:
+            final = self._final_infos(ended, over)
+            self._begin(ended)
+            observation, infos = self._observe()
+            infos |= final
+        return observation, self.seat.rewards, terminated, truncated, infos
+
+    def _begin(self, games: np.ndarray) -> None:
+        """Begin the next episode of these games."""
+        self.seat.begin(games)
+        self._steps[games] = 0
+
+    def _out_of_steps(self, stepped: np.ndarray) -> np.ndarray:
+        """Return which of the games that have just stepped reached the limit: bool (num_envs,)."""
+        self._steps += stepped
+        return stepped & (self._steps >= self._max_steps)
+
+    def action_masks(self) -> np.ndarray:
+        """Return the action masks: int8 (num_envs, 107)."""
+        return self.seat.masks()
+
+    def get_state(self) -> EnvironmentState:
+        """Return the state of all games, hidden cards included; see `gin_env.envs.snapshots`."""
+        values = copy_attributes(self, _CHANGING) | {"seat": self.seat.get_state()}
+        return EnvironmentState(self._setting(), values)
+
+    def set_state(self, state: EnvironmentState) -> None:
+        """Continue from a state. Raises TypeError or ValueError for one that does not fit."""
+        values = check_state(state, self._setting())
+        self.seat.set_state(values["seat"])
+        restore_attributes(self, {name: values[name] for name in _CHANGING})
+
+    def _setting(self) -> tuple[Any, ...]:
+        return "vector", self.num_envs, self.autoreset_mode, self._max_steps
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Return an attribute of each game, or the result of calling it: ``call("action_masks")``.
+
+        As in Gymnasium's other vector environments. Raises AttributeError for an unknown name.
+        """
+        value = getattr(self, name)
+        value = value(*args, **kwargs) if callable(value) else value
+        if isinstance(value, np.ndarray) and value.shape[:1] == (self.num_envs,):
+            return tuple(value)
+        return (value,) * self.num_envs
+
+    def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
+        """Change the opponents, starting with the next hand of each game; see `LearnerSeat.set_opponents`."""
+        self.seat.set_opponents(opponent, weights)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Return one image or text for each game, according to ``render_mode``."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() was called without a render_mode; pass it to make_vec()")
+            return None
+        screen = Screen(self.render_mode)
+        return tuple(screen.render(record) for record in self.seat.games.state)
+
+    def _games_to_reset(self, reset_mask: Any) -> np.ndarray:
+        if reset_mask is None:
+            return self.seat.games.everyone
+        mask = np.asarray(reset_mask)
+        if mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
+            raise ValueError(
+                f"options['reset_mask'] must be a bool array of shape ({self.num_envs},) "
+                "with at least one True"
+            )
+        if not self._begun and not mask.all():
+            raise RuntimeError("the first reset() must reset all games")
+        return np.flatnonzero(mask)
+
+    def _observe(self) -> tuple[Observation, dict[str, Any]]:
+        masks = self.seat.masks()
+        everyone = np.ones(self.num_envs, np.bool_)
+        infos = {"action_mask": masks, "_action_mask": everyone}
+        if self._flat:
+            return self.seat.observations(), infos
+        observation = {"observation": self.seat.observations(), "action_mask": masks}
+        if self._with_candidates:
+            observation |= self.seat.candidates()
+        return observation, infos
+
+    def _final_infos(self, ended: np.ndarray, over: np.ndarray) -> dict[str, Any]:
+        """Return the final observations and infos of the games that ended, in Gymnasium's format."""
+        observations, masks = self.seat.observations(ended), self.seat.masks()[ended]
+        final_obs = np.full(self.num_envs, None, object)
+        for row, game in enumerate(ended):
+            final_obs[game] = (
+                observations[row]
+                if self._flat
+                else {"observation": observations[row], "action_mask": masks[row].copy()}
+            )
+        if self._with_candidates:
+            entries = self.seat.candidates(ended)
+            for row, game in enumerate(ended):
+                final_obs[game] |= {name: entry[row] for name, entry in entries.items()}
+        final_info = self._results_of(ended[self.seat.done[ended]])
+        return {"final_obs": final_obs, "_final_obs": over, "final_info": final_info, "_final_info": over}
+
+    def _results_of(self, ended: np.ndarray) -> dict[str, Any]:
+        """Return `hand_results` of these games in Gymnasium's format, with a bool mask for each entry."""
+        present = np.zeros(self.num_envs, np.bool_)
+        present[ended] = True
+        infos: dict[str, Any] = {}
+        for name, values in hand_results(self.seat.games.results[ended]).items():
+            infos[name] = np.zeros(self.num_envs, values.dtype)
+            infos[name][ended] = values
+            infos[f"_{name}"] = present
+        return infos
+
+
+def check_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    """Return the mode. Raises ValueError for an unknown mode."""
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        choices = ", ".join(repr(each.value) for each in AutoresetMode)
+        raise ValueError(f"unknown autoreset_mode {mode!r}; choose from {choices}") from None
