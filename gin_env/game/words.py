@@ -167,7 +167,7 @@ def hand_in_words(hand: int) -> str:
 
 
 def result_in_words(result: np.void, player: int) -> str:
-    """Return how a hand ended for a player; `result` is a record of PUBLIC, or of `batch_kernels.HAND_RESULT`."""
+    """Return how a hand ended for a player; `result` is a record of `PUBLIC` or of `HAND_RESULT`."""
     if result["winner"] < 0:
         return "it is void, nobody scores"
     who = "you" if result["winner"] == player else "the opponent"

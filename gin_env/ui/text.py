@@ -83,8 +83,8 @@ def describe(
 ) -> Table:
     """Return the part of a game (a record of `state.STATE`) that `viewer` can see; None sees both hands.
 
-    `last_hand` (a record of `batch_kernels.HAND_RESULT`) is the result of the previous hand; `names` are the players'
-    names. The stock is never visible; after a knock both hands are visible to everyone.
+    `last_hand` (a `HAND_RESULT` record) is the result of the previous hand; `names` are the players' names.
+    The stock is never visible; after a knock both hands are visible to everyone.
     """
     public = game["public"]
     view = np.zeros(1, VIEW)

@@ -19,7 +19,10 @@ _running: list[str] = []
 
 
 def _as_records(value: Any) -> Any:
-    """Structured arrays and records as those whose fields are attributes; everything else as it is."""
+    """Structured arrays and records, also inside tuples, as those whose fields are attributes."""
+    if isinstance(value, tuple):
+        fields = map(_as_records, value)
+        return type(value)(*fields) if hasattr(value, "_fields") else tuple(fields)
     if isinstance(value, np.ndarray | np.void) and value.dtype.names and value.dtype.type is not np.record:
         return value.view(_record_dtype(value.dtype))
     return value
