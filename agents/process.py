@@ -8,6 +8,7 @@ without a shell, and with your permissions. Only use commands that you would run
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import os
 import queue
@@ -43,6 +44,8 @@ EXIT_SECONDS = 0.2
 """Seconds that a program has to exit by itself after its input is closed."""
 MAX_BYTES = 4 * protocol.MAX_CHARACTERS
 """Maximum bytes to read for a line; any longer line has more than `protocol.MAX_CHARACTERS` characters."""
+MAX_MESSAGE_BYTES = 1_000_000
+"""Maximum bytes of a program's standard error to show."""
 
 
 class ProcessBotError(ChildProcessError):
@@ -53,7 +56,8 @@ class ProcessBot:
     """Asks a program for every decision; starts it immediately and stops it when this object is deleted.
 
     The program runs in its own process group. The whole group is killed, so processes that the program starts
-    end with it. It inherits only the environment variables that match `KEPT_VARIABLES`.
+    end with it. It inherits only the environment variables that match `KEPT_VARIABLES`. Its standard error is
+    shown on ours, without control characters and up to `MAX_MESSAGE_BYTES`.
 
     Parameters
     ----------
@@ -96,6 +100,7 @@ class ProcessBot:
                 arguments,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 bufsize=0,
                 env=variables,
                 **_OWN_GROUP,
@@ -110,7 +115,11 @@ class ProcessBot:
             args=(self._process.stdin, self._process.stdout, self._questions, self._replies),
             daemon=True,
         ).start()
-        self.close = weakref.finalize(self, _stop, self._process, self._questions, os.getpid())
+        messages = threading.Thread(
+            target=_show_messages, args=(self._process.stderr, self.name), daemon=True
+        )
+        messages.start()
+        self.close = weakref.finalize(self, _stop, self._process, self._questions, messages, os.getpid())
         self._number = 0
         ready = self._ask({"type": "hello", "protocol": protocol.VERSION}, start_seconds)
         if ready.get("type") != "ready" or ready.get("protocol") != protocol.VERSION:
@@ -214,6 +223,24 @@ def _exchange(
                 replies.put(b"")
 
 
+def _show_messages(stderr: IO[bytes], name: str) -> None:
+    """Copy a program's standard error to ours, without control characters and up to `MAX_MESSAGE_BYTES`.
+
+    The rest is read and dropped, so that the program does not block.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    left = MAX_MESSAGE_BYTES
+    with stderr, contextlib.suppress(OSError, ValueError):  # the program is being stopped
+        while chunk := stderr.read(1 << 16):
+            text = decoder.decode(chunk[:left])
+            if 0 < left <= len(chunk):
+                text += f"\ngin-env: nothing more of the standard error of {name} is shown\n"
+            left = max(left - len(chunk), 0)
+            with contextlib.suppress(AttributeError, OSError, ValueError):  # ours is closed, or there is none
+                sys.stderr.write("".join(each for each in text if each.isprintable() or each in "\n\t"))
+                sys.stderr.flush()
+
+
 def _read_line(stream: IO[bytes], unread: bytearray) -> bytes:
     """Return the next line, or the remaining bytes if the stream ends or the line is too long.
 
@@ -231,7 +258,12 @@ def _read_line(stream: IO[bytes], unread: bytearray) -> bytes:
     return line
 
 
-def _stop(process: subprocess.Popen[bytes], questions: queue.SimpleQueue[bytes | None], owner: int) -> None:
+def _stop(
+    process: subprocess.Popen[bytes],
+    questions: queue.SimpleQueue[bytes | None],
+    messages: threading.Thread,
+    owner: int,
+) -> None:
     """Stop a program and all processes that it started.
 
     Its input is closed first, so that it can exit by itself within `EXIT_SECONDS`; then its group is killed.
@@ -246,6 +278,10 @@ def _stop(process: subprocess.Popen[bytes], questions: queue.SimpleQueue[bytes |
     _kill_group(process)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(5)
+    with contextlib.suppress(RuntimeError):  # called by the garbage collector in that thread
+        messages.join(
+            EXIT_SECONDS
+        )  # its last messages; a thread that prints must not outlive the interpreter
 
 
 if sys.platform == "win32":

@@ -16,7 +16,8 @@ import pytest
 from played_positions import simple_views
 
 from gin_env import agents, play_match
-from gin_env.agents.process import ProcessBot, ProcessBotError
+from gin_env.agents.process import MAX_MESSAGE_BYTES, ProcessBot, ProcessBotError
+from gin_env.game.actions import PASS
 from gin_env.matches.provenance import changes, describe_bot
 from gin_env.ui.human_game import HumanGame
 
@@ -272,6 +273,38 @@ def test_error_holds_no_control_characters_of_a_program(program, answer):
     with pytest.raises(ProcessBotError) as error:
         bot.act(VIEW)
     assert str(error.value).isprintable()
+
+
+@pytest.fixture
+def messages_of(program, capsys):
+    """Return what is shown of the standard error of a program that runs this code."""
+
+    def show(code):
+        bot = ProcessBot(program(code + "\nsys.stderr.flush()\nprint(flush=True)\ninput()"))
+        with pytest.raises(ProcessBotError, match="its answer cannot be read"):
+            bot.act(VIEW)
+        return capsys.readouterr().err
+
+    return show
+
+
+def test_messages_of_a_program_are_shown_without_control_characters(messages_of):
+    code = r"sys.stderr.buffer.write('\x1b]0;pwned\x07two\twords\r\n\x9b2J\u202eé\n'.encode() + b'\xff')"
+    assert messages_of(code) == "]0;pwnedtwo\twords\n2Jé\n\N{REPLACEMENT CHARACTER}"
+
+
+def test_messages_of_a_program_end_at_a_limit(messages_of):
+    """The program can still write, but what it writes is dropped."""
+    shown = messages_of(f"for _ in range(300): sys.stderr.write({'x' * 9999 + 'é'!r})")
+    assert MAX_MESSAGE_BYTES * 0.99 < len(shown) < MAX_MESSAGE_BYTES + 300
+    assert shown.count("nothing more of the standard error of process:") == 1
+    assert shown.endswith(" is shown\n")
+
+
+def test_program_that_writes_messages_plays_where_none_can_be_shown(program, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    bot = ProcessBot(program("sys.stderr.write('x' * 999_999)\n" + textwrap.dedent(ANSWERS_UNREAD)))
+    assert bot.act(VIEW) == [PASS]
 
 
 def test_program_named_in_a_call_plays(program):

@@ -15,13 +15,12 @@ import random
 import shutil
 import signal
 import sys
-import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import torch
-from killed_sessions import FILE_EVENTS, kill_at
+from killed_sessions import FILE_EVENTS, fork, kill_at
 
 from gin_env import cli
 from gin_env.batch import Games
@@ -47,23 +46,13 @@ def run(name: str, folder: Path, prepare: Callable[[], None] = lambda: None) -> 
     ]
     if (folder / LOG).exists():
         arguments.append("--resume")
-    if process := os.fork():
-        _, status = os.waitpid(process, 0)
-        return None if os.WIFSIGNALED(status) else os.waitstatus_to_exitcode(status)
-    with (folder / "output.txt").open("w") as output:
-        os.dup2(output.fileno(), 1)
-        os.dup2(output.fileno(), 2)
-    status = 1
-    try:
+
+    def command() -> None:
         prepare()
         cli.app(arguments, standalone_mode=False)
-        status = 0
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)
+
+    _, status = os.waitpid(fork(command, folder / "output.txt"), 0)
+    return None if os.WIFSIGNALED(status) else os.waitstatus_to_exitcode(status)
 
 
 def results(folder: Path) -> list[bytes]:

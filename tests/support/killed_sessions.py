@@ -1,4 +1,4 @@
-"""Sessions of a training example in forked processes, killed at counted events.
+"""Commands and training examples in forked processes, killed at counted events.
 
 Use it in separate scripts, since it forks: everything is imported once, before the first session.
 """
@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import cloudpickle
@@ -60,20 +61,19 @@ def forbid_pickles() -> None:
     torch.load = load
 
 
-def start(example, settings, prepare=lambda: None) -> int:
-    """Fork a session with its output in output.txt next to the run; return its process id."""
-    train = partial(example.train, ranks=Ranks()) if example.__name__ == "ppo" else example.train
+def fork(work: Callable[[], object], output: Path) -> int:
+    """Call `work` in a forked process that writes its output to this file; return its process id.
+
+    The process ends with the status of SystemExit, or 1 after another exception, or else 0.
+    """
     if process := os.fork():
         return process
-    forbid_pickles()
-    with (settings.run.parent / "output.txt").open("w") as output:
-        os.dup2(output.fileno(), 1)
-        os.dup2(output.fileno(), 2)
-    prepare()
     status = 1
     try:
-        with example.one_line_errors(example.__name__):
-            train(settings)
+        with output.open("w") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+        work()
         status = 0
     except SystemExit as ended:
         status = ended.code
@@ -83,6 +83,19 @@ def start(example, settings, prepare=lambda: None) -> int:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
+
+
+def start(example, settings, prepare=lambda: None) -> int:
+    """Fork a session with its output in output.txt next to the run; return its process id."""
+    train = partial(example.train, ranks=Ranks()) if example.__name__ == "ppo" else example.train
+
+    def session() -> None:
+        forbid_pickles()
+        prepare()
+        with example.one_line_errors(example.__name__):
+            train(settings)
+
+    return fork(session, settings.run.parent / "output.txt")
 
 
 def kill_session(
