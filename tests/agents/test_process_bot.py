@@ -280,7 +280,7 @@ def messages_of(program, capsys):
     """Return what is shown of the standard error of a program that runs this code."""
 
     def show(code):
-        bot = ProcessBot(program(code + "\nsys.stderr.flush()\nprint(flush=True)\ninput()"))
+        bot = ProcessBot(program(code + "\nsys.stderr.flush()\nprint(flush=True)\ntime.sleep(60)"))
         with pytest.raises(ProcessBotError, match="its answer cannot be read"):
             bot.act(VIEW)
         return capsys.readouterr().err

@@ -309,6 +309,17 @@ def test_replacing_a_past_self_clears_only_its_results():
         assert np.flatnonzero((league.results == 0).all(axis=1)).tolist() == [3 + changed]
 
 
+def test_past_selves_keep_their_order_in_a_file():
+    """Files sort their tensors by name, so that 10 comes before 2."""
+    saved, restored = (League(("simple",), 0.4, 0.3, 0.3, 12, 4.0) for _ in range(2))
+    for _ in range(12):
+        saved.add_past_self(CandidateScorer(4), np.random.default_rng(1))
+    restored.restore_past(dict(sorted(saved.past_tensors().items())), 4)
+    expected, found = saved.past_tensors(), restored.past_tensors()
+    assert list(found) == list(expected)
+    assert all(torch.equal(found[name], weights) for name, weights in expected.items())
+
+
 def test_each_past_self_plays_by_its_own_network(monkeypatch):
     league, random = League(("simple",), 0.4, 0.3, 0.3, 2, 4.0), np.random.default_rng(1)
     for seed in (1, 2):
