@@ -14,7 +14,8 @@ Readings:
   unmelded cards ("the defensive score of each unmelded card"), since it would otherwise break melds for
   safety; if every card is melded, it chooses from all.
 - The player in the authors' repository (DualInception.java) considers unmelded cards only, unlike the paper's
-  text, and forbids repeated pairs. Neither made a measurable difference here.
+  text, and forbids repeated pairs. Neither makes a measurable difference for the authors' networks; the first
+  helps networks that would break melds (docs/results/paper-002.md, "Their schedule with their features").
 - Ties (values equal to 1/1000) are broken at random. The Simple player's rule against repeating a {drawn,
   discarded} pair does not apply.
 

@@ -106,11 +106,11 @@ PAPER_000 = [
     ),
     PaperClaim(
         "V4 wins 3 points more than V2 against Medium", (V4, LITERAL_MEDIUM), "+3", 2.5, 3.5,
-        (V2, LITERAL_MEDIUM), note=V4_NOTE,
+        (V2, LITERAL_MEDIUM), note=V4_NOTE, games=400_000,
     ),
     PaperClaim(
         "V4 always outperforms V2: against Medium, where it leads by least", (V4, LITERAL_MEDIUM), "> 0",
-        0, INFINITE, (V2, LITERAL_MEDIUM), margin=0,
+        0, INFINITE, (V2, LITERAL_MEDIUM), margin=0, games=400_000,
     ),
     *(
         PaperClaim(

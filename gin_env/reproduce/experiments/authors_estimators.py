@@ -1,11 +1,10 @@
 """Paper 003 scored as its authors scored it, with their networks from a checkout of their repository.
 
-https://github.com/PeterEFrancis/gin-rummy-AI holds a dense network and a CNN as Keras files, and the program
-of the comparison (CompareHERatings.java, HandEstimationEvaluation.java). None of it is included here:
-``gin-rummy reproduce 003/authors-scoring --authors PATH`` reads the networks from the checkout. The program
-scores both players after each turn, the knocking turn too. It scores what the networks put out, for cards
-whose place the player knows too; only Bayes has known cards at 0 and 1. Its "mean squared difference" is
-the root of the sum of squares, divided by 52. A turn's number counts the passes of the opening offer.
+The program of their comparison (CompareHERatings.java, HandEstimationEvaluation.java) scores both players
+after each turn, the knocking turn too. It scores what the networks put out, also for cards whose place the
+player knows; only Bayes has known cards at 0 and 1. Its "mean squared difference" is the root of the sum of
+squares, divided by 52. A turn's number counts the passes of the opening offer.
+`gin_env.reproduce.authors_files` reads their networks.
 
 Their networks learned from all 52 cards, with squared errors. For this comparison ours are trained on as many
 games as Bayes (`GAMES_WATCHED`), on all cards. Left out: the turn that uses up the stock. `bayes` stands for
@@ -14,10 +13,8 @@ their Bayes as ``bayes:likelihood=paper``, which reads their formula.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,14 +30,19 @@ from gin_env.game.cards import NUM_CARDS, card_columns
 from gin_env.game.state import DRAW
 from gin_env.matches.intervals import Interval, deviations, mean_interval
 from gin_env.observations.views import PlayerView
+from gin_env.reproduce.authors_files import (
+    CNN,
+    DENSE,
+    REPOSITORY_003,
+    AuthorsDense,
+    authors_cnn,
+    checkout,
+    read_keras,
+)
 from gin_env.reproduce.experiment import Experiment, Row, Run, markdown
 from gin_env.training.estimators.metrics import METRICS, measure
 from gin_env.training.estimators.positions import HANDS_PER_BATCH, Positions
 
-REPOSITORY = "https://github.com/PeterEFrancis/gin-rummy-AI"
-_MODELS = Path("GinRummy-maven/regression_models")
-DENSE, CNN = _MODELS / "nnhe-simple-3.h5", _MODELS / "f16-128-e10b50-lr01d01-200.h5"
-"""The files that CompareHERatings.java reads."""
 GAMES_WATCHED = 10_000
 """Number of games of Simple that the paper's Bayes watched."""
 HANDS_WATCHED = 103_000
@@ -52,83 +54,6 @@ RANGES = ((1, 3), (4, 9), (10, 12), (13, 16), (17, 24), (25, 28), (29, 99))
 """First and last turn of the stages that the paper's sentences name."""
 EVEN = 0.05
 """Largest relative difference of two estimators that are nearly even."""
-
-
-# --- Their networks ------------------------------------------------------------------------------------
-
-
-def read_keras(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the (kernel, bias) of each layer of a Keras file, in order.
-
-    Raises ImportError without h5py, FileNotFoundError, or ValueError for another kind of file.
-    """
-    try:
-        import h5py
-    except ImportError as error:
-        raise ImportError("Keras files need h5py: pip install h5py") from error
-    if not path.exists():
-        raise FileNotFoundError(f"{path} is missing: --authors must be a checkout of {REPOSITORY}")
-    try:
-        with h5py.File(path) as file:
-            config = json.loads(file.attrs["model_config"])["config"]
-            layers = config["layers"] if isinstance(config, dict) else config
-            names = [layer["config"]["name"] for layer in layers]
-            weights = file["model_weights"]
-            named = [weights[name][name] for name in names if name in weights and name in weights[name]]
-            return [(np.array(one["kernel:0"]), np.array(one["bias:0"])) for one in named]
-    except (KeyError, OSError, ValueError) as error:
-        raise ValueError(f"{path} is not a Keras model ({error})") from error
-
-
-class AuthorsDense:
-    """Their dense network: ReLU, then sigmoids, over (estimate, discard, upcard, 1 or -1)."""
-
-    def __init__(self, layers: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
-        if [len(bias) for _, bias in layers] != [100, 85, 60, NUM_CARDS]:
-            raise ValueError(f"the dense network must have layers of 100, 85, 60 and {NUM_CARDS}")
-        self.layers = layers
-
-    def probabilities(self, inputs: np.ndarray) -> np.ndarray:
-        """Return the outputs, float32 (n, 52), for `gin_env.estimators.turn_inputs.turn_inputs`."""
-        upcard, took, discard, before = np.split(
-            inputs, [NUM_CARDS, NUM_CARDS + 1, 2 * NUM_CARDS + 1], axis=1
-        )
-        x = np.concatenate([before, discard, upcard, 2 * took - 1], axis=1)
-        for number, (kernel, bias) in enumerate(self.layers):
-            x = x @ kernel + bias
-            x = 1 / (1 + np.exp(-x)) if number else np.maximum(x, 0)
-        return x
-
-
-def authors_cnn(layers: Sequence[tuple[np.ndarray, np.ndarray]]) -> Any:
-    """Return their CNN as a torch module from images (n, 1, 17, 13) to logits (n, 52).
-
-    Two convolutions of 4x4 with stride 2 and TensorFlow's padding ``same``, which puts the odd row or column
-    at the end, ReLU after each, and a dense layer.
-    """
-    import torch
-    from torch import nn
-
-    (first, _), (second, _), (dense, _) = layers
-    network: Any = nn.Sequential(
-        nn.ZeroPad2d((1, 2, 1, 2)),  # 17x13 -> 9x7
-        nn.Conv2d(1, first.shape[3], 4, 2),
-        nn.ReLU(),
-        nn.ZeroPad2d((1, 2, 1, 2)),  # 9x7 -> 5x4
-        nn.Conv2d(first.shape[3], second.shape[3], 4, 2),
-        nn.ReLU(),
-        nn.Flatten(),
-        nn.Linear(dense.shape[0], NUM_CARDS),
-    )
-    order = np.arange(dense.shape[0]).reshape(5, 4, -1).transpose(2, 0, 1).ravel()  # theirs: channels last
-    kernels = (first.transpose(3, 2, 0, 1), second.transpose(3, 2, 0, 1), dense[order].T)
-    with torch.no_grad():
-        for module, kernel, (_, bias) in zip(
-            (network[1], network[4], network[7]), kernels, layers, strict=True
-        ):
-            module.weight.copy_(torch.from_numpy(kernel.copy()))
-            module.bias.copy_(torch.from_numpy(bias))
-    return network.eval()
 
 
 # --- Estimators without the known cards put in -----------------------------------------------------------
@@ -321,11 +246,10 @@ def measure_scoring(run: Run) -> list[Row]:
     import torch
 
     torch.set_num_threads(1)
-    if run.authors is None:
-        raise ValueError(f"name a checkout of {REPOSITORY}: git clone it, then --authors PATH")
+    folder = checkout(run.authors, REPOSITORY_003, DENSE)
     networks: list[Estimator] = [
-        RawDense("their nn", AuthorsDense(read_keras(run.authors / DENSE))),
-        RawCnn("their cnn", authors_cnn(read_keras(run.authors / CNN)), authors=True),
+        RawDense("their nn", AuthorsDense(read_keras(folder / DENSE))),
+        RawCnn("their cnn", authors_cnn(read_keras(folder / CNN)), authors=True),
         RawDense("our nn", trained(run, "nn", 0.3)),
         RawCnn("our cnn", trained(run, "shankar-cnn", 0.1)),
     ]
@@ -435,6 +359,6 @@ EXPERIMENTS = [
         scoring_table,
         games=0,
         time="ten minutes",
-        authors=REPOSITORY,
+        authors=REPOSITORY_003,
     ),
 ]

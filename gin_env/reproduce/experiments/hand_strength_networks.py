@@ -26,6 +26,7 @@ from gin_env.reproduce.experiment import (
     interval,
     markdown,
     match_row,
+    named,
     percent,
 )
 from gin_env.reproduce.experiments.hand_strength import DATA_TITLES, data_set
@@ -86,11 +87,30 @@ def trained_networks(
     return found
 
 
-def play_network(run: Run, path: Path, label: str, games: int = GAMES) -> MatchResult:
+def play_network(
+    run: Run, path: Path, label: str, games: int = GAMES, player: type[OffensiveBot] = OffensiveBot
+) -> MatchResult:
     """Play a match of a network's player against Simple and return it."""
-    bot = OffensiveBot(str(path))
-    bot.name = f"offensive with {label}"
-    return run.match(bot, "simple", games)
+    kind = "offensive" if player is OffensiveBot else "offensive, unmelded cards only,"
+    return run.match(named(player(str(path)), f"{kind} with {label}"), "simple", games)
+
+
+def network_row(match: MatchResult, **more: Any) -> Row:
+    """Return the row of a network's match with an interval at `CONFIDENCE`."""
+    low, high = match.confidence_interval(CONFIDENCE)
+    return match_row(match, **more) | {"low": percent(low), "high": percent(high)}
+
+
+def last_losses(path: Path) -> Row:
+    """Return the losses of a network after its last epoch."""
+    return {key.removesuffix("es"): losses[-1] for key, losses in losses_by_epoch(path).items()}
+
+
+def losses_by_epoch(path: Path) -> Row:
+    """Return the training and validation losses of a network after each epoch."""
+    training = load_network(path)[1]
+    keys = ("train_losses", "validation_losses")
+    return {key: [round(loss, 3) for loss in training[key]] for key in keys}
 
 
 def network_rows(run: Run, name: str, networks: Sequence[tuple[Path, dict[str, Any]]]) -> list[Row]:
@@ -102,21 +122,11 @@ def network_rows(run: Run, name: str, networks: Sequence[tuple[Path, dict[str, A
     rows = []
     for number, (path, told) in enumerate(networks):
         match = play_network(run, path, f"{name}, seed {told['seed']}")
-        low, high = match.confidence_interval(CONFIDENCE)
         rows.append(
-            match_row(match)
-            | {
-                "low": percent(low),
-                "high": percent(high),
-                "network": name,
-                "seed": told["seed"],
-                "train_loss": round(told["train_losses"][-1], 3),
-                "validation_loss": round(told["validation_losses"][-1], 3),
-                "train_losses": [round(loss, 3) for loss in told["train_losses"]],
-                "validation_losses": [round(loss, 3) for loss in told["validation_losses"]],
-                "validated": percent(told["validated"]),
-                "selected": number == best,
-            }
+            network_row(match, network=name, seed=told["seed"])
+            | last_losses(path)
+            | losses_by_epoch(path)
+            | {"validated": percent(told["validated"]), "selected": number == best}
         )
     return rows
 
@@ -277,13 +287,9 @@ def measure_schedule(run: Run) -> list[Row]:
         epochs = [epoch for epoch in MEASURED if epoch <= schedule.epochs]
         for epoch, path in networks_by_epoch(run, f"{name}-{seed}", label, states, settings, epochs):
             match = play_network(run, path, f"{label}, after epoch {epoch}")
-            told = load_network(path)[1]
             rows.append(
                 match_row(match, data_set=name, seed=seed, epoch=epoch, states=len(states))
-                | {
-                    "train_loss": round(told["train_losses"][-1], 3),
-                    "validation_loss": round(told["validation_losses"][-1], 3),
-                }
+                | last_losses(path)
             )
             run.say(f"{label}: epoch {epoch}, games won {interval(rows[-1])} %")
     return rows

@@ -1,0 +1,315 @@
+"""Files in the repositories of two papers' authors: their networks, and the data and logs of paper 002.
+
+002: https://github.com/sangttruong/ginrummy holds eight of the fourteen networks of Table 1 as TensorFlow
+checkpoints, the losses of most epochs, 779 rows of Random-256, and the player (ginrummy/DualInception.java,
+models/Server.py). The networks fit our architectures weight by weight.
+
+003: https://github.com/PeterEFrancis/gin-rummy-AI holds a dense network and a CNN as Keras files.
+
+gin-env contains none of these files. The functions read them from a user's checkout.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gin_env.agents.hand_strength.features import INTERACTIONS
+from gin_env.agents.hand_strength.networks import FILTER_WIDTHS, HandStrength, Inception, Interactions, build
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+
+
+def checkout(folder: Path | None, repository: str, file: Path | str) -> Path:
+    """Return the folder of a user's checkout.
+
+    Raises ValueError for None, and FileNotFoundError if `file` is not in it.
+    """
+    if folder is None:
+        raise ValueError(f"name a checkout of {repository}: git clone it, then --authors PATH")
+    if not (folder / file).exists():
+        raise FileNotFoundError(f"{folder} must be a checkout of {repository}: it has no {file}")
+    return folder
+
+
+# --- Paper 002 ----------------------------------------------------------------------------------------------
+
+REPOSITORY_002 = "https://github.com/sangttruong/ginrummy"
+MACRO_COLUMNS = [2, 1, 0, 3]
+"""Indices of our macro-features (deadwood, sets, runs, hits) in the authors' (runs, sets, deadwood, hits)."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files of the repository with a network of Table 1 and its logs."""
+
+    architecture: str
+    checkpoint: str
+    losses: str
+    """File and columns of the losses of each epoch: ``Random16.csv: TrainDI, ValDI``."""
+    games: str = ""
+    """File with the number of games that it won; empty if there is none."""
+
+
+_16 = "results/Random16/Random16Last"
+SOURCES = {
+    "dual-inception-simple": Source(
+        "dual-inception", "results/SimpleLast/Checkpoint_SimpleLast_DI/cp.ckpt", "SimpleLast.csv: DI"
+    ),
+    "mlp-random-16": Source(
+        "mlp", f"{_16}-FC/Checkpoint/cp.ckpt", "Random16.csv: FC", f"{_16}-FC/winningRate.txt"
+    ),
+    "mlp-i-random-16": Source(
+        "mlp-i", f"{_16}-FCIT/Checkpoint/cp.ckpt", "Random16.csv: FCIT", f"{_16}-FCIT/winningRate.txt"
+    ),
+    "dual-inception-random-16": Source(
+        "dual-inception", f"{_16}-DI/Checkpoint/cp.ckpt", "Random16.csv: DI", f"{_16}-DI/winningRate.txt"
+    ),
+    "dual-inception-random-256": Source(
+        "dual-inception", "models/DualInception/cp.ckpt", "Random256.csv: DI"
+    ),
+    "dual-inception-simple-all-stages": Source(
+        "dual-inception",
+        "results/SimpleAll/Checkpoint/cp.ckpt",
+        "SimpleAll.csv: DI",
+        "results/SimpleAll/winningRate.txt",
+    ),
+    "dual-inception-random-16-augmented": Source(
+        "dual-inception", f"{_16}-DIA/Checkpoint/cp.ckpt", "Random16A.csv: DIA", f"{_16}-DIA/winningRate.txt"
+    ),
+    "dual-inception-16-random-16-augmented": Source(
+        "dual-inception-16",
+        f"{_16}-DIA16/Checkpoint/cp.ckpt",
+        "Random16A.csv: DIA16",
+        f"{_16}-DIA16/winningRate.txt",
+    ),
+}
+SAMPLE = "data/Random256Val-sample.csv"
+
+
+def authors_network(architecture: str, tensors: dict[str, np.ndarray]) -> HandStrength:
+    """Return the network with a checkpoint's tensors.
+
+    The order of the layers is: filters of the estimate (4, 3, 2 cards wide), filters of the hand, hidden
+    layer, output. The inputs of the hidden layer are macro-features, estimate and hand. Outputs of filters
+    are ordered by place, with the channels last. Raises ValueError if the tensors do not fit the
+    architecture.
+    """
+    import torch
+
+    network = build(architecture)
+
+    def layer(number: int) -> tuple[np.ndarray, np.ndarray]:
+        names = (
+            f"layer_with_weights-{number}/{part}/.ATTRIBUTES/VARIABLE_VALUE" for part in ("kernel", "bias")
+        )
+        try:
+            kernel, bias = (tensors[name] for name in names)
+        except KeyError as error:
+            raise ValueError(f"the checkpoint is not one of {architecture}: {error} is missing") from error
+        return kernel, bias
+
+    parts = (network.opponent, network.hand)
+    values: dict[str, np.ndarray] = {}
+    first_dense = 0
+    orders = []
+    for name, part in zip(("opponent", "hand"), parts, strict=True):
+        if isinstance(part, Inception):
+            for position in reversed(range(len(FILTER_WIDTHS))):
+                kernel, values[f"{name}.filters.{position}.bias"] = layer(first_dense)
+                if kernel.ndim != 4:
+                    raise ValueError(f"the checkpoint is not one of {architecture}: it has too few filters")
+                values[f"{name}.filters.{position}.weight"] = kernel.transpose(3, 2, 0, 1)
+                first_dense += 1
+        orders.append(_places(part))
+    kernel, bias = layer(first_dense)
+    output, values["output.bias"] = layer(first_dense + 1)
+    sizes = [4, parts[0].size, parts[1].size]
+    if kernel.shape[0] != sum(sizes):
+        raise ValueError(
+            f"the checkpoint is not one of {architecture}: {kernel.shape[0]} inputs, not {sum(sizes)}"
+        )
+    macro, opponent, hand = np.split(kernel, np.cumsum(sizes)[:-1])
+    values["from_opponent.weight"] = opponent[orders[0]].T
+    values["from_hand.weight"] = np.concatenate([hand[orders[1]], macro[MACRO_COLUMNS]]).T
+    values["from_hand.bias"], values["output.weight"] = bias, output.T
+    expected = network.state_dict()
+    for name, value in values.items():
+        if tuple(expected[name].shape) != value.shape:
+            raise ValueError(
+                f"the checkpoint is not one of {architecture}: {name} is {value.shape}, "
+                f"not {tuple(expected[name].shape)}"
+            )
+    network.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in values.items()})
+    return network.eval()
+
+
+_PLACES = sum((NUM_SUITS + 1 - width) * (NUM_RANKS + 1 - width) for width in FILTER_WIDTHS)
+"""Number of outputs of one filter of each width together."""
+
+
+def _places(part: object) -> np.ndarray:
+    """Return the index of each of our features among the authors', int64 (size,)."""
+    if isinstance(part, Inception):
+        places, start = {}, 0
+        for position, width in reversed(list(enumerate(FILTER_WIDTHS))):
+            shape = (NUM_SUITS + 1 - width, NUM_RANKS + 1 - width, part.size // _PLACES)
+            size = int(np.prod(shape))
+            places[position] = start + np.arange(size).reshape(shape).transpose(2, 0, 1).ravel()
+            start += size
+        return np.concatenate([places[position] for position in range(len(FILTER_WIDTHS))])
+    if isinstance(part, Interactions):
+        theirs = {pair: place for place, pair in enumerate(_authors_interactions())}
+        return np.array([theirs[min(pair), max(pair)] for pair in map(tuple, INTERACTIONS.tolist())])
+    return np.arange(NUM_CARDS)
+
+
+def _authors_interactions() -> list[tuple[int, int]]:
+    """Return the pairs of cards in the order of addGeoRelation_Numpy in models/Server.py."""
+    pairs = []
+    for rank in range(NUM_RANKS):
+        for card in range(rank, NUM_CARDS, NUM_RANKS):
+            pairs += [(card, other) for other in range(card + NUM_RANKS, NUM_CARDS, NUM_RANKS)]
+            if rank < NUM_RANKS - 1:
+                pairs.append((card, card + 1))
+    return pairs
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows of the authors' Random-256.
+
+    Scores float64 (n,), hands as masks uint64 (n,), macro-features (deadwood, sets, runs, hits)
+    float32 (n, 4), and estimates float32 (n, 52).
+    """
+
+    scores: np.ndarray
+    hands: np.ndarray
+    macro: np.ndarray
+    estimates: np.ndarray
+
+
+def read_sample(path: Path) -> Sample:
+    """Read the authors' rows of a data set.
+
+    Raises FileNotFoundError if there is no such file, and ValueError if a column is missing.
+    """
+    with path.open(newline="") as file:
+        header, *lines = csv.reader(file)
+    columns = {name: place for place, name in enumerate(header)}
+    suits = "ABCD"
+    names = [f"{rank}{suit}" for suit in suits for rank in range(1, NUM_RANKS + 1)]
+    macro = ["Deadwood0", "SetNum0", "RunNum0", "Hitscore0"]
+    wanted = ["score0_mean", *macro, *names, *(f"e{name}" for name in names)]
+    if missing := [name for name in wanted if name not in columns]:
+        raise ValueError(f"{path} must have a column {missing[0]}")
+    table = np.array(lines, np.float64)[:, [columns[name] for name in wanted]]
+    held = table[:, 5 : 5 + NUM_CARDS].astype(np.uint64)
+    return Sample(
+        scores=table[:, 0],
+        hands=(held << np.arange(NUM_CARDS, dtype=np.uint64)).sum(axis=1, dtype=np.uint64),
+        macro=table[:, 1:5].astype(np.float32),
+        estimates=table[:, 5 + NUM_CARDS :].astype(np.float32),
+    )
+
+
+def logged_games(path: Path) -> tuple[int, int]:
+    """Return (games won by the network, games), summed over the ``Games Won: P0:53, P1:47.`` of a log."""
+    found = re.findall(r"Won: P0:(\d+), P1:(\d+)", path.read_text())
+    won, lost = (sum(int(pair[side]) for pair in found) for side in (0, 1))
+    return won, won + lost
+
+
+def logged_losses(folder: Path, losses: str) -> tuple[list[float], list[float]]:
+    """Return the lists of (training, validation) losses of all epochs, read as `Source.losses` says."""
+    name, column = losses.split(": ")
+    with (folder / name).open(newline="", encoding="utf-8-sig") as file:
+        rows = list(csv.DictReader(file))
+    train, validation = ([float(row[f"{kind}{column}"]) for row in rows] for kind in ("Train", "Val"))
+    return train, validation
+
+
+# --- Paper 003 ----------------------------------------------------------------------------------------------
+
+REPOSITORY_003 = "https://github.com/PeterEFrancis/gin-rummy-AI"
+_MODELS = Path("GinRummy-maven/regression_models")
+DENSE, CNN = _MODELS / "nnhe-simple-3.h5", _MODELS / "f16-128-e10b50-lr01d01-200.h5"
+"""The files that CompareHERatings.java reads."""
+
+
+def read_keras(path: Path) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the (kernel, bias) of each layer of a Keras file, in order.
+
+    Raises ImportError without h5py, and ValueError for another kind of file.
+    """
+    try:
+        import h5py
+    except ImportError as error:
+        raise ImportError("Keras files need h5py: pip install h5py") from error
+    try:
+        with h5py.File(path) as file:
+            config = json.loads(file.attrs["model_config"])["config"]
+            layers = config["layers"] if isinstance(config, dict) else config
+            names = [layer["config"]["name"] for layer in layers]
+            weights = file["model_weights"]
+            named = [weights[name][name] for name in names if name in weights and name in weights[name]]
+            return [(np.array(one["kernel:0"]), np.array(one["bias:0"])) for one in named]
+    except (KeyError, OSError, ValueError) as error:
+        raise ValueError(f"{path} is not a Keras model ({error})") from error
+
+
+class AuthorsDense:
+    """Their dense network: ReLU, then sigmoids, over (estimate, discard, upcard, 1 or -1)."""
+
+    def __init__(self, layers: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
+        if [len(bias) for _, bias in layers] != [100, 85, 60, NUM_CARDS]:
+            raise ValueError(f"the dense network must have layers of 100, 85, 60 and {NUM_CARDS}")
+        self.layers = layers
+
+    def probabilities(self, inputs: np.ndarray) -> np.ndarray:
+        """Return the outputs, float32 (n, 52), for `gin_env.estimators.turn_inputs.turn_inputs`."""
+        upcard, took, discard, before = np.split(
+            inputs, [NUM_CARDS, NUM_CARDS + 1, 2 * NUM_CARDS + 1], axis=1
+        )
+        x = np.concatenate([before, discard, upcard, 2 * took - 1], axis=1)
+        for number, (kernel, bias) in enumerate(self.layers):
+            x = x @ kernel + bias
+            x = 1 / (1 + np.exp(-x)) if number else np.maximum(x, 0)
+        return x
+
+
+def authors_cnn(layers: Sequence[tuple[np.ndarray, np.ndarray]]) -> Any:
+    """Return their CNN as a torch module from images (n, 1, 17, 13) to logits (n, 52).
+
+    Two convolutions of 4x4 with stride 2 and TensorFlow's padding ``same``, which puts the odd row or column
+    at the end, ReLU after each, and a dense layer.
+    """
+    import torch
+    from torch import nn
+
+    (first, _), (second, _), (dense, _) = layers
+    network: Any = nn.Sequential(
+        nn.ZeroPad2d((1, 2, 1, 2)),  # 17x13 -> 9x7
+        nn.Conv2d(1, first.shape[3], 4, 2),
+        nn.ReLU(),
+        nn.ZeroPad2d((1, 2, 1, 2)),  # 9x7 -> 5x4
+        nn.Conv2d(first.shape[3], second.shape[3], 4, 2),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(dense.shape[0], NUM_CARDS),
+    )
+    order = np.arange(dense.shape[0]).reshape(5, 4, -1).transpose(2, 0, 1).ravel()  # theirs: channels last
+    kernels = (first.transpose(3, 2, 0, 1), second.transpose(3, 2, 0, 1), dense[order].T)
+    with torch.no_grad():
+        for module, kernel, (_, bias) in zip(
+            (network[1], network[4], network[7]), kernels, layers, strict=True
+        ):
+            module.weight.copy_(torch.from_numpy(kernel.copy()))
+            module.bias.copy_(torch.from_numpy(bias))
+    return network.eval()
