@@ -30,7 +30,8 @@ class Run:
     ----------
     seed : seed of the matches, or of whatever else the experiment samples.
     quick : whether to run at the smallest size that still exercises every step, to try the command.
-    folder : folder for everything that a resumed run can reuse: matches, data sets, networks.
+    folder : folder for everything that a resumed run can reuse: matches, data sets, networks. If it is not
+        empty, the run is `resumed`.
     progress : called with lines that describe the progress of the run.
     authors : checkout of the repository of a paper's authors, for experiments that read it.
     """
@@ -51,6 +52,7 @@ class Run:
         self.bots: dict[str, str | Agent] = {}
         self.estimators: list[str] = []
         folder.mkdir(parents=True, exist_ok=True)
+        self.resumed = any(folder.iterdir())
         log = folder / "matches"
         self.log = MatchLog(log, resume=log.exists())
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import date
@@ -32,8 +32,8 @@ class Result:
     version: str
     """Release of gin-env."""
     commit: str | None = field(default=None, kw_only=True)
-    """Commit of the checkout when the run began, with ``-dirty`` if its code was not that of the commit, or
-    was not at the end of the run."""
+    """Commit of the checkout when the run began or was resumed, with ``-dirty`` if its code differed from the
+    commit then or at the end."""
     date: str
     seed: int
     games: int
@@ -41,7 +41,7 @@ class Result:
     quick: bool
     """Whether the run had the smallest size; its figures are then meaningless."""
     seconds: float | None
-    """Duration of the run that finished, without the interrupted runs that it resumed."""
+    """Processor time of the run; None if it resumed an interrupted one."""
     keys: str
     """`deck_keys` of the release that measured the rows: with other keys, the same seed deals other cards."""
     stale: str | None
@@ -135,12 +135,18 @@ def measure(experiment: Experiment, run: Run) -> Result:
         raise ValueError(f"{experiment.id} is made of other results: measure {', '.join(experiment.parts)}")
     if experiment.measure is None:
         raise ValueError(f"{experiment.id} is measured by another program: {experiment.program}")
-    begun, code = time.monotonic(), commit()
+    begun, code = processor_seconds(), commit()
     rows = experiment.measure(run)
     command = f"gin-rummy reproduce {experiment.id}"
     command += "" if run.seed == experiment.seed else f" --seed {run.seed}"
     command += " --quick" if run.quick else ""
-    return describe(experiment, run, rows, command, time.monotonic() - begun, code)
+    seconds = None if run.resumed else processor_seconds() - begun
+    return describe(experiment, run, rows, command, seconds, code)
+
+
+def processor_seconds() -> float:
+    """Return the processor time that this process and its finished children have used."""
+    return sum(os.times()[:4])
 
 
 def describe(
