@@ -26,7 +26,7 @@ help:
 	@echo "make soak    checks that cover more the longer they run: make soak SCALE=10"
 	@echo "make mutants   small changes of one module that its tests miss: MODULE=... TESTS=... MINUTES=..."
 	@echo "make docs    build the documentation site: docs/_build/html/index.html"
-	@echo "make pictures    draw the pictures of docs/play.md again; needs Chromium"
+	@echo "make pictures    draw the pictures of docs/play.md and docs/rules.md again; needs Chromium"
 	@echo "make docs-links  follow every link of the documentation to other sites"
 	@echo "make release-check   build wheel and source into dist, check, install and run them"
 	@echo "make lint    ruff and mypy only"

@@ -1,4 +1,6 @@
-"""Draw the pictures of docs/play.md: one moment of a game in the terminal, on a phone and on a desktop.
+"""Draw the pictures of docs/play.md and docs/rules.md.
+
+One moment of a game in the terminal, on a phone and on a desktop, and a hand after a knock.
 
 Run ``make pictures``; it needs Chromium.
 """
@@ -16,11 +18,13 @@ import time
 from pathlib import Path
 
 from browser import Browser, Page
+from hands_in_words import Table
 from PIL import Image
 
 from gin_env import agents
 from gin_env.ui.hints import hint
 from gin_env.ui.human_game import HumanGame
+from gin_env.ui.picture import image
 from gin_env.ui.play_app import PlayApp
 from gin_env.ui.seat import describe_seat
 from gin_env.ui.web.sessions import Sessions
@@ -51,12 +55,21 @@ def moment() -> HumanGame:
             game.act(hint(adviser, game.view).action)
 
 
+def draw_knock() -> None:
+    """Save the picture of a hand after a knock, with cards that were laid off."""
+    hands = "7H 8H 9H QC QD QS 3S 4S 5S KC", "6H TH JH KD KS KH 2S 4D 8C 9C"
+    table = Table(*hands, "JS", "2C").play("pass", "pass", "draw", "knock KC")
+    picture = io.BytesIO()
+    Image.fromarray(image(table.games.state[0], names=("Ann", "Bob"))).save(picture, "PNG")
+    save(picture.getvalue(), "knock.png", 720)
+
+
 def save(picture: bytes, name: str, width: int) -> None:
     """Save a picture with few colours, at most this wide."""
-    image = Image.open(io.BytesIO(picture)).convert("RGB")
-    if image.width > width:
-        image = image.resize((width, round(image.height * width / image.width)), Image.Resampling.LANCZOS)
-    image.quantize(256, kmeans=3, dither=Image.Dither.NONE).save(DOCS / name, optimize=True)
+    drawn = Image.open(io.BytesIO(picture)).convert("RGB")
+    if drawn.width > width:
+        drawn = drawn.resize((width, round(drawn.height * width / drawn.width)), Image.Resampling.LANCZOS)
+    drawn.quantize(256, kmeans=3, dither=Image.Dither.NONE).save(DOCS / name, optimize=True)
 
 
 async def draw_terminal(size: tuple[int, int]) -> str:
@@ -130,6 +143,7 @@ def photograph(page: Page, folder: Path) -> bytes:
 
 
 if __name__ == "__main__":
+    draw_knock()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         (folder / "saves").mkdir()

@@ -1,8 +1,10 @@
 """Hands and scores printed in the papers or stated by another program; names carry the numbers of our rules.
 
-The texts of Bicycle and Pagat are not reproduced here. Paper 000 gives Bicycle's rules with a hand; the Rust
-crate gin-rummy 0.1.3 (github.com/jdh8/gin-rummy, tests/round.rs and tests/game.rs), which cites Pagat, states
-the results of whole hands and games, also under Bicycle's numbers, which it calls classic.
+Paper 000 gives Bicycle's rules with a hand. The Rust crate gin-rummy 0.1.3 (github.com/jdh8/gin-rummy,
+tests/round.rs and tests/game.rs), which cites Pagat, states the results of whole hands and games, also under
+Bicycle's numbers, which it calls classic. The hands of Bicycle and Pagat come from public summaries that name
+bicyclecards.com/how-to-play/gin-rummy and pagat.com/rummy/ginrummy.html as their source; we did not have the
+pages themselves. Where only unmelded cards are given, the melds are ours.
 """
 
 from __future__ import annotations
@@ -65,6 +67,61 @@ def test_rule_4_melds_of_three_with_a_card_in_paper_002(card, count):
     pairs = [(a, b) for a in others for b in others if a < b]
     held = cards.mask_of([cards.card_id(card)])
     assert sum(melds.deadwood(held | cards.mask_of(pair)) == 0 for pair in pairs) == count
+
+
+# --- Bicycle and Pagat, in summaries ------------------------------------------------------------------
+
+GIN = "6D 7D 8D 9D 4S 5S 6S QC QD QH"
+
+
+@pytest.mark.parametrize(
+    ("hand", "deadwood"),
+    [
+        ("KH AH 2H", 13),
+        ("5D 6S 7D", 18),
+        ("3H 5H 6H", 14),
+        ("5S 5D", 10),
+        ("JD JC QH", 30),
+        ("8C 9C TC JC QC", 0),
+        ("2D 3D 4D 4C 4S", 5),  # the run and the set share 4D: one is a meld
+        ("2S 2H 2C 2D 3D 4D 5D QS KS KC", 30),
+        ("AS AD 2D 2C 3D 3C 4H 5H 6H 7H", 6),  # may knock
+        ("AD AC AS 2D 2S 3S JH QH QC KH", 14),  # must not knock
+        (GIN, 0),
+        ("2S 2D 2C 3C 4C 4H 4S JD JC JS", 3),  # no gin: 4C is in one meld
+    ],
+)
+def test_rule_4_deadwood_of_the_hands_of_bicycle(hand, deadwood):
+    assert melds.deadwood(cards.parse(hand)) == deadwood
+
+
+def test_rule_6_cards_laid_off_in_bicycle():
+    """2S and 8S are laid off, AC and AD are not."""
+    knocker = [["2D", "2C", "2H"], ["5S", "6S", "7S"], ["JD", "QD", "KD"]]
+    assert melds.layoff(knocker, cards.parse("AC AD 2S 8S")) == 2
+
+
+@pytest.mark.parametrize(
+    ("hand", "defence", "result"),
+    [
+        (GIN, "AC 2C 3C 4C JC JD JH JS 2D 3S", ("gin", 0, 25)),  # 3S is not laid off
+        ("6D 7D 8D 4S 5S 6S QC QD QH AH", "AC 2C 3C 4C KC KD KH KS 4H JS", ("knock", 0, 13)),
+        ("6D 7D 8D 4S 5S 6S QC QD QH 4D", "AC 2C 3C KC KH KS 9H TH JH 2S", ("undercut", 1, 12)),
+    ],
+)
+def test_rule_7_points_of_bicycle(hand, defence, result):
+    table = drawn(BICYCLE, hand, defence, "8C", "TD")
+    assert table.play("knock TD").result == result
+
+
+def test_rule_7_gin_is_never_undercut_in_pagat():
+    table = drawn(BICYCLE, GIN, "AC 2C 3C 4C JC JH JS KC KH KS", "8C", "TD")
+    assert table.play("knock TD").result == ("gin", 0, 20)
+
+
+def test_rule_9_shutout_of_pagat():
+    """Gin for 97 points ends the game: 20 for the box and 200 for a game in which the loser has no points."""
+    assert totals(replace(BICYCLE, target_score=50), (97, 0), (1, 0)) == [97 + 20 + 200, 0]
 
 
 # --- The crate gin-rummy, hands -----------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 from environment_checks import as_the_package_lays
 from hand_endings import ALSO_LOOSE, LOOSE, NO_DEADWOOD, THREE_RUNS
 from hands_in_words import ONE_GAME, deck_of
+from preset_checks import REFERENCE_DECISIONS, REFERENCE_SEED
 from reference_rules import Game
 from rule_variants import VARIANTS
 
@@ -145,12 +146,12 @@ def test_games_match_the_slow_reference(name, reward):
     rules = VARIANTS[name]
     games = Games(1, rules, "game", reward)
     bot = agents.make("simple")
-    games.start(seed=11)
+    games.start(seed=REFERENCE_SEED)
     decks = [games.deck(0).tolist()]
     game = Game(rules, lambda index: decks[index], int(games.state["public"]["dealer"][0]), True,
                 lay=as_the_package_lays, pays_score=reward == "score")  # fmt: skip
     paid = 0.0
-    for _ in range(250):
+    for _ in range(REFERENCE_DECISIONS):
         if game.over:
             break
         public = games.state["public"][0]

@@ -6,7 +6,17 @@ from collections.abc import Sequence
 
 from gin_env import agents
 from gin_env.game.rules import Rules
-from gin_env.reproduce.experiment import Experiment, Row, Run, by, in_order, interval, markdown, match_row
+from gin_env.reproduce.experiment import (
+    Experiment,
+    Row,
+    Run,
+    by,
+    games_of,
+    in_order,
+    interval,
+    markdown,
+    match_row,
+)
 
 PRESETS = ("eaai", "oklahoma", "straight", "bicycle")
 GAMES = 2000
@@ -39,9 +49,10 @@ def variants_table(rows: Sequence[Row]) -> str:
 # --- The policy for variants ----------------------------------------------------------------------------
 
 FOR_VARIANTS, POLICY = "policy-variants", "policy"
-GAMES_OF_POLICIES = {"eaai": 20_000}
-"""Games between the two policies under a preset; `MORE_GAMES` under the others."""
-MORE_GAMES = 4000
+MATCHES = ((FOR_VARIANTS, POLICY), (FOR_VARIANTS, "simple"), (POLICY, "simple"))
+GAMES_OF_POLICIES = 4000
+GAMES_AT_THE_DEFAULT = 20_000
+"""Games between the two policies under the default rules, where a difference would matter most."""
 
 
 def measure_policies(run: Run) -> list[Row]:
@@ -49,11 +60,9 @@ def measure_policies(run: Run) -> list[Row]:
     run.used(FOR_VARIANTS, POLICY, "simple")
     rows = []
     for preset, rules in run.some(list(Rules.presets().items())):
-        for names, games in (
-            ((FOR_VARIANTS, POLICY), GAMES_OF_POLICIES.get(preset, MORE_GAMES)),
-            ((FOR_VARIANTS, "simple"), GAMES),
-            ((POLICY, "simple"), GAMES),
-        ):
+        for names in MATCHES:
+            default = rules == Rules() and names == (FOR_VARIANTS, POLICY)
+            games = GAMES_AT_THE_DEFAULT if default else GAMES_OF_POLICIES
             run.say(f"{' against '.join(names)} under {preset}")
             match = run.log.play(names, names, run.size(games), run.seed, rules=rules)
             rows.append(match_row(match, preset=preset))
@@ -63,13 +72,16 @@ def measure_policies(run: Run) -> list[Row]:
 def policies_table(rows: Sequence[Row]) -> str:
     """Return a Markdown table with a row for each preset and a column for each match."""
     found = by(rows, "preset", "bot", "opponent")
-    matches = ((FOR_VARIANTS, POLICY), (FOR_VARIANTS, "simple"), (POLICY, "simple"))
     lines = [
-        [f"`{preset}`", *(interval(found.get((preset, *match), {}), 1) for match in matches)]
+        [f"`{preset}`", *(_cell(found.get((preset, *match), {})) for match in MATCHES)]
         for preset in in_order(rows, "preset")
     ]
-    header = [f"`{bot}` against `{opponent}`" for bot, opponent in matches]
+    header = [f"`{bot}` against `{opponent}`" for bot, opponent in MATCHES]
     return markdown(["games won", *header], lines)
+
+
+def _cell(row: Row) -> str:
+    return interval(row, 1) + games_of(row, GAMES_OF_POLICIES)
 
 
 EXPERIMENTS = [
@@ -86,7 +98,7 @@ EXPERIMENTS = [
         "The policy for variants and the policy for the default rules",
         measure_policies,
         policies_table,
-        MORE_GAMES,
+        GAMES_OF_POLICIES,
         "ten minutes",
     ),
 ]
