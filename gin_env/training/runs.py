@@ -354,6 +354,7 @@ class TrainingRun(ABC, Generic[S, P]):
         row: dict[str, float] = {"minutes": round(self.minutes, 2), "decisions": decisions}
         record = settings.run / f"games-{decisions}.jsonl" if settings.record else None
         for opponent in settings.evaluate_against:
+            self.bar.set_postfix_str(f"{games:,} games against {opponent}")
             result = play_match(
                 bot, opponent, games, settings.seed, rules=self.evaluation_rules, record=record
             )

@@ -87,7 +87,7 @@ def some_view(count=40):
 # --- The packaged policy for variants --------------------------------------------------------------------
 
 
-def test_policy_for_variants_plays_the_rules_of_its_training_without_warnings(recwarn):
+def test_policy_for_variants_plays_under_every_preset(recwarn):
     _, rules, episode = load_candidate_policy(SHIPPED.with_stem("policy-variants"))
     assert {each.text for each in rules} > {"eaai", "oklahoma", "straight", "bicycle", "palace"}
     assert episode == "game"
