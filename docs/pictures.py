@@ -78,7 +78,7 @@ async def draw_terminal(size: tuple[int, int]) -> str:
     async with app.run_test(size=size) as pilot:
         await pilot.press("h", *(["b"] if size[1] >= 24 else []), "left")
         await pilot.pause()
-        while app._shown._asked:
+        while app.shown.asked:
             await pilot.pause(0.05)
         await pilot.pause()
         drawing = app.export_screenshot(title="gin-rummy play")

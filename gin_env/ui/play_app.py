@@ -64,7 +64,7 @@ class PlayApp(TableApp):
     statistics : where the results are kept; None: nowhere.
     """
 
-    _shown: PlayView
+    shown: PlayView
     BINDINGS: ClassVar[list[Any]] = [
         Binding("s", "stock", "Stock"),
         Binding("u", "upcard", "Upcard"),
@@ -114,7 +114,7 @@ class PlayApp(TableApp):
 
     def _show(self) -> None:
         """Redraw what has changed, and update the keys in the footer."""
-        self._shown.game = self.game
+        self.shown.game = self.game
         super()._show()
         keys = [binding for binding in self.BINDINGS if binding.show]
         enabled = [self.check_action(binding.action, ()) for binding in keys]
@@ -153,7 +153,7 @@ class PlayApp(TableApp):
         self._impatience = self.set_timer(PATIENCE, self._say_thinking)
 
     def _say_thinking(self) -> None:
-        self._shown.thinking = True
+        self.shown.thinking = True
         self._show()
 
     def _play_for_bot(self, game: HumanGame, action: int) -> None:
@@ -174,17 +174,17 @@ class PlayApp(TableApp):
         try:
             self.game.act(action)
         except IllegalActionError as error:
-            self._shown.notice = f"{str(error).removeprefix('illegal action: ')}."
+            self.shown.notice = f"{str(error).removeprefix('illegal action: ')}."
             self._show()
             return
-        self._shown.chosen = None
+        self.shown.chosen = None
         self._acted = True
         self._after_action()
 
     def _after_action(self) -> None:
         if self._impatience is not None:
             self._impatience.stop()
-        self._shown.notice, self._shown.thinking = "", False
+        self.shown.notice, self.shown.thinking = "", False
         self._count()
         self._save()
         if self.game.is_over and self._finished is not None:
@@ -251,7 +251,7 @@ class PlayApp(TableApp):
 
     def action_explain(self, action: str) -> None:
         """Show why an action is not possible now."""
-        self._shown.notice = self._why_not(action)
+        self.shown.notice = self._why_not(action)
         self._show()
 
     def _why_not(self, action: str) -> str:
@@ -283,36 +283,36 @@ class PlayApp(TableApp):
         self._with_chosen(KNOCK)
 
     def _with_chosen(self, offset: int) -> None:
-        if self._shown.chosen is None:
-            self._shown.notice = "Choose a card first: arrow keys, 1 to 9, 0, -, or a click."
+        if self.shown.chosen is None:
+            self.shown.notice = "Choose a card first: arrow keys, 1 to 9, 0, -, or a click."
             self._show()
             return
-        self._act(offset + self._cards()[self._shown.chosen])
+        self._act(offset + self._cards()[self.shown.chosen])
 
     def action_choose(self, step: int) -> None:
         """Choose the card to the left (-1) or to the right (1)."""
         count = len(self._cards())
-        start = (count if step < 0 else -1) if self._shown.chosen is None else self._shown.chosen
+        start = (count if step < 0 else -1) if self.shown.chosen is None else self.shown.chosen
         self.action_pick((start + step) % count)
 
     def action_pick(self, place: int) -> None:
         """Choose the card at a place of the hand."""
-        self._shown.notice = ""
-        self._shown.chosen = place
+        self.shown.notice = ""
+        self.shown.chosen = place
         self._show()
 
     def on_key(self, event: Key) -> None:
         """Say so if a key has no meaning; those with one are handled elsewhere."""
         if any(event.key in binding.key.split(",") for binding in self.BINDINGS):
             return
-        self._shown.notice = f"{event.key} has no meaning here: ? shows the keys."
+        self.shown.notice = f"{event.key} has no meaning here: ? shows the keys."
         self._show()
 
     def on_card_place_clicked(self, event: CardPlace.Clicked) -> None:
         """Choose the clicked card; a second click discards it."""
         if not self._may_discard():
             return
-        if self._shown.chosen == event.place:
+        if self.shown.chosen == event.place:
             self.action_discard()
         else:
             self.action_pick(event.place)

@@ -57,7 +57,7 @@ class ReplayApp(TableApp):
     """
 
     CSS_PATH: ClassVar[Any] = ["play.tcss", "replay.tcss"]
-    _shown: ReplayView
+    shown: ReplayView
     BINDINGS: ClassVar[list[Any]] = [
         Binding("right,enter,space", "move(1)", "Next", key_display="→"),
         Binding("left,backspace", "move(-1)", "Back", key_display="←"),
@@ -97,17 +97,17 @@ class ReplayApp(TableApp):
 
     def action_go_to(self, place: int) -> None:
         """Go to a position; -1 is the last."""
-        self._shown.place = range(len(self._shown.positions))[place]
+        self.shown.place = range(len(self.shown.positions))[place]
         self._show()
 
     def action_move(self, step: int) -> None:
         """Go forward (1) or back (-1) by one position."""
-        self.action_go_to(min(max(self._shown.place + step, 0), len(self._shown.positions) - 1))
+        self.action_go_to(min(max(self.shown.place + step, 0), len(self.shown.positions) - 1))
 
     def action_hand(self, step: int) -> None:
         """Go to the deal of the next hand (1); back to this hand's deal or, from there, the previous (-1)."""
-        here = self._shown.place
-        deals = [place for place, position in enumerate(self._shown.positions) if position.step == 0]
+        here = self.shown.place
+        deals = [place for place, position in enumerate(self.shown.positions) if position.step == 0]
         if step > 0:
             self.action_go_to(min((deal for deal in deals if deal > here), default=here))
         else:
@@ -118,16 +118,16 @@ class ReplayApp(TableApp):
 
         def go(worst: list[Judgement]) -> None:
             self._rank = min(max(self._rank + step, 0), len(worst) - 1)
-            self.action_go_to(self._shown.decisions[worst[self._rank].step - 1])
+            self.action_go_to(self.shown.decisions[worst[self._rank].step - 1])
 
-        self._shown.ask_worst(go)
+        self.shown.ask_worst(go)
 
     def action_mistakes(self) -> None:
         """Show the table of mistakes; choosing a line goes to its position."""
-        self._shown.ask_worst(self._show_mistakes)
+        self.shown.ask_worst(self._show_mistakes)
 
     def _show_mistakes(self, worst: list[Judgement]) -> None:
-        if self._shown.judge is None:
+        if self.shown.judge is None:
             return
         worst = worst[: self._most]
         header = ["step", "hand", "player", "played", "best", "lost"]
@@ -135,7 +135,7 @@ class ReplayApp(TableApp):
             [
                 str(one.step),
                 str(one.hand + 1),
-                draw.short_name(self._shown.names[one.player], 8),
+                draw.short_name(self.shown.names[one.player], 8),
                 self._short(one, one.played),
                 self._short(one, one.best),
                 f"{one.loss:.1f}",
@@ -144,10 +144,10 @@ class ReplayApp(TableApp):
         ]
         heading, *lines = table(header, rows, left=(2, 3, 4)).split("\n")
         totals = replay_text.losses_by_player(
-            self._shown.game, list(self._shown.judgements.values()), self._shown.judge.name
+            self.shown.game, list(self.shown.judgements.values()), self.shown.judge.name
         )
-        places = [self._shown.decisions[one.step - 1] for one in worst]
-        here = lines[places.index(self._shown.place)] if self._shown.place in places else lines[0]
+        places = [self.shown.decisions[one.step - 1] for one in worst]
+        here = lines[places.index(self.shown.place)] if self.shown.place in places else lines[0]
 
         def chosen(line: str | None) -> None:
             if line is not None:
@@ -158,30 +158,30 @@ class ReplayApp(TableApp):
 
     def _short(self, one: Judgement, action: int) -> str:
         """Return an action in a few letters."""
-        public = self._shown.positions[self._shown.decisions[one.step - 1]].state["public"][0]
+        public = self.shown.positions[self.shown.decisions[one.step - 1]].state["public"][0]
         return action_name(action, int(public["upcard"]), self._letters).replace("draw from the ", "")
 
     def action_opinions(self) -> None:
         """Show or hide the actions that every bot would have played."""
-        self._shown.opinions_on, self._shown.hint_on = not self._shown.opinions_on, False
+        self.shown.opinions_on, self.shown.hint_on = not self.shown.opinions_on, False
         self._show()
 
     def action_hint(self) -> None:
         """Show or hide one bot's opinion, with its values."""
-        self._shown.opinions_on = False
+        self.shown.opinions_on = False
         super().action_hint()
 
     def action_viewer(self) -> None:
         """Show the belief of the player to move, of player 0, or of player 1."""
-        self._shown.viewer = {None: 0, 0: 1, 1: None}[self._shown.viewer]
-        self._shown.belief_on = True
+        self.shown.viewer = {None: 0, 0: 1, 1: None}[self.shown.viewer]
+        self.shown.belief_on = True
         self._show()
 
     def action_scroll_page(self, step: int) -> None:
         """Scroll the parts that do not fit on the screen."""
-        for part in self._shown.query(VerticalScroll):
+        for part in self.shown.query(VerticalScroll):
             part.scroll_relative(y=step * max(1, part.size.height - 1), animate=False)
 
     def action_help(self) -> None:
         """Show the keys and the rules."""
-        self.push_screen(Page(f"{KEYS}\n{rules_in_words(self._shown.game.rules)}"))
+        self.push_screen(Page(f"{KEYS}\n{rules_in_words(self.shown.game.rules)}"))

@@ -70,7 +70,7 @@ class TableView(Container):
         self._thinking = threading.Lock()
         self._advisers: dict[tuple[str, str], Any] = {}
         self._answers: dict[tuple[str, str, bytes], Any] = {}
-        self._asked: set[tuple[str, str, bytes]] = set()
+        self.asked: set[tuple[str, str, bytes]] = set()
 
     def show(self) -> None:
         """Redraw what has changed."""
@@ -96,8 +96,8 @@ class TableView(Container):
         """
         key = (kind, name, view.records.tobytes())
         answer = self._answer_of(kind, name, view)
-        if answer is None and key not in self._asked:
-            self._asked.add(key)
+        if answer is None and key not in self.asked:
+            self.asked.add(key)
             self.run_worker(lambda: self._answer(key, compute), thread=True, exit_on_error=False)
         return answer
 
@@ -121,7 +121,7 @@ class TableView(Container):
     def _received(self, key: tuple[str, str, bytes], answer: Any) -> None:
         if len(self._answers) > MAX_ANSWERS:
             self._answers.clear()
-        self._asked.discard(key)
+        self.asked.discard(key)
         self._answers[key] = answer
         self.show()
 
@@ -141,10 +141,10 @@ class TableApp(App[None]):
 
     def __init__(self, shown: TableView) -> None:
         super().__init__()
-        self._shown = shown
+        self.shown = shown
 
     def compose(self) -> ComposeResult:
-        yield self._shown
+        yield self.shown
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
@@ -154,16 +154,16 @@ class TableApp(App[None]):
         self.call_after_refresh(self._show)  # the new size is valid only then
 
     def _show(self) -> None:
-        self._shown.show()
+        self.shown.show()
 
     def action_hint(self) -> None:
         """Show or hide the hint."""
-        self._shown.hint_on = not self._shown.hint_on
+        self.shown.hint_on = not self.shown.hint_on
         self._show()
 
     def action_belief(self) -> None:
         """Show or hide the belief about the other hand."""
-        self._shown.belief_on = not self._shown.belief_on
+        self.shown.belief_on = not self.shown.belief_on
         self._show()
 
     def action_choose_hint(self) -> None:
@@ -171,10 +171,10 @@ class TableApp(App[None]):
 
         def chosen(name: str | None) -> None:
             if name is not None:
-                self._shown.hint_bot, self._shown.hint_on = name, True
+                self.shown.hint_bot, self.shown.hint_on = name, True
                 self._show()
 
-        self.push_screen(ChoiceDialog("Whose hint?", agents.names(), self._shown.hint_bot), chosen)
+        self.push_screen(ChoiceDialog("Whose hint?", agents.names(), self.shown.hint_bot), chosen)
 
     def action_choose_belief(self) -> None:
         """Choose the estimator whose belief is shown."""
@@ -182,9 +182,9 @@ class TableApp(App[None]):
 
         def chosen(name: str | None) -> None:
             if name is not None:
-                self._shown.estimator, self._shown.belief_on = name, True
+                self.shown.estimator, self.shown.belief_on = name, True
                 self._show()
 
         self.push_screen(
-            ChoiceDialog("Whose belief about the other hand?", names, self._shown.estimator), chosen
+            ChoiceDialog("Whose belief about the other hand?", names, self.shown.estimator), chosen
         )

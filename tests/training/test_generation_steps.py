@@ -65,7 +65,7 @@ def test_experience_is_joined_and_round_trips_through_a_file(tmp_path, monkeypat
 
 @pytest.mark.parametrize(("count", "held"), [(0, 0), (19, 0), (20, 1), (59, 2), (200, 10)])
 def test_one_twentieth_of_positions_is_held_out(count, held):
-    train, out = fit._split(count, np.random.default_rng(1))
+    train, out = fit.hold_out(count, np.random.default_rng(1))
     assert len(out) == held
     assert sorted([*train.tolist(), *out.tolist()]) == list(range(count))
     assert count < 20 or train.tolist() != sorted(train.tolist())
@@ -99,25 +99,25 @@ def test_losses_are_of_differences_and_means_of_tried_candidates(discard):
     returns[2, 0, 1] = 1.25  # valued 0.25
     experience = Experience(positions_to(discard, 3), returns)
     network, suits = Constant(), torch.tensor([1, 0, 3, 2])
-    differences, means = fit._losses(network, experience, np.array([2, 0]), suits)
+    differences, means = fit.losses(network, experience, np.array([2, 0]), suits)
     assert differences.tolist() == pytest.approx([0, 2 * 0.375**2])
     assert means.tolist() == pytest.approx([1, 0.125**2])
     plain = torch.from_numpy(fit.observe(PlayerView(experience.views[[2, 0]])))
     assert torch.equal(network.seen[0], fit.permute_suits(plain, suits))
     assert not torch.equal(network.seen[0], plain)
-    held = fit._evaluate(network, (experience, experience), [np.array([2]), np.array([0])])
+    held = fit.mean_losses(network, (experience, experience), [np.array([2]), np.array([0])])
     assert held == pytest.approx({"differences": 0.375**2, "means": (1 + 0.125**2) / 2})
     for seen, chosen in zip(network.seen[1:], ([2], [0]), strict=True):
         assert torch.equal(seen, torch.from_numpy(fit.observe(PlayerView(experience.views[chosen]))))
-    assert fit._evaluate(network, (experience, experience), [np.zeros(0, int)] * 2) == {
+    assert fit.mean_losses(network, (experience, experience), [np.zeros(0, int)] * 2) == {
         "differences": 0,
         "means": 0,
     }
 
 
 def test_suits_are_permuted_only_in_card_planes():
-    planes = fit._CARDS // 52
-    observations = torch.arange(2.0 * (fit._CARDS + 7)).reshape(2, -1)
+    planes = fit.PLANES_SIZE // 52
+    observations = torch.arange(2.0 * (fit.PLANES_SIZE + 7)).reshape(2, -1)
     permuted = fit.permute_suits(observations, torch.tensor([2, 0, 3, 1]))
     for plane in range(planes):
         for place, suit in enumerate((2, 0, 3, 1)):
@@ -126,7 +126,7 @@ def test_suits_are_permuted_only_in_card_planes():
                 permuted[:, start + 13 * place : start + 13 * place + 13],
                 observations[:, start + 13 * suit : start + 13 * suit + 13],
             )
-    assert torch.equal(permuted[:, fit._CARDS :], observations[:, fit._CARDS :])
+    assert torch.equal(permuted[:, fit.PLANES_SIZE :], observations[:, fit.PLANES_SIZE :])
 
 
 def some_rows(views: np.ndarray, discarding: bool) -> tuple[np.ndarray, None]:
@@ -147,12 +147,12 @@ def test_each_epoch_fits_all_but_held_out_positions(monkeypatch):
         returns = np.full((20, rows, 2), np.nan, np.float32)
         returns[:, :2, 0] = rng.random((20, 2)) + np.array([0.0, 0.5])
         both.append(Experience(views, returns))
-    before = fit._evaluate(network, (both[0], both[1]), [np.arange(20)] * 2)
+    before = fit.mean_losses(network, (both[0], both[1]), [np.arange(20)] * 2)
     seen: list[int] = []
     fit.fit(network, (both[0], both[1]), 6, seed=3, batch_size=10, learning_rate=0.02, progress=seen.append)
     assert sum(seen) == 6 * (19 + 19)
     assert len(seen) == 6 * 3, "38 positions are three batches of 10 and more"
-    after = fit._evaluate(network, (both[0], both[1]), [np.arange(20)] * 2)
+    after = fit.mean_losses(network, (both[0], both[1]), [np.arange(20)] * 2)
     assert after["means"] < 0.7 * before["means"]
     assert not network.training
 
@@ -180,26 +180,26 @@ class Asked:
 def test_gathering_uses_the_pool_and_the_last_kept_generations():
     workers, told = Asked(lambda number: made_up(number, 2 * number)), []
     players = ["simple", "one", "two", "three"]
-    found = loop._gather(players, SETTINGS, 4, workers, lambda *what: told.append(what))
+    found = loop.gather_experience(players, SETTINGS, 4, workers, lambda *what: told.append(what))
     opponents = {"simple": 2.0, "tonic": 1.0, "two": 0.5, "three": 0.5}
     assert workers.asked == [
-        (loop._gather_part, "three", opponents, SETTINGS, 5 * 1_000_003 + 4, part) for part in range(3)
+        (loop.gather_part, "three", opponents, SETTINGS, 5 * 1_000_003 + 4, part) for part in range(3)
     ]
     assert [len(each) for each in found] == [1 + 2 + 3, 2 + 4 + 6]
     assert told == [("gathering", done, 3) for done in range(4)]
     workers = Asked(lambda _: made_up(1, 1))
-    loop._gather(players[:1], SETTINGS, 1, workers, lambda *_: None)
+    loop.gather_experience(players[:1], SETTINGS, 1, workers, lambda *_: None)
     assert workers.asked[0][2] == SETTINGS.pool, "the ancestor does not play against itself"
-    loop._gather(players[:2], loop.LoopSettings(hands=10), 1, workers, lambda *_: None)
+    loop.gather_experience(players[:2], loop.LoopSettings(hands=10), 1, workers, lambda *_: None)
     assert list(workers.asked[-1][2].items())[-1] == ("one", 0.5)
     assert len(workers.asked) == 3 + 1, "at least one part"
 
 
 def test_evaluation_plays_the_pool_and_the_previous_champion():
     workers = Asked()
-    found = loop._evaluate("me", {loop.PREVIOUS: "before"}, SETTINGS, workers, lambda *_: None)
+    found = loop.evaluate("me", {loop.PREVIOUS: "before"}, SETTINGS, workers, lambda *_: None)
     assert workers.asked == [
-        (loop._play, "me", opponent, 6, 5, "value") for opponent in ("simple", "tonic", "before")
+        (loop.play_task, "me", opponent, 6, 5, "value") for opponent in ("simple", "tonic", "before")
     ]
     assert found == {"simple": 1, "tonic": 2, loop.PREVIOUS: 3}
 
@@ -208,7 +208,7 @@ def test_fit_uses_only_the_most_recent_generations(tmp_path):
     own = {}
     for number in range(1, 5):
         own[number] = made_up(number, 10 * number, seed=number)
-        joined = loop._remember(tmp_path, SETTINGS, number, own[number])
+        joined = loop.remember(tmp_path, SETTINGS, number, own[number])
         sizes = [number] if number == 1 else [number - 1, number]
         assert [len(each) for each in joined] == [sum(sizes), 10 * sum(sizes)]
         kept = {f"experience-{each}.npz" for each in sizes}
@@ -254,15 +254,15 @@ def test_champion_is_the_last_kept_generation(tmp_path):
 
 def test_run_keeps_its_settings(tmp_path):
     folder = tmp_path / "a" / "run"
-    assert loop._open(folder, SETTINGS) == (SETTINGS, [])
+    assert loop.open_run(folder, SETTINGS) == (SETTINGS, [])
     for same_or_none in (SETTINGS, None):
-        assert loop._open(folder, same_or_none) == (SETTINGS, [])
+        assert loop.open_run(folder, same_or_none) == (SETTINGS, [])
     with pytest.raises(ValueError, match="holds a run with other settings"):
-        loop._open(folder, loop.LoopSettings())
-    assert loop._open(tmp_path / "other", None)[0] == loop.LoopSettings()
+        loop.open_run(folder, loop.LoopSettings())
+    assert loop.open_run(tmp_path / "other", None)[0] == loop.LoopSettings()
     (folder / "settings.json").write_text('{"seed": 3}')
     with pytest.raises(ValueError, match="does not contain the settings of this loop"):
-        loop._open(folder, None)
+        loop.open_run(folder, None)
 
 
 def result(wins: tuple[int, int]) -> MatchResult:
@@ -303,9 +303,9 @@ def test_generations_continue_from_the_last_kept_one(tmp_path, monkeypatch):
         torch.nn.init.constant_(next(network.parameters()), len(trained_on))
         return {"differences": 0.5, "means": 0.25}
 
-    monkeypatch.setattr(loop, "_evaluate", evaluate)
+    monkeypatch.setattr(loop, "evaluate", evaluate)
     monkeypatch.setattr(loop, "fit", train)
-    monkeypatch.setattr(loop, "_gather", lambda *_: made_up(2, 3))
+    monkeypatch.setattr(loop, "gather_experience", lambda *_: made_up(2, 3))
     told: list[tuple] = []
     history = list(loop.run(tmp_path, 1, SETTINGS, workers=1))
     assert [(each.number, each.kept) for each in history] == [(0, True), (1, True)]

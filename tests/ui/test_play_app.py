@@ -48,7 +48,7 @@ def on_screen(
 async def settle(app: PlayApp, pilot) -> None:
     """Wait until the bot has acted and everything is drawn."""
     await pilot.pause()
-    while (app.game.waits_for_bot or app._shown._asked) and app.failure is None:
+    while (app.game.waits_for_bot or app.shown.asked) and app.failure is None:
         await pilot.pause(0.01)
     await pilot.pause()
 
@@ -356,7 +356,7 @@ def test_hidden_cards_do_not_affect_the_screen():
             for version in (states, again):
                 app.game._hand.state[:] = version[index]
                 app._show()
-                while app._shown._asked:
+                while app.shown.asked:
                     await pilot.pause(0.01)
                 await pilot.pause(0.05)  # the log scrolls to its end
                 await pilot.pause()

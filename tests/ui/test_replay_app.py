@@ -70,7 +70,7 @@ async def press(pilot, *keys: str) -> None:
     """Press keys, and wait until every question is answered and everything is drawn."""
     await pilot.press(*keys)
     await pilot.pause()
-    while pilot.app._shown._asked or pilot.app._shown.judging:
+    while pilot.app.shown.asked or pilot.app.shown.judging:
         await pilot.pause(0.01)
     await pilot.pause()
 
@@ -95,7 +95,7 @@ def cards_in(text: str) -> list[int]:
 
 def check_position(app: ReplayApp, place: int) -> None:
     """Check that hands, pile, stock and the move shown are those of the recorded position."""
-    position = app._shown.positions[place]
+    position = app.shown.positions[place]
     table = describe_table(position.state[0])
     hands = position.state["private"]["hand"][0].tolist()
     if position.over:
@@ -113,13 +113,11 @@ def check_position(app: ReplayApp, place: int) -> None:
     what = action_name(position.action, int(public["upcard"]))
     if app.size.width < 50:
         what = what.replace("draw from the stock", "stock")
-    step = app._shown.decisions.index(place) + 1
+    step = app.shown.decisions.index(place) + 1
     assert (
         part_of(app, "prompt")
         .split("\n")[1]
-        .startswith(
-            f"Step {step} of {len(app._shown.decisions)}, {app._shown.names[position.player]}: {what}"
-        )
+        .startswith(f"Step {step} of {len(app.shown.decisions)}, {app.shown.names[position.player]}: {what}")
     )
 
 
@@ -131,11 +129,11 @@ def test_moves_are_shown_forwards_and_backwards(game):
         for place in places:
             check_position(app, place)
             await press(pilot, "right")
-        assert app._shown.place == places[-1]
+        assert app.shown.place == places[-1]
         for place in reversed(places):
             check_position(app, place)
             await press(pilot, "left")
-        assert app._shown.place == 0
+        assert app.shown.place == 0
 
     on_screen(steps, game)
 
@@ -145,14 +143,14 @@ def test_last_move_is_described(game):
 
     async def steps(app, pilot):
         told = []
-        for position in app._shown.positions[:-1]:
+        for position in app.shown.positions[:-1]:
             told.append(part_of(app, "prompt").split("\n")[0].strip())
-            assert app._shown.position is position
+            assert app.shown.position is position
             await press(pilot, "right")
         assert told[0] == "The cards have been dealt."
-        for before, said in zip(app._shown.positions[:-2], told[1:], strict=True):
-            after = app._shown.positions[app._shown.positions.index(before) + 1]
-            name = app._shown.names[before.player]
+        for before, said in zip(app.shown.positions[:-2], told[1:], strict=True):
+            after = app.shown.positions[app.shown.positions.index(before) + 1]
+            name = app.shown.names[before.player]
             here = describe_table(after.state[0]).last.replace(f"player_{before.player}", name)
             assert said == f"Last: {here}."
 
@@ -192,7 +190,7 @@ def test_hand_scoring_names_both_players():
 
 def test_keys_jump_between_hands_of_an_unfinished_game():
     async def steps(app, pilot):
-        shown = app._shown
+        shown = app.shown
         second = next(place for place, position in enumerate(shown.positions) if position.hand == 1)
         await press(pilot, "down")
         assert (shown.place, "hand 2" in text_of(app)) == (second, True)
@@ -220,14 +218,14 @@ def test_keys_jump_to_the_worst_moves_in_order(game):
     async def steps(app, pilot):
         for expected in (worst[0], worst[1], worst[2]):
             await press(pilot, "w")
-            check_position(app, app._shown.decisions[expected.step - 1])
-            assert app._shown.place == app._shown.decisions[expected.step - 1]
+            check_position(app, app.shown.decisions[expected.step - 1])
+            assert app.shown.place == app.shown.decisions[expected.step - 1]
             side = re.sub(r"\s+", " ", part_of(app, "opinion-text"))
             assert f"judge: this loses {expected.loss:.1f} points" in side
         await press(pilot, "W")
-        assert app._shown.place == app._shown.decisions[worst[1].step - 1]
+        assert app.shown.place == app.shown.decisions[worst[1].step - 1]
         await press(pilot, *["w"] * (len(worst) + 2))
-        assert app._shown.place == app._shown.decisions[worst[-1].step - 1]
+        assert app.shown.place == app.shown.decisions[worst[-1].step - 1]
 
     on_screen(steps, game, judge=Judge())
 
@@ -243,11 +241,11 @@ def test_mistakes_table_jumps_to_each_move(game):
             assert row.split()[2] == str(one.step)
             assert f"{one.loss:.1f}" in row
         await press(pilot, "home", "down", "enter")
-        assert app._shown.place == app._shown.decisions[worst[1].step - 1]
+        assert app.shown.place == app.shown.decisions[worst[1].step - 1]
         await press(pilot, "w")
-        assert app._shown.place == app._shown.decisions[worst[2].step - 1]
+        assert app.shown.place == app.shown.decisions[worst[2].step - 1]
         await press(pilot, "t", "escape")
-        assert app._shown.place == app._shown.decisions[worst[2].step - 1]
+        assert app.shown.place == app.shown.decisions[worst[2].step - 1]
 
     on_screen(steps, game, judge=Judge(), most=3)
 
@@ -258,7 +256,7 @@ def test_missing_judge_explains_how_to_choose_one(game):
         assert {str(said.message) for said in app._notifications} == {
             "Mistakes are not counted: --judge names a bot with values."
         }
-        assert app._shown.place == 0
+        assert app.shown.place == 0
 
     on_screen(steps, game)
 
@@ -273,7 +271,7 @@ def test_all_bots_are_asked_about_the_move(game):
     async def steps(app, pilot):
         await press(pilot, "o")
         for _ in range(4):
-            position = app._shown.position
+            position = app.shown.position
             side = re.sub(r"\s+", " ", part_of(app, "opinion-text"))
             upcard = int(position.state["public"]["upcard"][0])
             assert f"{action_name(position.action, upcard)} (as played)" in side
@@ -350,7 +348,7 @@ def test_keys_work_while_a_bot_is_asked(game, key, sign):
         assert sign in re.sub(r"\s+", " ", part_of(app, "opinion-text"))
         await pilot.press("right")
         await pilot.pause()
-        assert app._shown.place == 1
+        assert app.shown.place == 1
         release.set()
         await press(pilot)
         assert sign not in re.sub(r"\s+", " ", part_of(app, "opinion-text"))
@@ -387,14 +385,14 @@ def test_belief_is_shown_next_to_the_actual_hand(game, size):
     async def steps(app, pilot):
         assert "may believe" not in text_of(app)
         await press(pilot, "b", *["right"] * 5)
-        for viewer, key in ((app._shown.position.player, None), (0, "v"), (1, "v")):
+        for viewer, key in ((app.shown.position.player, None), (0, "v"), (1, "v")):
             if key:
                 await press(pilot, key)
-            position = app._shown.position
+            position = app.shown.position
             chances = estimators.make("bayes").estimate(position.view(viewer))[0]
             said = part_of(app, "belief")
-            assert f"{app._shown.names[viewer]} may believe (bayes)" in said
-            assert f"hat {app._shown.names[1 - viewer]} holds" in said
+            assert f"{app.shown.names[viewer]} may believe (bayes)" in said
+            assert f"hat {app.shown.names[1 - viewer]} holds" in said
             rows = [line for line in said.splitlines() if re.match(r"[♣♥♠♦] ", line)]
             cells = [re.findall(r" *(\d+|·|■)", row[2:41]) for row in rows]
             shown = [0 if cell == "·" else 100 if cell == "■" else int(cell) for row in cells for cell in row]
@@ -447,7 +445,7 @@ def test_overflowing_content_is_scrolled(game):
         await press(pilot, "b")
         assert "♦ " not in part_of(app, "below")
         await press(pilot, "pagedown", "pagedown", "pagedown", "pagedown")
-        position = app._shown.position
+        position = app.shown.position
         held = [cell == "■" for cell in part_of(app, "below") if cell in "■·"]
         hand = int(position.state["private"]["hand"][0][1 - position.player])
         assert held == [bool(hand >> card & 1) for card in range(52)]
@@ -488,7 +486,7 @@ def test_reference_log_is_replayed_with_its_own_scores():
     async def steps(app, pilot):
         check_position(app, 0)
         await press(pilot, *["down"] * number)
-        end = max(place for place, one in enumerate(app._shown.positions) if one.hand == number)
+        end = max(place for place, one in enumerate(app.shown.positions) if one.hand == number)
         app.action_go_to(end)
         await pilot.pause()
         winner, points = logged.hands[number].counted
@@ -519,7 +517,7 @@ def test_command_opens_the_screen_in_a_terminal(file, game, monkeypatch):
     monkeypatch.setenv("TEXTUAL_DRIVER", "any")
     result = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none", "--estimator", "uniform"])
     assert (result.exception, result.output) == (None, "")
-    assert [app._shown.game for app in opened] == [game]
+    assert [app.shown.game for app in opened] == [game]
     for more in (["--plain"], ["--all"]):
         said = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none", *more])
         assert said.output.startswith(title(game))

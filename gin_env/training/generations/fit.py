@@ -26,7 +26,7 @@ MEAN_WEIGHT = 0.3
 LARGEST_STEP = 1.0
 """Norm to which gradients are clipped."""
 _SUIT_ORDERS = torch.tensor(list(permutations(range(NUM_SUITS))))
-_CARDS = NUM_PLANES * NUM_CARDS
+PLANES_SIZE = NUM_PLANES * NUM_CARDS
 
 
 def fit(
@@ -44,7 +44,7 @@ def fit(
     `progress` is called with the number of positions seen since the last call.
     """
     random = np.random.default_rng(seed)
-    split = [_split(len(experience), random) for experience in experiences]
+    split = [hold_out(len(experience), random) for experience in experiences]
     positions = sum(len(train) for train, _ in split)
     steps = max(positions // batch_size, 1)
     optimizer = torch.optim.AdamW(network.parameters(), lr=learning_rate, weight_decay=1e-4)
@@ -59,7 +59,7 @@ def fit(
             loss = torch.zeros(())
             for experience, chunks in zip(experiences, shuffled, strict=True):
                 if len(chunks[step]):
-                    differences, means = _losses(network, experience, chunks[step], suits)
+                    differences, means = losses(network, experience, chunks[step], suits)
                     loss = loss + differences.sum() + MEAN_WEIGHT * means.sum()
             count = sum(len(chunks[step]) for chunks in shuffled)
             optimizer.zero_grad()
@@ -70,15 +70,16 @@ def fit(
             if progress is not None:
                 progress(count)
     network.eval()
-    return _evaluate(network, experiences, [held for _, held in split])
+    return mean_losses(network, experiences, [held for _, held in split])
 
 
-def _split(count: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def hold_out(count: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the shuffled indices of the positions to train on, and those of one twentieth held out."""
     order = random.permutation(count)
     return order[count // 20 :], order[: count // 20]
 
 
-def _losses(
+def losses(
     network: GenerationNetwork, experience: Experience, chosen: np.ndarray, suits: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return two squared errors (k,) of these positions: of the candidates' differences, and of the means."""
@@ -99,12 +100,12 @@ def _losses(
 
 def permute_suits(observations: torch.Tensor, suits: torch.Tensor) -> torch.Tensor:
     """Return observations (n, OBSERVATION_SIZE) with the suits of all planes in the order `suits` (4,)."""
-    planes = observations[:, :_CARDS].view(-1, NUM_PLANES, NUM_SUITS, NUM_RANKS)
-    return torch.cat([planes[:, :, suits].flatten(1), observations[:, _CARDS:]], dim=1)
+    planes = observations[:, :PLANES_SIZE].view(-1, NUM_PLANES, NUM_SUITS, NUM_RANKS)
+    return torch.cat([planes[:, :, suits].flatten(1), observations[:, PLANES_SIZE:]], dim=1)
 
 
 @torch.no_grad()
-def _evaluate(
+def mean_losses(
     network: GenerationNetwork, experiences: tuple[Experience, Experience], held: list[np.ndarray]
 ) -> dict[str, float]:
     """Return the mean losses of the held-out positions."""
@@ -113,7 +114,7 @@ def _evaluate(
     for experience, chosen in zip(experiences, held, strict=True):
         for chunk in np.array_split(chosen, len(chosen) // 8192 + 1):
             if len(chunk):
-                sums += [float(loss.sum()) for loss in _losses(network, experience, chunk, unchanged)]
+                sums += [float(loss.sum()) for loss in losses(network, experience, chunk, unchanged)]
                 count += len(chunk)
     differences, means = sums / max(count, 1)
     return {"differences": float(differences), "means": float(means)}

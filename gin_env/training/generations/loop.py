@@ -116,7 +116,7 @@ def run(
     Raises ValueError for settings that differ from those of the run in the folder, or for a broken history.
     """
     folder = Path(folder)
-    settings, history = _open(folder, settings)
+    settings, history = open_run(folder, settings)
     for bot in (settings.ancestor, *settings.pool):
         agents.make(bot)  # raise for an unknown name before any work is done
     if len(history) > generations:
@@ -151,7 +151,11 @@ def read_history(folder: str | Path) -> list[Generation]:
         raise ValueError(f"{path} is not a history of generations: {error}") from error
 
 
-def _open(folder: Path, settings: LoopSettings | None) -> tuple[LoopSettings, list[Generation]]:
+def open_run(folder: Path, settings: LoopSettings | None) -> tuple[LoopSettings, list[Generation]]:
+    """Return the settings and the history of a run; a new run is begun with these settings.
+
+    Raises ValueError if the folder holds a run with other settings.
+    """
     path = folder / "settings.json"
     if not path.is_file():
         settings = settings or LoopSettings()
@@ -173,7 +177,7 @@ def _open(folder: Path, settings: LoopSettings | None) -> tuple[LoopSettings, li
 def _begin(settings: LoopSettings, workers: Workers, progress: Progress) -> Generation:
     """Return generation 0, which is evaluated but not trained."""
     start = monotonic()
-    results = _evaluate(settings.ancestor, {}, settings, workers, progress)
+    results = evaluate(settings.ancestor, {}, settings, workers, progress)
     return _summary(0, True, results, monotonic() - start)
 
 
@@ -189,10 +193,10 @@ def _advance(
     number = len(history)
     kept = [each for each in history if each.kept]
     players = [_player_of(folder, settings, each.number) for each in kept]
-    experiences = _gather(players, settings, number, workers, progress)
+    experiences = gather_experience(players, settings, number, workers, progress)
     positions = sum(map(len, experiences))
     returns = sum(int(np.isfinite(experience.returns).sum()) for experience in experiences)
-    experiences = _remember(folder, settings, number, experiences)
+    experiences = remember(folder, settings, number, experiences)
     torch.manual_seed(settings.seed)
     network = load_network(players[-1])[0] if players[-1].endswith(".safetensors") else GenerationNetwork()
     total, seen = settings.epochs * sum(map(len, experiences)), 0
@@ -213,13 +217,13 @@ def _advance(
     }
     path = _player_of(folder, settings, number)
     save_network(network, path, provenance)
-    results = _evaluate(path, {PREVIOUS: players[-1]}, settings, workers, progress)
+    results = evaluate(path, {PREVIOUS: players[-1]}, settings, workers, progress)
     rates = {bot: result.win_rate for bot, result in results.items()}
     passes = passes_gate(kept[-1].win_rates, rates, settings.pool | {PREVIOUS: settings.past_share})
     return _summary(number, passes, results, monotonic() - start, losses, positions, returns)
 
 
-def _remember(
+def remember(
     folder: Path, settings: LoopSettings, number: int, experiences: tuple[Experience, Experience]
 ) -> tuple[Experience, Experience]:
     """Store a generation's experience, delete the file that is too old, and return the recent ones joined."""
@@ -246,7 +250,7 @@ def _player_of(folder: Path, settings: LoopSettings, number: int) -> str:
     return str(folder / f"generation-{number}.safetensors") if number else settings.ancestor
 
 
-def _gather(
+def gather_experience(
     players: Sequence[str], settings: LoopSettings, number: int, workers: Workers, progress: Progress
 ) -> tuple[Experience, Experience]:
     """Return the experience of the last of these generations against the pool and the recent generations."""
@@ -258,13 +262,13 @@ def _gather(
         (players[-1], opponents, settings, seed, part)
         for part in range(max(settings.hands // settings.hands_per_part, 1))
     ]
-    parts = list(_results(workers, _gather_part, tasks, "gathering", progress))
+    parts = list(_results(workers, gather_part, tasks, "gathering", progress))
     return Experience.join([draws for draws, _ in parts]), Experience.join(
         [discards for _, discards in parts]
     )
 
 
-def _evaluate(
+def evaluate(
     bot: str, others: dict[str, str], settings: LoopSettings, workers: Workers, progress: Progress
 ) -> dict[str, MatchResult]:
     """Return matches against the pool and `others`, a dict from the reported name to the bot."""
@@ -272,7 +276,7 @@ def _evaluate(
     tasks = [
         (bot, opponent, settings.games, settings.seed, settings.knock) for opponent in opponents.values()
     ]
-    results = _results(workers, _play, tasks, "evaluating", progress)
+    results = _results(workers, play_task, tasks, "evaluating", progress)
     return dict(zip(opponents, results, strict=True))
 
 
@@ -341,9 +345,10 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def _gather_part(
+def gather_part(
     task: tuple[str, dict[str, float], LoopSettings, int, int],
 ) -> tuple[Experience, Experience]:
+    """Return one part of the experience; see `gather_experience`."""
     parent, opponents, settings, seed, part = task
     with _one_thread():
         pool = [_player(bot, settings.knock) for bot in opponents]
@@ -352,7 +357,8 @@ def _gather_part(
         return gather(learner, pool, shares, settings.hands_per_part, seed, part, settings.search)
 
 
-def _play(task: tuple[str, str, int, int, str]) -> MatchResult:
+def play_task(task: tuple[str, str, int, int, str]) -> MatchResult:
+    """Return a match of `evaluate`."""
     bot, opponent, games, seed, knock = task
     with _one_thread():
         return play_match(_player(bot, knock), _player(opponent, knock), games, seed)
