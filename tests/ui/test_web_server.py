@@ -34,6 +34,7 @@ class Window:
     """A page in a browser."""
 
     def __init__(self, api: TableApi, host: str = "127.0.0.1") -> None:
+        self.api = api
         self.client = TestClient(create_app(api, host), base_url=ORIGIN, headers={"Origin": ORIGIN})
         self.token, self.state = "", {}
 
@@ -378,6 +379,33 @@ def test_games_in_memory_and_on_disk_are_limited(tmp_path, monkeypatch):
     assert len(api._sessions) == 3
     assert len(list(tmp_path.glob("window-*.json"))) <= 6
     assert first.ask("table", 404)["error"] == "no game in this window"
+
+
+def test_requests_at_the_same_time_load_one_game(tmp_path, monkeypatch):
+    """The second request loads the file before the first has put its game in memory."""
+    one = Window(TableApi(opponent="simple", save_folder=tmp_path))
+    one.ask("new")
+    one.step()
+    restarted, found = sessions.Sessions(tmp_path), []
+    load = HumanGame.load
+
+    def load_twice(path):
+        monkeypatch.setattr(HumanGame, "load", load)
+        found.append(restarted.find(one.token))
+        return load(path)
+
+    monkeypatch.setattr(HumanGame, "load", load_twice)
+    assert restarted.find(one.token) is found[0] is restarted.find(one.token)
+
+
+def test_action_that_waits_for_a_new_game_is_refused(monkeypatch):
+    one = window()
+    api, before = one.api, one.state
+    old = api._sessions.find(one.token)
+    one.ask("new")
+    assert one.ask("table")["table"] != before["table"]
+    monkeypatch.setattr(sessions.Sessions, "find", lambda *_: old)  # found before the new game
+    one.ask("act", 409, version=before["version"], action=DRAW_STOCK)
 
 
 @pytest.mark.parametrize("token", ["", "x", "../../../../etc/passwd", "a" * 22, "a" * 5000])

@@ -8,6 +8,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,6 +56,8 @@ class Sessions:
         session = Session(token or secrets.token_urlsafe(16), game, practice)
         if token is not None:
             self._remove_save(token)
+            with self._lock:
+                self._sessions.pop(token, None)
         return self._keep(session)
 
     def find(self, token: str) -> Session | None:
@@ -87,9 +90,10 @@ class Sessions:
             session.game.save(path)
 
     def _keep(self, session: Session) -> Session:
-        session.used = time.monotonic()
+        """Return this session, or the one that another request has just put in its place."""
         with self._lock:
-            self._sessions[session.token] = session
+            session = self._sessions.setdefault(session.token, session)
+            session.used = time.monotonic()
             while len(self._sessions) > MAX_SESSIONS:
                 oldest = min(self._sessions.values(), key=lambda each: each.used)
                 del self._sessions[oldest.token]
@@ -100,8 +104,11 @@ class Sessions:
         """Delete the oldest save files beyond MAX_SAVES."""
         if self._folder is None:
             return
-        saves = [path for path in self._folder.glob("window-*.json") if path.is_file()]
-        for path in sorted(saves, key=lambda each: each.stat().st_mtime)[:-MAX_SAVES]:
+        saves = []
+        for path in self._folder.glob("window-*.json"):
+            with suppress(FileNotFoundError):  # another request has just deleted it
+                saves.append((path.stat().st_mtime, path))
+        for _, path in sorted(saves)[:-MAX_SAVES]:
             path.unlink(missing_ok=True)
 
     def _remove_save(self, token: str) -> None:

@@ -141,6 +141,7 @@ class TableApi:
         with session.lock:
             seed = None if self.seed is None else (session.game.seed + 1) % 2**64
             began = self._sessions.start(HumanGame(opponent, seed, rules), practice, session.token)
+            session.version += 1  # a request that waits for the old game is refused
             began.version = session.version + 1
             return 200, self._answer(began)
 
