@@ -106,16 +106,14 @@ def test_discard_regrets_match_the_formulas(player):
 def test_candidates_without_probability_are_weighted_equally():
     table = Table("5D 6D 7D 9C TH 2S AH 4C JH KS", "2C 3D 4H 6C 7H 8H TD JD QC KC", "QS", "8S", dealer=1)
     table.play("pass", "pass", "draw")
-    strategy, regrets = np.zeros(SIZE), np.zeros((SIZE, 2))
-    held = cards.parse("KS 8S 2S")
-    values = [kernels.probe(two_states(table), card, 0, learner(strategy)) for card in cards.cards_of(held)]
-    states = two_states(table)
-    numbers = [
-        abstractions.discard_set_of(KIND, states[0]["public"], states[0]["private"][0], 0, card)
-        for card in cards.cards_of(held)
-    ]
-    assert len(set(numbers)) == 3
-    kernels.learn_discard(states, 0, held, np.uint64(9), learner(strategy), regrets)
+    held, states = cards.cards_of(cards.parse("KS 8S 2S")), two_states(table)
+    public, private = states[0]["public"], states[0]["private"][0]
+    numbers = [abstractions.discard_set_of(KIND, public, private, 0, card) for card in held]
+    strategy, regrets = np.random.default_rng(3).random(SIZE), np.zeros((SIZE, 2))
+    strategy[numbers] = 0
+    values = [kernels.probe(two_states(table), card, 0, learner(strategy)) for card in held]
+    assert len(set(values)) == 3
+    kernels.learn_discard(states, 0, cards.mask_of(held), np.uint64(9), learner(strategy), regrets)
     assert regrets[numbers, 0].tolist() == pytest.approx(np.maximum(values - np.mean(values), 0).tolist())
 
 
