@@ -2,11 +2,10 @@
 
 A claim is a range of values and a margin. The margin is the largest difference that is too small to matter.
 
-- A figure ("wins 53.9 %") claims the values that round to it: 53.85 to 53.95. See `figure`.
-- A bound ("at least 68 %", "costs over 10 points") claims everything on one side. See `at_least` and
-  `at_most`.
+- A figure ("wins 53.9 %") claims the values that round to it: 53.85 to 53.95.
+- A bound ("at least 68 %", "costs over 10 points") claims everything on one side.
 - An order ("wins more", "no better", "costs") claims one side of equality, without a margin: a bot that is
-  slightly behind does not win more. See `more_than` and `less_than`.
+  slightly behind does not win more.
 
 The acceptable values are the claimed values and those within the margin of them. For figures and bounds the
 margin is a quarter of the claimed effect, but at most 1.5 points of the win rate (`margin_for`): +3 to +5
@@ -86,34 +85,3 @@ class Claim:
         if high < least or low > most:
             return "differs"
         return "undecided"
-
-
-def figure(value: float, rounding: float = 0.0, margin: float = MARGIN, error: float = 0.0) -> Claim:
-    """Return the claim of a published figure.
-
-    `rounding` is half a unit of its last digit, as in ``figure(53.9, 0.05)``.
-    """
-    return Claim(value - rounding, value + rounding, margin, error)
-
-
-def at_least(value: float, margin: float = MARGIN) -> Claim:
-    """Return the claim of a published lower bound."""
-    return Claim(value, math.inf, margin)
-
-
-def at_most(value: float, margin: float = MARGIN) -> Claim:
-    """Return the claim of a published upper bound."""
-    return Claim(-math.inf, value, margin)
-
-
-def more_than(value: float) -> Claim:
-    """Return the claim of more than `value`, without a margin; 50 for a win rate, 0 for a difference."""
-    return at_least(value, margin=0.0)
-
-
-def less_than(value: float) -> Claim:
-    """Return the claim of less than `value`, without a margin; 50 for a win rate, 0 for a difference.
-
-    This is also the claim of "no better".
-    """
-    return at_most(value, margin=0.0)

@@ -17,18 +17,9 @@ from gin_env.reproduce.experiments.claims import (
     undercuts_difference,
 )
 from gin_env.reproduce.paper_claims import PaperClaim
-from gin_env.reproduce.verdicts import (
-    MARGIN,
-    Claim,
-    at_least,
-    at_most,
-    figure,
-    less_than,
-    margin_for,
-    more_than,
-)
+from gin_env.reproduce.verdicts import Claim, margin_for
 
-ROUNDED = figure(68, rounding=0.5)
+ROUNDED = Claim(67.5, 68.5)
 """Values from 66 to 70 are acceptable with the margin of 1.5."""
 
 
@@ -45,20 +36,20 @@ ROUNDED = figure(68, rounding=0.5)
         (ROUNDED, 70.1, 71.0, "differs"),
         (ROUNDED, 64.0, 65.9, "differs"),
         # Bound: at least 66.5, or at most -8.5.
-        (at_least(68), 66.6, 67.4, "agrees"),
-        (at_least(68), 80.0, 81.0, "agrees"),
-        (at_least(68), 66.4, 67.4, "undecided"),
-        (at_least(68), 65.0, 66.4, "differs"),
-        (at_most(-10), -9.5, -8.6, "agrees"),
-        (at_most(-10), -9.5, -8.4, "undecided"),
-        (at_most(-10), -1.2, 0.6, "differs"),
+        (Claim(68, math.inf), 66.6, 67.4, "agrees"),
+        (Claim(68, math.inf), 80.0, 81.0, "agrees"),
+        (Claim(68, math.inf), 66.4, 67.4, "undecided"),
+        (Claim(68, math.inf), 65.0, 66.4, "differs"),
+        (Claim(-math.inf, -10), -9.5, -8.6, "agrees"),
+        (Claim(-math.inf, -10), -9.5, -8.4, "undecided"),
+        (Claim(-math.inf, -10), -1.2, 0.6, "differs"),
         # Order: no margin.
-        (more_than(50), 50.1, 51.0, "agrees"),
-        (more_than(50), 49.9, 51.0, "undecided"),
-        (more_than(50), 48.7, 49.9, "differs"),
-        (less_than(0), -0.4, -0.1, "agrees"),
-        (less_than(0), -0.4, 0.1, "undecided"),
-        (less_than(0), 0.1, 0.3, "differs"),
+        (Claim(50, math.inf, 0), 50.1, 51.0, "agrees"),
+        (Claim(50, math.inf, 0), 49.9, 51.0, "undecided"),
+        (Claim(50, math.inf, 0), 48.7, 49.9, "differs"),
+        (Claim(-math.inf, 0, 0), -0.4, -0.1, "agrees"),
+        (Claim(-math.inf, 0, 0), -0.4, 0.1, "undecided"),
+        (Claim(-math.inf, 0, 0), 0.1, 0.3, "differs"),
     ],
 )
 def test_interval_determines_the_verdict(claim, low, high, verdict):
@@ -67,7 +58,13 @@ def test_interval_determines_the_verdict(claim, low, high, verdict):
 
 @pytest.mark.parametrize(
     ("claim", "low", "high"),
-    [(ROUNDED, 68, 70), (ROUNDED, 66, 68), (ROUNDED, 70, 72), (ROUNDED, 64, 66), (more_than(0), 0, 0)],
+    [
+        (ROUNDED, 68, 70),
+        (ROUNDED, 66, 68),
+        (ROUNDED, 70, 72),
+        (ROUNDED, 64, 66),
+        (Claim(0, math.inf, 0), 0, 0),
+    ],
 )
 def test_interval_touching_the_limit_is_undecided(claim, low, high):
     assert claim.verdict((low + high) / 2, (low, high)) == "undecided"
@@ -84,7 +81,7 @@ def test_wider_interval_never_decides_a_claim():
 
 
 def test_published_error_widens_the_interval_in_quadrature():
-    exact, uncertain = figure(70), figure(70, error=1.2)
+    exact, uncertain = Claim(70, 70), Claim(70, 70, error=1.2)
     assert exact.verdict(70.0, (69.1, 70.1)) == "agrees"
     assert uncertain.verdict(70.0, (69.2, 70.1)) == "agrees"  # 70 - 1.44, hypot(0.8, 1.2)
     assert uncertain.verdict(70.0, (69.0, 70.1)) == "undecided"  # 70 - 1.56, hypot(1.0, 1.2)
@@ -92,16 +89,6 @@ def test_published_error_widens_the_interval_in_quadrature():
     assert exact.verdict(72.5, (72.0, 73.0)) == "differs"
     assert uncertain.verdict(72.5, (72.0, 73.0)) == "undecided"  # 72.5 - 1.3
     assert uncertain.verdict(73.0, (72.5, 73.5)) == "differs"  # 73.0 - 1.3
-
-
-def test_claim_constructors_set_limits_and_margin():
-    assert figure(53.5, 0.25) == Claim(53.25, 53.75, 1.5, 0)
-    assert figure(6, 0.5, margin=0.1, error=0.2) == Claim(5.5, 6.5, 0.1, 0.2)
-    assert at_least(68) == Claim(68, math.inf, MARGIN)
-    assert at_most(45, margin=2) == Claim(-math.inf, 45, 2)
-    assert more_than(50) == Claim(50, math.inf, 0)
-    assert less_than(0) == Claim(-math.inf, 0, 0)
-    assert MARGIN == 1.5
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,19 @@
 """Paper 002's loop, read literally: each generation's network explores the data of the next.
 
 "The training cycle could be repeated" (002, "Conclusions and Future Work"). Generation 1 learns from
-Random-N, explored by the random-discard player. Generation n learns from the same deals and samples, explored
-by the network of generation n - 1. Dual Inception is trained from scratch in each generation. Of its ten
-networks, the network that wins the most validation games explores the next data set.
+Random-16, explored by the random-discard player. Generation n learns from the same deals and samples,
+explored by the network of generation n - 1. Dual Inception is trained from scratch in each generation. Of its
+ten networks, the network that wins the most validation games explores the next data set.
 (`gin_env.training.generations` is another loop, with another network.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from gin_env.agents.hand_strength.bots import OffensiveBot
-from gin_env.reproduce.experiment import Experiment, Row, Run, in_order, interval, markdown
+from gin_env.reproduce.experiment import Experiment, Row, Run, in_order, interval, markdown, named
 from gin_env.reproduce.experiments.hand_strength import data_set
 from gin_env.reproduce.experiments.hand_strength_networks import (
     GAMES,
@@ -28,24 +27,24 @@ from gin_env.training.hand_strength.data_sets import DataSet
 from gin_env.training.hand_strength.exploring import explore
 
 GENERATIONS = 3
+SAMPLES = 16
 
 
-def explored_data(run: Run, explorer: Path, generation: int, samples: int) -> DataSet:
+def explored_data(run: Run, explorer: Path, generation: int) -> DataSet:
     """Return Random-N with a network's discards, generated once in the run's folder."""
     path = run.folder / "data" / f"generation-{generation}.npz"
     if path.exists():
         return DataSet.load(path)
     observations = run.size(recipes.OBSERVATIONS, 500)
     run.say(f"data of generation {generation}, {observations:,} observations")
-    bot = OffensiveBot(str(explorer))
-    bot.name = f"offensive with generation {generation - 1}"
-    data = explore(bot, samples, observations, estimator=recipes.ESTIMATOR, seed=run.seed)
+    bot = named(OffensiveBot(str(explorer)), f"offensive with generation {generation - 1}")
+    data = explore(bot, SAMPLES, observations, estimator=recipes.ESTIMATOR, seed=run.seed)
     path.parent.mkdir(parents=True, exist_ok=True)
     data.save(path)
     return data
 
 
-def measure_loop(samples: int, run: Run) -> list[Row]:
+def measure_loop(run: Run) -> list[Row]:
     """Measure each generation's networks against Simple, and describe their training data."""
     import torch
 
@@ -54,7 +53,7 @@ def measure_loop(samples: int, run: Run) -> list[Row]:
     torch.set_num_threads(1)
     schedule = find_schedule("fast", 1 if run.quick else None)
     rows: list[Row] = []
-    states = data_set(run, f"random-{samples}")
+    states = data_set(run, f"random-{SAMPLES}")
     for generation in range(1, run.size(GENERATIONS, 2) + 1):
         settings = [
             HandStrengthSettings("dual-inception", schedule, seed=run.seed + k)
@@ -74,7 +73,7 @@ def measure_loop(samples: int, run: Run) -> list[Row]:
         run.say(f"generation {generation}: games won {spread([row['won'] for row in mine])} %")
         best = next(number for number, row in enumerate(mine) if row["selected"])
         if generation < run.size(GENERATIONS, 2):
-            states = explored_data(run, networks[best][0], generation + 1, samples)
+            states = explored_data(run, networks[best][0], generation + 1)
     return rows
 
 
@@ -109,17 +108,9 @@ EXPERIMENTS = [
     Experiment(
         "002/loop",
         "Paper 002's loop on Random-16: each generation explores the data of the next",
-        partial(measure_loop, 16),
+        measure_loop,
         loop_table,
         games=GAMES,
         time="half an hour",
-    ),
-    Experiment(
-        "002/loop-256",
-        "Paper 002's loop on Random-256",
-        partial(measure_loop, 256),
-        loop_table,
-        games=GAMES,
-        time="three and a half hours",
     ),
 ]
