@@ -6,10 +6,11 @@ Source of the first two: paper 003, "Simple Neural Network" and "Shankar CNN"; t
 generations, "since this network is trained on the current probability distribution". Figure 1, which shows
 the inputs, is missing from the text. Reconstruction: what the paper's Bayesian estimator looks at, in the
 one-hot encoding that the caption mentions: the face-up card of the opponent's last turn (52), whether they
-took it (1), their discard (52), and the current probabilities (52), in which known cards are 0 or 1. There is
-one update for each turn that the opponent completes; before the first, the estimate is uniform. The paper
-does not give the amount of training data, the loss, the epochs or the number of generations: see
-`gin_env.training.estimators.network_trainer`.
+took it (1), their discard (52), and the current probabilities (52), in which known cards are 0 or 1. The
+authors' program (OurNNHandEstimator.java, PeterEFrancis/gin-rummy-AI) has these inputs too, with -1 for an
+upcard that was not taken, and ReLU in the first layer. There is one update for each turn that the opponent
+completes; before the first, the estimate is uniform. The paper does not give the amount of training data, the
+loss, the epochs or the number of generations: see `gin_env.training.estimators.network_trainer`.
 
 ``shankar-cnn``: `gin_env.estimators.shankar` makes the image; 16, 32 and 64 filters of 3x3 with ReLU and 2x2
 pooling (same padding: without it a 17x13 image is used up after two of them), then one sigmoid for each

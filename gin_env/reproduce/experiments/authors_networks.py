@@ -76,7 +76,9 @@ def both_players_row(run: Run, path: Path, label: str, **more: Any) -> Row:
 
 
 def unmelded(row: Row) -> str:
-    """Return the games won with the authors' player and their interval as text."""
+    """Return the games won with the authors' player and their interval as text; empty if not measured."""
+    if "unmelded" not in row:
+        return ""
     return interval(dict(zip(("won", "low", "high"), row["unmelded"], strict=True)), 1)
 
 

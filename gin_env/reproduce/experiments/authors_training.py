@@ -98,7 +98,7 @@ def table(rows: Sequence[Row]) -> str:
     for name, observations in dict.fromkeys((row["network"], row["observations"]) for row in rows):
         mine = [found.get((name, observations, epoch)) for epoch in epochs]
         cells = [f"{row['validation_loss']:.1f}; {interval(row, 1)}" if row else "" for row in mine]
-        last = next(unmelded(row) for row in mine if row and "unmelded" in row)
+        last = "".join(unmelded(row) for row in mine if row)
         paper = f"{TABLE[name][1]:.1f}; {TABLE[name][2]} ± {TABLE[name][3]}"
         lines.append([f"`{name}`", f"{observations:,}", paper, *cells, last])
     header = ["validation loss; games won, % (90 % interval)", "observations", "paper, epoch 96"]
