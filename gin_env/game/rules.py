@@ -210,15 +210,17 @@ class Rules:
             )
         if self.spades_double and not self.oklahoma:
             raise ValueError("Rules.spades_double needs oklahoma=True")
-        if self.big_gin_bonus and not 0 < self.gin_bonus <= self.big_gin_bonus:
+        if self.big_gin_bonus and not self.gin_bonus:
+            raise ValueError("Rules.big_gin_bonus needs a gin_bonus above 0")
+        if 0 < self.big_gin_bonus < self.gin_bonus:
             raise ValueError(
-                f"Rules.big_gin_bonus must be 0 or at least gin_bonus (here {self.gin_bonus}, which must not "
-                f"be 0), not {self.big_gin_bonus}"
+                f"Rules.big_gin_bonus must be 0 or at least the gin_bonus of {self.gin_bonus}, "
+                f"not {self.big_gin_bonus}"
             )
         if self.immediate_boxes and not self.box_bonus:
             raise ValueError("Rules.immediate_boxes needs a box_bonus")
         if self.shutout_doubles and self.shutout_bonus:
-            raise ValueError("Rules takes shutout_doubles or a shutout_bonus, not both")
+            raise ValueError("Rules.shutout_doubles must be False with a shutout_bonus, not True")
 
     @classmethod
     def preset(cls, name: str) -> Rules:

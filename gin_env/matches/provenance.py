@@ -98,7 +98,7 @@ def changes(stored: Mapping[str, Any], made: Agent | None = None) -> list[str]:
 def named_alike(bot: Agent) -> str | None:
     """Return the name of the packaged bot with the class of `bot`, or with a class that it extends.
 
-    Returns None for a class of its own. The decisions of the packaged bot stand in for those of a bot whose
+    Returns None for a class of its own. The decisions of the packaged bot replace those of a bot whose
     weights are not kept: they change with the code that plays.
     """
     names = {

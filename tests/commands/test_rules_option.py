@@ -119,7 +119,20 @@ def test_position_is_explained_by_the_rules():
         gin_rummy("explain", "--record", "games.jsonl", "--rules", "oklahoma")
 
 
-def test_unknown_rules_are_refused_with_the_choices():
-    done = CliRunner().invoke(app, ["exploit", "simple", "--rules", "oklahomma"])
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ("whist", "unknown rules 'whist'; choose from eaai, bicycle, oklahoma, "),
+        ("big_gin_bonus=31,gin_bonus=0", "Rules.big_gin_bonus needs a gin_bonus above 0"),
+        (
+            "oklahoma,knock_limit=11",
+            "Rules.knock_limit must be at most 10 with oklahoma, not 11: no card is worth more",
+        ),
+    ],
+)
+def test_invalid_rules_are_refused_with_one_message(rules, message):
+    done = CliRunner().invoke(app, ["match", "simple", "random", "--rules", rules])
     assert done.exit_code == 2
-    assert "choose from eaai, bicycle" in " ".join(done.output.replace("│", " ").split())
+    output = " ".join(done.output.replace("│", " ").split())
+    assert f"Invalid value for '--rules': {message}" in output
+    assert "Traceback" not in output

@@ -192,11 +192,11 @@ def test_twin_keeps_spades_when_the_rules_depend_on_them(suits):
     ("rules", "message"),
     [
         ({"oklahoma": True, "knock_limit": 11}, "knock_limit must be at most 10 with oklahoma, not 11"),
-        ({"big_gin_bonus": 31, "gin_bonus": 0}, "big_gin_bonus must be 0 or at least gin_bonus"),
-        ({"big_gin_bonus": 20}, "big_gin_bonus must be 0 or at least gin_bonus"),
+        ({"big_gin_bonus": 31, "gin_bonus": 0}, "big_gin_bonus needs a gin_bonus above 0"),
+        ({"big_gin_bonus": 20}, "big_gin_bonus must be 0 or at least the gin_bonus of 25, not 20"),
         ({"spades_double": True}, "spades_double needs oklahoma"),
         ({"immediate_boxes": True}, "immediate_boxes needs a box_bonus"),
-        ({"shutout_bonus": 1, "shutout_doubles": True}, "not both"),
+        ({"shutout_bonus": 1, "shutout_doubles": True}, "shutout_doubles must be False with a shutout_bonus"),
         (
             {"next_dealer": "nobody"},
             "next_dealer must be one of 'alternate', 'winner', 'loser', not",

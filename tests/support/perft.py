@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +26,9 @@ SMALL = {"ranks": 4, "suits": 3, "hand_size": 3, "stock_floor": 0}
 
 def deals() -> dict[str, tuple[Rules, int]]:
     """Return name -> (rules, maximum depth of the counts in the file)."""
-    presets = {f"full, {name}": (rules, 6) for name, rules in Rules.presets().items()}
-    small = {
-        f"small, {name}": (rules, 9)
-        for name, rules in {
-            "default": Rules(**SMALL),
-            "no offer": Rules(**SMALL, opening_offer=False),
-            "oklahoma": Rules(**SMALL, oklahoma=True),
-            "straight": Rules(**SMALL, knock_limit=0),
-        }.items()
-    }
-    return presets | small
+    full = {f"full, {name}": (rules, 6) for name, rules in Rules.presets().items()}
+    small = {f"small, {name}": (replace(rules, **SMALL), 9) for name, rules in Rules.presets().items()}
+    return full | small | {"small, no offer": (Rules(**SMALL, opening_offer=False), 9)}
 
 
 def deck_of(rules: Rules) -> list[int]:

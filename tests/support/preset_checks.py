@@ -71,13 +71,13 @@ def positions(rules: Rules) -> int:
 def checks_table() -> str:
     """Return the table in Markdown."""
     header = ["preset", "slow reference", "perft", "properties, hidden cards", "bots", "OpenSpiel's setting"]
+    nodes = perft.read()
     lines = [f"| {' | '.join(header)} |", "|---|---:|---:|---:|---:|---|"]
     for name, rules in Rules.presets().items():
-        _, depth = perft.deals()[f"full, {name}"]
         cells = [
             f"`{name}`",
             f"{reference_decisions(rules):,}",
-            f"{sum(perft.read()[f'full, {name}'][:depth]):,}",
+            f"{sum(nodes[f'full, {name}'] + nodes[f'small, {name}']):,}",
             f"{positions(rules):,}",
             str(len(agents.names(slow=False))) if rules in VARIANTS.values() else "0",
             openspiel_setting(rules),
