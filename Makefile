@@ -80,7 +80,6 @@ coverage: install
 bench: install
 	$(BIN)/python benchmarks/run.py --json benchmarks/results/latest.json --plot benchmarks/results/latest.png
 
-# On Windows, for which OpenSpiel has no wheels, it leaves out the comparison with OpenSpiel.
 soak: install
 	$(BIN)/python tests/support/soak.py --scale $(SCALE)
 
