@@ -65,16 +65,16 @@ def openspiel(scale: float, seed: int) -> Row:
         Counter(),
     )
     size = f"{counts['decisions']:,} decisions, {counts['knocks settled']:,} knocks"
-    rest = {name: number for name, number in counts.items() if name in _TOLD}
+    notes = {name: number for name, number in counts.items() if name in _NOTED}
     return Row(
         "openspiel",
         size,
         counts["differences"],
-        ", ".join(f"{number} {name}" for name, number in rest.items()),
+        ", ".join(f"{number} {name}" for name, number in notes.items()),
     )
 
 
-_TOLD = (
+_NOTED = (
     "hands ended by OpenSpiel's 50 upcards",
     "knocks worth more in another arrangement",
     "knocks that OpenSpiel misses",
@@ -107,7 +107,7 @@ def leaks(scale: float, seed: int, bots: Sequence[str] | None = None) -> Row:
         for player in range(2):
             true = as_games(states, rules)
             false = as_games(redealt(states, rules, player, seed + batch), rules)
-            told = [
+            seen = [
                 (
                     table.views(table.everyone, player),
                     table.compact_observations(table.everyone, player),
@@ -115,7 +115,7 @@ def leaks(scale: float, seed: int, bots: Sequence[str] | None = None) -> Row:
                 )
                 for table in (true, false)
             ]
-            (views, *arrays), (other_views, *other_arrays) = told
+            (views, *arrays), (other_views, *other_arrays) = seen
             found += views.records.tobytes() != other_views.records.tobytes()
             found += views.masks().tobytes() != other_views.masks().tobytes()
             found += sum(a.tobytes() != b.tobytes() for a, b in zip(arrays, other_arrays, strict=True))
