@@ -166,11 +166,11 @@ def _compare_end(games: Games, game: int, state: Any, counts: Counter[str]) -> N
     counts["knocks worth more in another arrangement"] += ours in values and ours != max(values)
 
 
-def _values(state: Any, knocker: int, known: dict[str, set[int]]) -> set[int]:
+def _values(state: Any, knocker: int, known: dict[tuple[int, ...], set[int]]) -> set[int]:
     """Return the knocker's possible points, by arrangement, against the best defence."""
     if state.is_terminal():
         return {round(state.returns()[knocker])}
-    key = str(state)
+    key = tuple(sorted(state.history()))  # the order of melds and of cards laid off does not matter
     if key not in known:
         results = [_values(state.child(action), knocker, known) for action in state.legal_actions()]
         if state.current_player() == knocker:
