@@ -8,6 +8,7 @@ import openspiel
 import pytest
 from hands_in_words import ONE_GAME, Table, action, ids
 from openspiel import VARIANTS, compare, compare_legal, dealt, follow, their_legal_actions
+from preset_checks import OPENSPIEL_DECISIONS
 
 from gin_env import cards
 from gin_env.game.actions import DRAW_STOCK, KNOCK
@@ -20,7 +21,7 @@ KNOCKS = range(KNOCK, DRAW_STOCK)
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_openspiel_agrees_on_every_hand(variant):
-    counts = compare(3000, 1, ("simple", "random"), variant)
+    counts = compare(OPENSPIEL_DECISIONS, 1, ("simple", "random"), variant)
     assert counts["differences"] == 0
     assert counts["knocks settled"] > 0
 

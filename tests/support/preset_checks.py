@@ -23,6 +23,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "rules.md"
 BLOCK = re.compile(r"(<!-- checks -->\n).*?(<!-- end -->)", re.DOTALL)
 REFERENCE_SEED, REFERENCE_DECISIONS = 11, 250
 """Seed and maximum length of the games that are compared with the slow reference."""
+OPENSPIEL_DECISIONS = 3000
+"""Minimum number of decisions that are compared under each setting of OpenSpiel's game."""
 OF_GAMES = {
     "target_score",
     "max_hands",
@@ -70,7 +72,7 @@ def positions(rules: Rules) -> int:
 
 def checks_table() -> str:
     """Return the table in Markdown."""
-    header = ["preset", "slow reference", "perft", "properties, hidden cards", "bots", "OpenSpiel's setting"]
+    header = ["preset", "slow reference", "perft", "properties, hidden cards", "bots", "OpenSpiel"]
     nodes = perft.read()
     lines = [f"| {' | '.join(header)} |", "|---|---:|---:|---:|---:|---|"]
     for name, rules in Rules.presets().items():
@@ -80,7 +82,7 @@ def checks_table() -> str:
             f"{sum(nodes[f'full, {name}'] + nodes[f'small, {name}']):,}",
             f"{positions(rules):,}",
             str(len(agents.names(slow=False))) if rules in VARIANTS.values() else "0",
-            openspiel_setting(rules),
+            f"{OPENSPIEL_DECISIONS:,} ({openspiel_setting(rules)})",
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
