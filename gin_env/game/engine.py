@@ -34,6 +34,7 @@ from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, NUM_ACTIONS, PA
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, write_ones
 from gin_env.game.history import first_mover
 from gin_env.game.melds import best_set_cards, defender_deadwood, min_deadwood, run_cards, unmelded_value
+from gin_env.game.memory import forget_hands, remember_hand
 from gin_env.game.rules import (
     NEXT_ALTERNATE,
     NEXT_WINNER,
@@ -92,6 +93,7 @@ def start_episode(game, seed: int, episode: int, twin: bool) -> None:
     for player in range(2):
         public.scores[player] = 0
         public.boxes[player] = 0
+    forget_hands(public)
     public.hand_number = 0
     public.dealer = below(mix(stream(hidden.deal_key, 0, DEALER), 0), 2)
     shuffle(game)
@@ -100,8 +102,9 @@ def start_episode(game, seed: int, episode: int, twin: bool) -> None:
 
 @kernel
 def start_next_hand(game) -> None:
-    """Deal the next hand of the same game (rule 8)."""
+    """Remember what the hand has shown, and deal the next one of the same game (rule 8)."""
     public = game.public
+    remember_hand(public, game.private)
     public.dealer = next_dealer(public)
     public.hand_number += 1
     shuffle(game)

@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from gin_env.game.cards import format as format_cards
+from gin_env.game.memory import MEMORY
 from gin_env.game.rules import MAX_TURNS, RULES, Rules
 
 NUM_PLAYERS = 2
@@ -51,6 +52,7 @@ PUBLIC = np.dtype(
         ("hand_number", np.uint16),  # hands of this game before this one, void hands included
         ("scores", np.int16, (2,)),
         ("boxes", np.uint16, (2,)),  # hands won in this game
+        ("memory", MEMORY, (2,)),  # what each player has shown in the hands of this game before this one
         ("pile", np.uint64),  # the discard pile, its top included
         ("discarded", np.uint64, (2,)),  # cards in the pile, by discarder (neither player: the first upcard)
         ("declined", np.uint64, (2,)),  # cards in the pile that this player could have taken but did not

@@ -1,8 +1,9 @@
 """Named parts that a network reads, so that its file remains valid when a release adds parts.
 
-A network reads some of three vectors: ``"observation"`` (`gin_env.observations.observation`), ``"row"`` and
-``"context"`` (`gin_env.observations.candidates`). Its file lists the parts of each in the order of its
-inputs. A release may add parts anywhere; a part whose meaning changes gets another name.
+A network reads some of four vectors: ``"observation"`` (`gin_env.observations.observation`), ``"row"`` and
+``"context"`` (`gin_env.observations.candidates`), and ``"memory"`` (`gin_env.observations.memory`). Its file
+lists the parts of each in the order of its inputs. A release may add parts anywhere; a part whose meaning
+changes gets another name.
 
 >>> described = {"reads": describe_parts("row", "context")}   # when the network is saved
 >>> columns = find_parts("row", described["reads"])           # when it is loaded: int64 (inputs,)
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gin_env.observations import candidates, observation
+from gin_env.observations import candidates, memory, observation
 
 if TYPE_CHECKING:
     import torch
@@ -24,6 +25,7 @@ VECTORS: dict[str, Mapping[str, slice]] = {
     "observation": {name: part.slice for name, part in observation.LAYOUT.items()},
     "row": candidates.LAYOUT,
     "context": {name: slice(index, index + 1) for index, name in enumerate(candidates.CONTEXT)},
+    "memory": memory.LAYOUT,
 }
 """Vector -> part -> where it is."""
 

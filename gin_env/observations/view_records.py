@@ -13,6 +13,7 @@ from gin_env.game.history import first_mover, next_mover, upcard_after
 from gin_env.game.record_checks import is_history, is_position
 from gin_env.game.state import NO_CARD, PRIVATE, PUBLIC
 from gin_env.observations.candidates import write_candidates
+from gin_env.observations.memory import write_memory
 from gin_env.observations.observation import write_observation
 from gin_env.support.compilation import kernel
 
@@ -91,3 +92,10 @@ def write_view_observations(views, observations) -> None:
     for index in range(len(views)):
         view = views[index]
         write_observation(view.public, view.private, view.player, observations[index])
+
+
+@kernel
+def write_view_memories(views, memories) -> None:
+    """Write what the players know from earlier hands into float32 (n, NUM_MEMORY)."""
+    for index in range(len(views)):
+        write_memory(views[index].public, views[index].player, memories[index])

@@ -14,6 +14,7 @@ from gin_env.game.actions import NUM_ACTIONS, describe
 from gin_env.game.rules import Rules, check_rules
 from gin_env.game.words import position_in_words
 from gin_env.observations.candidates import check_arrays, check_written
+from gin_env.observations.memory import NUM_MEMORY
 from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.observations.view_from_history import records_of_history
 from gin_env.observations.view_records import (
@@ -22,6 +23,7 @@ from gin_env.observations.view_records import (
     write_events,
     write_view_candidates,
     write_view_masks,
+    write_view_memories,
     write_view_observations,
 )
 
@@ -207,6 +209,15 @@ class PlayerView:
         observations = np.empty((len(self), OBSERVATION_SIZE), np.float32)
         write_view_observations(self.records, observations)
         return observations
+
+    def memories(self) -> np.ndarray:
+        """Return what the players know from the earlier hands of the game: float32 (n, NUM_MEMORY).
+
+        See `gin_env.observations.memory`. The counts are in ``records["public"]["memory"]``, for each player.
+        """
+        memories = np.empty((len(self), NUM_MEMORY), np.float32)
+        write_view_memories(self.records, memories)
+        return memories
 
     def candidates(
         self,

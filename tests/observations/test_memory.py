@@ -1,0 +1,169 @@
+"""What players remember of the earlier hands of a game: values, and nothing that the rules hide."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hands_in_words import ONE_GAME, Table
+from played_positions import as_games, redealt, same_records
+from rule_variants import VARIANTS
+
+from gin_env import agents, melds
+from gin_env.batch import Games
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS
+from gin_env.game.rules import Rules
+from gin_env.observations import memory
+
+pytestmark = pytest.mark.compiled
+
+NO_MELDS = "2D 4D 6D 8D TD QD 3S 5S 7S JS"
+every_preset = pytest.mark.parametrize("name", ["standard", "everything", *list(Rules.presets())[1:]])
+
+
+def seen(table: Table, player: int) -> dict[str, float]:
+    """Return the numbers that are not 0, by name."""
+    row = table.games.views(ONE_GAME, player).memories()[0]
+    return {name: pytest.approx(value) for name, value in zip(memory.MEANINGS, row, strict=True) if value}
+
+
+def three_hands() -> Table:
+    """A knock of player 0, a void hand, and gin of player 1."""
+    runs, defence = "AC 2C 3C 4H 5H 6H 8S 9S TS KD", "QC QD QH QS TC JC KC 3D 5D 8H"
+    table = Table(runs, defence, "2D", rules=Rules(max_turns=2), episode="game")
+    assert seen(table, 0) == seen(table, 1) == {}
+    table.play("take")
+    assert seen(table, 1) == {}, "the current hand is in the observation, not in the memory"
+    table.play("knock KD")
+    assert table.result == ("knock", 0, 14)
+    table.deal(runs, NO_MELDS, "9C", stock="JC JH", dealer=0)
+    table.play("pass", "pass", "draw", "JC", "draw", "JH")
+    assert table.result[0] == "void"
+    table.deal(NO_MELDS, "AC 2C 3C 4C 5H 6H 7H 9S 9D KD", "9C", dealer=0)
+    return table.play("take", "knock KD")
+
+
+def test_memory_after_three_hands():
+    table = three_hands()
+    assert table.result == ("gin", 1, 90)
+    assert seen(table, 0) == {
+        "hands": 3 / 20,
+        "knocks": 1 / 3,
+        "gins": 1 / 3,
+        "knock_turn": 1 / 2,
+        "set_cards": (3 + 3) / 20,
+        "run_cards": (4 + 7) / 20,
+        "upcards_taken": 1 / 2,
+        "upcards": 2 / 3 / 20,
+    }
+    assert seen(table, 1) == {
+        "hands": 3 / 20,
+        "knocks": 1 / 3,
+        "knock_deadwood": 2 / 10,
+        "knock_turn": 1 / 2,
+        "run_cards": 9 / 20,
+        "upcards_taken": 1 / 3,  # of one taken, one passed and one left for the stock
+        "upcards": 3 / 3 / 20,
+    }
+
+
+def test_new_game_begins_without_memory():
+    table = three_hands()
+    table.games.start(seed=1)
+    assert seen(table, 0) == seen(table, 1) == {}
+    assert not table.games.state["public"]["memory"].view(np.uint16).any()
+
+
+def test_void_hand_shows_actions_only():
+    """Hands that nobody has seen leave no trace."""
+    rules = Rules(max_turns=2)
+    tables = [
+        Table("AC 2C 3C 4H 5H 6H 8S 9S TS KD", NO_MELDS, "9C", "JC JH", rules=rules, episode="game"),
+        Table("AC 4C 6C 8H TH QH KS KH 2S KD", NO_MELDS, "9C", "JC JH", rules=rules, episode="game"),
+    ]
+    for table in tables:
+        table.play("pass", "pass", "draw", "JC", "draw", "JH")
+        assert table.result[0] == "void"
+        assert seen(table, 1) == {"hands": 1 / 20, "upcards": 1 / 20}
+
+
+def shown(before: Games, actions: np.ndarray, index: int, player: int) -> dict[str, int]:
+    """Return what a hand adds to a player's counts, by its last action, the open cards and the history.
+
+    The melds of a defender who can lay off cards are missing.
+    """
+    games = as_games(before.state[[index]], before.rules)
+    games.play(ONE_GAME, actions[[index]])
+    public, hands = games.state["public"][0], games.state["private"]["hand"][0].tolist()
+    events = games.views(ONE_GAME, player).history()
+    choices = [event.action for event in events if event.player == player]
+    passed = [event.action for event in events[:2]] == [PASS, PASS]
+    forced = passed and events[2].player == player
+    counts = {"upcards_taken": choices.count(DRAW_UPCARD)}
+    counts["upcards_declined"] = choices.count(PASS) + choices.count(DRAW_STOCK) - forced
+    knocker = int(public["knocker"])
+    if knocker < 0:
+        counts |= {"set_cards": 0, "run_cards": 0}
+    else:
+        deadwood = melds.deadwood(hands[knocker])
+        if knocker == player:
+            counts |= {"knocks": 1, "gins": int(deadwood == 0), "knock_deadwood": deadwood}
+            counts["knock_turns"] = int(public["turn"])
+        if knocker == player or deadwood == 0:
+            laid = melds.best_melds(hands[player])
+            sets = sum(len(meld) for meld in laid if len({card[0] for card in meld}) == 1)
+            counts |= {"set_cards": sets, "run_cards": sum(map(len, laid)) - sets}
+    return counts
+
+
+@every_preset
+def test_memory_holds_what_the_rules_show(name):
+    """Compare the counts with a slow reconstruction, and deal the hidden cards again."""
+    rules = VARIANTS[name]
+    games, bot = Games(12, rules, episode="game"), agents.make("simple:knock_at=3")
+    games.start(seed=5)
+    fields = games.state["public"]["memory"].dtype.names
+    expected = np.zeros((12, 2), [(field, np.int64) for field in fields])
+    ends = 0
+    for playing in games.until_over():
+        actions = np.zeros(12, np.int64)
+        actions[playing] = bot.act(games.views(playing))
+        before = as_games(games.state, rules)
+        games.play(playing, actions[playing])
+        for index in np.flatnonzero(games.results["ended"] & ~games.done):
+            found = games.state["public"]["memory"][index]
+            for player in (0, 1):
+                counts = shown(before, actions, index, player)
+                for field in fields:
+                    if field in ("set_cards", "run_cards") and field not in counts:
+                        counts[field] = found[field][player] - expected[field][index, player]
+                        assert 0 <= counts[field] <= rules.hand_size
+                    expected[field][index, player] += counts.get(field, 0)
+                    assert found[field][player] == expected[field][index, player], field
+            ends += 1
+        if ends > 30:
+            break
+    later = games.everyone[~games.done]
+    for player in (0, 1):
+        true = games.views(later, player)
+        false = as_games(redealt(games.state[later], rules, player, seed=player), rules)
+        again = false.views(false.everyone, player)
+        assert same_records(true.records, again.records)
+        assert np.array_equal(true.memories(), again.memories())
+        assert true.memories().any()
+        assert (true.memories() >= 0).all()
+        assert (true.memories() <= 1).all()
+
+
+def test_layout_table_lists_every_number():
+    lines = memory.layout_table().splitlines()[2:]
+    assert [line.split("`")[1] for line in lines] == list(memory.LAYOUT)
+    assert len(lines) == memory.NUM_MEMORY
+
+
+def test_counts_stop_at_their_limit():
+    table = three_hands()
+    table.games.state["public"]["memory"]["upcards_taken"] = 2**16 - 1
+    table.deal("AC 2C 3C 4H 5H 6H 8S 9S TS KD", NO_MELDS, "2H", dealer=1)
+    table.games.state["public"]["scores"] = 0
+    table.play("take", "knock KD")
+    assert (table.games.state["public"]["memory"]["upcards_taken"] == 2**16 - 1).all()
