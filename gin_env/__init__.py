@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gin_env.game import words
     from gin_env.matches import differences
     from gin_env.matches.serving import serve
-    from gin_env.observations import compact
+    from gin_env.observations import compact, memory
     from gin_env.support.workers import Workers
     from gin_env.training.estimators.evaluation import evaluate_estimators
     from gin_env.ui import opinions, picture
@@ -56,6 +56,7 @@ __all__ = [
     "gin_rummy_v0",
     "gin_rummy_v4",
     "melds",
+    "memory",
     "observation",
     "opinions",
     "picture",
@@ -75,6 +76,7 @@ _LAZY = {
     "compact": "gin_env.observations",
     "differences": "gin_env.matches",
     "evaluate_estimators": "gin_env.training.estimators.evaluation",
+    "memory": "gin_env.observations",
     "opinions": "gin_env.ui",
     "picture": "gin_env.ui",
     "play_bot": "gin_env.agents.turns",

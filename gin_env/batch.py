@@ -35,12 +35,14 @@ from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.observations.batch_kernels import (
     write_all_candidates,
     write_compact_observations,
+    write_memories,
     write_observations,
     write_views,
 )
 from gin_env.observations.candidates import check_arrays, check_written
 from gin_env.observations.compact import COMPACT
 from gin_env.observations.illegal_actions import explain_illegal
+from gin_env.observations.memory import NUM_MEMORY
 from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.observations.view_records import VIEW
 from gin_env.observations.views import PlayerView
@@ -272,6 +274,16 @@ class Games:
         rows, actions, context = check_arrays(len(games), rows, actions, context)
         check_written(write_all_candidates(self.state, games, seat, rows, actions, context))
         return rows, actions, context
+
+    def memories(self, games: np.ndarray, player: int | None = None) -> np.ndarray:
+        """Return what the players to move, or one player, know from the earlier hands of their game.
+
+        float32 (k, NUM_MEMORY), see `gin_env.observations.memory`.
+        """
+        games = self.check_games(games)
+        memories = np.empty((len(games), NUM_MEMORY), np.float32)
+        write_memories(self.state, games, -1 if player is None else _seat(player), memories)
+        return memories
 
     def views(self, games: np.ndarray, player: int | None = None, checked: bool = True) -> PlayerView:
         """Return the views (k,) of the players to move, or of one player."""

@@ -41,6 +41,7 @@ from gin_env.game.deals import check_deal_options
 from gin_env.game.rules import Rules
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.observations.candidates import ENTRIES, NO_ACTION
+from gin_env.observations.memory import ENTRY
 from gin_env.observations.views import PlayerView
 from gin_env.ui.screen import RENDER_MODES, Screen, check_render_mode
 
@@ -228,6 +229,8 @@ class raw_env(TwoPlayers):
     candidates : whether observations contain features of each possible action.
     flat : whether observations are the vector alone, for libraries without dicts. The mask is then only in
         ``infos[agent]``.
+    memory : whether observations contain what the opponent has shown in the earlier hands of the game, for
+        ``episode="game"``.
 
     Version History
     ---------------
@@ -251,9 +254,11 @@ class raw_env(TwoPlayers):
         estimator: str | Estimator = "uniform",
         candidates: bool = False,
         flat: bool = False,
+        memory: bool = False,
     ) -> None:
         check_render_mode(render_mode)
-        self._with_candidates, self._flat = check_contents(candidates, flat)
+        contents = check_contents(candidates, flat, memory, episode)
+        self._with_candidates, self._flat, self._with_memory = contents
         self.render_mode = render_mode
         self.games = Games(1, rules, episode, reward)
         self.rules = self.games.rules
@@ -262,9 +267,7 @@ class raw_env(TwoPlayers):
 
         self.possible_agents = list(PLAYERS)
         self.agents: list[str] = []
-        self.observation_spaces = {
-            agent: observation_space(self._with_candidates, self._flat) for agent in PLAYERS
-        }
+        self.observation_spaces = {agent: observation_space(*contents) for agent in PLAYERS}
         self.action_spaces = {agent: action_space() for agent in PLAYERS}
 
         self._seed: int | None = None
@@ -369,6 +372,8 @@ class raw_env(TwoPlayers):
             if not observation["action_mask"].any():  # such as after an illegal action that ended the episode
                 rows[:], actions[:] = 0, NO_ACTION
             observation |= zip(ENTRIES, (rows[0], actions[0], context[0]), strict=True)
+        if self._with_memory:
+            observation[ENTRY] = self.games.memories(self._index, player)[0]
         return observation
 
     def player_view(self, agent: str) -> PlayerView:

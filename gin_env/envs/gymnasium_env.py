@@ -26,6 +26,7 @@ from gin_env.game.actions import check_action
 from gin_env.game.deals import check_deal_options
 from gin_env.game.rules import Rules
 from gin_env.game.streams import check_seed
+from gin_env.observations.memory import ENTRY
 from gin_env.ui.screen import Screen, check_render_mode
 
 
@@ -92,6 +93,8 @@ class GinRummyEnv(gymnasium.Env):
         `gin_env.estimators`, with or without parameters, or an object.
     candidates : whether observations contain features of each possible action.
     flat : whether observations are the vector alone; `action_masks` returns the mask.
+    memory : whether observations contain what the opponent has shown in the earlier hands of the game, for
+        ``episode="game"``.
     render_mode : None, ``"ansi"``, ``"human"`` or ``"rgb_array"``. Pictures show both hands.
 
     Version History
@@ -112,12 +115,14 @@ class GinRummyEnv(gymnasium.Env):
         render_mode: str | None = None,
         candidates: bool = False,
         flat: bool = False,
+        memory: bool = False,
     ) -> None:
         check_render_mode(render_mode, self.metadata["render_modes"])
-        self._with_candidates, self._flat = check_contents(candidates, flat)
+        contents = check_contents(candidates, flat, memory, episode)
+        self._with_candidates, self._flat, self._with_memory = contents
         self.seat = LearnerSeat(1, opponent, rules, episode, reward, illegal_action, estimator)
         self.render_mode = render_mode
-        self.observation_space = observation_space(self._with_candidates, self._flat)
+        self.observation_space = observation_space(*contents)
         self.action_space = action_space()
         self._screen = Screen(render_mode, self.metadata["render_fps"])
 
@@ -193,4 +198,6 @@ class GinRummyEnv(gymnasium.Env):
         observation = {"observation": vector, "action_mask": mask}
         if self._with_candidates:
             observation |= {name: entry[0] for name, entry in self.seat.candidates().items()}
+        if self._with_memory:
+            observation[ENTRY] = self.seat.memories()[0]
         return observation, {"action_mask": mask}

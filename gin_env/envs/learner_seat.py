@@ -273,6 +273,10 @@ class LearnerSeat:
             rows[over], actions[over] = 0, NO_ACTION
         return dict(zip(ENTRIES, (rows, actions, context), strict=True))
 
+    def memories(self, games: np.ndarray | None = None) -> np.ndarray:
+        """Return what the learner knows from earlier hands of its games: float32 (k, NUM_MEMORY)."""
+        return self.games.memories(self.games.everyone if games is None else games, LEARNER)
+
     def _seat_opponents_of_new_hands(self, games: np.ndarray) -> None:
         """Draw the opponent of the next hand where the last action ended a hand but not the game."""
         if self.games.whole_game:

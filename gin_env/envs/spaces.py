@@ -7,9 +7,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from gymnasium import spaces
 
+from gin_env.batch import Episode
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.rules import MAX_HAND_SIZE
 from gin_env.observations.candidates import DISCARD_ROWS, ENTRIES, NO_ACTION, NUM_CONTEXT, NUM_FEATURES
+from gin_env.observations.memory import ENTRY, NUM_MEMORY
 from gin_env.observations.observation import OBSERVATION_SIZE
 from gin_env.support.checks import check_switch
 
@@ -39,20 +41,37 @@ def candidate_spaces() -> dict[str, spaces.Space[Any]]:
     return dict(zip(ENTRIES, boxes, strict=True))
 
 
-def observation_space(candidates: bool = False, flat: bool = False) -> spaces.Space[Any]:
-    """Return the space of an observation: a dict with the mask and optionally candidates, or the vector."""
+def observation_space(
+    candidates: bool = False, flat: bool = False, memory: bool = False
+) -> spaces.Space[Any]:
+    """Return the space of an observation: a dict with the mask and optional entries, or the vector."""
     if flat:
         return vector_space()
     entries: dict[str, spaces.Space[Any]] = {
         "observation": vector_space(),
         "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
     }
-    return spaces.Dict(entries | candidate_spaces() if candidates else entries)
+    if candidates:
+        entries |= candidate_spaces()
+    if memory:
+        entries[ENTRY] = spaces.Box(0.0, 1.0, (NUM_MEMORY,), np.float32)
+    return spaces.Dict(entries)
 
 
-def check_contents(candidates: object, flat: object) -> tuple[bool, bool]:
-    """Return (candidates, flat). Raises TypeError unless both are bool, ValueError if both are True."""
+def check_contents(
+    candidates: object, flat: object, memory: object, episode: Episode
+) -> tuple[bool, bool, bool]:
+    """Return (candidates, flat, memory).
+
+    Raises TypeError unless all three are bool, ValueError for `flat` with another one, or for a memory in
+    episodes of one hand.
+    """
     is_flat, with_candidates = check_switch("flat", flat), check_switch("candidates", candidates)
     if is_flat and with_candidates:
         raise ValueError("flat=True cannot be combined with candidates=True: candidates need a dict")
-    return with_candidates, is_flat
+    with_memory = check_switch("memory", memory)
+    if is_flat and with_memory:
+        raise ValueError("flat=True cannot be combined with memory=True: the memory needs a dict")
+    if with_memory and episode != "game":
+        raise ValueError("memory=True needs episode='game': a single hand has no earlier hands")
+    return with_candidates, is_flat, with_memory

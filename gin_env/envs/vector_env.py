@@ -20,6 +20,7 @@ from gin_env.envs.spaces import Observation, action_space, check_contents, obser
 from gin_env.estimators.base import Estimator
 from gin_env.game.deals import check_deal_options
 from gin_env.game.rules import Rules
+from gin_env.observations.memory import ENTRY
 from gin_env.support.checks import check_integer
 from gin_env.support.threads import warn_if_threads_compete
 from gin_env.ui.screen import Screen, check_render_mode
@@ -65,16 +66,18 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         flat: bool = False,
         autoreset_mode: AutoresetMode | str = "SameStep",
         max_episode_steps: int | None = None,
+        memory: bool = False,
     ) -> None:
         warn_if_threads_compete()
         check_render_mode(render_mode, self.metadata["render_modes"])
-        self._with_candidates, self._flat = check_contents(candidates, flat)
+        contents = check_contents(candidates, flat, memory, episode)
+        self._with_candidates, self._flat, self._with_memory = contents
         self.autoreset_mode = check_autoreset_mode(autoreset_mode)
         self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
         self.seat = LearnerSeat(num_envs, opponent, rules, episode, reward, illegal_action, estimator)
         self.num_envs = num_envs
         self.render_mode = render_mode
-        self.single_observation_space = observation_space(self._with_candidates, self._flat)
+        self.single_observation_space = observation_space(*contents)
         self.single_action_space = action_space()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -225,6 +228,8 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         observation = {"observation": self.seat.observations(), "action_mask": masks}
         if self._with_candidates:
             observation |= self.seat.candidates()
+        if self._with_memory:
+            observation[ENTRY] = self.seat.memories()
         return observation, infos
 
     def _final_infos(self, ended: np.ndarray, over: np.ndarray) -> dict[str, Any]:
@@ -241,6 +246,10 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
             entries = self.seat.candidates(ended)
             for row, game in enumerate(ended):
                 final_obs[game] |= {name: entry[row] for name, entry in entries.items()}
+        if self._with_memory:
+            memories = self.seat.memories(ended)
+            for row, game in enumerate(ended):
+                final_obs[game][ENTRY] = memories[row]
         final_info = self._results_of(ended[self.seat.done[ended]])
         return {"final_obs": final_obs, "_final_obs": over, "final_info": final_info, "_final_info": over}
 

@@ -1,4 +1,4 @@
-"""Kernels that write what players see of many games: observations, candidates, views.
+"""Kernels that write what players see of many games: observations, candidates, memories, views.
 
 `gin_env.batch.Games` checks their arguments. Indices of games are int64 (k,); `state` is its record array.
 """
@@ -12,6 +12,7 @@ import numpy as np
 from gin_env.game.cards import NUM_CARDS
 from gin_env.observations.candidates import write_candidates
 from gin_env.observations.compact import write_compact
+from gin_env.observations.memory import write_memory
 from gin_env.observations.observation import write_observation
 from gin_env.observations.view_records import write_view
 from gin_env.support.compilation import kernel
@@ -46,6 +47,14 @@ def write_all_candidates(state, games, player, rows, actions, context):
             game.public, game.private[seat], seat, rows[k], actions[k], context[k], after
         )
     return complete
+
+
+@kernel
+def write_memories(state, games, player, memories):
+    """Write what the player, or the players to move (-1), know from earlier hands: (k, NUM_MEMORY)."""
+    for k in range(len(games)):
+        public = state[games[k]].public
+        write_memory(public, public.to_move if player < 0 else player, memories[k])
 
 
 @kernel

@@ -114,7 +114,7 @@ class PPOSettings(RunSettings):
 
     PROGRAM: ClassVar[str] = "python examples/ppo.py"
     KIND: ClassVar[str] = "PPO checkpoint"
-    VERSION: ClassVar[str] = "5"
+    VERSION: ClassVar[str] = "6"
     SESSION: ClassVar[tuple[str, ...]] = (*RunSettings.SESSION, "device", "workers")
 
     def check(self) -> None:

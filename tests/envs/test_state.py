@@ -83,6 +83,8 @@ ENVIRONMENTS = {
         lambda: gymnasium.make("gin_env/GinRummy-v0", opponent=OPPONENTS, episode="game"),
         play_single,
     ),
+    "vector with memory": (lambda: vector(episode="game", memory=True), play_vector),
+    "raw with memory": (lambda: gin_rummy_v0.raw_env(episode="game", memory=True), play_aec),
     "single estimator": (lambda: gymnasium.make("gin_env/GinRummy-v0", estimator="bayes"), play_single),
     "vector": (vector, play_vector),
     "vector, next step": (lambda: vector(autoreset_mode="NextStep", max_episode_steps=9), play_vector),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gymnasium
 import numpy as np
 import pytest
 from hands_in_words import ONE_GAME, Table
 from played_positions import as_games, redealt, same_records
 from rule_variants import VARIANTS
 
-from gin_env import agents, melds
+from gin_env import PlayerView, agents, gin_rummy_v0, melds
 from gin_env.batch import Games
+from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS
 from gin_env.game.rules import Rules
 from gin_env.observations import memory
@@ -167,3 +170,55 @@ def test_counts_stop_at_their_limit():
     table.games.state["public"]["scores"] = 0
     table.play("take", "knock KD")
     assert (table.games.state["public"]["memory"]["upcards_taken"] == 2**16 - 1).all()
+
+
+def test_environments_agree_on_the_memory():
+    """Simple against itself in three environments: the same entry as that of the view, all zeros at first."""
+    options = {"episode": "game", "memory": True}
+    vector = gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=2, **options)
+    single = gymnasium.make("gin_env/GinRummy-v0", **options).unwrapped
+    bot, known = agents.make("simple"), 0
+    observations, alone = vector.reset(seed=8)[0], single.reset(seed=8)[0]
+    assert not observations["memory"].any()
+    for _ in range(200):
+        games = vector.seat.games
+        assert observations in vector.observation_space
+        views = games.views(games.everyone, 0)
+        assert np.array_equal(observations["memory"], views.memories())
+        assert np.array_equal(alone["memory"], observations["memory"][0])
+        known += observations["memory"].any()
+        actions = bot.act(views)
+        observations, _, over, _, infos = vector.step(actions)
+        alone, _, alone_over, _, _ = single.step(int(actions[0]))
+        for index in np.flatnonzero(over):
+            last = infos["final_obs"][index]
+            assert last in vector.single_observation_space
+            assert last["memory"].any(), "the hands before the last one"
+            assert not observations["memory"][index].any()
+        if alone_over:
+            alone = single.reset()[0]
+    assert known > 50
+
+
+def test_aec_memory_is_that_of_the_view():
+    env, bot, known = gin_rummy_v0.raw_env(episode="game", memory=True), agents.make("simple"), 0
+    env.reset(seed=3)
+    for agent in env.agent_iter(400):
+        for each in env.possible_agents:
+            observation = env.observe(each)
+            assert observation in env.observation_space(each)
+            assert np.array_equal(observation["memory"], PlayerView.from_env(env, each).memories()[0])
+            known += observation["memory"].any()
+        over = env.terminations[agent]
+        env.step(None if over else int(bot.act(PlayerView.from_env(env, agent))[0]))
+    assert known > 50
+
+
+@pytest.mark.parametrize("make", [GinRummyEnv, GinRummyVectorEnv, gin_rummy_v0.raw_env])
+def test_memory_needs_games_and_a_dict(make):
+    with pytest.raises(ValueError, match="memory=True needs episode='game'"):
+        make(memory=True)
+    with pytest.raises(ValueError, match="flat=True cannot be combined with memory=True"):
+        make(memory=True, episode="game", flat=True)
+    with pytest.raises(TypeError, match="memory must be"):
+        make(memory=1, episode="game")

@@ -21,7 +21,7 @@ from gin_env.envs.gymnasium_env import GinRummyEnv
 from gin_env.envs.vector_env import GinRummyVectorEnv
 from gin_env.game import words
 from gin_env.matches.provenance import spell_out_bot
-from gin_env.observations import candidates
+from gin_env.observations import candidates, memory
 from gin_env.reproduce import registry as reproduce
 from gin_env.reproduce.results import load, stored
 from gin_env.support import specs
@@ -118,7 +118,7 @@ def test_readme_stays_short():
         assert len([line for line in code.splitlines() if line.strip()]) <= 15
 
 
-@pytest.mark.parametrize("layout", [observation, candidates])
+@pytest.mark.parametrize("layout", [observation, candidates, memory])
 def test_observation_tables_are_generated(layout):
     """`layout.layout_table()` generates each table."""
     assert layout.layout_table() in text("docs/observation.md")
