@@ -10,12 +10,14 @@
 - `game`: the protocol of a game; `kuhn`, `leduc`, `small_gin`: the games
 - `tree`: a game unrolled into arrays, with a check that it follows the protocol
 - `cfr`: CFR, CFR+, and Monte Carlo CFR by external sampling
+- `mmd`: magnetic mirror descent
 - `best_response`: expected value, exact best response, exploitability
 """
 
 from gin_env.solvers.best_response import best_response, expected_value, exploitability
 from gin_env.solvers.cfr import CFR, CFRPlus, ExternalSamplingCFR, regret_matching
 from gin_env.solvers.game import CHANCE, TERMINAL, Game, State, Strategy
+from gin_env.solvers.mmd import MagneticMirrorDescent
 from gin_env.solvers.tree import GameTree
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "ExternalSamplingCFR",
     "Game",
     "GameTree",
+    "MagneticMirrorDescent",
     "State",
     "Strategy",
     "best_response",
