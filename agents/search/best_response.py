@@ -14,26 +14,32 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents.base import Agent
-from gin_env.agents.search.bot import FIRST_ROUND, SearchBot
+from gin_env.agents.search.bot import MIN_PROBABILITY, SearchBot
 from gin_env.agents.search.chains import Belief, Chains
 from gin_env.agents.search.dealing import write_deck, write_worlds
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.engine import deal, play, write_mask
 from gin_env.game.state import STATE
 from gin_env.game.streams import mix
+from gin_env.observations.candidates import NO_ACTION
 from gin_env.observations.view_records import VIEW, write_view
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_number
 from gin_env.support.compilation import kernel
 
-NUM_PROPOSED = 8
+FIRST_ROUND = 8
+"""Worlds in the first round. Each later round has as many as all rounds before it."""
+NUM_PROPOSED = 4
 """Worlds proposed for each world that is used."""
 MISTAKES = 0.05
 """Probability of a random action in the model of the bot, so that no world is ruled out by one action."""
+BATCH_SIZE = 32
+"""Number of views that are searched together. An estimate depends on the size of its batch, by about 1e-7, so
+batches are filled up to this size."""
 
 
 class BestResponseBot(SearchBot):
-    """An approximate best response to one bot.
+    """An approximate best response to one bot, which decides for many games in one batch.
 
     Parameters
     ----------
@@ -43,21 +49,80 @@ class BestResponseBot(SearchBot):
     trust : how much the bot's past actions count, from 0 to 1: each proposed world has a weight of this power
         of their likelihood over the probability that the estimator proposes it. A bot that breaks ties at
         random is asked once, which estimates the likelihood without bias.
+    turns : how far to look ahead, as for `SearchBot`.
     """
 
     def __init__(
-        self, bot: str, samples: int = 256, estimator: str = "suit-equivariant", trust: float = 0.5
+        self,
+        bot: str,
+        samples: int = 256,
+        estimator: str = "suit-equivariant",
+        trust: float = 0.5,
+        turns: int = 3,
     ) -> None:
-        super().__init__(samples=samples, opponent=bot, estimator=estimator)
-        self.name = f"response to {bot}, {samples} worlds"
-        self.belief = _BotBelief(agents.make(bot), estimator, check_number("trust", trust, 0, 1))
+        super().__init__(samples=samples, opponent=bot, estimator=estimator, turns=turns)
+        self.name = f"response to {bot}, {samples} worlds, turns={turns}, trust={trust:g}"
+        self.belief = _BotBelief(agents.make(bot), estimator, check_number("trust", trust, 0, 1), samples)
+
+    def act(self, view: PlayerView) -> np.ndarray:
+        """See `Agent.act`."""
+        tried = self._tried(view)
+        chosen = np.array([actions[0] for actions in tried], np.int64)
+        searched = np.flatnonzero([len(actions) > 1 for actions in tried])
+        for first in range(0, len(searched), BATCH_SIZE):
+            which = searched[first : first + BATCH_SIZE]
+            chosen[which] = self._search(view[which], [tried[index] for index in which])
+        return chosen
+
+    def _tried(self, view: PlayerView) -> list[np.ndarray]:
+        """Return the policy's choice and its next likeliest actions, int64 (k,), for each view."""
+        logits, actions = (array.reshape(len(view), -1) for array in self._players.logits(view.records))
+        logits = np.where(actions == NO_ACTION, -np.inf, logits.astype(np.float64))
+        chances = np.exp(logits - logits.max(axis=1, keepdims=True))
+        chances /= chances.sum(axis=1, keepdims=True)
+        order = np.argsort(-chances, axis=1, kind="stable")[:, : self.tried]
+        likely = np.take_along_axis(chances, order, axis=1) > MIN_PROBABILITY
+        ordered = np.take_along_axis(actions, order, axis=1)
+        return [row[keep] for row, keep in zip(ordered, likely, strict=True)]
+
+    def _search(self, view: PlayerView, tried: list[np.ndarray]) -> list[int]:
+        """Return the best of the actions tried in each view."""
+        full = view[np.arange(BATCH_SIZE) % len(view)]
+        estimates = self.belief.estimator.estimate(full)[: len(view)]
+        players = view.records["player"].astype(np.int64)
+        worlds = np.empty((len(view), self.samples), STATE)
+        for index, estimate in enumerate(estimates):
+            random = np.random.default_rng(int(view.records["random"][index]))
+            one = _WeightedWorlds(self.belief, view[[index]], self.samples, random, estimate)
+            worlds[index] = one.next_worlds()
+        others = [actions[1:] for actions in tried]
+        gains = [np.zeros((len(actions), 0)) for actions in others]
+        begin, end = 0, min(FIRST_ROUND, self.samples)
+        while begin < self.samples and any(map(len, others)):
+            active = [index for index in range(len(view)) if len(others[index])]
+            actions = [np.concatenate([tried[index][:1], others[index]]) for index in active]
+            num_new, num_tried = end - begin, [len(some) for some in actions]
+            states = np.empty((sum(num_tried), num_new), STATE)
+            for index, row in zip(np.repeat(active, num_tried), states, strict=True):
+                row[:] = worlds[index, begin:end]
+            won = self.won_after(
+                states.ravel(),
+                np.repeat(np.concatenate(actions), num_new),
+                np.repeat(players[active], np.multiply(num_tried, num_new)),
+            )
+            parts = np.split(won.reshape(-1, num_new), np.cumsum(num_tried)[:-1])
+            for index, part in zip(active, parts, strict=True):
+                gains[index] = np.concatenate([gains[index], part[1:] - part[0]], axis=1)
+                others[index], gains[index] = self.hopeful(others[index], gains[index])
+            begin, end = end, min(2 * end, self.samples)
+        return [self.best(int(first[0]), *rest) for first, *rest in zip(tried, others, gains, strict=True)]
 
 
 class _BotBelief(Belief):
     """Worlds weighted by the likelihood of a bot's actions: importance resampling instead of chains."""
 
-    def __init__(self, bot: Agent, estimator: str, trust: float) -> None:
-        super().__init__(estimator=estimator, trust=trust, chains=FIRST_ROUND)
+    def __init__(self, bot: Agent, estimator: str, trust: float, num_worlds: int) -> None:
+        super().__init__(estimator=estimator, trust=trust, chains=num_worlds)
         self.bot = bot
 
     def begin(
@@ -70,20 +135,28 @@ class _WeightedWorlds(Chains):
     """Worlds of one view, drawn in proportion to their weight from `NUM_PROPOSED` times as many."""
 
     def __init__(
-        self, belief: _BotBelief, view: PlayerView, num_worlds: int, random: np.random.Generator
+        self,
+        belief: _BotBelief,
+        view: PlayerView,
+        num_worlds: int,
+        random: np.random.Generator,
+        estimate: np.ndarray | None = None,
     ) -> None:
-        super().__init__(belief, view, num_worlds * NUM_PROPOSED, random)
+        super().__init__(belief, view, num_worlds * NUM_PROPOSED, random, estimate)
         self._model, self._num_worlds = belief, num_worlds
 
     def next_worlds(self) -> np.ndarray:
         """`STATE` records (num_worlds,)."""
-        self._begin()
+        if self._warm:
+            self._begin()
+        self._warm = True
         # Cards that are not in the stock are held, so the odds of the stock are enough.
         weights = self.log_likelihoods() + np.log(self._odds)[self._rest].sum(axis=1)
         chances = np.exp(self._model.trust * (weights - weights.max()))
         ends = np.cumsum(chances / chances.sum())
         marks = (np.arange(self._num_worlds) + self._random.random()) / self._num_worlds  # evenly spaced
         chosen = np.minimum(np.searchsorted(ends, marks), len(ends) - 1)
+        self._random.shuffle(chosen)
         states = np.zeros(self._num_worlds, STATE)
         write_worlds(self._view, self._past, self._held[chosen], self._rest[chosen], self._key(), states)
         return states
@@ -91,9 +164,8 @@ class _WeightedWorlds(Chains):
     def log_likelihoods(self) -> np.ndarray:
         """float64 (n,): logarithm of the likelihood of the opponent's actions in each proposed world."""
         num_acts = int(self._past["draw_decisions"]) + int(self._past["discard_decisions"])
-        total = np.zeros(len(self._held))
-        if not num_acts:
-            return total
+        if not num_acts or self._model.trust == 0:  # then the likelihood counts for nothing
+            return np.zeros(len(self._held))
         views = np.zeros(len(self._held) * num_acts, VIEW)
         taken, possible = np.empty(len(views), np.int64), np.empty(len(views), np.int64)
         _write_past_views(

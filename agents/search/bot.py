@@ -23,24 +23,16 @@ from time import perf_counter
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents.base import Agent
-from gin_env.agents.policies.candidate_network import CandidateScorer, QuickLogits, find_candidate_policy
+from gin_env.agents.policies.candidate_network import find_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.search.belief import Belief
+from gin_env.agents.search.rollouts import Players
 from gin_env.batch import Games
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.match_odds import chances_to_win
 from gin_env.game.rules import Rules
-from gin_env.game.state import DISCARD, STOCK_ONLY
-from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, new_arrays
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_number
-from gin_env.support.compilation import kernel
-
-try:
-    import torch
-except ImportError as error:  # pragma: no cover - the tests have torch
-    raise ImportError('the bot search needs torch: pip install "gin-env[train]"') from error
 
 MIN_PROBABILITY = 1e-6
 """Actions that the policy gives a lower probability are not tried."""
@@ -96,7 +88,7 @@ class SearchBot:
         self.tried = check_integer("tried", tried, 2, NUM_ACTIONS)
         self.caution = check_number("caution", caution, 0, 100)
         self.belief = Belief(network, estimator, trust, chains=FIRST_ROUND)
-        self._players = _Players(network, None if opponent is None else agents.make(opponent))
+        self._players = Players(network, None if opponent is None else agents.make(opponent))
         self._chances: dict[Rules, np.ndarray] = {}
 
     def act(self, view: PlayerView) -> np.ndarray:
@@ -130,9 +122,17 @@ class SearchBot:
             worlds = np.concatenate([chains.next_worlds() for _ in range(num_new // FIRST_ROUND)])
             new_gains = self.gains(view, worlds, np.concatenate([[first], others]))[1:]
             gains = np.concatenate([gains, new_gains], axis=1)
-            mean, error = mean_and_error(gains)
-            hopeful = mean + self.caution * error > 0
-            others, gains = others[hopeful], gains[hopeful]
+            others, gains = self.hopeful(others, gains)
+        return self.best(first, others, gains)
+
+    def hopeful(self, others: np.ndarray, gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the actions that may still be better than the first, and their gains."""
+        mean, error = mean_and_error(gains)
+        hopeful = mean + self.caution * error > 0
+        return others[hopeful], gains[hopeful]
+
+    def best(self, first: int, others: np.ndarray, gains: np.ndarray) -> int:
+        """Return the action that is most surely better than the first; the first if none is."""
         if not gains.size:
             return first
         mean, error = mean_and_error(gains)
@@ -149,17 +149,18 @@ class SearchBot:
         won = won.reshape(len(actions), len(worlds))
         return won - won[0]
 
-    def won_after(self, worlds: np.ndarray, actions: np.ndarray, player: int) -> np.ndarray:
+    def won_after(self, worlds: np.ndarray, actions: np.ndarray, player: int | np.ndarray) -> np.ndarray:
         """Return the change in the probability of winning by an action in each world: float64 (n,).
 
-        `worlds` are `STATE` records (n,) under the same rules, in which `player` is to move.
+        `worlds` are `STATE` records (n,) under the same rules; `player` is to move, one for all or for each.
         """
         games = after(worlds, actions)
-        won = self._players.roll_out(games, player, self.turns)
+        players = np.broadcast_to(np.asarray(player, np.int64), len(games))
+        won = self._players.roll_out(games, players, self.turns)
         ended = np.flatnonzero(games.done)
-        points = np.rint(100 * games.rewards[ended] * (1 - 2 * player)).astype(np.int64)
-        scores = worlds["public"]["scores"][ended].astype(np.int64)
-        won[ended] = self.worth(games.rules, points, scores[:, player], scores[:, 1 - player])
+        points = points_of_hand(games)[ended] * (1 - 2 * players[ended])
+        scores, seat = worlds["public"]["scores"].astype(np.int64), players[ended]
+        won[ended] = self.worth(games.rules, points, scores[ended, seat], scores[ended, 1 - seat])
         return won
 
     def worth(
@@ -176,7 +177,7 @@ class SearchBot:
             games = Games(NUM_PAID_HANDS, rules)
             games.start(games.everyone, np.zeros(NUM_PAID_HANDS, np.uint64), games.everyone.astype(np.uint64))
             self._players.roll_out(games, 0, 1 << 30)
-            paid = np.bincount(np.rint(np.abs(100 * games.rewards)).astype(np.int64))
+            paid = np.bincount(np.abs(points_of_hand(games)))
             if len(paid) == 1:  # no hand paid points
                 paid = np.bincount([max(rules.gin_bonus, 1)])
             self._chances[rules] = chances_to_win(paid, rules.target_score)
@@ -202,85 +203,12 @@ def after(states: np.ndarray, actions: np.ndarray) -> Games:
     return games
 
 
+def points_of_hand(games: Games) -> np.ndarray:
+    """Return player 0's points in each hand that is over: int64 (n,)."""
+    public = games.state["public"]
+    return np.where(public["winner"] < 0, 0, public["points"] * (1 - 2 * public["winner"].astype(np.int64)))
+
+
 def mean_and_error(gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the means (..., k) of gains (..., k, n), and their standard errors."""
     return gains.mean(axis=-1), gains.std(axis=-1, ddof=1) / gains.shape[-1] ** 0.5
-
-
-class _Players:
-    """The players of rollouts. The policy computes in single precision here.
-
-    Parameters
-    ----------
-    network : the policy's.
-    opponent : the bot on the other side; None for the policy.
-    """
-
-    def __init__(self, network: CandidateScorer, opponent: Agent | None) -> None:
-        self.network, self.opponent = network, opponent
-        self._logits = {DRAW_ROWS: QuickLogits(network.draws), DISCARD_ROWS: QuickLogits(network.discards)}
-
-    def roll_out(self, games: Games, player: int, turns: int) -> np.ndarray:
-        """Play every game until it is over or `player` is to draw for the `turns`-th time.
-
-        Returns float64 (n,): their probability of winning then minus that before the hand, as estimated by
-        the network; 0 where the hand is over.
-        """
-        drawing, discarding = (new_arrays(len(games), rows) for rows in (DRAW_ROWS, DISCARD_ROWS))
-        begun, arrived = np.zeros(len(games), np.int64), np.zeros(len(games), np.bool_)
-        running = games.everyone[~games.done]
-        while len(running):
-            phase = games.state["public"]["phase"][running]
-            begun[running] += (
-                (games.to_move()[running] == player) & (phase != DISCARD) & (phase != STOCK_ONLY)
-            )
-            arrived[running] = begun[running] == turns
-            going = ~arrived[running]
-            running, discards = running[going], phase[going] == DISCARD
-            acting = running
-            if self.opponent is not None:
-                ours = games.to_move()[running] == player
-                if len(theirs := running[~ours]):
-                    games.play(theirs, self.opponent.act(games.views(theirs)))
-                acting, discards = running[ours], discards[ours]
-            actions = np.empty(len(acting), np.int64)
-            actions[~discards] = self._likeliest(games, acting[~discards], drawing)
-            actions[discards] = self._likeliest(games, acting[discards], discarding)
-            games.play_legal(acting, actions)  # candidates can be played
-            running = running[~games.done[running]]
-        won = np.zeros(len(games))
-        unfinished = np.flatnonzero(arrived)
-        rows, actions, context = _candidates(games, unfinished, drawing)
-        with torch.inference_mode():
-            possible = torch.from_numpy(actions.reshape(len(unfinished), 2 * DRAW_ROWS) != NO_ACTION)
-            values = self.network(torch.from_numpy(rows), possible, torch.from_numpy(context))[1]
-        won[unfinished] = values.numpy() / 2  # values are twice the change in the probability of winning
-        return won
-
-    def _likeliest(self, games: Games, which: np.ndarray, candidates: Candidates) -> np.ndarray:
-        """Return the actions of the players to move, int64 (n,); `candidates` has room for at least n."""
-        rows, actions, context = _candidates(games, which, candidates)
-        chosen = np.empty(len(which), np.int64)
-        _choose(self._logits[rows.shape[1]](rows, context), actions, chosen)
-        return chosen
-
-
-Candidates = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def _candidates(games: Games, which: np.ndarray, arrays: Candidates) -> Candidates:
-    """Return the candidates of the players to move, written into the first rows of these arrays."""
-    rows, actions, context = (array[: len(which)] for array in arrays)
-    return games.candidates(which, rows, actions, context)
-
-
-@kernel
-def _choose(logits: np.ndarray, actions: np.ndarray, chosen: np.ndarray) -> None:
-    """Choose the possible action with the highest logit for each player; logits and actions (n, k, 2)."""
-    for index in range(len(chosen)):
-        highest = -np.inf
-        for row in range(actions.shape[1]):
-            for knock in range(2):
-                if actions[index, row, knock] != NO_ACTION and logits[index, row, knock] > highest:
-                    highest = logits[index, row, knock]
-                    chosen[index] = actions[index, row, knock]

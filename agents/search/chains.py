@@ -115,10 +115,16 @@ class Chains:
     """Markov chains over the worlds of one view: see `Belief`.
 
     `next_worlds` makes steps and returns the worlds that they lead to; `step` and `worlds` do one of these.
+    `estimate`, float (52,), is what the belief's estimator returns for the view; by default it is asked.
     """
 
     def __init__(
-        self, belief: Belief, view: PlayerView, num_chains: int, random: np.random.Generator
+        self,
+        belief: Belief,
+        view: PlayerView,
+        num_chains: int,
+        random: np.random.Generator,
+        estimate: np.ndarray | None = None,
     ) -> None:
         if len(view) != 1 or view.records["public"]["phase"][0] == OVER:
             raise ValueError("view must be one view of a hand in progress")
@@ -128,7 +134,8 @@ class Chains:
         _read_past(view.records, pasts)
         self._past = pasts[0]
         self._hand_size = int(self._view["public"]["rules"]["hand_size"])
-        chances = belief.estimator.estimate(view)[0].astype(np.float64).clip(MIN_ESTIMATE, MAX_ESTIMATE)
+        estimate = belief.estimator.estimate(view)[0] if estimate is None else estimate
+        chances = estimate.astype(np.float64).clip(MIN_ESTIMATE, MAX_ESTIMATE)
         self._odds = chances / (1 - chances)
         places = self._hand_size + int(self._past["draws"])
         in_stock = int(self._past["unseen"]).bit_count() - int(self._past["missing"])

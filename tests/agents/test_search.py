@@ -14,6 +14,7 @@ from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
 from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy  # noqa: E402
 from gin_env.agents.search import bot as search  # noqa: E402
 from gin_env.agents.search.bot import SearchBot  # noqa: E402
+from gin_env.agents.search.rollouts import Players  # noqa: E402
 from gin_env.agents.turns import play_bot  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.game.actions import KNOCK  # noqa: E402
@@ -256,3 +257,16 @@ def test_invalid_settings_raise(settings, error, message):
 def test_lazily_imported_bot_has_the_same_parameters(name, bot):
     """They are written twice, because they must be available without torch."""
     assert agents.parameters(name).items() <= specs.parameters(bot).items()
+
+
+def test_players_of_rollouts_score_actions_like_the_network():
+    records = np.concatenate([view.records for _, view in views_of_policy(4)])
+    network = agents.make("policy").network
+    logits, actions = Players(network, None).logits(records)
+    rows, expected_actions, context = PlayerView(records).candidates()
+    assert (actions == expected_actions).all()
+    expected, _ = network.action_logits(*map(torch.from_numpy, (rows, expected_actions, context)))
+    for index, action in zip(*np.nonzero(actions[:, :, 0] >= 0), strict=True):
+        for knock in range(2):
+            if (chosen := actions[index, action, knock]) >= 0:
+                assert logits[index, action, knock] == pytest.approx(expected[index, chosen].item(), abs=1e-4)

@@ -66,6 +66,7 @@ PARTS_ROWS = {
     "exploit": EXPLOITS,
     "exploit-policy": OF_POLICY,
     "exploit-search": SEARCHES,
+    "exploit-all": [SEARCHES[0] | {"won": 70.0}],
     "search/strength": STRENGTH,
 }
 
@@ -158,18 +159,20 @@ def test_page_lists_sources_and_missing_parts(tmp_path):
         games=2000,
     )
     made = page(tmp_path).splitlines()
-    assert made[-8:-2] == [
+    assert made[-9:-2] == [
         "[`gin-rummy reproduce tournament`](data/tournament.md), 2,000 games per match, seed 0  ",
         "[`gin-rummy reproduce bot-speed`](data/bot-speed.md), seed 0  ",
         "Not measured yet: `gin-rummy reproduce exploit`.  ",
         "Not measured yet: `gin-rummy reproduce exploit-policy`.  ",
         "Not measured yet: `gin-rummy reproduce exploit-search`.  ",
+        "Not measured yet: `gin-rummy reproduce exploit-all`.  ",
         "Not measured yet: `gin-rummy reproduce search/strength`.",
     ]
     assert "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 |  |  |" in made
     store(tmp_path, "exploit", EXPLOITS)
     store(tmp_path, "exploit-policy", OF_POLICY)
     store(tmp_path, "exploit-search", SEARCHES)
+    store(tmp_path, "exploit-all", SEARCHES)
     store(tmp_path, "search/strength", STRENGTH)
     assert "Not measured yet" not in page(tmp_path)
 

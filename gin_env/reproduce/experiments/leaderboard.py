@@ -20,7 +20,7 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
     result = tournament_of(found["tournament"])
     means, simple = result.mean_win_rates, against_simple(found["tournament"])
     speeds = by(found["bot-speed"], "bot")
-    exploiters = found["exploit"] + found["exploit-policy"] + found["exploit-search"]
+    exploiters = [row for part in PARTS if part.startswith("exploit") for row in found[part]]
     exploiters += [row for row in map(known_search, found["search/strength"]) if row]
     exploits = by(sorted(exploiters, key=lambda row: row["won"]), "bot")
     lines = []
@@ -98,7 +98,15 @@ def microseconds(a_second: float) -> str:
     return f"{time:.2g}" if time < 10 else f"{time:,.0f}"
 
 
-PARTS = ("tournament", "bot-speed", "exploit", "exploit-policy", "exploit-search", "search/strength")
+PARTS = (
+    "tournament",
+    "bot-speed",
+    "exploit",
+    "exploit-policy",
+    "exploit-search",
+    "exploit-all",
+    "search/strength",
+)
 EXPERIMENTS = [
     Experiment(
         "leaderboard",
