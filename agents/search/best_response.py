@@ -52,6 +52,8 @@ class BestResponseBot(SearchBot):
     turns : how far to look ahead, as for `SearchBot`.
     """
 
+    belief: _BotBelief
+
     def __init__(
         self,
         bot: str,
