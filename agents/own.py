@@ -12,7 +12,6 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,6 @@ from gin_env.support import specs
 
 OWN_CLASS = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?!\w|\s*=|[./\\])")
 """Matches ``module:Class`` at the start of a name; ``name:key=value`` and paths do not match."""
-
-
 OWN_NETWORK = "network of your own"
 """The kind of file that `gin_env.agents.save_network` writes."""
 
@@ -47,16 +44,15 @@ def make_own(text: str, params: dict[str, Any]) -> Agent:
     if twice := sorted(named.keys() & params.keys()):
         raise ValueError(f"bot {spelled!r}: the parameter {twice[0]!r} is given twice")
     params = named | params
-    made: Any = _import_class(spelled, match["module"], match["name"])
-    factory: Callable[..., Any] = made
-    if _is_network(made):
+    factory = _import_class(spelled, match["module"], match["name"])
+    if _is_network(factory):
         from gin_env.agents.policies.own_network import load_own_network
 
-        factory = partial(load_own_network, made, spelled)
+        factory = partial(load_own_network, factory, spelled)
     specs.check_parameters(spelled, factory, params)
     bot = factory(**params)
     if not callable(getattr(bot, "act", None)):
-        raise TypeError(f"bot {spelled!r} must have a method act(view), which {type(bot).__name__} has not")
+        raise TypeError(f"bot {spelled!r} must have a method act(view); {type(bot).__name__} has none")
     try:
         bot.name = specs.spell(spelled, params) if params else spelled
     except AttributeError as error:
@@ -64,7 +60,7 @@ def make_own(text: str, params: dict[str, Any]) -> Agent:
     return bot
 
 
-def _import_class(spelled: str, module: str, name: str) -> Callable[..., Any]:
+def _import_class(spelled: str, module: str, name: str) -> Any:
     """Return the class (or function) of this name."""
     folder = str(Path.cwd())
     if folder not in sys.path and "" not in sys.path:

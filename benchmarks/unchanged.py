@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from gymnasium import wrappers
 from gymnasium.utils.env_checker import check_env
-from pettingzoo.utils import BaseWrapper
+from peers.tutorial_wrapper import SB3ActionMaskWrapper
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from gin_env import gin_rummy_v0
@@ -140,31 +140,6 @@ def action_mask_tutorial() -> None:
     from sb3_contrib import MaskablePPO
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
     from sb3_contrib.common.wrappers import ActionMasker
-
-    class SB3ActionMaskWrapper(BaseWrapper, gymnasium.Env):  # as in the tutorial
-        def reset(self, seed=None, options=None):
-            super().reset(seed, options)
-            self.observation_space = super().observation_space(self.possible_agents[0])["observation"]
-            self.action_space = super().action_space(self.possible_agents[0])
-            return self.observe(self.agent_selection), {}
-
-        def step(self, action):
-            current_agent = self.agent_selection
-            super().step(action)
-            next_agent = self.agent_selection
-            return (
-                self.observe(next_agent),
-                self._cumulative_rewards[current_agent],
-                self.terminations[current_agent],
-                self.truncations[current_agent],
-                self.infos[current_agent],
-            )
-
-        def observe(self, agent):
-            return super().observe(agent)["observation"]
-
-        def action_mask(self):
-            return super().observe(self.agent_selection)["action_mask"]
 
     env = SB3ActionMaskWrapper(gin_rummy_v0.env())
     env.reset(seed=1)

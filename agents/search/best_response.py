@@ -16,9 +16,9 @@ from gin_env import agents
 from gin_env.agents.base import Agent
 from gin_env.agents.search.bot import MIN_PROBABILITY, SearchBot
 from gin_env.agents.search.chains import Belief, Chains
-from gin_env.agents.search.dealing import write_deck, write_worlds
+from gin_env.agents.search.dealing import deal_world, write_worlds
 from gin_env.game.actions import NUM_ACTIONS
-from gin_env.game.engine import deal, play, write_mask
+from gin_env.game.engine import play, write_mask
 from gin_env.game.state import STATE
 from gin_env.game.streams import mix
 from gin_env.observations.candidates import NO_ACTION
@@ -190,9 +190,7 @@ def _write_past_views(view, past, held, rest, games, views, taken, possible) -> 
     mask = np.empty(NUM_ACTIONS, np.int8)
     place = 0
     for world in range(len(held)):
-        game.public = view.public
-        write_deck(view, past, held[world], rest[world], np.uint64(0), game.hidden.deck)
-        deal(game)
+        deal_world(game, view, past, held[world], rest[world], np.uint64(0))
         for index in range(view.public.history_length):
             action = np.int64(view.public.history[index])
             if game.public.to_move == opponent:

@@ -173,7 +173,7 @@ class Chains:
         """Return the current worlds of the chains with reshuffled stocks: `STATE` records (chains,)."""
         states = np.zeros(len(self._held), STATE)
         write_worlds(self._view, self._past, self._held, self._rest, self._key(), states)
-        return _without_padding(states)
+        return states
 
     def _begin(self) -> None:
         propose_worlds(self._past, self._hand_size, self._odds, self._key(), self._held, self._rest)

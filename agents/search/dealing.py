@@ -269,6 +269,14 @@ def write_deck(view, past, held: np.ndarray, rest: np.ndarray, key: int, deck: n
 
 
 @kernel
+def deal_world(game, view, past, held: np.ndarray, rest: np.ndarray, key: int) -> None:
+    """Deal the hand of a world in a `STATE` record; the undrawn stock is shuffled by the stream `key`."""
+    game.public = view.public
+    write_deck(view, past, held, rest, key, game.hidden.deck)
+    deal(game)
+
+
+@kernel
 def write_worlds(view, past, held: np.ndarray, rest: np.ndarray, key: int, states: np.ndarray) -> None:
     """Write the games of worlds (n,) into `STATE` records (n,); the player sees the same as in `view`.
 
@@ -277,9 +285,7 @@ def write_worlds(view, past, held: np.ndarray, rest: np.ndarray, key: int, state
     for world in range(len(held)):
         game = states[world]
         world_key = mix(key, world)
-        game.public = view.public
-        write_deck(view, past, held[world], rest[world], world_key, game.hidden.deck)
-        deal(game)
+        deal_world(game, view, past, held[world], rest[world], world_key)
         for index in range(view.public.history_length):
             play(game, np.int64(view.public.history[index]))
         game.hidden.deal_key = world_key
@@ -297,9 +303,7 @@ def write_past_decisions(view, past, held: np.ndarray, rest: np.ndarray, game, d
     after = np.empty((NUM_CARDS, NUM_CARDS), np.int64)
     num_draws, num_discards = 0, 0
     for world in range(len(held)):
-        game.public = view.public
-        write_deck(view, past, held[world], rest[world], np.uint64(0), game.hidden.deck)
-        deal(game)
+        deal_world(game, view, past, held[world], rest[world], np.uint64(0))
         for index in range(view.public.history_length):
             action = np.int64(view.public.history[index])
             if game.public.to_move == opponent:

@@ -12,7 +12,6 @@ from worker import bytes_each, main
 
 def load():
     """See `worker`."""
-    import gymnasium
     from pettingzoo.classic import gin_rummy_v4
 
     uniform = random.Random(0).random
@@ -90,7 +89,7 @@ def load():
         return work
 
     def training():
-        return train_masked_ppo(gin_rummy_v4, gymnasium)
+        return train_masked_ppo(gin_rummy_v4)
 
     def memory():
         def half_played(index):
@@ -116,44 +115,17 @@ def load():
     return rates, {"memory": memory}
 
 
-def train_masked_ppo(gin_rummy_v4, gymnasium):
+def train_masked_ppo(gin_rummy_v4):
     """Train MaskablePPO with PettingZoo's tutorial wrapper (SB3/connect_four); a round is 512 steps.
 
     The tutorial trains on one environment in a DummyVecEnv; net, batch size and epochs are those of our side.
     """
-    import pettingzoo.utils
     import torch
     from sb3_contrib import MaskablePPO
     from sb3_contrib.common.wrappers import ActionMasker
+    from tutorial_wrapper import SB3ActionMaskWrapper
 
     torch.set_num_threads(1)
-
-    class SB3ActionMaskWrapper(pettingzoo.utils.BaseWrapper, gymnasium.Env):
-        """As in the tutorial: an AEC game as a Gymnasium environment whose player changes with every step."""
-
-        def reset(self, seed=None, options=None):
-            super().reset(seed, options)
-            self.observation_space = super().observation_space(self.possible_agents[0])["observation"]
-            self.action_space = super().action_space(self.possible_agents[0])
-            return self.observe(self.agent_selection), {}
-
-        def step(self, action):
-            current_agent = self.agent_selection
-            super().step(action)
-            next_agent = self.agent_selection
-            return (
-                self.observe(next_agent),
-                self._cumulative_rewards[current_agent],
-                self.terminations[current_agent],
-                self.truncations[current_agent],
-                self.infos[current_agent],
-            )
-
-        def observe(self, agent):
-            return super().observe(agent)["observation"]
-
-        def action_mask(self):
-            return super().observe(self.agent_selection)["action_mask"]
 
     env = SB3ActionMaskWrapper(gin_rummy_v4.env())
     env.reset(seed=1)

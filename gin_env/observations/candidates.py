@@ -64,6 +64,7 @@ __all__ = [
     "candidate_rows",
     "check_arrays",
     "check_written",
+    "draw_and_discard_masks",
     "layout_table",
     "new_arrays",
     "part",
@@ -271,3 +272,12 @@ def candidate_rows(views: np.ndarray, discarding: bool) -> tuple[np.ndarray, np.
 def are_discarding(views: np.ndarray) -> np.ndarray:
     """Return whether each player has to discard, bool (n,); the others have to draw."""
     return views["public"]["phase"] == DISCARD
+
+
+def draw_and_discard_masks(phases: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return whether each player chooses where to draw, and which card to discard: bool (n,) each.
+
+    After two passes there is no choice: the stock is the only place to draw from.
+    """
+    discarding = phases == DISCARD
+    return ~discarding & (phases != STOCK_ONLY), discarding

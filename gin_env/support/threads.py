@@ -42,7 +42,7 @@ def warn_if_threads_compete() -> None:
     if _warned or torch is None:
         return
     threads, idle = torch.get_num_threads(), idle_cores()
-    if threads > max(idle, 1):
+    if threads > idle:
         _warned = True
         warnings.warn(
             f"torch computes with {threads} threads, but only {idle} of {usable_cores()} cores "

@@ -8,7 +8,6 @@ memory, its machine switched off) is done again by another.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future
@@ -20,6 +19,7 @@ from typing import Any, Literal
 from gin_env.support.checks import check_integer
 from gin_env.support.process_workers import LOST, MAX_LOSSES, ProcessPool, Result, Task
 from gin_env.support.ray_workers import RayPool
+from gin_env.support.threads import usable_cores
 
 MAX_WORKERS = 4096
 
@@ -128,7 +128,7 @@ class Workers:
             if self.ray:
                 self._open_pool = RayPool(self.ray, self.count)
             else:
-                self._open_pool = ProcessPool(_num_cores() if self.count == "all" else self.count)
+                self._open_pool = ProcessPool(usable_cores() if self.count == "all" else self.count)
         return self._open_pool
 
 
@@ -140,13 +140,6 @@ def opened(workers: int | Literal["all"] | Workers) -> Iterator[Workers]:
         return
     with Workers(workers) as new:
         yield new
-
-
-def _num_cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class _Job:

@@ -15,8 +15,13 @@ from gin_env.agents.policies.policy import sample_actions
 from gin_env.agents.turns import play_turns
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
-from gin_env.game.state import DISCARD, STOCK_ONLY
-from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION, NUM_FEATURES
+from gin_env.observations.candidates import (
+    DISCARD_ROWS,
+    DRAW_ROWS,
+    NO_ACTION,
+    NUM_FEATURES,
+    draw_and_discard_masks,
+)
 from gin_env.training.checkpoints import Tensors, by_prefix, prefixed
 from gin_env.training.ranks import Ranks
 
@@ -105,15 +110,13 @@ class League:
         """
         phase = games.state["public"]["phase"][envs]
         chosen = np.full(len(envs), DRAW_STOCK)  # the only legal action after two passes
-        for kind, num_rows, group in (
-            (0, DRAW_ROWS, (phase != DISCARD) & (phase != STOCK_ONLY)),
-            (1, DISCARD_ROWS, phase == DISCARD),
-        ):
-            places = np.flatnonzero(group)
+        for kind, mask in enumerate(draw_and_discard_masks(phase)):
+            places = np.flatnonzero(mask)
             if not len(places):
                 continue
             rows, actions, context = games.candidates(
-                envs[places], rows=np.empty((len(places), num_rows, NUM_FEATURES), np.float32)
+                envs[places],
+                rows=np.empty((len(places), (DRAW_ROWS, DISCARD_ROWS)[kind], NUM_FEATURES), np.float32),
             )
             ends = np.searchsorted(past[places], np.arange(len(self.past) + 1))
             logits = np.empty(actions.shape, np.float32)

@@ -22,8 +22,7 @@ from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.match_odds import chances_to_win
 from gin_env.game.rules import Rules
-from gin_env.game.state import DISCARD, STOCK_ONLY
-from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS
+from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, draw_and_discard_masks
 from gin_env.training.checkpoints import (
     Tensors,
     by_prefix,
@@ -241,8 +240,8 @@ class Learner:
         players, phase = games.to_move().astype(np.int64), games.state["public"]["phase"]
         learning = (players == 0) | (self.opponent == SELF)
         actions = np.full(len(games), DRAW_STOCK)  # the only legal action after two passes
-        for kind, group in ((0, (phase != DISCARD) & (phase != STOCK_ONLY)), (1, phase == DISCARD)):
-            envs = np.flatnonzero(learning & group)
+        for kind, mask in enumerate(draw_and_discard_masks(phase)):
+            envs = np.flatnonzero(learning & mask)
             if len(envs):
                 actions[envs] = self.decide(envs, players[envs], kind, random[envs], slots[envs])
         envs = np.flatnonzero(learning)

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from test_search import views_of_policy
+from played_positions import view_of_world, views_of_policy
 
 from gin_env import agents
 from gin_env.agents.search.best_response import MISTAKES, BestResponseBot
@@ -80,14 +80,8 @@ def test_belief_prefers_worlds_in_which_the_bot_acts_so():
 def test_it_looks_at_no_hidden_card():
     bot = BestResponseBot("tonic", 16)
     for number, (state, view) in enumerate(views_of_policy(2)):
-        player = int(view.records["player"][0])
-        other = bot.belief.begin(view, np.random.default_rng(number)).next_worlds()[0]
-        other["hidden"]["decision_keys"] = state["hidden"]["decision_keys"]
-        other["hidden"]["decisions"] = state["hidden"]["decisions"]
-        table = Games(2, episode="game")
-        table.state[0], table.state[1] = state, other
-        true, dealt_again = (table.views(np.array([game]), player) for game in (0, 1))
-        assert bot.act(true) == bot.act(dealt_again)
+        world = bot.belief.begin(view, np.random.default_rng(number)).next_worlds()[0]
+        assert bot.act(view) == bot.act(view_of_world(world, state, view))
 
 
 def test_it_decides_the_same_alone_in_a_batch_and_again():

@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from hands_in_words import deck_of  # noqa: E402
-from played_positions import SMALL  # noqa: E402
+from played_positions import SMALL, view_of_world, views_of_policy  # noqa: E402
 from rule_variants import VARIANTS  # noqa: E402
 
 from gin_env import agents, cards  # noqa: E402
@@ -15,7 +15,6 @@ from gin_env.agents.policies.candidate_network import CandidateScorer, save_cand
 from gin_env.agents.search import bot as search  # noqa: E402
 from gin_env.agents.search.bot import SearchBot  # noqa: E402
 from gin_env.agents.search.rollouts import Players  # noqa: E402
-from gin_env.agents.turns import play_bot  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.game.actions import KNOCK  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
@@ -37,19 +36,6 @@ def knows_nothing(tmp_path):
             parameter.zero_()
     save_candidate_policy(tmp_path / "nothing.safetensors", network)
     return str(tmp_path / "nothing.safetensors")
-
-
-def views_of_policy(hands: int, rules: Rules | None = None) -> list[tuple[np.void, PlayerView]]:
-    """Yield a state and the view of the player to move at every fifth action of the policy's hands."""
-    table, policy = Games(hands, rules), agents.make("policy")
-    table.start(table.everyone, np.full(hands, 12, np.uint64), table.everyone.astype(np.uint64))
-    found, running, step = [], table.everyone, 0
-    while len(running):
-        stopped = running[running % 5 == step % 5]
-        found += [(table.state[game].copy(), table.views(np.array([game]))) for game in stopped]
-        play_bot(table, policy, running)
-        running, step = running[~table.done[running]], step + 1
-    return found
 
 
 def table_with(hand: str, stock: str = "", scores: tuple[int, int] = (0, 0)) -> PlayerView:
@@ -112,14 +98,8 @@ def test_decisions_are_the_same_alone_in_a_batch_and_repeated():
 def test_search_does_not_depend_on_hidden_cards():
     bot = agents.make(QUICK)
     for number, (state, view) in enumerate(views_of_policy(3)):
-        player = int(view.records["player"][0])
-        (other,) = bot.belief.worlds(view, 1, np.random.default_rng(number))
-        other["hidden"]["decision_keys"] = state["hidden"]["decision_keys"]
-        other["hidden"]["decisions"] = state["hidden"]["decisions"]
-        table = Games(2, episode="game")
-        table.state[0], table.state[1] = state, other
-        true, dealt_again = (table.views(np.array([game]), player) for game in (0, 1))
-        assert bot.act(true) == bot.act(dealt_again)
+        (world,) = bot.belief.worlds(view, 1, np.random.default_rng(number))
+        assert bot.act(view) == bot.act(view_of_world(world, state, view))
 
 
 def test_search_with_high_caution_plays_the_policy():

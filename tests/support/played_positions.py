@@ -10,6 +10,7 @@ import numpy as np
 from rule_variants import VARIANTS
 
 from gin_env import agents, cards, melds
+from gin_env.agents.turns import play_bot
 from gin_env.batch import Games
 from gin_env.game.actions import KNOCK
 from gin_env.game.rules import Rules
@@ -150,3 +151,25 @@ def same_records(first: np.ndarray, second: np.ndarray) -> bool:
     if first.dtype.names is None:
         return bool(np.array_equal(first, second))
     return all(same_records(first[name], second[name]) for name in first.dtype.names)
+
+
+def views_of_policy(hands: int, rules: Rules | None = None) -> list[tuple[np.void, PlayerView]]:
+    """Return a state and the view of the player to move at every fifth action of the policy's hands."""
+    games, policy = Games(hands, rules), agents.make("policy")
+    games.start(games.everyone, np.full(hands, 12, np.uint64), games.everyone.astype(np.uint64))
+    found, running, step = [], games.everyone, 0
+    while len(running):
+        stopped = running[running % 5 == step % 5]
+        found += [(games.state[game].copy(), games.views(np.array([game]))) for game in stopped]
+        play_bot(games, policy, running)
+        running, step = running[~games.done[running]], step + 1
+    return found
+
+
+def view_of_world(world: np.void, state: np.void, view: PlayerView) -> PlayerView:
+    """Return the same player's view in a world sampled from `view`, with the random numbers of `state`."""
+    games = Games(1, episode="game")
+    games.state[0] = world
+    for keys in ("decision_keys", "decisions"):
+        games.state["hidden"][keys][0] = state["hidden"][keys]
+    return games.views(np.array([0]), int(view.records["player"][0]))

@@ -53,3 +53,6 @@ def test_quota_of_a_container_limits_the_cores(text, cores, monkeypatch, tmp_pat
     (tmp_path / "cpu.max").write_text(text)
     monkeypatch.setattr(threads, "_QUOTA", tmp_path / "cpu.max")
     assert threads.usable_cores() == cores
+    monkeypatch.delattr(os, "sched_getaffinity")  # macOS and Windows
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    assert threads.usable_cores() == cores

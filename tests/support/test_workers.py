@@ -116,12 +116,10 @@ def test_invalid_ray_address_raises(ray):
         Workers(ray=ray)
 
 
-def test_all_workers_means_the_available_cores(monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 5}, raising=False)
-    assert workers._num_cores() == 3
-    monkeypatch.delattr(os, "sched_getaffinity")
-    monkeypatch.setattr(os, "cpu_count", lambda: 7)
-    assert workers._num_cores() == 7
+def test_all_workers_means_the_usable_cores(monkeypatch):
+    monkeypatch.setattr("gin_env.support.workers.usable_cores", lambda: 3)
+    with Workers("all") as pool:
+        assert pool._pool().num_ahead == 2 * 3
 
 
 @pytest.mark.parametrize(

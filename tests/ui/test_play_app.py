@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-import threading
 from collections.abc import Awaitable, Callable
 
 import numpy as np
 import pytest
 from hand_endings import Plain
 from played_positions import played, redealt
+from waiting_bots import WaitingBot
 
 pytest.importorskip("textual", reason='the playing screen needs Textual: pip install "gin-env[play]"')
 
@@ -447,21 +447,14 @@ def ended_game(hands: int = 1) -> HumanGame:
 
 
 def test_slow_opponent_does_not_block_the_screen():
-    asked, release = threading.Event(), threading.Event()
-
-    class Slow(Plain):
-        def act(self, view):
-            asked.set()
-            release.wait(30)
-            return super().act(view)
-
-    app = PlayApp(HumanGame(Slow(), SEED), bot_delay=0)
+    slow = WaitingBot(Plain())
+    app = PlayApp(HumanGame(slow, SEED), bot_delay=0)
 
     async def run() -> None:
         async with app.run_test(size=LARGE) as pilot:
             while app.game.waits_for_person:
                 await pilot.press("p")
-            while not asked.is_set():
+            while not slow.asked.is_set():
                 await pilot.pause(0.01)
             before = list(app.game.actions)
             while "plain is thinking" not in text_of(app):
@@ -470,7 +463,7 @@ def test_slow_opponent_does_not_block_the_screen():
             await pilot.pause()
             assert "It is plain's turn." in text_of(app)
             assert app.game.actions == before
-            release.set()
+            slow.release.set()
             await settle(app, pilot)
             assert len(app.game.actions) > len(before)
             assert "is thinking" not in text_of(app)
@@ -519,26 +512,19 @@ def test_damaged_statistics_are_refused_and_kept(tmp_path, content):
 
 def test_keys_work_while_a_hint_is_computed(monkeypatch):
     """A slow hint bot does not block the screen: a message says that it is thinking, and keys work."""
-    asked, release = threading.Event(), threading.Event()
-
-    class Slow(Plain):
-        def act(self, view):
-            asked.set()
-            release.wait(30)
-            return super().act(view)
-
-    monkeypatch.setattr("gin_env.ui.table_app.make_bot", lambda name: Slow())
+    slow = WaitingBot(Plain())
+    monkeypatch.setattr("gin_env.ui.table_app.make_bot", lambda name: slow)
 
     async def steps(app, pilot):
         await pilot.press("h")
-        while not asked.is_set():
+        while not slow.asked.is_set():
             await pilot.pause(0.01)
         assert "tonic is thinking" in text_of(app)
         await pilot.press("p")
         await pilot.pause()
         assert app.game.actions[-1:] or app.game.waits_for_bot
         assert len(app.game.actions) > before
-        release.set()
+        slow.release.set()
         await settle(app, pilot)
 
     game = HumanGame("simple", SEED)

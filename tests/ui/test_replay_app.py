@@ -15,6 +15,7 @@ from hands_in_words import action
 from recorded_games import one_hand, two_hands_of_a_game
 from reference_data import DATA
 from typer.testing import CliRunner
+from waiting_bots import WaitingJudge
 
 pytest.importorskip("textual", reason='the replay screen needs Textual: pip install "gin-env[play]"')
 
@@ -328,32 +329,21 @@ def test_single_opinion_replaces_all_opinions(game):
 
 @pytest.mark.parametrize(("key", "sign"), [("h", "judge is thinking"), ("w", "judge is judging all")])
 def test_keys_work_while_a_bot_is_asked(game, key, sign):
-    asked, release = threading.Event(), threading.Event()
-
-    class Slow(Judge):
-        def act(self, view):
-            asked.set()
-            release.wait(30)
-            return super().act(view)
-
-        def action_values(self, view):
-            asked.set()
-            release.wait(30)
-            return super().action_values(view)
+    slow = WaitingJudge(Judge())
 
     async def steps(app, pilot):
         await pilot.press(key)
-        while not asked.is_set():
+        while not slow.asked.is_set():
             await pilot.pause(0.01)
         assert sign in re.sub(r"\s+", " ", part_of(app, "opinion-text"))
         await pilot.press("right")
         await pilot.pause()
         assert app.shown.place == 1
-        release.set()
+        slow.release.set()
         await press(pilot)
         assert sign not in re.sub(r"\s+", " ", part_of(app, "opinion-text"))
 
-    on_screen(steps, game, judge=Slow())
+    on_screen(steps, game, judge=slow)
 
 
 def test_slow_estimator_does_not_block_the_screen(game, monkeypatch):

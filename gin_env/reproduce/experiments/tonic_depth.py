@@ -21,7 +21,7 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents.paper import PAPER_BOTS
-from gin_env.agents.tonic import TonicBot, knock_limit, tonic_draw
+from gin_env.agents.tonic import TonicBot, knock_limit
 from gin_env.agents.turns import play_bot
 from gin_env.batch import Games
 from gin_env.game.cards import CARD_VALUES, card_columns, pick_card
@@ -45,7 +45,7 @@ from gin_env.reproduce.experiment import (
     more_won,
     named,
 )
-from gin_env.reproduce.experiments.tonic_filters import DESIRED, PAIRS, RUNS, filtered_discards
+from gin_env.reproduce.experiments.tonic_filters import DESIRED, PAIRS, RUNS, filtered_action
 from gin_env.support.compilation import kernel
 
 ALL_FILTERS = np.array([PAIRS, RUNS, DESIRED], np.int64)
@@ -168,17 +168,14 @@ def _act(views, parameters, first, last, expected, actions):
     for index in range(len(views)):
         view = views[index]
         public, private = view.public, view.private
-        if public.phase != DISCARD:
-            actions[index] = tonic_draw(public, private, parameters)
-            continue
-        hand = np.int64(private.hand)
-        if expected[index]:
+        if public.phase == DISCARD and expected[index]:
+            hand = np.int64(private.hand)
             best, _ = least_deadwood_discards(hand, discards_allowed(public, private))
+            card = pick_card(best, view.random)
+            actions[index] = discard_or_knock(hand, card, knock_limit(public, parameters))
         else:
             filters = ALL_FILTERS if first <= own_turn(public) <= last else OTHER_FILTERS
-            best = filtered_discards(public, private, view.player, parameters, filters, False)
-        card = pick_card(best, view.random)
-        actions[index] = discard_or_knock(hand, card, knock_limit(public, parameters))
+            actions[index] = filtered_action(view, parameters, filters, False)
 
 
 OPPONENTS = ("simple", "simple:knock_at=4", VARIABLE)

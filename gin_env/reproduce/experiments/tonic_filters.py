@@ -122,16 +122,20 @@ def filtered_discards(public, private, player: int, parameters, filters, one_by_
 
 
 @kernel
+def filtered_action(view, parameters, filters, one_by_one: bool) -> int:
+    """Return Tonic's draw, or its discard or knock with these filters."""
+    public, private = view.public, view.private
+    if public.phase != DISCARD:
+        return tonic_draw(public, private, parameters)
+    best = filtered_discards(public, private, view.player, parameters, filters, one_by_one)
+    card = pick_card(best, view.random)
+    return discard_or_knock(np.int64(private.hand), card, knock_limit(public, parameters))
+
+
+@kernel
 def _act(views, parameters, filters, one_by_one, actions):
     for index in range(len(views)):
-        view = views[index]
-        public, private = view.public, view.private
-        if public.phase != DISCARD:
-            actions[index] = tonic_draw(public, private, parameters)
-            continue
-        best = filtered_discards(public, private, view.player, parameters, filters, one_by_one)
-        card = pick_card(best, view.random)
-        actions[index] = discard_or_knock(np.int64(private.hand), card, knock_limit(public, parameters))
+        actions[index] = filtered_action(views[index], parameters, filters, one_by_one)
 
 
 ALL = tuple(FILTERS)

@@ -1,0 +1,30 @@
+"""Bots that answer only when a test lets them."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+
+class WaitingBot:
+    """Answers like `bot` once `release` is set; `asked` is set when the first question comes."""
+
+    def __init__(self, bot: Any) -> None:
+        self.bot, self.name = bot, bot.name
+        self.asked, self.release = threading.Event(), threading.Event()
+
+    def act(self, view):
+        self.wait()
+        return self.bot.act(view)
+
+    def wait(self) -> None:
+        self.asked.set()
+        self.release.wait(30)
+
+
+class WaitingJudge(WaitingBot):
+    """`WaitingBot` for a bot that also values actions."""
+
+    def action_values(self, view):
+        self.wait()
+        return self.bot.action_values(view)
