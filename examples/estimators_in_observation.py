@@ -24,7 +24,7 @@ from gin_env.agents.policies.policy import PolicyBot
 from gin_env.support.atomic import check_targets
 from gin_env.support.exits import one_line_errors
 from gin_env.support.files import write_csv
-from gin_env.support.plots import BLUE, ORANGE, new_figure, origin_line, save_figure, sign_figure
+from gin_env.support.plots import BLUE, ORANGE, new_figure, origin_line, save_figure
 from gin_env.wrappers.card_policy import CardPolicy
 from gin_env.wrappers.sb3 import GinRummyVecEnv
 
@@ -114,8 +114,7 @@ def draw(rows: Sequence[dict[str, float | str]], estimators: Sequence[str], path
         axes.hlines(sum(won) / len(won), place - 0.2, place + 0.2, color=ORANGE)
     axes.set_xticks(range(len(estimators)), estimators)
     axes.set(ylabel="games won against simple, %", title="The estimator in the observation of a PPO learner")
-    sign_figure(figure, origin)
-    save_figure(figure, path, dpi=120)
+    save_figure(figure, path, dpi=120, origin=origin)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ import tyro
 from tqdm import tqdm
 
 from gin_env.support.exits import one_line_errors
-from gin_env.support.plots import new_figure, origin_line, save_figure, sign_figure
+from gin_env.support.plots import new_figure, origin_line, save_figure
 from gin_env.support.workers import Workers
 from gin_env.training.generations.loop import PREVIOUS, Generation, LoopSettings, champion, read_history, run
 
@@ -112,8 +112,7 @@ def draw(history: list[Generation], path: Path, origin: str) -> None:
     axes.set(xlabel="generation", ylabel="games won, %", title="Generational retraining (95 % intervals)")
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.legend()
-    sign_figure(figure, origin)
-    save_figure(figure, path, dpi=120)
+    save_figure(figure, path, dpi=120, origin=origin)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from gin_env.solvers.small_gin import SMALL, TINY, SmallGin, bot_strategy
 from gin_env.support.atomic import check_targets
 from gin_env.support.exits import one_line_errors
 from gin_env.support.files import write_json
-from gin_env.support.plots import BLUE, GREEN, RED, new_figure, origin_line, save_figure, sign_figure
+from gin_env.support.plots import BLUE, GREEN, RED, new_figure, origin_line, save_figure
 
 GAMES = {
     "kuhn": KuhnPoker,
@@ -142,8 +142,7 @@ def draw(reports: list[dict[str, Any]], path: Path) -> None:
     for axes in panels[:, 0]:
         axes.set_ylabel("exploitability")
     panels[0, 0].legend(loc="lower left", fontsize=8)
-    sign_figure(figure, origin_line(""))
-    save_figure(figure, path, dpi=120)
+    save_figure(figure, path, dpi=120, origin=origin_line(""))
 
 
 def main(

@@ -51,6 +51,18 @@ class Estimator(Protocol):
         ...
 
 
+class Memoryless(Estimator):
+    """Base class of estimators that need no memory, since the view contains everything."""
+
+    def new_memory(self, count: int) -> np.ndarray:
+        """Return empty records."""
+        return no_memory(count)
+
+    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
+        """Return the same as `estimate`."""
+        return self.estimate(view)
+
+
 @runtime_checkable
 class NeedsHands(Protocol):
     """An estimator that needs the opponents' hands, which views lack: ``omniscient``. Bots refuse it."""

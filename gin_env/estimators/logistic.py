@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gin_env.estimators.base import no_memory
+from gin_env.estimators.base import Memoryless
 from gin_env.estimators.odds_to_probabilities import write_odds_with_sum
 from gin_env.game.actions import DRAW_UPCARD, PASS, is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, lowest_card
@@ -51,7 +51,7 @@ _LARGEST_VALUE = 500.0
 """Limit of the values; beyond it the likelihood is 1 in any case and the exponential would overflow."""
 
 
-class LogisticEstimator:
+class LogisticEstimator(Memoryless):
     """Tonic's estimator; the sum is not the number of cards, unless `normalised`.
 
     Parameters
@@ -83,14 +83,6 @@ class LogisticEstimator:
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
         _write_estimates(view.records, *self._changes, self._normalised, estimates)
         return estimates
-
-    def new_memory(self, count: int) -> np.ndarray:
-        """Return empty records; no memory is needed."""
-        return no_memory(count)
-
-    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """Return the same as `estimate`."""
-        return self.estimate(view)
 
 
 @kernel

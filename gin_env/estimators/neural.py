@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from gin_env.estimators.base import no_memory
+from gin_env.estimators.base import Memoryless
 from gin_env.estimators.public_history import first_hands, known_cards, opponent_turns
 from gin_env.estimators.turn_inputs import walk_turns
 from gin_env.game.cards import NUM_CARDS
@@ -44,7 +44,7 @@ from gin_env.observations.views import PlayerView
 WEIGHTS_ENDING = ".safetensors"
 
 
-class _NetworkEstimator:
+class _NetworkEstimator(Memoryless):
     """Base class of the network estimators.
 
     Parameters
@@ -70,14 +70,6 @@ class _NetworkEstimator:
             *self.network.inputs(view),
         )
         return np.where(unseen, probabilities, held).astype(np.float32)
-
-    def new_memory(self, count: int) -> np.ndarray:
-        """Return empty records; no memory is needed, since the view contains everything."""
-        return no_memory(count)
-
-    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """Return the same as `estimate`."""
-        return self.estimate(view)
 
 
 class ShankarCnnEstimator(_NetworkEstimator):

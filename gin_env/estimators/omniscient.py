@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gin_env.estimators.base import no_memory
+from gin_env.estimators.base import Memoryless
 from gin_env.game.cards import card_columns
 
 if TYPE_CHECKING:
     from gin_env.observations.views import PlayerView
 
 
-class OmniscientEstimator:
+class OmniscientEstimator(Memoryless):
     """The estimator that is given the opponent's hand."""
 
     name = "omniscient"
@@ -33,11 +33,3 @@ class OmniscientEstimator:
             "the omniscient estimator needs the opponents' hands, which views never contain: "
             "it works in environments (estimator='omniscient') and in `gin-rummy evaluate-estimators`"
         )
-
-    def new_memory(self, count: int) -> np.ndarray:
-        """Return empty records; no memory is needed."""
-        return no_memory(count)
-
-    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """Raise ValueError, as `estimate` does."""
-        return self.estimate(view)

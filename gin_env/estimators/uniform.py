@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.estimators.base import no_memory
+from gin_env.estimators.base import Memoryless
 from gin_env.game.cards import NUM_CARDS
 from gin_env.observations.knowledge import write_uniform
 from gin_env.observations.views import PlayerView
 from gin_env.support.compilation import kernel
 
 
-class UniformEstimator:
+class UniformEstimator(Memoryless):
     """The null estimator."""
 
     name = "uniform"
@@ -29,14 +29,6 @@ class UniformEstimator:
         estimates = np.empty((len(view), NUM_CARDS), np.float32)
         _write_estimates(view.records, estimates)
         return estimates
-
-    def new_memory(self, count: int) -> np.ndarray:
-        """Return empty records; no memory is needed."""
-        return no_memory(count)
-
-    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """Return the same as `estimate`."""
-        return self.estimate(view)
 
 
 @kernel

@@ -26,7 +26,7 @@ from gin_env.matches.ratings import Rating, rate
 from gin_env.matches.recording import spell_out
 from gin_env.records import Recorder
 from gin_env.support.files import write_csv, write_json
-from gin_env.support.plots import import_matplotlib, origin_line, save_figure, sign_figure
+from gin_env.support.plots import import_matplotlib, origin_line, save_figure
 from gin_env.support.workers import Workers, opened
 
 _FIGURES = (  # of bots a and b
@@ -312,8 +312,7 @@ def draw_heat_map(result: TournamentResult, path: str | Path, origin: str | None
         fontsize=9,
     )
     figure.colorbar(image, ax=axes, shrink=0.7, extend="both", label="games won by the row's bot (%)")
-    sign_figure(figure, origin or origin_line(result.size, result.seed))
-    save_figure(figure, path, dpi=150)
+    save_figure(figure, path, dpi=150, origin=origin or origin_line(result.size, result.seed))
 
 
 def _without_nan(matrix: np.ndarray) -> list[list[float | None]]:

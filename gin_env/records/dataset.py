@@ -204,7 +204,7 @@ def _play(shard: DataSetShard, numbers: np.ndarray) -> dict[str, np.ndarray]:
     """Play hands in one batch and return their columns; decisions are ordered by hand."""
     bot, estimator = agents.make(shard.bot), estimators.make(shard.estimator)
     games, memory = Games(len(numbers), shard.rules), estimator.new_memory(2 * len(numbers))
-    games.start(seeds=np.full(len(numbers), shard.seed, np.uint64), episodes=numbers.astype(np.uint64))
+    games.start(seed=shard.seed, episodes=numbers.astype(np.uint64))
     columns: dict[str, np.ndarray] = {"dealer": games.state["public"]["dealer"].astype(np.uint8)}
     columns["deck"] = games.state["hidden"]["deck"].astype(np.uint8)
     results = np.zeros(len(numbers), HAND_RESULT)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gin_env.agents import Agent
+from gin_env.matches.differences import win_rate_difference
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.matches import PAIRS, MatchResult, play_match
 from gin_env.reproduce.labels import shown
@@ -176,6 +177,12 @@ def percent(share: float) -> float:
 def more_won(more: float, low: float, high: float) -> Row:
     """Return the part of a row for a gain in win rate with its interval, in per cent."""
     return {"more": percent(more), "more_low": percent(low), "more_high": percent(high)}
+
+
+def gain_row(match: MatchResult, plain: MatchResult, **more: Any) -> Row:
+    """Return `match_row` with bot a's gain over `plain`, its match in another version on the same decks."""
+    gain = win_rate_difference(match, plain)
+    return match_row(match, **more) | more_won(gain.value, *gain.interval)
 
 
 @dataclass(frozen=True)

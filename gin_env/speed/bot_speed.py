@@ -46,7 +46,7 @@ class _Play:
 
     def _begin(self, places: np.ndarray) -> None:
         numbers = np.arange(self.begun, self.begun + len(places), dtype=np.uint64)
-        self.games.start(places, np.full(len(places), self.seed, np.uint64), numbers)
+        self.games.start(places, seed=self.seed, episodes=numbers)
         self.begun += len(places)
 
     def step(self) -> float:

@@ -72,11 +72,15 @@ def sign_figure(figure: Figure, text: str) -> None:
     figure.text(0.995, share / 2, text, ha="right", va="center", fontsize=7, color=GREY)
 
 
-def save_figure(figure: Figure, path: str | Path, dpi: int) -> None:
+def save_figure(figure: Figure, path: str | Path, dpi: int, origin: str = "") -> None:
     """Write a figure in the format given by the path's ending, or as PNG if it has none.
+
+    `origin`, such as an `origin_line`, is written below the axes.
 
     Raises OSError, or ValueError for a format that matplotlib does not support.
     """
+    if origin:
+        sign_figure(figure, origin)
     picture = io.BytesIO()
     figure.savefig(picture, dpi=dpi, format=Path(path).suffix[1:] or "png")
     write_bytes(path, picture.getvalue())

@@ -34,7 +34,7 @@ from gin_env.matches.provenance import describe_bot
 from gin_env.support.atomic import remove_partials
 from gin_env.support.files import write_csv
 from gin_env.support.memory import keep_freed_memory
-from gin_env.support.plots import new_figure, origin_line, save_figure, sign_figure
+from gin_env.support.plots import new_figure, origin_line, save_figure
 from gin_env.support.tensor_files import read_tensors, write_tensors
 from gin_env.training.checkpoints import Tensors
 from gin_env.training.ranks import RankLostError, Ranks
@@ -420,5 +420,4 @@ def draw_learning_curve(
     axes.axhline(50, color="black", linewidth=0.8)
     axes.set(xlabel="minutes of training", ylabel="won, %", ylim=(0, 101), title="Training")
     axes.legend(loc="lower right")
-    sign_figure(figure, origin)
-    save_figure(figure, path, dpi=120)
+    save_figure(figure, path, dpi=120, origin=origin)

@@ -33,7 +33,7 @@ from gin_env.matches.match_log import MatchLog
 from gin_env.matches.matches import MatchResult, play_match
 from gin_env.support.checks import check_integer
 from gin_env.support.files import write_csv, write_json
-from gin_env.support.plots import new_figure, origin_line, save_figure, sign_figure
+from gin_env.support.plots import new_figure, origin_line, save_figure
 from gin_env.support.specs import format_value
 
 MATCHES = 9
@@ -289,5 +289,4 @@ def draw_trials(result: TuningResult, path: str | Path, origin: str | None = Non
         "Trials of Tonic: larger points played more games; the line is the first one", fontsize=10
     )
     games, seed = result.settings["games"], result.settings.get("seed")
-    sign_figure(figure, origin or origin_line(f"{games:,} games a match", seed))
-    save_figure(figure, path, dpi=150)
+    save_figure(figure, path, dpi=150, origin=origin or origin_line(f"{games:,} games a match", seed))

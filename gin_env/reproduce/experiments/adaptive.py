@@ -104,7 +104,7 @@ def play_long_games(
     batch = Games(games, rules, "game")
     numbers = np.arange(games)
     seats = numbers % 2
-    batch.start(batch.everyone, np.full(games, seed, np.uint64), (numbers // 2).astype(np.uint64), seats == 1)
+    batch.start(seed=seed, episodes=(numbers // 2).astype(np.uint64), twins=seats == 1)
     memory = estimator.new_memory(games)
     losses = np.zeros((2, 2))
     for running in batch.until_over():

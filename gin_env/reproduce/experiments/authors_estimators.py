@@ -21,7 +21,7 @@ import numpy as np
 
 from gin_env import agents, estimators
 from gin_env.batch import Games
-from gin_env.estimators.base import Estimator, advance_slots, no_memory
+from gin_env.estimators.base import Estimator, Memoryless, advance_slots
 from gin_env.estimators.neural import NnEstimator
 from gin_env.estimators.public_history import first_hands, known_cards
 from gin_env.estimators.shankar import UNKNOWN, shankar_images
@@ -72,7 +72,7 @@ class RawDense(NnEstimator):
         return np.where(memory["turns"][:, None] > 0, memory["estimate"], start).astype(np.float32)
 
 
-class RawCnn:
+class RawCnn(Memoryless):
     """The outputs of a CNN over Shankar images for all cards.
 
     With `authors` the card that the player has just discarded is unknown, as in ShankarArray.java.
@@ -95,14 +95,6 @@ class RawCnn:
                 here = own[rows == suit]
                 images[here, 0, row, ranks[rows == suit]] = UNKNOWN
         return predict(lambda batch: self.network(batch).sigmoid(), images)
-
-    def new_memory(self, count: int) -> np.ndarray:
-        """Return empty records; the view contains everything."""
-        return no_memory(count)
-
-    def advance(self, view: PlayerView, memory: np.ndarray) -> np.ndarray:
-        """Return the same as `estimate`."""
-        return self.estimate(view)
 
 
 def with_known(estimates: np.ndarray, view: PlayerView) -> np.ndarray:

@@ -56,7 +56,7 @@ def play_subsets(hand: np.ndarray, rng: np.random.Generator, orders: int, seed: 
     permutations = np.stack([rng.permutation(HAND_SIZE) for _ in range(orders)])
     size, steps = orders * (HAND_SIZE + 1), HAND_SIZE + 1
     games = Games(size, episode="hand")
-    games.start(games.everyone, np.full(size, seed, np.uint64), np.arange(size, dtype=np.uint64))
+    games.start(seed=seed)
     unknown = np.setdiff1d(np.arange(NUM_CARDS), hand)
     for order, permutation in enumerate(permutations):
         shuffled = rng.permutation(unknown)

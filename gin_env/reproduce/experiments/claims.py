@@ -179,14 +179,11 @@ def turns_of_hands(bot: str, hands: int, seed: int) -> np.ndarray:
     player = agents.make(bot)
     turns = np.empty(hands, np.int64)
     for first in range(0, hands, 2048):
-        table = Games(min(2048, hands - first), episode="hand")
-        numbers = np.arange(first, first + len(table), dtype=np.uint64)
-        table.start(table.everyone, np.full(len(table), seed, np.uint64), numbers)
-        running = table.everyone
-        while len(running):
-            play_bot(table, player, running)
-            running = running[~table.done[running]]
-        turns[first : first + len(table)] = table.results["turns"]
+        games = Games(min(2048, hands - first), episode="hand")
+        games.start(seed=seed, episodes=np.arange(first, first + len(games), dtype=np.uint64))
+        for playing in games.until_over():
+            play_bot(games, player, playing)
+        turns[first : first + len(games)] = games.results["turns"]
     return turns
 
 

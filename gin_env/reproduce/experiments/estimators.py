@@ -11,7 +11,7 @@ import numpy as np
 from gin_env import agents, estimators
 from gin_env.game.cards import card_columns
 from gin_env.reproduce.experiment import Experiment, Row, Run, by, in_order, markdown
-from gin_env.support.plots import BLUE, ORANGE, new_figure, save_figure, sign_figure
+from gin_env.support.plots import BLUE, ORANGE, new_figure, save_figure
 from gin_env.training.estimators import figures
 from gin_env.training.estimators.evaluation import Evaluation, estimate_along, evaluate_estimators
 from gin_env.training.estimators.metrics import METRICS
@@ -178,8 +178,7 @@ def draw_stronger(rows: Sequence[Row], path: Path, origin: str) -> None:
     axes.set_xticks(range(len(groups)), [f"{network}\nagainst {bot}" for network, bot in groups])
     axes.set_ylabel("log loss of the uniform estimate saved (%)")
     axes.legend(fontsize=8)
-    sign_figure(figure, origin)
-    save_figure(figure, path, dpi=120)
+    save_figure(figure, path, dpi=120, origin=origin)
 
 
 # --- Readings of P(B | A) in `bayes` --------------------------------------------------------------------

@@ -39,7 +39,7 @@ from gin_env.reproduce.experiment import (
     named,
     percent,
 )
-from gin_env.support.plots import new_figure, save_figure, sign_figure
+from gin_env.support.plots import new_figure, save_figure
 
 # --- Shapley values -----------------------------------------------------------------------------------
 
@@ -200,8 +200,7 @@ def draw_curves(
     axes.set(xlabel=label, ylabel="games won (%)")
     axes.set_title(title, fontsize=10)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize=8)
-    sign_figure(figure, origin)
-    save_figure(figure, path, dpi=150)
+    save_figure(figure, path, dpi=150, origin=origin)
 
 
 def draw_early_knock(rows: Sequence[Row], path: Path, origin: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gin_env.reproduce.experiment import Experiment, Row, Run, interval, markdown, match_row, percent
-from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, save_figure, sign_figure
+from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, save_figure
 from gin_env.training.hand_strength import recipes
 from gin_env.training.hand_strength.data_sets import DataSet
 
@@ -128,8 +128,7 @@ def draw_training_length(rows: Sequence[Row], path: Path, origin: str) -> None:
     for panel in panels:
         panel.tick_params(axis="x", which="minor", labelbottom=False)
     panels[0].legend()
-    sign_figure(figure, origin)
-    save_figure(figure, path, dpi=120)
+    save_figure(figure, path, dpi=120, origin=origin)
 
 
 EXPERIMENTS = [

@@ -17,7 +17,7 @@ from gin_env.game.actions import DRAW_STOCK, PASS
 from gin_env.observations.views import PlayerView
 from gin_env.reproduce.experiment import Experiment, Row, Run, plain_table
 from gin_env.reproduce.experiments.hand_strength import DATA_TITLES, data_set
-from gin_env.support.plots import DASHES, new_figure, save_figure, sign_figure
+from gin_env.support.plots import DASHES, new_figure, save_figure
 from gin_env.training.hand_strength import recipes
 
 FIGURE_6_HAND = "3C 6C QC 6H 7H AS 5S 7D TD JD"
@@ -85,8 +85,7 @@ def draw_scores(rows: Sequence[Row], path: Path, origin: str) -> None:
         axes[0].stairs(density, SCORES, label=label, linestyle=dash)
     axes[0].set(xlabel="score", ylabel="density", title="Scores (002, Figure 2)")
     axes[0].legend(fontsize=8)
-    sign_figure(figure, origin)
-    save_figure(figure, path, dpi=150)
+    save_figure(figure, path, dpi=150, origin=origin)
 
 
 FIGURE_5_NETWORK = "dual-inception-random-256"
@@ -155,8 +154,7 @@ def draw_residuals(rows: Sequence[Row], path: Path, origin: str) -> None:
     axes[2].plot(theory, row["quantiles"], ".", markersize=3)
     axes[2].plot(theory, theory, color="black", linewidth=1)
     axes[2].set(xlabel="normal quantile", ylabel="residual quantile", title="Quantiles (5c)")
-    sign_figure(figure, origin)
-    save_figure(figure, path, dpi=150)
+    save_figure(figure, path, dpi=150, origin=origin)
 
 
 # --- Figures 6 and 7 --------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from gin_env.reproduce.experiment import (
     percent,
 )
 from gin_env.reproduce.experiments.hand_strength import DATA_TITLES, data_set
-from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, save_figure, sign_figure
+from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, save_figure
 from gin_env.training.hand_strength import recipes
 from gin_env.training.hand_strength.data_sets import DataSet
 
@@ -212,8 +212,7 @@ def draw_losses(rows: Sequence[Row], path: Path, origin: str) -> None:
         panel.set(xlabel="epoch", ylabel="mean squared error", title=f"{title} (002, Figure 4)")
         if panel.has_data():
             panel.legend(fontsize=8, title="dashed: validation", title_fontsize=8)
-    sign_figure(figure, origin)
-    save_figure(figure, path, dpi=150)
+    save_figure(figure, path, dpi=150, origin=origin)
 
 
 CONTROLS = ("dual-inception-random-16", "dual-inception-random-256", *recipes.CONTROLS)
@@ -327,8 +326,7 @@ def draw_schedule(rows: Sequence[Row], path: Path, origin: str) -> None:
     axes[1].set(xscale="log", xlabel="epoch", ylabel="games won against simple, %")
     axes[1].axhline(50, color="grey", linewidth=0.8)
     axes[0].legend()
-    sign_figure(figure, origin)
-    save_figure(figure, path, dpi=120)
+    save_figure(figure, path, dpi=120, origin=origin)
 
 
 EXPERIMENTS = [

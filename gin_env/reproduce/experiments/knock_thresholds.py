@@ -22,7 +22,7 @@ from gin_env.reproduce.experiment import (
     percent,
 )
 from gin_env.reproduce.experiments.claims import turns_of_hands
-from gin_env.support.plots import BLUE, new_figure, save_figure, sign_figure
+from gin_env.support.plots import BLUE, new_figure, save_figure
 
 THRESHOLDS = {
     "10": "simple",
@@ -114,8 +114,7 @@ def draw_turns(rows: Sequence[Row], path: Path, origin: str) -> None:
     axes.set(xlabel="turns of each player (half: the non-dealer had one more)", ylabel="hands (%)")
     axes.set_title(f"Simple against itself, {len(turns):,} hands (001, Figure 2)", fontsize=10)
     axes.legend()
-    sign_figure(figure, origin)
-    save_figure(figure, path, dpi=150)
+    save_figure(figure, path, dpi=150, origin=origin)
 
 
 def draw_thresholds(title: str, opponent: str | None, rows: Sequence[Row], path: Path, origin: str) -> None:
@@ -134,8 +133,7 @@ def draw_thresholds(title: str, opponent: str | None, rows: Sequence[Row], path:
     axes.axhline(50, color="black", linewidth=1)
     axes.set(ylim=(0, 80), xlabel="Simple knocks at", ylabel="games won (%)")
     axes.set_title(title, fontsize=10)
-    sign_figure(figure, origin)
-    save_figure(figure, path, dpi=150)
+    save_figure(figure, path, dpi=150, origin=origin)
 
 
 EXPERIMENTS = [

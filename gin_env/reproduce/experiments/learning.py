@@ -10,7 +10,7 @@ from gin_env import agents
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.registry import BOTS
 from gin_env.reproduce.experiment import Experiment, Row, Run, by, in_order, interval, markdown, match_row
-from gin_env.support.plots import new_figure, save_figure, sign_figure
+from gin_env.support.plots import new_figure, save_figure
 
 HELD_OUT = tuple(BOTS.names(held_out=True))
 """Bots in no pool, league or choice of settings, as their declarations say."""
@@ -64,8 +64,7 @@ def draw_curves(rows: Sequence[Row], path: Path, origin: str) -> None:
         axes.fill_between(minutes, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
     axes.set(xlabel="minutes of training", ylabel="games won against simple, %", title="PPO on candidates")
     axes.legend(loc="lower right")
-    sign_figure(figure, origin)
-    save_figure(figure, path, dpi=120)
+    save_figure(figure, path, dpi=120, origin=origin)
 
 
 def ablation_table(rows: Sequence[Row]) -> str:

@@ -28,7 +28,7 @@ from gin_env.observations.views import PlayerView
 from gin_env.reproduce.experiment import Row, Run, markdown
 from gin_env.reproduce.labels import shown
 from gin_env.support.files import write_json
-from gin_env.support.plots import new_figure, save_figure, sign_figure
+from gin_env.support.plots import new_figure, save_figure
 
 POSITIONS = 10_000
 """Number of positions against each opponent."""
@@ -84,7 +84,7 @@ def positions(
     """
     random = np.random.default_rng(seed)
     batch = Games(count if games is None else games, episode="game")
-    batch.start(batch.everyone, np.full(len(batch), seed, np.uint64), batch.everyone.astype(np.uint64))
+    batch.start(seed=seed)
     found = []
     for running in batch.until_over():
         sitting = batch.to_move()[running]
@@ -268,5 +268,4 @@ def draw_one_step(rows: Sequence[Row], path: Path, origin: str) -> None:
         axes.set_xticks(COUNTS, [str(count) for count in COUNTS])
         axes.set(xlabel="worlds", ylabel="chance to win, percentage points", title=f"against {opponent}")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", fontsize=8, ncols=3)
-    sign_figure(figure, origin)
-    save_figure(figure, path, dpi=120)
+    save_figure(figure, path, dpi=120, origin=origin)

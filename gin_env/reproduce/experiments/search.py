@@ -16,7 +16,7 @@ from gin_env.reproduce.experiments.one_step import (
     measure_one_step,
     one_step_table,
 )
-from gin_env.support.plots import new_figure, save_figure, sign_figure
+from gin_env.support.plots import new_figure, save_figure
 
 BLOCK = 500
 """Number of games played and saved together: the most that a stopped run loses."""
@@ -66,8 +66,7 @@ def draw_budgets(rows: Sequence[Row], path: Path, origin: str) -> None:
     axes.set_xscale("log", base=2)
     axes.set_xticks(samples, [str(count) for count in samples])
     axes.set(xlabel="worlds", ylabel="games won against policy, %", title="search by number of worlds")
-    sign_figure(figure, origin)
-    save_figure(figure, path, dpi=120)
+    save_figure(figure, path, dpi=120, origin=origin)
 
 
 EXPERIMENTS = [

@@ -29,7 +29,6 @@ from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import discard_or_knock, own_turn
 from gin_env.game.melds import least_deadwood_discards
 from gin_env.game.state import DISCARD
-from gin_env.matches.differences import win_rate_difference
 from gin_env.observations.views import PlayerView
 from gin_env.reproduce.experiment import (
     TONIC,
@@ -38,11 +37,10 @@ from gin_env.reproduce.experiment import (
     Row,
     Run,
     by,
+    gain_row,
     in_order,
     markdown,
-    match_row,
     more_interval,
-    more_won,
     named,
 )
 from gin_env.reproduce.experiments.tonic_filters import DESIRED, PAIRS, RUNS, filtered_action
@@ -97,11 +95,11 @@ def watched_positions(opponent: str, hands: int, seed: int) -> tuple[np.ndarray,
     Cells are int64 (n, 3); a discard that is itself a knock is left out.
     """
     games = Games(hands, episode="hand")
-    games.start(games.everyone, np.full(hands, seed, np.uint64), np.arange(hands, dtype=np.uint64))
+    games.start(seed=seed)
     players = [agents.make(TONIC), agents.make(opponent)]
-    cells, owners, last = [], [], np.full(hands, -1)
+    cells, last = [], np.full(hands, -1)
     count = 0
-    while len(running := games.everyone[~games.done]):
+    for running in games.until_over():
         for player, bot in enumerate(players):
             now = games.waiting_for(player, running)
             if not len(now):
@@ -114,7 +112,6 @@ def watched_positions(opponent: str, hands: int, seed: int) -> tuple[np.ndarray,
                 playing = ~games.done[discarding]
                 kept = discarding[playing]
                 cells.append(before[playing])
-                owners.append(kept)
                 last[kept] = count + np.arange(len(kept))
                 count += len(kept)
     knocked = np.zeros(count, np.bool_)
@@ -233,9 +230,7 @@ def measure_depth(run: Run) -> list[Row]:
         } | {("desired", label): by_turns[bot_name("desired", label, opponent)] for label in TURNS}
         for (kind, label), bot in bots.items():
             match = run.match(named(bot, bot_name(kind, label, opponent)), opponent, GAMES)
-            difference = win_rate_difference(match, plain)
-            more = more_won(difference.value, *difference.interval)
-            rows.append(match_row(match, of=kind, label=label) | more)
+            rows.append(gain_row(match, plain, of=kind, label=label))
     return rows
 
 

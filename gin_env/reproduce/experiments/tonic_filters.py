@@ -32,7 +32,6 @@ from gin_env.game.engine import discards_allowed
 from gin_env.game.hands import available_cards, discard_or_knock, own_turn
 from gin_env.game.melds import best_set_cards, least_deadwood_discards, run_cards
 from gin_env.game.state import DISCARD
-from gin_env.matches.differences import win_rate_difference
 from gin_env.observations.views import PlayerView
 from gin_env.reproduce.experiment import (
     TONIC,
@@ -40,12 +39,11 @@ from gin_env.reproduce.experiment import (
     Row,
     Run,
     by,
+    gain_row,
     in_order,
     interval,
     markdown,
-    match_row,
     more_interval,
-    more_won,
     named,
 )
 from gin_env.support.compilation import kernel
@@ -171,11 +169,8 @@ def measure_filters(run: Run) -> list[Row]:
         matches = {}
         for label in VARIANTS:
             matches[label] = run.match(bots[f"{base}, filters: {label}"], "simple", FILTER_GAMES)
-            difference = win_rate_difference(matches[label], matches["all in concert, as in the paper"])
-            rows.append(
-                match_row(matches[label], base=base, filters=label)
-                | more_won(difference.value, *difference.interval)
-            )
+            plain = matches["all in concert, as in the paper"]
+            rows.append(gain_row(matches[label], plain, base=base, filters=label))
     return rows
 
 
@@ -233,9 +228,7 @@ def measure_proposals(run: Run) -> list[Row]:
             without = run.match(bots[PLAIN[base]], opponent, PROPOSAL_GAMES)
             for label in PROPOSALS:
                 match = run.match(bots[f"{base} with {label}"], opponent, PROPOSAL_GAMES)
-                difference = win_rate_difference(match, without)
-                more = more_won(difference.value, *difference.interval)
-                rows.append(match_row(match, base=base, proposal=label) | more)
+                rows.append(gain_row(match, without, base=base, proposal=label))
     return rows
 
 

@@ -67,7 +67,7 @@ def count_frequencies(
     for first in range(0, int(games), GAMES_PER_BATCH):
         numbers = np.arange(first, min(first + GAMES_PER_BATCH, int(games)), dtype=np.uint64)
         batch = Games(len(numbers), rules, episode="game")
-        batch.start(batch.everyone, np.full(len(numbers), seed, np.uint64), numbers)
+        batch.start(seed=seed, episodes=numbers)
         seats = rng.integers(0, len(bots), (len(numbers), 2))
         for playing in batch.until_over():
             sitting = seats[playing, batch.to_move()[playing]]

@@ -21,7 +21,6 @@ from gin_env.support.plots import (
     new_figure,
     origin_line,
     save_figure,
-    sign_figure,
 )
 from gin_env.training.estimators.evaluation import Evaluation
 from gin_env.training.estimators.metrics import METRICS
@@ -97,8 +96,7 @@ def draw_metric(evaluation: Evaluation, metric: str, path: str | Path, origin: s
         fontsize=9,
     )
     axes.legend(fontsize=8)
-    sign_figure(figure, origin or _origin(evaluation))
-    save_figure(figure, path, dpi=120)
+    save_figure(figure, path, dpi=120, origin=origin or _origin(evaluation))
 
 
 def draw_calibration(evaluation: Evaluation, path: str | Path, origin: str | None = None) -> None:
@@ -123,8 +121,7 @@ def draw_calibration(evaluation: Evaluation, path: str | Path, origin: str | Non
     axes.set_ylabel("share of them that the opponent held")
     axes.set_title(f"{evaluation.hands:,} hands, {evaluation.opponent} against itself", fontsize=9)
     axes.legend(fontsize=8)
-    sign_figure(figure, origin or _origin(evaluation))
-    save_figure(figure, path, dpi=120)
+    save_figure(figure, path, dpi=120, origin=origin or _origin(evaluation))
 
 
 def draw_curve(curve: Sequence[Progress], title: str, path: str | Path, origin: str) -> None:
@@ -143,8 +140,7 @@ def draw_curve(curve: Sequence[Progress], title: str, path: str | Path, origin: 
     axes.set_ylabel("cross-entropy (nats for each unknown card)")
     axes.set_title(title, fontsize=8)
     axes.legend(fontsize=8)
-    sign_figure(figure, origin)
-    save_figure(figure, path, dpi=120)
+    save_figure(figure, path, dpi=120, origin=origin)
 
 
 def _origin(evaluation: Evaluation) -> str:

@@ -78,11 +78,9 @@ def play_hands(
     for first in range(0, hands, HANDS_PER_BATCH):
         numbers = np.arange(first, min(first + HANDS_PER_BATCH, hands), dtype=np.uint64)
         games = Games(len(numbers), rules)
-        games.start(games.everyone, np.full(len(numbers), seed, np.uint64), numbers)
+        games.start(seed=seed, episodes=numbers)
         seats = rng.integers(0, len(players), (len(numbers), 2))
-        waiting = games.everyone
-        while len(waiting):
+        for waiting in games.until_over():
             yield games, waiting
             sitting = seats[waiting, games.to_move()[waiting]]
             play_seated(games, players, sitting, waiting, play_bot)
-            waiting = waiting[~games.done[waiting]]

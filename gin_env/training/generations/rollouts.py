@@ -68,7 +68,7 @@ def gather(
     random = np.random.default_rng([seed, part])
     batch = Games(hands)
     first = np.uint64(part) * np.uint64(hands)
-    batch.start(batch.everyone, np.full(hands, seed, np.uint64), first + np.arange(hands, dtype=np.uint64))
+    batch.start(seed=seed, episodes=first + np.arange(hands, dtype=np.uint64))
     seats = (np.arange(hands) % 2).astype(np.int8)
     opponents = random.choice(len(pool), size=hands, p=np.asarray(weights) / np.sum(weights))
     players = Players(learner, pool, seats, opponents)
