@@ -25,8 +25,7 @@ from gin_env.support.atomic import check_targets
 from gin_env.support.exits import one_line_errors
 from gin_env.support.files import write_csv
 from gin_env.support.plots import BLUE, ORANGE, new_figure, origin_line, save_figure
-from gin_env.wrappers.card_policy import CardPolicy
-from gin_env.wrappers.sb3 import GinRummyVecEnv
+from gin_env.wrappers import CardPolicy, GinRummyVecEnv
 
 
 @dataclass

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gin_env.matches.serving import serve
     from gin_env.observations import compact, memory
     from gin_env.support.workers import Workers
+    from gin_env.training import ppo
     from gin_env.training.estimators.evaluation import evaluate_estimators
     from gin_env.ui import opinions, picture
 
@@ -63,6 +64,7 @@ __all__ = [
     "play_bot",
     "play_match",
     "play_tournament",
+    "ppo",
     "records",
     "serve",
     "words",
@@ -80,6 +82,7 @@ _LAZY = {
     "opinions": "gin_env.ui",
     "picture": "gin_env.ui",
     "play_bot": "gin_env.agents.turns",
+    "ppo": "gin_env.training",
     "serve": "gin_env.matches.serving",
     "words": "gin_env.game",
 }

@@ -20,7 +20,7 @@ def make(settings):
     """Called in each worker process, which knows the id only if it imports gin_env: hence ``gin_env:``."""
     import gymnasium
 
-    from gin_env.wrappers.names import rename_entries
+    from gin_env.wrappers import rename_entries
 
     env = gymnasium.make("gin_env:gin_env/GinRummy-v0", **settings)
     return rename_entries(env, observation="observations")

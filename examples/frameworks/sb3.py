@@ -13,8 +13,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from gin_env import agents
-from gin_env.wrappers.card_policy import CardPolicy
-from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
+from gin_env.wrappers import CardPolicy, GinRummyVecEnv, save_policy
 
 torch.set_num_threads(1)
 run = Run("sb3-contrib", opponent="simple", face="vec", save="runs/sb3/policy.safetensors")

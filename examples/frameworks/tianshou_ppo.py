@@ -12,7 +12,7 @@ from tianshou.trainer import OnPolicyTrainerParams
 from torch import nn
 
 from gin_env.observations.observation import OBSERVATION_SIZE as SIZE
-from gin_env.wrappers.names import rename_entries
+from gin_env.wrappers import rename_entries
 
 GAMES, STEPS = 32, 2048
 

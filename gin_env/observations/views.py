@@ -53,8 +53,8 @@ class PlayerView:
     >>> view = games.views(games.everyone)
     >>> len(view), len(view[0])
     (2, 1)
-    >>> view.hands.dtype, view.masks().shape, view.observations().shape
-    (dtype('uint64'), (2, 107), (2, 534))
+    >>> view.hands.dtype, view.masks().shape, view.observations().ndim
+    (dtype('uint64'), (2, 107), 2)
     >>> view.rules.knock_limit, view.history(0), view.stock_draws(0)
     (10, [], [])
     """

@@ -1,4 +1,7 @@
-"""Processes of this machine that work for `gin_env.support.workers.Workers`."""
+"""Processes of this machine that work for `gin_env.support.workers.Workers`.
+
+joblib's processes are not enough: a lost worker ends the work there, and workers survive a killed parent.
+"""
 
 from __future__ import annotations
 

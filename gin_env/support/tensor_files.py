@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 1 << 29
 """Maximum size of a file in bytes. The largest network that a file can name, a policy, has 460 MB."""
-_MOST_TEXT = 1 << 22
+_MAX_TEXT = 1 << 22
 _MAX_TENSORS = 10_000
 MAX_WEIGHT = 1e6
 """Largest absolute value of a weight. Larger ones overflow single precision after a few layers."""
@@ -181,7 +181,7 @@ def _read_metadata(path: str | Path, file: Any) -> tuple[str, str, dict[str, Any
             "network of your own)"
         )
     checksum, _, text = header["gin_env"].partition(" ")
-    if len(text) > _MOST_TEXT:
+    if len(text) > _MAX_TEXT:
         raise TensorFileError(f"{path} is damaged: its metadata has {len(text):,} characters")
     try:
         metadata = json.loads(text)
