@@ -66,6 +66,16 @@ def remember_hand(public, private) -> None:
 
 
 @kernel
+def copy_memory(ended, following) -> None:
+    """Write what the first game of `ended`, at the end of its hand, passes on into games of the next hand."""
+    game = ended[0]
+    remember_hand(game.public, game.private)
+    for index in range(len(following)):
+        for player in range(2):
+            following[index].public.memory[player] = game.public.memory[player]
+
+
+@kernel
 def _remember_melds(memory, sets: int, runs: int) -> None:
     memory.set_cards = min(memory.set_cards + count_cards(sets), MOST)
     memory.run_cards = min(memory.run_cards + count_cards(runs), MOST)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from gin_env.batch import Episode, Games
 from gin_env.game.actions import describe
+from gin_env.game.memory import copy_memory
 from gin_env.game.rules import Rules
 from gin_env.game.state import OUTCOME_NAMES, OVER, STATE
 from gin_env.observations.views import PlayerView
@@ -205,7 +207,10 @@ class GameRecord:
                 index, action = int(illegal[0]), int(actions[illegal[0], step])
                 raise RecordError(f"hand {index + 1}, action {step + 1}: {_reason(games, index, action)}")
             games.play_legal(playing, actions[playing, step])
-        return np.split(states, starts[1:-1])
+        parts = np.split(states, starts[1:-1])
+        for before, after in pairwise(parts):
+            copy_memory(before[-1:].copy(), after)
+        return parts
 
     def _deal_all(self) -> Games:
         """Return a batch with every hand dealt."""
