@@ -31,9 +31,16 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, NUM_ACTIONS, PASS, is_discard
-from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, write_ones
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, count_cards, write_ones
 from gin_env.game.history import first_mover
-from gin_env.game.melds import best_set_cards, defender_deadwood, min_deadwood, run_cards, unmelded_value
+from gin_env.game.melds import (
+    best_set_cards,
+    defence_set_cards,
+    laid_off_cards,
+    min_deadwood,
+    run_cards,
+    unmelded_value,
+)
 from gin_env.game.memory import forget_hands, remember_hand
 from gin_env.game.rules import (
     NEXT_ALTERNATE,
@@ -104,7 +111,7 @@ def start_episode(game, seed: int, episode: int, twin: bool) -> None:
 def start_next_hand(game) -> None:
     """Remember what the hand has shown, and deal the next one of the same game (rule 8)."""
     public = game.public
-    remember_hand(public, game.private)
+    remember_hand(public)
     public.dealer = next_dealer(public)
     public.hand_number += 1
     shuffle(game)
@@ -158,6 +165,8 @@ def deal(game) -> None:
         public.declined[player] = 0
         public.shown[player] = 0
         public.deadwood[player] = 0
+        public.set_cards[player] = 0
+        public.run_cards[player] = 0
     upcard = deck[2 * rules.hand_size]
     public.first_upcard = upcard
     public.knock_limit = limit_of_hand(rules, upcard)
@@ -370,15 +379,19 @@ def _settle_knock(public, private, discard: int) -> None:
     hand = np.int64(private[knocker].hand)
     defence = np.int64(private[defender].hand)
     sets = best_set_cards(hand)
+    runs = run_cards(hand & ~sets)
     knocker_deadwood = unmelded_value(hand & ~sets)
     if knocker_deadwood == 0:
-        defender_left = min_deadwood(defence)
+        defence_sets = best_set_cards(defence)
+        defender_left = unmelded_value(defence & ~defence_sets)
         big = rules.big_gin_bonus > 0 and min_deadwood(hand | card_bit(discard)) == 0
         public.outcome = BIG_GIN if big else GIN
         public.winner = knocker
         points = np.int64(rules.big_gin_bonus if big else rules.gin_bonus) + defender_left
     else:
-        defender_left = defender_deadwood(run_cards(hand & ~sets), sets, defence)
+        defence_sets = defence_set_cards(runs, sets, defence)
+        rest = defence & ~defence_sets
+        defender_left = unmelded_value(rest & ~laid_off_cards(runs, sets, rest))
         won = knocker_deadwood < defender_left
         if won or (knocker_deadwood == defender_left and not rules.undercut_on_tie):
             public.outcome = KNOCK_WON
@@ -391,6 +404,10 @@ def _settle_knock(public, private, discard: int) -> None:
     public.knocker = knocker
     public.deadwood[knocker] = knocker_deadwood
     public.deadwood[defender] = defender_left
+    public.set_cards[knocker] = count_cards(sets)
+    public.run_cards[knocker] = count_cards(runs)
+    public.set_cards[defender] = count_cards(defence_sets)
+    public.run_cards[defender] = count_cards(run_cards(defence & ~defence_sets))
     if public.points_double:
         points *= 2
     if rules.immediate_boxes:

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS
-from gin_env.game.cards import count_cards
-from gin_env.game.history import first_mover, next_mover
-from gin_env.game.melds import best_set_cards, defence_set_cards, run_cards
+from gin_env.game.actions import DRAW_UPCARD, PASS
+from gin_env.game.history import first_mover
 from gin_env.support.compilation import kernel
 
 MEMORY = np.dtype(
@@ -43,54 +41,54 @@ def forget_hands(public) -> None:
 
 
 @kernel
-def remember_hand(public, private) -> None:
-    """Add a hand that has ended to the counts of both players; `private` holds the parts of both."""
-    _remember_upcards(public)
-    knocker = np.int64(public.knocker)
-    if knocker < 0:
-        return  # a void hand: nobody shows any cards
-    hand, defence = np.int64(private[knocker].hand), np.int64(private[1 - knocker].hand)
-    sets = best_set_cards(hand)
-    runs = run_cards(hand & ~sets)
-    memory = public.memory[knocker]
+def remember_hand(public) -> None:
+    """Add a hand that has ended to the counts of both players."""
+    taken, declined = _count_upcards(public)
+    for player in range(2):
+        memory = public.memory[player]
+        memory.upcards_taken = min(memory.upcards_taken + (taken >> 8 * player & 255), MOST)
+        memory.upcards_declined = min(memory.upcards_declined + (declined >> 8 * player & 255), MOST)
+        memory.set_cards = min(memory.set_cards + public.set_cards[player], MOST)
+        memory.run_cards = min(memory.run_cards + public.run_cards[player], MOST)
+    if public.knocker < 0:
+        return
+    memory = public.memory[public.knocker]
+    deadwood = public.deadwood[public.knocker]
     memory.knocks = min(memory.knocks + 1, MOST)
-    if public.deadwood[knocker] == 0:
-        memory.gins = min(memory.gins + 1, MOST)
-        defence_sets = best_set_cards(defence)  # no lay-offs
-    else:
-        defence_sets = defence_set_cards(runs, sets, defence)
-    memory.knock_deadwood = min(memory.knock_deadwood + public.deadwood[knocker], MOST)
+    memory.gins = min(memory.gins + (deadwood == 0), MOST)
+    memory.knock_deadwood = min(memory.knock_deadwood + deadwood, MOST)
     memory.knock_turns = min(memory.knock_turns + public.turn, MOST)
-    _remember_melds(memory, sets, runs)
-    _remember_melds(public.memory[1 - knocker], defence_sets, run_cards(defence & ~defence_sets))
+
+
+@kernel
+def _count_upcards(public):
+    """Return the upcards that were taken, and those that could have been but were not, in an ended hand.
+
+    The counts of player 1 are in the second byte.
+    """
+    taken, declined = np.int64(0), np.int64(0)
+    index, mover = 0, first_mover(public)
+    while index < 2 and public.history[index] == PASS:
+        declined += np.int64(1) << 8 * mover
+        mover = 1 - mover
+        index += 1
+    if index == 2:  # after two passes the stock must be drawn
+        mover = 1 - mover
+        index = 4
+    for draw in range(index, public.history_length, 2):  # each followed by a discard
+        if public.history[draw] == DRAW_UPCARD:
+            taken += np.int64(1) << 8 * mover
+        else:
+            declined += np.int64(1) << 8 * mover
+        mover = 1 - mover
+    return taken, declined
 
 
 @kernel
 def copy_memory(ended, following) -> None:
     """Write what the first game of `ended`, at the end of its hand, passes on into games of the next hand."""
-    game = ended[0]
-    remember_hand(game.public, game.private)
+    public = ended[0].public
+    remember_hand(public)
     for index in range(len(following)):
         for player in range(2):
-            following[index].public.memory[player] = game.public.memory[player]
-
-
-@kernel
-def _remember_melds(memory, sets: int, runs: int) -> None:
-    memory.set_cards = min(memory.set_cards + count_cards(sets), MOST)
-    memory.run_cards = min(memory.run_cards + count_cards(runs), MOST)
-
-
-@kernel
-def _remember_upcards(public) -> None:
-    """Count the upcards that each player took, and those that they could have taken but did not."""
-    mover, passes = first_mover(public), 0
-    for index in range(public.history_length):
-        action = np.int64(public.history[index])
-        memory = public.memory[mover]
-        if action == DRAW_UPCARD:
-            memory.upcards_taken = min(memory.upcards_taken + 1, MOST)
-        elif action == PASS or (action == DRAW_STOCK and not (passes == 2 and index == 2)):
-            memory.upcards_declined = min(memory.upcards_declined + 1, MOST)
-        passes += action == PASS
-        mover = next_mover(action, mover)
+            following[index].public.memory[player] = public.memory[player]

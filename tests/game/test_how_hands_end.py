@@ -190,7 +190,7 @@ def test_game_results_match_those_of_single_hands():
 
 
 def test_next_hand_does_not_reveal_the_previous_hand():
-    """The public state of the next hand equals that of a first hand, except for scores and hand number."""
+    """The next hand's public state is that of a first hand, except for scores, hand number and memory."""
     games = Games(1, episode="game")
     games.start(ONE_GAME, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
     situation = SITUATIONS["undercut of a knock by 0"]
@@ -202,6 +202,6 @@ def test_next_hand_does_not_reveal_the_previous_hand():
     fresh.set_deck(0, games.deck(0), 1 - situation.dealer)
     second, first = games.state["public"][0], fresh.state["public"][0]
     for name in second.dtype.names:
-        if name not in ("rules", "scores", "boxes", "hand_number", "history", "discard_turn"):
+        if name not in ("rules", "scores", "boxes", "memory", "hand_number", "history", "discard_turn"):
             assert np.array_equal(second[name], first[name]), name
     assert (second["hand_number"], second["scores"].tolist()) == (1, [0, 35])
