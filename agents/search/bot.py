@@ -26,7 +26,7 @@ from gin_env import agents
 from gin_env.agents.policies.candidate_network import find_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.search.belief import Belief
-from gin_env.agents.search.rollouts import Players
+from gin_env.agents.search.rollouts import RolloutPlayers
 from gin_env.batch import Games
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.match_odds import chances_to_win
@@ -88,7 +88,7 @@ class SearchBot:
         self.tried = check_integer("tried", tried, 2, NUM_ACTIONS)
         self.caution = check_number("caution", caution, 0, 100)
         self.belief = Belief(network, estimator, trust, chains=FIRST_ROUND)
-        self._players = Players(network, None if opponent is None else agents.make(opponent))
+        self._players = RolloutPlayers(network, None if opponent is None else agents.make(opponent))
         self._chances: dict[Rules, np.ndarray] = {}
 
     def act(self, view: PlayerView) -> np.ndarray:

@@ -58,7 +58,7 @@ class RoomForOne(NamedTuple):
     scores: np.ndarray
 
 
-class Players:
+class RolloutPlayers:
     """The players of rollouts.
 
     Parameters

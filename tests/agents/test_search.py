@@ -14,7 +14,7 @@ from gin_env.agents.generations.bot import GenerationBot  # noqa: E402
 from gin_env.agents.policies.candidate_network import CandidateScorer, save_candidate_policy  # noqa: E402
 from gin_env.agents.search import bot as search  # noqa: E402
 from gin_env.agents.search.bot import SearchBot  # noqa: E402
-from gin_env.agents.search.rollouts import Players  # noqa: E402
+from gin_env.agents.search.rollouts import RolloutPlayers  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
 from gin_env.game.actions import KNOCK  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
@@ -242,7 +242,7 @@ def test_lazily_imported_bot_has_the_same_parameters(name, bot):
 def test_players_of_rollouts_score_actions_like_the_network():
     records = np.concatenate([view.records for _, view in views_of_policy(4)])
     network = agents.make("policy").network
-    logits, actions = Players(network, None).logits(records)
+    logits, actions = RolloutPlayers(network, None).logits(records)
     rows, expected_actions, context = PlayerView(records).candidates()
     assert (actions == expected_actions).all()
     expected, _ = network.action_logits(*map(torch.from_numpy, (rows, expected_actions, context)))
