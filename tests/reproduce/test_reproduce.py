@@ -24,7 +24,7 @@ from gin_env.matches.matches import DEAL_RESULT, MatchResult, play_match
 from gin_env.reproduce import experiment as experiments
 from gin_env.reproduce import pages, results
 from gin_env.reproduce.experiment import Experiment, Run, deal_counts, match_row, named
-from gin_env.reproduce.experiments import claims, fitness
+from gin_env.reproduce.experiments import cfr_training, claims, fitness
 from gin_env.reproduce.registry import EXPERIMENTS, find
 from gin_env.reproduce.results import deck_keys, load, stored
 
@@ -445,9 +445,9 @@ def test_claims_table_numbers_notes_and_shows_verdicts():
 
 
 def test_checkpoints_grow_about_threefold():
-    assert fitness.growing(1_000_000) == [1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
-    assert fitness.growing(220_000) == [300, 1000, 3000, 10_000, 30_000, 100_000, 220_000]
-    assert fitness.growing(100)[-2:] == [30, 100]
+    assert cfr_training.growing(1_000_000) == [1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
+    assert cfr_training.growing(220_000) == [300, 1000, 3000, 10_000, 30_000, 100_000, 220_000]
+    assert cfr_training.growing(100)[-2:] == [30, 100]
 
 
 def test_removing_knocks_changes_nothing_else():
