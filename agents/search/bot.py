@@ -14,8 +14,6 @@ draws no conclusions from decisions that it would not have made itself.
 Results: docs/results/search.md, "Games won".
 """
 
-# mypy: disable-error-code="no-untyped-def,return-value"
-
 from __future__ import annotations
 
 from time import perf_counter

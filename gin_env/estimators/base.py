@@ -51,8 +51,12 @@ class Estimator(Protocol):
         ...
 
 
-class Memoryless(Estimator):
+class Memoryless:
     """Base class of estimators that need no memory, since the view contains everything."""
+
+    def estimate(self, view: PlayerView) -> np.ndarray:
+        """Return each card's probability of being in the opponent's hand: see `Estimator.estimate`."""
+        raise NotImplementedError
 
     def new_memory(self, count: int) -> np.ndarray:
         """Return empty records."""

@@ -87,10 +87,9 @@ def test_networks_are_selected_by_validation_games(tmp_path, monkeypatch):
             return np.zeros(1)
 
     monkeypatch.setattr(hand_strength_networks, "play_network", lambda run, path, label: Match(shown[label]))
-    told = [
-        {"seed": seed, "validated": validated, "train_losses": [1.0], "validation_losses": [2.0]}
-        for seed, validated in enumerate((0.4, 0.45))
-    ]
+    for losses in ("last_losses", "losses_by_epoch"):
+        monkeypatch.setattr(hand_strength_networks, losses, lambda path: {})
+    told = [{"seed": seed, "validated": validated} for seed, validated in enumerate((0.4, 0.45))]
     rows = hand_strength_networks.network_rows(
         Run(0, True, tmp_path), "x", [(Path("none"), one) for one in told]
     )
