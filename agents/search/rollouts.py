@@ -58,6 +58,14 @@ class RoomForOne(NamedTuple):
     scores: np.ndarray
 
 
+class Network(NamedTuple):
+    """What the kernels need of a policy's network."""
+
+    draws: Layers
+    discards: Layers
+    room: RoomForOne
+
+
 class RolloutPlayers:
     """The players of rollouts.
 
@@ -69,8 +77,9 @@ class RolloutPlayers:
 
     def __init__(self, network: CandidateScorer, opponent: Agent | None) -> None:
         self.opponent = opponent
-        self.draws, self.discards = read_layers(network.draws), read_layers(network.discards)
-        self._room = room_for_one(network.hidden)
+        self._network = Network(
+            read_layers(network.draws), read_layers(network.discards), room_for_one(network.hidden)
+        )
 
     def roll_out(self, games: Games, player: int | np.ndarray, turns: int) -> np.ndarray:
         """Play every game until it is over or its `player` is to draw for the `turns`-th time.
@@ -82,13 +91,9 @@ class RolloutPlayers:
         begun, won = np.zeros(len(games), np.int64), np.zeros(len(games))
         running = games.everyone[~games.done]
         while len(running):
-            waiting = np.empty(len(running), np.int64)
-            count = _play_policy(
-                self.draws, self.discards, self._room, games.state, running, players,
-                self.opponent is None, turns, begun, won, waiting,
-            )  # fmt: skip
-            running = waiting[:count]
-            if count and self.opponent is not None:
+            both = self.opponent is None
+            running = _play_policy(self._network, games.state, running, players, both, turns, begun, won)
+            if len(running) and self.opponent is not None:
                 play_turns(games, self.opponent, running)
         games.done[:] = games.state["public"]["phase"] == OVER
         return won
@@ -97,7 +102,7 @@ class RolloutPlayers:
         """Return logits and actions, float32 and int64 (n, 11, 2), of the players of `VIEW` records."""
         logits = np.zeros((len(views), DISCARD_ROWS, 2), np.float32)
         actions = np.empty((len(views), DISCARD_ROWS, 2), np.int64)
-        _write_logits(self.draws, self.discards, self._room, views, logits, actions)
+        _write_logits(self._network, views, logits, actions)
         return logits, actions
 
 
@@ -160,13 +165,14 @@ def _add_products(inputs: np.ndarray, matrix: np.ndarray, used: np.ndarray, outp
 
 
 @kernel
-def score_candidates(draws, discards, room, public, private, player: int) -> int:
-    """Write the candidates of the player to move and their scores into `room`; return their number.
+def score_candidates(network, public, private, player: int) -> int:
+    """Write the candidates of the player to move and their scores into the room; return their number.
 
     The scores of a row are the logits and the values of its action and of the same action with a knock.
     """
     discarding = public.phase == DISCARD
-    layers = discards if discarding else draws
+    layers = network.discards if discarding else network.draws
+    room = network.room
     write_context(public, private, player, room.context)
     if discarding:
         num_rows = DISCARD_ROWS
@@ -225,15 +231,15 @@ def _value(room, num_rows: int) -> float:
 
 @kernel
 def _play_policy(
-    draws, discards, room, states, games, players, both: bool, turns: int, begun, won, waiting
-) -> int:
+    network, states, games, players, both: bool, turns: int, begun: np.ndarray, won: np.ndarray
+) -> np.ndarray:
     """Play the policy in these games, for both sides or until the opponent is to move.
 
-    Writes the games in which the opponent is to move into `waiting` and returns their number. Where `player`
-    is to draw for the `turns`-th time, half the network's value is written into `won`, since values are twice
-    the change in the probability of winning.
+    Returns the games in which the opponent is to move. Where `player` is to draw for the `turns`-th time,
+    half the network's value is written into `won`, since values are twice the change in the probability of
+    winning.
     """
-    count = 0
+    waiting, count = np.empty(len(games), np.int64), 0
     for index in range(len(games)):
         number = games[index]
         game, player = states[number], players[number]
@@ -245,8 +251,8 @@ def _play_policy(
             if mover == player and public.phase != DISCARD and public.phase != STOCK_ONLY:
                 begun[number] += 1
                 if begun[number] == turns:
-                    num_rows = score_candidates(draws, discards, room, public, game.private[mover], mover)
-                    won[number] = _value(room, num_rows) / 2
+                    num_rows = score_candidates(network, public, game.private[mover], mover)
+                    won[number] = _value(network.room, num_rows) / 2
                     break
             if mover != player and not both:
                 waiting[count] = number
@@ -255,16 +261,16 @@ def _play_policy(
             if public.phase == STOCK_ONLY:
                 play(game, DRAW_STOCK)
             else:
-                num_rows = score_candidates(draws, discards, room, public, game.private[mover], mover)
-                play(game, _likeliest(room, num_rows))
-    return count
+                num_rows = score_candidates(network, public, game.private[mover], mover)
+                play(game, _likeliest(network.room, num_rows))
+    return waiting[:count]
 
 
 @kernel
-def _write_logits(draws, discards, room, views, logits, actions) -> None:
+def _write_logits(network, views, logits, actions) -> None:
     for index in range(len(views)):
         view = views[index]
-        num_rows = score_candidates(draws, discards, room, view.public, view.private, np.int64(view.player))
+        num_rows = score_candidates(network, view.public, view.private, np.int64(view.player))
         actions[index] = NO_ACTION
-        actions[index, :num_rows] = room.actions[:num_rows]
-        logits[index, :num_rows] = room.scores[:num_rows, :2]
+        actions[index, :num_rows] = network.room.actions[:num_rows]
+        logits[index, :num_rows] = network.room.scores[:num_rows, :2]
