@@ -213,6 +213,7 @@ def test_page_lists_what_works_as_it_is_checked():
 @pytest.mark.parametrize("package", ["gymnasium", "pettingzoo", "stable-baselines3"])
 def test_wrappers_and_tests_of_other_libraries_work(package, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", [UNCHANGED.name, package])
+    monkeypatch.syspath_prepend(UNCHANGED.parent)  # as for a script
     runpy.run_path(str(UNCHANGED), run_name="__main__")
     assert capsys.readouterr().out.count(f"| {package} ") > 1
 
