@@ -279,9 +279,8 @@ def _stop(
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(5)
     with contextlib.suppress(RuntimeError):  # called by the garbage collector in that thread
-        messages.join(
-            EXIT_SECONDS
-        )  # its last messages; a thread that prints must not outlive the interpreter
+        # Let it show the last messages; a thread that prints must not outlive the interpreter.
+        messages.join(EXIT_SECONDS)
 
 
 if sys.platform == "win32":

@@ -89,9 +89,9 @@ def test_networks_are_selected_by_validation_games(tmp_path, monkeypatch):
     monkeypatch.setattr(hand_strength_networks, "play_network", lambda run, path, label: Match(shown[label]))
     for losses in ("last_losses", "losses_by_epoch"):
         monkeypatch.setattr(hand_strength_networks, losses, lambda path: {})
-    told = [{"seed": seed, "validated": validated} for seed, validated in enumerate((0.4, 0.45))]
+    trainings = [{"seed": seed, "validated": validated} for seed, validated in enumerate((0.4, 0.45))]
     rows = hand_strength_networks.network_rows(
-        Run(0, True, tmp_path), "x", [(Path("none"), one) for one in told]
+        Run(0, True, tmp_path), "x", [(Path("none"), one) for one in trainings]
     )
     assert [row["selected"] for row in rows] == [False, True]
     assert [row["won"] for row in rows] == [60.0, 50.0]

@@ -120,13 +120,13 @@ def network_rows(run: Run, name: str, networks: Sequence[tuple[Path, dict[str, A
     """
     best = max(range(len(networks)), key=lambda number: networks[number][1]["validated"])
     rows = []
-    for number, (path, told) in enumerate(networks):
-        match = play_network(run, path, f"{name}, seed {told['seed']}")
+    for number, (path, training) in enumerate(networks):
+        match = play_network(run, path, f"{name}, seed {training['seed']}")
         rows.append(
-            network_row(match, network=name, seed=told["seed"])
+            network_row(match, network=name, seed=training["seed"])
             | last_losses(path)
             | losses_by_epoch(path)
-            | {"validated": percent(told["validated"]), "selected": number == best}
+            | {"validated": percent(training["validated"]), "selected": number == best}
         )
     return rows
 
