@@ -218,7 +218,11 @@ def claims_experiment(experiment: str, title: str, claims: Sequence[PaperClaim],
 
 EXPERIMENTS = [
     claims_experiment(
-        "000/claims", "Claims of paper 000 about V4 and V2", PAPER_000, games=200_000, time="ten minutes"
+        "000/claims",
+        "Claims of paper 000 about V4 and V2",
+        PAPER_000,
+        games=200_000,
+        time="a quarter of an hour",
     ),
     claims_experiment(
         "001/claims",
