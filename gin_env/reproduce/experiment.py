@@ -250,6 +250,17 @@ def more_interval(row: Row) -> str:
     return interval({"won": row["more"], "low": row["more_low"], "high": row["more_high"]}, 2, "+")
 
 
+def widest(rows: Iterable[Row], *keys: str) -> str:
+    """Return a sentence with the largest half of an interval in the rows.
+
+    Each of `keys` is the prefix of two ends, such as ``more_`` for ``more_low`` and ``more_high``. Without
+    keys, the ends are ``low`` and ``high``. Returns an empty string if no row has an interval.
+    """
+    ends = [(row.get(f"{key}low"), row.get(f"{key}high")) for row in rows for key in keys or ("",)]
+    halves = [(high - low) / 2 for low, high in ends if low is not None]
+    return f"Intervals are at most ± {max(halves):.2f}." if halves else ""
+
+
 def plain_table(header: Sequence[str], keys: Sequence[str], rows: Sequence[Row]) -> str:
     """Return a table with a column for each key; floats have two decimal places and None is left empty."""
 

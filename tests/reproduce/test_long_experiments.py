@@ -37,12 +37,13 @@ def test_trained_table_is_reused(tmp_path, monkeypatch):
 def test_long_training_table_shows_the_mean_and_each_seed():
     rows = [
         {"iterations": 100, "seed": seed, "opponent": opponent, "visited": 10.0 * seed, "won": won}
+        | {"low": won - seed / 10, "high": won + seed / 10}
         for seed, wins in ((1, (50.0, 30.0)), (2, (60.0, 33.0)))
         for opponent, won in zip(("simple", "cfr"), wins, strict=True)
     ]
-    assert cfr_training.long_training_table(rows).splitlines()[-1] == (
-        "| 100 | 15 % | 55.00 (50.00, 60.00) | 31.50 (30.00, 33.00) |"
-    )
+    *_, line, _, intervals = cfr_training.long_training_table(rows).splitlines()
+    assert line == "| 100 | 15 % | 55.00 (50.00, 60.00) | 31.50 (30.00, 33.00) |"
+    assert intervals == "Intervals are at most ± 0.20."
 
 
 def network_row(network: str, seed: int, won: float, selected: bool) -> dict:
@@ -87,15 +88,17 @@ def test_networks_are_selected_by_validation_games(tmp_path, monkeypatch):
             return np.zeros(1)
 
     monkeypatch.setattr(hand_strength_networks, "play_network", lambda run, path, label: Match(shown[label]))
-    for losses in ("last_losses", "losses_by_epoch"):
-        monkeypatch.setattr(hand_strength_networks, losses, lambda path: {})
-    trainings = [{"seed": seed, "validated": validated} for seed, validated in enumerate((0.4, 0.45))]
+    trainings = [
+        {"seed": seed, "validated": validated, "train_losses": [9.0, 8.0], "validation_losses": [9.5, 8.5]}
+        for seed, validated in enumerate((0.4, 0.45))
+    ]
     rows = hand_strength_networks.network_rows(
         Run(0, True, tmp_path), "x", [(Path("none"), one) for one in trainings]
     )
     assert [row["selected"] for row in rows] == [False, True]
     assert [row["won"] for row in rows] == [60.0, 50.0]
     assert [row["validated"] for row in rows] == [40.0, 45.0]
+    assert [row["validation_loss"] for row in rows] == [8.5, 8.5]
 
 
 def test_schedule_resumes_from_its_checkpoint(tmp_path):

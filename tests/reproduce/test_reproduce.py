@@ -392,8 +392,9 @@ def test_points_ratio_has_the_worked_interval():
     match = match_result(("a", "b"), [(2, 0, 300, 100), (1, 1, 200, 100), (2, 0, 250, 100), (2, 0, 250, 100)])
     value, (low, high) = claims.points_ratio(match)
     assert value == 2.5
-    assert (low + high) / 2 == pytest.approx(2.5)
-    assert high - low == pytest.approx(2 * 3.1824 * np.std([3, 2, 2.5, 2.5], ddof=1) / 2, abs=1e-4)
+    half = 3.1824 * np.std([3, 2, 2.5, 2.5], ddof=1) / 2 / 2.5  # of the logarithm
+    assert (low, high) == pytest.approx((2.5 * np.exp(-half), 2.5 * np.exp(half)), abs=1e-4)
+    assert claims.points_ratio(match_result(("a", "b"), [(2, 0, 300, 1), (1, 1, 1, 100)]))[1][0] > 0
     with pytest.raises(ValueError, match="b has scored no points in 2 games"):
         claims.points_ratio(match_result(("a", "b"), [(2, 0, 300, 0)]))
 

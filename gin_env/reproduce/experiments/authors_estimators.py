@@ -47,8 +47,8 @@ GAMES_WATCHED = 10_000
 """Number of games of Simple that the paper's Bayes watched."""
 HANDS_WATCHED = 103_000
 """About the number of hands in these games."""
-HANDS = 12_000
-"""Number of hands in the comparison; the paper has 50,000."""
+HANDS = 50_000
+"""Number of hands in the comparison, as in the paper."""
 SCORED = ("squared_difference", "integrity_loss", "minimum_top_largest", "top_cards", "drift_area")
 RANGES = ((1, 3), (4, 9), (10, 12), (13, 16), (17, 24), (25, 28), (29, 99))
 """First and last turn of the stages that the paper's sentences name."""
@@ -350,7 +350,7 @@ EXPERIMENTS = [
         measure_scoring,
         scoring_table,
         games=0,
-        time="ten minutes",
+        time="half an hour",
         authors=REPOSITORY_003,
     ),
 ]

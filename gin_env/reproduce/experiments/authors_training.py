@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from gin_env.agents.hand_strength.weights import load_network
 from gin_env.reproduce.experiment import (
     Experiment,
     Row,
@@ -28,8 +29,7 @@ from gin_env.reproduce.experiments.hand_strength_networks import (
     GAMES,
     TABLE,
     draw_losses,
-    last_losses,
-    losses_by_epoch,
+    losses_row,
     network_row,
     networks_by_epoch,
     play_network,
@@ -82,10 +82,10 @@ def measure(run: Run) -> list[Row]:
             }
             title = f"{label} by the paper's schedule, after epoch {epoch}"
             if epoch == last:
-                row = both_players_row(run, path, title, **more) | losses_by_epoch(path)
+                row = both_players_row(run, path, title, **more)
             else:
                 row = network_row(play_network(run, path, title), **more)
-            rows.append(row | last_losses(path))
+            rows.append(row | losses_row(load_network(path)[1], by_epoch=epoch == last))
             run.say(f"{label}: epoch {epoch}, games won {interval(row)} %")
     return rows
 

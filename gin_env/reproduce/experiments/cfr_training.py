@@ -28,6 +28,7 @@ from gin_env.reproduce.experiment import (
     match_row,
     named,
     percent,
+    widest,
 )
 from gin_env.reproduce.experiments.fitness import draw_curves
 from gin_env.training.cfr.trainer import CFRSettings, CFRTrainer, train_table
@@ -94,7 +95,7 @@ def long_training_table(rows: Sequence[Row]) -> str:
         "sets visited",
         *(f"against `{opponent}`: mean (each seed)" for opponent in opponents),
     ]
-    return markdown(header, lines, "rr")
+    return markdown(header, lines, "rr") + f"\n\n{widest(rows)}"
 
 
 # --- Strength during training ----------------------------------------------------------------------------

@@ -86,13 +86,16 @@ def measure_claim(claim: PaperClaim, run: Run) -> Row:
 def points_ratio(match: MatchResult) -> tuple[float, Interval]:
     """Return (points of bot a for each point of bot b, its 95 % interval over the deals).
 
-    Raises ValueError if bot b has no points.
+    The interval is symmetric on the logarithmic scale, so that it is positive even with few games.
+    Raises ValueError if one of the bots has no points.
     """
     points = match.each_deal()["points"]
-    if not match.points[1]:
-        raise ValueError(f"{match.bots[1]} has scored no points in {match.games} games: play more")
+    for bot, total in zip(match.bots, match.points, strict=True):
+        if not total:
+            raise ValueError(f"{bot} has scored no points in {match.games} games: play more")
     value = match.points[0] / match.points[1]
-    return value, mean_interval(value, deviations(points[:, 0], points[:, 1]))
+    low, high = mean_interval(math.log(value), deviations(points[:, 0], points[:, 1]) / value)
+    return value, (math.exp(low), math.exp(high))
 
 
 def undercuts_difference(match: MatchResult, other: MatchResult) -> tuple[float, Interval]:

@@ -20,6 +20,7 @@ from gin_env.agents.cfr.bot import CfrBot
 from gin_env.agents.cfr.stages import MAPPINGS
 from gin_env.agents.cfr.table import StrategyTable, packaged_table
 from gin_env.agents.fitness import FACTORS, FitnessCfrBot
+from gin_env.matches.differences import win_rate_difference
 from gin_env.matches.intervals import deviations, mean_interval
 from gin_env.matches.matches import MatchResult
 from gin_env.observations.views import PlayerView
@@ -38,6 +39,7 @@ from gin_env.reproduce.experiment import (
     match_row,
     named,
     percent,
+    widest,
 )
 from gin_env.support.plots import new_figure, save_figure
 
@@ -176,7 +178,7 @@ def early_knock_table(rows: Sequence[Row]) -> str:
         [curve, *(f"{found[curve, limit]['won']:.1f}" for limit in limits)]
         for curve in in_order(rows, "curve")
     ]
-    return markdown(["threshold", *map(str, limits)], lines)
+    return markdown(["threshold", *map(str, limits)], lines) + f"\n\n{widest(rows)}"
 
 
 def draw_curves(
@@ -290,7 +292,10 @@ def measure_readings(run: Run) -> list[Row]:
             row = match_row(run.match(v4, v2, 10_000), reading=reading, relative=relative)
             for key, opponent in (("simple", "simple"), ("medium", MEDIUM)):
                 ours, theirs = run.match(v4, opponent, 10_000), run.match(v2, opponent, 10_000)
-                row[f"more_against_{key}"] = percent(ours.win_rate - theirs.win_rate)
+                more = win_rate_difference(ours, theirs)
+                row[f"more_against_{key}"] = percent(more.value)
+                low, high = more.interval
+                row |= {f"more_against_{key}_low": percent(low), f"more_against_{key}_high": percent(high)}
             rows.append(row)
     return rows
 
@@ -308,7 +313,8 @@ def readings_table(rows: Sequence[Row]) -> str:
         [label, *(cell(found.get((reading, relative))) for relative in (False, True))]
         for reading, label in READINGS.items()
     ]
-    return markdown(["reading of V2", "absolute deadwood", "relative deadwood"], lines)
+    table = markdown(["reading of V2", "absolute deadwood", "relative deadwood"], lines)
+    return f"{table}\n\n{widest(rows, '', 'more_against_simple_', 'more_against_medium_')}"
 
 
 ASKED = {

@@ -7,7 +7,7 @@ come from the run's own decks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from gin_env.reproduce.experiment import (
     match_row,
     named,
     percent,
+    widest,
 )
 from gin_env.reproduce.experiments.hand_strength import DATA_TITLES, data_set
 from gin_env.support.plots import BLUE, GREEN, ORANGE, new_figure, save_figure
@@ -101,16 +102,12 @@ def network_row(match: MatchResult, **more: Any) -> Row:
     return match_row(match, **more) | {"low": percent(low), "high": percent(high)}
 
 
-def last_losses(path: Path) -> Row:
-    """Return the losses of a network after its last epoch."""
-    return {key.removesuffix("es"): losses[-1] for key, losses in losses_by_epoch(path).items()}
-
-
-def losses_by_epoch(path: Path) -> Row:
-    """Return the training and validation losses of a network after each epoch."""
-    training = load_network(path)[1]
+def losses_row(training: Mapping[str, Any], by_epoch: bool = False) -> Row:
+    """Return the losses after the last epoch in a network's metadata; with `by_epoch`, of every epoch too."""
     keys = ("train_losses", "validation_losses")
-    return {key: [round(loss, 3) for loss in training[key]] for key in keys}
+    losses = {key: [round(loss, 3) for loss in training[key]] for key in keys}
+    last = {key.removesuffix("es"): each[-1] for key, each in losses.items()}
+    return last | (losses if by_epoch else {})
 
 
 def network_rows(run: Run, name: str, networks: Sequence[tuple[Path, dict[str, Any]]]) -> list[Row]:
@@ -124,8 +121,7 @@ def network_rows(run: Run, name: str, networks: Sequence[tuple[Path, dict[str, A
         match = play_network(run, path, f"{name}, seed {training['seed']}")
         rows.append(
             network_row(match, network=name, seed=training["seed"])
-            | last_losses(path)
-            | losses_by_epoch(path)
+            | losses_row(training, by_epoch=True)
             | {"validated": percent(training["validated"]), "selected": number == best}
         )
     return rows
@@ -288,7 +284,7 @@ def measure_schedule(run: Run) -> list[Row]:
             match = play_network(run, path, f"{label}, after epoch {epoch}")
             rows.append(
                 match_row(match, data_set=name, seed=seed, epoch=epoch, states=len(states))
-                | last_losses(path)
+                | losses_row(load_network(path)[1])
             )
             run.say(f"{label}: epoch {epoch}, games won {interval(rows[-1])} %")
     return rows
@@ -303,7 +299,7 @@ def schedule_table(rows: Sequence[Row]) -> str:
         cells = [found[(*column, epoch)] for column in columns]
         lines.append([epoch, *(f"{row['validation_loss']:.1f}; {row['won']:.1f} %" for row in cells)])
     header = [f"{name}, seed {seed}: error; games won" for name, seed in columns]
-    return markdown(["epoch", *header], lines, "r")
+    return markdown(["epoch", *header], lines, "r") + f"\n\n{widest(rows)}"
 
 
 def draw_schedule(rows: Sequence[Row], path: Path, origin: str) -> None:
