@@ -111,7 +111,7 @@ def start_episode(game, seed: int, episode: int, twin: bool) -> None:
 def start_next_hand(game) -> None:
     """Remember what the hand has shown, and deal the next one of the same game (rule 8)."""
     public = game.public
-    remember_hand(public)
+    remember_hand(game)
     public.dealer = next_dealer(public)
     public.hand_number += 1
     shuffle(game)

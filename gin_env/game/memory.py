@@ -10,7 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.game.actions import DRAW_UPCARD, PASS
+from gin_env.game.cards import CARD_VALUES, NUM_CARDS, count_cards, lowest_card
 from gin_env.game.history import first_mover
+from gin_env.game.melds import best_set_cards, run_cards
 from gin_env.support.compilation import kernel
 
 MEMORY = np.dtype(
@@ -23,11 +25,21 @@ MEMORY = np.dtype(
         ("run_cards", np.uint16),  # the same in runs; cards laid off on the opponent's melds are in neither
         ("upcards_taken", np.uint16),
         ("upcards_declined", np.uint16),
+        ("discards", np.uint16),  # with those of knocks
+        ("first_discards", np.uint16),  # discards among the first `FIRST_DISCARDS` of their hand
+        ("first_points", np.uint16),  # sum of the points of these
+        ("low_discards", np.uint16),  # discards of at most `LOW_POINTS` points
+        ("rising_discards", np.uint16),  # discards of more points than the player's discard before, in a hand
+        ("upcards_kept", np.uint16),  # upcards taken that the player still held when a hand was laid open
+        ("upcards_melded", np.uint16),  # those of them in the player's melds of least deadwood
+        ("high_cards", np.uint16),  # cards outside these melds that count more than the last discard
     ],
     align=True,
 )
 """What one player has shown in the hands of this game before the current one. Counts stop at 65,535."""
 MOST = 2**16 - 1
+FIRST_DISCARDS = 3
+LOW_POINTS = 4
 
 
 _NOTHING = np.zeros(1, MEMORY)
@@ -41,54 +53,82 @@ def forget_hands(public) -> None:
 
 
 @kernel
-def remember_hand(public) -> None:
+def remember_hand(game) -> None:
     """Add a hand that has ended to the counts of both players."""
-    taken, declined = _count_upcards(public)
+    public = game.public
     for player in range(2):
         memory = public.memory[player]
-        memory.upcards_taken = min(memory.upcards_taken + (taken >> 8 * player & 255), MOST)
-        memory.upcards_declined = min(memory.upcards_declined + (declined >> 8 * player & 255), MOST)
-        memory.set_cards = min(memory.set_cards + public.set_cards[player], MOST)
-        memory.run_cards = min(memory.run_cards + public.run_cards[player], MOST)
+        last_points = _remember_actions(public, player, memory)
+        if public.knocker < 0:
+            continue
+        memory.set_cards = _add(memory.set_cards, public.set_cards[player])
+        memory.run_cards = _add(memory.run_cards, public.run_cards[player])
+        hand, kept = np.int64(game.private[player].hand), np.int64(public.shown[player])
+        _remember_open_hand(hand, kept, last_points, memory)
     if public.knocker < 0:
         return
     memory = public.memory[public.knocker]
     deadwood = public.deadwood[public.knocker]
-    memory.knocks = min(memory.knocks + 1, MOST)
-    memory.gins = min(memory.gins + (deadwood == 0), MOST)
-    memory.knock_deadwood = min(memory.knock_deadwood + deadwood, MOST)
-    memory.knock_turns = min(memory.knock_turns + public.turn, MOST)
+    memory.knocks = _add(memory.knocks, 1)
+    memory.gins = _add(memory.gins, deadwood == 0)
+    memory.knock_deadwood = _add(memory.knock_deadwood, deadwood)
+    memory.knock_turns = _add(memory.knock_turns, public.turn)
 
 
 @kernel
-def _count_upcards(public):
-    """Return the upcards that were taken, and those that could have been but were not, in an ended hand.
+def _add(count, more):
+    return min(np.int64(count) + np.int64(more), MOST)
 
-    The counts of player 1 are in the second byte.
-    """
-    taken, declined = np.int64(0), np.int64(0)
-    index, mover = 0, first_mover(public)
-    while index < 2 and public.history[index] == PASS:
-        declined += np.int64(1) << 8 * mover
-        mover = 1 - mover
-        index += 1
-    if index == 2:  # after two passes the stock must be drawn
-        mover = 1 - mover
-        index = 4
-    for draw in range(index, public.history_length, 2):  # each followed by a discard
+
+@kernel
+def _remember_actions(public, player: int, memory):
+    """Count a player's draws and discards in an ended hand; return the points of the last discard."""
+    passes = 0
+    while passes < 2 and public.history[passes] == PASS:
+        passes += 1
+    begins = (first_mover(public) == player) == (passes != 1)  # whether the player draws first
+    taken, declined = np.int64(0), np.int64(passes == 2 or (passes == 1 and not begins))
+    count, first_points, low, rising, last = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(10)
+    for draw in range(passes if begins else passes + 2, public.history_length, 4):  # each before a discard
         if public.history[draw] == DRAW_UPCARD:
-            taken += np.int64(1) << 8 * mover
-        else:
-            declined += np.int64(1) << 8 * mover
-        mover = 1 - mover
-    return taken, declined
+            taken += 1
+        elif draw != 2 or passes != 2:  # after two passes the stock must be drawn
+            declined += 1
+        points = np.int64(CARD_VALUES[public.history[draw + 1] % NUM_CARDS])
+        first_points += points if count < FIRST_DISCARDS else 0
+        low += points <= LOW_POINTS
+        rising += points > last
+        last = points
+        count += 1
+    memory.upcards_taken = _add(memory.upcards_taken, taken)
+    memory.upcards_declined = _add(memory.upcards_declined, declined)
+    memory.discards = _add(memory.discards, count)
+    memory.first_discards = _add(memory.first_discards, min(count, FIRST_DISCARDS))
+    memory.first_points = _add(memory.first_points, first_points)
+    memory.low_discards = _add(memory.low_discards, low)
+    memory.rising_discards = _add(memory.rising_discards, rising)
+    return last
+
+
+@kernel
+def _remember_open_hand(hand: int, kept: int, last_points: int, memory):
+    """Count cards of a hand that was laid open: `kept` are those that the player took from the pile."""
+    sets = best_set_cards(hand)
+    melded = sets | run_cards(hand & ~sets)
+    memory.upcards_kept = _add(memory.upcards_kept, count_cards(kept))
+    memory.upcards_melded = _add(memory.upcards_melded, count_cards(kept & melded))
+    high, others = np.int64(0), hand & ~melded
+    while others:
+        high += CARD_VALUES[lowest_card(others)] > last_points
+        others &= others - 1
+    memory.high_cards = _add(memory.high_cards, high)
 
 
 @kernel
 def copy_memory(ended, following) -> None:
     """Write what the first game of `ended`, at the end of its hand, passes on into games of the next hand."""
+    remember_hand(ended[0])
     public = ended[0].public
-    remember_hand(public)
     for index in range(len(following)):
         for player in range(2):
             following[index].public.memory[player] = public.memory[player]

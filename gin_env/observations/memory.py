@@ -30,6 +30,14 @@ MEANINGS = {
     "run_cards": "share of the opponent's cards that they laid down in runs, in knocked hands",
     "upcards_taken": "share of the upcards that the opponent took, of those that they could take",
     "upcards": "upcards that the opponent could take, mean of these hands / 20, at most 1",
+    "first_discards": "mean points of the opponent's first three discards in each hand / 10",
+    "low_discards": "share of the opponent's discards that count at most 4 points",
+    "rising_discards": "share of the opponent's discards that count more than their discard before",
+    "upcards_melded": "share of cards in melds, of the upcards that the opponent held when someone knocked",
+    "high_cards": (
+        "cards outside the opponent's melds that count more than their last discard, mean of knocked hands "
+        "/ 5, at most 1"
+    ),
 }
 """Numbers in order, name -> meaning."""
 NUM_MEMORY = len(MEANINGS)
@@ -59,11 +67,21 @@ def write_memory(public, player: int, row: np.ndarray) -> None:
     if knocks:
         row[3] = min(memory.knock_deadwood / (10 * knocks), np.float32(1))
         row[4] = memory.knock_turns / (public.rules.max_turns * knocks)
-    cards = np.float32(public.rules.hand_size) * (knocks + other.knocks)
-    if cards:
+    knocked = knocks + other.knocks
+    if knocked:
+        cards = public.rules.hand_size * knocked
         row[5] = memory.set_cards / cards
         row[6] = memory.run_cards / cards
     upcards = np.float32(memory.upcards_taken) + memory.upcards_declined
     if upcards:
         row[7] = memory.upcards_taken / upcards
         row[8] = min(upcards / (20 * hands), np.float32(1))
+    if memory.discards:
+        discards = np.float32(memory.discards)
+        row[9] = memory.first_points / (10 * np.float32(memory.first_discards))
+        row[10] = memory.low_discards / discards
+        row[11] = memory.rising_discards / discards
+    if memory.upcards_kept:
+        row[12] = memory.upcards_melded / np.float32(memory.upcards_kept)
+    if knocked:
+        row[13] = min(memory.high_cards / (5 * knocked), np.float32(1))

@@ -113,7 +113,7 @@ class PPOSettings(RunSettings):
 
     PROGRAM: ClassVar[str] = "python examples/ppo.py"
     KIND: ClassVar[str] = "PPO checkpoint"
-    VERSION: ClassVar[str] = "6"
+    VERSION: ClassVar[str] = "7"
     SESSION: ClassVar[tuple[str, ...]] = (*RunSettings.SESSION, "device", "workers")
 
     def check(self) -> None:

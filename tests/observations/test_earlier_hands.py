@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain, pairwise
+
 import gymnasium
 import numpy as np
 import pytest
@@ -9,11 +11,12 @@ from hands_in_words import ONE_GAME, Table
 from played_positions import as_games, redealt, same_records
 from rule_variants import VARIANTS
 
-from gin_env import PlayerView, agents, gin_rummy_v0, melds
+from gin_env import PlayerView, agents, cards, gin_rummy_v0, melds
 from gin_env.batch import Games
 from gin_env.envs.gymnasium_env import GinRummyEnv
 from gin_env.envs.vector_env import GinRummyVectorEnv
-from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS
+from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, PASS, is_discard
+from gin_env.game.cards import CARD_VALUES
 from gin_env.game.rules import Rules
 from gin_env.observations import memory
 
@@ -57,6 +60,8 @@ def test_memory_after_three_hands():
         "run_cards": (4 + 7) / 20,
         "upcards_taken": 1 / 2,
         "upcards": 2 / 3 / 20,
+        "first_discards": (10 + 10) / 20,  # jack of hearts, king of the knock with gin
+        "upcards_melded": 1 / 1,
     }
     assert seen(table, 1) == {
         "hands": 3 / 20,
@@ -66,6 +71,7 @@ def test_memory_after_three_hands():
         "run_cards": 9 / 20,
         "upcards_taken": 1 / 3,  # of one taken, one passed and one left for the stock
         "upcards": 3 / 3 / 20,
+        "first_discards": (10 + 10) / 20,
     }
 
 
@@ -86,7 +92,7 @@ def test_void_hand_shows_actions_only():
     for table in tables:
         table.play("pass", "pass", "draw", "JC", "draw", "JH")
         assert table.result[0] == "void"
-        assert seen(table, 1) == {"hands": 1 / 20, "upcards": 1 / 20}
+        assert seen(table, 1) == {"hands": 1 / 20, "upcards": 1 / 20, "first_discards": 1}
 
 
 def shown(before: Games, actions: np.ndarray, index: int, player: int) -> dict[str, int]:
@@ -103,10 +109,22 @@ def shown(before: Games, actions: np.ndarray, index: int, player: int) -> dict[s
     forced = passed and events[2].player == player
     counts = {"upcards_taken": choices.count(DRAW_UPCARD)}
     counts["upcards_declined"] = choices.count(PASS) + choices.count(DRAW_STOCK) - forced
+    own = [event for event in events if event.player == player]
+    points = [int(CARD_VALUES[event.card]) for event in own if is_discard(event.action)]
+    counts |= {"discards": len(points), "first_discards": len(points[:3]), "first_points": sum(points[:3])}
+    counts["low_discards"] = sum(value <= 4 for value in points)
+    counts["rising_discards"] = sum(later > before for before, later in pairwise(points))
     knocker = int(public["knocker"])
     if knocker < 0:
-        counts |= {"set_cards": 0, "run_cards": 0}
+        counts |= dict.fromkeys(("set_cards", "run_cards", "upcards_kept", "upcards_melded", "high_cards"), 0)
     else:
+        melded = cards.parse(" ".join(chain.from_iterable(melds.best_melds(hands[player]))))
+        taken = {event.card for event in own if event.action == DRAW_UPCARD}
+        kept = taken & set(cards.cards_of(hands[player]))
+        counts["upcards_kept"] = len(kept)
+        counts["upcards_melded"] = sum(melded >> card & 1 for card in kept)
+        rest = cards.cards_of(hands[player] & ~melded)
+        counts["high_cards"] = sum(CARD_VALUES[card] > (points or [10])[-1] for card in rest)
         deadwood = melds.deadwood(hands[knocker])
         if knocker == player:
             counts |= {"knocks": 1, "gins": int(deadwood == 0), "knock_deadwood": deadwood}
