@@ -16,6 +16,7 @@ import os
 import re
 from binascii import crc32
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from gin_env.reproduce.experiment import Experiment
@@ -47,10 +48,7 @@ def render(experiment: Experiment, folder: Path) -> str:
     results = {part: load(folder, part) for part in parts if path_of(folder, part).exists()}
     if parts[0] not in results:
         return f"Not measured yet: `gin-rummy reproduce {experiment.id}`.\n"
-    rows = results[parts[0]].rows
-    if experiment.parts:
-        rows = [row | {"of": part} for part, result in results.items() for row in result.rows]
-    rows = [row for row in rows if experiment.on_page(row)]
+    rows = [row for row in _complete(experiment, results).rows if experiment.on_page(row)]
     lines = [
         _sample(results[part], appendix_of(part).relative_to(PAGES).as_posix())
         if part in results
@@ -58,6 +56,15 @@ def render(experiment: Experiment, folder: Path) -> str:
         for part in parts
     ]
     return f"{experiment.table(rows)}\n\n" + "  \n".join(lines) + "\n"
+
+
+def _complete(experiment: Experiment, results: Mapping[str, Result]) -> Result:
+    """Return the result of an experiment, with the rows of all `results` if it is made of parts."""
+    if not experiment.parts:
+        return results[experiment.id]
+    rows = [row | {"of": part} for part, result in results.items() for row in result.rows]
+    command = f"gin-rummy reproduce {experiment.id}"
+    return replace(next(iter(results.values())), command=command, games=0, rows=rows)
 
 
 def _sample(result: Result, appendix: str) -> str:
@@ -140,8 +147,9 @@ def rewrite(root: Path, experiments: Mapping[str, Experiment]) -> list[Path]:
             write_text(root / page, text)
             changed.append(root / page)
     for experiment in experiments.values():
-        if experiment.pictures and path_of(root / RESULTS, experiment.id).exists():
-            result = load(root / RESULTS, experiment.id)
+        parts = experiment.parts or (experiment.id,)
+        if experiment.pictures and all(path_of(root / RESULTS, part).exists() for part in parts):
+            result = _complete(experiment, {part: load(root / RESULTS, part) for part in parts})
             for name, draw in experiment.pictures.items():
                 picture = root / FIGURES / name
                 if drawn_from(picture) != result.digest:

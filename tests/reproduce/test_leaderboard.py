@@ -60,6 +60,11 @@ STRENGTH = [
     {"bot": bot, "opponent": opponent, "games": 4000, "won": won, "low": won - 1, "high": won + 1}
     for bot, opponent, won in (("search", "policy", 56.0), ("search", "simple", 99.0))
 ]
+BUDGETS = [
+    {"bot": f"search:samples={samples}", "opponent": "policy", "games": 1000}
+    | {"won": won, "low": won - 2, "high": won + 2}
+    for samples, won in ((8, 52.0), (32, 54.0))
+]
 PARTS_ROWS = {
     "tournament": tournament(),
     "bot-speed": SPEEDS,
@@ -68,6 +73,7 @@ PARTS_ROWS = {
     "exploit-search": SEARCHES,
     "exploit-all": [SEARCHES[0] | {"won": 70.0}],
     "search/strength": STRENGTH,
+    "search/budgets": BUDGETS,
 }
 
 
@@ -159,14 +165,15 @@ def test_page_lists_sources_and_missing_parts(tmp_path):
         games=2000,
     )
     made = page(tmp_path).splitlines()
-    assert made[-9:-2] == [
+    assert made[-10:-2] == [
         "[`gin-rummy reproduce tournament`](data/tournament.md), 2,000 games per match, seed 0  ",
         "[`gin-rummy reproduce bot-speed`](data/bot-speed.md), seed 0  ",
         "Not measured yet: `gin-rummy reproduce exploit`.  ",
         "Not measured yet: `gin-rummy reproduce exploit-policy`.  ",
         "Not measured yet: `gin-rummy reproduce exploit-search`.  ",
         "Not measured yet: `gin-rummy reproduce exploit-all`.  ",
-        "Not measured yet: `gin-rummy reproduce search/strength`.",
+        "Not measured yet: `gin-rummy reproduce search/strength`.  ",
+        "Not measured yet: `gin-rummy reproduce search/budgets`.",
     ]
     assert "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 |  |  |" in made
     store(tmp_path, "exploit", EXPLOITS)
@@ -174,7 +181,33 @@ def test_page_lists_sources_and_missing_parts(tmp_path):
     store(tmp_path, "exploit-search", SEARCHES)
     store(tmp_path, "exploit-all", SEARCHES)
     store(tmp_path, "search/strength", STRENGTH)
+    store(tmp_path, "search/budgets", BUDGETS)
     assert "Not measured yet" not in page(tmp_path)
+
+
+def test_picture_of_bounds_is_drawn_once_all_parts_are_measured(tmp_path):
+    folder, picture = tmp_path / pages.RESULTS, tmp_path / pages.FIGURES / "exploit_budgets.png"
+    chosen = {"leaderboard": EXPERIMENTS["leaderboard"]}
+    (tmp_path / pages.PAGES).mkdir(parents=True)
+    folder.mkdir()
+    picture.parent.mkdir(parents=True)
+    for name, rows in PARTS_ROWS.items():
+        assert picture not in pages.rewrite(tmp_path, chosen)
+        store(folder, name, rows)
+    assert picture in pages.rewrite(tmp_path, chosen)
+    assert picture not in pages.rewrite(tmp_path, chosen)
+    store(folder, "search/budgets", BUDGETS[:1])
+    assert picture in pages.rewrite(tmp_path, chosen)
+
+
+def test_variants_have_no_row():
+    renamed = [
+        row
+        | {"bots": ["tonic-paper" if bot == "utility" else bot for bot in row["bots"]]}
+        | {"entrants": ["tonic-paper", "simple", "policy"]}
+        for row in tournament()
+    ]
+    assert [line[:10] for line in lines(rows_of({"tournament": renamed}))] == ["| `policy`", "| `simple`"]
 
 
 def test_every_part_can_be_measured():

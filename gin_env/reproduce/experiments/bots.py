@@ -242,9 +242,13 @@ def in_play_table(rows: Sequence[Row]) -> str:
 # --- Tournament of all bots -----------------------------------------------------------------------------
 
 
+VARIANTS = ("tonic-paper", "simple:knock_at=0")
+"""The frozen reading of Tonic, and Simple that knocks only with gin."""
+
+
 def all_bots() -> list[str]:
-    """Return every quick bot, the frozen reading of Tonic, and Simple knocking only with gin."""
-    return [*agents.quick_names(), "tonic-paper", "simple:knock_at=0"]
+    """Return every quick bot and the variants."""
+    return [*agents.quick_names(), *VARIANTS]
 
 
 SLOW = "search:samples=32"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from gin_env.matches.ratings import Rating
-from gin_env.reproduce.experiment import Experiment, Row, by, interval, markdown
-from gin_env.reproduce.experiments.bots import tournament_of
+from gin_env.reproduce.experiment import Experiment, Row, by, in_order, interval, markdown
+from gin_env.reproduce.experiments.bots import VARIANTS, tournament_of
 from gin_env.reproduce.experiments.learning import HELD_OUT
 from gin_env.reproduce.experiments.search import AFTER_SIMPLE
+from gin_env.support.plots import new_figure, save_figure
 
 
 def leaderboard_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each bot of the tournament, best rating first.
+    """Return a Markdown table with a row for each bot of the tournament but variants, best rating first.
 
     A cell is empty if nothing was measured. Of several exploiters, the result is that of the strongest.
     """
@@ -26,6 +28,8 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
     lines = []
     for bot in result.standings():
         name = result.bots[bot]
+        if name in VARIANTS:
+            continue
         lines.append(
             [
                 f"`{name}`",
@@ -98,6 +102,37 @@ def microseconds(a_second: float) -> str:
     return f"{time:.2g}" if time < 10 else f"{time:,.0f}"
 
 
+def draw_bounds(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Draw what a search wins against a bot that it knows, by number of worlds, with 95 % intervals.
+
+    For `policy` this is ``search``, which assumes that its opponent plays like `policy`. Dashed lines show
+    what PPO found.
+    """
+    figure, [[axes]] = new_figure(7, 4.5)
+    learned = by((row for row in rows if row["of"] == "exploit"), "bot")
+    searches = [row for row in rows if row["of"] == "exploit-search"]
+    searches += [
+        row | {"bot": row["opponent"], "samples": int(row["bot"].removeprefix("search:samples="))}
+        for row in rows
+        if row["of"] == "search/budgets"
+    ]
+    for bot in in_order(searches, "bot"):
+        line = [row for row in searches if row["bot"] == bot]
+        won = [row["won"] for row in line]
+        below = [row["won"] - row["low"] for row in line]
+        above = [row["high"] - row["won"] for row in line]
+        worlds = [row["samples"] for row in line]
+        drawn = axes.errorbar(worlds, won, [below, above], marker="o", linestyle="-", capsize=4, label=bot)
+        axes.axhline(learned[bot]["won"], color=drawn[0].get_color(), linewidth=1, linestyle="--")
+    axes.axhline(50, color="grey", linewidth=1)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(*zip(*((2**power, str(2**power)) for power in range(2, 10)), strict=True))
+    axes.set(xlabel="worlds", ylabel="games won against the bot, %")
+    axes.set_title("Exploiters by search (dots) and by PPO (dashed)")
+    figure.legend(loc="outside right upper")
+    save_figure(figure, path, dpi=120, origin=origin)
+
+
 PARTS = (
     "tournament",
     "bot-speed",
@@ -106,6 +141,7 @@ PARTS = (
     "exploit-search",
     "exploit-all",
     "search/strength",
+    "search/budgets",
 )
 EXPERIMENTS = [
     Experiment(
@@ -114,7 +150,8 @@ EXPERIMENTS = [
         None,
         leaderboard_table,
         games=0,
-        time="seven hours",
+        time="eight hours",
+        pictures={"exploit_budgets.png": draw_bounds},
         parts=PARTS,
     )
 ]
