@@ -47,49 +47,47 @@ MACRO_COLUMNS = [2, 1, 0, 3]
 
 @dataclass(frozen=True)
 class Source:
-    """Files of the repository with a network of Table 1 and its logs."""
+    """Files of the repository with a network of Table 1 and the games that it played."""
 
     architecture: str
     checkpoint: str
-    losses: str
-    """File and columns of the losses of each epoch: ``Random16.csv: TrainDI, ValDI``."""
     games: str = ""
     """File with the number of games that it won; empty if there is none."""
 
 
 _16 = "results/Random16/Random16Last"
 SOURCES = {
-    "dual-inception-simple": Source(
-        "dual-inception", "results/SimpleLast/Checkpoint_SimpleLast_DI/cp.ckpt", "SimpleLast.csv: DI"
-    ),
-    "mlp-random-16": Source(
-        "mlp", f"{_16}-FC/Checkpoint/cp.ckpt", "Random16.csv: FC", f"{_16}-FC/winningRate.txt"
-    ),
-    "mlp-i-random-16": Source(
-        "mlp-i", f"{_16}-FCIT/Checkpoint/cp.ckpt", "Random16.csv: FCIT", f"{_16}-FCIT/winningRate.txt"
-    ),
+    "dual-inception-simple": Source("dual-inception", "results/SimpleLast/Checkpoint_SimpleLast_DI/cp.ckpt"),
+    "mlp-random-16": Source("mlp", f"{_16}-FC/Checkpoint/cp.ckpt", f"{_16}-FC/winningRate.txt"),
+    "mlp-i-random-16": Source("mlp-i", f"{_16}-FCIT/Checkpoint/cp.ckpt", f"{_16}-FCIT/winningRate.txt"),
     "dual-inception-random-16": Source(
-        "dual-inception", f"{_16}-DI/Checkpoint/cp.ckpt", "Random16.csv: DI", f"{_16}-DI/winningRate.txt"
+        "dual-inception", f"{_16}-DI/Checkpoint/cp.ckpt", f"{_16}-DI/winningRate.txt"
     ),
-    "dual-inception-random-256": Source(
-        "dual-inception", "models/DualInception/cp.ckpt", "Random256.csv: DI"
-    ),
+    "dual-inception-random-256": Source("dual-inception", "models/DualInception/cp.ckpt"),
     "dual-inception-simple-all-stages": Source(
-        "dual-inception",
-        "results/SimpleAll/Checkpoint/cp.ckpt",
-        "SimpleAll.csv: DI",
-        "results/SimpleAll/winningRate.txt",
+        "dual-inception", "results/SimpleAll/Checkpoint/cp.ckpt", "results/SimpleAll/winningRate.txt"
     ),
     "dual-inception-random-16-augmented": Source(
-        "dual-inception", f"{_16}-DIA/Checkpoint/cp.ckpt", "Random16A.csv: DIA", f"{_16}-DIA/winningRate.txt"
+        "dual-inception", f"{_16}-DIA/Checkpoint/cp.ckpt", f"{_16}-DIA/winningRate.txt"
     ),
     "dual-inception-16-random-16-augmented": Source(
-        "dual-inception-16",
-        f"{_16}-DIA16/Checkpoint/cp.ckpt",
-        "Random16A.csv: DIA16",
-        f"{_16}-DIA16/winningRate.txt",
+        "dual-inception-16", f"{_16}-DIA16/Checkpoint/cp.ckpt", f"{_16}-DIA16/winningRate.txt"
     ),
 }
+LOSSES = {
+    f"{architecture}-{data}": f"{file}.csv: {column}"
+    for data, file in (
+        ("simple", "SimpleLast"),
+        ("random-16", "Random16"),
+        ("random-256", "Random256"),
+        ("simple-all-stages", "SimpleAll"),
+    )
+    for architecture, column in (("mlp", "FC"), ("mlp-i", "FCIT"), ("dual-inception", "DI"))
+} | {
+    "dual-inception-random-16-augmented": "Random16A.csv: DIA",
+    "dual-inception-16-random-16-augmented": "Random16A.csv: DIA16",
+}
+"""Network of Table 1 -> file in ``results`` and end of the columns with its losses by epoch."""
 SAMPLE = "data/Random256Val-sample.csv"
 
 
@@ -227,7 +225,7 @@ def logged_games(path: Path) -> tuple[int, int]:
 
 
 def logged_losses(folder: Path, losses: str) -> tuple[list[float], list[float]]:
-    """Return the lists of (training, validation) losses of all epochs, read as `Source.losses` says."""
+    """Return the lists of (training, validation) losses of all epochs; `losses` is one of `LOSSES`."""
     name, column = losses.split(": ")
     with (folder / name).open(newline="", encoding="utf-8-sig") as file:
         rows = list(csv.DictReader(file))

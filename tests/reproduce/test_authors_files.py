@@ -18,6 +18,7 @@ from gin_env.game import cards
 from gin_env.reproduce import authors_files as authors
 from gin_env.reproduce.experiment import Run
 from gin_env.reproduce.experiments import authors_networks
+from gin_env.reproduce.experiments.hand_strength_networks import TABLE
 from gin_env.support.tensorflow_checkpoints import read_checkpoint
 
 RNG = np.random.default_rng(2)
@@ -130,6 +131,23 @@ def test_game_and_loss_logs_are_parsed(tmp_path):
     assert authors.logged_games(log) == (89, 200)
     (tmp_path / "Random.csv").write_text("\ufeff,TrainDI,ValDI\n1,3.5,4.5\n2,3.0,4.0\n")
     assert authors.logged_losses(tmp_path, "Random.csv: DI") == ([3.5, 3.0], [4.5, 4.0])
+
+
+def test_figure_4_has_the_logged_losses_of_every_network(tmp_path):
+    columns = ["TrainDI", "ValDI", "TrainFCIT", "ValFCIT", "TrainFC", "ValFC"]
+    augmented = ["TrainDIA", "ValDIA", "TrainDIA16", "ValDIA16"]
+    for number, name in enumerate(("SimpleLast", "SimpleAll", "Random16", "Random256", "Random16A")):
+        header = augmented if name == "Random16A" else columns
+        lines = [
+            [epoch, *(1000 * number + 100 * k + epoch for k in range(len(header)))] for epoch in range(1, 97)
+        ]
+        with (tmp_path / f"{name}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([["", *header], *lines])
+    rows = {row["network"]: row for row in authors_networks.loss_rows(tmp_path)}
+    assert set(rows) == set(TABLE)
+    mlp = rows["mlp-random-16"]
+    assert [mlp[key][-1] for key in ("after", "train_losses", "validation_losses")] == [96, 2496, 2596]
+    assert rows["dual-inception-16-random-16-augmented"]["validation_losses"][0] == 4301
 
 
 # --- Paper 003 ------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from gin_env.game import cards
 from gin_env.game.cards import NUM_CARDS
 from gin_env.observations.views import PlayerView
 from gin_env.reproduce.authors_files import (
+    LOSSES,
     REPOSITORY_002,
     SAMPLE,
     SOURCES,
@@ -51,7 +52,14 @@ from gin_env.reproduce.experiments.hand_strength_figures import (
     figure_6_view,
     figure_7_estimate,
 )
-from gin_env.reproduce.experiments.hand_strength_networks import GAMES, TABLE, network_row, play_network
+from gin_env.reproduce.experiments.hand_strength_networks import (
+    GAMES,
+    MEASURED,
+    TABLE,
+    draw_losses,
+    network_row,
+    play_network,
+)
 from gin_env.support.tensorflow_checkpoints import read_checkpoint
 from gin_env.training.hand_strength import recipes
 
@@ -103,7 +111,7 @@ def errors(network: HandStrength, sample: Sample, macro: np.ndarray) -> Row:
 
 
 def measure(run: Run) -> list[Row]:
-    """Measure games, logs and errors of each network, features and dealing of the rows, Figures 6 and 7."""
+    """Measure games, logs and errors of each network, features and dealing of the rows, Figures 4, 6, 7."""
     folder = checkout(run.authors, REPOSITORY_002, SAMPLE)
     sample = read_sample(folder / SAMPLE)
     features = {hits: hand_features(sample.hands, hits)[1] for hits in HITS}
@@ -112,7 +120,7 @@ def measure(run: Run) -> list[Row]:
         source = SOURCES[name]
         path = convert(run, name)
         row = both_players_row(run, path, f"the authors' {name}", network=name) | {"of": "networks"}
-        train, validation = logged_losses(folder / "results", source.losses)
+        train, validation = logged_losses(folder / "results", LOSSES[name])
         row |= {"train_loss": train[-1], "validation_loss": validation[-1], "epochs": len(train)}
         row |= {"logged": list(logged_games(folder / source.games)) if source.games else None}
         rows.append(row | errors(find_network(path)[0], sample, sample.macro))
@@ -132,9 +140,11 @@ def measure(run: Run) -> list[Row]:
         {"of": "features", "feature": text, "rows": len(sample.scores), "different": int(count)}
         for text, count in zip(("deadwood", "sets", "runs"), different.sum(axis=0), strict=True)
     ]
-    return rows + data_rows(run, sample) + figure_rows(run)
+    return rows + data_rows(run, sample) + loss_rows(folder / "results") + figure_rows(run)
 
 
+SHOWN = (1, 3, 8, 32, 64, 96)
+"""Epochs in the table of Figure 4."""
 STATES = 20_000
 """Number of states of each data set on which the networks are evaluated."""
 STEPS = (
@@ -191,6 +201,20 @@ def dealing_row(label: str, scores: np.ndarray, hands: np.ndarray, theirs: np.nd
     }
 
 
+def loss_rows(folder: Path) -> list[Row]:
+    """Return the rows of Figure 4: losses after some epochs in the logs of a folder."""
+    rows: list[Row] = []
+    for name, losses in LOSSES.items():
+        train, validation = (
+            [round(each[epoch - 1], 2) for epoch in MEASURED] for each in logged_losses(folder, losses)
+        )
+        rows.append(
+            {"of": "figure 4", "network": name, "after": list(MEASURED)}
+            | {"train_losses": train, "validation_losses": validation}
+        )
+    return rows
+
+
 def figure_rows(run: Run) -> list[Row]:
     """Return the rows of Figures 6 and 7 with the authors' networks."""
     rows: list[Row] = []
@@ -211,7 +235,7 @@ def figure_rows(run: Run) -> list[Row]:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Return tables of Table 1, Figures 6 and 7, the features, the errors on our data, and the dealing."""
+    """Return tables of Table 1, Figures 4, 6 and 7, the features, the errors on our data, and the dealing."""
     kinds = {kind: [row for row in rows if row["of"] == kind] for kind in by(rows, "of")}
     networks = []
     for row in kinds["networks"]:
@@ -240,6 +264,14 @@ def table(rows: Sequence[Row]) -> str:
         "error on their 779 rows (bias)",
     ]
     tables = [markdown(header, networks)]
+    if "figure 4" in kinds:
+        figure_4 = []
+        for row in kinds["figure 4"]:
+            losses = dict(zip(row["after"], row["validation_losses"], strict=True))
+            shown = [f"{losses[epoch]:.1f}" for epoch in SHOWN]
+            figure_4.append((f"`{row['network']}`", *shown, f"{TABLE[row['network']][1]:.1f}"))
+        header = ["Figure 4: validation loss in their logs, after epoch", *map(str, SHOWN), "Table 1"]
+        tables.append(markdown(header, figure_4, "lrrrrrrr"))
     figure_6 = [(f"`{row['network']}`", row["paper"], row["measured"]) for row in kinds["figure 6"]]
     tables.append(markdown(["Figure 6", "paper", "here"], figure_6))
     figure_7 = [(row["card"], f"{row['paper']:.1f}", f"{row['measured']:.1f}") for row in kinds["figure 7"]]
@@ -271,6 +303,11 @@ def table(rows: Sequence[Row]) -> str:
     return "\n\n".join(tables)
 
 
+def draw_figure_4(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Draw Figure 4 from the authors' logs."""
+    draw_losses([row for row in rows if row["of"] == "figure 4"], path, origin)
+
+
 EXPERIMENTS = [
     Experiment(
         "002/authors-networks",
@@ -280,5 +317,6 @@ EXPERIMENTS = [
         games=GAMES,
         time="five minutes",
         authors=REPOSITORY_002,
+        pictures={"hand_strength/figure_4_authors_logs.png": draw_figure_4},
     ),
 ]

@@ -195,7 +195,10 @@ COLOURS = {"mlp": BLUE, "mlp-i": ORANGE, "dual-inception": GREEN}
 
 
 def draw_losses(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Draw Figure 4: training and validation loss by epoch, medians of the networks."""
+    """Draw Figure 4: training and validation loss by epoch, medians of the networks.
+
+    The losses are those of all epochs, or of the epochs in ``after``.
+    """
     figure, [axes] = new_figure(4 * len(DATA_TITLES), 3.4, columns=len(DATA_TITLES))
     for panel, (name, title) in zip(axes, DATA_TITLES.items(), strict=True):
         for architecture, colour in COLOURS.items():
@@ -204,7 +207,8 @@ def draw_losses(rows: Sequence[Row], path: Path, origin: str) -> None:
                 if mine:
                     losses = np.median([row[key] for row in mine], axis=0)
                     label = architecture if dash == "-" else None
-                    panel.plot(np.arange(1, len(losses) + 1), losses, dash, color=colour, label=label)
+                    epochs = mine[0].get("after", range(1, len(losses) + 1))
+                    panel.plot(epochs, losses, dash, color=colour, label=label)
         panel.set(xlabel="epoch", ylabel="mean squared error", title=f"{title} (002, Figure 4)")
         if panel.has_data():
             panel.legend(fontsize=8, title="dashed: validation", title_fontsize=8)
