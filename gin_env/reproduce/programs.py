@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from gin_env.reproduce.experiment import Experiment, Row, by, in_order, markdown, plain_table
+from gin_env.reproduce.experiment import Experiment, Row, by, in_order, markdown, plain_table, widest
 from gin_env.training import tonic
 
 POOL = ("simple", "simple:knock_at=0", "tonic", "previous")
@@ -25,7 +25,7 @@ def generations_table(rows: Sequence[Row]) -> str:
         cells = [f"{row['won']:.1f}" if row else "" for row in (*mine, frozen)]
         lines.append([number, "yes" if mine[0] and mine[0]["kept"] else "no", *cells])
     header = ["generation", "kept", *(f"`{bot}`" for bot in POOL[:3]), "previous", "`simple`, knock frozen"]
-    return markdown(header, lines)
+    return f"{markdown(header, lines)}\n\n{widest(rows)}".rstrip()
 
 
 def gain_table(rows: Sequence[Row]) -> str:
@@ -40,7 +40,7 @@ def gain_table(rows: Sequence[Row]) -> str:
             (f"`{name}`", f"{sum(won) / len(won):.2f}", "" if name == names[0] else ", ".join(gains))
         )
     header = ["estimate plane", "games won, mean of the seeds", f"gain over `{names[0]}` (each seed)"]
-    return markdown(header, lines)
+    return f"{markdown(header, lines)}\n\n{widest(rows)}".rstrip()
 
 
 def trials_table(rows: Sequence[Row], most: int = 5) -> str:

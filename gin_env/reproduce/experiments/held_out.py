@@ -14,7 +14,7 @@ import numpy as np
 
 from gin_env.agents import Agent, make
 from gin_env.agents.generations.bot import GenerationBot
-from gin_env.reproduce.experiment import Experiment, Row, Run, in_order, markdown, match_row
+from gin_env.reproduce.experiment import Experiment, Row, Run, in_order, markdown, match_row, widest
 from gin_env.reproduce.experiments.learning import HELD_OUT
 
 LEFT_OUT: dict[str, dict[str, float]] = {
@@ -80,7 +80,8 @@ def held_out_table(rows: Sequence[Row]) -> str:
     pools = {"nothing": "the whole pool"}
     names = in_order(rows, "left_out")
     header = ["games won against", *(pools.get(name, f"without {name}") for name in names)]
-    return markdown(header, lines) + "\n\nMean of the seeds, each seed's in brackets; in italics: never met."
+    legend = "Mean of the seeds, each seed's in brackets; in italics: never met."
+    return f"{markdown(header, lines)}\n\n{legend} {widest(rows)}".rstrip()
 
 
 EXPERIMENTS = [
