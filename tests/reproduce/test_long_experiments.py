@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 from gin_env.reproduce.experiment import Run
-from gin_env.reproduce.experiments import cfr_training, hand_strength_networks, held_out
+from gin_env.reproduce.experiments import (
+    authors_training,
+    cfr_training,
+    hand_strength_networks,
+    held_out,
+)
 from gin_env.reproduce.experiments.learning import LEAGUE
 from gin_env.training.cfr.trainer import train_table
 from gin_env.training.hand_strength import trainer
@@ -99,6 +104,28 @@ def test_networks_are_selected_by_validation_games(tmp_path, monkeypatch):
     assert [row["won"] for row in rows] == [60.0, 50.0]
     assert [row["validated"] for row in rows] == [40.0, 45.0]
     assert [row["validation_loss"] for row in rows] == [8.5, 8.5]
+
+
+def test_each_training_has_its_own_file_and_paper_row():
+    trainings = (*authors_training.TRAININGS, *authors_training.MORE_TRAININGS)
+    assert len({training.label for training in trainings}) == len(trainings)
+    networks = {training.network for training in trainings}
+    assert networks == set(hand_strength_networks.TABLE)
+
+
+def test_trainings_with_other_seeds_have_their_own_lines():
+    rows = [
+        {"network": "mlp-random-16", "observations": 500, "seed": seed, "epoch": epoch}
+        | {"validation_loss": 140.0 - epoch, "won": won, "low": won - 1, "high": won + 1}
+        | ({"unmelded": [won + 5, won + 4, won + 6]} if epoch == 36 else {})
+        for seed, epoch, won in ((0, 3, 30.0), (0, 36, 10.0), (1, 36, 40.0))
+    ]
+    assert authors_training.table(rows).splitlines()[2:] == [
+        "| `mlp-random-16` | 500 | 0 | 159.4; 44.0 ± 0.8 | 137.0; 30.0 (29.0 to 31.0) "
+        "| 104.0; 10.0 (9.0 to 11.0) | 15.0 (14.0 to 16.0) |",
+        "| `mlp-random-16` | 500 | 1 | 159.4; 44.0 ± 0.8 |  "
+        "| 104.0; 40.0 (39.0 to 41.0) | 45.0 (44.0 to 46.0) |",
+    ]
 
 
 def test_schedule_resumes_from_its_checkpoint(tmp_path):
