@@ -134,6 +134,9 @@ def test_game_and_loss_logs_are_parsed(tmp_path):
 
 
 def test_figure_4_has_the_logged_losses_of_every_network(tmp_path):
+    (tmp_path / "results").mkdir()
+    (tmp_path / authors.SAMPLE).parent.mkdir()
+    (tmp_path / authors.SAMPLE).touch()
     columns = ["TrainDI", "ValDI", "TrainFCIT", "ValFCIT", "TrainFC", "ValFC"]
     augmented = ["TrainDIA", "ValDIA", "TrainDIA16", "ValDIA16"]
     for number, name in enumerate(("SimpleLast", "SimpleAll", "Random16", "Random256", "Random16A")):
@@ -141,9 +144,10 @@ def test_figure_4_has_the_logged_losses_of_every_network(tmp_path):
         lines = [
             [epoch, *(1000 * number + 100 * k + epoch for k in range(len(header)))] for epoch in range(1, 97)
         ]
-        with (tmp_path / f"{name}.csv").open("w", newline="") as file:
+        with (tmp_path / "results" / f"{name}.csv").open("w", newline="") as file:
             csv.writer(file).writerows([["", *header], *lines])
-    rows = {row["network"]: row for row in authors_networks.loss_rows(tmp_path)}
+    run = Run(0, False, tmp_path / "work", authors=tmp_path)
+    rows = {row["network"]: row for row in authors_networks.measure_losses(run)}
     assert set(rows) == set(TABLE)
     mlp = rows["mlp-random-16"]
     assert [mlp[key][-1] for key in ("after", "train_losses", "validation_losses")] == [96, 2496, 2596]

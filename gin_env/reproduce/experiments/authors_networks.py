@@ -111,7 +111,7 @@ def errors(network: HandStrength, sample: Sample, macro: np.ndarray) -> Row:
 
 
 def measure(run: Run) -> list[Row]:
-    """Measure games, logs and errors of each network, features and dealing of the rows, Figures 4, 6, 7."""
+    """Measure games, logs and errors of each network, features and dealing of the rows, Figures 6 and 7."""
     folder = checkout(run.authors, REPOSITORY_002, SAMPLE)
     sample = read_sample(folder / SAMPLE)
     features = {hits: hand_features(sample.hands, hits)[1] for hits in HITS}
@@ -140,11 +140,9 @@ def measure(run: Run) -> list[Row]:
         {"of": "features", "feature": text, "rows": len(sample.scores), "different": int(count)}
         for text, count in zip(("deadwood", "sets", "runs"), different.sum(axis=0), strict=True)
     ]
-    return rows + data_rows(run, sample) + loss_rows(folder / "results") + figure_rows(run)
+    return rows + data_rows(run, sample) + figure_rows(run)
 
 
-SHOWN = (1, 3, 8, 32, 64, 96)
-"""Epochs in the table of Figure 4."""
 STATES = 20_000
 """Number of states of each data set on which the networks are evaluated."""
 STEPS = (
@@ -201,20 +199,6 @@ def dealing_row(label: str, scores: np.ndarray, hands: np.ndarray, theirs: np.nd
     }
 
 
-def loss_rows(folder: Path) -> list[Row]:
-    """Return the rows of Figure 4: losses after some epochs in the logs of a folder."""
-    rows: list[Row] = []
-    for name, losses in LOSSES.items():
-        train, validation = (
-            [round(each[epoch - 1], 2) for epoch in MEASURED] for each in logged_losses(folder, losses)
-        )
-        rows.append(
-            {"of": "figure 4", "network": name, "after": list(MEASURED)}
-            | {"train_losses": train, "validation_losses": validation}
-        )
-    return rows
-
-
 def figure_rows(run: Run) -> list[Row]:
     """Return the rows of Figures 6 and 7 with the authors' networks."""
     rows: list[Row] = []
@@ -235,7 +219,7 @@ def figure_rows(run: Run) -> list[Row]:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Return tables of Table 1, Figures 4, 6 and 7, the features, the errors on our data, and the dealing."""
+    """Return tables of Table 1, Figures 6 and 7, the features, the errors on our data, and the dealing."""
     kinds = {kind: [row for row in rows if row["of"] == kind] for kind in by(rows, "of")}
     networks = []
     for row in kinds["networks"]:
@@ -264,14 +248,6 @@ def table(rows: Sequence[Row]) -> str:
         "error on their 779 rows (bias)",
     ]
     tables = [markdown(header, networks)]
-    if "figure 4" in kinds:
-        figure_4 = []
-        for row in kinds["figure 4"]:
-            losses = dict(zip(row["after"], row["validation_losses"], strict=True))
-            shown = [f"{losses[epoch]:.1f}" for epoch in SHOWN]
-            figure_4.append((f"`{row['network']}`", *shown, f"{TABLE[row['network']][1]:.1f}"))
-        header = ["Figure 4: validation loss in their logs, after epoch", *map(str, SHOWN), "Table 1"]
-        tables.append(markdown(header, figure_4, "lrrrrrrr"))
     figure_6 = [(f"`{row['network']}`", row["paper"], row["measured"]) for row in kinds["figure 6"]]
     tables.append(markdown(["Figure 6", "paper", "here"], figure_6))
     figure_7 = [(row["card"], f"{row['paper']:.1f}", f"{row['measured']:.1f}") for row in kinds["figure 7"]]
@@ -303,12 +279,46 @@ def table(rows: Sequence[Row]) -> str:
     return "\n\n".join(tables)
 
 
-def draw_figure_4(rows: Sequence[Row], path: Path, origin: str) -> None:
-    """Draw Figure 4 from the authors' logs."""
-    draw_losses([row for row in rows if row["of"] == "figure 4"], path, origin)
+# --- Figure 4 -------------------------------------------------------------------------------------------
+
+SHOWN = (1, 3, 8, 32, 64, 96)
+"""Epochs in the table of Figure 4."""
+
+
+def measure_losses(run: Run) -> list[Row]:
+    """Return the losses of each network after the epochs in `MEASURED`, from the authors' logs."""
+    folder = checkout(run.authors, REPOSITORY_002, SAMPLE) / "results"
+    rows: list[Row] = []
+    for name, columns in LOSSES.items():
+        losses = [
+            [round(each[epoch - 1], 2) for epoch in MEASURED] for each in logged_losses(folder, columns)
+        ]
+        keys = ("train_losses", "validation_losses")
+        rows.append({"network": name, "after": list(MEASURED)} | dict(zip(keys, losses, strict=True)))
+    return rows
+
+
+def losses_table(rows: Sequence[Row]) -> str:
+    """Return a table of the validation losses after some epochs, compared with those of Table 1."""
+    lines = []
+    for row in rows:
+        losses = dict(zip(row["after"], row["validation_losses"], strict=True))
+        shown = [f"{losses[epoch]:.1f}" for epoch in SHOWN]
+        lines.append((f"`{row['network']}`", *shown, f"{TABLE[row['network']][1]:.1f}"))
+    return markdown(["validation loss after epoch", *map(str, SHOWN), "Table 1"], lines, "lrrrrrrr")
 
 
 EXPERIMENTS = [
+    Experiment(
+        "002/authors-losses",
+        "Figure 4 of paper 002 from its authors' logs",
+        measure_losses,
+        losses_table,
+        games=0,
+        time="a second",
+        authors=REPOSITORY_002,
+        pictures={"hand_strength/figure_4_authors_logs.png": draw_losses},
+    ),
     Experiment(
         "002/authors-networks",
         "Paper 002's own networks: Table 1, Figures 6 and 7",
@@ -317,6 +327,5 @@ EXPERIMENTS = [
         games=GAMES,
         time="five minutes",
         authors=REPOSITORY_002,
-        pictures={"hand_strength/figure_4_authors_logs.png": draw_figure_4},
     ),
 ]
