@@ -2,7 +2,7 @@
 
     python benchmarks/learning.py strength                            # eleven hours on two cores
     python benchmarks/learning.py strength --minutes 2,6 --seeds 1
-    python benchmarks/learning.py ablation                            # two hours on one
+    python benchmarks/learning.py ablation                            # half an hour on one
     python benchmarks/learning.py candidates                          # twenty minutes on one
 
 Each training is a run in its own folder below --work. The same command resumes a stopped run and does not
@@ -39,17 +39,19 @@ app = typer.Typer(
 EXAMPLES = Path(__file__).parent.parent / "examples"
 MATCH_SEED = 7
 """Seed of all matches, so that every policy plays the same decks."""
-ABLATION_OPPONENTS = ("simple", "simple:knock_at=0", "tonic", "generation", "utility")
+ABLATION_OPPONENTS = ("simple", "simple:knock_at=0", "tonic", "generation", "policy")
 ABLATIONS: dict[str, tuple[str, ...]] = {
-    "as it is": (),
-    "one seat learns": ("--past-share", "0.6", "--past-size", "1", "--snapshot-every", "1"),
-    "no league: all against itself": ("--bots-share", "0", "--past-share", "0"),
-    "no bots in the league": ("--bots-share", "0"),
+    "unchanged": (),
+    "never made to wait": ("--waiting-share", "0"),
+    "entropy bonus 0": ("--ent-coef", "0"),
+    "entropy bonus 0.05": ("--ent-coef", "0.05"),
+    "entropy bonus 0.1": ("--ent-coef", "0.1"),
+    "clip at 0.1": ("--clip-coef", "0.1"),
     "λ = 0.8": ("--gae-lambda", "0.8"),
-    "λ = 1": ("--gae-lambda", "1"),
     "minibatches a quarter as large": ("--num-minibatches", "128"),
-    "minibatches four times as large": ("--num-minibatches", "8"),
-    "a hand pays its points": ("--no-match-reward",),
+    "layers twice as wide": ("--hidden", "128"),
+    "no bots in the league": ("--bots-share", "0"),
+    "reward: points of the hand": ("--no-match-reward",),
 }
 """Arguments of the training command that differ, by name of the variant."""
 OBSERVED = {f"--policy {policy}": ("--policy", policy) for policy in ("candidate", "flat")}
@@ -187,7 +189,7 @@ def strength(
 
 @app.command(epilog="Example: `python benchmarks/learning.py ablation --decisions 1000000 --seeds 1`")
 def ablation(
-    decisions: Annotated[int, typer.Option(min=1, help="Decisions of each training run")] = 4_000_000,
+    decisions: Annotated[int, typer.Option(min=1, help="Decisions of each training run")] = 3_000_000,
     seeds: Seeds = "1,2,3",
     cores: Cores = 1,
     games: Games = 2000,
