@@ -13,7 +13,7 @@ same: the score of a candidate is the logit of its action.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -26,6 +26,7 @@ from torch import nn
 from gin_env.agents.policies import candidate_network
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.observations.candidates import ENTRIES
+from gin_env.observations.memory import ENTRY
 
 Entries = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 NO_CANDIDATES = (
@@ -35,7 +36,7 @@ NO_CANDIDATES = (
 
 
 class CandidateEntries(BaseFeaturesExtractor):
-    """Select the three entries of the candidates from the observation, unchanged."""
+    """Select the three entries of the candidates from the observation; the memory is added to the context."""
 
     def __init__(self, observation_space: spaces.Space[Any]) -> None:
         if not isinstance(observation_space, spaces.Dict) or not set(ENTRIES) <= set(observation_space):
@@ -44,15 +45,17 @@ class CandidateEntries(BaseFeaturesExtractor):
 
     def forward(self, observations: dict[str, torch.Tensor]) -> Entries:
         rows, actions, table = (observations[name] for name in ENTRIES)
+        if ENTRY in observations:
+            table = torch.cat([table, observations[ENTRY]], dim=1)
         return rows, actions.long(), table  # SB3 converts all entries to float32
 
 
 class ActorAndCritic(nn.Module):
     """The network with SB3's interface. It returns logits float32 (n, 107) and values float32 (n, 1)."""
 
-    def __init__(self, hidden: int) -> None:
+    def __init__(self, hidden: int, memory: bool) -> None:
         super().__init__()
-        self.network = candidate_network.CandidateScorer(hidden)
+        self.network = candidate_network.CandidateScorer(hidden, memory)
 
     def forward(self, entries: Entries) -> tuple[torch.Tensor, torch.Tensor]:
         logits, values = self.network.action_logits(*entries)
@@ -66,7 +69,7 @@ class ActorAndCritic(nn.Module):
 
 
 class SB3CandidatePolicy(MaskableActorCriticPolicy):
-    """A policy of MaskablePPO that scores candidates.
+    """A policy of MaskablePPO that scores candidates, and reads the memory if the environment shows it.
 
     Parameters
     ----------
@@ -99,11 +102,16 @@ class SB3CandidatePolicy(MaskableActorCriticPolicy):
         )
 
     def _build(self, lr_schedule: Schedule) -> None:
-        self.mlp_extractor: Any = ActorAndCritic(self.hidden)
+        self.mlp_extractor: Any = ActorAndCritic(self.hidden, ENTRY in self._read_entries)
         self.action_net: Any = nn.Identity()  # the network returns logits and values already
         self.value_net: Any = nn.Identity()
         make_optimizer: Any = self.optimizer_class
         self.optimizer = make_optimizer(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+
+    @property
+    def _read_entries(self) -> list[str]:
+        """The entries of the observation that the policy reads."""
+        return [name for name in (*ENTRIES, ENTRY) if name in cast(spaces.Dict, self.observation_space)]
 
     def obs_to_tensor(
         self, observation: np.ndarray | dict[str, np.ndarray]
@@ -111,7 +119,9 @@ class SB3CandidatePolicy(MaskableActorCriticPolicy):
         """Convert observations of any environment with candidates to tensors, for ``model.predict``."""
         if not isinstance(observation, dict) or not set(ENTRIES) <= set(observation):
             raise ValueError(NO_CANDIDATES)
-        tensors: Any = super().obs_to_tensor({name: observation[name] for name in ENTRIES})
+        if missing := set(self._read_entries) - set(observation):
+            raise ValueError(f"the policy reads {missing.pop()!r}, which this environment does not show")
+        tensors: Any = super().obs_to_tensor({name: observation[name] for name in self._read_entries})
         return tensors
 
     def _get_constructor_parameters(self) -> dict[str, Any]:

@@ -38,12 +38,12 @@ from gin_env.agents.policies.policy_networks import ACTIVATIONS, save_network
 from gin_env.batch import Episode, Reward, check_actions
 from gin_env.envs.learner_seat import IllegalAction, LearnerSeat, Opponents, check_seeds, hand_results
 from gin_env.envs.snapshots import EnvironmentState, check_state, copy_attributes, restore_attributes
-from gin_env.envs.spaces import action_space, candidate_spaces, vector_space
+from gin_env.envs.spaces import action_space, check_contents, observation_entries
 from gin_env.estimators.base import Estimator
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.rules import Rules
+from gin_env.observations.memory import ENTRY
 from gin_env.observations.observation import OBSERVATION_SIZE
-from gin_env.support.checks import check_switch
 from gin_env.support.threads import warn_if_threads_compete
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
 from gin_env.wrappers.sb3_weights import actor_of
@@ -78,8 +78,8 @@ def save_policy(model: MaskablePPO, path: str | Path) -> None:
                 f"{type(model.policy).__name__} cannot be written: it may do more than SB3CandidatePolicy, "
                 "from which it is derived"
             )
-        rules, episode = check_training(training)
         network = copy.deepcopy(model.policy.mlp_extractor.network).cpu()
+        rules, episode = check_training(training, network.reads_memory)
         save_candidate_policy(path, network, rules, provenance, episode)
         return
     activation = {name: kind for kind, name in ACTIVATIONS.items()}.get(model.policy.activation_fn, "unknown")
@@ -105,8 +105,9 @@ class GinRummyVecEnv(VecEnv):
 
     Other parameters are those of `gin_env.envs.gymnasium_env.GinRummyEnv`. Observations are float32
     (num_envs, OBSERVATION_SIZE). With ``candidates=True``, which `SB3CandidatePolicy` needs, they are dicts
-    with this array (``"observation"``) and the three `ENTRIES` of `gin_env.observations.candidates`. An array
-    is never overwritten while you hold a reference to it; once you drop it, its memory is reused.
+    with this array (``"observation"``) and the three `ENTRIES` of `gin_env.observations.candidates`. With
+    ``memory=True`` they are dicts with the entry ``"memory"`` as well. An array is never overwritten while
+    you hold a reference to it; once you drop it, its memory is reused.
 
     The info of a game that ended holds ``terminal_observation``, ``episode`` (``r``: return, ``l``: number of
     the learner's decisions, ``t``: seconds since the environment was made), the result of the hand
@@ -124,10 +125,13 @@ class GinRummyVecEnv(VecEnv):
         estimator: str | Estimator = "uniform",
         seed: int | None = None,
         candidates: bool = False,
+        memory: bool = False,
     ) -> None:
         warn_if_threads_compete()
-        self._with_candidates = check_switch("candidates", candidates)
-        self.seat = LearnerSeat(num_envs, opponent, rules, episode, reward, illegal_action, estimator)
+        self._with_candidates, _, self._with_memory = check_contents(candidates, False, memory, episode)
+        self.seat = LearnerSeat(
+            num_envs, opponent, rules, episode, reward, illegal_action, estimator, opponents_stay=memory
+        )
         self.render_mode = None
         self._started = time.time()
         self._returns = np.zeros(num_envs)
@@ -135,9 +139,8 @@ class GinRummyVecEnv(VecEnv):
         self._actions: np.ndarray | None = None
         self._masks = np.zeros((num_envs, NUM_ACTIONS), np.int8)
         self._begun = False
-        space: spaces.Space[Any] = vector_space()
-        if self._with_candidates:
-            space = spaces.Dict({"observation": space} | candidate_spaces())
+        entries = observation_entries(self._with_candidates, self._with_memory)
+        space = spaces.Dict(entries) if len(entries) > 1 else entries["observation"]
         super().__init__(num_envs, space, action_space())
         if seed is not None:
             self.seed(seed)
@@ -202,7 +205,12 @@ class GinRummyVecEnv(VecEnv):
 
     def _observation(self, games: np.ndarray | None = None) -> Observation:
         vectors = self.seat.observations(games)
-        return {"observation": vectors} | self.seat.candidates(games) if self._with_candidates else vectors
+        entries: dict[str, np.ndarray] = {}
+        if self._with_candidates:
+            entries |= self.seat.candidates(games)
+        if self._with_memory:
+            entries[ENTRY] = self.seat.memories(games)
+        return {"observation": vectors} | entries if entries else vectors
 
     def action_masks(self) -> np.ndarray:
         """Return a new array with 1 for each legal action, int8 (num_envs, 107)."""
@@ -230,7 +238,9 @@ class GinRummyVecEnv(VecEnv):
         """
         games = self.seat.games
         episode: Episode = "game" if games.whole_game else "hand"
-        return describe_training(games.rules, episode, self.seat.estimator, self._with_candidates)
+        return describe_training(
+            games.rules, episode, self.seat.estimator, self._with_candidates, self._with_memory
+        )
 
     def close(self) -> None:
         """Do nothing, since there are no resources to release."""

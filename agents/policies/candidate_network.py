@@ -3,7 +3,9 @@
 The same two layers score every candidate (`gin_env.observations.candidates`) from its features and the
 context. The probabilities of the actions are the softmax of the scores. Draws and discards have separate
 weights. The value of the position is the mean value of its candidates, weighted by their probabilities.
-``examples/ppo.py`` trains one in plain PyTorch, `gin_env.wrappers.candidate_policy` with Stable-Baselines3.
+A network with ``memory=True`` also reads what the opponent has shown in earlier hands of the game
+(`gin_env.observations.memory`). ``examples/ppo.py`` trains one in plain PyTorch,
+`gin_env.wrappers.candidate_policy` with Stable-Baselines3.
 
 >>> network = CandidateScorer(hidden=64)
 >>> env = gymnasium.make_vec("gin_env/GinRummy-v0", num_envs=256, candidates=True)
@@ -13,6 +15,7 @@ weights. The value of the position is the mean value of its candidates, weighted
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -30,8 +33,9 @@ from gin_env.observations.candidates import (
     NUM_CONTEXT,
     NUM_FEATURES,
 )
+from gin_env.observations.memory import NUM_MEMORY
 from gin_env.observations.parts import describe_parts, place_columns
-from gin_env.support.checks import check_choice, check_integer
+from gin_env.support.checks import check_choice, check_integer, check_switch
 from gin_env.support.tensor_files import TensorFileError, fill_network, read_tensors, write_tensors
 
 try:
@@ -44,12 +48,39 @@ KIND = "candidate policy"
 FILE_VERSION = "2"
 """Increased when the layers of the network change. Files of other versions are refused."""
 MAX_UNITS = 4096
+MEMORY_UNITS = 32
+"""Width of the layer that reads the memory."""
 IMPOSSIBLE = -1e9
 """Logit of an impossible action."""
 SHIPPED = Path(__file__).parents[1] / "data" / "policy.safetensors"
 """The weights of the bot ``policy``."""
 PACKAGED = ("policy", "policy-variants")
 """The bots whose weights are packaged."""
+_READERS = {
+    "row_first.weight": "row",
+    "table_first.weight": "context",
+    "memory_first.first.weight": "memory",
+}
+"""Weights that read a vector of `gin_env.observations.parts`."""
+
+
+class MemoryLayers(nn.Module):
+    """What the memory of earlier hands adds to the first layer: nothing before training.
+
+    Parameters
+    ----------
+    hidden : width of the first layer.
+    """
+
+    def __init__(self, hidden: int) -> None:
+        super().__init__()
+        self.first = nn.Linear(NUM_MEMORY, MEMORY_UNITS)
+        self.second = nn.Linear(MEMORY_UNITS, hidden, bias=False)
+        nn.init.zeros_(self.second.weight)
+
+    def forward(self, memory: torch.Tensor) -> torch.Tensor:
+        """Return float32 (n, hidden) for float32 (n, NUM_MEMORY)."""
+        return self.second(torch.relu(self.first(memory)))
 
 
 class CandidateScores(nn.Module):
@@ -58,29 +89,37 @@ class CandidateScores(nn.Module):
     Parameters
     ----------
     hidden : width of both layers.
+    memory : whether the memory of earlier hands follows the context in `table`.
 
     Attributes
     ----------
     use_bfloat16 : whether the hidden layers multiply in bfloat16 (default: no).
     """
 
-    def __init__(self, hidden: int) -> None:
+    def __init__(self, hidden: int, memory: bool = False) -> None:
         super().__init__()
         self.use_bfloat16 = False
         self.row_first = nn.Linear(NUM_FEATURES, hidden)
         self.table_first = nn.Linear(NUM_CONTEXT, hidden, bias=False)
         self.row_second = nn.Linear(hidden, hidden)
         self.outputs = nn.Linear(hidden, 4)  # logits and values of both actions
+        self.memory_first = MemoryLayers(hidden) if memory else None
+
+    def read_table(self, table: torch.Tensor) -> torch.Tensor:
+        """Return what all rows of a decision add to the first layer, (n, hidden)."""
+        first = self.table_first(table[:, :NUM_CONTEXT])
+        return first if self.memory_first is None else first + self.memory_first(table[:, NUM_CONTEXT:])
 
     def forward(
         self, rows: torch.Tensor, possible: torch.Tensor, table: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return (logits (n, 2 * k), values (n,)) for k rows per decision.
 
-        `rows` is (n, k, NUM_FEATURES), `possible` is bool (n, 2 * k) and `table` is (n, NUM_CONTEXT).
+        `rows` is (n, k, NUM_FEATURES), `possible` is bool (n, 2 * k) and `table` is (n, NUM_CONTEXT), or
+        (n, NUM_CONTEXT + NUM_MEMORY) with a memory.
         """
         with torch.autocast(rows.device.type, torch.bfloat16, enabled=self.use_bfloat16):
-            hidden = torch.relu(self.row_first(rows) + self.table_first(table)[:, None])
+            hidden = torch.relu(self.row_first(rows) + self.read_table(table)[:, None])
             hidden = torch.relu(self.row_second(hidden))
         logits, worth = self.outputs(hidden.to(rows.dtype)).unflatten(2, (2, 2)).unbind(2)
         logits = logits.flatten(1).masked_fill(~possible, IMPOSSIBLE)
@@ -94,13 +133,16 @@ class CandidateScorer(nn.Module):
     Parameters
     ----------
     hidden : width of the layers.
+    memory : whether it reads the memory of earlier hands, which then follows the context in `table`.
     """
 
-    def __init__(self, hidden: int = 64) -> None:
+    def __init__(self, hidden: int = 64, memory: bool = False) -> None:
         super().__init__()
         self.hidden = check_integer("a layer's size", hidden, 1, MAX_UNITS)
-        self.draws = CandidateScores(self.hidden)
-        self.discards = CandidateScores(self.hidden)
+        self.reads_memory = check_switch("memory", memory)
+        self.num_context = NUM_CONTEXT + NUM_MEMORY * self.reads_memory
+        self.draws = CandidateScores(self.hidden, self.reads_memory)
+        self.discards = CandidateScores(self.hidden, self.reads_memory)
 
     def forward(
         self, rows: torch.Tensor, possible: torch.Tensor, table: torch.Tensor
@@ -117,7 +159,7 @@ class CandidateScorer(nn.Module):
         """Return (logits (n, 107), values (n,)) for observations with candidates, draws and discards mixed.
 
         Parameters are the three entries of the observation: rows (n, 11, NUM_FEATURES), actions int64 (n, 11,
-        2) and table (n, NUM_CONTEXT). An action without a candidate has the logit `IMPOSSIBLE` and the
+        2) and table (n, num_context). An action without a candidate has the logit `IMPOSSIBLE` and the
         probability 0.
         """
         drawing = actions[:, 1, 0] >= DRAW_STOCK  # the second row does not take the upcard
@@ -142,19 +184,29 @@ class QuickLogits:
         with torch.no_grad():
             self._first = scores.row_first.weight.t().contiguous(), scores.row_first.bias.clone()
             self._table = scores.table_first.weight.t().contiguous()
+            self._memory = copy.deepcopy(scores.memory_first)
             self._second = scores.row_second.weight.t().contiguous(), scores.row_second.bias.clone()
             self._last = scores.outputs.weight[:2].t().contiguous(), scores.outputs.bias[:2].clone()
 
     def __call__(self, rows: np.ndarray, table: np.ndarray) -> np.ndarray:
         """Return the logits of both actions of each row, possible or not, float32 (n, k, 2).
 
-        `rows` is float32 (n, k, NUM_FEATURES), and `table` is float32 (n, NUM_CONTEXT).
+        `rows` is float32 (n, k, NUM_FEATURES), and `table` is float32 (n, num_context).
         """
         with torch.inference_mode():
             hidden = torch.addmm(self._first[1], torch.from_numpy(rows).flatten(0, 1), self._first[0])
-            hidden.unflatten(0, rows.shape[:2]).add_((torch.from_numpy(table) @ self._table)[:, None])
+            numbers = torch.from_numpy(table)
+            shared = numbers[:, :NUM_CONTEXT] @ self._table
+            if self._memory is not None:
+                shared += self._memory(numbers[:, NUM_CONTEXT:])
+            hidden.unflatten(0, rows.shape[:2]).add_(shared[:, None])
             hidden = torch.addmm(self._second[1], hidden.relu_(), self._second[0]).relu_()
             return torch.addmm(self._last[1], hidden, self._last[0]).unflatten(0, rows.shape[:2]).numpy()
+
+
+def read_vectors(memory: bool) -> tuple[str, ...]:
+    """Return the vectors of `gin_env.observations.parts` that a network reads, with or without a memory."""
+    return ("row", "context", "memory") if memory else ("row", "context")
 
 
 def save_candidate_policy(
@@ -179,7 +231,7 @@ def save_candidate_policy(
         "hidden": network.hidden,
         "rules": asdict(several[0]) if len(several) == 1 else [asdict(each) for each in several],
         "episode": check_choice("episode", episode, EPISODES),
-        "reads": describe_parts("row", "context"),
+        "reads": describe_parts(*read_vectors(network.reads_memory)),
         "provenance": provenance or {},
     }
     write_tensors(path, KIND, FILE_VERSION, network.state_dict(), described)
@@ -193,8 +245,8 @@ def find_candidate_policy(policy: str | Path) -> tuple[CandidateScorer, tuple[Ru
 def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, tuple[Rules, ...], Episode]:
     """Return (network, rules, episode) from a file written by `save_candidate_policy`.
 
-    The network reads all parts of candidates; parts that the file does not name have weights of 0. Raises as
-    `gin_env.support.tensor_files.read_tensors` does.
+    The network reads all parts of candidates, and of the memory if the file names parts of it; parts that
+    the file does not name have weights of 0. Raises as `gin_env.support.tensor_files.read_tensors` does.
     """
     tensors, described = read_tensors(path, KIND, FILE_VERSION, "python examples/ppo.py")
     try:
@@ -203,11 +255,10 @@ def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, tuple[Rule
         if not rules:
             raise ValueError("rules are missing")
         episode = check_choice("episode", described["episode"], EPISODES)
-        tensors = {
-            name: _place_by_name(name, tensor, described.get("reads")) for name, tensor in tensors.items()
-        }
+        reads = described.get("reads")
+        tensors = {name: _place_by_name(name, tensor, reads) for name, tensor in tensors.items()}
         with torch.device("meta"):  # allocate no memory until the size is known to match the weights
-            network = CandidateScorer(described["hidden"])
+            network = CandidateScorer(described["hidden"], "memory" in reads)
     except (ValueError, TypeError, KeyError) as error:
         raise TensorFileError(
             f"{path} lacks the size or the training of its network: {str(error)[:200]}"
@@ -217,6 +268,6 @@ def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, tuple[Rule
 
 
 def _place_by_name(name: str, tensor: torch.Tensor, reads: object) -> torch.Tensor:
-    """Return a tensor of a file in the shape for a network that reads all parts of candidates."""
-    vector = {"row_first.weight": "row", "table_first.weight": "context"}.get(name.partition(".")[2])
+    """Return a tensor of a file in the shape for a network that reads all parts."""
+    vector = _READERS.get(name.partition(".")[2])
     return tensor if vector is None else place_columns(tensor, vector, reads)

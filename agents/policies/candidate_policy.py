@@ -18,6 +18,7 @@ from gin_env.agents.policies.candidate_network import (
     CandidateScorer,
     find_candidate_policy,
     load_candidate_policy,
+    read_vectors,
 )
 from gin_env.agents.policies.policy import sample_actions, training_of, warn_of_rules
 from gin_env.agents.registry import name_of_file
@@ -48,12 +49,12 @@ if TYPE_CHECKING:
 _SCORES = [list(CONTEXT).index(name) for name in ("own_score", "opponent_score")]
 
 
-def check_training(training: dict[str, Any]) -> tuple[Rules, Episode]:
+def check_training(training: dict[str, Any], memory: bool = False) -> tuple[Rules, Episode]:
     """Return (rules, episode) from what `describe_training` returned for a policy on candidates.
 
-    Raises ValueError unless this release can play the policy.
+    `memory` says whether the policy reads the memory. Raises ValueError unless this release can play it.
     """
-    reads, known = training.get("reads"), describe_parts("row", "context")
+    reads, known = training.get("reads"), describe_parts(*read_vectors(memory))
     if not isinstance(reads, dict) or {vector: reads.get(vector) for vector in known} != known:
         raise ValueError(
             "it does not say that it was trained on the candidates of this release: "
@@ -130,7 +131,7 @@ class CandidatePolicyBot:
                 f"{name} is a {type(model.policy).__name__}, which scores no candidates: "
                 "PolicyBot.snapshot takes other policies than SB3CandidatePolicy"
             )
-        rules, episode = check_training(training_of(model))
+        rules, episode = check_training(training_of(model), network.reads_memory)
         return cls(copy.deepcopy(network).cpu().eval(), rules, deterministic, name, episode)
 
     def act(self, view: PlayerView) -> np.ndarray:
@@ -171,7 +172,10 @@ class CandidatePolicyBot:
 
     def _candidates(self, view: PlayerView, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the first `number` rows of `PlayerView.candidates`, with scores of 0 if it sees none."""
-        rows, actions, table = view.candidates(rows=np.empty((len(view), number, NUM_FEATURES), np.float32))
+        rows, actions, table = view.candidates(
+            rows=np.empty((len(view), number, NUM_FEATURES), np.float32),
+            context=np.empty((len(view), self.network.num_context), np.float32),
+        )
         if not self.sees_scores:
             table[:, _SCORES] = 0
         return rows, actions, table

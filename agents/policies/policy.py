@@ -43,13 +43,14 @@ def describe_training(
     episode: Episode = "hand",
     estimator: str | Estimator = "uniform",
     candidates: bool = False,
+    memory: bool = False,
 ) -> dict[str, Any]:
     """Return a JSON-serialisable description of a model's training, to keep with the model.
 
     Parameters are those of the environment, whose `describe_training` calls this. Raises ValueError for an
     estimator that cannot be made by its name.
     """
-    vectors = ["observation", "row", "context"] if candidates else ["observation"]
+    vectors = ["observation"] + ["row", "context"] * candidates + ["memory"] * memory
     return {
         "reads": describe_parts(*vectors),
         "estimator": estimators.make(estimators.resolve(estimator).name).name,

@@ -94,7 +94,7 @@ class GinRummyEnv(gymnasium.Env):
     candidates : whether observations contain features of each possible action.
     flat : whether observations are the vector alone; `action_masks` returns the mask.
     memory : whether observations contain what the opponent has shown in the earlier hands of the game, for
-        ``episode="game"``.
+        ``episode="game"``. Of several opponents, one is then drawn for each game, not for each hand.
     render_mode : None, ``"ansi"``, ``"human"`` or ``"rgb_array"``. Pictures show both hands.
 
     Version History
@@ -120,7 +120,9 @@ class GinRummyEnv(gymnasium.Env):
         check_render_mode(render_mode, self.metadata["render_modes"])
         contents = check_contents(candidates, flat, memory, episode)
         self._with_candidates, self._flat, self._with_memory = contents
-        self.seat = LearnerSeat(1, opponent, rules, episode, reward, illegal_action, estimator)
+        self.seat = LearnerSeat(
+            1, opponent, rules, episode, reward, illegal_action, estimator, opponents_stay=memory
+        )
         self.render_mode = render_mode
         self.observation_space = observation_space(*contents)
         self.action_space = action_space()

@@ -49,7 +49,8 @@ never give the learner a turn when it deals."""
 _CHANGING = ("rewards", "seeds", "episodes", "_bot_of_game", "_pool_start", "_pool_shares")
 
 Opponents: TypeAlias = str | Agent | Sequence[str | Agent]
-"""One bot (name, path of a trained policy, or object), or several from which each hand draws one."""
+"""One bot (name, path of a trained policy, or object), or several from which each hand draws one; with a
+memory of earlier hands, each game."""
 
 
 class LearnerSeat:
@@ -59,6 +60,7 @@ class LearnerSeat:
     ----------
     num_games, rules, episode, reward : see `gin_env.batch.Games`.
     opponent : one bot, or a list from which each hand draws one with equal probability.
+    opponents_stay : draw an opponent for each game, not for each hand.
     illegal_action : ``"raise"`` refuses an illegal action and changes nothing; ``"lose"`` ends the episode
         with reward -1.
     estimator : fills the estimate plane of the observations, see `gin_env.estimators.resolve`.
@@ -73,6 +75,7 @@ class LearnerSeat:
         reward: Reward = "points",
         illegal_action: IllegalAction = "raise",
         estimator: str | Estimator = "uniform",
+        opponents_stay: bool = False,
     ) -> None:
         check_choice("illegal_action", illegal_action, ILLEGAL_ACTION)
         self.games = Games(num_games, rules, episode, reward)
@@ -80,6 +83,7 @@ class LearnerSeat:
         self._observations = Buffers((num_games, OBSERVATION_SIZE), np.float32)
         self._rows = Buffers((num_games, DISCARD_ROWS, NUM_FEATURES), np.float32)
         self.lose_on_illegal = illegal_action == "lose"
+        self.opponents_stay = opponents_stay
         self.rewards = np.zeros(num_games, np.float32)
         """The learner's rewards of the last step: float32 (num_games,)."""
         self.seeds = np.random.SeedSequence().generate_state(num_games, np.uint64)
@@ -102,7 +106,7 @@ class LearnerSeat:
         return self._estimates.estimator
 
     def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:
-        """Draw opponents from this pool, starting with the next hand of each game.
+        """Draw opponents from this pool, starting with the next hand of each game (or the next game).
 
         `weights` are relative frequencies (default: equal). Raises TypeError or ValueError if the pool or the
         weights are invalid.
@@ -279,7 +283,7 @@ class LearnerSeat:
 
     def _seat_opponents_of_new_hands(self, games: np.ndarray) -> None:
         """Draw the opponent of the next hand where the last action ended a hand but not the game."""
-        if self.games.whole_game:
+        if self.games.whole_game and not self.opponents_stay:
             self._seat_opponents(games[self.games.results["ended"][games] & ~self.done[games]])
 
     def _play_opponents(self, games: np.ndarray) -> None:

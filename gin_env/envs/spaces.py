@@ -47,15 +47,18 @@ def observation_space(
     """Return the space of an observation: a dict with the mask and optional entries, or the vector."""
     if flat:
         return vector_space()
-    entries: dict[str, spaces.Space[Any]] = {
-        "observation": vector_space(),
-        "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
-    }
+    mask = {"action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)}
+    return spaces.Dict(observation_entries(candidates, memory) | mask)
+
+
+def observation_entries(candidates: bool, memory: bool) -> dict[str, spaces.Space[Any]]:
+    """Return the spaces of the vector and of the optional entries."""
+    entries: dict[str, spaces.Space[Any]] = {"observation": vector_space()}
     if candidates:
         entries |= candidate_spaces()
     if memory:
         entries[ENTRY] = spaces.Box(0.0, 1.0, (NUM_MEMORY,), np.float32)
-    return spaces.Dict(entries)
+    return entries
 
 
 def check_contents(

@@ -74,7 +74,9 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         self._with_candidates, self._flat, self._with_memory = contents
         self.autoreset_mode = check_autoreset_mode(autoreset_mode)
         self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
-        self.seat = LearnerSeat(num_envs, opponent, rules, episode, reward, illegal_action, estimator)
+        self.seat = LearnerSeat(
+            num_envs, opponent, rules, episode, reward, illegal_action, estimator, opponents_stay=memory
+        )
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.single_observation_space = observation_space(*contents)

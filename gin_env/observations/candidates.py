@@ -17,7 +17,8 @@ Environments made with ``candidates=True`` have them in their observations, unde
 - rows, float32 (n, 11, NUM_FEATURES): `LAYOUT` names the numbers. Rows without an action are 0;
 - actions, int64 (n, 11, 2): what each row does (discard, draw or pass) and the same with a knock;
   `NO_ACTION` if it is impossible;
-- context, float32 (n, NUM_CONTEXT): the numbers that all rows share, named by `CONTEXT`.
+- context, float32 (n, NUM_CONTEXT): the numbers that all rows share, named by `CONTEXT`. In an array of the
+  caller with NUM_MEMORY more columns, the memory of earlier hands follows (`gin_env.observations.memory`).
 
 If nobody has to discard, two rows are enough: rows (n, 2, NUM_FEATURES) and actions (n, 2, 2).
 """
@@ -48,6 +49,7 @@ from gin_env.observations.candidate_features import (
     write_hand,
 )
 from gin_env.observations.knowledge import cards_unseen
+from gin_env.observations.memory import NUM_MEMORY, write_memory
 from gin_env.support.compilation import kernel
 
 __all__ = [
@@ -168,6 +170,8 @@ def write_candidates(
     `after`, int64 (52, 52), is overwritten. A player who is not to move has no action.
     """
     write_context(public, private, player, context)
+    if len(context) > NUM_CONTEXT:
+        write_memory(public, player, context[NUM_CONTEXT:])
     if public.phase == OVER or public.to_move != player:
         rows[:] = 0
         actions[:] = NO_ACTION
@@ -224,15 +228,19 @@ def check_arrays(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the arrays for the candidates of `count` players: the caller's, or new ones of 11 rows.
 
-    Raises ValueError for arrays of another shape, dtype or memory layout.
+    A context of the caller may have room for the memory, `NUM_MEMORY` more columns. Raises ValueError for
+    arrays of another shape, dtype or memory layout.
     """
     sized = actions if rows is None else rows
     num_rows = DISCARD_ROWS if sized is None else sized.shape[1]
     arrays = []
+    num_context = NUM_CONTEXT
+    if context is not None and context.shape[1:] == (NUM_CONTEXT + NUM_MEMORY,):
+        num_context += NUM_MEMORY
     for name, array, shape, dtype in (
         ("rows", rows, (count, num_rows, NUM_FEATURES), np.float32),
         ("actions", actions, (count, num_rows, 2), np.int64),
-        ("context", context, (count, NUM_CONTEXT), np.float32),
+        ("context", context, (count, num_context), np.float32),
     ):
         if array is None:
             array = np.empty(shape, dtype)

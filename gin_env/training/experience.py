@@ -11,13 +11,14 @@ from gin_env.observations.candidates import NO_ACTION, NUM_CONTEXT, NUM_FEATURES
 class DecisionBuffer:
     """Network inputs and sampled actions of the decisions of one kind, draws or discards.
 
-    The arrays are allocated once, for `capacity` decisions of `num_rows` candidates, and reused.
+    The arrays are allocated once, for `capacity` decisions of `num_rows` candidates, and reused. The context
+    has `num_context` numbers, with those of the memory.
     """
 
-    def __init__(self, capacity: int, num_rows: int) -> None:
+    def __init__(self, capacity: int, num_rows: int, num_context: int = NUM_CONTEXT) -> None:
         self.rows = np.empty((capacity, num_rows, NUM_FEATURES), np.float32)
         self.actions = np.empty((capacity, num_rows, 2), np.int64)
-        self.context = np.empty((capacity, NUM_CONTEXT), np.float32)
+        self.context = np.empty((capacity, num_context), np.float32)
         self.chosen = np.empty(capacity, np.int64)
         self.log_prob = np.empty(capacity, np.float32)
         self.count = 0

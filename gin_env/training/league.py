@@ -117,6 +117,7 @@ class League:
             rows, actions, context = games.candidates(
                 envs[places],
                 rows=np.empty((len(places), (DRAW_ROWS, DISCARD_ROWS)[kind], NUM_FEATURES), np.float32),
+                context=np.empty((len(places), self.past[0].network.num_context), np.float32),
             )
             ends = np.searchsorted(past[places], np.arange(len(self.past) + 1))
             logits = np.empty(actions.shape, np.float32)
@@ -165,9 +166,9 @@ class League:
             tensors |= prefixed(str(index), past.network.state_dict())
         return tensors
 
-    def restore_past(self, tensors: Tensors, hidden: int) -> None:
+    def restore_past(self, tensors: Tensors, hidden: int, memory: bool = False) -> None:
         """Restore the past selves from the tensors of `past_tensors`."""
         for _, weights in sorted((int(index), weights) for index, weights in by_prefix(tensors).items()):
-            network = CandidateScorer(hidden)
+            network = CandidateScorer(hidden, memory)
             network.load_state_dict(weights)
             self.past.append(PastSelf(network))

@@ -101,6 +101,9 @@ class PPOSettings(RunSettings):
     start: str | None = None
     """Start from the weights of this candidate policy: a .safetensors file, or a bundled
     one, `policy` or `policy-variants`."""
+    memory: bool = False
+    """Read what the opponent has shown in the earlier hands of a game. Opponents then stay for whole games;
+    only a past self can be replaced by another during a game."""
 
     match_reward: bool = True
     """Reward each hand with the change in the probability of winning the game, instead of its points."""
@@ -168,7 +171,7 @@ class Learner:
             raise ValueError(f"num_envs must be at least the number of ranks, {self.ranks.size}")
         self.device = self.ranks.device(settings.device)
         torch.manual_seed(settings.seed)
-        self.network = CandidateScorer(settings.hidden).to(self.device)
+        self.network = CandidateScorer(settings.hidden, settings.memory).to(self.device)
         for scores in (self.network.draws, self.network.discards):
             scores.use_bfloat16 = settings.bfloat16
         self.parameters = list(self.network.parameters())
@@ -195,8 +198,10 @@ class Learner:
         capacity = num_envs * settings.num_steps
         # A discard follows a draw, so at most every second action is a discard.
         self.buffers = (
-            DecisionBuffer(capacity + PADDING, DRAW_ROWS),
-            DecisionBuffer(num_envs * (settings.num_steps // 2 + 1) + PADDING, DISCARD_ROWS),
+            DecisionBuffer(capacity + PADDING, DRAW_ROWS, self.network.num_context),
+            DecisionBuffer(
+                num_envs * (settings.num_steps // 2 + 1) + PADDING, DISCARD_ROWS, self.network.num_context
+            ),
         )
         self.batch = LearnerBatch(num_envs, capacity)
         self.hand_points = np.zeros((len(self.rules), MAX_POINTS + 1))
@@ -221,9 +226,14 @@ class Learner:
         self.num_games[envs] += 1
 
     def begin_hands(self, envs: np.ndarray) -> None:
-        """Draw the opponents, and the players that must wait, of the next hand in each of these games."""
+        """Draw the opponents, and the players that must wait, of the next hand in each of these games.
+
+        With a memory, opponents are drawn in the first hand of a game and stay.
+        """
         random = self.random.random(self.settings.num_envs)[self.own]
-        self.opponent[envs] = self.league.draw(random[envs])
+        new = self.games.state["public"]["hand_number"][envs] == 0
+        drawn = envs[new] if self.settings.memory else envs
+        self.opponent[drawn] = self.league.draw(random[drawn])
         if self.settings.waiting_share:
             random = self.random.random((2, self.settings.num_envs, NUM_PLAYERS))[:, self.own]
             waits, share_of_limit = random[:, envs]
@@ -445,7 +455,7 @@ class Learner:
         groups = by_prefix(tensors)
         self.network.load_state_dict(groups["network"])
         restore_optimizer(self.optimizer, groups.get("optimizer", {}))
-        self.league.restore_past(groups.get("past", {}), self.settings.hidden)
+        self.league.restore_past(groups.get("past", {}), self.settings.hidden, self.settings.memory)
         games = {name: tensor.numpy()[self.own] for name, tensor in groups["games"].items()}
         self.games.state.view(np.uint8).reshape(len(self.games), -1)[:] = games["state"]
         self.games.done[:] = games["done"]

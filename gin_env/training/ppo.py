@@ -63,7 +63,8 @@ class PPORun(TrainingRun[PPOSettings, PPOProgress]):
             super().__init__(settings, progress, resume_command, ranks)
             if start is not None:
                 weights, self.progress.start = start
-                self.learner.network.load_state_dict(weights)
+                # Weights for the memory, if the initial policy has none, add nothing at first.
+                self.learner.network.load_state_dict(self.learner.network.state_dict() | weights)
             self.learner.begin()
             self.save()
         else:
@@ -143,4 +144,6 @@ def load_start(settings: PPOSettings) -> Start | None:
             f"start: {settings.start} was trained on single hands and has seen no scores: "
             "start with a policy that was trained on games"
         )
+    if network.reads_memory and not settings.memory:
+        raise ValueError(f"start: {settings.start} reads the memory of earlier hands: set memory")
     return network.state_dict(), describe_bot(settings.start)
