@@ -111,7 +111,9 @@ class SB3CandidatePolicy(MaskableActorCriticPolicy):
     @property
     def _read_entries(self) -> list[str]:
         """The entries of the observation that the policy reads."""
-        return [name for name in (*ENTRIES, ENTRY) if name in cast(spaces.Dict, self.observation_space)]
+        return [
+            name for name in (*ENTRIES, ENTRY) if name in cast(spaces.Dict, self.observation_space).spaces
+        ]
 
     def obs_to_tensor(
         self, observation: np.ndarray | dict[str, np.ndarray]

@@ -69,9 +69,9 @@ def convert_archive(archive: str | Path, path: str | Path) -> None:
     try:
         activation = _activation(data)
         if data["policy_class"]["__module__"] == CANDIDATE_POLICY:
-            network = candidate_network_of(weights)
-            rules, episode = check_training(training, network.reads_memory)
-            save_candidate_policy(path, network, rules, provenance, episode)
+            scorer = candidate_network_of(weights)
+            rules, episode = check_training(training, scorer.reads_memory)
+            save_candidate_policy(path, scorer, rules, provenance, episode)
         else:
             network = actor_of(weights, activation)
             PolicyBot(network, training)  # raises if the file could not be loaded

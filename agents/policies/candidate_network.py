@@ -204,6 +204,13 @@ class QuickLogits:
             return torch.addmm(self._last[1], hidden, self._last[0]).unflatten(0, rows.shape[:2]).numpy()
 
 
+def check_no_memory(network: CandidateScorer) -> CandidateScorer:
+    """Return a network whose decisions depend on one hand alone. Raises ValueError for one with a memory."""
+    if network.reads_memory:
+        raise ValueError("the policy of a search or a belief must not read the memory of earlier hands")
+    return network
+
+
 def read_vectors(memory: bool) -> tuple[str, ...]:
     """Return the vectors of `gin_env.observations.parts` that a network reads, with or without a memory."""
     return ("row", "context", "memory") if memory else ("row", "context")
@@ -255,7 +262,7 @@ def load_candidate_policy(path: str | Path) -> tuple[CandidateScorer, tuple[Rule
         if not rules:
             raise ValueError("rules are missing")
         episode = check_choice("episode", described["episode"], EPISODES)
-        reads = described.get("reads")
+        reads: Any = described.get("reads")
         tensors = {name: _place_by_name(name, tensor, reads) for name, tensor in tensors.items()}
         with torch.device("meta"):  # allocate no memory until the size is known to match the weights
             network = CandidateScorer(described["hidden"], "memory" in reads)

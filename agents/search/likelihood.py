@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gin_env.agents.policies.candidate_network import CandidateScorer, QuickLogits
+from gin_env.agents.policies.candidate_network import CandidateScorer, QuickLogits, check_no_memory
 from gin_env.agents.search.dealing import new_decisions, write_past_decisions
 from gin_env.game.state import STATE
 from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NO_ACTION
@@ -27,6 +27,7 @@ class PolicyLikelihood:
 
     def __init__(self, network: CandidateScorer, mistakes: float) -> None:
         self.mistakes = mistakes
+        check_no_memory(network)
         self._draws, self._discards = QuickLogits(network.draws), QuickLogits(network.discards)
 
     def __call__(self, view: np.void, past: np.void, held: np.ndarray, rest: np.ndarray) -> np.ndarray:

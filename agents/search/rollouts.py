@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gin_env.agents.base import Agent
-from gin_env.agents.policies.candidate_network import CandidateScorer, CandidateScores
+from gin_env.agents.policies.candidate_network import CandidateScorer, CandidateScores, check_no_memory
 from gin_env.agents.turns import play_turns
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
@@ -77,6 +77,7 @@ class RolloutPlayers:
 
     def __init__(self, network: CandidateScorer, opponent: Agent | None) -> None:
         self.opponent = opponent
+        check_no_memory(network)
         self._network = Network(
             read_layers(network.draws), read_layers(network.discards), room_for_one(network.hidden)
         )

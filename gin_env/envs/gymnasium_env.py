@@ -179,7 +179,9 @@ class GinRummyEnv(gymnasium.Env):
         """
         games = self.seat.games
         episode: Episode = "game" if games.whole_game else "hand"
-        return describe_training(games.rules, episode, self.seat.estimator, self._with_candidates)
+        return describe_training(
+            games.rules, episode, self.seat.estimator, self._with_candidates, self._with_memory
+        )
 
     def render(self) -> Any:
         """Return text or an image (uint8 (height, width, 3)), or None after drawing in a window."""

@@ -107,7 +107,8 @@ class PlayerView:
     ) -> PlayerView:
         """Return a player's view of a hand, from its deal and its actions.
 
-        Use it for hands that this package did not deal, such as those of other programs.
+        Use it for hands that this package did not deal, such as those of other programs. The view has no
+        memory of earlier hands: `memories` are zeros, as in the first hand.
 
         Parameters
         ----------

@@ -28,10 +28,12 @@ from gin_env.batch import Games  # noqa: E402
 from gin_env.game.actions import KNOCK  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.observations.candidates import NO_ACTION, NUM_CONTEXT, NUM_FEATURES, part  # noqa: E402
+from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
 from gin_env.support.tensor_files import TensorFileError, write_tensors  # noqa: E402
 from gin_env.training.experience import LearnerBatch  # noqa: E402
 from gin_env.training.league import SELF, League  # noqa: E402
 from gin_env.training.learner import Learner  # noqa: E402
+from gin_env.training.ppo import load_start  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
@@ -198,6 +200,43 @@ def test_waiting_ends_with_the_training(tmp_path):
     learner.update(left=0.0)
     learner.begin_hands(learner.games.everyone)
     assert (learner.own_limit > 10).all()
+
+
+@pytest.mark.parametrize("memory", [False, True])
+def test_opponents_stay_for_a_game_with_a_memory(tmp_path, memory):
+    bots = ("simple", "simple:knock_at=0", "tonic")
+    settings = replace(tiny(tmp_path), bots=bots, bots_share=0.9, past_share=0.0, start="policy", hidden=64)
+    learner = Learner(replace(settings, memory=memory))
+    learner.network.load_state_dict(learner.network.state_dict() | load_start(settings)[0])
+    learner.begin()
+    hands, games = set(), {}
+    for index in range(300):
+        public = learner.games.state["public"]["hand_number"]
+        for env, key in enumerate(zip(learner.num_games.tolist(), learner.opponent.tolist(), strict=True)):
+            hands.add((env, key[0], int(public[env])))
+            games.setdefault((env, key[0]), set()).add(key[1])
+        learner.batch.clear()
+        for buffer in learner.buffers:
+            buffer.count = 0
+        learner.step(index % 24)
+    assert len(hands) > 2 * len(games)
+    assert (max(map(len, games.values())) == 1) == memory
+    assert len({opponent for each in games.values() for opponent in each}) == 4
+
+
+def test_learner_reads_the_memory_of_each_decision(tmp_path):
+    learner = Learner(replace(tiny(tmp_path), num_steps=600, num_envs=8, memory=True))
+    learner.begin()
+    learner.collect()
+    known = 0
+    for buffer in learner.buffers:
+        memory = buffer.context[: buffer.count, NUM_CONTEXT:]
+        assert memory.shape[1] == NUM_MEMORY
+        known += memory.any(axis=1).mean() / 2
+    assert 0 < known < 1
+    learner.add_past_self()
+    learner.opponent[:] = 1  # the past self, which plays player 1
+    learner.collect()
 
 
 def test_hand_reward_is_the_change_in_win_chance(tmp_path):

@@ -39,9 +39,10 @@ class Interrupted(PPORun):
 
 
 @pytest.mark.long
-def test_stopped_run_resumes_exactly(tmp_path, monkeypatch, capsys):
-    unbroken = train(tiny(tmp_path / "unbroken"))
-    settings = tiny(tmp_path / "stopped")
+@pytest.mark.parametrize("memory", [False, True])
+def test_stopped_run_resumes_exactly(tmp_path, monkeypatch, capsys, memory):
+    unbroken = train(replace(tiny(tmp_path / "unbroken"), memory=memory))
+    settings = replace(tiny(tmp_path / "stopped"), memory=memory)
     monkeypatch.setattr("gin_env.training.ppo.PPORun", Interrupted)
     sessions = 0
     for resume in (False, True, True):
@@ -66,6 +67,7 @@ def test_stopped_run_resumes_exactly(tmp_path, monkeypatch, capsys):
     _, described = read_tensors(policy, "candidate policy", FILE_VERSION, "")
     origin = described["provenance"]
     assert origin["command"].startswith("python examples/ppo.py --total-timesteps 3000 --bots simple ")
+    assert ("--memory" in origin["command"]) == memory
     assert " --num-envs 32 --num-steps 24 " in origin["command"]
     assert [player["spelled"] for player in origin["players"]] == ["simple:knock_at=10"]
 

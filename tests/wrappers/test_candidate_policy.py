@@ -215,6 +215,38 @@ def test_rules_and_episode_are_kept_and_hands_hide_scores(episode, tmp_path):
         assert columns["stock_left"].any()
 
 
+def test_policy_with_memory_is_saved_converted_and_plays_its_predictions(tmp_path):
+    env = GinRummyVecEnv(8, "simple", episode="game", seed=1, candidates=True, memory=True)
+    model = new_model(env)
+    with torch.no_grad():
+        for scores in (model.policy.mlp_extractor.network.draws, model.policy.mlp_extractor.network.discards):
+            torch.nn.init.normal_(scores.memory_first.second.weight)
+    model.learn(2 * 8 * 16)
+    save_policy(model, tmp_path / "policy.safetensors")
+    model.save(tmp_path / "model.zip")
+    convert_archive(tmp_path / "model.zip", tmp_path / "converted.safetensors")
+    names = [str(tmp_path / f"{name}.safetensors") for name in ("policy", "converted")]
+    bots = [agents.make(name) for name in names] + [CandidatePolicyBot.snapshot(model, deterministic=True)]
+    observations, known, same, num_decisions = env.reset(), 0, 0, 0
+    for _ in range(200):
+        view = env.seat.games.views(env.seat.games.everyone, 0)
+        actions = [bot.act(view) for bot in bots]
+        assert np.array_equal(actions[0], actions[1])
+        assert np.array_equal(actions[0], actions[2])
+        expected = model.predict(observations, deterministic=True, action_masks=env.action_masks())[0]
+        same, num_decisions = same + (actions[0] == expected).sum(), num_decisions + len(expected)
+        known += observations["memory"].any()
+        observations = env.step(agents.make("simple").act(view))[0]
+    assert known > 50
+    assert same > 0.995 * num_decisions
+    without = GinRummyVecEnv(2, "simple", episode="game", seed=1, candidates=True)
+    with pytest.raises(ValueError, match="the policy reads 'memory', which this environment does not show"):
+        model.predict(without.reset())
+    model.gin_env = without.describe_training()
+    with pytest.raises(ValueError, match="trained on the candidates of this release"):
+        save_policy(model, tmp_path / "other.safetensors")
+
+
 # --- Invalid use ----------------------------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ from gin_env import IllegalActionError, Rules, agents, play_match
 from gin_env.agents.policies.policy import FrozenPolicy, PolicyBot, describe_training, sample_actions
 from gin_env.batch import Games
 from gin_env.envs.gymnasium_env import GinRummyEnv
+from gin_env.observations.candidates import ENTRIES
 from gin_env.observations.observation import LAYOUT
 from gin_env.support.tensor_files import read_tensors
 from gin_env.wrappers.sb3 import GinRummyVecEnv, save_policy
@@ -90,6 +91,36 @@ def test_rewards_and_infos_match_the_outcome_of_the_hand():
         returns[over], lengths[over] = 0, 0
     assert won > 100
     assert lost > 100
+
+
+@pytest.mark.parametrize("candidates", [False, True])
+def test_memory_is_that_of_the_view_and_opponents_stay(candidates):
+    pool = ["simple", "tonic", "simple:knock_at=0"]
+    env = GinRummyVecEnv(16, pool, episode="game", memory=True, candidates=candidates, seed=4)
+    entries = {"observation", "memory", *(ENTRIES if candidates else ())}
+    observations, bot, known, met = env.reset(), agents.make("simple"), 0, {}
+    assert not observations["memory"].any()
+    for _ in range(250):
+        assert set(observations) == set(env.observation_space.spaces) == entries
+        games = env.seat.games
+        views = games.views(games.everyone, 0)
+        assert np.array_equal(observations["memory"], views.memories())
+        known += observations["memory"].any()
+        for game, name in enumerate(env.seat.opponent_names(games.everyone)):
+            met.setdefault((game, int(env.seat.episodes[game])), set()).add(name)
+        observations, _, over, infos = env.step(bot.act(views))
+        for game in np.flatnonzero(over):
+            assert infos[game]["terminal_observation"]["memory"].any()
+            assert not observations["memory"][game].any()
+    assert known > 50
+    assert len(met) > 20
+    assert all(len(names) == 1 for names in met.values())
+    assert len(set.union(*met.values())) == 3
+
+
+def test_memory_of_single_hands_is_refused():
+    with pytest.raises(ValueError, match="memory=True needs episode='game'"):
+        GinRummyVecEnv(2, memory=True)
 
 
 def test_environment_works_inside_sb3_wrappers(tmp_path):

@@ -1,0 +1,146 @@
+"""Policies that read the memory of earlier hands: identical play at first, files, and no leaks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from played_positions import as_games, redealt  # noqa: E402
+
+from gin_env import agents  # noqa: E402
+from gin_env.agents.policies.candidate_network import (  # noqa: E402
+    FILE_VERSION,
+    KIND,
+    CandidateScorer,
+    QuickLogits,
+    find_candidate_policy,
+    load_candidate_policy,
+    save_candidate_policy,
+)
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
+from gin_env.batch import Games  # noqa: E402
+from gin_env.game.rules import Rules  # noqa: E402
+from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES, new_arrays  # noqa: E402
+from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
+from gin_env.support.tensor_files import read_tensors, write_tensors  # noqa: E402
+
+pytestmark = pytest.mark.compiled
+
+
+def policy_with_memory() -> CandidateScorer:
+    """Return the network of `policy`, which adds nothing yet for the memory."""
+    torch.manual_seed(3)
+    network = CandidateScorer(64, memory=True)
+    network.load_state_dict(network.state_dict() | find_candidate_policy("policy")[0].state_dict())
+    return network.eval()
+
+
+def reading(network: CandidateScorer) -> CandidateScorer:
+    """Return the network with random weights for the memory."""
+    for scores in (network.draws, network.discards):
+        torch.nn.init.normal_(scores.memory_first.second.weight)
+    return network
+
+
+def later_hands(num_games: int = 100, actions: int = 200) -> Games:
+    """Return games of `simple` against itself, most of them in a later hand."""
+    games, bot = Games(num_games, episode="game"), agents.make("simple")
+    games.start(seed=4)
+    for _ in range(actions):
+        playing = games.everyone[~games.done]
+        games.play(playing, bot.act(games.views(playing)))
+    return games
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_policy_with_memory_plays_like_policy_before_training(deterministic):
+    expected = CandidatePolicyBot.shipped(deterministic)
+    found = CandidatePolicyBot(policy_with_memory(), deterministic=deterministic)
+    games = Games(100, episode="game")
+    games.start(seed=2)
+    known = 0
+    for _ in range(250):
+        playing = games.everyone[~games.done]
+        view = games.views(playing)
+        known += view.memories().any()
+        actions = expected.act(view)
+        assert np.array_equal(found.act(view), actions)
+        games.play(playing, actions)
+    assert known > 100
+
+
+def test_candidates_with_room_for_the_memory_end_with_it():
+    games = later_hands()
+    playing = games.everyone[~games.done]
+    rows, actions, context = new_arrays(len(playing), 11)
+    wide = np.full((len(playing), NUM_CONTEXT + NUM_MEMORY), np.nan, np.float32)
+    games.candidates(playing, rows, actions, context)
+    again = games.candidates(playing, context=wide)
+    assert np.array_equal(again[0], rows)
+    assert again[2] is wide
+    assert np.array_equal(wide[:, :NUM_CONTEXT], context)
+    assert np.array_equal(wide[:, NUM_CONTEXT:], games.memories(playing))
+    of_views = np.empty_like(wide)
+    games.views(playing).candidates(context=of_views)
+    assert np.array_equal(of_views, wide)
+    with pytest.raises(ValueError, match="context must be a contiguous float32 array"):
+        games.candidates(playing, context=wide[:, :-1].copy())
+
+
+def test_memory_changes_decisions_and_hidden_cards_do_not():
+    bot = CandidatePolicyBot(reading(policy_with_memory()))
+    games = later_hands()
+    playing = games.everyone[~games.done]
+    view = games.views(playing)
+    actions = bot.act(view)
+    alone = [int(bot.act(view[index])[0]) for index in range(len(view))]
+    assert alone == actions.tolist()
+    for player in (0, 1):
+        own = playing[games.to_move()[playing] == player]
+        again = as_games(redealt(games.state[own], Rules(), player, seed=1), Rules())
+        assert np.array_equal(bot.act(again.views(again.everyone)), actions[np.isin(playing, own)])
+    forgotten = view.records.copy()
+    for name in forgotten["public"]["memory"].dtype.names:
+        forgotten["public"]["memory"][name] = 0
+    view.records["public"] = forgotten["public"]
+    assert (bot.act(view) != actions).any()
+
+
+def test_policy_with_memory_is_read_from_its_file(tmp_path):
+    network = reading(policy_with_memory())
+    path = tmp_path / "memory.safetensors"
+    save_candidate_policy(path, network)
+    bot = agents.make(str(path))
+    view = later_hands().views(np.arange(20))
+    assert np.array_equal(bot.act(view), CandidatePolicyBot(network).act(view))
+    read, _, _ = load_candidate_policy(path)
+    rows, table = torch.rand(5, 11, NUM_FEATURES), torch.rand(5, NUM_CONTEXT + NUM_MEMORY)
+    possible = torch.ones(5, 22, dtype=torch.bool)
+    for expected, found in zip(network(rows, possible, table), read(rows, possible, table), strict=True):
+        assert torch.equal(found, expected)
+    quick = QuickLogits(read.discards)(rows.numpy(), table.numpy())
+    np.testing.assert_allclose(quick.reshape(5, 22), read(rows, possible, table)[0].detach(), atol=1e-4)
+
+
+def test_file_with_fewer_numbers_of_the_memory_is_read_by_name(tmp_path):
+    network, path = reading(policy_with_memory()), tmp_path / "memory.safetensors"
+    save_candidate_policy(path, network)
+    tensors, described = read_tensors(path, KIND, FILE_VERSION, "")
+    described["reads"]["memory"] = [["gins", 1], ["hands", 1]]
+    for kind in ("draws", "discards"):
+        name = f"{kind}.memory_first.first.weight"
+        tensors[name] = tensors[name][:, [2, 0]].contiguous()
+    write_tensors(path, KIND, FILE_VERSION, tensors, described)
+    read, _, _ = load_candidate_policy(path)
+    expected = torch.zeros_like(network.draws.memory_first.first.weight)
+    expected[:, [0, 2]] = network.draws.memory_first.first.weight.detach()[:, [0, 2]]
+    assert torch.equal(read.draws.memory_first.first.weight, expected)
+
+
+def test_search_refuses_a_policy_that_reads_the_memory(tmp_path):
+    path = tmp_path / "memory.safetensors"
+    save_candidate_policy(path, policy_with_memory())
+    with pytest.raises(ValueError, match="must not read the memory of earlier hands"):
+        agents.make("search", policy=str(path))
