@@ -43,15 +43,11 @@ ABLATION_OPPONENTS = ("simple", "simple:knock_at=0", "tonic", "generation", "pol
 ABLATIONS: dict[str, tuple[str, ...]] = {
     "unchanged": (),
     "never made to wait": ("--waiting-share", "0"),
-    "entropy bonus 0": ("--ent-coef", "0"),
     "entropy bonus 0.05": ("--ent-coef", "0.05"),
-    "entropy bonus 0.1": ("--ent-coef", "0.1"),
     "clip at 0.1": ("--clip-coef", "0.1"),
-    "λ = 0.8": ("--gae-lambda", "0.8"),
-    "minibatches a quarter as large": ("--num-minibatches", "128"),
     "layers twice as wide": ("--hidden", "128"),
-    "no bots in the league": ("--bots-share", "0"),
-    "reward: points of the hand": ("--no-match-reward",),
+    "minibatches a quarter as large": ("--num-minibatches", "128"),
+    "λ = 0.8": ("--gae-lambda", "0.8"),
 }
 """Arguments of the training command that differ, by name of the variant."""
 OBSERVED = {f"--policy {policy}": ("--policy", policy) for policy in ("candidate", "flat")}
