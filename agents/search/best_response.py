@@ -15,7 +15,7 @@ import numpy as np
 from gin_env import agents
 from gin_env.agents.base import Agent
 from gin_env.agents.search.bot import MIN_PROBABILITY, SearchBot
-from gin_env.agents.search.chains import Belief, Chains
+from gin_env.agents.search.chains import Belief, Chains, resampled
 from gin_env.agents.search.dealing import deal_world, write_worlds
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.engine import play, write_mask
@@ -154,11 +154,7 @@ class _WeightedWorlds(Chains):
         self._warm = True
         # Cards that are not in the stock are held, so the odds of the stock are enough.
         weights = self.log_likelihoods() + np.log(self._odds)[self._rest].sum(axis=1)
-        chances = np.exp(self._model.trust * (weights - weights.max()))
-        ends = np.cumsum(chances / chances.sum())
-        marks = (np.arange(self._num_worlds) + self._random.random()) / self._num_worlds  # evenly spaced
-        chosen = np.minimum(np.searchsorted(ends, marks), len(ends) - 1)
-        self._random.shuffle(chosen)
+        chosen = resampled(self._model.trust * (weights - weights.max()), self._num_worlds, self._random)
         states = np.zeros(self._num_worlds, STATE)
         write_worlds(self._view, self._past, self._held[chosen], self._rest[chosen], self._key(), states)
         return states

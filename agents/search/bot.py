@@ -17,14 +17,18 @@ Results: docs/results/search.md, "Games won".
 from __future__ import annotations
 
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
 from gin_env import agents
-from gin_env.agents.policies.candidate_network import find_candidate_policy
+from gin_env.agents.policies.candidate_network import CandidateScorer, find_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
-from gin_env.agents.search.belief import Belief
+from gin_env.agents.search.belief import Belief, Chains
+from gin_env.agents.search.opponents import MODELS, OpponentModels
 from gin_env.agents.search.rollouts import RolloutPlayers
+from gin_env.agents.search.shapes import HandShapes
+from gin_env.agents.search.small_networks import packaged_networks
 from gin_env.batch import Games
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.match_odds import chances_to_win
@@ -36,8 +40,17 @@ MIN_PROBABILITY = 1e-6
 """Actions that the policy gives a lower probability are not tried."""
 FIRST_ROUND = 16
 """Worlds in the first round. Each later round has as many as all rounds before it."""
+UNKNOWN = "unknown"
+"""As opponent: one of `MODELS`."""
 NUM_PAID_HANDS = 2048
 """Hands played to estimate how often a hand pays how many points."""
+
+
+class _Model(NamedTuple):
+    """What the search assumes of its opponent."""
+
+    belief: Belief
+    players: RolloutPlayers
 
 
 class SearchBot:
@@ -59,7 +72,10 @@ class SearchBot:
     policy : the policy that proposes actions and plays the rollouts: a file of a policy that scores
         candidates, or ``"policy"`` or ``"policy-variants"`` for a bundled one.
     opponent : the bot that plays the other side in rollouts, neither a program nor a search; None for the
-        same policy. `estimator` should be trained on games of the same opponent.
+        same policy. `estimator` should be trained on games of the same opponent. ``"unknown"`` for one of
+        `gin_env.agents.search.opponents.MODELS`: each is assumed in a share of the worlds, which is its
+        probability after what the opponent has done in the game. Each has an estimator of its own, whose
+        worlds are weighted by the shape of the opponent's hand; `estimator` and `trust` do not count.
     estimator, trust : see `gin_env.agents.search.belief.Belief`.
     """
 
@@ -75,7 +91,7 @@ class SearchBot:
         estimator: str = "suit-equivariant:weights=policy",
         trust: float = 0.0,
     ) -> None:
-        if opponent is not None:
+        if opponent is not None and opponent != UNKNOWN:
             _check_opponent(opponent)
         network, _, episode = find_candidate_policy(policy)
         self.name = "search"
@@ -86,8 +102,20 @@ class SearchBot:
         self.tried = check_integer("tried", tried, 2, NUM_ACTIONS)
         self.caution = check_number("caution", caution, 0, 100)
         self.belief = Belief(network, estimator, trust, chains=FIRST_ROUND)
-        self._players = RolloutPlayers(network, None if opponent is None else agents.make(opponent))
+        assumed = None if opponent is None or opponent == UNKNOWN else agents.make(opponent)
+        self._players = RolloutPlayers(network, assumed)
+        self._models = [_Model(self.belief, self._players)]
+        self._recognise = None
+        if opponent == UNKNOWN:
+            self._recognise = OpponentModels()
+            self._models = [self._model(network, bot, estimator) for bot, estimator in MODELS.items()]
         self._chances: dict[Rules, np.ndarray] = {}
+
+    def _model(self, network: CandidateScorer, bot: str, estimator: str) -> _Model:
+        """Return what is assumed of an opponent that plays like a bot."""
+        shapes = HandShapes(packaged_networks()[bot])
+        belief = Belief(network, estimator, trust=0, chains=FIRST_ROUND, shapes=shapes)
+        return _Model(belief, self._players if bot == "policy" else RolloutPlayers(network, agents.make(bot)))
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`. Views are decided one by one."""
@@ -108,7 +136,7 @@ class SearchBot:
         if not len(others):
             return first
         began = perf_counter()
-        chains = self.belief.begin(view, np.random.default_rng(int(view.records["random"][0])))
+        models = self._begin(view, np.random.default_rng(int(view.records["random"][0])))
         gains = np.zeros((len(others), 0))
         while len(others) and gains.shape[1] < self.samples:
             num_worlds = gains.shape[1]
@@ -117,11 +145,33 @@ class SearchBot:
             if self.budget_ms is not None and (2 * elapsed if num_worlds else elapsed) >= self.budget_ms:
                 break
             num_new = max(num_worlds, FIRST_ROUND)
-            worlds = np.concatenate([chains.next_worlds() for _ in range(num_new // FIRST_ROUND)])
-            new_gains = self.gains(view, worlds, np.concatenate([[first], others]))[1:]
-            gains = np.concatenate([gains, new_gains], axis=1)
+            actions = np.concatenate([[first], others])
+            new_gains = [
+                self.gains(
+                    view,
+                    np.concatenate([chains.next_worlds() for _ in range(num_new // FIRST_ROUND)]),
+                    actions,
+                    model.players,
+                )[1:]
+                for model, chains in models
+            ]
+            gains = np.concatenate([gains, *new_gains], axis=1)
             others, gains = self.hopeful(others, gains)
         return self.best(first, others, gains)
+
+    def _begin(self, view: PlayerView, random: np.random.Generator) -> list[tuple[_Model, Chains]]:
+        """Return the models assumed in this view, and for each as many chains as it has of `FIRST_ROUND`."""
+        if self._recognise is None:
+            return [(self._models[0], self.belief.begin(view, random))]
+        found: list[tuple[_Model, Chains]] = []
+        estimates: dict[str, np.ndarray] = {}
+        counts = shared_out(self._recognise(view.records[0]), FIRST_ROUND)
+        for model, estimator, count in zip(self._models, MODELS.values(), counts, strict=True):
+            if count:
+                if estimator not in estimates:
+                    estimates[estimator] = model.belief.estimator.estimate(view)[0]
+                found.append((model, Chains(model.belief, view, count, random, estimates[estimator])))
+        return found
 
     def hopeful(self, others: np.ndarray, gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the actions that may still be better than the first, and their gains."""
@@ -137,27 +187,38 @@ class SearchBot:
         surely = mean - self.caution * error
         return int(others[surely.argmax()]) if surely.max() > 0 else first
 
-    def gains(self, view: PlayerView, worlds: np.ndarray, actions: np.ndarray) -> np.ndarray:
+    def gains(
+        self, view: PlayerView, worlds: np.ndarray, actions: np.ndarray, players: RolloutPlayers | None = None
+    ) -> np.ndarray:
         """Return the probability of winning after each of k actions minus that of the first: float64 (k, n).
 
-        `view` is one view of a player to move; `worlds` are `STATE` records (n,) consistent with it.
+        `view` is one view of a player to move; `worlds` are `STATE` records (n,) consistent with it;
+        `players` play the rollouts.
         """
         player = int(view.records["player"][0])
-        won = self.won_after(np.tile(worlds, len(actions)), np.repeat(actions, len(worlds)), player)
+        repeated = np.repeat(actions, len(worlds))
+        won = self.won_after(np.tile(worlds, len(actions)), repeated, player, players)
         won = won.reshape(len(actions), len(worlds))
         return won - won[0]
 
-    def won_after(self, worlds: np.ndarray, actions: np.ndarray, player: int | np.ndarray) -> np.ndarray:
+    def won_after(
+        self,
+        worlds: np.ndarray,
+        actions: np.ndarray,
+        player: int | np.ndarray,
+        players: RolloutPlayers | None = None,
+    ) -> np.ndarray:
         """Return the change in the probability of winning by an action in each world: float64 (n,).
 
-        `worlds` are `STATE` records (n,) under the same rules; `player` is to move, one for all or for each.
+        `worlds` are `STATE` records (n,) under the same rules; `player` is to move, one for all or for each;
+        `players` play the rollouts.
         """
         games = after(worlds, actions)
-        players = np.broadcast_to(np.asarray(player, np.int64), len(games))
-        won = self._players.roll_out(games, players, self.turns)
+        movers = np.broadcast_to(np.asarray(player, np.int64), len(games))
+        won = (players or self._players).roll_out(games, movers, self.turns)
         ended = np.flatnonzero(games.done)
-        points = points_of_hand(games)[ended] * (1 - 2 * players[ended])
-        scores, seat = worlds["public"]["scores"].astype(np.int64), players[ended]
+        points = points_of_hand(games)[ended] * (1 - 2 * movers[ended])
+        scores, seat = worlds["public"]["scores"].astype(np.int64), movers[ended]
         won[ended] = self.worth(games.rules, points, scores[ended, seat], scores[ended, 1 - seat])
         return won
 
@@ -180,6 +241,14 @@ class SearchBot:
                 paid = np.bincount([max(rules.gin_bonus, 1)])
             self._chances[rules] = chances_to_win(paid, rules.target_score)
         return self._chances[rules]
+
+
+def shared_out(chances: np.ndarray, total: int) -> list[int]:
+    """Return whole numbers with this sum, in proportion to probabilities."""
+    shares = chances * total
+    counts = np.floor(shares).astype(np.int64)
+    counts[np.argsort(counts - shares, kind="stable")[: total - counts.sum()]] += 1
+    return counts.tolist()
 
 
 def _check_opponent(opponent: object) -> None:

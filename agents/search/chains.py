@@ -13,7 +13,9 @@ from gin_env import estimators
 from gin_env.agents.policies.candidate_network import CandidateScorer, find_candidate_policy
 from gin_env.agents.search.dealing import PAST, propose_changes, propose_worlds, read_past, write_worlds
 from gin_env.agents.search.likelihood import PolicyLikelihood
+from gin_env.agents.search.shapes import HandShapes
 from gin_env.estimators.base import Estimator, NeedsHands
+from gin_env.game.cards import cards_of
 from gin_env.game.state import OVER, STATE
 from gin_env.observations.views import PlayerView
 from gin_env.support.checks import check_integer, check_number
@@ -22,6 +24,8 @@ from gin_env.support.compilation import kernel
 MIN_ESTIMATE, MAX_ESTIMATE = 1e-3, 0.95
 """Estimates are clipped to this range: no card is certain before its place is known."""
 MAX_CHAINS = MAX_STEPS = 1 << 20
+NUM_DRAWN = 4
+"""Worlds drawn from the estimator for each that is kept by the shape of the opponent's hand."""
 
 
 def _padding_of(dtype: np.dtype[Any]) -> np.ndarray:
@@ -68,6 +72,7 @@ class Belief:
     chains : number of parallel chains.
     warm_up : number of steps before the first worlds.
     apart : number of steps between two worlds of a chain.
+    shapes : weighs the estimator's worlds by the shape of the opponent's hand; only with ``trust=0``.
     """
 
     def __init__(
@@ -79,6 +84,7 @@ class Belief:
         chains: int = 64,
         warm_up: int = 40,
         apart: int = 4,
+        shapes: HandShapes | None = None,
     ) -> None:
         self.estimator = estimators.resolve(estimator)
         if isinstance(self.estimator, NeedsHands):
@@ -89,6 +95,9 @@ class Belief:
         self.chains = check_integer("chains", chains, 1, MAX_CHAINS)
         self.warm_up = check_integer("warm_up", warm_up, 0, MAX_STEPS)
         self.apart = check_integer("apart", apart, 1, MAX_STEPS)
+        self.shapes = shapes
+        if shapes is not None and trust:
+            raise ValueError(f"trust must be 0 for hands weighted by their shape, not {trust!r}")
 
     def sample(self, view: PlayerView, count: int, random: np.random.Generator) -> np.ndarray:
         """Return masks of the opponent's possible hands, uint64 (count,); otherwise like `worlds`."""
@@ -148,6 +157,16 @@ class Chains:
         self._logarithm: np.ndarray | None = None
         """Of each world's probability, up to a constant; None before the first step."""
 
+    @property
+    def view(self) -> np.void:
+        """The `VIEW` record that the worlds are consistent with."""
+        return self._view
+
+    def with_hand(self, hand: int) -> np.ndarray:
+        """Return the unseen cards in the stock, for this hand and then in each world: int8 (1 + n, k)."""
+        stock = cards_of(int(self._past["unseen"]) & ~hand)
+        return np.concatenate([np.array([stock], np.int8), self._rest])
+
     def next_worlds(self) -> np.ndarray:
         """Return the worlds after the warm-up or `apart` more steps: `STATE` records (chains,)."""
         self.step(self._belief.apart if self._warm else self._belief.warm_up)
@@ -176,7 +195,14 @@ class Chains:
         return states
 
     def _begin(self) -> None:
-        propose_worlds(self._past, self._hand_size, self._odds, self._key(), self._held, self._rest)
+        shapes = self._belief.shapes
+        if shapes is None:
+            propose_worlds(self._past, self._hand_size, self._odds, self._key(), self._held, self._rest)
+            return
+        held, rest = (np.repeat(array, NUM_DRAWN, axis=0) for array in (self._held, self._rest))
+        propose_worlds(self._past, self._hand_size, self._odds, self._key(), held, rest)
+        chosen = resampled(shapes(self._view, rest), len(self._held), self._random)
+        self._held, self._rest = held[chosen], rest[chosen]
 
     def _chances(self, held: np.ndarray, rest: np.ndarray) -> np.ndarray:
         """Return logarithms of the probabilities of worlds, up to a constant: float64 (n,)."""
@@ -187,6 +213,19 @@ class Chains:
 
     def _key(self) -> np.uint64:
         return self._random.integers(0, 1 << 64, dtype=np.uint64)
+
+
+def resampled(logarithms: np.ndarray, count: int, random: np.random.Generator) -> np.ndarray:
+    """Return indices drawn in proportion to weights, in random order: int64 (count,).
+
+    `logarithms`, float64 (n,), are those of the weights. The marks that choose are evenly spaced.
+    """
+    chances = np.exp(logarithms - logarithms.max())
+    ends = np.cumsum(chances / chances.sum())
+    marks = (np.arange(count) + random.random()) / count
+    chosen = np.minimum(np.searchsorted(ends, marks), len(ends) - 1)
+    random.shuffle(chosen)
+    return chosen
 
 
 @kernel

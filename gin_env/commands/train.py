@@ -101,6 +101,23 @@ def train_estimator(
     typer.echo(f"{trained}\nwritten to {output}")
 
 
+@app.command("opponents", epilog="Example: `gin-rummy train opponents opponents.safetensors`")
+def train_opponents(
+    output: Annotated[Path, typer.Argument(help="Network to write (.safetensors)")],
+    games: Annotated[int, typer.Option(min=10, help="Number of games of `policy` against each bot")] = 8000,
+    seed: Annotated[int, typer.Option(help="Random seed")] = 1,
+) -> None:
+    """Train the networks of `search:opponent=unknown`: of its opponent, and of the hands of each model."""
+    from gin_env.agents.search.opponents import MODELS
+    from gin_env.training.search_networks import train_opponents
+
+    check_targets(output)
+    with progress_bar(games * len(MODELS), "game") as progress:
+        trained = train_opponents(games, seed, progress.update)
+    trained.save(output)
+    typer.echo(f"{trained}\nwritten to {output}")
+
+
 @app.command(
     "hand-strength",
     cls=PlaysAnywhere,

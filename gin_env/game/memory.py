@@ -58,7 +58,7 @@ def remember_hand(game) -> None:
     public = game.public
     for player in range(2):
         memory = public.memory[player]
-        last_points = _remember_actions(public, player, memory)
+        last_points = remember_actions(public, player, memory)
         if public.knocker < 0:
             continue
         memory.set_cards = _add(memory.set_cards, public.set_cards[player])
@@ -81,7 +81,7 @@ def _add(count, more):
 
 
 @kernel
-def _remember_actions(public, player: int, memory):
+def remember_actions(public, player: int, memory):
     """Count a player's draws and discards in an ended hand; return the points of the last discard."""
     passes = 0
     while passes < 2 and public.history[passes] == PASS:

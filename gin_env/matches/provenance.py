@@ -168,7 +168,13 @@ def _files_of_bot(text: str) -> list[Path]:
     estimator = _estimator_of_bot(text)
     if estimator is not None:
         files += _files_of_estimator(estimator)
-    if params.get("opponent") is not None:
+    if params.get("opponent") == "unknown":
+        from gin_env.agents.search.opponents import MODELS
+        from gin_env.agents.search.small_networks import PACKAGED
+
+        files.append(FOLDERS["agents"] / PACKAGED)
+        files += [file for estimator in MODELS.values() for file in _files_of_estimator(estimator)]
+    elif params.get("opponent") is not None:
         files += _files_of_bot(params["opponent"])
     return files
 

@@ -113,7 +113,7 @@ def test_search_plays_an_action_that_is_clearly_better(monkeypatch):
     view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 2)
     tried = bot.likeliest(view).tolist()
 
-    def gains(view, worlds, actions):
+    def gains(view, worlds, actions, players):
         """The second action is better by 0.1 on average and the third is worse, with little spread."""
         noise = np.linspace(-0.05, 0.05, len(worlds))
         worth = {tried[0]: 0 * noise, tried[1]: 0.1 + noise, tried[2]: -0.1 + noise}
@@ -128,7 +128,7 @@ def test_smaller_but_more_certain_gain_is_preferred(monkeypatch):
     view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 2)
     tried = bot.likeliest(view).tolist()
 
-    def gains(view, worlds, actions):
+    def gains(view, worlds, actions, players):
         """The second action gains 0.3 on average with a large spread; the third always gains 0.2."""
         noise = np.tile([-1.0, 1.0], len(worlds) // 2)
         worth = {tried[0]: 0 * noise, tried[1]: 0.3 + noise, tried[2]: 0.2 + 0.001 * noise}
@@ -143,7 +143,7 @@ def test_action_that_is_clearly_worse_is_dropped(monkeypatch):
     view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 2)
     tried, asked = bot.likeliest(view).tolist(), []
 
-    def gains(view, worlds, actions):
+    def gains(view, worlds, actions, players):
         asked.append((len(worlds), actions.tolist()))
         noise = np.tile([-0.05, 0.05], len(worlds) // 2)
         return np.stack([noise * (action != tried[0]) - (action != tried[1]) for action in actions.tolist()])
@@ -170,7 +170,7 @@ def test_no_round_starts_that_would_exceed_the_budget(monkeypatch, budget, world
     bot, clock, asked = SearchBot(1024, budget_ms=budget), Clock(), []
     view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 1)
 
-    def gains(view, worlds, actions):
+    def gains(view, worlds, actions, players):
         asked.append(len(worlds))
         clock.now += len(worlds) / 1000
         noise = np.tile([-1.0, 1.0], len(worlds) // 2)

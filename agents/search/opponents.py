@@ -1,0 +1,73 @@
+"""Which bot the opponent plays like: probabilities of a few models, from what the opponent has done.
+
+A small network reads what the player's memory says of the earlier hands of the game
+(`gin_env.observations.memory`) and the same numbers with the current hand added to them. It is trained on
+games of `policy` against each model.
+"""
+
+# mypy: disable-error-code="no-untyped-def,return-value"
+
+from __future__ import annotations
+
+import numpy as np
+
+from gin_env.agents.search.small_networks import evaluate, packaged_networks
+from gin_env.game.memory import forget_hands, remember_actions
+from gin_env.game.state import STATE
+from gin_env.observations.memory import NUM_MEMORY, write_memory
+from gin_env.support.compilation import kernel
+
+MODELS = {
+    "policy": "suit-equivariant:weights=policy",
+    "simple": "suit-equivariant",
+    "tonic": "suit-equivariant",
+}
+"""Bots that the opponent may play like, and the estimator of the cards of each."""
+NUM_CONDUCT = 3 * NUM_MEMORY
+"""Numbers that describe what the opponent has done."""
+MIN_ACTIONS = 4
+"""Public actions in the current hand from which on it counts."""
+
+
+class OpponentModels:
+    """The probability that the opponent is each of `MODELS`."""
+
+    def __init__(self) -> None:
+        self._network = packaged_networks()["opponents"]
+
+    def __call__(self, view: np.void) -> np.ndarray:
+        """Return the probabilities for a `VIEW` record, float64 (k,)."""
+        row, logits = np.zeros(NUM_CONDUCT, np.float32), np.empty(len(MODELS), np.float32)
+        write_conduct(view, np.zeros(1, STATE), row)
+        _write_logits(self._network, row, logits)
+        chances = np.exp(logits.astype(np.float64) - logits.max())
+        return chances / chances.sum()
+
+
+@kernel
+def write_conduct(view, games, row: np.ndarray) -> None:
+    """Write what the opponent did in earlier hands, in this hand, and in all, float32 (NUM_CONDUCT,).
+
+    `games` has room for one `STATE` record.
+    """
+    player = np.int64(view.player)
+    opponent = 1 - player
+    write_memory(view.public, player, row[:NUM_MEMORY])
+    row[NUM_MEMORY:] = 0
+    if view.public.history_length < MIN_ACTIONS:
+        row[2 * NUM_MEMORY :] = row[:NUM_MEMORY]
+        return
+    public = games[0].public
+    for earlier in range(2):
+        games[0].public = view.public
+        if not earlier:
+            forget_hands(public)
+            public.hand_number = 0
+        remember_actions(public, opponent, public.memory[opponent])
+        public.hand_number += 1
+        write_memory(public, player, row[(1 + earlier) * NUM_MEMORY : (2 + earlier) * NUM_MEMORY])
+
+
+@kernel
+def _write_logits(network, row: np.ndarray, logits: np.ndarray) -> None:
+    evaluate(network, row, np.empty((2, len(network.first_bias)), np.float32), logits)

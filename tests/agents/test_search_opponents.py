@@ -1,0 +1,121 @@
+"""The search that recognises its opponent: models of the opponent and the shape of their hands."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from played_positions import view_of_world, views_of_policy  # noqa: E402
+
+from gin_env import agents  # noqa: E402
+from gin_env.agents.search.belief import Belief, Chains  # noqa: E402
+from gin_env.agents.search.bot import shared_out  # noqa: E402
+from gin_env.agents.search.chains import resampled  # noqa: E402
+from gin_env.agents.search.opponents import MODELS, NUM_CONDUCT, OpponentModels, write_conduct  # noqa: E402
+from gin_env.agents.search.shapes import HandShapes  # noqa: E402
+from gin_env.agents.search.small_networks import load_networks, packaged_networks  # noqa: E402
+from gin_env.game.state import STATE  # noqa: E402
+from gin_env.matches.provenance import describe_bot  # noqa: E402
+from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
+from gin_env.observations.views import PlayerView  # noqa: E402
+from gin_env.support.tensor_files import TensorFileError, write_tensors  # noqa: E402
+from gin_env.training.search_networks import collect_decisions  # noqa: E402
+
+pytestmark = pytest.mark.compiled
+
+QUICK = "search:opponent=unknown,samples=16,turns=1"
+
+
+@pytest.mark.parametrize("bot", MODELS)
+def test_true_hand_has_a_better_shape_than_hands_drawn_card_by_card(bot):
+    positions = collect_decisions(bot, 30, seed=99)
+    belief, shapes = Belief(estimator=MODELS[bot]), HandShapes(packaged_networks()[bot])
+    ranks = []
+    for index, hand in enumerate(positions.hands.tolist()):
+        chains = Chains(belief, positions.view[[index]], 15, np.random.default_rng(index))
+        scores = shapes(chains.view, chains.with_hand(hand))
+        ranks.append((scores[0] > scores[1:]).mean())
+    assert len(ranks) > 100
+    assert np.mean(ranks) > 0.65
+
+
+@pytest.mark.parametrize("bot", MODELS)
+def test_opponent_is_recognised_by_what_it_did(bot):
+    models, right = OpponentModels(), []
+    views = collect_decisions(bot, 30, seed=98).view
+    for view in views.records[views.records["public"]["hand_number"] >= 2]:
+        chances = models(view)
+        assert chances.sum() == pytest.approx(1)
+        right.append(chances[list(MODELS).index(bot)])
+    assert len(right) > 40
+    assert np.mean(right) > 0.7
+
+
+def test_conduct_counts_earlier_hands_and_this_one():
+    earlier, now, both = slice(NUM_MEMORY), slice(NUM_MEMORY, 2 * NUM_MEMORY), slice(2 * NUM_MEMORY, None)
+    seen = set()
+    for view in collect_decisions("simple", 10, seed=97).view.records:
+        row = np.full(NUM_CONDUCT, np.nan, np.float32)
+        write_conduct(view, np.zeros(1, STATE), row)
+        first, begun = not view["public"]["hand_number"], view["public"]["history_length"] >= 4
+        seen.add((first, begun))
+        assert np.isfinite(row).all()
+        assert (row[earlier] != 0).any() != first
+        assert (row[now] != 0).any() == begun
+        if first:
+            assert (row[both] == row[now]).all()
+        elif not begun:
+            assert (row[both] == row[earlier]).all()
+    assert len(seen) == 4
+
+
+def test_decisions_do_not_depend_on_hidden_cards_or_the_batch():
+    bot, views = agents.make(QUICK), []
+    for number, (state, view) in enumerate(views_of_policy(2)):
+        (world,) = bot.belief.worlds(view, 1, np.random.default_rng(number))
+        assert bot.act(view) == bot.act(view_of_world(world, state, view))
+        views.append(view)
+    together = agents.make(QUICK).act(PlayerView(np.concatenate([view.records for view in views])))
+    assert together.tolist() == [int(bot.act(view)[0]) for view in views]
+
+
+def test_worlds_weighted_by_shape_agree_with_the_view():
+    shapes = HandShapes(packaged_networks()["policy"])
+    belief = Belief(estimator=MODELS["policy"], trust=0, shapes=shapes)
+    for number, (state, view) in enumerate(views_of_policy(2)):
+        for world in belief.worlds(view, 4, np.random.default_rng(number)):
+            seen = view_of_world(world, state, view).records
+            assert seen["public"] == view.records["public"]
+            assert seen["private"] == view.records["private"]
+
+
+def test_shapes_need_worlds_of_the_estimator_alone():
+    with pytest.raises(ValueError, match="trust must be 0"):
+        Belief(trust=0.5, shapes=HandShapes(packaged_networks()["policy"]))
+
+
+def test_resampling_follows_the_weights():
+    random = np.random.default_rng(5)
+    chosen = resampled(np.log([1.0, 2.0, 5.0]), 800, random)
+    assert np.bincount(chosen).tolist() == pytest.approx([100, 200, 500], abs=1)
+    assert (np.diff(chosen) < 0).any()
+
+
+@pytest.mark.parametrize(
+    ("chances", "counts"),
+    [([1.0, 0.0, 0.0], [16, 0, 0]), ([0.5, 0.3, 0.2], [8, 5, 3]), ([0.98, 0.02, 0.0], [16, 0, 0])],
+)
+def test_worlds_are_shared_out_by_probability(chances, counts):
+    assert shared_out(np.array(chances), 16) == counts
+
+
+def test_description_lists_the_networks():
+    files = describe_bot(QUICK)["files"]
+    assert "agents/search/data/opponents.safetensors" in files
+    assert "estimators/data/suit_equivariant_simple.safetensors" in files
+
+
+def test_incomplete_file_is_refused(tmp_path):
+    write_tensors(tmp_path / "one.safetensors", "networks of the search", "1", {"a.first": torch.ones(2)}, {})
+    with pytest.raises(TensorFileError, match=r"lacks the tensor .a\.first_bias"):
+        load_networks(tmp_path / "one.safetensors")
