@@ -350,7 +350,7 @@ EXPERIMENTS = [
         measure_scoring,
         scoring_table,
         games=0,
-        time="half an hour",
+        time="two minutes",
         authors=REPOSITORY_003,
     ),
 ]
