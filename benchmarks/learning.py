@@ -4,6 +4,7 @@
     python benchmarks/learning.py strength --minutes 2,6 --seeds 1
     python benchmarks/learning.py ablation                            # half an hour on one
     python benchmarks/learning.py candidates                          # twenty minutes on one
+    python benchmarks/learning.py growth                              # half an hour on two
 
 Each training is a run in its own folder below --work. The same command resumes a stopped run and does not
 repeat finished ones. `gin-rummy reproduce --pages` shows the results.
@@ -29,6 +30,7 @@ from gin_env.reproduce.experiment import Row, Run, match_row
 from gin_env.reproduce.registry import find
 from gin_env.support.atomic import write_text
 from gin_env.support.exits import one_line_errors
+from gin_env.training.runs import POLICY
 
 app = typer.Typer(
     add_completion=False,
@@ -39,6 +41,8 @@ app = typer.Typer(
 EXAMPLES = Path(__file__).parent.parent / "examples"
 MATCH_SEED = 7
 """Seed of all matches, so that every policy plays the same decks."""
+NO_EVALUATIONS = ("--evaluate-every", "1e9", "--final-games", "2")
+GROWTH_OPPONENTS = ("simple", "policy")
 ABLATION_OPPONENTS = ("simple", "simple:knock_at=0", "tonic", "generation", "policy")
 ABLATIONS: dict[str, tuple[str, ...]] = {
     "unchanged": (),
@@ -90,7 +94,7 @@ def play(policy: Path, opponents: list[str], games: int) -> list[Row]:
     for opponent in opponents:
         if (opponent, games) not in {(row["opponent"], row["games"]) for row in rows}:
             row = match_row(play_match(str(policy), opponent, games, MATCH_SEED))
-            rows.append({key: row[key] for key in ("opponent", "games", "won", "low", "high")})
+            rows.append({key: row[key] for key in ("opponent", "games", "won", "low", "high", "deals")})
             write_text(kept, json.dumps(rows))
             print(f"{policy.parent.name} against {opponent}: {row['won']:.1f} %", flush=True)
     return [row for row in rows if row["opponent"] in opponents and row["games"] == games]
@@ -109,13 +113,13 @@ def compare(
     rows: list[Row] = []
     for (number, (variant, changed)), seed in product(enumerate(variants.items()), seeds):
         folder = work / f"{number}-seed-{seed}"
-        arguments = ["--seed", str(seed), *budget, "--evaluate-every", "1e9", "--final-games", "2", *changed]
+        arguments = ["--seed", str(seed), *budget, *NO_EVALUATIONS, *changed]
         curve = train(example, folder, arguments, collect)
         if curve is None:
             continue
         about = {"variant": variant, "arguments": list(changed), "seed": seed}
         about["decisions"] = int(curve[-1]["decisions"])
-        rows += [about | row for row in play(folder / "policy.safetensors", list(ABLATION_OPPONENTS), games)]
+        rows += [about | row for row in play(folder / POLICY, list(ABLATION_OPPONENTS), games)]
     return rows
 
 
@@ -177,7 +181,7 @@ def strength(
         met = everyone if longest and example == "ppo.py" else ["simple"]
         about = {"example": example, "minutes": length, "seed": seed, "cores": cores}
         about["decisions"] = int(curve[-1]["decisions"])
-        rows += [about | row for row in play(folder / "policy.safetensors", met, games)]
+        rows += [about | row for row in play(folder / POLICY, met, games)]
         if longest:
             rows += [about | on_the_way(line) for line in curve[:-1]]
     store("ppo/strength", rows, everyone, sys.argv[1:], out)
@@ -213,6 +217,34 @@ def candidates(
     budget = ["--minutes", str(minutes), "--threads", str(cores)]
     rows = compare("ppo_selfplay.py", OBSERVED, budget, numbers(seeds), games, collect, work)
     store("ppo/candidates", rows, list(ABLATION_OPPONENTS), sys.argv[1:], out)
+
+
+@app.command(epilog="Example: `python benchmarks/learning.py growth --decisions 1000000,3000000 --seeds 1`")
+def growth(
+    decisions: Annotated[
+        str, typer.Option(help="Decisions of the training runs, separated by commas")
+    ] = "1000000,3000000,9000000,27000000,81000000",
+    seeds: Seeds = "1,2,3",
+    long_seeds: Annotated[str, typer.Option(help="Random seeds of runs longer than 10 million")] = "1",
+    cores: Cores = 2,
+    games: Games = 10_000,
+    collect: Collect = False,
+    work: Work = Path("runs/growth"),
+    out: Out = Path("results"),
+) -> None:
+    """Train with growing budgets, and play matches against `simple` and `policy`."""
+    rows: list[Row] = []
+    for budget in numbers(decisions):
+        for seed in numbers(seeds if budget <= 10_000_000 else long_seeds):
+            folder = work / f"{budget}-seed-{seed}"
+            arguments = ["--total-timesteps", str(budget), "--seed", str(seed), "--workers", str(cores)]
+            curve = train("ppo.py", folder, [*arguments, *NO_EVALUATIONS], collect)
+            if curve is None:
+                continue
+            about = {"budget": budget, "seed": seed, "cores": cores}
+            about |= {"decisions": int(curve[-1]["decisions"]), "minutes": curve[-1]["minutes"]}
+            rows += [about | row for row in play(folder / POLICY, list(GROWTH_OPPONENTS), games)]
+    store("ppo/growth", rows, list(GROWTH_OPPONENTS), sys.argv[1:], out)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import mean
+
+import numpy as np
 
 from gin_env import agents
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
@@ -16,6 +18,10 @@ HELD_OUT = tuple(BOTS.names(held_out=True))
 """Bots in no pool, league or choice of settings, as their declarations say."""
 LEAGUE = ("simple", "simple:knock_at=0", "tonic", "generation")
 """Opponents in the example's default settings."""
+
+GROWTH_FROM = 9_000_000
+"""Least number of decisions of the runs from which the growth of strength is estimated."""
+GROWTH_TARGET = 1_000_000_000
 
 
 def strength_table(rows: Sequence[Row]) -> str:
@@ -86,6 +92,54 @@ def ablation_table(rows: Sequence[Row]) -> str:
         lines.append([variant, *cells])
     header = ["training", *(f"`{opponent}`" for opponent in opponents)]
     return markdown(header, lines, "l" + "r" * len(opponents))
+
+
+def growth_table(rows: Sequence[Row]) -> str:
+    """Return a Markdown table of games won by decisions learned, with `growth_fit` as the last line."""
+    opponents, seeds = in_order(rows, "opponent"), in_order(rows, "seed")
+    found = by(rows, "opponent", "budget", "seed")
+    lines = []
+    for budget in in_order(rows, "budget"):
+        cells = [
+            ", ".join(
+                interval(found[opponent, budget, seed], 1)
+                for seed in seeds
+                if (opponent, budget, seed) in found
+            )
+            for opponent in opponents
+        ]
+        lines.append([f"{budget / 1e6:,.0f} million", *cells])
+    expected = [growth_fit(rows, opponent)(GROWTH_TARGET) for opponent in opponents]
+    lines.append([f"{GROWTH_TARGET / 1e6:,.0f} million, expected", *(f"{won:.1f}" for won in expected)])
+    return markdown(["decisions learned", *(f"`{opponent}`" for opponent in opponents)], lines, "lrr")
+
+
+def growth_fit(rows: Sequence[Row], opponent: str) -> Callable[[float], float]:
+    """Return a function from decisions to the expected games won against a bot, in per cent.
+
+    The logit of the win rate is linear in the logarithm of the decisions, by least squares over the budgets
+    from `GROWTH_FROM` on, with which all runs have learned to wait before they knock.
+    """
+    mine = [row for row in rows if row["opponent"] == opponent and row["budget"] >= GROWTH_FROM]
+    won = np.array([row["won"] for row in mine]) / 100
+    slope, level = np.polyfit(np.log10([row["decisions"] for row in mine]), np.log(won / (1 - won)), 1)
+    return lambda decisions: 100 / (1 + np.exp(-level - slope * np.log10(decisions)))
+
+
+def draw_growth(rows: Sequence[Row], path: Path, origin: str) -> None:
+    """Draw the games won over the decisions learned, a point for each run, with the fitted lines."""
+    figure, [[axes]] = new_figure(8, 5)
+    for opponent in in_order(rows, "opponent"):
+        mine = [row for row in rows if row["opponent"] == opponent]
+        fit, ends = growth_fit(rows, opponent), np.geomspace(GROWTH_FROM, GROWTH_TARGET, 50)
+        (line,) = axes.plot(ends, [fit(decisions) for decisions in ends], label=f"against {opponent}")
+        decisions, won = [row["decisions"] for row in mine], [row["won"] for row in mine]
+        errors = [[row["won"] - row["low"] for row in mine], [row["high"] - row["won"] for row in mine]]
+        axes.errorbar(decisions, won, errors, fmt="o", ms=4, color=line.get_color())
+    axes.axhline(50, color="black", linewidth=0.8)
+    axes.set(xscale="log", xlabel="decisions learned", ylabel="games won, %", title="PPO on candidates")
+    axes.legend(loc="lower right")
+    save_figure(figure, path, dpi=120, origin=origin)
 
 
 def measure_policy(run: Run) -> list[Row]:
@@ -161,6 +215,15 @@ EXPERIMENTS = [
         speed_table,
         games=0,
         program="python benchmarks/learning_speed.py",
+    ),
+    Experiment(
+        "ppo/growth",
+        "PPO on candidates: decisions learned and games won",
+        None,
+        growth_table,
+        games=10_000,
+        program="python benchmarks/learning.py growth",
+        pictures={"learning_growth.png": draw_growth},
     ),
     Experiment(
         "ppo/ablation",
