@@ -48,9 +48,7 @@ def candidate_network_of(weights: dict[str, torch.Tensor]) -> CandidateScorer:
     if "draws.row_second.weight" not in kept:
         raise ValueError("the weights draws.row_second.weight are missing")
     with torch.device("meta"):  # allocate no memory until all weights are known to have this size
-        network = CandidateScorer(
-            len(kept["draws.row_second.weight"]), "draws.memory_first.first.weight" in kept
-        )
+        network = CandidateScorer(len(kept["draws.row_second.weight"]), "draws.memory.first.weight" in kept)
     _fill(network, kept)
     return network
 

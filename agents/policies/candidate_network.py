@@ -48,8 +48,12 @@ KIND = "candidate policy"
 FILE_VERSION = "2"
 """Increased when the layers of the network change. Files of other versions are refused."""
 MAX_UNITS = 4096
-MEMORY_UNITS = 32
+MEMORY_UNITS = 64
 """Width of the layer that reads the memory."""
+NUM_TYPES = 16
+"""Number of types of opponents that a network with a memory distinguishes."""
+NUM_OUTPUTS = 4
+"""Logits and values of both actions of a row."""
 IMPOSSIBLE = -1e9
 """Logit of an impossible action."""
 SHIPPED = Path(__file__).parents[1] / "data" / "policy.safetensors"
@@ -59,28 +63,45 @@ PACKAGED = ("policy", "policy-variants")
 _READERS = {
     "row_first.weight": "row",
     "table_first.weight": "context",
-    "memory_first.first.weight": "memory",
+    "memory.first.weight": "memory",
 }
 """Weights that read a vector of `gin_env.observations.parts`."""
 
 
 class MemoryLayers(nn.Module):
-    """What the memory of earlier hands adds to the first layer: nothing before training.
+    """Guess the type of the opponent from the memory of earlier hands, and adapt the other layers to it.
+
+    What it adds to the other layers is the mean over the types, weighted by their probabilities; before
+    training it adds nothing. The learner teaches it to tell its opponents apart; otherwise, types have no
+    meaning.
 
     Parameters
     ----------
-    hidden : width of the first layer.
+    hidden : width of the other layers.
     """
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
         self.first = nn.Linear(NUM_MEMORY, MEMORY_UNITS)
-        self.second = nn.Linear(MEMORY_UNITS, hidden, bias=False)
-        nn.init.zeros_(self.second.weight)
+        self.types = nn.Linear(MEMORY_UNITS, NUM_TYPES)
+        self.to_first = nn.Linear(NUM_TYPES, hidden, bias=False)
+        self.to_second = nn.Linear(NUM_TYPES, hidden, bias=False)
+        self.to_outputs = nn.Linear(NUM_TYPES, hidden * NUM_OUTPUTS, bias=False)
+        for added in (self.to_first, self.to_second, self.to_outputs):
+            nn.init.zeros_(added.weight)
 
-    def forward(self, memory: torch.Tensor) -> torch.Tensor:
-        """Return float32 (n, hidden) for float32 (n, NUM_MEMORY)."""
-        return self.second(torch.relu(self.first(memory)))
+    def type_logits(self, memory: torch.Tensor) -> torch.Tensor:
+        """Return the logits of the opponent's type, (n, NUM_TYPES), for memories (n, NUM_MEMORY)."""
+        return self.types(torch.relu(self.first(memory)))
+
+    def forward(self, memory: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return what is added to the first and the second layer, and to the weights of the outputs.
+
+        They are (n, 1, hidden) twice, and (n, hidden, NUM_OUTPUTS).
+        """
+        types = torch.softmax(self.type_logits(memory), dim=1)
+        weights = self.to_outputs(types).unflatten(1, (-1, NUM_OUTPUTS))
+        return self.to_first(types)[:, None], self.to_second(types)[:, None], weights
 
 
 class CandidateScores(nn.Module):
@@ -102,13 +123,20 @@ class CandidateScores(nn.Module):
         self.row_first = nn.Linear(NUM_FEATURES, hidden)
         self.table_first = nn.Linear(NUM_CONTEXT, hidden, bias=False)
         self.row_second = nn.Linear(hidden, hidden)
-        self.outputs = nn.Linear(hidden, 4)  # logits and values of both actions
-        self.memory_first = MemoryLayers(hidden) if memory else None
+        self.outputs = nn.Linear(hidden, NUM_OUTPUTS)
+        self.memory = MemoryLayers(hidden) if memory else None
 
-    def read_table(self, table: torch.Tensor) -> torch.Tensor:
-        """Return what all rows of a decision add to the first layer, (n, hidden)."""
-        first = self.table_first(table[:, :NUM_CONTEXT])
-        return first if self.memory_first is None else first + self.memory_first(table[:, NUM_CONTEXT:])
+    def outputs_of(self, rows: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+        """Return logits and values of both actions of each row, possible or not, (n, k, NUM_OUTPUTS)."""
+        added = None if self.memory is None else self.memory(table[:, NUM_CONTEXT:])
+        with torch.autocast(rows.device.type, torch.bfloat16, enabled=self.use_bfloat16):
+            hidden = self.row_first(rows) + self.table_first(table[:, :NUM_CONTEXT])[:, None]
+            hidden = torch.relu(hidden if added is None else hidden + added[0].to(hidden.dtype))
+            hidden = self.row_second(hidden)
+            hidden = torch.relu(hidden if added is None else hidden + added[1].to(hidden.dtype))
+        hidden = hidden.to(rows.dtype)
+        outputs = self.outputs(hidden)
+        return outputs if added is None else outputs + hidden @ added[2]
 
     def forward(
         self, rows: torch.Tensor, possible: torch.Tensor, table: torch.Tensor
@@ -118,10 +146,7 @@ class CandidateScores(nn.Module):
         `rows` is (n, k, NUM_FEATURES), `possible` is bool (n, 2 * k) and `table` is (n, NUM_CONTEXT), or
         (n, NUM_CONTEXT + NUM_MEMORY) with a memory.
         """
-        with torch.autocast(rows.device.type, torch.bfloat16, enabled=self.use_bfloat16):
-            hidden = torch.relu(self.row_first(rows) + self.read_table(table)[:, None])
-            hidden = torch.relu(self.row_second(hidden))
-        logits, worth = self.outputs(hidden.to(rows.dtype)).unflatten(2, (2, 2)).unbind(2)
+        logits, worth = self.outputs_of(rows, table).unflatten(2, (2, 2)).unbind(2)
         logits = logits.flatten(1).masked_fill(~possible, IMPOSSIBLE)
         chances = torch.softmax(logits.detach(), dim=1)
         return logits, (chances * worth.flatten(1)).sum(dim=1)
@@ -177,14 +202,18 @@ class CandidateScorer(nn.Module):
 class QuickLogits:
     """Compute the logits of a `CandidateScores` without its values, with few passes over memory.
 
-    It keeps a copy of the weights, and is meant for many decisions with a frozen network.
+    It keeps a copy of the weights, and is meant for many decisions with a frozen network. One with a memory
+    takes as long as it does itself.
     """
 
     def __init__(self, scores: CandidateScores) -> None:
+        self._whole = None
+        if scores.memory is not None:
+            self._whole = copy.deepcopy(scores)
+            self._whole.use_bfloat16 = False
         with torch.no_grad():
             self._first = scores.row_first.weight.t().contiguous(), scores.row_first.bias.clone()
             self._table = scores.table_first.weight.t().contiguous()
-            self._memory = copy.deepcopy(scores.memory_first)
             self._second = scores.row_second.weight.t().contiguous(), scores.row_second.bias.clone()
             self._last = scores.outputs.weight[:2].t().contiguous(), scores.outputs.bias[:2].clone()
 
@@ -194,12 +223,11 @@ class QuickLogits:
         `rows` is float32 (n, k, NUM_FEATURES), and `table` is float32 (n, num_context).
         """
         with torch.inference_mode():
+            if self._whole is not None:
+                outputs = self._whole.outputs_of(torch.from_numpy(rows), torch.from_numpy(table))
+                return outputs[..., :2].contiguous().numpy()
             hidden = torch.addmm(self._first[1], torch.from_numpy(rows).flatten(0, 1), self._first[0])
-            numbers = torch.from_numpy(table)
-            shared = numbers[:, :NUM_CONTEXT] @ self._table
-            if self._memory is not None:
-                shared += self._memory(numbers[:, NUM_CONTEXT:])
-            hidden.unflatten(0, rows.shape[:2]).add_(shared[:, None])
+            hidden.unflatten(0, rows.shape[:2]).add_((torch.from_numpy(table) @ self._table)[:, None])
             hidden = torch.addmm(self._second[1], hidden.relu_(), self._second[0]).relu_()
             return torch.addmm(self._last[1], hidden, self._last[0]).unflatten(0, rows.shape[:2]).numpy()
 

@@ -31,7 +31,7 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, NUM_ACTIONS, PASS, is_discard
-from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, count_cards, write_ones
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, write_ones
 from gin_env.game.history import first_mover
 from gin_env.game.melds import (
     best_set_cards,
@@ -165,8 +165,8 @@ def deal(game) -> None:
         public.declined[player] = 0
         public.shown[player] = 0
         public.deadwood[player] = 0
-        public.set_cards[player] = 0
-        public.run_cards[player] = 0
+        public.laid_sets[player] = 0
+        public.laid_runs[player] = 0
     upcard = deck[2 * rules.hand_size]
     public.first_upcard = upcard
     public.knock_limit = limit_of_hand(rules, upcard)
@@ -404,10 +404,10 @@ def _settle_knock(public, private, discard: int) -> None:
     public.knocker = knocker
     public.deadwood[knocker] = knocker_deadwood
     public.deadwood[defender] = defender_left
-    public.set_cards[knocker] = count_cards(sets)
-    public.run_cards[knocker] = count_cards(runs)
-    public.set_cards[defender] = count_cards(defence_sets)
-    public.run_cards[defender] = count_cards(run_cards(defence & ~defence_sets))
+    public.laid_sets[knocker] = sets
+    public.laid_runs[knocker] = runs
+    public.laid_sets[defender] = defence_sets
+    public.laid_runs[defender] = run_cards(defence & ~defence_sets)
     if public.points_double:
         points *= 2
     if rules.immediate_boxes:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.game.actions import DRAW_UPCARD, PASS
-from gin_env.game.cards import CARD_VALUES, NUM_CARDS, count_cards, lowest_card
+from gin_env.game.cards import CARD_VALUES, NUM_CARDS, count_cards
 from gin_env.game.history import first_mover
-from gin_env.game.melds import best_set_cards, run_cards
 from gin_env.support.compilation import kernel
 
 MEMORY = np.dtype(
@@ -31,8 +30,8 @@ MEMORY = np.dtype(
         ("low_discards", np.uint16),  # discards of at most `LOW_POINTS` points
         ("rising_discards", np.uint16),  # discards of more points than the player's discard before, in a hand
         ("upcards_kept", np.uint16),  # upcards taken that the player still held when a hand was laid open
-        ("upcards_melded", np.uint16),  # those of them in the player's melds of least deadwood
-        ("high_cards", np.uint16),  # cards outside these melds that count more than the last discard
+        ("upcards_melded", np.uint16),  # those of them that the player laid down in sets or runs
+        ("high_cards", np.uint16),  # cards in neither that count more than the player's last discard
     ],
     align=True,
 )
@@ -43,6 +42,13 @@ LOW_POINTS = 4
 
 
 _NOTHING = np.zeros(1, MEMORY)
+_POINTS = np.tile(CARD_VALUES, 2)
+"""(104,): the points of the card of each discard and knock."""
+_CARDS_ABOVE = np.array(
+    [sum(1 << card for card in range(NUM_CARDS) if CARD_VALUES[card] > points) for points in range(11)],
+    np.int64,
+)
+"""int64 (11,): for each number of points from 0 to 10, the cards that count more."""
 
 
 @kernel
@@ -61,10 +67,13 @@ def remember_hand(game) -> None:
         last_points = remember_actions(public, player, memory)
         if public.knocker < 0:
             continue
-        memory.set_cards = _add(memory.set_cards, public.set_cards[player])
-        memory.run_cards = _add(memory.run_cards, public.run_cards[player])
-        hand, kept = np.int64(game.private[player].hand), np.int64(public.shown[player])
-        _remember_open_hand(hand, kept, last_points, memory)
+        sets, runs = np.int64(public.laid_sets[player]), np.int64(public.laid_runs[player])
+        kept, others = np.int64(public.shown[player]), np.int64(game.private[player].hand) & ~(sets | runs)
+        memory.set_cards = _add(memory.set_cards, count_cards(sets))
+        memory.run_cards = _add(memory.run_cards, count_cards(runs))
+        memory.upcards_kept = _add(memory.upcards_kept, count_cards(kept))
+        memory.upcards_melded = _add(memory.upcards_melded, count_cards(kept & (sets | runs)))
+        memory.high_cards = _add(memory.high_cards, count_cards(others & _CARDS_ABOVE[last_points]))
     if public.knocker < 0:
         return
     memory = public.memory[public.knocker]
@@ -94,7 +103,7 @@ def remember_actions(public, player: int, memory):
             taken += 1
         elif draw != 2 or passes != 2:  # after two passes the stock must be drawn
             declined += 1
-        points = np.int64(CARD_VALUES[public.history[draw + 1] % NUM_CARDS])
+        points = np.int64(_POINTS[public.history[draw + 1]])
         first_points += points if count < FIRST_DISCARDS else 0
         low += points <= LOW_POINTS
         rising += points > last
@@ -108,20 +117,6 @@ def remember_actions(public, player: int, memory):
     memory.low_discards = _add(memory.low_discards, low)
     memory.rising_discards = _add(memory.rising_discards, rising)
     return last
-
-
-@kernel
-def _remember_open_hand(hand: int, kept: int, last_points: int, memory):
-    """Count cards of a hand that was laid open: `kept` are those that the player took from the pile."""
-    sets = best_set_cards(hand)
-    melded = sets | run_cards(hand & ~sets)
-    memory.upcards_kept = _add(memory.upcards_kept, count_cards(kept))
-    memory.upcards_melded = _add(memory.upcards_melded, count_cards(kept & melded))
-    high, others = np.int64(0), hand & ~melded
-    while others:
-        high += CARD_VALUES[lowest_card(others)] > last_points
-        others &= others - 1
-    memory.high_cards = _add(memory.high_cards, high)
 
 
 @kernel

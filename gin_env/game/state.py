@@ -66,8 +66,8 @@ PUBLIC = np.dtype(
         ("knocker", np.int8),  # -1: nobody knocked
         ("points", np.int16),  # added to the winner's score
         ("deadwood", np.int16, (2,)),  # after melding and laying off; only set once someone has knocked
-        ("set_cards", np.uint8, (2,)),  # cards laid down in each player's own sets; 0 until someone knocks
-        ("run_cards", np.uint8, (2,)),  # the same in runs
+        ("laid_sets", np.uint64, (2,)),  # cards laid down in each player's own sets; 0 until someone knocks
+        ("laid_runs", np.uint64, (2,)),  # the same in runs
     ],
     align=True,
 )

@@ -33,10 +33,10 @@ MEANINGS = {
     "first_discards": "mean points of the opponent's first three discards in each hand / 10",
     "low_discards": "share of the opponent's discards that count at most 4 points",
     "rising_discards": "share of the opponent's discards that count more than their discard before",
-    "upcards_melded": "share of cards in melds, of the upcards that the opponent held when someone knocked",
+    "upcards_melded": "share laid down in melds of the upcards that the opponent held when someone knocked",
     "high_cards": (
-        "cards outside the opponent's melds that count more than their last discard, mean of knocked hands "
-        "/ 5, at most 1"
+        "the opponent's cards in no meld that count more than their last discard, mean of knocked hands / 5, "
+        "at most 1"
     ),
 }
 """Numbers in order, name -> meaning."""

@@ -21,6 +21,8 @@ class DecisionBuffer:
         self.context = np.empty((capacity, num_context), np.float32)
         self.chosen = np.empty(capacity, np.int64)
         self.log_prob = np.empty(capacity, np.float32)
+        self.opponent_type = np.empty(capacity, np.int64)
+        """What a network with a memory has to guess: 0 for the learner and its past selves, then the bots."""
         self.count = 0
 
     def inputs(self, where: slice | np.ndarray, device: str) -> list[torch.Tensor]:

@@ -10,7 +10,12 @@ import numpy as np
 import torch
 
 from gin_env import agents
-from gin_env.agents.policies.candidate_network import IMPOSSIBLE, CandidateScorer, QuickLogits
+from gin_env.agents.policies.candidate_network import (
+    IMPOSSIBLE,
+    NUM_TYPES,
+    CandidateScorer,
+    QuickLogits,
+)
 from gin_env.agents.policies.policy import sample_actions
 from gin_env.agents.turns import play_turns
 from gin_env.batch import Games
@@ -72,6 +77,9 @@ class League:
         self.bots: list[Any] = [agents.make(name, programs=True) for name in bots]
         self.names = bots
         self.past: list[PastSelf] = []
+        firsts = [min(1 + bots.index(name), NUM_TYPES - 1) for name in bots]
+        self.types = np.array([0, *firsts, *[0] * past_size])
+        """The type of each opponent for a network with a memory: 0 for the learner itself and past selves."""
         self.results = np.zeros((1 + len(bots) + past_size, 3))
         """Hands, hands lost and points won in earlier rollouts, by opponent (the learner itself first)."""
         self.new_results = np.zeros_like(self.results)

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from torch.nn.functional import cross_entropy
 
 from gin_env.agents.policies.candidate_network import CandidateScorer
 from gin_env.agents.policies.policy import sample_actions
@@ -28,7 +29,7 @@ from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.match_odds import chances_to_win
 from gin_env.game.rules import MAX_KNOCK_LIMIT, Rules
 from gin_env.game.state import NUM_PLAYERS
-from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, draw_and_discard_masks, part
+from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NUM_CONTEXT, draw_and_discard_masks, part
 from gin_env.training.checkpoints import (
     Tensors,
     by_prefix,
@@ -104,6 +105,8 @@ class PPOSettings(RunSettings):
     memory: bool = False
     """Read what the opponent has shown in the earlier hands of a game. Opponents then stay for whole games;
     only a past self can be replaced by another during a game."""
+    opponent_coef: float = 0.3
+    """With memory: weight of the cross-entropy of guessing the opponent, one of the bots or the learner."""
 
     match_reward: bool = True
     """Reward each hand with the change in the probability of winning the game, instead of its points."""
@@ -316,6 +319,7 @@ class Learner:
         chances = self.chances(log_probs, buffer.rows[places], self.own_limit[envs, players])
         chosen, each = sample_actions(chances, random), np.arange(len(envs))
         buffer.chosen[places], buffer.log_prob[places] = chosen, log_probs[each, chosen]
+        buffer.opponent_type[places] = self.league.types[1 + self.opponent[envs]]
         self.batch.add(envs, players, kind, places, values.cpu().numpy(), slots)
         return buffer.actions[places].reshape(len(envs), -1)[each, chosen]
 
@@ -413,7 +417,14 @@ class Learner:
         with torch.no_grad():
             kl, outside = (ratio - 1 - change).sum(), (ratio != clipped).sum()
         sums = torch.stack([error.detach(), entropy.detach(), kl, outside])
-        return settings.vf_coef * error - gain - ent_coef * entropy, sums
+        loss = settings.vf_coef * error - gain - ent_coef * entropy
+        reader = (self.network.draws, self.network.discards)[kind].memory
+        if reader is not None:
+            memory, types = buffer.context[places, NUM_CONTEXT:], buffer.opponent_type[places]
+            guesses = reader.type_logits(torch.from_numpy(memory).to(self.device))
+            types = torch.from_numpy(types).to(self.device)
+            loss = loss + settings.opponent_coef * cross_entropy(guesses, types, reduction="sum")
+        return loss, sums
 
     def add_past_self(self) -> None:
         """Add a copy of the network to the league."""

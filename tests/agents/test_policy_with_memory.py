@@ -40,7 +40,7 @@ def policy_with_memory() -> CandidateScorer:
 def reading(network: CandidateScorer) -> CandidateScorer:
     """Return the network with random weights for the memory."""
     for scores in (network.draws, network.discards):
-        torch.nn.init.normal_(scores.memory_first.second.weight)
+        torch.nn.init.normal_(scores.memory.to_first.weight)
     return network
 
 
@@ -130,13 +130,13 @@ def test_file_with_fewer_numbers_of_the_memory_is_read_by_name(tmp_path):
     tensors, described = read_tensors(path, KIND, FILE_VERSION, "")
     described["reads"]["memory"] = [["gins", 1], ["hands", 1]]
     for kind in ("draws", "discards"):
-        name = f"{kind}.memory_first.first.weight"
+        name = f"{kind}.memory.first.weight"
         tensors[name] = tensors[name][:, [2, 0]].contiguous()
     write_tensors(path, KIND, FILE_VERSION, tensors, described)
     read, _, _ = load_candidate_policy(path)
-    expected = torch.zeros_like(network.draws.memory_first.first.weight)
-    expected[:, [0, 2]] = network.draws.memory_first.first.weight.detach()[:, [0, 2]]
-    assert torch.equal(read.draws.memory_first.first.weight, expected)
+    expected = torch.zeros_like(network.draws.memory.first.weight)
+    expected[:, [0, 2]] = network.draws.memory.first.weight.detach()[:, [0, 2]]
+    assert torch.equal(read.draws.memory.first.weight, expected)
 
 
 def test_search_refuses_a_policy_that_reads_the_memory(tmp_path):

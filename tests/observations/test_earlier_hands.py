@@ -22,6 +22,7 @@ from gin_env.observations import memory
 
 pytestmark = pytest.mark.compiled
 
+OF_MELDS = ("set_cards", "run_cards", "upcards_melded", "high_cards")
 NO_MELDS = "2D 4D 6D 8D TD QD 3S 5S 7S JS"
 every_preset = pytest.mark.parametrize("name", ["standard", "everything", *list(Rules.presets())[1:]])
 
@@ -116,15 +117,11 @@ def shown(before: Games, actions: np.ndarray, index: int, player: int) -> dict[s
     counts["rising_discards"] = sum(later > before for before, later in pairwise(points))
     knocker = int(public["knocker"])
     if knocker < 0:
-        counts |= dict.fromkeys(("set_cards", "run_cards", "upcards_kept", "upcards_melded", "high_cards"), 0)
+        counts |= dict.fromkeys((*OF_MELDS, "upcards_kept"), 0)
     else:
-        melded = cards.parse(" ".join(chain.from_iterable(melds.best_melds(hands[player]))))
         taken = {event.card for event in own if event.action == DRAW_UPCARD}
         kept = taken & set(cards.cards_of(hands[player]))
         counts["upcards_kept"] = len(kept)
-        counts["upcards_melded"] = sum(melded >> card & 1 for card in kept)
-        rest = cards.cards_of(hands[player] & ~melded)
-        counts["high_cards"] = sum(CARD_VALUES[card] > (points or [10])[-1] for card in rest)
         deadwood = melds.deadwood(hands[knocker])
         if knocker == player:
             counts |= {"knocks": 1, "gins": int(deadwood == 0), "knock_deadwood": deadwood}
@@ -133,6 +130,10 @@ def shown(before: Games, actions: np.ndarray, index: int, player: int) -> dict[s
             laid = melds.best_melds(hands[player])
             sets = sum(len(meld) for meld in laid if len({card[0] for card in meld}) == 1)
             counts |= {"set_cards": sets, "run_cards": sum(map(len, laid)) - sets}
+            melded = cards.parse(" ".join(chain.from_iterable(laid)))
+            counts["upcards_melded"] = sum(melded >> card & 1 for card in kept)
+            rest = cards.cards_of(hands[player] & ~melded)
+            counts["high_cards"] = sum(CARD_VALUES[card] > (points or [10])[-1] for card in rest)
     return counts
 
 
@@ -155,7 +156,7 @@ def test_memory_holds_what_the_rules_show(name):
             for player in (0, 1):
                 counts = shown(before, actions, index, player)
                 for field in fields:
-                    if field in ("set_cards", "run_cards") and field not in counts:
+                    if field in OF_MELDS and field not in counts:
                         counts[field] = found[field][player] - expected[field][index, player]
                         assert 0 <= counts[field] <= rules.hand_size
                     expected[field][index, player] += counts.get(field, 0)

@@ -220,7 +220,7 @@ def test_policy_with_memory_is_saved_converted_and_plays_its_predictions(tmp_pat
     model = new_model(env)
     with torch.no_grad():
         for scores in (model.policy.mlp_extractor.network.draws, model.policy.mlp_extractor.network.discards):
-            torch.nn.init.normal_(scores.memory_first.second.weight)
+            torch.nn.init.normal_(scores.memory.to_first.weight)
     model.learn(2 * 8 * 16)
     save_policy(model, tmp_path / "policy.safetensors")
     model.save(tmp_path / "model.zip")

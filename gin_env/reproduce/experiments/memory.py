@@ -134,7 +134,7 @@ def forgetful() -> CandidatePolicyBot:
     """Return `policy-memory` in a game that always seems to begin: all numbers of the memory are 0 to it."""
     network, _, episode = find_candidate_policy(REMEMBERS)
     for name, weights in network.named_parameters():
-        if name.endswith("memory_first.first.weight"):
+        if name.endswith("memory.first.weight"):
             weights.data.zero_()
     return CandidatePolicyBot(network, name=f"{REMEMBERS} that forgets", episode=episode)
 
