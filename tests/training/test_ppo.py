@@ -234,9 +234,23 @@ def test_learner_reads_the_memory_of_each_decision(tmp_path):
         assert memory.shape[1] == NUM_MEMORY
         known += memory.any(axis=1).mean() / 2
     assert 0 < known < 1
+    for opponent_coef in (0.0, 0.3):  # before training, the rewards teach nothing about opponents
+        learner.settings.opponent_coef = opponent_coef
+        for scores in (learner.network.draws, learner.network.discards):
+            loss, _ = learner.loss(np.arange(learner.batch.count), learner.batch.advantage, 0.01)
+            (gradient,) = torch.autograd.grad(loss, [scores.memory.types.weight])
+            assert bool(gradient.any()) == (opponent_coef > 0)
     learner.add_past_self()
-    learner.opponent[:] = 1  # the past self, which plays player 1
+    learner.opponent[:] = [SELF, 0, 1, 1, 1, 1, 1, 1]  # itself, the bot and its past self
+    learner.settings.num_steps = 20  # games stay with their opponents
     learner.collect()
+    types = np.concatenate([buffer.opponent_type[: buffer.count] for buffer in learner.buffers])
+    assert 0 < (types == 1).mean() < 0.3
+    assert ((types == 0) | (types == 1)).all()
+
+
+def test_equal_bots_are_one_type_of_opponent():
+    assert League(("simple", "simple", "random"), 0.4, 0.3, 0.3, 2, 4.0).types.tolist() == [0, 1, 1, 3, 0, 0]
 
 
 def test_hand_reward_is_the_change_in_win_chance(tmp_path):
