@@ -4,12 +4,7 @@ In most games the learner plays both seats, so that nearly every decision is lea
 opponent is a bot or a past self (`gin_env.training.league`). Each decision is a choice among candidates
 (`gin_env.observations.candidates`), which the network scores. Actions without an alternative are not learned.
 
-In some hands the learner must wait: it may knock only at or below a random limit, the same for the whole
-hand. Waiting for a single turn gains nothing if the next turn knocks, so a policy that knocks as early as it
-may finds out only in such hands what waiting is worth.
-
-Sources: Schulman et al. 2017, "Proximal Policy Optimization Algorithms"; Dabney et al. 2021,
-"Temporally-Extended epsilon-Greedy Exploration"; hyperparameters have CleanRL's names.
+Source: Schulman et al. 2017, "Proximal Policy Optimization Algorithms"; hyperparameters have CleanRL's names.
 """
 
 from __future__ import annotations
@@ -27,9 +22,8 @@ from gin_env.agents.policies.policy import sample_actions
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.match_odds import chances_to_win
-from gin_env.game.rules import MAX_KNOCK_LIMIT, Rules
-from gin_env.game.state import NUM_PLAYERS
-from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NUM_CONTEXT, draw_and_discard_masks, part
+from gin_env.game.rules import Rules
+from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NUM_CONTEXT, draw_and_discard_masks
 from gin_env.training.checkpoints import (
     Tensors,
     by_prefix,
@@ -116,9 +110,6 @@ class PPOSettings(RunSettings):
     """Maximum share of the hands against one bot."""
     past_share: float = 0.15
     """Share of the hands against past selves; the remaining hands are against the learner itself."""
-    waiting_share: float = 0.3
-    """Share of the hands in which a player must not knock above a random limit, the same for the whole hand;
-    it decays linearly to 0. Without it, a short training may end with a policy that knocks too early."""
     preference: float = 4.0
     """Exponent of the share of lost hands in a bot's sampling weight."""
     past_size: int = 8
@@ -135,8 +126,6 @@ class PPOSettings(RunSettings):
         super().check()
         if self.bots_share + self.past_share > 1:
             raise ValueError("bots_share and past_share must add up to at most 1")
-        if not 0 <= self.waiting_share <= 1:
-            raise ValueError(f"waiting_share must be from 0 to 1, not {self.waiting_share!r}")
         self.different_rules()
 
     def different_rules(self) -> tuple[Rules, ...]:
@@ -159,8 +148,6 @@ class Learner:
     rules : the different rules that are played.
     rules_index : int64 (n,), the index in `rules` of the rules of each game.
     opponent : int64 (n,), the opponent in each game (see `League.draw`).
-    own_limit : int64 (n, 2), the most deadwood with which each player may knock in this hand if it is the
-        learner; the rules may allow less.
     num_games : int64 (n,), number of games started at each index.
     batch : the decisions of the last rollout.
     buffers : the network inputs of its draws and of its discards.
@@ -187,8 +174,6 @@ class Learner:
         records = np.array([rules.record() for rules in self.rules])
         self.games.state["public"]["rules"] = records[self.rules_index]  # each game is played by its own
         self.opponent = np.full(num_envs, SELF)
-        self.own_limit = np.full((num_envs, NUM_PLAYERS), MAX_KNOCK_LIMIT)
-        self.waiting_share = settings.waiting_share
         self.num_games = np.zeros(num_envs, np.int64)
         self.league = League(
             settings.bots,
@@ -220,7 +205,7 @@ class Learner:
     def begin(self) -> None:
         """Start all games."""
         self.begin_games(self.games.everyone)
-        self.begin_hands(self.games.everyone)
+        self.draw_opponents(self.games.everyone)
 
     def begin_games(self, envs: np.ndarray) -> None:
         """Start a new game at each of these indices."""
@@ -228,8 +213,8 @@ class Learner:
         self.games.start(envs, episodes=numbers.astype(np.uint64), seed=self.settings.seed)
         self.num_games[envs] += 1
 
-    def begin_hands(self, envs: np.ndarray) -> None:
-        """Draw the opponents, and the players that must wait, of the next hand in each of these games.
+    def draw_opponents(self, envs: np.ndarray) -> None:
+        """Draw the opponents of the next hand in each of these games.
 
         With a memory, opponents are drawn in the first hand of a game and stay.
         """
@@ -237,12 +222,6 @@ class Learner:
         new = self.games.state["public"]["hand_number"][envs] == 0
         drawn = envs[new] if self.settings.memory else envs
         self.opponent[drawn] = self.league.draw(random[drawn])
-        if self.settings.waiting_share:
-            random = self.random.random((2, self.settings.num_envs, NUM_PLAYERS))[:, self.own]
-            waits, share_of_limit = random[:, envs]
-            limit = self.games.state["public"]["knock_limit"][envs, None]
-            lower = (share_of_limit * limit).astype(np.int64)
-            self.own_limit[envs] = np.where(waits < self.waiting_share, lower, MAX_KNOCK_LIMIT)
 
     # --- Collecting ---------------------------------------------------------------------------------------
 
@@ -287,7 +266,7 @@ class Learner:
             self.batch.end_hands(ended, self.end_hands(ended))
         games.rewards[:] = 0
         self.begin_games(np.flatnonzero(games.done))
-        self.begin_hands(ended)
+        self.draw_opponents(ended)
 
     def end_hands(self, envs: np.ndarray) -> np.ndarray:
         """Count the hands that ended in these games, and return player 0's rewards, float32 (n,)."""
@@ -316,25 +295,11 @@ class Learner:
         with torch.inference_mode():
             logits, values = (each[: len(envs)] for each in self.network(*buffer.inputs(padded, self.device)))
             log_probs = torch.log_softmax(logits, dim=1).cpu().numpy()
-        chances = self.chances(log_probs, buffer.rows[places], self.own_limit[envs, players])
-        chosen, each = sample_actions(chances, random), np.arange(len(envs))
+        chosen, each = sample_actions(np.exp(log_probs), random), np.arange(len(envs))
         buffer.chosen[places], buffer.log_prob[places] = chosen, log_probs[each, chosen]
         buffer.opponent_type[places] = self.league.types[1 + self.opponent[envs]]
         self.batch.add(envs, players, kind, places, values.cpu().numpy(), slots)
         return buffer.actions[places].reshape(len(envs), -1)[each, chosen]
-
-    def chances(self, log_probs: np.ndarray, rows: np.ndarray, own_limit: np.ndarray) -> np.ndarray:
-        """Return the probabilities of the actions (n, 2 * k) up to a factor, 0 for knocks above `own_limit`.
-
-        The update takes these actions as the policy's own. Weighted by the probability that the policy waits
-        of its own accord, they would hardly count.
-        """
-        above = np.rint(50 * part(rows, "deadwood")) > own_limit[:, None]
-        if not above.any():
-            return np.exp(log_probs)
-        allowed = log_probs.copy()
-        allowed.reshape(*rows.shape[:2], 2)[..., 1][above] = -np.inf
-        return np.exp(allowed - allowed.max(axis=1, keepdims=True))
 
     # --- Learning -----------------------------------------------------------------------------------------
 
@@ -345,7 +310,6 @@ class Learner:
         """
         settings, batch, ranks = self.settings, self.batch, self.ranks
         annealing = max(left, 0.05)
-        self.waiting_share = settings.waiting_share * left
         for group in self.optimizer.param_groups:
             group["lr"] = settings.learning_rate * annealing
         learned = np.flatnonzero(batch.known[: batch.count])
@@ -369,8 +333,8 @@ class Learner:
                     continue  # no rank has a decision in this minibatch
                 gradient, log = (sums[:-1] / sums[-1]).tensor_split([-NUM_LOGGED])
                 gradient *= torch.clamp(settings.max_grad_norm / (gradient.norm() + 1e-6), max=1)
-                for parameter, values in zip(self.parameters, gradient.split(sizes), strict=True):
-                    parameter.grad = values.view_as(parameter)
+                for parameter, part in zip(self.parameters, gradient.split(sizes), strict=True):
+                    parameter.grad = part.view_as(parameter)
                 self.optimizer.step()
                 logs.append(log)
         mean = torch.stack(logs).mean(dim=0) if logs else torch.zeros(NUM_LOGGED)
@@ -441,7 +405,6 @@ class Learner:
             "state": self.games.state.view(np.uint8).reshape(len(self.games), -1),
             "done": self.games.done,
             "opponent": self.opponent,
-            "own_limit": self.own_limit,
             "num_games": self.num_games,
         }
         games = self.ranks.gather(own)
@@ -459,7 +422,7 @@ class Learner:
 
     def state(self) -> dict[str, Any]:
         """Return the remaining state of a checkpoint, for JSON."""
-        return {"random": self.random.bit_generator.state, "waiting_share": self.waiting_share}
+        return {"random": self.random.bit_generator.state}
 
     def restore(self, tensors: Tensors, state: dict[str, Any]) -> None:
         """Restore the learner from the values of `tensors` and `state`."""
@@ -471,13 +434,11 @@ class Learner:
         self.games.state.view(np.uint8).reshape(len(self.games), -1)[:] = games["state"]
         self.games.done[:] = games["done"]
         self.opponent[:] = games["opponent"]
-        self.own_limit[:] = games["own_limit"]
         self.num_games[:] = games["num_games"]
         self.league.results[:] = groups["league"]["results"].numpy()
         self.hand_points[:] = groups["league"]["hand_points"].numpy()
         self.update_win_chances()
         self.random.bit_generator.state = state["random"]
-        self.waiting_share = state["waiting_share"]
 
 
 def padded_size(count: int) -> int:

@@ -19,15 +19,13 @@ from gin_env.agents.policies.candidate_network import (  # noqa: E402
     FILE_VERSION,
     KIND,
     CandidateScorer,
-    find_candidate_policy,
     load_candidate_policy,
     save_candidate_policy,
 )
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
-from gin_env.game.actions import KNOCK  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
-from gin_env.observations.candidates import NO_ACTION, NUM_CONTEXT, NUM_FEATURES, part  # noqa: E402
+from gin_env.observations.candidates import NO_ACTION, NUM_CONTEXT, NUM_FEATURES  # noqa: E402
 from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
 from gin_env.support.tensor_files import TensorFileError, write_tensors  # noqa: E402
 from gin_env.training.experience import LearnerBatch  # noqa: E402
@@ -156,50 +154,6 @@ def test_self_play_trains_both_seats_and_league_play_one(tmp_path):
     learner.decide = recorded
     learner.collect()
     assert seen == {(True, 0), (True, 1), (False, 0)}
-
-
-def test_waiting_player_keeps_its_limit_for_the_whole_hand(tmp_path):
-    learner = Learner(replace(tiny(tmp_path), num_steps=100, hidden=64, waiting_share=1.0))
-    learner.network.load_state_dict(find_candidate_policy("policy")[0].state_dict())  # it knocks
-    learner.begin()
-    limits, waits, knocks = {}, 0, 0
-    decide = learner.decide
-
-    def recorded(envs, players, kind, *others):
-        nonlocal waits, knocks
-        chosen = decide(envs, players, kind, *others)
-        if kind == 0:
-            return chosen
-        buffer = learner.buffers[kind]
-        places = slice(buffer.count - len(envs), buffer.count)
-        deadwood = np.rint(50 * part(buffer.rows[places], "deadwood"))
-        possible = buffer.actions[places, :, 1] != NO_ACTION
-        for place, (env, player) in enumerate(zip(envs.tolist(), players.tolist(), strict=True)):
-            limit = learner.own_limit[env, player]
-            hand = learner.num_games[env], int(learner.games.state["public"]["hand_number"][env])
-            assert limits.setdefault((env, player, hand), limit) == limit < 10
-            waits += (possible[place] & (deadwood[place] > limit)).any()
-            if chosen[place] >= KNOCK:
-                row = np.flatnonzero(buffer.actions[places, :, 1][place] == chosen[place])[0]
-                assert deadwood[place, row] <= limit
-                knocks += 1
-        return chosen
-
-    learner.decide = recorded
-    for _ in range(3):
-        learner.collect()
-    assert min(waits, knocks) > 20
-    assert len(set(limits.values())) == 10
-
-
-def test_waiting_ends_with_the_training(tmp_path):
-    learner = Learner(replace(tiny(tmp_path), waiting_share=0.5))
-    learner.begin()
-    assert (learner.own_limit < 10).any()
-    learner.collect()
-    learner.update(left=0.0)
-    learner.begin_hands(learner.games.everyone)
-    assert (learner.own_limit > 10).all()
 
 
 @pytest.mark.parametrize("memory", [False, True])

@@ -119,7 +119,6 @@ def test_used_folder_is_refused_and_resuming_keeps_settings(tmp_path):
     ("changed", "message"),
     [
         ({"bots_share": 0.6, "past_share": 0.5}, "at most 1"),
-        ({"waiting_share": -0.1}, "from 0 to 1"),
         ({"total_timesteps": -1}, "must be more than 0"),
         ({"total_timesteps": 0, "minutes": 0.0}, "must be more than 0"),
     ],
