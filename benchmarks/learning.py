@@ -46,12 +46,11 @@ GROWTH_OPPONENTS = ("simple", "policy")
 ABLATION_OPPONENTS = ("simple", "simple:knock_at=0", "tonic", "generation", "policy")
 ABLATIONS: dict[str, tuple[str, ...]] = {
     "unchanged": (),
-    "never made to wait": ("--waiting-share", "0"),
-    "entropy bonus 0.05": ("--ent-coef", "0.05"),
+    "entropy bonus 0.01": ("--ent-coef", "0.01"),
+    "entropy bonus 0.1": ("--ent-coef", "0.1"),
     "clip at 0.1": ("--clip-coef", "0.1"),
-    "layers twice as wide": ("--hidden", "128"),
     "minibatches a quarter as large": ("--num-minibatches", "128"),
-    "λ = 0.8": ("--gae-lambda", "0.8"),
+    "layers twice as wide": ("--hidden", "128"),
 }
 """Arguments of the training command that differ, by name of the variant."""
 OBSERVED = {f"--policy {policy}": ("--policy", policy) for policy in ("candidate", "flat")}

@@ -21,11 +21,6 @@ LABELS = {
     "to move towards what gained": "gains of the actions",
     "policy taught to choose as search does": "policy trained on the choices of `search`",
     "policy taught to move towards what gained": "policy trained on the gains of the actions",
-    # ppo/ablation
-    "as it is": "unchanged",
-    "one seat learns": "learns from one seat",
-    "no league: all games against itself": "no league (self-play only)",
-    "a hand pays its points": "reward: points of the hand",
     # 000/tables
     "`cfr` as it is, against `simple`": "`cfr` unchanged, against `simple`",
     "asked about cards within 4 points of the least, against `simple`": (

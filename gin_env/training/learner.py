@@ -73,8 +73,9 @@ class PPOSettings(RunSettings):
     """Number of passes over the decisions of an update."""
     learning_rate: float = 2e-3
     """Initial learning rate; it decays linearly to a twentieth."""
-    ent_coef: float = 0.01
-    """Weight of the entropy bonus; it decays like the learning rate."""
+    ent_coef: float = 0.05
+    """Weight of the entropy bonus; it decays like the learning rate. With much less, some runs keep knocking
+    as early as they may, and learn late or never what waiting is worth."""
     vf_coef: float = 1.0
     """Weight of the value's squared error."""
     gamma: float = 1.0

@@ -21,7 +21,7 @@ from gin_env.solvers.small_gin import TINY, GinState, SmallGin, decision_states
 from gin_env.support.plots import new_figure, save_figure, sign_figure
 
 ENTROPY = (0.0, 0.01, 0.1)
-"""Weights of the entropy bonus; 0.01 is the default of examples/ppo.py."""
+"""Weights of the entropy bonus."""
 SEEDS = (1, 2)
 DECISIONS = (12_500, 25_000, 50_000, 100_000, 200_000, 400_000)
 """Numbers of decisions after which the learner is evaluated."""
