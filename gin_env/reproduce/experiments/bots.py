@@ -27,6 +27,7 @@ from gin_env.reproduce.experiment import (
     match_experiment,
     match_row,
 )
+from gin_env.reproduce.experiments.search import RECOGNISES
 from gin_env.speed.bot_speed import measure_bots
 
 
@@ -304,7 +305,7 @@ def draw_tournament(rows: Sequence[Row], path: Path, origin: str) -> None:
 # --- Decisions per second -------------------------------------------------------------------------------
 
 
-SEARCHERS = (SLOW, "search")
+SEARCHERS = (SLOW, "search", RECOGNISES)
 
 
 def measure_speed(run: Run) -> list[Row]:
