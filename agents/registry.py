@@ -53,6 +53,12 @@ BOTS: Registry[Any] = Registry(
             only_by_name=True,
             files=("data/policy-variants.safetensors",),
         ),
+        "policy-memory": Declaration(
+            "policies.candidate_policy:CandidatePolicyBot.shipped_with_memory",
+            needs_torch=True,
+            only_by_name=True,
+            files=("data/policy-memory.safetensors",),
+        ),
         "search": Declaration(
             "search.bot:SearchBot",
             needs_torch=True,

@@ -2,6 +2,7 @@
 
 >>> agents.make("policy")
 >>> agents.make("policy-variants")
+>>> agents.make("policy-memory")
 >>> agents.make("runs/first/policy.safetensors")
 """
 
@@ -104,6 +105,11 @@ class CandidatePolicyBot:
     def shipped_for_variants(cls, deterministic: bool = True) -> CandidatePolicyBot:
         """Return the bot ``policy-variants``: ``policy``, trained further under five presets and others."""
         return cls._packaged("policy-variants", deterministic)
+
+    @classmethod
+    def shipped_with_memory(cls, deterministic: bool = True) -> CandidatePolicyBot:
+        """Return the bot ``policy-memory``: ``policy``, trained further with the memory of earlier hands."""
+        return cls._packaged("policy-memory", deterministic)
 
     @classmethod
     def _packaged(cls, name: str, deterministic: bool) -> CandidatePolicyBot:

@@ -120,7 +120,7 @@ class PPOSettings(RunSettings):
 
     PROGRAM: ClassVar[str] = "python examples/ppo.py"
     KIND: ClassVar[str] = "PPO checkpoint"
-    VERSION: ClassVar[str] = "7"
+    VERSION: ClassVar[str] = "8"
     SESSION: ClassVar[tuple[str, ...]] = (*RunSettings.SESSION, "device", "workers")
 
     def check(self) -> None:

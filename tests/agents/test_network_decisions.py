@@ -44,6 +44,7 @@ def threads(request):
         "generation:knock=simple",
         "policy",
         "policy-variants",
+        "policy-memory",
         "offensive",
         "defensive",
         "balanced",

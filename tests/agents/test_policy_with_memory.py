@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from played_positions import as_games, redealt  # noqa: E402
 
-from gin_env import agents  # noqa: E402
+from gin_env import PlayerView, agents  # noqa: E402
 from gin_env.agents.policies.candidate_network import (  # noqa: E402
     FILE_VERSION,
     KIND,
@@ -101,11 +101,22 @@ def test_memory_changes_decisions_and_hidden_cards_do_not():
         own = playing[games.to_move()[playing] == player]
         again = as_games(redealt(games.state[own], Rules(), player, seed=1), Rules())
         assert np.array_equal(bot.act(again.views(again.everyone)), actions[np.isin(playing, own)])
-    forgotten = view.records.copy()
-    for name in forgotten["public"]["memory"].dtype.names:
-        forgotten["public"]["memory"][name] = 0
-    view.records["public"] = forgotten["public"]
-    assert (bot.act(view) != actions).any()
+    assert (bot.act(forgotten(view)) != actions).any()
+
+
+def forgotten(view: PlayerView) -> PlayerView:
+    """Return the same views without the memory of earlier hands."""
+    records = view.records.copy()
+    for name in records["public"]["memory"].dtype.names:
+        records["public"]["memory"][name] = 0
+    return PlayerView(records)
+
+
+def test_packaged_policy_with_memory_uses_it():
+    bot, games = agents.make("policy-memory"), later_hands(400)
+    view = games.views(games.everyone[~games.done])
+    assert bot.network.reads_memory
+    assert (bot.act(view) != bot.act(forgotten(view))).any()
 
 
 def test_policy_with_memory_is_read_from_its_file(tmp_path):

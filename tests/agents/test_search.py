@@ -211,7 +211,7 @@ def test_same_seed_repeats_the_match():
 
 
 def test_some_bots_play_only_by_name():
-    assert set(agents.names()) - set(agents.quick_names()) == {"search", "policy-variants"}
+    assert set(agents.names()) - set(agents.quick_names()) == {"search", "policy-variants", "policy-memory"}
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ import pytest
 
 pytest.importorskip("torch")
 
+from gin_env import agents
+from gin_env.batch import Games
 from gin_env.observations.memory import LAYOUT, NUM_MEMORY
 from gin_env.reproduce.experiments import memory
 
@@ -36,3 +38,19 @@ def test_table_has_a_line_for_each_number_of_hands():
     table = memory.recognition_table([{"bot": "simple", "hands_per_game": 7.0}, *rows])
     assert "| 2 | 62.0 |" in table.splitlines()
     assert "| `simple` | 7.00 |" in table.splitlines()
+
+
+def test_hidden_memory_is_that_of_a_first_hand():
+    games, bot = Games(60, episode="game"), agents.make("policy-memory")
+    games.start(seed=3)
+    for _ in range(150):
+        playing = games.everyone[~games.done]
+        games.play(playing, bot.act(games.views(playing)))
+    view = games.views(games.everyone[~games.done])
+    assert view.memories().any()
+    actions = memory.forgetful().act(view)
+    for name in view.records["public"]["memory"].dtype.names:
+        view.records["public"]["memory"][name] = 0
+    view.records["public"]["hand_number"] = 0
+    assert not view.memories().any()
+    assert np.array_equal(bot.act(view), actions)

@@ -1,4 +1,4 @@
-"""The memory of earlier hands: what it tells about the opponent."""
+"""The memory of earlier hands: what it tells about the opponent, and what a policy that reads it wins."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from gin_env import agents
+from gin_env.agents.policies.candidate_network import find_candidate_policy
+from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
 from gin_env.agents.turns import play_bot
 from gin_env.batch import Games
 from gin_env.observations.memory import LAYOUT, NUM_MEMORY
@@ -15,9 +17,14 @@ from gin_env.reproduce.experiment import (
     Row,
     Run,
     by,
+    gain_row,
     in_order,
+    interval,
     markdown,
+    match_row,
+    more_interval,
 )
+from gin_env.reproduce.experiments.learning import HELD_OUT
 
 # --- Who is it? -----------------------------------------------------------------------------------------
 
@@ -117,6 +124,49 @@ def recognition_table(rows: Sequence[Row]) -> str:
     return f"{markdown(header, lines, 'r' * len(header))}\n\n{lengths}"
 
 
+# --- The policy that remembers --------------------------------------------------------------------------
+
+REMEMBERS = "policy-memory"
+OPPONENTS = ("simple", "policy", "simple:knock_at=0", "tonic", "generation", "utility", "cfr-plus")
+HIDDEN = ("simple", "policy")
+"""The opponents that the policy also plays with its memory hidden."""
+
+
+def forgetful() -> CandidatePolicyBot:
+    """Return `policy-memory` in a game that always seems to begin: all numbers of the memory are 0 to it."""
+    network, _, episode = find_candidate_policy(REMEMBERS)
+    for name, weights in network.named_parameters():
+        if name.endswith("memory.first.weight"):
+            weights.data.zero_()
+    return CandidatePolicyBot(network, name=f"{REMEMBERS} that forgets", episode=episode)
+
+
+def measure_policy_memory(run: Run) -> list[Row]:
+    """Measure `policy-memory`, and what it gains over itself with its memory hidden, on the same decks."""
+    blind, rows = forgetful(), []
+    for opponent in run.some(OPPONENTS):
+        match = run.match(REMEMBERS, opponent, 20_000)
+        if opponent in HIDDEN:
+            plain = run.match(blind, opponent, 20_000)
+            rows += [gain_row(match, plain), match_row(plain)]
+        else:
+            rows.append(match_row(match))
+    return rows
+
+
+def policy_memory_table(rows: Sequence[Row]) -> str:
+    """Return a Markdown table with a row for each opponent; held-out opponents are marked."""
+    lines, blind = [], by((row for row in rows if row["bot"] != REMEMBERS), "opponent")
+    for row in rows:
+        opponent = row["opponent"]
+        if row["bot"] == REMEMBERS:
+            held_out = "yes" if opponent in HELD_OUT else ""
+            gain = more_interval(row) if "more" in row else ""
+            lines.append([f"`{opponent}`", held_out, interval(row), interval(blind.get(opponent, {})), gain])
+    columns = (f"`{REMEMBERS}` against", "held out", "games won (95 % interval)", "memory hidden", "gain")
+    return markdown(columns, lines, "llrrr")
+
+
 EXPERIMENTS = [
     Experiment(
         "learning/memory",
@@ -126,5 +176,13 @@ EXPERIMENTS = [
         games=NUM_GAMES,
         seed=5,
         time="three minutes",
+    ),
+    Experiment(
+        REMEMBERS,
+        "The policy that remembers earlier hands, and without its memory",
+        measure_policy_memory,
+        policy_memory_table,
+        seed=77,
+        time="half an hour",
     ),
 ]
