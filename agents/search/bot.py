@@ -136,7 +136,7 @@ class SearchBot:
         if not len(others):
             return first
         began = perf_counter()
-        models = self._begin(view, np.random.default_rng(int(view.records["random"][0])))
+        models = self.begin(view, np.random.default_rng(int(view.records["random"][0])))
         gains = np.zeros((len(others), 0))
         while len(others) and gains.shape[1] < self.samples:
             num_worlds = gains.shape[1]
@@ -146,20 +146,12 @@ class SearchBot:
                 break
             num_new = max(num_worlds, FIRST_ROUND)
             actions = np.concatenate([[first], others])
-            new_gains = [
-                self.gains(
-                    view,
-                    np.concatenate([chains.next_worlds() for _ in range(num_new // FIRST_ROUND)]),
-                    actions,
-                    model.players,
-                )[1:]
-                for model, chains in models
-            ]
-            gains = np.concatenate([gains, *new_gains], axis=1)
+            new_gains = self.gains_in_models(view, models, num_new, actions)[1:]
+            gains = np.concatenate([gains, new_gains], axis=1)
             others, gains = self.hopeful(others, gains)
         return self.best(first, others, gains)
 
-    def _begin(self, view: PlayerView, random: np.random.Generator) -> list[tuple[_Model, Chains]]:
+    def begin(self, view: PlayerView, random: np.random.Generator) -> list[tuple[_Model, Chains]]:
         """Return the models assumed in this view, and for each as many chains as it has of `FIRST_ROUND`."""
         if self._recognise is None:
             return [(self._models[0], self.belief.begin(view, random))]
@@ -172,6 +164,19 @@ class SearchBot:
                     estimates[estimator] = model.belief.estimator.estimate(view)[0]
                 found.append((model, Chains(model.belief, view, count, random, estimates[estimator])))
         return found
+
+    def gains_in_models(
+        self, view: PlayerView, models: list[tuple[_Model, Chains]], num_worlds: int, actions: np.ndarray
+    ) -> np.ndarray:
+        """Return `gains` in a multiple of `FIRST_ROUND` new worlds, shared by what `begin` returned."""
+        rounds = num_worlds // FIRST_ROUND
+        gains = [
+            self.gains(
+                view, np.concatenate([chains.next_worlds() for _ in range(rounds)]), actions, model.players
+            )
+            for model, chains in models
+        ]
+        return np.concatenate(gains, axis=1)
 
     def hopeful(self, others: np.ndarray, gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the actions that may still be better than the first, and their gains."""

@@ -11,6 +11,7 @@ LABELS = {
     "whole hands, by likelihood": "whole hands",
     "the true hands": "true hands",
     # search/beliefs
+    "each card alone, weighted by shape": "`suit-equivariant:weights=policy`, weighted by shape",
     "each card alone: `uniform`": "single cards: `uniform`",
     "each card alone: `suit-equivariant`": "single cards: `suit-equivariant`",
     "each card alone: `suit-equivariant:weights=policy`": "single cards: `suit-equivariant:weights=policy`",

@@ -94,7 +94,7 @@ def test_table_is_sorted_by_rating_with_each_bots_figures():
         "| `policy` |  | 1590 ± 3.0 | 65.0 | 70.0 (63.0 to 76.0) | 14 | 56.0 (55.0 to 57.0) "
         "| search, 256 worlds, 4,000 games |",
         "| `utility` | yes | 1520 ± 2.1 | 60.0 | 80.0 (74.0 to 85.0) |  |  |  |",
-        "| `simple` |  | 1390 ± 2.0 | 25.0 |  | 0.077 | 84.0 (78.0 to 88.0) | search, 32 worlds, 200 games |",
+        "| `simple` |  | 1390 ± 2.0 | 25.0 |  | 0.077 | 80.0 (79.0 to 81.0) | PPO, 6 million decisions |",
     ]
 
 

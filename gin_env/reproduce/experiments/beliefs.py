@@ -20,6 +20,8 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents.search.belief import Belief
+from gin_env.agents.search.shapes import HandShapes
+from gin_env.agents.search.small_networks import packaged_networks
 from gin_env.estimators.public_history import known_cards
 from gin_env.game.cards import card_columns
 from gin_env.game.melds import deadwood
@@ -30,6 +32,7 @@ from gin_env.reproduce.experiments.one_step import positions, view_of
 POSITIONS = 2000
 HANDS = 256
 OPPONENTS = ("policy", "simple", "tonic")
+SHAPED = "each card alone, weighted by shape"
 BELIEFS: dict[str, dict[str, Any]] = {
     "each card alone: `uniform`": {"estimator": "uniform", "trust": 0.0},
     "each card alone: `suit-equivariant`": {"trust": 0.0},
@@ -37,6 +40,7 @@ BELIEFS: dict[str, dict[str, Any]] = {
         "estimator": "suit-equivariant:weights=policy",
         "trust": 0.0,
     },
+    SHAPED: {"estimator": "suit-equivariant:weights=policy", "trust": 0.0, "shapes": "policy"},
     "whole hands, half trusted": {"trust": 0.5},
     "whole hands": {"trust": 1.0},
 }
@@ -47,7 +51,7 @@ SPEED_HANDS, SPEED_CHAINS = 8192, 64
 def measure_beliefs(run: Run) -> list[Row]:
     """Measure every belief in the same positions of the policy against each opponent."""
     policy = agents.make("policy")
-    beliefs = {name: Belief(**settings) for name, settings in BELIEFS.items()}
+    beliefs = {name: make_belief(**settings) for name, settings in BELIEFS.items()}
     rows = []
     for opponent in run.some(OPPONENTS, 1):
         run.used("policy", opponent)
@@ -69,6 +73,12 @@ def measure_beliefs(run: Run) -> list[Row]:
                 row[f"{key}_error"] = round(float(values.std(ddof=1) / len(values) ** 0.5), 4)
             rows.append(row | {"a_second": round(len(states) * len(drawn[0]) / seconds)})
     return [*rows, _speed(views, run)]
+
+
+def make_belief(shapes: str | None = None, **settings: Any) -> Belief:
+    """Return a belief; `shapes` is the bot whose shapes of hands weigh its worlds."""
+    weights = None if shapes is None else HandShapes(packaged_networks()[shapes])
+    return Belief(shapes=weights, **settings)
 
 
 def _speed(views: Sequence[PlayerView], run: Run) -> Row:

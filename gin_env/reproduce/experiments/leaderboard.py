@@ -16,7 +16,8 @@ from gin_env.support.plots import new_figure, save_figure
 def leaderboard_table(rows: Sequence[Row]) -> str:
     """Return a Markdown table with a row for each bot of the tournament but variants, best rating first.
 
-    A cell is empty if nothing was measured. Of several exploiters, the result is that of the strongest.
+    A cell is empty if nothing was measured. Of several exploiters, the result is that whose interval begins
+    highest.
     """
     found = {part: [row for row in rows if row["of"] == part] for part in PARTS}
     result = tournament_of(found["tournament"])
@@ -24,7 +25,7 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
     speeds = by(found["bot-speed"], "bot")
     exploiters = [row for part in PARTS if part.startswith("exploit") for row in found[part]]
     exploiters += [row for row in map(known_search, found["search/strength"]) if row]
-    exploits = by(sorted(exploiters, key=lambda row: row["won"]), "bot")
+    exploits = by(sorted(exploiters, key=lambda row: row["low"]), "bot")
     lines = []
     for bot in result.standings():
         name = result.bots[bot]
@@ -126,7 +127,7 @@ def draw_bounds(rows: Sequence[Row], path: Path, origin: str) -> None:
         axes.axhline(learned[bot]["won"], color=drawn[0].get_color(), linewidth=1, linestyle="--")
     axes.axhline(50, color="grey", linewidth=1)
     axes.set_xscale("log", base=2)
-    axes.set_xticks(*zip(*((2**power, str(2**power)) for power in range(2, 10)), strict=True))
+    axes.set_xticks(*zip(*((2**power, str(2**power)) for power in range(1, 10)), strict=True))
     axes.set(xlabel="worlds", ylabel="games won against the bot, %")
     axes.set_title("Exploiters by search (dots) and by PPO (dashed)")
     figure.legend(loc="outside right upper")

@@ -9,6 +9,7 @@ hands. It measures the worlds, the rollouts and the selection rule together.
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -19,7 +20,7 @@ import numpy as np
 
 from gin_env import agents
 from gin_env.agents.base import Agent
-from gin_env.agents.search.bot import SearchBot, after, mean_and_error
+from gin_env.agents.search.bot import FIRST_ROUND, SearchBot, after, mean_and_error
 from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.game.rules import Rules
@@ -52,12 +53,14 @@ class Plan(NamedTuple):
     most: dict[int, int]
 
 
+RECOGNISED = "opponent recognised, weighted by shape"
 PLANS = {
     "any cards": Plan({"estimator": "uniform"}, {3: 256}),
     "each card alone, after Simple": Plan({"estimator": "suit-equivariant"}, {3: 256}),
     "the same, and Simple plays on": Plan({"estimator": "suit-equivariant", "opponent": "simple"}, {3: 256}),
     "each card alone, after policy": Plan({}, {1: 512, 3: 512, TO_THE_END: 64}),
     "whole hands, by likelihood": Plan({"trust": 1.0}, {3: 256}),
+    RECOGNISED: Plan({"opponent": "unknown"}, {3: 256}),
 }
 TRUE = "the true hands"
 MEASURED = ("won", "points", "changed")
@@ -117,7 +120,7 @@ def measure_one_step(run: Run) -> list[Row]:
 
 
 def _measure(run: Run, opponent: str) -> list[Row]:
-    run.used("search", opponent)
+    run.used("search", "search:opponent=unknown", opponent)
     trial = Trial(opponent)
     blocks = []
     for number in range(run.size(POSITIONS // BLOCK, 2)):
@@ -180,12 +183,23 @@ class Trial:
         half = FUTURES // 2  # for `TRUE`, one half of the futures selects the action, the other evaluates it
         best = int(won[:, :half].mean(axis=1).argmax())
         yield Variant(TRUE, 0, half, 0.0), _gain(best, won[:, half:], points[:, half:])
+        own = copy.deepcopy(random)  # so that the worlds of the other beliefs do not depend on it
         for belief, bot in self.bots.items():
             most = PLANS[belief].most
-            worlds = bot.belief.worlds(view, max(most.values()), random)
+            if belief == RECOGNISED:
+                models = bot.begin(view, own)
+            else:
+                worlds = bot.belief.worlds(view, max(most.values()), random)
             for turns, count in most.items():
                 bot.turns = turns
-                gains = bot.gains(view, worlds[:count], tried)
+                if belief == RECOGNISED:  # every part of the worlds has all models
+                    parts = [
+                        bot.gains_in_models(view, models, FIRST_ROUND, tried)
+                        for _ in range(count // FIRST_ROUND)
+                    ]
+                    gains = np.concatenate(parts, axis=1)
+                else:
+                    gains = bot.gains(view, worlds[:count], tried)
                 for samples, caution in product([some for some in COUNTS if some <= count], CAUTIONS):
                     mean, error = mean_and_error(gains[:, :samples])
                     surely = mean - caution * error

@@ -24,13 +24,7 @@ AFTER_SIMPLE = "search:opponent=simple,estimator=suit-equivariant"
 """Assumes that the opponent is `simple`, both in the sampled worlds and in the rollouts."""
 RECOGNISES = "search:opponent=unknown,samples=128,caution=1"
 """Works out how its opponent plays, and weighs hands by their shape."""
-MATCHES = (
-    ("search", "policy", 4000),
-    ("search", "simple", 1000),
-    (AFTER_SIMPLE, "simple", 1000),
-    (RECOGNISES, "policy", 500),
-    (RECOGNISES, "simple", 500),
-)
+MATCHES = (("search", "policy", 4000), ("search", "simple", 1000), (AFTER_SIMPLE, "simple", 1000))
 BUDGETS = (8, 32, 128, 512)
 BUDGET_GAMES = 1000
 
