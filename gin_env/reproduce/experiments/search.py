@@ -24,7 +24,15 @@ AFTER_SIMPLE = "search:opponent=simple,estimator=suit-equivariant"
 """Assumes that the opponent is `simple`, both in the sampled worlds and in the rollouts."""
 RECOGNISES = "search:opponent=unknown,samples=128,caution=1"
 """Works out how its opponent plays, and weighs hands by their shape."""
-MATCHES = (("search", "policy", 4000), ("search", "simple", 1000), (AFTER_SIMPLE, "simple", 1000))
+WITH_MORE_WORLDS = "search:opponent=unknown,caution=1"
+"""The same with 256 worlds."""
+MATCHES = (
+    ("search", "policy", 4000),
+    ("search", "simple", 1000),
+    (AFTER_SIMPLE, "simple", 1000),
+    (WITH_MORE_WORLDS, "policy", 1000),
+    (WITH_MORE_WORLDS, "simple", 1000),
+)
 BUDGETS = (8, 32, 128, 512)
 BUDGET_GAMES = 1000
 
