@@ -1,4 +1,4 @@
-"""The memory of earlier hands: what it tells about the opponent, and what a policy that reads it wins."""
+"""The memory of earlier hands: what it shows of the opponent, and what a policy that reads it wins."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ POOLS = (
     ("simple", "tonic", "policy"),
     ("simple", "simple:knock_at=0", "tonic", "generation", "medium", "cfr", "policy"),
 )
-"""The bots that a classifier tells apart."""
+"""The bots among which a classifier chooses."""
 HANDS = (1, 2, 4)
 NUM_GAMES = 6000
 """Number of games of `policy` against each bot."""
