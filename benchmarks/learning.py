@@ -2,7 +2,7 @@
 
     python benchmarks/learning.py strength                            # eleven hours on two cores
     python benchmarks/learning.py strength --minutes 2,6 --seeds 1
-    python benchmarks/learning.py ablation                            # half an hour on one
+    python benchmarks/learning.py ablation                            # a quarter of an hour on one
     python benchmarks/learning.py candidates                          # twenty minutes on one
     python benchmarks/learning.py growth                              # half an hour on two
 
@@ -50,7 +50,6 @@ ABLATIONS: dict[str, tuple[str, ...]] = {
     "entropy bonus 0.1": ("--ent-coef", "0.1"),
     "clip at 0.1": ("--clip-coef", "0.1"),
     "minibatches a quarter as large": ("--num-minibatches", "128"),
-    "layers twice as wide": ("--hidden", "128"),
 }
 """Arguments of the training command that differ, by name of the variant."""
 OBSERVED = {f"--policy {policy}": ("--policy", policy) for policy in ("candidate", "flat")}
