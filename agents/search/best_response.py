@@ -15,8 +15,8 @@ import numpy as np
 from gin_env import agents
 from gin_env.agents.base import Agent
 from gin_env.agents.search.bot import MIN_PROBABILITY, SearchBot
-from gin_env.agents.search.chains import Belief, Chains, resampled
-from gin_env.agents.search.dealing import deal_world, write_worlds
+from gin_env.agents.search.chains import Belief, Chains
+from gin_env.agents.search.dealing import deal_world, resampled, write_worlds
 from gin_env.game.actions import NUM_ACTIONS
 from gin_env.game.engine import play, write_mask
 from gin_env.game.state import STATE

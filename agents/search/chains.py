@@ -11,7 +11,14 @@ import numpy as np
 
 from gin_env import estimators
 from gin_env.agents.policies.candidate_network import CandidateScorer, find_candidate_policy
-from gin_env.agents.search.dealing import PAST, propose_changes, propose_worlds, read_past, write_worlds
+from gin_env.agents.search.dealing import (
+    PAST,
+    propose_changes,
+    propose_worlds,
+    read_past,
+    resampled,
+    write_worlds,
+)
 from gin_env.agents.search.likelihood import PolicyLikelihood
 from gin_env.agents.search.shapes import HandShapes
 from gin_env.estimators.base import Estimator, NeedsHands
@@ -213,19 +220,6 @@ class Chains:
 
     def _key(self) -> np.uint64:
         return self._random.integers(0, 1 << 64, dtype=np.uint64)
-
-
-def resampled(logarithms: np.ndarray, count: int, random: np.random.Generator) -> np.ndarray:
-    """Return indices drawn in proportion to weights, in random order: int64 (count,).
-
-    `logarithms`, float64 (n,), are those of the weights. The marks that choose are evenly spaced.
-    """
-    chances = np.exp(logarithms - logarithms.max())
-    ends = np.cumsum(chances / chances.sum())
-    marks = (np.arange(count) + random.random()) / count
-    chosen = np.minimum(np.searchsorted(ends, marks), len(ends) - 1)
-    random.shuffle(chosen)
-    return chosen
 
 
 @kernel

@@ -323,3 +323,16 @@ def write_past_decisions(view, past, held: np.ndarray, rest: np.ndarray, game, d
                 write_context(game.public, private, opponent, decisions.context[row])
                 decisions.taken[row] = action
             play(game, action)
+
+
+def resampled(logarithms: np.ndarray, count: int, random: np.random.Generator) -> np.ndarray:
+    """Return indices drawn in proportion to weights, in random order: int64 (count,).
+
+    `logarithms`, float64 (n,), are those of the weights. The marks that choose are evenly spaced.
+    """
+    chances = np.exp(logarithms - logarithms.max())
+    ends = np.cumsum(chances / chances.sum())
+    marks = (np.arange(count) + random.random()) / count
+    chosen = np.minimum(np.searchsorted(ends, marks), len(ends) - 1)
+    random.shuffle(chosen)
+    return chosen
