@@ -9,7 +9,7 @@ from gin_env.matches.ratings import Rating
 from gin_env.reproduce.experiment import Experiment, Row, by, in_order, interval, markdown
 from gin_env.reproduce.experiments.bots import VARIANTS, tournament_of
 from gin_env.reproduce.experiments.learning import HELD_OUT
-from gin_env.reproduce.experiments.search import AFTER_SIMPLE
+from gin_env.reproduce.experiments.search import AFTER_SIMPLE, RECOGNISES
 from gin_env.support.plots import new_figure, save_figure
 
 
@@ -56,14 +56,14 @@ def leaderboard_table(rows: Sequence[Row]) -> str:
     return markdown(header, lines, "llrrrrrl")
 
 
-KNOWN = {("search", "policy"), (AFTER_SIMPLE, "simple")}
-"""Matches of `search/strength` in which the search assumes the opponent that it has."""
+KNOWN = {("search", "policy"), (AFTER_SIMPLE, "simple"), (RECOGNISES, "policy"), (RECOGNISES, "simple")}
+"""Matches of `search/strength` in which the search assumes or recognises the opponent that it has."""
 WORLDS = 256
 """Number of worlds in these matches."""
 
 
 def known_search(row: Row) -> Row | None:
-    """Return a match of `search/strength` as the row of an exploiter; None if it assumes another opponent."""
+    """Return a match of `search/strength` as the row of an exploiter; None if its opponent is another."""
     if (row["bot"], row["opponent"]) not in KNOWN:
         return None
     return row | {"bot": row["opponent"], "by": "search", "samples": WORLDS}

@@ -22,16 +22,16 @@ BLOCK = 500
 """Number of games played and saved together: the most that a stopped run loses."""
 AFTER_SIMPLE = "search:opponent=simple,estimator=suit-equivariant"
 """Assumes that the opponent is `simple`, both in the sampled worlds and in the rollouts."""
-RECOGNISES = "search:opponent=unknown,samples=128,caution=1"
+RECOGNISES = "search:opponent=unknown,caution=1"
 """Works out how its opponent plays, and weighs hands by their shape."""
-WITH_MORE_WORLDS = "search:opponent=unknown,caution=1"
-"""The same with 256 worlds."""
+FEWER_WORLDS = "search:opponent=unknown,samples=64,caution=1"
 MATCHES = (
     ("search", "policy", 4000),
     ("search", "simple", 1000),
     (AFTER_SIMPLE, "simple", 1000),
-    (WITH_MORE_WORLDS, "policy", 1000),
-    (WITH_MORE_WORLDS, "simple", 1000),
+    (RECOGNISES, "policy", BLOCK),
+    (RECOGNISES, "simple", BLOCK),
+    (FEWER_WORLDS, "policy", BLOCK),
 )
 BUDGETS = (8, 32, 128, 512)
 BUDGET_GAMES = 1000
