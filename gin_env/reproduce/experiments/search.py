@@ -29,9 +29,9 @@ MATCHES = (
     ("search", "policy", 4000),
     ("search", "simple", 1000),
     (AFTER_SIMPLE, "simple", 1000),
-    (RECOGNISES, "policy", BLOCK),
+    (RECOGNISES, "policy", 1000),
     (RECOGNISES, "simple", BLOCK),
-    (FEWER_WORLDS, "policy", BLOCK),
+    (FEWER_WORLDS, "policy", 1000),
 )
 BUDGETS = (8, 32, 128, 512)
 BUDGET_GAMES = 1000
