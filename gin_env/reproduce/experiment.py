@@ -154,19 +154,23 @@ def match_row(match: MatchResult, **more: Any) -> Row:
 
 
 def deal_counts(*matches: MatchResult) -> list[int] | None:
-    """Return the numbers of deals of which bot a won neither game, one game and both games.
+    """Return the number of deals of which bot a won neither game, one game and both games.
 
     With two matches on the same decks, return the nine numbers of deals for each combination; the index of
     the second match varies fastest. The intervals of a win rate and of a difference depend only on these
     numbers. Returns None if any game is undecided.
     """
-    kind = np.zeros(len(matches[0].each_deal()), np.int64)
-    for match in matches:
-        wins, decided = match.wins_and_decided
+    return counts_of_wins(*(match.wins_and_decided for match in matches))
+
+
+def counts_of_wins(*of_matches: tuple[np.ndarray, np.ndarray]) -> list[int] | None:
+    """Return `deal_counts` of matches as (games won, games decided) in each deal, shape (m,) each."""
+    kind = np.zeros(len(of_matches[0][0]), np.int64)
+    for wins, decided in of_matches:
         if (decided != 2).any():
             return None
         kind = 3 * kind + wins
-    return np.bincount(kind, minlength=3 ** len(matches)).tolist()
+    return np.bincount(kind, minlength=3 ** len(of_matches)).tolist()
 
 
 def percent(share: float) -> float:
@@ -174,15 +178,18 @@ def percent(share: float) -> float:
     return round(100 * float(share), 3)
 
 
-def more_won(more: float, low: float, high: float) -> Row:
-    """Return the part of a row for a gain in win rate with its interval, in per cent."""
-    return {"more": percent(more), "more_low": percent(low), "more_high": percent(high)}
+def more_won(more: float, low: float, high: float, deals: list[int] | None) -> Row:
+    """Return the part of a row for a gain in win rate with its interval, in per cent.
+
+    `deals` are the `deal_counts` of the two matches.
+    """
+    return {"more": percent(more), "more_low": percent(low), "more_high": percent(high), "more_deals": deals}
 
 
 def gain_row(match: MatchResult, plain: MatchResult, **more: Any) -> Row:
     """Return `match_row` with bot a's gain over `plain`, its match in another version on the same decks."""
     gain = win_rate_difference(match, plain)
-    return match_row(match, **more) | more_won(gain.value, *gain.interval)
+    return match_row(match, **more) | more_won(gain.value, *gain.interval, deal_counts(match, plain))
 
 
 @dataclass(frozen=True)

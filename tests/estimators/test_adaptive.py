@@ -89,6 +89,8 @@ def test_gain_of_a_memory_is_over_the_same_player_without():
     assert "more" not in alone
     assert (alone["won"], row["won"], row["more"]) == (37.5, 62.5, 25.0)
     assert row["more_low"] > 0
+    assert (alone["deals"], row["deals"]) == ([10, 30, 0], [0, 30, 10])
+    assert row["more_deals"] == [0, 0, 0, 10, 20, 0, 0, 10, 0]
     assert (row["log_loss_before"], row["log_loss_after"]) == (0.5, None)
 
 

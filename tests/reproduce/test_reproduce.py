@@ -19,11 +19,11 @@ from gin_env.agents.tonic import TonicBot
 from gin_env.cli import app
 from gin_env.matches import match_log
 from gin_env.matches.differences import win_rate_difference
-from gin_env.matches.intervals import win_rate_difference_interval, win_rate_interval
+from gin_env.matches.intervals import mean_interval, win_rate_difference_interval, win_rate_interval
 from gin_env.matches.matches import DEAL_RESULT, MatchResult, play_match
 from gin_env.reproduce import experiment as experiments
 from gin_env.reproduce import pages, results
-from gin_env.reproduce.experiment import Experiment, Run, deal_counts, match_row, named
+from gin_env.reproduce.experiment import Experiment, Run, deal_counts, gain_row, match_row, named
 from gin_env.reproduce.experiments import cfr_training, claims, fitness
 from gin_env.reproduce.registry import EXPERIMENTS, find
 from gin_env.reproduce.results import deck_keys, load, stored
@@ -488,6 +488,10 @@ def test_shapley_values_sum_to_the_total_difference():
     even = match_result(("a", "b"), [(won, 2 - won, 1, 1) for won in [0, 1, 2] * 20])
     same = dict.fromkeys(fitness.SUBSETS, even)
     assert fitness.shapley_value(factor, same) == pytest.approx((0, 0, 0))
+    counts = fitness.contribution_counts(factor, matches)
+    assert sum(counts) == 200
+    recomputed = 100 * np.array(interval_of_counts(counts, 0.95))
+    assert recomputed == pytest.approx(values[0][1:], abs=1e-3)
     better = match_result(("a", "b"), [(won, 2 - won, 1, 1) for won in [0, 1, 2, 1, 1, 2] * 10])
     value, low, high = fitness.shapley_value(factor, same | {everything: better})
     assert value == pytest.approx(100 / 4 * (better.win_rate - 0.5), abs=1e-3)
@@ -511,6 +515,37 @@ def test_deal_counts_reproduce_the_intervals():
     twos = np.full(200, 2)
     again = win_rate_difference_interval((first, twos), (second, twos))
     assert again == pytest.approx(win_rate_difference(one, other).interval)
+    gain = gain_row(one, other)
+    assert gain["deals"] == counts.tolist()
+    assert gain["more_deals"] == joint.ravel().tolist()
+    undecided = match_result(("a", "b"), [(2, 0, 1, 1), (1, 0, 1, 1)])
+    assert deal_counts(undecided) is None
+
+
+def interval_of_counts(counts: list[int], confidence: float) -> tuple[float, float]:
+    """Return the interval that follows from the deals of a win rate, a difference or a Shapley value."""
+    if len(counts) == 49:
+        each = np.repeat(np.arange(-24, 25) / 24, counts)
+        return mean_interval(each.mean(), each - each.mean(), confidence)
+    matches = {3: 1, 9: 2}[len(counts)]
+    kinds = np.indices((3,) * matches).reshape(matches, -1)
+    won = [(wins, np.full(len(wins), 2)) for wins in np.repeat(kinds, counts, axis=1)]
+    return (
+        win_rate_interval(*won[0], confidence)
+        if matches == 1
+        else win_rate_difference_interval(*won, confidence)
+    )
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_stored_deals_reproduce_the_published_intervals(name):
+    for row in load(RESULTS, name).rows:
+        confidence = 0.9 if name.startswith("002/") and "network" in row else 0.95
+        for key in row:
+            if key.endswith("deals") and row[key] is not None:
+                published = [row[key.removesuffix("deals") + end] for end in ("low", "high")]
+                found = 100 * np.array(interval_of_counts(row[key], confidence))
+                assert published == pytest.approx(found, abs=1e-3), row
 
 
 def test_results_name_the_commit_of_the_checkout(tmp_path, monkeypatch):

@@ -33,6 +33,7 @@ from gin_env.reproduce.experiment import (
     Row,
     Run,
     by,
+    counts_of_wins,
     in_order,
     interval,
     markdown,
@@ -203,6 +204,7 @@ def adaptive_row(label: str, opponent: str, played: dict[str, dict[str, Any]]) -
         "won": percent(wins.sum() / max(decided.sum(), 1)),
         "low": percent(low),
         "high": percent(high),
+        "deals": counts_of_wins((wins, decided)),
     }
     for part, (total, count) in zip(("before", "after"), played[label]["losses"], strict=True):
         row[f"log_loss_{part}"] = round(total / count, 5) if count else None
@@ -211,7 +213,7 @@ def adaptive_row(label: str, opponent: str, played: dict[str, dict[str, Any]]) -
         others = np.array(without["wins"]), np.array(without["decided"])
         low, high = win_rate_difference_interval((wins, decided), others)
         more = wins.sum() / max(decided.sum(), 1) - others[0].sum() / max(others[1].sum(), 1)
-        row |= more_won(more, low, high)
+        row |= more_won(more, low, high, counts_of_wins((wins, decided), others))
     return row
 
 

@@ -32,6 +32,7 @@ from gin_env.reproduce.experiment import (
     Row,
     Run,
     by,
+    deal_counts,
     in_order,
     interval,
     markdown,
@@ -83,6 +84,21 @@ def shapley_value(factor: str, matches: dict[Subset, MatchResult]) -> tuple[floa
     return percent(value), percent(low), percent(high)
 
 
+def contribution_counts(factor: str, matches: dict[Subset, MatchResult]) -> list[int] | None:
+    """Return the number of deals by the factor's contribution to the games won, or None as `deal_counts`.
+
+    A factor contributes -2 to 2 games to the two of a deal, in twelfths: 49 numbers. They give its Shapley
+    value, half their mean per deal, and the interval.
+    """
+    each = [matches[subset].wins_and_decided for subset in SUBSETS]
+    if any((decided != 2).any() for _, decided in each):
+        return None
+    weights = shapley_weights(factor)
+    twelfths = [round(12 * weights[subset]) for subset in SUBSETS]
+    total = np.sum([weight * wins for weight, (wins, _) in zip(twelfths, each, strict=True)], axis=0)
+    return np.bincount(total + 24, minlength=49).tolist()
+
+
 def measure_shapley(run: Run) -> list[Row]:
     """Measure the value of each factor, and the win rates with no factor and with all factors.
 
@@ -97,7 +113,10 @@ def measure_shapley(run: Run) -> list[Row]:
                 rows.append(match_row(matches[subset], factor=factor, **where))
             for factor in FACTORS:
                 value, low, high = shapley_value(factor, matches)
-                rows.append(where | {"factor": factor, "value": value, "low": low, "high": high})
+                deals = contribution_counts(factor, matches)
+                rows.append(
+                    where | {"factor": factor, "value": value, "low": low, "high": high, "deals": deals}
+                )
     return rows
 
 
@@ -296,6 +315,7 @@ def measure_readings(run: Run) -> list[Row]:
                 row[f"more_against_{key}"] = percent(more.value)
                 low, high = more.interval
                 row |= {f"more_against_{key}_low": percent(low), f"more_against_{key}_high": percent(high)}
+                row[f"more_against_{key}_deals"] = deal_counts(ours, theirs)
             rows.append(row)
     return rows
 
