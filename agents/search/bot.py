@@ -91,8 +91,9 @@ class SearchBot:
         estimator: str = "suit-equivariant:weights=policy",
         trust: float = 0.0,
     ) -> None:
-        if opponent is not None and opponent != UNKNOWN:
-            _check_opponent(opponent)
+        assumed = None if opponent == UNKNOWN else opponent
+        if assumed is not None:
+            _check_opponent(assumed)
         network, _, episode = find_candidate_policy(policy)
         self.name = "search"
         self.policy = CandidatePolicyBot(network, episode=episode)
@@ -102,8 +103,7 @@ class SearchBot:
         self.tried = check_integer("tried", tried, 2, NUM_ACTIONS)
         self.caution = check_number("caution", caution, 0, 100)
         self.belief = Belief(network, estimator, trust, chains=FIRST_ROUND)
-        assumed = None if opponent is None or opponent == UNKNOWN else agents.make(opponent)
-        self._players = RolloutPlayers(network, assumed)
+        self._players = RolloutPlayers(network, None if assumed is None else agents.make(assumed))
         self._models = [_Model(self.belief, self._players)]
         self._recognise = None
         if opponent == UNKNOWN:

@@ -1,8 +1,8 @@
 """Which bot the opponent plays like: probabilities of a few models, from what the opponent has done.
 
-A small network reads what the player's memory says of the earlier hands of the game
-(`gin_env.observations.memory`) and the same numbers with the current hand added to them. It is trained on
-games of `policy` against each model.
+A small network reads the numbers of the player's memory (`gin_env.observations.memory`) three times: of the
+earlier hands of the game, of the current hand, and of all together. It is trained on games of `policy`
+against each model.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"

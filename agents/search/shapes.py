@@ -16,11 +16,13 @@ from gin_env.agents.search.small_networks import SmallNetwork, evaluate
 from gin_env.game.cards import NUM_CARDS, card_bit, count_cards, deck_cards
 from gin_env.game.hands import CARDS_UP_TO, meld_completions, unmelded_cards
 from gin_env.observations.candidate_features import write_hand
-from gin_env.observations.candidates import NUM_CONTEXT, NUM_FEATURES, write_context
+from gin_env.observations.candidates import CONTEXT, LAYOUT, NUM_CONTEXT, NUM_FEATURES, write_context
 from gin_env.support.compilation import kernel
 
-NUM_HAND = 12
+NUM_HAND = LAYOUT["rank"].start
 """Numbers of `gin_env.observations.candidate_features.write_hand`, from the opponent's seat."""
+LAST_DISCARD = list(CONTEXT).index("last_discard")
+"""Where the context has the opponent's last three discards."""
 NUM_SHAPE = NUM_HAND + 11
 """Numbers that describe the shape of a hand."""
 
@@ -65,7 +67,7 @@ def write_shapes(view, rest: np.ndarray, rows: np.ndarray) -> None:
     deck = deck_cards(public.rules.ranks, public.rules.suits)
     pile, shown = np.int64(public.pile), np.int64(public.shown[opponent])
     elsewhere = pile | np.int64(view.private.hand)
-    last = np.int64(context[4] * 10 + np.float32(0.5))
+    last = np.int64(context[LAST_DISCARD] * 10 + np.float32(0.5))
     for world in range(len(rest)):
         stock = np.int64(0)
         for card in rest[world]:
@@ -76,7 +78,7 @@ def write_shapes(view, rest: np.ndarray, rows: np.ndarray) -> None:
         row = rows[world]
         row[:NUM_HAND] = full[:NUM_HAND]
         row[NUM_HAND : NUM_HAND + 3] = context[:3]
-        row[NUM_HAND + 3 : NUM_HAND + 6] = context[4:7]
+        row[NUM_HAND + 3 : NUM_HAND + 6] = context[LAST_DISCARD : LAST_DISCARD + 3]
         loose, completions = unmelded_cards(hand), meld_completions(hand)
         high = loose & ~CARDS_UP_TO[last] if last else np.int64(0)
         row[NUM_HAND + 6] = count_cards(completions & np.int64(public.declined[opponent])) / np.float32(4)

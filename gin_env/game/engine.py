@@ -35,8 +35,8 @@ from gin_env.game.cards import NUM_CARDS, NUM_RANKS, card_bit, write_ones
 from gin_env.game.history import first_mover
 from gin_env.game.melds import (
     best_set_cards,
+    deadwood_without_sets,
     defence_set_cards,
-    laid_off_cards,
     min_deadwood,
     run_cards,
     unmelded_value,
@@ -390,8 +390,7 @@ def _settle_knock(public, private, discard: int) -> None:
         points = np.int64(rules.big_gin_bonus if big else rules.gin_bonus) + defender_left
     else:
         defence_sets = defence_set_cards(runs, sets, defence)
-        rest = defence & ~defence_sets
-        defender_left = unmelded_value(rest & ~laid_off_cards(runs, sets, rest))
+        defender_left = deadwood_without_sets(runs, sets, defence & ~defence_sets)
         won = knocker_deadwood < defender_left
         if won or (knocker_deadwood == defender_left and not rules.undercut_on_tie):
             public.outcome = KNOCK_WON

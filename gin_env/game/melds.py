@@ -314,7 +314,13 @@ def defender_deadwood(knocker_runs: int, knocker_sets: int, defender: int) -> in
     >>> defender_deadwood(cards.parse("2D 3D 4D"), 0, cards.parse("7C 7H 7S 5D KS"))
     10
     """
-    rest = defender & ~defence_set_cards(knocker_runs, knocker_sets, defender)
+    sets = defence_set_cards(knocker_runs, knocker_sets, defender)
+    return deadwood_without_sets(knocker_runs, knocker_sets, defender & ~sets)
+
+
+@kernel
+def deadwood_without_sets(knocker_runs: int, knocker_sets: int, rest: int) -> int:
+    """Return the defender's deadwood after laying off, among the cards that are not in their own sets."""
     return unmelded_value(rest & ~laid_off_cards(knocker_runs, knocker_sets, rest))
 
 

@@ -298,7 +298,8 @@ class Learner:
             log_probs = torch.log_softmax(logits, dim=1).cpu().numpy()
         chosen, each = sample_actions(np.exp(log_probs), random), np.arange(len(envs))
         buffer.chosen[places], buffer.log_prob[places] = chosen, log_probs[each, chosen]
-        buffer.opponent_type[places] = self.league.types[1 + self.opponent[envs]]
+        if self.network.reads_memory:
+            buffer.opponent_type[places] = self.league.types[1 + self.opponent[envs]]
         self.batch.add(envs, players, kind, places, values.cpu().numpy(), slots)
         return buffer.actions[places].reshape(len(envs), -1)[each, chosen]
 

@@ -9,7 +9,7 @@ import numpy as np
 from gin_env import agents
 from gin_env.agents.policies.candidate_network import find_candidate_policy
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot
-from gin_env.agents.turns import play_bot
+from gin_env.agents.turns import play_bot, play_seated
 from gin_env.batch import Games
 from gin_env.observations.memory import LAYOUT, NUM_MEMORY
 from gin_env.reproduce.experiment import (
@@ -26,7 +26,7 @@ from gin_env.reproduce.experiment import (
 )
 from gin_env.reproduce.experiments.learning import HELD_OUT
 
-# --- Who is it? -----------------------------------------------------------------------------------------
+# --- Recognition ----------------------------------------------------------------------------------------
 
 POOLS = (
     ("simple", "tonic", "policy"),
@@ -69,10 +69,7 @@ def remembered(bot: str, num_games: int, seed: int) -> tuple[dict[int, np.ndarra
     games.start(seed=seed)
     found: dict[int, list[np.ndarray]] = {hands: [] for hands in HANDS}
     for playing in games.until_over():
-        to_move = games.to_move()[playing].copy()
-        for player, each in enumerate(players):
-            if len(own := playing[to_move == player]):
-                play_bot(games, each, own)
+        play_seated(games, players, games.to_move()[playing], playing, play_bot)
         begun = playing[games.results["ended"][playing] & ~games.done[playing]]
         numbers = games.state["public"]["hand_number"][begun]
         for hands in HANDS:

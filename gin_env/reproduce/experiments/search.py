@@ -25,6 +25,7 @@ AFTER_SIMPLE = "search:opponent=simple,estimator=suit-equivariant"
 RECOGNISES = "search:opponent=unknown,caution=1"
 """Works out how its opponent plays, and weighs hands by their shape."""
 FEWER_WORLDS = "search:opponent=unknown,samples=64,caution=1"
+"""The same in less than half the time."""
 MATCHES = (
     ("search", "policy", 4000),
     ("search", "simple", 1000),
