@@ -38,8 +38,10 @@ from gin_env.support.checks import check_integer, check_number
 
 MIN_PROBABILITY = 1e-6
 """Actions that the policy gives a lower probability are not tried."""
+NEARLY_EQUAL = 1e-3
+"""Of actions whose probabilities differ by less, the policy chooses the first."""
 FIRST_ROUND = 16
-"""Worlds in the first round. Each later round has as many as all rounds before it."""
+"""Worlds in the first round. Each later round has as many as all rounds before it, or what is missing."""
 UNKNOWN = "unknown"
 """As opponent: one of `MODELS`."""
 NUM_PAID_HANDS = 2048
@@ -61,14 +63,15 @@ class SearchBot:
 
     Parameters
     ----------
-    samples : number of worlds in which actions are tried, at most.
+    samples : number of worlds in which actions are tried, at most; rounded up to a multiple of `FIRST_ROUND`.
     budget_ms : milliseconds for a decision. No round of worlds begins that is not likely to end in time; if
         none ends, the policy's choice is played. None for no limit.
     turns : how far to look ahead: the network estimates the value when the player is to draw for the
         `turns`-th time.
     tried : maximum number of actions.
-    caution : number of standard errors by which an action has to be better than the policy's choice. An
-        action that is worse by as much is not tried again.
+    averaged : the value of a rollout is the mean of the network's estimates of so many turns, up to the last.
+    caution : number of standard errors by which an action has to be better than the policy's choice.
+    patience : an action that is worse by so many standard errors is not tried again; None for `caution`.
     policy : the policy that proposes actions and plays the rollouts: a file of a policy that scores
         candidates, or ``"policy"`` or ``"policy-variants"`` for a bundled one.
     opponent : the bot that plays the other side in rollouts, neither a program nor a search; None for the
@@ -85,7 +88,9 @@ class SearchBot:
         budget_ms: float | None = None,
         turns: int = 3,
         tried: int = 4,
+        averaged: int = 1,
         caution: float = 1.5,
+        patience: float | None = None,
         policy: str = "policy",
         opponent: str | None = None,
         estimator: str = "suit-equivariant:weights=policy",
@@ -101,7 +106,9 @@ class SearchBot:
         self.budget_ms = None if budget_ms is None else check_number("budget_ms", budget_ms, 0, 1e9)
         self.turns = check_integer("turns", turns, 1, 100)
         self.tried = check_integer("tried", tried, 2, NUM_ACTIONS)
+        self.averaged = check_integer("averaged", averaged, 1, self.turns)
         self.caution = check_number("caution", caution, 0, 100)
+        self.patience = self.caution if patience is None else check_number("patience", patience, 0, 100)
         self.belief = Belief(network, estimator, trust, chains=FIRST_ROUND)
         self._players = RolloutPlayers(network, None if assumed is None else agents.make(assumed))
         self._models = [_Model(self.belief, self._players)]
@@ -124,11 +131,14 @@ class SearchBot:
         )
 
     def likeliest(self, view: PlayerView) -> np.ndarray:
-        """Return the policy's choice, then its other actions by falling probability: int64 (k,)."""
-        first, chances = self.policy.act(view), self.policy.action_chances(view)[0]
+        """Return the policy's actions by falling probability, its choice first: int64 (k,)."""
+        chances = self.policy.action_chances(view)[0]
         order = np.argsort(-chances, kind="stable")
+        first, second = order[:2]
+        if chances[first] - chances[second] < NEARLY_EQUAL:  # such as cards that differ in their suits alone
+            first = self.policy.act(view)[0]
         others = order[(chances[order] > MIN_PROBABILITY) & (order != first)]
-        return np.concatenate([first, others[: self.tried - 1]])
+        return np.array([first, *others[: self.tried - 1]])
 
     def _look_ahead(self, view: PlayerView, tried: np.ndarray) -> int:
         """Return the best of these actions in sampled worlds; the first unless another is clearly better."""
@@ -144,7 +154,8 @@ class SearchBot:
             # The next round takes as long as all rounds before it, since it has as many worlds.
             if self.budget_ms is not None and (2 * elapsed if num_worlds else elapsed) >= self.budget_ms:
                 break
-            num_new = max(num_worlds, FIRST_ROUND)
+            missing = -(-(self.samples - num_worlds) // FIRST_ROUND) * FIRST_ROUND
+            num_new = min(max(num_worlds, FIRST_ROUND), missing)
             actions = np.concatenate([[first], others])
             new_gains = self.gains_in_models(view, models, num_new, actions)[1:]
             gains = np.concatenate([gains, new_gains], axis=1)
@@ -171,17 +182,14 @@ class SearchBot:
         """Return `gains` in a multiple of `FIRST_ROUND` new worlds, shared by what `begin` returned."""
         rounds = num_worlds // FIRST_ROUND
         gains = [
-            self.gains(
-                view, np.concatenate([chains.next_worlds() for _ in range(rounds)]), actions, model.players
-            )
-            for model, chains in models
+            self.gains(view, chains.next_worlds(rounds), actions, model.players) for model, chains in models
         ]
         return np.concatenate(gains, axis=1)
 
     def hopeful(self, others: np.ndarray, gains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the actions that may still be better than the first, and their gains."""
         mean, error = mean_and_error(gains)
-        hopeful = mean + self.caution * error > 0
+        hopeful = mean + self.patience * error > 0
         return others[hopeful], gains[hopeful]
 
     def best(self, first: int, others: np.ndarray, gains: np.ndarray) -> int:
@@ -220,11 +228,12 @@ class SearchBot:
         """
         games = after(worlds, actions)
         movers = np.broadcast_to(np.asarray(player, np.int64), len(games))
-        won = (players or self._players).roll_out(games, movers, self.turns)
+        won, missing = (players or self._players).roll_out(games, movers, self.turns, self.averaged)
         ended = np.flatnonzero(games.done)
         points = points_of_hand(games)[ended] * (1 - 2 * movers[ended])
         scores, seat = worlds["public"]["scores"].astype(np.int64), movers[ended]
-        won[ended] = self.worth(games.rules, points, scores[ended, seat], scores[ended, 1 - seat])
+        worth = self.worth(games.rules, points, scores[ended, seat], scores[ended, 1 - seat])
+        won[ended] += missing[ended] * worth
         return won
 
     def worth(

@@ -1,7 +1,7 @@
 """Rollouts: the policy plays on in many games, each decision by one compiled function.
 
-The network of a policy that scores candidates is evaluated here row by row, so a game is played the same in
-any batch. Candidates are mostly zeros, as are the outputs of a layer; neither is multiplied.
+The network of a policy that scores candidates is evaluated here for one decision at a time, so a game is
+played the same in any batch.
 """
 
 # mypy: disable-error-code="no-untyped-def,return-value"
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import torch
 
 from gin_env.agents.base import Agent
 from gin_env.agents.policies.candidate_network import CandidateScorer, CandidateScores, check_no_memory
@@ -32,9 +33,18 @@ from gin_env.observations.candidates import (
 )
 from gin_env.support.compilation import kernel
 
+BLOCK = 64
+"""Units of a layer computed together. A constant, so that the compiler unrolls the loops."""
+ROOM_ROWS = DISCARD_ROWS + 1
+"""Rows are computed in pairs."""
+
 
 class Layers(NamedTuple):
-    """The weights of a `CandidateScores`, float32; the matrices have a row for each input."""
+    """The weights of a `CandidateScores` in blocks of units, float32; missing units have weights of 0.
+
+    `first` and `table` are (blocks, inputs, BLOCK), `second` is (blocks, blocks, BLOCK, BLOCK), with the
+    block of the inputs first, `last` is (blocks, 4, BLOCK), and the biases are (blocks, BLOCK) or (4,).
+    """
 
     first: np.ndarray
     first_bias: np.ndarray
@@ -52,9 +62,9 @@ class RoomForOne(NamedTuple):
     actions: np.ndarray
     context: np.ndarray
     after: np.ndarray
-    used: np.ndarray
     shared: np.ndarray
-    hidden: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
     scores: np.ndarray
 
 
@@ -82,22 +92,29 @@ class RolloutPlayers:
             read_layers(network.draws), read_layers(network.discards), room_for_one(network.hidden)
         )
 
-    def roll_out(self, games: Games, player: int | np.ndarray, turns: int) -> np.ndarray:
+    def roll_out(
+        self, games: Games, player: int | np.ndarray, turns: int, averaged: int = 1
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Play every game until it is over or its `player` is to draw for the `turns`-th time.
 
-        `player` is one for all games or one for each. Returns float64 (n,): their probability of winning then
-        minus that before the hand, as estimated by the network; 0 where the hand is over.
+        `player` is one for all games or one for each. Returns their probability of winning minus that before
+        the hand, as estimated by the network when they are to draw, float64 (n,): the mean of the last
+        `averaged` of these turns. Where the hand ends before, each turn that is missing counts as 0; the
+        share of missing turns is the second array, float64 (n,).
         """
         players = np.broadcast_to(np.asarray(player, np.int64), len(games))
         begun, won = np.zeros(len(games), np.int64), np.zeros(len(games))
         running = games.everyone[~games.done]
         while len(running):
             both = self.opponent is None
-            running = _play_policy(self._network, games.state, running, players, both, turns, begun, won)
+            running = _play_policy(
+                self._network, games.state, running, players, both, (turns - averaged, turns), begun, won
+            )
             if len(running) and self.opponent is not None:
                 play_turns(games, self.opponent, running)
         games.done[:] = games.state["public"]["phase"] == OVER
-        return won
+        missing = np.minimum(turns - begun, averaged) / averaged
+        return won / averaged, missing
 
     def logits(self, views: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return logits and actions, float32 and int64 (n, 11, 2), of the players of `VIEW` records."""
@@ -110,59 +127,108 @@ class RolloutPlayers:
 def read_layers(scores: CandidateScores) -> Layers:
     """Return a copy of the weights."""
 
+    def units(values) -> np.ndarray:
+        """Return an array whose last axis is the units as (..., blocks, BLOCK)."""
+        array = values.detach().numpy().astype(np.float32)
+        whole = -(-array.shape[-1] // BLOCK) * BLOCK
+        padded = np.zeros((*array.shape[:-1], whole), np.float32)
+        padded[..., : array.shape[-1]] = array
+        return padded.reshape(*array.shape[:-1], -1, BLOCK)
+
     def matrix(layer) -> np.ndarray:
-        return np.ascontiguousarray(layer.weight.detach().numpy().T, np.float32)
+        return np.ascontiguousarray(units(layer.weight.T).swapaxes(0, 1))
 
-    def bias(layer) -> np.ndarray:
-        return layer.bias.detach().numpy().astype(np.float32)
-
-    first, second, last = scores.row_first, scores.row_second, scores.outputs
+    second = units(scores.row_second.weight)  # (outputs, blocks, BLOCK)
+    second = units(torch.from_numpy(second).permute(1, 2, 0))  # (blocks, BLOCK, blocks, BLOCK)
     return Layers(
-        matrix(first), bias(first), matrix(scores.table_first), matrix(second), bias(second),
-        matrix(last), bias(last),
-    )  # fmt: skip
-
-
-def room_for_one(hidden: int) -> RoomForOne:
-    """Return uninitialised arrays for a network with layers of this width."""
-    return RoomForOne(
-        np.empty((DISCARD_ROWS, NUM_FEATURES), np.float32),
-        np.empty((DISCARD_ROWS, 2), np.int64),
-        np.empty(NUM_CONTEXT, np.float32),
-        np.empty((NUM_CARDS, NUM_CARDS), np.int64),
-        np.empty(max(hidden, NUM_FEATURES) + 1, np.int64),
-        np.empty(hidden, np.float32),
-        np.empty((2, hidden), np.float32),
-        np.empty((DISCARD_ROWS, 4), np.float32),
+        matrix(scores.row_first),
+        units(scores.row_first.bias),
+        matrix(scores.table_first),
+        np.ascontiguousarray(second.swapaxes(1, 2)),
+        units(scores.row_second.bias),
+        np.ascontiguousarray(units(scores.outputs.weight).swapaxes(0, 1)),
+        scores.outputs.bias.detach().numpy().astype(np.float32),
     )
 
 
-@kernel
-def _add_products(inputs: np.ndarray, matrix: np.ndarray, used: np.ndarray, outputs: np.ndarray) -> None:
-    """Add the product of a vector and a matrix to `outputs`, without the rows whose input is 0.
+def room_for_one(hidden: int) -> RoomForOne:
+    """Return arrays for a network with layers of this width."""
+    blocks = -(-hidden // BLOCK)
+    return RoomForOne(
+        np.zeros((ROOM_ROWS, NUM_FEATURES), np.float32),
+        np.empty((DISCARD_ROWS, 2), np.int64),
+        np.zeros((2, NUM_CONTEXT), np.float32),
+        np.empty((NUM_CARDS, NUM_CARDS), np.int64),
+        np.empty((blocks, 2, BLOCK), np.float32),
+        np.empty((blocks, ROOM_ROWS, BLOCK), np.float32),
+        np.empty((blocks, ROOM_ROWS, BLOCK), np.float32),
+        np.empty((ROOM_ROWS, 4), np.float32),
+    )
 
-    Eight rows are added in one pass over `outputs`; `used` has room for the indices of these rows.
+
+@kernel(reorder_sums=True)
+def _add_products(inputs: np.ndarray, weights: np.ndarray, num_rows: int, outputs: np.ndarray) -> None:
+    """Add the products of rows (n, k) and weights (blocks, k, BLOCK) to outputs (blocks, n, BLOCK).
+
+    Two rows and four inputs are multiplied in one pass over the units of a block.
     """
-    count = 0
-    for index in range(len(inputs)):  # without a branch, which could not be predicted
-        used[count] = index
-        count += inputs[index] != 0
-    whole = count - count % 8
-    for start in range(0, whole, 8):
-        i, j, k, l = used[start], used[start + 1], used[start + 2], used[start + 3]  # noqa: E741
-        m, n, o, p = used[start + 4], used[start + 5], used[start + 6], used[start + 7]
-        for unit in range(len(outputs)):
-            outputs[unit] += (
-                (inputs[i] * matrix[i, unit] + inputs[j] * matrix[j, unit])
-                + (inputs[k] * matrix[k, unit] + inputs[l] * matrix[l, unit])
-            ) + (
-                (inputs[m] * matrix[m, unit] + inputs[n] * matrix[n, unit])
-                + (inputs[o] * matrix[o, unit] + inputs[p] * matrix[p, unit])
-            )
-    for start in range(whole, count):
-        value, row = inputs[used[start]], matrix[used[start]]
-        for unit in range(len(outputs)):
-            outputs[unit] += value * row[unit]
+    num_inputs = inputs.shape[1]
+    whole = num_inputs - num_inputs % 4
+    for block in range(len(weights)):
+        matrix, sums = weights[block], outputs[block]
+        for row in range(0, num_rows, 2):
+            x, y, of_x, of_y = inputs[row], inputs[row + 1], sums[row], sums[row + 1]
+            for index in range(0, whole, 4):
+                a, b, c, d = x[index], x[index + 1], x[index + 2], x[index + 3]
+                e, f, g, h = y[index], y[index + 1], y[index + 2], y[index + 3]
+                for unit in range(BLOCK):
+                    i, j = matrix[index, unit], matrix[index + 1, unit]
+                    k, l = matrix[index + 2, unit], matrix[index + 3, unit]  # noqa: E741
+                    of_x[unit] += a * i + b * j + c * k + d * l
+                    of_y[unit] += e * i + f * j + g * k + h * l
+            for index in range(whole, num_inputs):
+                a, e = x[index], y[index]
+                for unit in range(BLOCK):
+                    of_x[unit] += a * matrix[index, unit]
+                    of_y[unit] += e * matrix[index, unit]
+
+
+@kernel
+def _set_rows(values: np.ndarray, num_rows: int, outputs: np.ndarray) -> None:
+    """Write values (blocks, BLOCK) into each row of outputs (blocks, n, BLOCK)."""
+    for block in range(len(values)):
+        for row in range(num_rows):
+            for unit in range(BLOCK):
+                outputs[block, row, unit] = values[block, unit]
+
+
+@kernel
+def _clip_rows(num_rows: int, outputs: np.ndarray) -> None:
+    """Replace negative numbers by 0."""
+    for block in range(len(outputs)):
+        for row in range(num_rows):
+            for unit in range(BLOCK):
+                outputs[block, row, unit] = max(outputs[block, row, unit], np.float32(0))
+
+
+@kernel(reorder_sums=True)
+def _write_scores(hidden: np.ndarray, layers, num_rows: int, scores: np.ndarray) -> None:
+    """Write the last layer's outputs for hidden (blocks, n, BLOCK) into scores (n, 4)."""
+    scores[:num_rows] = layers.last_bias
+    for block in range(len(hidden)):
+        matrix = layers.last[block]
+        for row in range(num_rows):
+            x = hidden[block, row]
+            a = b = c = d = np.float32(0)
+            for unit in range(BLOCK):
+                a += x[unit] * matrix[0, unit]
+                b += x[unit] * matrix[1, unit]
+                c += x[unit] * matrix[2, unit]
+                d += x[unit] * matrix[3, unit]
+            scores[row, 0] += a
+            scores[row, 1] += b
+            scores[row, 2] += c
+            scores[row, 3] += d
 
 
 @kernel
@@ -174,29 +240,23 @@ def score_candidates(network, public, private, player: int) -> int:
     discarding = public.phase == DISCARD
     layers = network.discards if discarding else network.draws
     room = network.room
-    write_context(public, private, player, room.context)
+    write_context(public, private, player, room.context[0])
     if discarding:
         num_rows = DISCARD_ROWS
         write_discards(public, private, player, room.rows, room.actions, room.after)
     else:
         num_rows = DRAW_ROWS
         write_draws(public, private, player, room.rows, room.actions, room.after)
-    room.shared[:] = layers.first_bias
-    _add_products(room.context, layers.table, room.used, room.shared)
-    first, second = room.hidden[0], room.hidden[1]
-    for index in range(num_rows):
-        if room.actions[index, 0] == NO_ACTION:
-            continue
-        first[:] = room.shared
-        _add_products(room.rows[index], layers.first, room.used, first)
-        for unit in range(len(first)):
-            first[unit] = max(first[unit], np.float32(0))
-        second[:] = layers.second_bias
-        _add_products(first, layers.second, room.used, second)
-        for unit in range(len(second)):
-            second[unit] = max(second[unit], np.float32(0))
-        room.scores[index] = layers.last_bias
-        _add_products(second, layers.last, room.used, room.scores[index])
+    _set_rows(layers.first_bias, 2, room.shared)
+    _add_products(room.context, layers.table, 1, room.shared)
+    _set_rows(room.shared[:, 0], num_rows, room.first)
+    _add_products(room.rows, layers.first, num_rows, room.first)
+    _clip_rows(num_rows, room.first)
+    _set_rows(layers.second_bias, num_rows, room.second)
+    for block in range(len(room.first)):
+        _add_products(room.first[block], layers.second[block], num_rows, room.second)
+    _clip_rows(num_rows, room.second)
+    _write_scores(room.second, layers, num_rows, room.scores)
     return num_rows
 
 
@@ -232,13 +292,13 @@ def _value(room, num_rows: int) -> float:
 
 @kernel
 def _play_policy(
-    network, states, games, players, both: bool, turns: int, begun: np.ndarray, won: np.ndarray
+    network, states, games, players, both: bool, turns: tuple[int, int], begun: np.ndarray, won: np.ndarray
 ) -> np.ndarray:
     """Play the policy in these games, for both sides or until the opponent is to move.
 
-    Returns the games in which the opponent is to move. Where `player` is to draw for the `turns`-th time,
-    half the network's value is written into `won`, since values are twice the change in the probability of
-    winning.
+    Returns the games in which the opponent is to move. Each time that `player` is to draw after the first of
+    two numbers of turns, half the network's value is added to `won`, since values are twice the change in the
+    probability of winning; when they draw for the second number of turns, their game stops.
     """
     waiting, count = np.empty(len(games), np.int64), 0
     for index in range(len(games)):
@@ -249,21 +309,22 @@ def _play_policy(
             if public.phase == OVER:
                 break
             mover = np.int64(public.to_move)
-            if mover == player and public.phase != DISCARD and public.phase != STOCK_ONLY:
-                begun[number] += 1
-                if begun[number] == turns:
-                    num_rows = score_candidates(network, public, game.private[mover], mover)
-                    won[number] = _value(network.room, num_rows) / 2
-                    break
+            draws = mover == player and public.phase != DISCARD and public.phase != STOCK_ONLY
+            begun[number] += draws
+            counts = draws and begun[number] > turns[0]
             if mover != player and not both:
                 waiting[count] = number
                 count += 1
                 break
             if public.phase == STOCK_ONLY:
                 play(game, DRAW_STOCK)
-            else:
-                num_rows = score_candidates(network, public, game.private[mover], mover)
-                play(game, _likeliest(network.room, num_rows))
+                continue
+            num_rows = score_candidates(network, public, game.private[mover], mover)
+            if counts:
+                won[number] += _value(network.room, num_rows) / 2
+            if draws and begun[number] == turns[1]:
+                break
+            play(game, _likeliest(network.room, num_rows))
     return waiting[:count]
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import Field, dataclass, fields, replace
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args, get_type_hints
 
 import numpy as np
@@ -346,12 +347,18 @@ class Rules:
         >>> Rules.from_record(Rules(knock_limit=5).record()) == Rules(knock_limit=5)
         True
         """
-        values = {name: record[name].item() for name in RULES.names or ()}
-        for name, choices in CHOICES.items():
-            if values[name] >= len(choices):
-                raise ValueError(f"Rules.{name} must have a code below {len(choices)}, not {values[name]}")
-            values[name] = choices[values[name]]
-        return cls(**values)
+        return _rules_of(record.tobytes())
+
+
+@lru_cache(maxsize=64)
+def _rules_of(record: bytes) -> Rules:
+    """Return the rules of the bytes of a record."""
+    values = dict(zip(RULES.names or (), np.frombuffer(record, RULES)[0].item(), strict=True))
+    for name, choices in CHOICES.items():
+        if values[name] >= len(choices):
+            raise ValueError(f"Rules.{name} must have a code below {len(choices)}, not {values[name]}")
+        values[name] = choices[values[name]]
+    return Rules(**values)
 
 
 def rules_option(rules: Rules | None) -> str:

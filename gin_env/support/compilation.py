@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numba
@@ -11,17 +12,22 @@ from numba.core import event as numba_event
 from gin_env.support.kernel_cache import KernelCache, cache_folder, can_keep, say_once
 
 
-def kernel(function: Callable[..., Any]) -> Any:
+def kernel(function: Callable[..., Any] | None = None, *, reorder_sums: bool = False) -> Any:
     """Compile `function` with numba (nopython, released GIL, cached under `cache_folder`).
 
-    The annotations of kernels are for readers: ``int`` stands for any of numba's integer types.
+    The annotations of kernels are for readers: ``int`` stands for any of numba's integer types. With
+    `reorder_sums`, floating-point sums and products may be reordered and fused, so that another processor
+    may round them differently.
     """
-    compiled = numba.njit(function, nogil=True)
+    if function is None:
+        return partial(kernel, reorder_sums=reorder_sums)
+    fastmath = {"reassoc", "contract"} if reorder_sums else False
+    compiled = numba.njit(function, nogil=True, fastmath=fastmath)
     if cache_folder() is not None:
         try:
             compiled._cache = KernelCache(function)
         except (AttributeError, TypeError):  # a release of numba with other cache classes
-            return numba.njit(function, cache=True, nogil=True)
+            return numba.njit(function, cache=True, nogil=True, fastmath=fastmath)
     return compiled
 
 
