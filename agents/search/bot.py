@@ -39,7 +39,7 @@ from gin_env.support.checks import check_integer, check_number
 MIN_PROBABILITY = 1e-6
 """Actions that the policy gives a lower probability are not tried."""
 NEARLY_EQUAL = 1e-3
-"""Of actions whose probabilities differ by less, the policy chooses the first."""
+"""If probabilities differ by less, the policy itself says which action comes first."""
 FIRST_ROUND = 16
 """Worlds in the first round. Each later round has as many as all rounds before it, or what is missing."""
 UNKNOWN = "unknown"
@@ -69,9 +69,9 @@ class SearchBot:
     turns : how far to look ahead: the network estimates the value when the player is to draw for the
         `turns`-th time.
     tried : maximum number of actions.
-    averaged : the value of a rollout is the mean of the network's estimates of so many turns, up to the last.
+    averaged : number of turns, up to the last, whose estimates are averaged for the value of a rollout.
     caution : number of standard errors by which an action has to be better than the policy's choice.
-    patience : an action that is worse by so many standard errors is not tried again; None for `caution`.
+    patience : number of standard errors by which an action has to be worse to be dropped; None for `caution`.
     policy : the policy that proposes actions and plays the rollouts: a file of a policy that scores
         candidates, or ``"policy"`` or ``"policy-variants"`` for a bundled one.
     opponent : the bot that plays the other side in rollouts, neither a program nor a search; None for the
@@ -182,7 +182,7 @@ class SearchBot:
         """Return `gains` in a multiple of `FIRST_ROUND` new worlds, shared by what `begin` returned."""
         rounds = num_worlds // FIRST_ROUND
         gains = [
-            self.gains(view, chains.next_worlds(rounds), actions, model.players) for model, chains in models
+            self.gains(view, chains.next_rounds(rounds), actions, model.players) for model, chains in models
         ]
         return np.concatenate(gains, axis=1)
 

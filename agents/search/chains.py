@@ -120,7 +120,7 @@ class Belief:
         count = check_integer("count", count, 1, 1 << 24)
         chains = self.begin(view, random, min(self.chains, count))
         rounds = -(-count // min(self.chains, count))
-        return _without_padding(chains.next_worlds(rounds)[:count])
+        return _without_padding(chains.next_rounds(rounds)[:count])
 
     def begin(self, view: PlayerView, random: np.random.Generator, num_chains: int | None = None) -> Chains:
         """Start chains from one view, by default `chains`, without a step yet."""
@@ -174,14 +174,18 @@ class Chains:
         stock = cards_of(int(self._past["unseen"]) & ~hand)
         return np.concatenate([np.array([stock], np.int8), self._rest])
 
-    def next_worlds(self, rounds: int = 1) -> np.ndarray:
-        """Return the worlds after the warm-up or `apart` more steps, a round: `STATE` records (n,)."""
-        num_chains = len(self._held)
-        states = np.zeros(rounds * num_chains, STATE)
-        for start in range(0, len(states), num_chains):
-            self.step(self._belief.apart if self._warm else self._belief.warm_up)
-            self._warm = True
-            self._write(states[start : start + num_chains])
+    def next_worlds(self) -> np.ndarray:
+        """Return the worlds after the warm-up or `apart` more steps: `STATE` records (chains,)."""
+        self.step(self._belief.apart if self._warm else self._belief.warm_up)
+        self._warm = True
+        return self.worlds()
+
+    def next_rounds(self, rounds: int) -> np.ndarray:
+        """Return the worlds of several rounds: `STATE` records (rounds * chains,)."""
+        parts = [self.next_worlds() for _ in range(rounds)]
+        states = np.zeros(sum(map(len, parts)), STATE)  # faster than concatenating records
+        for part, place in zip(parts, np.split(states, rounds), strict=True):
+            place[:] = part
         return states
 
     def step(self, steps: int = 1) -> None:
@@ -202,11 +206,8 @@ class Chains:
     def worlds(self) -> np.ndarray:
         """Return the current worlds of the chains with reshuffled stocks: `STATE` records (chains,)."""
         states = np.zeros(len(self._held), STATE)
-        self._write(states)
-        return states
-
-    def _write(self, states: np.ndarray) -> None:
         write_worlds(self._view, self._past, self._held, self._rest, self._key(), states)
+        return states
 
     def _begin(self) -> None:
         shapes = self._belief.shapes

@@ -31,7 +31,7 @@ from gin_env.observations.candidates import (
     write_discards,
     write_draws,
 )
-from gin_env.support.compilation import kernel
+from gin_env.support.compilation import kernel, kernel_of_sums
 
 BLOCK = 64
 """Units of a layer computed together. A constant, so that the compiler unrolls the loops."""
@@ -166,7 +166,7 @@ def room_for_one(hidden: int) -> RoomForOne:
     )
 
 
-@kernel(reorder_sums=True)
+@kernel_of_sums
 def _add_products(inputs: np.ndarray, weights: np.ndarray, num_rows: int, outputs: np.ndarray) -> None:
     """Add the products of rows (n, k) and weights (blocks, k, BLOCK) to outputs (blocks, n, BLOCK).
 
@@ -211,7 +211,7 @@ def _clip_rows(num_rows: int, outputs: np.ndarray) -> None:
                 outputs[block, row, unit] = max(outputs[block, row, unit], np.float32(0))
 
 
-@kernel(reorder_sums=True)
+@kernel_of_sums
 def _write_scores(hidden: np.ndarray, layers, num_rows: int, scores: np.ndarray) -> None:
     """Write the last layer's outputs for hidden (blocks, n, BLOCK) into scores (n, 4)."""
     scores[:num_rows] = layers.last_bias

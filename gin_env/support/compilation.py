@@ -1,9 +1,8 @@
-"""The decorator of all compiled functions."""
+"""The decorators of all compiled functions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numba
@@ -12,16 +11,20 @@ from numba.core import event as numba_event
 from gin_env.support.kernel_cache import KernelCache, cache_folder, can_keep, say_once
 
 
-def kernel(function: Callable[..., Any] | None = None, *, reorder_sums: bool = False) -> Any:
+def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function` with numba (nopython, released GIL, cached under `cache_folder`).
 
-    The annotations of kernels are for readers: ``int`` stands for any of numba's integer types. With
-    `reorder_sums`, floating-point sums and products may be reordered and fused, so that another processor
-    may round them differently.
+    The annotations of kernels are for readers: ``int`` stands for any of numba's integer types.
     """
-    if function is None:
-        return partial(kernel, reorder_sums=reorder_sums)
-    fastmath = {"reassoc", "contract"} if reorder_sums else False
+    return _compile(function, fastmath=False)
+
+
+def kernel_of_sums(function: Callable[..., Any]) -> Any:
+    """Like `kernel`, but sums may be reordered and products fused: other processors may round differently."""
+    return _compile(function, fastmath={"reassoc", "contract"})
+
+
+def _compile(function: Callable[..., Any], fastmath: bool | set[str]) -> Any:
     compiled = numba.njit(function, nogil=True, fastmath=fastmath)
     if cache_folder() is not None:
         try:

@@ -205,6 +205,45 @@ def test_rollouts_use_the_assumed_opponent():
     assert np.mean(likewise) < 0.3
 
 
+def test_value_of_a_rollout_is_the_mean_of_its_last_turns():
+    """A hand that ends before the last turn has the value of its result for the turns that are missing."""
+    single, both = [SearchBot(turns=2), SearchBot(turns=3)], SearchBot(turns=3, averaged=2)
+    for bot in single:
+        bot._chances = both._chances
+    differ = False
+    for _, view in views_of_policy(6)[::4]:
+        player = int(view.records["player"][0])
+        worlds = both.belief.worlds(view, 32, np.random.default_rng(3))
+        actions = np.full(len(worlds), both.likeliest(view)[0])
+        values = [bot.won_after(worlds, actions, player) for bot in single]
+        assert both.won_after(worlds, actions, player) == pytest.approx(np.mean(values, axis=0))
+        differ |= not np.allclose(*values)
+    assert differ
+
+
+def test_patience_decides_how_long_a_worse_action_is_tried():
+    gains = np.array([[-1.0, 0.5] * 8])  # 1.3 standard errors below 0
+    impatient, patient = SearchBot(caution=0.5), SearchBot(caution=0.5, patience=2)
+    assert len(impatient.hopeful(np.array([7]), gains)[0]) == 0
+    assert len(patient.hopeful(np.array([7]), gains)[0]) == 1
+    assert patient.best(3, np.array([7]), gains) == 3
+
+
+@pytest.mark.parametrize(("samples", "worlds"), [(2, [16]), (33, [16, 16, 16]), (96, [16, 16, 32, 32])])
+def test_last_round_has_the_worlds_that_are_missing(monkeypatch, samples, worlds):
+    bot, asked = SearchBot(samples), []
+    view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 1)
+
+    def gains(view, worlds, actions, players):
+        asked.append(len(worlds))
+        noise = np.tile([-1.0, 1.0], len(worlds) // 2)
+        return np.stack([noise * (place > 0) for place in range(len(actions))])
+
+    monkeypatch.setattr(bot, "gains", gains)
+    bot.act(view)
+    assert asked == worlds
+
+
 def test_same_seed_repeats_the_match():
     first = play_match(QUICK, "simple", 4, seed=6, episode="hand", rules=SMALL)
     assert first == play_match(QUICK, "simple", 4, seed=6, episode="hand", rules=SMALL)
@@ -221,6 +260,8 @@ def test_some_bots_play_only_by_name():
         ("turns=0", ValueError, "turns"),
         ("tried=1", ValueError, "tried"),
         ("caution=-1", ValueError, "caution"),
+        ("patience=-1", ValueError, "patience"),
+        ("averaged=4", ValueError, "averaged"),
         ("opponent=nobody", ValueError, "unknown bot 'nobody'"),
         ("budget_ms=-5", ValueError, "budget_ms"),
         ("budget_ms=soon", TypeError, "budget_ms"),
@@ -239,13 +280,17 @@ def test_lazily_imported_bot_has_the_same_parameters(name, bot):
     assert agents.parameters(name).items() <= specs.parameters(bot).items()
 
 
-def test_players_of_rollouts_score_actions_like_the_network():
+@pytest.mark.parametrize("hidden", [None, 5, 100])
+def test_players_of_rollouts_score_actions_like_the_network(hidden):
+    """Layers of any width, also if the blocks in which they are multiplied do not divide it."""
     records = np.concatenate([view.records for _, view in views_of_policy(4)])
-    network = agents.make("policy").network
+    torch.manual_seed(3)
+    network = agents.make("policy").network if hidden is None else CandidateScorer(hidden)
     logits, actions = RolloutPlayers(network, None).logits(records)
     rows, expected_actions, context = PlayerView(records).candidates()
     assert (actions == expected_actions).all()
-    expected, _ = network.action_logits(*map(torch.from_numpy, (rows, expected_actions, context)))
+    with torch.inference_mode():
+        expected, _ = network.action_logits(*map(torch.from_numpy, (rows, expected_actions, context)))
     for index, action in zip(*np.nonzero(actions[:, :, 0] >= 0), strict=True):
         for knock in range(2):
             if (chosen := actions[index, action, knock]) >= 0:
