@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import torch
 
 from gin_env.agents.base import Agent
 from gin_env.agents.policies.candidate_network import CandidateScorer, CandidateScores, check_no_memory
@@ -127,27 +126,26 @@ class RolloutPlayers:
 def read_layers(scores: CandidateScores) -> Layers:
     """Return a copy of the weights."""
 
-    def units(values) -> np.ndarray:
+    weights = {name: tensor.numpy().astype(np.float32) for name, tensor in scores.state_dict().items()}
+
+    def in_blocks(array: np.ndarray) -> np.ndarray:
         """Return an array whose last axis is the units as (..., blocks, BLOCK)."""
-        array = values.detach().numpy().astype(np.float32)
-        whole = -(-array.shape[-1] // BLOCK) * BLOCK
-        padded = np.zeros((*array.shape[:-1], whole), np.float32)
-        padded[..., : array.shape[-1]] = array
+        missing = -array.shape[-1] % BLOCK
+        padded = np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, missing)])
         return padded.reshape(*array.shape[:-1], -1, BLOCK)
 
-    def matrix(layer) -> np.ndarray:
-        return np.ascontiguousarray(units(layer.weight.T).swapaxes(0, 1))
+    def matrix(name: str) -> np.ndarray:
+        return np.ascontiguousarray(in_blocks(weights[f"{name}.weight"].T).swapaxes(0, 1))
 
-    second = units(scores.row_second.weight)  # (outputs, blocks, BLOCK)
-    second = units(torch.from_numpy(second).permute(1, 2, 0))  # (blocks, BLOCK, blocks, BLOCK)
+    second = in_blocks(np.moveaxis(in_blocks(weights["row_second.weight"]), 0, -1))
     return Layers(
-        matrix(scores.row_first),
-        units(scores.row_first.bias),
-        matrix(scores.table_first),
+        matrix("row_first"),
+        in_blocks(weights["row_first.bias"]),
+        matrix("table_first"),
         np.ascontiguousarray(second.swapaxes(1, 2)),
-        units(scores.row_second.bias),
-        np.ascontiguousarray(units(scores.outputs.weight).swapaxes(0, 1)),
-        scores.outputs.bias.detach().numpy().astype(np.float32),
+        in_blocks(weights["row_second.bias"]),
+        np.ascontiguousarray(in_blocks(weights["outputs.weight"]).swapaxes(0, 1)),
+        weights["outputs.bias"],
     )
 
 
@@ -247,15 +245,16 @@ def score_candidates(network, public, private, player: int) -> int:
     else:
         num_rows = DRAW_ROWS
         write_draws(public, private, player, room.rows, room.actions, room.after)
+    in_pairs = num_rows + num_rows % 2
     _set_rows(layers.first_bias, 2, room.shared)
-    _add_products(room.context, layers.table, 1, room.shared)
-    _set_rows(room.shared[:, 0], num_rows, room.first)
-    _add_products(room.rows, layers.first, num_rows, room.first)
-    _clip_rows(num_rows, room.first)
-    _set_rows(layers.second_bias, num_rows, room.second)
+    _add_products(room.context, layers.table, 2, room.shared)
+    _set_rows(room.shared[:, 0], in_pairs, room.first)
+    _add_products(room.rows, layers.first, in_pairs, room.first)
+    _clip_rows(in_pairs, room.first)
+    _set_rows(layers.second_bias, in_pairs, room.second)
     for block in range(len(room.first)):
-        _add_products(room.first[block], layers.second[block], num_rows, room.second)
-    _clip_rows(num_rows, room.second)
+        _add_products(room.first[block], layers.second[block], in_pairs, room.second)
+    _clip_rows(in_pairs, room.second)
     _write_scores(room.second, layers, num_rows, room.scores)
     return num_rows
 

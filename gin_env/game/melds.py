@@ -320,7 +320,11 @@ def defender_deadwood(knocker_runs: int, knocker_sets: int, defender: int) -> in
 
 @kernel
 def deadwood_without_sets(knocker_runs: int, knocker_sets: int, rest: int) -> int:
-    """Return the defender's deadwood after laying off, among the cards that are not in their own sets."""
+    """Return the defender's deadwood after laying off, among the cards that are not in their own sets.
+
+    >>> deadwood_without_sets(cards.parse("2D 3D 4D"), 0, cards.parse("5D KS"))
+    10
+    """
     return unmelded_value(rest & ~laid_off_cards(knocker_runs, knocker_sets, rest))
 
 
