@@ -151,7 +151,7 @@ class SearchBot:
         while len(others) and gains.shape[1] < self.samples:
             num_worlds = gains.shape[1]
             elapsed = 1000 * (perf_counter() - began)
-            # The next round takes as long as all rounds before it, since it has as many worlds.
+            # The next round takes at most as long as all rounds before it, since it has no more worlds.
             if self.budget_ms is not None and (2 * elapsed if num_worlds else elapsed) >= self.budget_ms:
                 break
             missing = -(-(self.samples - num_worlds) // FIRST_ROUND) * FIRST_ROUND

@@ -180,10 +180,10 @@ def _add_products(inputs: np.ndarray, weights: np.ndarray, num_rows: int, output
                 a, b, c, d = x[index], x[index + 1], x[index + 2], x[index + 3]
                 e, f, g, h = y[index], y[index + 1], y[index + 2], y[index + 3]
                 for unit in range(BLOCK):
-                    i, j = matrix[index, unit], matrix[index + 1, unit]
-                    k, l = matrix[index + 2, unit], matrix[index + 3, unit]  # noqa: E741
-                    of_x[unit] += a * i + b * j + c * k + d * l
-                    of_y[unit] += e * i + f * j + g * k + h * l
+                    p, q = matrix[index, unit], matrix[index + 1, unit]
+                    r, s = matrix[index + 2, unit], matrix[index + 3, unit]
+                    of_x[unit] += a * p + b * q + c * r + d * s
+                    of_y[unit] += e * p + f * q + g * r + h * s
             for index in range(whole, num_inputs):
                 a, e = x[index], y[index]
                 for unit in range(BLOCK):
@@ -310,7 +310,6 @@ def _play_policy(
             mover = np.int64(public.to_move)
             draws = mover == player and public.phase != DISCARD and public.phase != STOCK_ONLY
             begun[number] += draws
-            counts = draws and begun[number] > turns[0]
             if mover != player and not both:
                 waiting[count] = number
                 count += 1
@@ -319,7 +318,7 @@ def _play_policy(
                 play(game, DRAW_STOCK)
                 continue
             num_rows = score_candidates(network, public, game.private[mover], mover)
-            if counts:
+            if draws and begun[number] > turns[0]:
                 won[number] += _value(network.room, num_rows) / 2
             if draws and begun[number] == turns[1]:
                 break

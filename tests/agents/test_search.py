@@ -163,21 +163,27 @@ class Clock:
         return self.now
 
 
+def noisy_gains(asked, clock=None):
+    """Return a stand-in for `SearchBot.gains` without any gain, which keeps its numbers of worlds in `asked`."""
+
+    def gains(view, worlds, actions, players):
+        asked.append(len(worlds))
+        if clock is not None:
+            clock.now += len(worlds) / 1000
+        noise = np.tile([-1.0, 1.0], len(worlds) // 2)
+        return np.stack([noise * (place > 0) for place in range(len(actions))])
+
+    return gains
+
+
 @pytest.mark.parametrize(
     ("budget", "worlds"), [(0, []), (1, [16]), (31, [16]), (33, [16, 16]), (70, [16, 16, 32])]
 )
 def test_no_round_starts_that_would_exceed_the_budget(monkeypatch, budget, worlds):
     bot, clock, asked = SearchBot(1024, budget_ms=budget), Clock(), []
     view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 1)
-
-    def gains(view, worlds, actions, players):
-        asked.append(len(worlds))
-        clock.now += len(worlds) / 1000
-        noise = np.tile([-1.0, 1.0], len(worlds) // 2)
-        return np.stack([noise * (place > 0) for place in range(len(actions))])
-
     monkeypatch.setattr(search, "perf_counter", clock)
-    monkeypatch.setattr(bot, "gains", gains)
+    monkeypatch.setattr(bot, "gains", noisy_gains(asked, clock))
     assert bot.act(view) == bot.policy.act(view)
     assert asked == worlds
 
@@ -233,13 +239,7 @@ def test_patience_decides_how_long_a_worse_action_is_tried():
 def test_last_round_has_the_worlds_that_are_missing(monkeypatch, samples, worlds):
     bot, asked = SearchBot(samples), []
     view = next(view for _, view in views_of_policy(5) if len(bot.likeliest(view)) > 1)
-
-    def gains(view, worlds, actions, players):
-        asked.append(len(worlds))
-        noise = np.tile([-1.0, 1.0], len(worlds) // 2)
-        return np.stack([noise * (place > 0) for place in range(len(actions))])
-
-    monkeypatch.setattr(bot, "gains", gains)
+    monkeypatch.setattr(bot, "gains", noisy_gains(asked))
     bot.act(view)
     assert asked == worlds
 

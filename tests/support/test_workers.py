@@ -237,8 +237,9 @@ def test_script_without_main_guard_gets_a_hint(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("from gin_env import play_match\nplay_match('simple', 'random', 20, 0, workers=2)\n")
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
-    # Python's own warnings may follow the hint.
-    assert any('code below  if __name__ == "__main__":' in line for line in done.stderr.splitlines()[-4:])
+    # The error of the script itself; Python's own warnings may follow it.
+    errors = [line for line in done.stderr.splitlines() if line.startswith("ChildProcessError: ")]
+    assert 'code below  if __name__ == "__main__":' in errors[-1]
 
 
 # --- Matches, tournaments, data -----------------------------------------------------------------------------

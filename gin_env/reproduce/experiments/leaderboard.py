@@ -63,7 +63,7 @@ WORLDS = 256
 
 
 def known_search(row: Row) -> Row | None:
-    """Return a match of `search/strength` as the row of an exploiter; None if its opponent is another."""
+    """Return a match of `search/strength` as the row of an exploiter; None for one that is not `KNOWN`."""
     if (row["bot"], row["opponent"]) not in KNOWN:
         return None
     return row | {"bot": row["opponent"], "by": "search", "samples": WORLDS}

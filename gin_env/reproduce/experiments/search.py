@@ -25,9 +25,9 @@ AFTER_SIMPLE = "search:opponent=simple,estimator=suit-equivariant"
 RECOGNISES = "search:opponent=unknown,caution=1"
 """Works out how its opponent plays, and weighs hands by their shape."""
 FEWER_WORLDS = "search:opponent=unknown,samples=96,tried=6,averaged=2,caution=0.5,patience=1"
-"""The same in five milliseconds a decision."""
+"""Tries more actions in fewer worlds, in five milliseconds a decision."""
 MORE_WORLDS = "search:opponent=unknown,samples=512,tried=6,averaged=2,caution=0.5,patience=1.5"
-"""The same in fifteen milliseconds."""
+"""The same in more worlds, in fifteen milliseconds."""
 MATCHES = (
     ("search", "policy", 4000),
     ("search", "simple", 1000),
