@@ -164,7 +164,7 @@ class Clock:
 
 
 def noisy_gains(asked, clock=None):
-    """Return a stand-in for `SearchBot.gains` that finds no gain and keeps the numbers of worlds in `asked`."""
+    """Return a stand-in for `SearchBot.gains`: no gain; numbers of worlds are kept in `asked`."""
 
     def gains(view, worlds, actions, players):
         asked.append(len(worlds))
