@@ -21,6 +21,7 @@ from gin_env.reproduce.experiment import (
     Row,
     Run,
     by,
+    deal_counts,
     in_order,
     interval,
     markdown,
@@ -272,7 +273,7 @@ def measure_tournament(run: Run) -> list[Row]:
         "ratings": [round(rating.value, 1) for rating in ratings],
         "deviations": [round(rating.deviation, 1) for rating in ratings],
     }
-    return [match.as_dict() | found for match in result.matches]
+    return [match.as_dict() | {"deals": deal_counts(match)} | found for match in result.matches]
 
 
 def tournament_table(rows: Sequence[Row]) -> str:
@@ -289,7 +290,9 @@ def tournament_table(rows: Sequence[Row]) -> str:
 
 def tournament_of(rows: Sequence[Row]) -> TournamentResult:
     """Return the tournament with these matches."""
-    matches = tuple(MatchResult.from_dict(row) for row in rows)
+    matches = tuple(
+        MatchResult.from_dict({key: value for key, value in row.items() if key != "deals"}) for row in rows
+    )
     values = rows[0]["ratings"]
     deviations = rows[0].get("deviations") or [0.0] * len(values)  # older results lack them
     ratings = tuple(map(Rating, values, deviations)) or None

@@ -78,10 +78,7 @@ def budget(row: Row) -> str:
 
 
 def against_simple(rows: Sequence[Row]) -> dict[str, Row]:
-    """Return each bot's win rate against Simple, with the stored interval.
-
-    The interval cannot be computed again because the deals are not stored.
-    """
+    """Return each bot's win rate against Simple, with the stored interval."""
     found = {}
     for row in rows:
         (a, b), won, (low, high) = row["bots"], row["win_rate"], row["interval"]
