@@ -81,7 +81,8 @@ def appendix(experiment: Experiment, result: Result) -> str:
     lines = [
         f"Command: `{result.command}`",
         f"Sample: {f'{result.games:,} games per match, ' if result.games else ''}seed {result.seed}",
-        f"Measured: {result.date}, gin-env {result.version}" + (f" ({result.stale})" if result.stale else ""),
+        f"Measured: {result.date}, gin-env {result.version}",
+        *([f"Note: {result.stale}"] if result.stale else []),
         f"Data: [{data.removeprefix('../../../')}]({data})",
     ]
     facts = "\n".join(f"- {line}" for line in lines)

@@ -45,7 +45,8 @@ class Result:
     keys: str
     """`deck_keys` of the release that measured the rows: with other keys, the same seed deals other cards."""
     stale: str | None
-    """Why the command would return other figures today; None if it would return the same."""
+    """From which version the rows are, and why they are not measured again; None if they are those that the
+    command measured at `commit`."""
     bots: list[dict[str, Any]]
     """`gin_env.matches.provenance.describe_bot` of each bot, and of the packaged bot of the same class as a
     bot that the experiment made."""
@@ -220,19 +221,17 @@ def stale_results(
 ) -> dict[str, list[str]]:
     """Return what has changed since each stored result was measured: lines by experiment.
 
-    Each distinct bot and estimator is compared only once. Results that are already marked as stale are
-    skipped.
+    Each distinct bot and estimator is compared only once. Decks are not compared for results that are already
+    marked as stale.
     """
     known: dict[str, list[str]] = {}
     found: dict[str, list[str]] = {}
     for name in stored(folder):
         result = load(folder, name)
-        if result.stale:
-            continue
         if progress is not None:
             progress(name)
         lines = result.changes(experiments.get(name), known)
-        if result.keys not in (deck_keys(), NO_KEYS):
+        if not result.stale and result.keys not in (deck_keys(), NO_KEYS):
             lines.append(f"different decks now: {deck_keys()}, stored {result.keys}")
         if lines:
             found[name] = lines

@@ -146,6 +146,23 @@ def test_published_result_is_complete_and_has_an_experiment(name):
 
 
 @pytest.mark.parametrize("name", STORED)
+def test_every_result_names_its_commit_or_says_why_not(name):
+    result = load(RESULTS, name)
+    assert result.commit or result.stale, f"results/{name}.json does not say from which version it is"
+    assert result.commit is None or re.fullmatch("[0-9a-f]{40}", result.commit)
+    assert result.stale is None or re.fullmatch(r"[A-Z].*\.", result.stale)
+    assert (result.stale or "") in pages.appendix(find(name), result)
+
+
+def test_every_result_has_a_commit_of_this_history():
+    if not (ROOT / ".git").exists() or git_output(ROOT, "rev-parse", "--is-shallow-repository") == "true":
+        pytest.skip("the history is not here")
+    history = set(git_output(ROOT, "rev-list", "HEAD").split())
+    commits = {name: load(RESULTS, name).commit for name in STORED}
+    assert {name for name, commit in commits.items() if commit and commit not in history} == set()
+
+
+@pytest.mark.parametrize("name", STORED)
 def test_bots_of_published_results_still_decide_the_same(name):
     result = load(RESULTS, name)
     assert result.changes(find(name)) == [], f"measure results/{name}.json again: {result.command}"
