@@ -155,9 +155,7 @@ def authors_lines(rows: Sequence[Row]) -> list[list[str]]:
         lines.append([text, f"{len(figure_6)} positions", f"{sum(figure_6)} of {len(figure_6)}", verdict])
     if figure_7:
         text = "Figure 7, the authors' weights: values within 0.6"
-        verdict = (
-            "agrees" if all(figure_7) else "undecided" if sum(figure_7) > len(figure_7) / 2 else "differs"
-        )
+        verdict = "agrees" if all(figure_7) else "differs"
         lines.append([text, f"{len(figure_7)} cards", f"{sum(figure_7)} of {len(figure_7)}", verdict])
     return lines
 
