@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from gin_env.matches.matches import play_match
 from gin_env.reproduce.experiment import Run
@@ -16,6 +18,8 @@ from gin_env.reproduce.experiments.claims import (
     uncertain_likelihoods,
     undercuts_difference,
 )
+from gin_env.reproduce.experiments.hand_strength_claims import shape_of
+from gin_env.reproduce.experiments.hand_strength_figures import SCORES
 from gin_env.reproduce.paper_claims import PaperClaim
 from gin_env.reproduce.verdicts import Claim, margin_for
 
@@ -167,3 +171,9 @@ def test_lead_difference_combines_both_intervals():
     value, (low, high) = lead_difference(match, one, other)
     assert value == pytest.approx(2 * match.win_rate - 1 - (one.win_rate - other.win_rate))
     assert low <= value <= high
+
+
+def test_shape_of_scores_follows_from_their_histogram():
+    counts = np.random.default_rng(0).integers(0, 50, len(SCORES) - 1)
+    scores = np.repeat((SCORES[:-1] + SCORES[1:]) / 2, counts)
+    assert shape_of(counts) == pytest.approx((stats.skew(scores), stats.kurtosis(scores)))

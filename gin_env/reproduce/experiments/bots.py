@@ -58,6 +58,9 @@ TONIC_OPTIONS: list[Row] = [
         ("draws for a pair in no turn", "pair_turns=0"),
         ("draws for a pair in three turns", "pair_turns=3"),
         ("draws for a pair in all turns", "pair_turns=100"),
+        ("believes that the opponent holds a card from 0.7, not 0.86", "held=0.7"),
+        ("from 0.8", "held=0.8"),
+        ("from 0.95", "held=0.95"),
     )
 ]
 CONTROLS = (

@@ -12,11 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+import numpy as np
+
 from gin_env.reproduce.experiment import Experiment, Row, markdown
+from gin_env.reproduce.experiments.hand_strength_figures import SCORES
 from gin_env.reproduce.experiments.hand_strength_networks import TABLE
 from gin_env.reproduce.verdicts import MARGIN, Claim
 
 SIGNIFICANT = 0.05
+GAUSSIAN = 0.5
+"""Skewness and excess kurtosis below which a distribution counts as approximately normal."""
 NINETY_TO_95 = 1.96 / 1.645
 """Factor from the half width of a 90 % interval to that of a 95 % interval."""
 
@@ -109,7 +114,7 @@ def claims_table(rows: Sequence[Row]) -> str:
             ["Table 1, games won: in the range of our ten networks", "14 rows", f"{inside} of 14", ""]
         )
     if parts["002/figure-2"]:
-        lines.append(data_line(parts["002/figure-2"]))
+        lines += data_lines(parts["002/figure-2"])
     for row in parts["002/figure-5"]:
         lines += residual_lines(row)
     header = ["claim", "its figure", "here", ""]
@@ -160,21 +165,48 @@ def authors_lines(rows: Sequence[Row]) -> list[list[str]]:
     return lines
 
 
-def data_line(rows: Sequence[Row]) -> list[str]:
-    """Return the line on the scores of the data sets (Figure 2)."""
+def data_lines(rows: Sequence[Row]) -> list[list[str]]:
+    """Return the lines on the scores of the data sets (Figure 2)."""
     means, deviations = ([row[key] for row in rows] for key in ("mean", "deviation"))
     right = means == sorted(means) and deviations == sorted(deviations, reverse=True)
     figures = ", ".join(
         f"{mean:.1f} ± {deviation:.1f}" for mean, deviation in zip(means, deviations, strict=True)
     )
     text = "Figure 2: with more samples the mean score rises and the deviation falls"
-    return [text, "", figures, "agrees" if right else "differs"]
+    shapes = [shape_of(row["histogram"]) for row in rows]
+    skewness, kurtosis = zip(*shapes, strict=True)
+    gaussian = all(max(map(abs, shape)) < GAUSSIAN for shape in shapes)
+    texts = [", ".join(f"{value:+.2f}" for value in values) for values in (skewness, kurtosis)]
+    skewed = list(skewness) == sorted(skewness)
+    return [
+        [text, "", figures, "agrees" if right else "differs"],
+        [
+            "Figure 2: the distribution skews upward: skewness",
+            "",
+            texts[0],
+            "agrees" if skewed else "differs",
+        ],
+        [
+            "Figure 2: scores are approximately normal: excess kurtosis",
+            "",
+            texts[1],
+            "agrees" if gaussian else "differs",
+        ],
+    ]
+
+
+def shape_of(histogram: Sequence[int]) -> tuple[float, float]:
+    """Return the skewness and the excess kurtosis of scores from their histogram with the bins `SCORES`."""
+    middle, share = (SCORES[:-1] + SCORES[1:]) / 2, np.array(histogram) / sum(histogram)
+    normal = middle - share @ middle
+    normal /= np.sqrt(share @ normal**2)
+    return float(share @ normal**3), float(share @ normal**4) - 3
 
 
 def residual_lines(row: Row) -> list[list[str]]:
     """Return the lines on the residuals y - ŷ of Dual Inception (Figure 5)."""
     shape = f"skewness {row['skewness']:+.2f}, excess kurtosis {row['excess_kurtosis']:+.2f}"
-    gaussian = max(abs(row["skewness"]), abs(row["excess_kurtosis"])) < 0.5
+    gaussian = max(abs(row["skewness"]), abs(row["excess_kurtosis"])) < GAUSSIAN
     lowest = row["mean_of_lowest_predictions"]
     return [
         ["Figure 5: residuals are approximately Gaussian", "", shape, "agrees" if gaussian else "differs"],
