@@ -222,7 +222,7 @@ def claims_experiment(experiment: str, title: str, claims: Sequence[PaperClaim],
 EXPERIMENTS = [
     claims_experiment(
         "000/claims",
-        "Claims of paper 000 about V4 and V2",
+        "Claims of paper 000 about V4 and V2, with Figures 2 to 4",
         PAPER_000,
         games=200_000,
         time="a quarter of an hour",

@@ -303,7 +303,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "003/metrics",
-        "All estimators by paper 003's metrics",
+        "All estimators by the metrics of paper 003, Figures 2 to 6",
         measure_metrics,
         metrics_table,
         games=0,

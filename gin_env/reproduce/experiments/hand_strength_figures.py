@@ -214,7 +214,7 @@ def measure_figure_7(run: Run) -> list[Row]:
 EXPERIMENTS = [
     Experiment(
         "002/figure-2",
-        "Scores of the data sets",
+        "Figure 2 of paper 002: scores of the data sets",
         measure_figure_2,
         partial(
             plain_table, ["data", "states", "mean", "deviation"], ["data_set", "states", "mean", "deviation"]
@@ -225,7 +225,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "002/figure-5",
-        "Residuals of Dual Inception",
+        "Figure 5 of paper 002: residuals of Dual Inception",
         measure_figure_5,
         partial(
             plain_table,
@@ -238,14 +238,14 @@ EXPERIMENTS = [
     ),
     Experiment(
         "002/figure-6",
-        "Discards of the networks in Figure 6",
+        "Figure 6 of paper 002: discards of our networks",
         measure_figure_6,
         partial(plain_table, ["network", "paper", "ours"], ["network", "paper", "ours"]),
         games=0,
     ),
     Experiment(
         "002/figure-7",
-        "Defensive and offensive scores of Figure 7",
+        "Figure 7 of paper 002: defensive and offensive scores",
         measure_figure_7,
         partial(
             plain_table,

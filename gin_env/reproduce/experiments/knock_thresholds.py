@@ -139,7 +139,7 @@ def draw_thresholds(title: str, opponent: str | None, rows: Sequence[Row], path:
 EXPERIMENTS = [
     Experiment(
         "001/figure-2",
-        "Length of hands in turns",
+        "Figure 2 of paper 001: length of hands in turns",
         measure_turns,
         turns_table,
         games=0,
@@ -147,7 +147,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "001/figure-4",
-        "Knock thresholds of the Simple player",
+        "Figure 4 of paper 001: knock thresholds of the Simple player",
         measure_thresholds,
         thresholds_table,
         pictures={
