@@ -81,7 +81,7 @@ def measure_gold(run: Run) -> list[Row]:
             {
                 "bot": bot,
                 "games": run.size(GAMES),
-                **{key: games.get(key) for key in ("won", "low", "high")},
+                **{key: games.get(key) for key in ("won", "low", "high", "deals")},
                 "ended": percent(ended),
                 "ended_low": percent(low),
                 "ended_high": percent(high),
