@@ -50,6 +50,8 @@ ABLATIONS: dict[str, tuple[str, ...]] = {
     "entropy bonus 0.1": ("--ent-coef", "0.1"),
     "clip at 0.1": ("--clip-coef", "0.1"),
     "minibatches a quarter as large": ("--num-minibatches", "128"),
+    "layers twice as wide": ("--hidden", "128"),
+    "critic that sees all cards": ("--critic-sees-all",),
 }
 """Arguments of the training command that differ, by name of the variant."""
 OBSERVED = {f"--policy {policy}": ("--policy", policy) for policy in ("candidate", "flat")}

@@ -21,8 +21,9 @@ from gin_env.game.cards import (
     card_bit,
     count_cards,
     deck_cards,
+    lowest_card,
 )
-from gin_env.game.melds import best_set_cards, min_deadwood, run_cards
+from gin_env.game.melds import best_set_cards, least_deadwood_discards, min_deadwood, run_cards
 from gin_env.game.state import NO_CARD, OFFER
 from gin_env.support.compilation import kernel
 
@@ -102,6 +103,25 @@ def keep_best(best: int, highest: float, card: int, score: float):
     if score == highest:
         return best | card_bit(card), highest
     return best, highest
+
+
+@kernel
+def least_deadwood_discard(hand: int, allowed: int):
+    """Return the highest of the cards whose discard leaves the least deadwood, as a mask, and this deadwood.
+
+    >>> discard, least = least_deadwood_discard(cards.parse("7C 7H 7S 2D KD QD"), cards.parse("2D QD KD"))
+    >>> cards.format(discard), least
+    ('QD', 12)
+    """
+    best, least = least_deadwood_discards(hand, allowed)
+    highest, points = np.int64(0), np.int64(-1)
+    while best:
+        bit = best & -best
+        value = np.int64(CARD_VALUES[lowest_card(bit)])
+        if value > points:
+            highest, points = bit, value
+        best ^= bit
+    return highest, least
 
 
 @kernel

@@ -30,10 +30,10 @@ from __future__ import annotations
 import numpy as np
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK
-from gin_env.game.cards import CARD_VALUES, NUM_CARDS, card_bit, lowest_card
+from gin_env.game.cards import NUM_CARDS, card_bit, lowest_card
 from gin_env.game.engine import discards_allowed
-from gin_env.game.hands import decline, meld_completions
-from gin_env.game.melds import deadwood_after_discards, least_deadwood_discards, min_deadwood
+from gin_env.game.hands import decline, least_deadwood_discard, meld_completions
+from gin_env.game.melds import deadwood_after_discards, min_deadwood
 from gin_env.game.state import DISCARD, OVER, STOCK_ONLY
 from gin_env.observations.candidate_features import (
     CONTEXT,
@@ -143,7 +143,7 @@ def write_draws(
     unseen = cards_unseen(public, private, player)
     limit = np.int64(public.knock_limit)
     upcard = np.int64(public.upcard)
-    gone, left = _least_and_highest(hand | card_bit(upcard), hand)
+    gone, left = least_deadwood_discard(hand | card_bit(upcard), hand)
     least = min(left, min_deadwood(hand))
     taken = (hand | card_bit(upcard)) ^ gone
     write_hand(rows[0], taken, least, unseen, limit, after)
@@ -182,20 +182,6 @@ def write_candidates(
     else:
         write_draws(public, private, player, rows, actions, after)
     return True
-
-
-@kernel
-def _least_and_highest(hand: int, allowed: int):
-    """Return the highest card whose discard leaves the least deadwood, as a mask, and that deadwood."""
-    best, least = least_deadwood_discards(hand, allowed)
-    highest, points = np.int64(0), np.int64(-1)
-    while best:
-        bit = best & -best
-        value = np.int64(CARD_VALUES[lowest_card(bit)])
-        if value > points:
-            highest, points = bit, value
-        best ^= bit
-    return highest, least
 
 
 @kernel

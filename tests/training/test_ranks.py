@@ -38,10 +38,10 @@ def test_ranks_exchange_sums_and_values():
     assert launch(rank_tasks.sum_shares, 11, workers=3) == (55.0, [3, 4, 4], "of rank 0")
 
 
-@pytest.mark.parametrize("memory", [False, True])
-def test_several_ranks_learn_the_same_as_one(tmp_path, memory):
+@pytest.mark.parametrize("changed", [{}, {"memory": True}, {"critic_sees_all": True}], ids=str)
+def test_several_ranks_learn_the_same_as_one(tmp_path, changed):
     """Gradients equal those of the joined batch up to rounding, and the games are the same."""
-    settings = replace(tiny(tmp_path), num_envs=64, num_steps=64, hidden=16, memory=memory)
+    settings = replace(tiny(tmp_path), num_envs=64, num_steps=64, hidden=16, **changed)
     one, two, three = (launch(rank_tasks.parameters_of_updates, settings, workers) for workers in (1, 2, 3))
     for expected, *found in zip(one, two, three, strict=True):
         for num_decisions, parameters in found:

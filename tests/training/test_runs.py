@@ -39,10 +39,11 @@ class Interrupted(PPORun):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("memory", [False, True])
-def test_stopped_run_resumes_exactly(tmp_path, monkeypatch, capsys, memory):
-    unbroken = train(replace(tiny(tmp_path / "unbroken"), memory=memory))
-    settings = replace(tiny(tmp_path / "stopped"), memory=memory)
+@pytest.mark.parametrize("option", ["", "memory", "critic_sees_all"])
+def test_stopped_run_resumes_exactly(tmp_path, monkeypatch, capsys, option):
+    changed = {option: True} if option else {}
+    unbroken = train(replace(tiny(tmp_path / "unbroken"), **changed))
+    settings = replace(tiny(tmp_path / "stopped"), **changed)
     monkeypatch.setattr("gin_env.training.ppo.PPORun", Interrupted)
     sessions = 0
     for resume in (False, True, True):
@@ -67,7 +68,7 @@ def test_stopped_run_resumes_exactly(tmp_path, monkeypatch, capsys, memory):
     _, described = read_tensors(policy, "candidate policy", FILE_VERSION, "")
     origin = described["provenance"]
     assert origin["command"].startswith("python examples/ppo.py --total-timesteps 3000 --bots simple ")
-    assert ("--memory" in origin["command"]) == memory
+    assert ("--memory" in origin["command"]) == (option == "memory")
     assert " --num-envs 32 --num-steps 24 " in origin["command"]
     assert [player["spelled"] for player in origin["players"]] == ["simple:knock_at=10"]
 
