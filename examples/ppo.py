@@ -62,4 +62,5 @@ def train(settings: PPOSettings, ranks: Ranks) -> None:
 if __name__ == "__main__":
     with one_line_errors("ppo.py"):
         settings = tyro.cli(PPOSettings, description=__doc__)
+        settings.check()
         launch(train, settings, settings.workers, settings.device)

@@ -161,7 +161,9 @@ def match_text(result: MatchResult, confidence: float) -> str:
 def tournament(
     bots: Annotated[
         list[str] | None,
-        typer.Argument(help="Bots, as in `gin-rummy match`; default: all but `search`, which is slow"),
+        typer.Argument(
+            help="Bots, as in `match`; default: all but `search`, `policy-variants` and `policy-memory`"
+        ),
     ] = None,
     games: Annotated[int, typer.Option(help="Number of games for each pair, even")] = 2000,
     seed: SecretSeed = None,

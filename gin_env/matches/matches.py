@@ -192,17 +192,26 @@ class MatchResult:
     def from_dict(cls, record: dict[str, Any]) -> MatchResult:
         """Return the match that `as_dict` wrote; derived figures are ignored.
 
-        Raises KeyError, TypeError or ValueError if the record is not a match.
+        Raises ValueError if the record is not a match.
         """
         names = {field.name for field in fields(cls)} - {"rules", "deals"}
-        figures = {name: record[name] for name in names}
-        figures |= {name: tuple(record[name]) for name in PAIRS}
-        deals = None
-        if "deals" in record:
-            deals = np.zeros(figures["games"] // 2, DEAL_RESULT)
-            for name in DEAL_RESULT.names or ():
-                deals[name] = record["deals"][name]
-        return cls(**figures, rules=Rules(**record["rules"]), deals=deals)
+        try:
+            figures = {name: record[name] for name in names}
+            figures |= {name: tuple(record[name]) for name in PAIRS}
+            deals = None
+            if "deals" in record:
+                deals = np.zeros(figures["games"] // 2, DEAL_RESULT)
+                for name in DEAL_RESULT.names or ():
+                    deals[name] = record["deals"][name]
+            if not 0 <= sum(figures["wins"]) <= figures["games"]:
+                raise ValueError(
+                    f"wins must add up to at most {figures['games']} games, not {figures['wins']}"
+                )
+            return cls(**figures, rules=Rules(**record["rules"]), deals=deals)
+        except KeyError as error:
+            raise ValueError(f"not a match result: {error} is missing") from error
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"not a match result: {error}") from error
 
     def save(self, path: str | Path, confidence: float = 0.95, deals: bool = False) -> None:
         """Write `as_dict` as JSON."""
@@ -218,10 +227,14 @@ class MatchResult:
         low, high = self.confidence_interval(confidence)
         a, b = self.bots
         share = [100 * count / self.hands for count in (sum(self.gins), sum(self.undercuts), self.voids)]
+        won = f"no {self.episode} of {self.games:,} was decided between {a} and {b}"
+        if sum(self.wins):
+            won = (
+                f"{a} won {100 * self.win_rate:.2f} % of {sum(self.wins):,} decided {self.episode}s against "
+                f"{b} ({100 * confidence:g} % interval {100 * low:.2f} to {100 * high:.2f})"
+            )
         return (
-            f"{a} won {100 * self.win_rate:.2f} % of {sum(self.wins):,} decided {self.episode}s against {b} "
-            f"({100 * confidence:g} % interval {100 * low:.2f} to {100 * high:.2f})\n"
-            f"{self.hands:,} hands, {self.turns / self.hands:.2f} turns each; points per hand "
+            f"{won}\n{self.hands:,} hands, {self.turns / self.hands:.2f} turns each; points per hand "
             f"{self.points_per_hand[0]:.2f} : {self.points_per_hand[1]:.2f}; "
             f"gin {share[0]:.2f} %, undercut {share[1]:.2f} %, void {share[2]:.2f} %; seed {self.seed}"
             + ("\nclairvoyant: a bot saw its opponent's hand" if self.clairvoyant else "")

@@ -86,6 +86,8 @@ class PlayerView:
         >>> action = agents.make("simple").act(PlayerView.from_env(env, env.agent_selection))[0]
         """
         raw = env.unwrapped
+        if not hasattr(raw, "player_view"):
+            raise TypeError(f"env must be an environment of gin_rummy_v0, not {type(raw).__name__}")
         if agent not in raw.possible_agents:
             raise ValueError(f"unknown agent {agent!r}; the agents are {', '.join(raw.possible_agents)}")
         return raw.player_view(agent)

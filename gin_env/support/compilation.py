@@ -41,7 +41,7 @@ class _AnnounceCompilation(numba_event.Listener):
         module = getattr(event.data.get("dispatcher"), "__module__", None) or ""
         if module.startswith("gin_env"):
             kept = f"kept in {cache_folder()}" if can_keep() else "not kept"
-            say_once(f"compiling (about 20 seconds for the environments, once on this machine; {kept})")
+            say_once(f"compiling what is used for the first time (up to 20 seconds; {kept})")
 
     def on_end(self, event: Any) -> None:
         pass

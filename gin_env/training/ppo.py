@@ -107,6 +107,7 @@ def train(settings: PPOSettings, resume_command: str | None = None) -> PPORun:
 
     On Ctrl-C, the run is saved, `resume_command` is printed and SystemExit is raised.
     """
+    settings.check()
     return launch(partial(_train, resume_command=resume_command), settings, settings.workers, settings.device)
 
 

@@ -153,11 +153,12 @@ def _work(
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # rank 0 handles Ctrl-C for all
     store = _store(port, is_master=False)
     store.set(f"ready {rank}", "")
-    try:
-        with one_line_errors(f"rank {rank}"), _group(device, store, rank, size) as ranks:
-            function(settings, ranks)
-    except RankLostError:
-        sys.exit(1)  # rank 0 reports it, unless rank 0 is lost
+    with one_line_errors(f"rank {rank}"):
+        try:
+            with _group(device, store, rank, size) as ranks:
+                function(settings, ranks)
+        except RankLostError:
+            sys.exit(1)  # rank 0 reports it, unless rank 0 is lost
 
 
 def _store(port: int, is_master: bool) -> Any:

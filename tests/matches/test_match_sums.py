@@ -225,8 +225,33 @@ def test_match_json_round_trips(deals):
     assert again == result
     assert again.interval == result.interval
     assert deals is None or (again.deals.dtype == deals.dtype and np.array_equal(again.deals, deals))
-    with pytest.raises(KeyError, match="undercuts"):
-        MatchResult.from_dict({key: value for key, value in result.as_dict().items() if key != "undercuts"})
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"undercuts": None}, "not a match result: "),
+        ({"wins": [100, 100]}, "not a match result: wins must add up to at most games"),
+        ({"games": "four"}, "not a match result: "),
+        ({"rules": {"knock": 3}}, "not a match result: .*knock"),
+    ],
+    ids=lambda value: "",
+)
+def test_other_json_is_not_a_match_result(changed, message):
+    with pytest.raises(ValueError, match=message):
+        MatchResult.from_dict(result_of().as_dict() | changed)
+
+
+def test_match_result_needs_every_figure():
+    record = result_of().as_dict()
+    del record["undercuts"]
+    with pytest.raises(ValueError, match="not a match result: 'undercuts' is missing"):
+        MatchResult.from_dict(record)
+
+
+def test_summary_of_a_match_without_a_decided_hand():
+    match = play_match(NeverKnocks(), NeverKnocks(), 4, seed=2, episode="hand")
+    assert match.summary().startswith("no hand of 4 was decided between ")
 
 
 def test_progress_adds_up_to_the_games():

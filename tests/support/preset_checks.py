@@ -62,7 +62,7 @@ def openspiel_setting(rules: Rules) -> str:
     }
     best = min(differing, key=lambda name: (len(OF_ACTIONS & {*differing[name]}), len(differing[name])))
     apart = ", ".join(f"`{name}`" for name in differing[best])
-    return f"{best}, but for {apart}" if apart else best
+    return f"{best}, except {apart}" if apart else best
 
 
 def positions(rules: Rules) -> int:

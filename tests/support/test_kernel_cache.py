@@ -156,7 +156,7 @@ ONE_KERNEL = "from gin_env.game.cards import count_cards; print(count_cards(7))"
 FOLDER = kernel_cache.cache_folder().name
 """Below the folder of the cache."""
 AGAIN = "gin-env: damaged or unprotected kernels in {} are compiled again"
-COMPILING = "gin-env: compiling (about 20 seconds for the environments, once on this machine; {})"
+COMPILING = "gin-env: compiling what is used for the first time (up to 20 seconds; {})"
 
 
 def run_kernel(cache: Path, code: str = ONE_KERNEL, printed: str = "3\n", **environment: str) -> list[str]:
