@@ -231,7 +231,7 @@ def test_match_json_round_trips(deals):
     ("changed", "message"),
     [
         ({"undercuts": None}, "not a match result: "),
-        ({"wins": [100, 100]}, "not a match result: wins must add up to at most games"),
+        ({"wins": [100, 100]}, "not a match result: wins must add up to at most 10 games"),
         ({"games": "four"}, "not a match result: "),
         ({"rules": {"knock": 3}}, "not a match result: .*knock"),
     ],
