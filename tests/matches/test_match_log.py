@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gin_env import cli, play_match
+from gin_env.game.rules import Rules
 from gin_env.matches import match_log
 from gin_env.matches.match_log import MatchLog
 from gin_env.matches.tournaments import play_tournament
@@ -76,8 +77,10 @@ def test_changed_setting_plays_a_new_match(tmp_path):
     assert log.play(bots, bots, 4, 2).seed == 2
     assert log.play(bots, bots, 2, 1).games == 2
     assert log.play(bots, bots, 4, 1, episode="hand").episode == "hand"
+    straight = log.play(bots, bots, 4, 1, rules=Rules.preset("straight"))
+    assert straight == play_match(*bots, 4, 1, rules=Rules.preset("straight")) != first
     resumed = MatchLog(log.path, resume=True)
-    assert len(resumed) == len(log) == 4
+    assert len(resumed) == len(log) == 5
     assert resumed.play(bots, bots, 4, 1).interval == first.interval
     assert np.array_equal(resumed.play(bots, bots, 4, 1).deals, first.deals)
 

@@ -8,7 +8,9 @@ pytest.importorskip("torch")
 
 from gin_env import agents, cards
 from gin_env.batch import Games
+from gin_env.matches.matches import play_match
 from gin_env.observations.views import PlayerView
+from gin_env.reproduce.experiment import Run
 from gin_env.reproduce.experiments import one_step
 from gin_env.reproduce.experiments.beliefs import score
 from gin_env.reproduce.experiments.one_step import Trial, positions
@@ -81,3 +83,27 @@ def test_knock_has_the_same_gain_for_every_stock_order():
             won, points = trial.true_gains(state, knocks[:2], np.random.default_rng(1))
             assert np.ptp(won, axis=1).max() == np.ptp(points, axis=1).max() == 0
     assert found > 5
+
+
+def test_each_block_of_a_match_has_its_own_decks(tmp_path):
+    bots = "simple", "simple:knock_at=4"
+    match = Run(3, False, tmp_path).match_in_blocks(*bots, games=12, block=4)
+    blocks = [play_match(*bots, 4, seed) for seed in (3, 4, 5)]
+    assert match.hands == sum(block.hands for block in blocks)
+    assert np.array_equal(match.deals, np.concatenate([block.each_deal() for block in blocks]))
+
+
+def test_each_block_of_positions_has_its_own_seed(tmp_path, monkeypatch):
+    """With the seed as the gain in each block, the mean and its error are those of different seeds."""
+
+    class SeedTrial:
+        def __init__(self, opponent):
+            pass
+
+        def measure(self, count, seed):
+            variant = {"belief": "any", "turns": 1, "samples": 16, "caution": 0.0}
+            return {"positions": count, "variants": [variant], "means": [[seed] * 3]}
+
+    monkeypatch.setattr(one_step, "Trial", SeedTrial)
+    (row,) = one_step.measure_one_step(Run(7, True, tmp_path))
+    assert (row["won"], row["won_error"]) == (7.5, 0.5)
