@@ -71,7 +71,8 @@ def train(
 ) -> list[dict[str, float]] | None:
     """Finish the training in a folder and return its evaluations, the last one at the end.
 
-    With `collect`, return None if the training is not finished.
+    With `collect`, return None if the training is not finished. Raises BadParameter if the folder holds
+    another training.
     """
     done = folder.with_suffix(".json")
     if not done.exists():
@@ -80,11 +81,16 @@ def train(
         resume = ["--resume"] if folder.exists() and any(folder.iterdir()) else []
         command = [sys.executable, str(EXAMPLES / example), "--run", str(folder), *arguments, *resume]
         print(" ".join(command), flush=True)
-        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+        subprocess.run(command, check=True)
         with (folder / "evaluations.csv").open(newline="") as file:
             lines = [{key: float(value) for key, value in line.items()} for line in csv.DictReader(file)]
-        write_text(done, json.dumps(lines))
-    return json.loads(done.read_text())
+        write_text(done, json.dumps({"arguments": arguments, "evaluations": lines}))
+    stored = json.loads(done.read_text())
+    if stored["arguments"] != arguments:
+        raise typer.BadParameter(
+            f"{folder} was trained with {' '.join(stored['arguments'])}; use another --work"
+        )
+    return stored["evaluations"]
 
 
 def play(policy: Path, opponents: list[str], games: int) -> list[Row]:

@@ -75,6 +75,9 @@ class SelfPlayCallback(BaseCallback):
             raise ValueError(f"bots must be a list of at least one bot, not {bots!r}")
         self.run = Path(run)
         self.bots = [agents.resolve(bot, programs=True) for bot in bots]
+        names = [bot.name for bot in self.bots]
+        if len(set(names)) < len(names):
+            raise ValueError(f"bots must have different names, not {', '.join(names)}")
         self.bots_share = check_number("bots_share", bots_share, 0.0, 1.0)
         self.snapshot_every = check_integer("snapshot_every", snapshot_every, 1, 1 << 60)
         self.pool_size = check_integer("pool_size", pool_size, 1, 1000)

@@ -68,6 +68,8 @@ class BestResponseBot(SearchBot):
 
     def act(self, view: PlayerView) -> np.ndarray:
         """See `Agent.act`."""
+        if not len(view):
+            return np.empty(0, np.int64)
         tried = self._tried(view)
         chosen = np.array([actions[0] for actions in tried], np.int64)
         searched = np.flatnonzero([len(actions) > 1 for actions in tried])

@@ -65,7 +65,8 @@ class SearchBot:
     ----------
     samples : number of worlds in which actions are tried, at most; rounded up to a multiple of `FIRST_ROUND`.
     budget_ms : milliseconds for a decision. No round of worlds begins that is not likely to end in time; if
-        none ends, the policy's choice is played. None for no limit.
+        none ends, the policy's choice is played. None for no limit. The first decision under new rules takes
+        a few tenths of a second more, for the chances to win by score.
     turns : how far to look ahead: the network estimates the value when the player is to draw for the
         `turns`-th time.
     tried : maximum number of actions.
@@ -145,6 +146,7 @@ class SearchBot:
         first, others = int(tried[0]), tried[1:]
         if not len(others):
             return first
+        self._chances_to_win(Rules.from_record(view.records["public"]["rules"][0]))  # before the clock starts
         began = perf_counter()
         models = self.begin(view, np.random.default_rng(int(view.records["random"][0])))
         gains = np.zeros((len(others), 0))

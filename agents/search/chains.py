@@ -145,7 +145,7 @@ class Chains:
         if len(view) != 1 or view.records["public"]["phase"][0] == OVER:
             raise ValueError("view must be one view of a hand in progress")
         self._belief, self._random = belief, random
-        self._view = view.records[0]
+        self._view = view.records[0].copy()
         pasts = np.zeros(1, PAST)
         _read_past(view.records, pasts)
         self._past = pasts[0]

@@ -57,9 +57,11 @@ def write_memory(public, player: int, row: np.ndarray) -> None:
     """Write what `player` knows of the opponent from earlier hands into float32 (NUM_MEMORY,)."""
     row[:] = 0
     hands = np.float32(public.hand_number)
-    if not hands:
-        return
     memory, other = public.memory[1 - player], public.memory[player]
+    upcards = np.float32(memory.upcards_taken) + memory.upcards_declined
+    # In every hand somebody discards; a view without any action of the earlier hands does not know them.
+    if not hands or not (memory.discards or other.discards or upcards):
+        return
     knocks = np.float32(memory.knocks)
     row[0] = min(hands / np.float32(20), np.float32(1))
     row[1] = knocks / hands
@@ -72,7 +74,6 @@ def write_memory(public, player: int, row: np.ndarray) -> None:
         cards = public.rules.hand_size * knocked
         row[5] = memory.set_cards / cards
         row[6] = memory.run_cards / cards
-    upcards = np.float32(memory.upcards_taken) + memory.upcards_declined
     if upcards:
         row[7] = memory.upcards_taken / upcards
         row[8] = min(upcards / (20 * hands), np.float32(1))

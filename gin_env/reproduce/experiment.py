@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -112,8 +113,8 @@ class Run:
         return joined(played)
 
     def finish(self) -> None:
-        """Delete the stored matches, so that a later run plays them again with the bots of that release."""
-        self.log.path.unlink(missing_ok=True)
+        """Delete the folder, so that a later run measures everything again with the code of that release."""
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 NamedAgent = TypeVar("NamedAgent", bound=Agent)

@@ -37,8 +37,8 @@ from gin_env.training.league import MEMORY, SELF, League
 from gin_env.training.ranks import Ranks
 from gin_env.training.runs import RunSettings
 
-MAX_POINTS = 150
-"""Upper limit of the points of a hand in the statistics; no hand reaches it."""
+MIN_COUNTED = 150
+"""Points of a hand up to which hands are counted at least; the rules can allow more."""
 FIRST_POINTS = 25
 """Assumed points of each hand before the first rollout."""
 LOGGED = ("losses/value", "losses/entropy", "losses/approximate_kl", "losses/clipped")
@@ -199,7 +199,7 @@ class Learner:
             DecisionBuffer(num_discards + PADDING, DISCARD_ROWS, *sizes),
         )
         self.batch = LearnerBatch(num_envs, capacity)
-        self.hand_points = np.zeros((len(self.rules), MAX_POINTS + 1))
+        self.hand_points = np.zeros((len(self.rules), max(map(most_points, self.rules)) + 1))
         """Number of hands in earlier rollouts by rules and points, for either winner."""
         self.hand_points[:, FIRST_POINTS] = 1
         self.new_hand_points = np.zeros_like(self.hand_points)
@@ -281,7 +281,7 @@ class Learner:
         self.league.record(self.opponent[envs], points)
         size = np.abs(points).round().astype(np.int64)
         rules = self.rules_index[envs]
-        np.add.at(self.new_hand_points, (rules, np.minimum(size, MAX_POINTS)), 1)
+        np.add.at(self.new_hand_points, (rules, size), 1)
         if not self.settings.match_reward:
             return points / 100
         after = self.games.state["public"]["scores"][envs].astype(np.int64)
@@ -457,6 +457,13 @@ class Learner:
         self.hand_points[:] = groups["league"]["hand_points"].numpy()
         self.update_win_chances()
         self.random.bit_generator.state = state["random"]
+
+
+def most_points(rules: Rules) -> int:
+    """Return a number of points that no hand under these rules exceeds, at least `MIN_COUNTED`."""
+    bonus = max(rules.gin_bonus, rules.undercut_bonus, rules.big_gin_bonus)
+    points = (10 * rules.hand_size + bonus) * (1 + rules.spades_double)
+    return max(points + rules.box_bonus * rules.immediate_boxes, MIN_COUNTED)
 
 
 def padded_size(count: int) -> int:

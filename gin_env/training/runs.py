@@ -29,6 +29,7 @@ from tqdm import tqdm
 from gin_env import agents
 from gin_env.agents.base import Agent
 from gin_env.game.rules import Rules
+from gin_env.game.streams import check_seed
 from gin_env.matches.matches import play_match
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.atomic import remove_partials
@@ -40,6 +41,8 @@ from gin_env.training.checkpoints import Tensors
 from gin_env.training.ranks import RankLostError, Ranks
 
 CHECKPOINT, POLICY, EVALUATIONS = "checkpoint.safetensors", "policy.safetensors", "evaluations.csv"
+OTHER_DECKS = 1000
+"""Offset from the training seed to the match seed, so that matches have new decks."""
 Checkpoint = tuple[Tensors, dict[str, Any]]
 """(tensors, metadata) of a checkpoint file."""
 
@@ -85,6 +88,7 @@ class RunSettings:
         """Raise ValueError for invalid settings."""
         if self.total_timesteps < 0 or (self.minutes <= 0 and not self.total_timesteps):
             raise ValueError("minutes or total_timesteps must be more than 0")
+        check_seed(check_seed(self.seed) + OTHER_DECKS)
 
     def as_json(self) -> dict[str, Any]:
         """Return all settings for JSON."""
@@ -356,7 +360,12 @@ class TrainingRun(ABC, Generic[S, P]):
         for opponent in settings.evaluate_against:
             self.bar.set_postfix_str(f"{games:,} games against {opponent}")
             result = play_match(
-                bot, opponent, games, settings.seed, rules=self.evaluation_rules, record=record
+                bot,
+                opponent,
+                games,
+                settings.seed + OTHER_DECKS,
+                rules=self.evaluation_rules,
+                record=record,
             )
             row[f"games_{opponent}"] = round(result.win_rate, 4)
             low, high = result.interval

@@ -88,6 +88,7 @@ def test_it_decides_the_same_alone_in_a_batch_and_again():
     views = [view for _, view in views_of_policy(2)]
     records = np.concatenate([view.records for view in views])
     together = BestResponseBot("simple", 16).act(PlayerView(records))
+    assert len(BestResponseBot("simple", 16).act(PlayerView(records[:0]))) == 0
     assert together.tolist() == [int(BestResponseBot("simple", 16).act(view)[0]) for view in views]
 
 

@@ -61,6 +61,11 @@ def test_view_from_history_equals_the_games_view(rules):
     assert games.state["public"]["hand_number"].max() > 0
 
 
+def test_view_from_history_remembers_nothing_of_earlier_hands():
+    view = PlayerView.from_history(HAND, UPCARD, player=1, dealer=0, scores=(20, 30), hand_number=3)
+    assert not view.memories().any()
+
+
 def test_player_not_to_move_has_a_view():
     view = PlayerView.from_history(HAND, UPCARD, [PASS, DRAW_UPCARD], player=1, dealer=0)
     assert not view.masks().any()

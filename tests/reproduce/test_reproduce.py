@@ -320,7 +320,9 @@ def test_interrupted_run_reuses_its_matches(tmp_path, monkeypatch):
     again.match("random", "simple", 20_000)
     assert played == [("simple", "random"), ("random", "simple")]
     assert list(again.bots) == ["simple", "random"]
+    (again.folder / "block.json").write_text("{}")
     again.finish()
+    assert not again.folder.exists()
     assert Run(3, True, tmp_path).match("simple", "random", 20_000) == match
     assert len(played) == 3
 

@@ -23,14 +23,15 @@ from gin_env.agents.policies.candidate_network import (  # noqa: E402
     save_candidate_policy,
 )
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
+from gin_env.agents.turns import play_bot  # noqa: E402
 from gin_env.batch import Games  # noqa: E402
-from gin_env.game.rules import Rules  # noqa: E402
+from gin_env.game.rules import PRESETS, Rules  # noqa: E402
 from gin_env.observations.candidates import NO_ACTION, NUM_CONTEXT, NUM_FEATURES  # noqa: E402
 from gin_env.observations.memory import NUM_MEMORY  # noqa: E402
 from gin_env.support.tensor_files import TensorFileError, write_tensors  # noqa: E402
 from gin_env.training.experience import LearnerBatch  # noqa: E402
 from gin_env.training.league import SELF, League  # noqa: E402
-from gin_env.training.learner import Learner  # noqa: E402
+from gin_env.training.learner import Learner, most_points  # noqa: E402
 from gin_env.training.ppo import load_start  # noqa: E402
 
 pytestmark = pytest.mark.compiled
@@ -224,6 +225,15 @@ def test_hand_reward_is_the_change_in_win_chance(tmp_path):
     # Columns: hands, hands lost, points. Rows: against itself and against the league's only bot.
     np.testing.assert_allclose(learner.league.new_results[:2], [[1, 0, 30], [3, 2, -42]], rtol=1e-6)
     assert [learner.new_hand_points[0, points] for points in (0, 12, 30)] == [1, 1, 2]
+
+
+@pytest.mark.parametrize("rules", [Rules.preset(name) for name in PRESETS] + [Rules(gin_bonus=300)], ids=str)
+def test_no_hand_pays_more_than_the_most_points(rules):
+    games, bot = Games(200, rules), agents.make("simple:knock_at=0")
+    games.start(seed=5)
+    for running in games.until_over():
+        play_bot(games, bot, running)
+    assert 0 < games.state["public"]["points"].max() <= most_points(rules)
 
 
 def test_games_are_played_by_the_rules_in_turn(tmp_path):

@@ -16,14 +16,14 @@ pytest.importorskip("tyro")
 from ppo_kills import KILLS  # noqa: E402
 from ppo_runs import tiny  # noqa: E402
 
-from gin_env import agents, records  # noqa: E402
+from gin_env import agents, play_match, records  # noqa: E402
 from gin_env.agents.policies.candidate_network import FILE_VERSION  # noqa: E402
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.support.tensor_files import read_tensors, write_tensors  # noqa: E402
 from gin_env.training.learner import PPOSettings  # noqa: E402
 from gin_env.training.ppo import PPORun, train  # noqa: E402
 from gin_env.training.ranks import Ranks  # noqa: E402
-from gin_env.training.runs import CHECKPOINT, open_folder  # noqa: E402
+from gin_env.training.runs import CHECKPOINT, OTHER_DECKS, open_folder  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
@@ -116,12 +116,26 @@ def test_used_folder_is_refused_and_resuming_keeps_settings(tmp_path):
         open_folder(replace(settings, resume=True, hidden=16))
 
 
+def test_evaluations_have_other_decks_than_training(tmp_path, monkeypatch):
+    seeds = []
+
+    def play(bot, opponent, games, seed, **options):
+        seeds.append(seed)
+        return play_match(bot, opponent, games, seed, **options)
+
+    monkeypatch.setattr("gin_env.training.runs.play_match", play)
+    settings = tiny(tmp_path)
+    train(settings)
+    assert set(seeds) == {settings.seed + OTHER_DECKS}
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
         ({"bots_share": 0.6, "past_share": 0.5}, "at most 1"),
         ({"total_timesteps": -1}, "must be more than 0"),
         ({"total_timesteps": 0, "minutes": 0.0}, "must be more than 0"),
+        ({"seed": 2**64 - 1}, "seed must have"),
     ],
 )
 def test_invalid_settings_fail_before_writing(tmp_path, changed, message):

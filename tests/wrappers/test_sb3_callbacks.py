@@ -87,3 +87,8 @@ def test_callback_needs_the_batch_environment(tmp_path):
     env = make_vec_env("gin_env/GinRummy-v0", 1, env_kwargs={"flat": True})
     with pytest.raises(TypeError, match="SelfPlayCallback needs a GinRummyVecEnv, not DummyVecEnv"):
         new_model(env, "MlpPolicy").learn(32, callback=small_callback(tmp_path))
+
+
+def test_bots_of_one_name_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="bots must have different names, not simple, simple, random"):
+        small_callback(tmp_path, bots=["simple", "simple", "random"])
