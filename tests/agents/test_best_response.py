@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -9,13 +12,18 @@ pytest.importorskip("torch")
 
 from played_positions import view_of_world, views_of_policy
 
-from gin_env import agents
+from gin_env import agents, cards
 from gin_env.agents.search.best_response import MISTAKES, BestResponseBot
+from gin_env.agents.search.rollouts import RolloutPlayers
 from gin_env.batch import Games
 from gin_env.game.actions import DRAW_UPCARD, PASS
+from gin_env.game.rules import Rules
 from gin_env.observations.views import PlayerView
 
 pytestmark = pytest.mark.compiled
+
+TINY = Rules(ranks=4, suits=2, hand_size=2, knock_limit=2, stock_floor=0, opening_offer=False)
+"""A deck of eight cards, so that all hands can be enumerated."""
 
 
 class TakesEverything:
@@ -75,6 +83,63 @@ def test_belief_prefers_worlds_in_which_the_bot_acts_so():
         same_rank = [sum(int(hand) >> (upcard % 13 + 13 * suit) & 1 for suit in range(4)) for hand in hands]
         taken.append(np.mean(np.array(same_rank) >= 2))
     assert taken[1] < 0.5 * taken[0]
+
+
+def test_worlds_are_weighted_by_a_power_of_the_estimators_odds():
+    """Before the opponent has acted, a hand is sampled in proportion to the root of its cards' odds."""
+    odds = np.geomspace(0.2, 5, 52)
+
+    class UnequalEstimator:
+        def estimate(self, view):
+            return np.tile(odds / (1 + odds), (len(view), 1))
+
+    games = Games(1, TINY)
+    games.start(games.everyone, np.full(1, 9, np.uint64), np.zeros(1, np.uint64))
+    player = int(games.to_move()[0])
+    unseen = TINY.deck_mask & ~int(games.state["private"]["hand"][0, player])
+    unseen &= ~int(games.state["public"]["pile"][0])
+    weights = {
+        1 << first | 1 << second: (odds[first] * odds[second]) ** 0.5
+        for first, second in combinations(cards.cards_of(unseen), 2)
+    }
+    bot = BestResponseBot("simple", 4000, trust=0.5)
+    bot.belief.estimator = UnequalEstimator()
+    worlds = bot.belief.begin(games.views(games.everyone), np.random.default_rng(1)).next_worlds()
+    found = Counter(worlds["private"]["hand"][:, 1 - player].tolist())
+    assert len(weights) == 10
+    for hand, weight in weights.items():
+        assert found[hand] / 4000 == pytest.approx(weight / sum(weights.values()), abs=0.02)
+
+
+def test_it_plays_the_action_that_wins_most_for_its_player(monkeypatch):
+    """Every action loses; the least likely one that is tried loses least."""
+    bot, movers = BestResponseBot("simple", 16), set()
+    for _, view in views_of_policy(3):
+        tried = bot.likeliest(view)
+
+        def won_after(states, actions, players, best=tried[-1]):
+            assert (players == states["public"]["to_move"]).all()
+            movers.update(players.tolist())
+            return np.where(actions == best, -0.3, -0.5)
+
+        monkeypatch.setattr(bot, "won_after", won_after)
+        assert bot.act(view)[0] == tried[-1]
+    assert movers == {0, 1}
+
+
+@pytest.mark.parametrize("turns", [1, 2])
+def test_rollouts_last_for_the_given_turns(monkeypatch, turns):
+    asked = set()
+
+    def roll_out(self, games, player, turns, averaged=1):
+        asked.add(turns)
+        return np.zeros(len(games)), np.zeros(len(games))
+
+    bot = BestResponseBot("simple", 16, turns=turns)
+    monkeypatch.setattr(RolloutPlayers, "roll_out", roll_out)
+    for _, view in views_of_policy(1):
+        bot.act(view)
+    assert asked - {1 << 30} == {turns}  # whole hands are played for the value of points
 
 
 def test_it_looks_at_no_hidden_card():

@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from hands_in_words import deck_of  # noqa: E402
+from hands_in_words import Table, deck_of  # noqa: E402
 from played_positions import SMALL, view_of_world, views_of_policy  # noqa: E402
 from rule_variants import VARIANTS  # noqa: E402
 
@@ -65,6 +65,21 @@ def test_value_of_a_hand_depends_on_the_score():
     assert at_the_start[1] > at_the_start[0] > 0 > at_the_start[2]
     assert near_the_end[0] == near_the_end[1] > 0
     assert bot.worth(Rules(), np.array([-60]), 0, 50)[0] < bot.worth(Rules(), np.array([-49]), 0, 50)[0]
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_gin_is_worth_its_points_at_the_players_score(player):
+    """The player needs 10 points and the opponent 80, or the other way round."""
+    gin, other = "3C 4C 5C 6C 8H 9H TH JH QH KH", "KC QD JC 9S 7H 5D 4S 2D 2C AS"
+    hands = (gin, other) if player == 0 else (other, gin)
+    bot = SearchBot()
+    for own, opponents in ((90, 20), (20, 90)):
+        table = Table(*hands, "3S", "KS", dealer=1 - player, episode="game").play("pass", "pass", "draw")
+        table.public["scores"] = (own, opponents) if player == 0 else (opponents, own)
+        won = bot.won_after(table.games.state.copy(), np.array([KNOCK + cards.card_id("KS")]), player)
+        ending, winner, points = table.play("knock KS").result
+        assert (ending, winner) == ("gin", player)
+        assert won[0] == bot.worth(Rules(), np.array([points]), own, opponents)[0] > 0
 
 
 def test_gains_are_relative_to_the_first_action_in_the_same_worlds():

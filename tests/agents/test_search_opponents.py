@@ -69,6 +69,24 @@ def test_conduct_counts_earlier_hands_and_this_one():
     assert len(seen) == 4
 
 
+def test_each_model_has_its_own_shapes_and_plays_its_own_rollouts(monkeypatch):
+    monkeypatch.setattr(OpponentModels, "__call__", lambda self, view: np.full(len(MODELS), 1 / len(MODELS)))
+    bot, (state, view) = agents.make(QUICK), views_of_policy(1)[-1]
+    hand = int(state["private"]["hand"][1 - int(view.records["player"][0])])
+    models, players = bot.begin(view, np.random.default_rng(1)), []
+    for name, (model, chains) in zip(MODELS, models, strict=True):
+        rest, shapes = chains.with_hand(hand), HandShapes(packaged_networks()[name])
+        assert model.belief.shapes(chains.view, rest).tolist() == shapes(chains.view, rest).tolist()
+
+    def gains(view, worlds, actions, rollout_players):
+        players.append(rollout_players.opponent)
+        return np.zeros((len(actions), len(worlds)))
+
+    monkeypatch.setattr(bot, "gains", gains)
+    bot.gains_in_models(view, models, 16, bot.likeliest(view))
+    assert [player and player.name for player in players] == [None, "simple", "tonic"]
+
+
 def test_decisions_do_not_depend_on_hidden_cards_or_the_batch():
     bot, views = agents.make(QUICK), []
     for number, (state, view) in enumerate(views_of_policy(2)):

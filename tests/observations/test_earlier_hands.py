@@ -42,6 +42,8 @@ def three_hands() -> Table:
     assert seen(table, 1) == {}, "the current hand is in the observation, not in the memory"
     table.play("knock KD")
     assert table.result == ("knock", 0, 14)
+    assert seen(table, 1)["knocks"] == 1
+    assert "knocks" not in seen(table, 0), "their own knock"
     table.deal(runs, NO_MELDS, "9C", stock="JC JH", dealer=0)
     table.play("pass", "pass", "draw", "JC", "draw", "JH")
     assert table.result[0] == "void"
