@@ -222,11 +222,24 @@ def test_likelihood_is_that_of_the_policys_decisions():
         assert chains._logarithm == pytest.approx(expected, abs=1e-3)
 
 
-def test_worlds_are_sampled_in_proportion_to_their_likelihood():
-    """On a deck of eight cards, the shares of all hands match the sums of the likelihoods of their worlds."""
+@pytest.mark.parametrize(("unequal", "trust"), [(False, 1.0), (True, 1.0), (True, 0.5)])
+def test_worlds_are_sampled_in_proportion_to_their_likelihood(unequal, trust):
+    """On a deck of eight cards, the shares of all hands match the sums of the weights of their worlds.
+
+    A weight is a product of powers of the likelihood and the odds of the estimator. Unequal odds change the
+    proposals, but with ``trust=1`` not the shares.
+    """
+    odds = np.tile([0.2, 5, 1, 2], 13) if unequal else np.ones(52)
+
+    class OddsEstimator:
+        def estimate(self, view):
+            return np.tile(odds / (1 + odds), (len(view), 1))
+
     network = a_network(2)
-    views = [view for view in positions(TINY, 40, bot="random")[1] if past_of(view)["discards"] == 2]
-    for view in views[:2]:
+    views = positions(TINY, 40, bot="random")[1]
+    after_two_discards = [view for view in views if past_of(view)["discards"] == 2]
+    four_unseen = [view for view in views if past_of(view)[["draws", "missing"]].tolist() == (1, 2)]
+    for view in (*after_two_discards[:2], four_unseen[0]):
         player = int(view.records["player"][0])
         uniform = Belief(network, "uniform", trust=0.0, chains=3000).worlds(
             view, 3000, np.random.default_rng(1)
@@ -236,10 +249,12 @@ def test_worlds_are_sampled_in_proportion_to_their_likelihood():
         }
         shares: Counter[int] = Counter()
         for world in worlds.values():
-            shares[int(world["private"]["hand"][1 - player])] += np.exp(
-                log_chance(network, world, player, 0.2)
-            )
-        held = Belief(network, "uniform", mistakes=0.2, chains=200, warm_up=40, apart=3)
+            hand = int(world["private"]["hand"][1 - player])
+            stock = cards.cards_of(int(past_of(view)["unseen"]) & ~hand)
+            likelihood = np.exp(log_chance(network, world, player, 0.2))
+            shares[hand] += likelihood**trust / odds[stock].prod() ** (1 - trust)
+        held = Belief(network, "uniform", trust, mistakes=0.2, chains=200, warm_up=40, apart=3)
+        held.estimator = OddsEstimator()
         found = Counter(held.sample(view, 8000, np.random.default_rng(2)).tolist())
         assert set(found) <= set(shares)
         for hand, share in shares.items():
