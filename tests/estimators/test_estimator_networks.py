@@ -22,6 +22,7 @@ from gin_env.estimators.public_history import (
     known_cards,
     opponent_turns,
 )
+from gin_env.training.estimators import ensemble as ensemble_training
 from gin_env.training.estimators.ensemble import _fit
 from gin_env.training.estimators.positions import Positions, collect_positions, play_hands
 
@@ -347,6 +348,20 @@ def test_fitted_ensemble_selects_the_better_member():
 
 
 @pytest.mark.long
+def test_ensemble_is_fitted_on_hands_of_no_training(monkeypatch):
+    """Members are trained on hands of the same seed, so the table needs other hands."""
+    seeds, estimate_along = [], ensemble_training.estimate_along
+
+    def record_seed(members, bot, hands, seed, *others):
+        seeds.append(seed)
+        return estimate_along(members, bot, hands, seed, *others)
+
+    monkeypatch.setattr(ensemble_training, "estimate_along", record_seed)
+    for seed in (1, 2):
+        ensemble_training.fit_table(4, seed)
+    assert len({1, 2, *seeds}) == 4
+
+
 def test_adaptive_ensemble_learns_the_better_member():
     """Weights move to the member that gave drawn cards the lowest probability; without a memory they stay."""
     members = ("suit-equivariant", "uniform")

@@ -19,6 +19,7 @@ from ppo_runs import tiny  # noqa: E402
 from gin_env import agents, play_match, records  # noqa: E402
 from gin_env.agents.policies.candidate_network import FILE_VERSION  # noqa: E402
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
+from gin_env.game.rules import Rules  # noqa: E402
 from gin_env.support.tensor_files import read_tensors, write_tensors  # noqa: E402
 from gin_env.training.learner import PPOSettings  # noqa: E402
 from gin_env.training.ppo import PPORun, train  # noqa: E402
@@ -90,6 +91,13 @@ def test_evaluation_games_can_be_recorded(tmp_path):
     games = list(records.read(tmp_path / "run" / "games-12.jsonl"))
     names = [sorted(player.name for player in game.players) for game in games]
     assert names == [["policy", "simple"]] * 2 + [["policy", "random"]] * 2
+
+
+def test_evaluation_games_follow_the_rules_of_the_training(tmp_path):
+    with PPORun(replace(tiny(tmp_path / "run"), record=True, rules=("straight",))) as run:
+        run.evaluate(2)
+    games = list(records.read(tmp_path / "run" / "games-0.jsonl"))
+    assert {game.rules for game in games} == {Rules.preset("straight")}
 
 
 @pytest.mark.long

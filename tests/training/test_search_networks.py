@@ -8,9 +8,9 @@ torch = pytest.importorskip("torch")
 from typer.testing import CliRunner  # noqa: E402
 
 from gin_env.agents.search.opponents import MODELS  # noqa: E402
-from gin_env.agents.search.small_networks import load_networks, packaged_networks  # noqa: E402
+from gin_env.agents.search.small_networks import evaluate, load_networks, packaged_networks  # noqa: E402
 from gin_env.cli import app  # noqa: E402
-from gin_env.training.search_networks import collect_decisions  # noqa: E402
+from gin_env.training.search_networks import WIDTH, _train_recognition, collect_decisions  # noqa: E402
 
 pytestmark = pytest.mark.compiled
 
@@ -39,3 +39,21 @@ def test_decisions_come_in_the_order_of_their_games():
     numbers = positions.view.records["public"]["hand_number"]
     assert (np.diff(numbers.astype(int)) < 0).sum() == 5  # a new game begins with its first hands
     assert (positions.view.records["public"]["to_move"] == positions.view.records["player"]).all()
+
+
+def test_validation_loss_is_that_of_all_models_in_new_games():
+    """Only the third of three models can be recognised, so the best loss is two thirds of log 2."""
+
+    def conduct(seed):
+        rows = np.random.default_rng(seed).normal(5, 2, (3, 1000, 4)).astype(np.float32)
+        rows[2, :, 0] += 20
+        return rows
+
+    network, about = _train_recognition(list(conduct(1)), seed=1)
+    losses, hidden, logits = [], np.empty((2, WIDTH), np.float32), np.empty(3, np.float32)
+    for label, rows in enumerate(conduct(2)):
+        for row in rows:
+            evaluate(network, row, hidden, logits)
+            losses.append(np.log(np.exp(logits - logits[label]).sum()))
+    assert about["validation_loss"] == pytest.approx(np.log(2) * 2 / 3, abs=0.08)
+    assert np.mean(losses) == pytest.approx(about["validation_loss"], abs=0.08)
