@@ -53,7 +53,8 @@ class SelfPlayCallback(BaseCallback):
 
     Attributes
     ----------
-    best_win_rate : mean win rate of the best policy against the bots; -1 before the first evaluation.
+    best_win_rate : mean win rate of the best policy against the bots; -1 before the first evaluation. All
+        evaluations play the same deals, and the best of several is slightly too high.
     """
 
     def __init__(

@@ -55,4 +55,5 @@ def dataset(
             workers=crew,
             progress=progress.update,
         )
-    typer.echo(f"{len(paths)} files in {folder}; the data card is {folder / 'README.md'}")
+    written = "1 file" if len(paths) == 1 else f"{len(paths)} files"
+    typer.echo(f"{written} in {folder}; the data card is {folder / 'README.md'}")

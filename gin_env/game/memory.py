@@ -91,7 +91,10 @@ def _add(count, more):
 
 @kernel
 def remember_actions(public, player: int, memory):
-    """Count a player's draws and discards in an ended hand; return the points of the last discard."""
+    """Count a player's draws and discards so far in this hand; return the points of the last discard.
+
+    Without a discard, it returns 10.
+    """
     passes = 0
     while passes < 2 and public.history[passes] == PASS:
         passes += 1
