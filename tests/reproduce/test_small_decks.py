@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("torch")
 
 from gin_env import agents
+from gin_env.reproduce.experiment import Run
 from gin_env.reproduce.experiments import small_decks
 from gin_env.solvers import GameTree, best_response, exploitability
 from gin_env.solvers.small_gin import TINY, SmallGin, bot_strategy, decision_states
@@ -51,6 +52,18 @@ def test_only_reachable_sets_are_needed(game, tree, states):
     part = {key: answer[key] for key in reached}
     whole = small_decks.value_against(tree, strategy, answer)
     assert small_decks.value_against(tree, strategy, part) == pytest.approx(whole)
+
+
+def test_exact_value_of_a_row_is_the_exploitability_of_its_bot(game, tree, states, tmp_path, monkeypatch):
+    """A quick run measures the second and third bot; here they are the same."""
+    monkeypatch.setattr(small_decks, "REPEATS", 1)
+    monkeypatch.setattr(agents, "quick_names", lambda: ["random", "late-knock", "late-knock"])
+    for method in ("train_learner", "search_response"):
+        monkeypatch.setattr(small_decks, method, lambda run, bot: agents.make("simple"))
+    strategy = bot_strategy(game, agents.make("late-knock"), 1, states)
+    for row in small_decks.measure_small_decks(Run(0, True, tmp_path)):
+        assert row["exact"] == pytest.approx(exploitability(tree, strategy))
+        assert row["ppo"] == row["search"] < row["exact"]
 
 
 def test_repeats_turn_ties_into_chances(game, states):
