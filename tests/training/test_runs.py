@@ -94,10 +94,11 @@ def test_evaluation_games_can_be_recorded(tmp_path):
 
 
 def test_evaluation_games_follow_the_rules_of_the_training(tmp_path):
-    with PPORun(replace(tiny(tmp_path / "run"), record=True, rules=("straight",))) as run:
+    rules = "knock_limit=7,max_hands=1"
+    with PPORun(replace(tiny(tmp_path / "run"), record=True, rules=(rules,))) as run:
         run.evaluate(2)
     games = list(records.read(tmp_path / "run" / "games-0.jsonl"))
-    assert {game.rules for game in games} == {Rules.preset("straight")}
+    assert {game.rules for game in games} == {Rules.parse(rules)}
 
 
 @pytest.mark.long
