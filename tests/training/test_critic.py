@@ -102,7 +102,9 @@ def test_values_come_from_the_critic_and_both_learn(tmp_path):
             all_cards = torch.from_numpy(buffer.all_cards[learner.batch.place[decisions]])
             found = learner.batch.value[decisions]
             np.testing.assert_allclose(found, learner.critic(all_cards).numpy(), atol=1e-6)
-    loss, _ = learner.loss(np.flatnonzero(learner.batch.known[:-1]), learner.batch.advantage, 0.01)
+    loss, _ = learner.loss(
+        np.flatnonzero(learner.batch.known[: learner.batch.count]), learner.batch.advantage, 0.01
+    )
     gradients = torch.autograd.grad(loss, learner.parameters)
     assert all(gradient.any() for gradient in gradients)
 
@@ -120,6 +122,6 @@ def test_critic_learns_what_the_stock_decides(tmp_path):
         learner.update(1.0)
     learner.collect()
     learner.batch.estimate_advantages(1.0, 1.0)
-    known = np.flatnonzero(learner.batch.known[:-1])
+    known = np.flatnonzero(learner.batch.known[: learner.batch.count])
     outcome = learner.batch.advantage[known] + learner.batch.value[known]
     assert np.mean((outcome - learner.batch.value[known]) ** 2) < 0.9 * np.var(outcome)
