@@ -31,7 +31,7 @@ from gin_env.support.workers import Workers
 from gin_env.training.hand_strength import data_sets
 
 PARENT = """
-import os, sys, time
+import os, signal, time
 from gin_env.support.exits import one_line_errors
 from gin_env.support.workers import Workers
 
@@ -40,6 +40,7 @@ def sleep(task):
     time.sleep(600)
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore Ctrl-C
     with one_line_errors("parent"), Workers(2) as workers:
         list(workers.map(sleep, range(2)))
 """
