@@ -146,7 +146,8 @@ class SearchBot:
         first, others = int(tried[0]), tried[1:]
         if not len(others):
             return first
-        self._chances_to_win(Rules.from_record(view.records["public"]["rules"][0]))  # before the clock starts
+        if self.budget_ms is not None:  # the first decision would spend its time on the chances to win
+            self._chances_to_win(Rules.from_record(view.records["public"]["rules"][0]))
         began = perf_counter()
         models = self.begin(view, np.random.default_rng(int(view.records["random"][0])))
         gains = np.zeros((len(others), 0))
