@@ -52,6 +52,7 @@ ABLATIONS: dict[str, tuple[str, ...]] = {
     "minibatches a quarter as large": ("--num-minibatches", "128"),
     "layers twice as wide": ("--hidden", "128"),
     "critic that sees all cards": ("--critic-sees-all",),
+    "points as the reward": ("--no-match-reward",),
 }
 """Arguments of the training command that differ, by name of the variant."""
 OBSERVED = {f"--policy {policy}": ("--policy", policy) for policy in ("candidate", "flat")}

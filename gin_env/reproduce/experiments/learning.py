@@ -176,16 +176,6 @@ def scores_table(rows: Sequence[Row]) -> str:
     return markdown(["match", "games won (95 % interval)"], lines, "lr")
 
 
-def rewards_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with a row for each opponent and a column for each reward."""
-    rewards, found = in_order(rows, "reward"), by(rows, "reward", "opponent")
-    lines = [
-        [f"`{opponent}`", *(interval(found[reward, opponent]) for reward in rewards)]
-        for opponent in in_order(rows, "opponent")
-    ]
-    return markdown(["games won against", *(f"reward: {reward}" for reward in rewards)], lines, "lrr")
-
-
 def speed_table(rows: Sequence[Row]) -> str:
     """Return a Markdown table of the measured rates, also relative to ppo.py with one worker."""
     alone = "ppo.py, workers 1, 1,024 games: learned"
@@ -240,15 +230,6 @@ EXPERIMENTS = [
         ablation_table,
         games=2000,
         program="python benchmarks/learning.py candidates",
-    ),
-    Experiment(
-        "ppo/rewards",
-        "Rewards: points, or the chance to win the game",
-        None,
-        rewards_table,
-        games=4000,
-        seed=1,
-        program="python examples/ppo.py --total-timesteps 8000000 --workers 1",
     ),
     Experiment(
         "policy",
