@@ -200,13 +200,16 @@ class HumanGame:
         atomic.write_text(path, to_line(self.record()) + "\n")
 
     @classmethod
-    def load(cls, path: str | Path, opponent: str | Agent | None = None) -> HumanGame:
+    def load(
+        cls, path: str | Path, opponent: str | Agent | None = None, allowed: str | None = None
+    ) -> HumanGame:
         """Return the game that `save` wrote, rebuilt by replaying its actions.
 
         Parameters
         ----------
         opponent : the bot that continues the game; default: the bot named in the file. A file must not run
             code, so ``process:COMMAND`` and ``module:Class`` are refused there.
+        allowed : the name of such a bot that the file may contain, since the user has named it too.
 
         Raises OSError, or ValueError, naming the file, if it does not contain such a game.
         """
@@ -218,7 +221,7 @@ class HumanGame:
             )
         if opponent is None:
             opponent = bot.bot or bot.name
-            if agents.starts_program(opponent):
+            if opponent != allowed and agents.starts_program(opponent):
                 raise ValueError(
                     f"{path} names {opponent!r}, which runs other code: pass it as --opponent to allow that"
                 )

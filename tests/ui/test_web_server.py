@@ -365,6 +365,32 @@ def test_game_is_resumed_after_a_server_restart(tmp_path):
     assert records.read_one(save, 1).players[1].name == "simple"
 
 
+@pytest.mark.parametrize("named", ["simple", "hand_endings:NeverKnocks"])
+def test_saved_game_runs_code_only_if_it_is_named_again(tmp_path, named):
+    own = "hand_endings:Plain"
+    one = window(opponent=own, save_folder=tmp_path)
+    one.step()
+    again = Window(TableApi(opponent=own, save_folder=tmp_path))
+    other = Window(TableApi(opponent=named, save_folder=tmp_path))
+    again.token = other.token = one.token
+    assert again.ask("table")["table"] == one.table
+    assert "pass it as --opponent" in other.ask("table", 400)["error"]
+    assert other.ask("new")["table"]["opponent"] == named
+    assert other.ask("table")["table"] == other.table
+
+
+def test_damaged_save_does_not_prevent_a_new_game(tmp_path):
+    one = window(save_folder=tmp_path)
+    one.step()
+    (save,) = tmp_path.iterdir()
+    save.write_text("{")
+    restarted = Window(TableApi(opponent="simple", save_folder=tmp_path))
+    restarted.token = one.token
+    assert save.name in restarted.ask("table", 400)["error"]
+    restarted.ask("new")
+    restarted.step()
+
+
 def test_games_in_memory_and_on_disk_are_limited(tmp_path, monkeypatch):
     monkeypatch.setattr(sessions, "MAX_SESSIONS", 3)
     monkeypatch.setattr(sessions, "MAX_SAVES", 5)
@@ -389,10 +415,10 @@ def test_requests_at_the_same_time_load_one_game(tmp_path, monkeypatch):
     restarted, found = sessions.Sessions(tmp_path), []
     load = HumanGame.load
 
-    def load_twice(path):
+    def load_twice(path, **options):
         monkeypatch.setattr(HumanGame, "load", load)
         found.append(restarted.find(one.token))
-        return load(path)
+        return load(path, **options)
 
     monkeypatch.setattr(HumanGame, "load", load_twice)
     assert restarted.find(one.token) is found[0] is restarted.find(one.token)

@@ -41,10 +41,16 @@ class Sessions:
     ----------
     folder : where each window's game is saved after every action; None: nowhere.
     finished : called with each game that is played to its end, except in practice.
+    opponent : the bot that the user named; a saved game against it is resumed even if it runs other code.
     """
 
-    def __init__(self, folder: Path | None, finished: Callable[[HumanGame], object] | None = None) -> None:
-        self._folder, self._finished = folder, finished
+    def __init__(
+        self,
+        folder: Path | None,
+        finished: Callable[[HumanGame], object] | None = None,
+        opponent: str | None = None,
+    ) -> None:
+        self._folder, self._finished, self._opponent = folder, finished, opponent
         self._sessions: dict[str, Session] = {}
         self._lock = threading.Lock()
 
@@ -63,7 +69,7 @@ class Sessions:
     def find(self, token: str) -> Session | None:
         """Return the session of a token, from memory or from its file; None if there is neither.
 
-        Raises ValueError for a save file that cannot be read.
+        Raises ValueError for a save file that cannot be read, and as `gin_env.agents.make` does for its bot.
         """
         if not TOKEN.fullmatch(token):
             return None
@@ -75,7 +81,7 @@ class Sessions:
         for practice in (False, True):
             path = self._path(token, practice)
             if path is not None and path.exists():
-                return self._keep(Session(token, HumanGame.load(path), practice))
+                return self._keep(Session(token, HumanGame.load(path, allowed=self._opponent), practice))
         return None
 
     def changed(self, session: Session) -> None:

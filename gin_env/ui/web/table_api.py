@@ -65,7 +65,7 @@ class TableApi:
     def __post_init__(self) -> None:
         _estimator(self.estimator)
         self._rules = check_rules(self.rules)
-        self._sessions = Sessions(self.save_folder, self.finished)
+        self._sessions = Sessions(self.save_folder, self.finished, self.opponent)
         self._bot_lock = threading.Lock()
         self._made: dict[str, Agent] = {}
         self._advisers = self.bots or agents.quick_names()
@@ -134,7 +134,10 @@ class TableApi:
         if not isinstance(name, str) or name not in variants:
             raise ValueError(f"rules must be one of those offered, not {name!r}")
         rules = variants[name]
-        session = self._sessions.find(token)
+        try:
+            session = self._sessions.find(token)
+        except Exception:  # the save is damaged, or its bot cannot be made
+            session = None
         if session is None:
             session = self._sessions.start(HumanGame(opponent, self.seed, rules), practice)
             return 200, self._answer(session)
