@@ -508,6 +508,8 @@ def test_oversized_requests_are_refused_unread():
     assert client().post("/api/new", content=body, headers={"Origin": ORIGIN}).status_code == 413
     chunks = client().post("/api/new", content=iter([body]), headers={"Origin": ORIGIN})
     assert chunks.status_code == 411
+    both = {"Origin": ORIGIN, "Content-Length": "2", "Transfer-Encoding": "chunked"}
+    assert client().post("/api/new", content=iter([body]), headers=both).status_code == 411
 
 
 @pytest.mark.parametrize(

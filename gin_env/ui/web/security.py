@@ -73,6 +73,8 @@ class Guard:
         if method not in ("GET", "HEAD"):
             if not origins:
                 return 403, "a request that changes something needs an Origin"
+            if "transfer-encoding" in headers:  # it overrides the length
+                return 411, "the length of the request is missing"
             length = headers.get("content-length", "")
             if not length.isascii() or not length.isdigit():
                 return 411, "the length of the request is missing"
