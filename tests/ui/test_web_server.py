@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +21,9 @@ from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.rules import Rules
 from gin_env.ui.card_art import card_code, card_sheet
 from gin_env.ui.human_game import HumanGame
-from gin_env.ui.web import page, sessions
+from gin_env.ui.web import page, server, sessions
 from gin_env.ui.web.security import MAX_BODY
-from gin_env.ui.web.server import STATIC, create_app, web_address
+from gin_env.ui.web.server import STATIC, create_app, serve, web_address
 from gin_env.ui.web.table_api import TableApi
 
 ORIGIN = "http://127.0.0.1:8000"
@@ -523,6 +524,30 @@ def test_printed_address_can_be_opened_in_a_browser():
     assert web_address("127.0.0.1", 8000) == "http://127.0.0.1:8000/"
     assert web_address("::1", 80) == "http://[::1]:80/"
     assert "0.0.0.0" not in web_address("0.0.0.0", 8000)
+
+
+@pytest.fixture
+def port(monkeypatch) -> int:
+    """A port for a server that ends immediately."""
+    monkeypatch.setattr(server.uvicorn.Server, "run", lambda _, sockets: sockets[0].close())
+    monkeypatch.setattr(TableApi, "warm_up", lambda _: None)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def test_browser_opens_when_the_server_accepts_connections(monkeypatch, port):
+    opened = []
+
+    def connect(address):
+        with socket.create_connection(("127.0.0.1", port), timeout=5):
+            opened.append(address)
+
+    monkeypatch.setattr(server.webbrowser, "open", connect)
+    monkeypatch.setattr(server.sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("DISPLAY", ":0")
+    serve(TableApi(), "127.0.0.1", port)
+    assert opened == [web_address("127.0.0.1", port)]
 
 
 def test_static_files_have_no_inline_script_or_style():

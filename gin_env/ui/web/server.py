@@ -58,6 +58,7 @@ def serve(api: TableApi, host: str, port: int) -> None:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen()  # before the browser opens
     except OSError as error:
         listener.close()
         raise OSError(
