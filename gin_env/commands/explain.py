@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gin_env.commands.options import BOT_HELP, RulesOption, flag
+from gin_env.commands.options import BOT_HELP, RulesOption, flag, refuse_options
 
 if TYPE_CHECKING:
     from gin_env.agents import Agent
@@ -27,6 +27,7 @@ app = typer.Typer()
     "`gin-rummy explain --record games.jsonl --game 3 --step 17 --estimator bayes`"
 )
 def explain(
+    context: typer.Context,
     hand: Annotated[
         str | None,
         typer.Option(
@@ -65,9 +66,12 @@ def explain(
 
     if (record is None) == (hand is None):
         raise ValueError("specify a position with --hand and --upcard, or with --record, --game and --step")
-    if record is not None and rules is not None:
-        raise ValueError("a record has its own rules: leave --rules out")
     if record is not None:
+        refuse_options(
+            context,
+            "a record has its own position and rules",
+            *("upcard", "history", "drew", "you_deal", "scores", "rules"),
+        )
         view = _recorded_view(record, game, step)
     else:
         view = _view_from_options(str(hand), upcard, history, drew, you_deal, scores, rules)

@@ -30,6 +30,15 @@ def flag(name: str, help: str) -> Any:
     return typer.Option(name, help=help, metavar="")
 
 
+def refuse_options(context: typer.Context, reason: str, *parameters: str) -> None:
+    """Raise ValueError with the reason if the user has set any of these parameters of the command."""
+    sources = {name: context.get_parameter_source(name) for name in parameters}
+    used = [name for name, source in sources.items() if source is not None and source.name != "DEFAULT"]
+    names = [option.opts[0] for option in context.command.params if option.name in used]
+    if names:
+        raise ValueError(f"{reason}: omit {', '.join(names)}")
+
+
 def _output(text: str | Path) -> Path:
     return STANDARD_OUTPUT if str(text) == "-" else Path(text)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gin_env.commands.options import flag, is_terminal
+from gin_env.commands.options import flag, is_terminal, refuse_options
 
 if TYPE_CHECKING:
     from gin_env.agents import Agent
@@ -27,6 +27,7 @@ NO_JUDGE = "none"
     "`gin-rummy explain --record games.jsonl --game 3 --step 17`"
 )
 def replay(
+    context: typer.Context,
     file: Annotated[Path, typer.Argument(help="File of recorded games, or a log of the reference engine")],
     game: Annotated[int, typer.Option(min=1, help="Number of the game in the file, from 1")] = 1,
     bot: Annotated[
@@ -63,6 +64,11 @@ def replay(
         from gin_env.ui.web.server import serve
         from gin_env.ui.web.table_api import TableApi
 
+        refuse_options(
+            context,
+            "the page of --web has no such choice",
+            *("plain", "everything", "judge", "worst", "estimator", "letters"),
+        )
         _bots(bot or [])
         serve(TableApi(recorded=records.read_one(file, game), bots=list(bot or [])), host, port)
         return

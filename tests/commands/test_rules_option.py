@@ -116,7 +116,7 @@ def test_exploiter_is_trained_and_judged_by_the_rules(tmp_path, recwarn):
 def test_position_is_explained_by_the_rules():
     hand = ("--hand", "4C 5C 6C 9H 9S TD QD QH KS 2D", "--upcard", "3D", "--bot", "simple")
     assert "Limit for knocking in this hand: 3." in gin_rummy("explain", *hand, "--rules", "oklahoma")
-    with pytest.raises(ValueError, match="a record has its own rules: leave --rules out"):
+    with pytest.raises(ValueError, match="a record has its own position and rules: omit --rules"):
         gin_rummy("explain", "--record", "games.jsonl", "--rules", "oklahoma")
 
 

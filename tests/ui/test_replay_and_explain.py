@@ -384,6 +384,9 @@ def test_all_bots_answer_or_explain_why_not(monkeypatch):
         (["--hand", HAND, "--upcard", "2D", "--history", "fold"], "'fold' is not an action"),
         (["--hand", HAND, "--upcard", "2D", "--you-deal"], "the other player is to move"),
         (["--record", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
+        (["--record", "x", "--upcard", "2D", "--you-deal"], "position and rules: omit --upcard, --you-deal"),
+        (["--record", "x", "--history", "pass"], "a record has its own position and rules: omit --history"),
+        (["--record", "x", "--drew", "2D", "--scores", "0 0"], "omit --drew, --scores"),
     ],
 )
 def test_impossible_positions_are_refused(arguments, message):

@@ -514,6 +514,15 @@ def test_command_opens_the_screen_in_a_terminal(file, game, monkeypatch):
     assert len(opened) == 1
 
 
+@pytest.mark.parametrize(
+    "options", [["--judge", "nobody"], ["--estimator", "uniform"], ["--worst", "3"], ["--letters"]]
+)
+def test_browser_replay_refuses_options_of_the_screen(file, options):
+    pytest.importorskip("starlette")
+    said = CliRunner().invoke(cli.app, ["replay", str(file), "--web", *options])
+    assert str(said.exception) == f"the page of --web has no such choice: omit {options[0]}"
+
+
 def test_missing_terminal_prints_the_text_and_the_reason(file, game, monkeypatch):
     monkeypatch.delenv("TEXTUAL_DRIVER", raising=False)
     said = CliRunner().invoke(cli.app, ["replay", str(file), "--judge", "none"])
