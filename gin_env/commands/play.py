@@ -128,7 +128,6 @@ def _serve(
     """Serve a table to browsers; each window plays its own game."""
     from gin_env import agents
     from gin_env.records import Recorder
-    from gin_env.ui.web.security import LOOPBACK
     from gin_env.ui.web.server import serve
     from gin_env.ui.web.table_api import TableApi
 
@@ -138,10 +137,6 @@ def _serve(
         raise ValueError(f"with --web, --save must be a folder, and {folder} is a file")
     folder.mkdir(parents=True, exist_ok=True)
     recorder = Recorder(record) if record is not None else None
-    if host not in LOOPBACK:
-        typer.echo(
-            f"serving at {host}: anyone who can reach this address can play, without a password", err=True
-        )
     api = TableApi(
         opponent=opponent or "tonic",
         seed=seed,

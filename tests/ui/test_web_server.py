@@ -550,6 +550,12 @@ def test_browser_opens_when_the_server_accepts_connections(monkeypatch, port):
     assert opened == [web_address("127.0.0.1", port)]
 
 
+@pytest.mark.parametrize(("host", "warned"), [("127.0.0.1", False), ("0.0.0.0", True)])
+def test_serving_to_other_computers_prints_a_warning(capsys, port, host, warned):
+    serve(TableApi(), host, port)
+    assert ("without a password" in capsys.readouterr().err) == warned
+
+
 def test_static_files_have_no_inline_script_or_style():
     for file in Path(STATIC).glob("*.html"):
         text = file.read_text()

@@ -66,7 +66,9 @@ def serve(api: TableApi, host: str, port: int) -> None:
         ) from error
     address = web_address(host, port)
     print(f"Gin Rummy is at {address} (Ctrl-C stops it)", file=sys.stderr, flush=True)
-    if host in LOOPBACK and sys.stdout.isatty() and _has_desktop():
+    if host not in LOOPBACK:
+        print("Anyone who can reach this address can open it, without a password", file=sys.stderr)
+    elif sys.stdout.isatty() and _has_desktop():
         webbrowser.open(address)
     config = uvicorn.Config(
         create_app(api, host),
