@@ -46,7 +46,8 @@ class SelfPlayCallback(BaseCallback):
     snapshot_every : number of decisions between two past selves.
     pool_size : maximum number of past selves; from a full pool, the one closest to its neighbours is dropped.
     evaluate_every : number of decisions between two evaluations. There is one more at the end.
-    games : number of episodes of an evaluation against each bot, even. They are the same deals every time.
+    games : number of episodes of an evaluation against each bot, even. They are the same deals every time,
+        under the rules of the environment.
     episode : ``"hand"`` (default) or ``"game"``, what is evaluated. Games of beginners take long.
     seed : seed of the evaluations.
     verbose : 1 prints each evaluation.
@@ -145,9 +146,11 @@ class SelfPlayCallback(BaseCallback):
     def evaluate(self) -> dict[str, float]:
         """Return the win rate against each bot, log it, and save the policy if it is the best so far."""
         self._last_evaluation = self.num_timesteps
-        player = self._copy(deterministic=True, name="learner")
+        player, rules = self._copy(deterministic=True, name="learner"), self._env.seat.games.rules
         rates = {
-            bot.name: play_match(player, bot, self.games, self.seed, episode=self.episode).win_rate
+            bot.name: play_match(
+                player, bot, self.games, self.seed, episode=self.episode, rules=rules
+            ).win_rate
             for bot in self.bots
         }
         mean = float(np.mean(list(rates.values())))

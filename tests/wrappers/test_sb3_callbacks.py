@@ -10,7 +10,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import VecMonitor
 
-from gin_env import agents, play_match
+from gin_env import Rules, agents, play_match
 from gin_env.wrappers.candidate_policy import SB3CandidatePolicy
 from gin_env.wrappers.card_policy import CardPolicy
 from gin_env.wrappers.sb3 import GinRummyVecEnv
@@ -65,6 +65,21 @@ def test_callback_continues_with_a_flat_policy(tmp_path):
     model.learn(2 * ROLLOUT, callback=callback, reset_num_timesteps=False)
     assert [bot.name for bot in callback.past] == [f"past-{count * ROLLOUT}" for count in (1, 3)]
     assert (tmp_path / "policy.safetensors").exists()
+
+
+def test_evaluations_play_under_the_rules_of_the_environment(tmp_path):
+    class Bot:
+        name, seen = "watcher", set()
+
+        def act(self, view):
+            self.seen.add(view.rules)
+            return view.masks().argmax(axis=1)
+
+    rules = Rules.preset("oklahoma")
+    model = new_model(GinRummyVecEnv(16, "simple", rules, seed=1, candidates=True), hidden=8)
+    model.learn(ROLLOUT, callback=small_callback(tmp_path, bots=[Bot()]))
+    assert (tmp_path / "evaluations.csv").exists()
+    assert Bot.seen == {rules}
 
 
 @pytest.mark.parametrize(
