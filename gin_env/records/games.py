@@ -13,11 +13,13 @@ from gin_env.batch import Episode, Games
 from gin_env.game.actions import describe
 from gin_env.game.memory import copy_memory
 from gin_env.game.rules import Rules
-from gin_env.game.state import OUTCOME_NAMES, OVER, STATE
+from gin_env.game.state import OUTCOME_NAMES, OVER, PUBLIC, STATE
 from gin_env.observations.views import PlayerView
 from gin_env.support.version import __version__
 
 UNDECIDED, VOID = "undecided", "void"
+MAX_ACTIONS = PUBLIC["history"].shape[0]
+"""Maximum number of actions of a hand under any rules."""
 MAX_TEXT = 4096
 """Maximum number of characters of a name or another text in a record."""
 
@@ -225,6 +227,11 @@ class GameRecord:
                 raise RecordError(
                     f"hand {index + 1}: scores must be from 0 to {self.rules.target_score - 1}, "
                     f"not {list(hand.scores)}"
+                )
+            if len(hand.actions) > MAX_ACTIONS:
+                raise RecordError(
+                    f"hand {index + 1}: actions must have at most {MAX_ACTIONS} entries, "
+                    f"not {len(hand.actions):,}"
                 )
             games.state["public"]["scores"][index] = hand.scores
             games.state["public"]["boxes"][index] = boxes

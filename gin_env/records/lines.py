@@ -152,6 +152,8 @@ def _hand(entries: _Entries) -> HandRecord:
 
 def _deck(entries: _Entries) -> tuple[int, ...]:
     words = entries.text("deck").split(" ")
+    if len(words) > NUM_CARDS:
+        raise RecordError(f"{entries.path('deck')} must have at most {NUM_CARDS} cards, not {len(words):,}")
     try:
         deck = tuple([_CARD_IDS[word] if word in _CARD_IDS else card_id(word) for word in words])
     except ValueError as error:
