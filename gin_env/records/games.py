@@ -17,7 +17,7 @@ from gin_env.game.state import OUTCOME_NAMES, OVER, PUBLIC, STATE
 from gin_env.observations.views import PlayerView
 from gin_env.support.version import __version__
 
-UNDECIDED, VOID = "undecided", "void"
+UNDECIDED = "undecided"
 MAX_ACTIONS = PUBLIC["history"].shape[0]
 """Maximum number of actions of a hand under any rules."""
 MAX_TEXT = 4096
