@@ -69,9 +69,12 @@ class TextGinRummy(gymnasium.Env):
         return f"{rules}\n\n{self._position()}", self._info(info)
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Play the action that a text names. Return (events and position in words, reward, ...)."""
-        if self._misses >= self.patience:
-            raise RuntimeError("the episode is lost: call reset() before step()")
+        """Play the action that a text names. Return (events and position in words, reward, ...).
+
+        Raises RuntimeError if the episode is over or has not begun.
+        """
+        if self.game.seat.done[0] or self._misses >= self.patience:
+            raise RuntimeError("the episode is over or has not begun; call reset() before step()")
         games = self.game.seat.games
         hand = int(games.state["public"]["hand_number"][0])
         try:

@@ -165,6 +165,18 @@ def test_illegal_answers_end_the_episode_at_the_patience_limit():
     assert env.reset(seed=3)[1]["legal"] == first["legal"]
 
 
+@pytest.mark.parametrize("answer", ["pass", "I give up"])
+def test_answer_outside_an_episode_raises(answer):
+    env = TextGinRummy("random")
+    with pytest.raises(RuntimeError, match=r"call reset\(\)"):
+        env.step(answer)
+    over, info = False, env.reset(seed=3)[1]
+    while not over:
+        _, _, over, _, info = env.step(info["legal"][-1])
+    with pytest.raises(RuntimeError, match=r"call reset\(\)"):
+        env.step(answer)
+
+
 @pytest.mark.parametrize(
     ("answer", "action"),
     [
