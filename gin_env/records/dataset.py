@@ -29,7 +29,7 @@ from gin_env.game.cards import NUM_CARDS
 from gin_env.game.rules import Rules, rules_option
 from gin_env.game.state import OUTCOME_NAMES
 from gin_env.game.streams import check_seed
-from gin_env.records.games import GameRecord, HandRecord, Player
+from gin_env.records.games import GameRecord, HandRecord, Player, with_end
 from gin_env.support.atomic import check_folder, remove_partials, write_bytes, write_text
 from gin_env.support.checks import check_integer
 from gin_env.support.version import __version__
@@ -68,7 +68,7 @@ class Hands:
     dealers: np.ndarray
     """uint8 (h,)."""
     decks: np.ndarray
-    """uint8 (h, 52): card ids in dealing order."""
+    """uint8 (h, 52): card ids in dealing order; a smaller deck is followed by zeros."""
     outcomes: np.ndarray
     """str (h,): ``"knock"``, ``"gin"``, ``"big gin"``, ``"undercut"`` or ``"void"``."""
     winners: np.ndarray
@@ -95,22 +95,18 @@ class Hands:
 
     def record(self, index: int) -> GameRecord:
         """Return one hand as a record, which replays every position (`GameRecord.positions`)."""
-        winner, knocker = int(self.winners[index]), int(self.knockers[index])
+        rules = Rules(**self.description["rules"])
         hand = HandRecord(
             dealer=int(self.dealers[index]),
             scores=(0, 0),
-            deck=tuple(self.decks[index].tolist()),
+            deck=tuple(self.decks[index, : rules.deck_size].tolist()),
             actions=tuple(self.actions[self.starts[index] : self.starts[index + 1]].tolist()),
-            outcome=str(self.outcomes[index]),
-            winner=winner if winner >= 0 else None,
-            knocker=knocker if knocker >= 0 else None,
-            points=int(self.points[index]),
         )
         player = Player(self.description["bot"], self.description["bot"])
         return GameRecord(
             (player, player),
-            (hand,),
-            Rules(**self.description["rules"]),
+            (with_end(hand, rules),),
+            rules,
             episode="hand",
             seed=self.description["seed"],
             number=int(self.numbers[index]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -257,6 +257,12 @@ def end_of_hand(public: np.void) -> dict[str, Any]:
         "points": int(public["points"]),
         "deadwood": tuple(public["deadwood"].tolist()) if won else None,
     }
+
+
+def with_end(hand: HandRecord, rules: Rules) -> HandRecord:
+    """Return a hand with the outcome that replaying it gives. Raises RecordError for an illegal action."""
+    game = GameRecord((Player(""), Player("")), (hand,), rules, episode="hand")
+    return replace(hand, **end_of_hand(game.positions()[-1].state["public"][0]))
 
 
 def as_bytes(states: np.ndarray) -> np.ndarray:

@@ -11,7 +11,8 @@ from typing import Any
 
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.game.cards import card_id
-from gin_env.records.games import GameRecord, HandRecord, Player, RecordError, end_of_hand
+from gin_env.game.rules import Rules
+from gin_env.records.games import GameRecord, HandRecord, Player, RecordError, with_end
 
 SOURCE = "tneller/gin-rummy-eaai"
 
@@ -55,8 +56,7 @@ def from_reference_log(data: dict[str, Any]) -> GameRecord:
 
 def _with_end(hand: HandRecord, logged: dict[str, Any]) -> HandRecord:
     """Return the hand with its end by our rules, and the logged points where they differ."""
-    end = GameRecord((Player(""), Player("")), (hand,), episode="hand").positions()[-1].state["public"][0]
-    ended = replace(hand, **end_of_hand(end))
+    ended = with_end(hand, Rules())
     if ended.winner is None:
         return ended
     counted = int(logged["winner"]), int(logged["points"])

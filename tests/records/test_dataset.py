@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from gin_env import estimators
+from gin_env import Rules, estimators
 from gin_env.cli import app
 from gin_env.game.cards import NUM_CARDS
 from gin_env.records import dataset
@@ -42,10 +42,24 @@ def test_hands_replay_to_the_columns(made):
                 assert hands.opponent_hands[row] in position.state["private"]["hand"]
                 expected = estimator.estimate(view)[0].astype(np.float16)
                 np.testing.assert_array_equal(hands.beliefs[row], expected)
-            ended = record.positions()[-1].state["public"]
-            assert ended["points"].item() == hands.points[index]
+            record.check()
+            (hand,) = record.hands
+            ended = hands.outcomes[index], hands.winners[index], hands.knockers[index], hands.points[index]
+            winner, knocker = (-1 if seat is None else seat for seat in (hand.winner, hand.knocker))
+            assert (hand.outcome, winner, knocker, hand.points) == ended
     assert num_hands == 200
     assert hands.beliefs.shape == (len(hands.actions), NUM_CARDS)
+
+
+def test_hands_of_a_small_deck_replay(tmp_path):
+    rules = Rules(ranks=6, hand_size=5)
+    dataset.make(tmp_path, **SETTING | {"hands": 3}, rules=rules)
+    (hands,) = dataset.load(tmp_path)
+    for index in range(len(hands)):
+        record = hands.record(index)
+        record.check()
+        assert record.rules == rules
+        assert record.hands[0].outcome == hands.outcomes[index]
 
 
 def test_hand_numbers_are_consecutive(made):
