@@ -26,7 +26,7 @@ from gin_env.batch import Games
 from gin_env.estimators.base import advance_slots
 from gin_env.game.batch_kernels import HAND_RESULT
 from gin_env.game.cards import NUM_CARDS
-from gin_env.game.rules import Rules, rules_option
+from gin_env.game.rules import Rules, check_rules, rules_option
 from gin_env.game.state import OUTCOME_NAMES
 from gin_env.game.streams import check_seed
 from gin_env.records.games import GameRecord, HandRecord, Player, with_end
@@ -147,6 +147,8 @@ def make(
     ------
     ImportError
         Without pyarrow.
+    TypeError
+        For rules that are not `Rules`.
     ValueError
         For an unknown bot or estimator, or if the folder holds another data set.
     """
@@ -154,6 +156,7 @@ def make(
     folder, seed = Path(folder), check_seed(seed)
     hands = check_integer("hands", hands, 1, 1 << 40)
     shard_size = check_integer("shard_size", shard_size, 1, 1_000_000)
+    rules = check_rules(rules)
     agents.make(bot)
     estimators.make(estimator)
     data = folder / "data"
@@ -161,7 +164,7 @@ def make(
     data.mkdir(parents=True, exist_ok=True)
     remove_partials(data)
     shards = [
-        DataSetShard(seed, bot, estimator, first, min(shard_size, hands - first), rules or Rules())
+        DataSetShard(seed, bot, estimator, first, min(shard_size, hands - first), rules)
         for first in range(0, hands, shard_size)
     ]
     paths = [data / f"hands-{index:05}.parquet" for index in range(len(shards))]

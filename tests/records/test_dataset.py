@@ -123,6 +123,12 @@ def test_wrong_settings_make_no_folder(tmp_path, wrong, message):
     assert not (tmp_path / "new").exists()
 
 
+def test_rules_of_another_type_make_no_folder(tmp_path):
+    with pytest.raises(TypeError, match=r"rules must be a gin_env\.Rules, not 'bicycle'"):
+        dataset.make(tmp_path / "new", **SETTING, rules="bicycle")
+    assert not (tmp_path / "new").exists()
+
+
 def test_command_writes_the_data_card(tmp_path):
     command = [
         "dataset",
