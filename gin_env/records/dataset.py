@@ -150,7 +150,7 @@ def make(
     TypeError
         For rules that are not `Rules`.
     ValueError
-        For an unknown bot or estimator, or if the folder holds another data set.
+        For an unknown bot or estimator, or if the folder holds another data set or more hands.
     """
     _pyarrow()
     folder, seed = Path(folder), check_seed(seed)
@@ -170,13 +170,13 @@ def make(
     paths = [data / f"hands-{index:05}.parquet" for index in range(len(shards))]
     missing = []
     for path, shard in zip(paths, shards, strict=True):
-        if not path.exists():
-            missing.append((path, shard))
+        if path.exists() and not _is_shorter(path, shard):
+            if progress is not None:
+                progress(shard.num_hands)
             continue
-        if _description(path) != shard.description():
-            raise ValueError(f"{path} belongs to another data set; choose another folder")
-        if progress is not None:
-            progress(shard.num_hands)
+        missing.append((path, shard))
+    if surplus := sorted(set(data.glob("hands-*.parquet")) - set(paths)):
+        raise ValueError(f"{surplus[0]} belongs to a larger data set; choose another folder")
     with opened(workers) as crew:
         contents = crew.map(make_shard, [shard for _, shard in missing])
         for (path, shard), content in zip(missing, contents, strict=True):
@@ -185,6 +185,15 @@ def make(
                 progress(shard.num_hands)
     write_text(folder / "README.md", data_card(paths))
     return paths
+
+
+def _is_shorter(path: Path, shard: DataSetShard) -> bool:
+    """Return whether a file has only the first hands of the shard. Raises ValueError for other hands."""
+    present, wanted = _description(path), shard.description()
+    num_hands = present["num_hands"]
+    if present | {"num_hands": shard.num_hands} != wanted or num_hands > shard.num_hands:
+        raise ValueError(f"{path} belongs to another data set; choose another folder")
+    return num_hands < shard.num_hands
 
 
 def make_shard(shard: DataSetShard) -> bytes:

@@ -83,10 +83,19 @@ def test_workers_make_the_same_bytes(made, tmp_path):
     assert contents(tmp_path) == contents(made)
 
 
-def test_larger_data_set_begins_with_the_smaller_one(made, tmp_path):
-    dataset.make(tmp_path, **SETTING | {"hands": 160})
+@pytest.mark.parametrize("hands", [100, 160])
+def test_smaller_data_set_can_be_made_larger(made, tmp_path, hands):
+    dataset.make(tmp_path, **SETTING | {"hands": hands})
     dataset.make(tmp_path, **SETTING | {"hands": 200})
     assert contents(tmp_path) == contents(made)
+
+
+@pytest.mark.parametrize("hands", [100, 160, 190])
+def test_folder_of_a_larger_data_set_is_refused(made, hands):
+    before = contents(made)
+    with pytest.raises(ValueError, match="choose another folder"):
+        dataset.make(made, **SETTING | {"hands": hands})
+    assert contents(made) == before
 
 
 @pytest.mark.parametrize(
