@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import Any, Literal
 
 import numpy as np
@@ -132,7 +133,7 @@ def make(
     folder : receives ``README.md`` (the data card) and ``data/hands-00000.parquet`` and so on.
     hands, shard_size : number of hands in all and in each file.
     seed : determines the deals and all random choices.
-    bot : plays both seats.
+    bot : name of the bot that plays both seats; it may start a program or import a module.
     estimator : makes the beliefs.
     rules : the rules of the hands; default: `Rules()`.
     workers : as for `play_match`; the files do not depend on it.
@@ -157,7 +158,7 @@ def make(
     hands = check_integer("hands", hands, 1, 1 << 40)
     shard_size = check_integer("shard_size", shard_size, 1, 1_000_000)
     rules = check_rules(rules)
-    agents.make(bot)
+    agents.make(bot, programs=True)
     estimators.make(estimator)
     data = folder / "data"
     check_folder(data)
@@ -210,7 +211,7 @@ def make_shard(shard: DataSetShard) -> bytes:
 
 def _play(shard: DataSetShard, numbers: np.ndarray) -> dict[str, np.ndarray]:
     """Play hands in one batch and return their columns; decisions are ordered by hand."""
-    bot, estimator = agents.make(shard.bot), estimators.make(shard.estimator)
+    bot, estimator = agents.make(shard.bot, programs=True), estimators.make(shard.estimator)
     games, memory = Games(len(numbers), shard.rules), estimator.new_memory(2 * len(numbers))
     games.start(seed=shard.seed, episodes=numbers.astype(np.uint64))
     columns: dict[str, np.ndarray] = {"dealer": games.state["public"]["dealer"].astype(np.uint8)}
@@ -340,7 +341,7 @@ def data_card(paths: list[Path]) -> str:
     size = sum(path.stat().st_size for path in paths) / 1e6
     columns = "\n".join(f"| `{name} | {meaning} |" for name, meaning in _COLUMNS.items())
     command = f"gin-rummy dataset FOLDER --hands {num_hands} --shard-size {about['num_hands']}"
-    command += f" --seed {about['seed']} --bot {about['bot']} --estimator {about['estimator']}"
+    command += f" --seed {about['seed']} --bot {quote(about['bot'])} --estimator {about['estimator']}"
     command += rules_option(rules)
     return f"""\
 ---

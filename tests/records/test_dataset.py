@@ -138,6 +138,17 @@ def test_rules_of_another_type_make_no_folder(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+def test_class_of_the_user_can_play(tmp_path, monkeypatch):
+    (tmp_path / "bots_of_a_data_set.py").write_text(
+        "class First:\n    def act(self, view):\n        return view.masks().argmax(axis=1)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    dataset.make(tmp_path / "hands", **SETTING | {"hands": 4, "bot": "bots_of_a_data_set:First"})
+    (hands,) = dataset.load(tmp_path / "hands")
+    for position in hands.record(0).positions()[:-1]:
+        assert position.action == position.view().masks()[0].argmax()
+
+
 def test_command_writes_the_data_card(tmp_path):
     command = [
         "dataset",
