@@ -13,6 +13,7 @@ from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.game.cards import card_id
 from gin_env.game.rules import Rules
 from gin_env.records.games import GameRecord, HandRecord, Player, RecordError, with_end
+from gin_env.support.checks import check_integer
 
 SOURCE = "tneller/gin-rummy-eaai"
 
@@ -31,7 +32,7 @@ def from_reference_log(data: dict[str, Any]) -> GameRecord:
         hands, scores = [], (0, 0)
         for logged in data["hands"]:
             hand = HandRecord(
-                dealer=1 - int(logged["starter"]),
+                dealer=1 - check_integer("starter", logged["starter"], 0, 1),
                 scores=scores,
                 deck=tuple(map(card_id, logged["deck"])),
                 actions=tuple(_actions(logged["events"])),
@@ -40,8 +41,9 @@ def from_reference_log(data: dict[str, Any]) -> GameRecord:
             scores = hands[-1].scores_after
             if scores != tuple(logged["scores"]):
                 raise RecordError(f"hand {len(hands)}: the scores do not add up to {logged['scores']}")
+        number = check_integer("game", data["game"], 0, 2**64 - 1)
         game = GameRecord(
-            (Player("player 0"), Player("player 1")), tuple(hands), number=int(data["game"]), source=SOURCE
+            (Player("player 0"), Player("player 1")), tuple(hands), number=number, source=SOURCE
         )
         winner = data["winner"]
     except RecordError:
@@ -59,7 +61,8 @@ def _with_end(hand: HandRecord, logged: dict[str, Any]) -> HandRecord:
     ended = with_end(hand, Rules())
     if ended.winner is None:
         return ended
-    counted = int(logged["winner"]), int(logged["points"])
+    winner = check_integer("winner", logged["winner"], 0, 1)
+    counted = winner, check_integer("points", logged["points"], 0, 30_000)
     return replace(ended, counted=None if counted == (ended.winner, ended.points) else counted)
 
 

@@ -304,6 +304,23 @@ def test_damaged_log_raises():
         from_log(line | {"hands": hands})
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("game", -1, "game must be from 0 to 18446744073709551615, not -1"),
+        ("hands.0.starter", float("inf"), "starter must be an integer, not inf"),
+        ("hands.0.winner", 7, "winner must be from 0 to 1, not 7"),
+        ("hands.0.winner", -1, "winner must be from 0 to 1, not -1"),
+        ("hands.0.points", -5, "points must be from 0 to 30000, not -5"),
+    ],
+)
+def test_log_with_an_impossible_number_raises(path, value, message):
+    line = json.loads(json.dumps(reference_lines("games.jsonl", whole=False)[0]))
+    change(path, value)(line)
+    with pytest.raises(RecordError, match=f"not a game of the reference engine's log .*{message}"):
+        from_log(line)
+
+
 def test_missing_rules_take_their_defaults():
     game = one_hand("knock by 0")
     entries = json.loads(to_line(game))
