@@ -165,8 +165,15 @@ class Recorder:
                     raise ValueError(
                         f"{self.path} has a line longer than {MAX_LINE_BYTES:,} bytes; choose another file"
                     )
-        if self.path.stat().st_size > self._size:
+                elif _is_json(line):
+                    self._known.add(_digest(line + b"\n"))
+                    self._size += len(line + b"\n")
+        size = self.path.stat().st_size
+        if size > self._size:
             os.truncate(self.path, self._size)
+        elif size < self._size:  # only the newline is missing
+            with self.path.open("ab") as file:
+                file.write(b"\n")
 
     def _write(self, file: BinaryIO, line: bytes) -> None:
         remaining = memoryview(line)
@@ -183,6 +190,14 @@ class Recorder:
 def _starts_like_a_record(line: bytes) -> bool:
     head = json.dumps({"format": FORMAT})[:-1].encode()
     return line.startswith(head[: len(line)])
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _digest(line: bytes) -> bytes:

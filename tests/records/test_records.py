@@ -275,6 +275,16 @@ def test_partly_written_game_is_removed(tmp_path):
         assert path.read_bytes() == whole
 
 
+def test_complete_game_without_a_newline_is_kept(tmp_path):
+    path, first, second = tmp_path / "games.jsonl", one_hand("knock by 0"), one_hand("knock by 1")
+    path.write_text(to_line(first))
+    with Recorder(path) as recorder:
+        assert not recorder.add(first)
+        assert path.read_text() == to_line(first) + "\n"
+        assert recorder.add(second)
+    assert list(records.read(path)) == [first, second]
+
+
 @pytest.mark.parametrize("content", ["a diary\n", '{"format": "something else"}\n', "no newline", "\n"])
 def test_recorder_refuses_other_files(tmp_path, content):
     path = tmp_path / "mine.txt"
