@@ -24,6 +24,7 @@ from gin_env.game.actions import IllegalActionError
 from gin_env.game.words import rules_in_words
 from gin_env.observations.illegal_actions import explain_illegal
 from gin_env.observations.views import PlayerView
+from gin_env.support.atomic import write_text
 from gin_env.support.checks import check_integer
 from gin_env.wrappers.text import find_action
 
@@ -36,6 +37,7 @@ except ImportError as error:
 
 ASK = "Answer with one of the actions that are listed, word for word, and nothing after it."
 Message = dict[str, str]
+_ENTRIES = ("answer", "input_tokens", "output_tokens")
 
 
 @dataclass
@@ -75,7 +77,8 @@ class AnswerFile:
     Parameters
     ----------
     path : the file. Its first line holds `setting`.
-    setting : a JSON-serialisable description of the run. Raises ValueError if the file has another setting.
+    setting : a JSON-serialisable description of the run. Raises ValueError if the file has another setting
+        or a damaged line.
     """
 
     def __init__(self, path: str | Path, setting: dict[str, Any]) -> None:
@@ -83,16 +86,20 @@ class AnswerFile:
         self._lock = threading.Lock()
         self._answers: dict[str, dict[str, Any]] = {}
         header = json.dumps(setting)
-        lines = self.path.read_text(encoding="utf-8").split("\n") if self.path.exists() else [""]
-        if lines[0] and lines[0] != header:
+        text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+        lines = text.split("\n")
+        if text and lines[0] != header:
             raise ValueError(
                 f"{path} holds the answers of another run; choose another file ({lines[0][:200]})"
             )
-        complete = [line for line in lines[:-1] if line]  # the last line may have been cut short
-        for line in complete[1:]:
-            answer = json.loads(line)
-            self._answers[answer["key"]] = answer
-        self.path.write_text("".join(f"{line}\n" for line in complete or [header]), encoding="utf-8")
+        for number, line in enumerate(lines[1:-1], 2):  # the last line may have been cut short
+            try:
+                answer = json.loads(line)
+                self._answers[answer["key"]] = {name: answer[name] for name in _ENTRIES}
+            except (ValueError, KeyError, TypeError) as error:
+                raise ValueError(f"{path}, line {number}: not an answer ({error!r})") from error
+        if not text.endswith("\n"):
+            write_text(self.path, "\n".join([header, *lines[1:-1], ""]))
 
     def __len__(self) -> int:
         return len(self._answers)

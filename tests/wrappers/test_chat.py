@@ -99,6 +99,31 @@ def test_answers_of_another_run_are_refused(url, tmp_path):
         run(f"first@{url}", "simple", "--games", 2, "--hands", "--answers", answers)
 
 
+ANSWER = json.dumps({"key": "k", "player": "p", "answer": "pass", "input_tokens": 1, "output_tokens": 1})
+
+
+def test_answer_file_is_only_written_to_complete_it(tmp_path):
+    path, before = tmp_path / "answers.jsonl", tmp_path / "before"
+    chat.AnswerFile(path, {})
+    whole = path.read_text() + f"{ANSWER}\n"
+    path.write_text(whole)
+    before.hardlink_to(path)
+    assert len(chat.AnswerFile(path, {})) == 1
+    assert path.samefile(before), "a complete file is not written again"
+    path.write_text(whole + ANSWER[:20])
+    assert len(chat.AnswerFile(path, {})) == 1
+    assert path.read_text() == whole
+    assert before.read_text() == whole + ANSWER[:20], "the file is replaced, not written in place"
+
+
+@pytest.mark.parametrize("line", ["{", "[]", "3", '{"key": "k"}', ANSWER.replace("key", "more")])
+def test_damaged_answer_is_refused_with_its_line(tmp_path, line):
+    path = tmp_path / "answers.jsonl"
+    path.write_text(f"{{}}\n{ANSWER}\n{line}\n")
+    with pytest.raises(ValueError, match=r"answers\.jsonl, line 3: not an answer"):
+        chat.AnswerFile(path, {})
+
+
 def test_unknown_model_and_dead_server_are_connection_errors(url):
     with pytest.raises(ConnectionError, match="no player 'unknown'"):
         play_match(chat.ChatBot("unknown", url), "simple", 2, 1, episode="hand")
