@@ -44,10 +44,10 @@ class CandidateEntries(BaseFeaturesExtractor):
         super().__init__(observation_space, features_dim=NUM_ACTIONS)
 
     def forward(self, observations: dict[str, torch.Tensor]) -> Entries:
-        rows, actions, table = (observations[name] for name in ENTRIES)
+        rows, actions, context = (observations[name] for name in ENTRIES)
         if ENTRY in observations:
-            table = torch.cat([table, observations[ENTRY]], dim=1)
-        return rows, actions.long(), table  # SB3 converts all entries to float32
+            context = torch.cat([context, observations[ENTRY]], dim=1)
+        return rows, actions.long(), context  # SB3 converts all entries to float32
 
 
 class ActorAndCritic(nn.Module):

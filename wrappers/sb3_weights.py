@@ -22,9 +22,9 @@ def actor_of(weights: dict[str, torch.Tensor], activation: str) -> Actor:
     kept = _checked(weights)
     trunk = "trunk" if "neighbours.weight" in kept else "policy_net"
     layers = {
-        int(found[1]): name
+        int(match[1]): name
         for name in kept
-        if (found := re.fullmatch(rf"{trunk}\.(\d{{1,3}})\.weight", name))
+        if (match := re.fullmatch(rf"{trunk}\.(\d{{1,3}})\.weight", name))
     }
     hidden = [kept[layers[index]].shape[0] for index in sorted(layers)]
     settings: dict[str, Any] = {"name": "mlp", "hidden": hidden, "activation": activation}

@@ -118,10 +118,10 @@ def find_action(text: str) -> int:
     """
     if not isinstance(text, str):
         raise TypeError(f"an answer must be a string, not {type(text).__name__}")
-    found = _ACTIONS.findall(text[-MAX_CHARACTERS:])
-    if not found:
+    actions = _ACTIONS.findall(text[-MAX_CHARACTERS:])
+    if not actions:
         raise IllegalActionError(
             "the answer names no action; write one as it is listed, such as 'discard 5H'"
         )
-    verb, _, card = found[-1].lower().rpartition(" ")
-    return parse(f"{verb} {card.upper()}" if verb in ("discard", "knock with") else found[-1].lower())
+    verb, _, card = actions[-1].lower().rpartition(" ")
+    return parse(f"{verb} {card.upper()}" if verb in ("discard", "knock with") else actions[-1].lower())

@@ -46,13 +46,13 @@ class OurBot(pyspiel.Bot):  # a bot of gin-env that plays OpenSpiel's gin_rummy
 
     def view(self, state):
         """Return our view of OpenSpiel's hand. Its player 0 begins, so player 1 is the dealer."""
-        told = [(act.player, act.action) for act in state.full_history()]
-        hand = sum(1 << OURS[card] for _, card in told[10 * self.player :][:10])
-        acts = [OURS[act] for player, act in told[21:] if player >= 0 and act != KNOCK]
-        draws = [OURS[card] for (by, _), (chance, card) in pairwise(told) if by == self.player and chance < 0]
+        past = [(act.player, act.action) for act in state.full_history()]
+        hand = sum(1 << OURS[card] for _, card in past[10 * self.player :][:10])
+        acts = [OURS[act] for player, act in past[21:] if player >= 0 and act != KNOCK]
+        draws = [OURS[card] for (by, _), (chance, card) in pairwise(past) if by == self.player and chance < 0]
         ties = hash((hand, len(acts))) % 2**64
         deal = {"player": self.player, "dealer": 1, "random": ties}
-        return PlayerView.from_history(hand, OURS[told[20][1]], acts, draws, **deal)
+        return PlayerView.from_history(hand, OURS[past[20][1]], acts, draws, **deal)
 
 
 def score(name):

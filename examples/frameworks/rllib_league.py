@@ -72,8 +72,8 @@ run.begin(act=lambda view: CandidatePolicyBot(algorithm.get_module("main").netwo
 while not run.over():
     metrics = algorithm.train()["env_runners"]
     run.steps, run.masked = int(metrics["num_env_steps_sampled_lifetime"]), int(metrics["masked_actions"])
-    times, rest = divmod(algorithm.iteration, run.options.freeze)
-    if rest == 0:
+    times, remainder = divmod(algorithm.iteration, run.options.freeze)
+    if remainder == 0:
         learners, name = algorithm.learner_group, LEAGUE[times % len(LEAGUE)]
         learners.set_weights({name: learners.get_weights(["main"])["main"]})
         algorithm.env_runner_group.sync_weights(policies=[name], from_worker_or_learner_group=learners)

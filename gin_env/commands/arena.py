@@ -159,12 +159,12 @@ def _parse_price(text: str | None) -> tuple[float, float] | None:
     if text is None:
         return None
     try:
-        given, written = map(float, text.split("/"))
+        input_price, output_price = map(float, text.split("/"))
     except ValueError:
         raise ValueError(
             f"a price must be INPUT/OUTPUT per million tokens, such as 0.5/1.5, not {text!r}"
         ) from None
-    return given, written
+    return input_price, output_price
 
 
 def _row(
