@@ -35,11 +35,11 @@ class Settings:
     estimators: tuple[str, ...] = ("uniform", "bayes", "suit-equivariant")
     """What fills the estimate plane; the first is what the others are compared with."""
     seeds: tuple[int, ...] = (1, 2, 3)
-    """One run of each estimator for each of these."""
+    """Seeds; each estimator has one run per seed."""
     decisions: int = 400_000
-    """Decisions that each run learns from."""
+    """Number of decisions per run."""
     games: int = 10_000
-    """Games that measure each policy."""
+    """Number of games in the match of each policy."""
     csv: Path | None = None
     """Write a line for each run to this file."""
     plot: Path | None = None

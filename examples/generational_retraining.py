@@ -37,15 +37,15 @@ class Options:
     """Climb from the Simple player, one generation after the other."""
 
     folder: Path = Path("runs/generations")
-    """Where everything goes. A folder with a run is resumed, with its settings."""
+    """Folder of the run. A folder with a run is resumed, with its settings."""
     generations: int = 8
-    """How many generations there are to be in the end."""
+    """Total number of generations."""
     workers: int | Literal["all"] = "all"
-    """Processes that play, "all": one for each core. The result does not depend on it."""
+    """Number of processes that play; "all": one per core. The result does not depend on it."""
     ray: str | None = None
     """Play on the Ray cluster at this address, "auto": the one of this machine (docs/scale.md)."""
     settings: LoopSettings = field(default_factory=LoopSettings)
-    """What a new run does."""
+    """Settings of a new run."""
 
 
 def main(options: Options) -> None:

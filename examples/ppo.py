@@ -43,17 +43,17 @@ def train(settings: PPOSettings, ranks: Ranks) -> None:
 
             # update_epochs passes over these decisions in minibatches, each a step of Adam on the clipped
             # loss, with the gradient of all ranks' decisions; learning rate and entropy bonus fall with the
-            # share of the training that is left.
+            # remaining share of the training.
             num_decisions, log = learner.update(1 - run.share)
             progress.decisions += num_decisions
             progress.updates += 1
 
-            # The learner's past selves are opponents too, besides bots that are met more often the more hands
-            # they win.
+            # The learner's past selves are opponents too, besides bots, which are sampled more often the more
+            # hands they win.
             if settings.past_share and progress.updates % settings.snapshot_every == 0:
                 learner.add_past_self()
 
-            # Log, and now and then: play matches against bots, write a checkpoint and the policy.
+            # Log; from time to time, play matches against bots, write a checkpoint and the policy.
             run.end_update(log | learner.league.log())
         run.finish()
     run.announce()
