@@ -144,7 +144,7 @@ class PlayApp(TableApp):
         def think() -> None:
             try:
                 action = game.bot_action()
-            except (ImportError, ValueError, TypeError, OSError) as error:
+            except Exception as error:  # a user's own bot can raise anything
                 self.call_from_thread(self._bot_failed, error)
             else:
                 self.call_from_thread(self._play_for_bot, game, action)

@@ -249,7 +249,7 @@ class ReplayView(TableView):
         try:
             with self._thinking:
                 found = judge([self.positions[place] for place in self.decisions], judging)
-        except (ImportError, ValueError, TypeError, OSError) as error:
+        except Exception as error:  # a user's own bot can raise anything
             found = error
         self.app.call_from_thread(self._judged_all, found)
 

@@ -114,7 +114,7 @@ class TableView(Container):
                 if (kind, name) not in self._advisers:
                     self._advisers[kind, name] = maker(name)
                 answer = compute(self._advisers[kind, name])
-        except (ImportError, ValueError, TypeError, OSError) as error:
+        except Exception as error:  # a user's own bot can raise anything
             answer = error
         self.app.call_from_thread(self._received, key, answer)
 

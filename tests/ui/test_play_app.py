@@ -53,6 +53,15 @@ async def settle(app: PlayApp, pilot) -> None:
     await pilot.pause()
 
 
+async def wait_for(pilot, condition: Callable[[], object]) -> None:
+    """Wait until a condition holds, for at most 1,000 pauses."""
+    for _ in range(1_000):
+        if condition():
+            return
+        await pilot.pause(0.01)
+    raise AssertionError("the screen waits for something that never comes")
+
+
 async def press(app: PlayApp, pilot, *keys: str) -> None:
     await pilot.press(*keys)
     await settle(app, pilot)
@@ -388,6 +397,40 @@ def test_failing_bot_closes_the_screen_and_keeps_the_save(tmp_path):
 
     app = on_screen(steps, HumanGame(Broken(), 1), save_to=tmp_path / "game.json")
     assert "illegal action by bot 'broken'" in str(app.failure)
+
+
+class Raises:
+    """A bot of the user's own that fails."""
+
+    name = "raises"
+
+    def act(self, view):
+        raise ZeroDivisionError("division by zero")
+
+
+def test_any_error_of_the_opponent_closes_the_screen():
+    app = PlayApp(HumanGame(Raises(), SEED), bot_delay=0)
+
+    async def run() -> None:
+        async with app.run_test() as pilot:
+            await wait_for(pilot, lambda: app.failure)
+
+    asyncio.run(run())
+    assert isinstance(app.failure, ZeroDivisionError)
+
+
+def test_any_error_of_a_hint_bot_is_shown(monkeypatch):
+    monkeypatch.setattr("gin_env.ui.table_app.make_bot", lambda name: Raises())
+
+    async def steps(app, pilot):
+        await pilot.press("h")
+        await wait_for(pilot, lambda: "division by zero" in text_of(app))
+        assert not app.shown.asked
+
+    game = HumanGame("simple", SEED)
+    while not game.waits_for_person:
+        game.let_bot_act()
+    on_screen(steps, game)
 
 
 def test_help_lists_keys_and_rules():

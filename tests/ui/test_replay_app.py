@@ -367,6 +367,22 @@ def test_slow_estimator_does_not_block_the_screen(game, monkeypatch):
     on_screen(steps, game)
 
 
+def test_any_error_of_the_judge_is_shown(game):
+    class Failing(Judge):
+        def action_values(self, view):
+            raise IndexError("no such value")
+
+    async def steps(app, pilot):
+        await pilot.press("w")
+        for _ in range(1_000):
+            if not app.shown.judging:
+                break
+            await pilot.pause(0.01)
+        assert [str(said.message) for said in app._notifications] == ["no such value"]
+
+    on_screen(steps, game, judge=Failing())
+
+
 # --- Belief -----------------------------------------------------------------------------------------------
 
 

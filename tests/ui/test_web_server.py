@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -390,6 +391,35 @@ def test_damaged_save_does_not_prevent_a_new_game(tmp_path):
     assert save.name in restarted.ask("table", 400)["error"]
     restarted.ask("new")
     restarted.step()
+
+
+class Raises:
+    """A bot of the user's own that fails."""
+
+    def act(self, view):
+        raise KeyError("AC")
+
+
+def test_any_error_of_a_bot_is_answered_in_json():
+    one = window(opponent="test_web_server:Raises", seed=5)
+    while not one.table["waits_for_bot"]:
+        one.step()
+    answer = one.ask("bot", 500, version=one.state["version"])
+    assert answer == {"error": "KeyError: 'AC'"}
+    assert one.ask("table")["table"] == one.table
+
+
+def test_error_while_compiling_does_not_leave_the_page_waiting(monkeypatch):
+    def fail(game):
+        raise RuntimeError("not compiled")
+
+    ended = threading.Event()
+    monkeypatch.setattr(threading, "excepthook", lambda error: ended.set())
+    monkeypatch.setattr(page, "table", fail)
+    api = TableApi()
+    api.warm_up()
+    assert ended.wait(60)
+    assert api.ready.is_set()
 
 
 def test_games_in_memory_and_on_disk_are_limited(tmp_path, monkeypatch):

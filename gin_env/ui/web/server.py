@@ -11,6 +11,7 @@ import os
 import signal
 import socket
 import sys
+import traceback
 import webbrowser
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -136,6 +137,9 @@ def _answer(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
             status, answer = await run_in_threadpool(handler, content, token)
         except (ValueError, TypeError, ImportError, OSError) as error:
             status, answer = 400, {"error": str(error)}
+        except Exception as error:  # a user's own bot can raise anything
+            traceback.print_exc()
+            status, answer = 500, {"error": f"{type(error).__name__}: {error}"}
         return JSONResponse(answer, status, headers)
 
     return post

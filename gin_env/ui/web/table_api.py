@@ -96,15 +96,16 @@ class TableApi:
         """Compile what a table needs, in a thread."""
 
         def compile_kernels() -> None:
-            if self._recorded is not None:
-                page.replay(self._recorded.record, self._recorded.positions, 0)
+            try:
+                if self._recorded is not None:
+                    page.replay(self._recorded.record, self._recorded.positions, 0)
+                    return
+                game = HumanGame("simple", 0, self._rules)
+                while game.ended is None:
+                    game.let_bot_act() if game.waits_for_bot else game.act(game.legal()[-1])
+                page.table(game)
+            finally:  # after an error, the request that needs the kernels reports it
                 self.ready.set()
-                return
-            game = HumanGame("simple", 0, self._rules)
-            while game.ended is None:
-                game.let_bot_act() if game.waits_for_bot else game.act(game.legal()[-1])
-            page.table(game)
-            self.ready.set()
 
         threading.Thread(target=compile_kernels, daemon=True, name="compile").start()
 
