@@ -65,9 +65,9 @@ class PlayView(TableView):
                         yield CardPlace(place, self._letters)
                 yield Static(id="captions")
                 yield Static(id="prompt", markup=False)
-                yield Static(id="belief")
+                yield Static(id="belief", markup=False)
             with Vertical(id="side"):
-                yield Static(id="hint")
+                yield Static(id="hint", markup=False)
                 with VerticalScroll(id="turns", can_focus=False):
                     yield Static(id="log")
                 yield Static(id="sheet")

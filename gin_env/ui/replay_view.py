@@ -95,7 +95,7 @@ class ReplayView(TableView):
         with VerticalScroll(id="end", can_focus=False):
             yield Static(id="end-text")
         with VerticalScroll(id="below", can_focus=False):
-            yield Static(id="belief")
+            yield Static(id="belief", markup=False)
 
     def show(self) -> None:
         """Redraw what has changed."""

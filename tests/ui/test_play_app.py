@@ -427,10 +427,23 @@ def test_any_error_of_a_hint_bot_is_shown(monkeypatch):
         await wait_for(pilot, lambda: "division by zero" in text_of(app))
         assert not app.shown.asked
 
-    game = HumanGame("simple", SEED)
-    while not game.waits_for_person:
-        game.let_bot_act()
-    on_screen(steps, game)
+    on_screen(steps)
+
+
+@pytest.mark.parametrize("key", ["h", "b"])
+def test_brackets_of_an_error_message_are_shown(monkeypatch, key):
+    def fail(name):
+        raise ImportError("install gin-env[train] for [/tmp/x]")
+
+    monkeypatch.setattr("gin_env.ui.table_app.make_bot", fail)
+    monkeypatch.setattr("gin_env.ui.table_app.make_estimator", fail)
+
+    async def steps(app, pilot):
+        await press(app, pilot, key)
+        assert "gin-env[train]" in text_of(app)
+        assert "[/tmp/x]" in text_of(app)
+
+    on_screen(steps)
 
 
 def test_help_lists_keys_and_rules():

@@ -421,6 +421,19 @@ def test_clairvoyant_belief_is_not_shown(game):
     on_screen(steps, game, estimator="omniscient")
 
 
+def test_brackets_of_an_error_message_are_shown(game, monkeypatch):
+    def fail(name):
+        raise ImportError("install gin-env[train] for [/tmp/x]")
+
+    monkeypatch.setattr("gin_env.ui.table_app.make_estimator", fail)
+
+    async def steps(app, pilot):
+        await press(pilot, "b")
+        assert "install gin-env[train] for [/tmp/x]" in part_of(app, "belief")
+
+    on_screen(steps, game)
+
+
 # --- Sizes, help, files -----------------------------------------------------------------------------------
 
 
