@@ -14,7 +14,16 @@ from gin_env.ui import play_drawing as draw
 from gin_env.ui.hints import hint
 from gin_env.ui.human_game import EndedHand, HumanGame
 from gin_env.ui.play_widgets import CardPlace, Pile
-from gin_env.ui.seat import HeatMap, Seat, card_name, describe_seat, describe_showdown, heat_map, last_turn
+from gin_env.ui.seat import (
+    HeatMap,
+    Seat,
+    card_name,
+    describe_seat,
+    describe_showdown,
+    game_result,
+    heat_map,
+    last_turn,
+)
 from gin_env.ui.statistics import Statistics
 from gin_env.ui.table_app import BOT, ESTIMATOR, WIDE, TableView
 
@@ -138,7 +147,8 @@ class PlayView(TableView):
         large = self.has_class("large")
         text = draw.showdown_lines(showdown, opponent, self._letters, width >= WIDE, large=large)
         if self.game.is_over:
-            text.append(f"\n{self._game_result()} Enter begins a new game.", f"bold {draw.GOLD}")
+            result = game_result(self.game.record(), opponent)
+            text.append(f"\n{result} Enter begins a new game.", f"bold {draw.GOLD}")
         if self.notice:
             text.append(f"\n{self.notice}", draw.GOLD)
         if self.statistics is not None:
@@ -151,11 +161,6 @@ class PlayView(TableView):
             heading = f"What {self.estimator} believed, per cent"
             text.append(draw.belief_and_truth(belief, ended.hands[1], heading, width >= WIDE))
         self._write("end-text", text)
-
-    def _game_result(self) -> str:
-        scores = self.game.view.records["public"]["scores"][0].tolist()
-        who = "You win" if scores[0] > scores[1] else f"{self.game.opponent} wins"
-        return f"{who} the game, {max(scores)} to {min(scores)}."
 
     def _said(self, seat: Seat, cards: list[int], two_lines: bool) -> str:
         """Return the lines above the footer: the opponent's last turn and the player's options."""

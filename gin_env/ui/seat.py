@@ -19,6 +19,7 @@ from gin_env.game.rules import VOID_SAME
 from gin_env.game.state import BIG_GIN, DISCARD, GIN, NO_CARD, OFFER, OVER, STOCK_ONLY, UNDERCUT, VOID
 from gin_env.game.words import limit_if_varying
 from gin_env.observations.views import PlayerView
+from gin_env.records import GameRecord
 from gin_env.ui.text import Group, card_symbol, defence_groups, discard_pile, hand_groups
 
 YOU = "You"
@@ -255,6 +256,12 @@ def describe_boxes(view: PlayerView, opponent: str, me: str = YOU) -> list[str]:
         if totals != [int(public["scores"][side]) for side in sides]:
             lines.append(f"With all bonuses: {inside(me)} {totals[0]}, {opponent} {totals[1]}.")
     return lines
+
+
+def game_result(game: GameRecord, opponent: str) -> str:
+    """Return the result of a finished game as a sentence; player 0 is called ``You``."""
+    winner = "Nobody" if game.winner is None else (YOU, opponent)[game.winner]
+    return f"{_verb(winner, 'win')} the game, {max(game.scores)} to {min(game.scores)}."
 
 
 def inside(name: str) -> str:

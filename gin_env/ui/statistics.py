@@ -63,17 +63,16 @@ class Statistics:
         """
         self._tallies = self._read()  # another window may have added to them
         tally = self._tallies.setdefault(game.opponent, OpponentTally())
-        last = game.record().hands[-1]
+        record = game.record()
+        last = record.hands[-1]
         if last.winner is None:
             tally.hands_void += 1
         elif last.winner == 0:
             tally.hands_won += 1
         else:
             tally.hands_lost += 1
-        if game.is_over:
-            mine, theirs = last.scores_after
-            tally.games_won += mine > theirs
-            tally.games_lost += mine < theirs
+        tally.games_won += record.winner == 0
+        tally.games_lost += record.winner == 1
         content = {opponent: asdict(each) for opponent, each in self._tallies.items()}
         atomic.write_text(self._path, json.dumps(content, indent=1) + "\n")
 

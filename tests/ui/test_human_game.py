@@ -12,9 +12,12 @@ from hand_endings import Plain, plain_action
 from gin_env import agents, records
 from gin_env.batch import Games
 from gin_env.game.actions import IllegalActionError
+from gin_env.game.rules import Rules
 from gin_env.game.state import DISCARD, OVER
 from gin_env.ui.hints import hint
 from gin_env.ui.human_game import HumanGame
+from gin_env.ui.statistics import Statistics
+from gin_env.ui.web import page
 
 SEED = 5
 
@@ -187,6 +190,16 @@ def test_finished_game_is_recorded():
     assert (record.players[0].name, record.players[1].bot) == ("person", "simple")
     assert [action for hand in record.hands for action in hand.actions] == game.actions
     assert list(record.scores) == game.view.records["public"]["scores"][0].tolist()
+
+
+@pytest.mark.parametrize("rules", [Rules(max_hands=1), Rules(max_hands=1, max_turns=2)])
+def test_game_without_a_winner_is_not_announced_or_counted_as_won(tmp_path, rules):
+    game = play_to_the_end(HumanGame("simple", SEED, rules))
+    most, least = sorted(game.record().scores, reverse=True)
+    assert page.table(game)["end"]["game_over"] == f"Nobody wins the game, {most} to {least}."
+    statistics = Statistics(tmp_path / "statistics.json")
+    statistics.add(game)
+    assert statistics.against("simple").text.startswith("games won 0, lost 0;")
 
 
 # --- Hints --------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from gin_env.ui.seat import (
     describe_reveal,
     describe_seat,
     describe_showdown,
+    game_result,
     last_turn,
 )
 from gin_env.ui.text import Group
@@ -93,15 +94,10 @@ def _actions(view: PlayerView, legal: list[int]) -> Json:
 def _end(game: HumanGame, ended: EndedHand) -> Json:
     opponent = game.bot.name
     shown = describe_showdown(ended.view, ended.hands, opponent)
-    result = None
-    if game.is_over:
-        mine, theirs = ended.view.records["public"]["scores"][0].tolist()
-        result = f"{'You win' if mine > theirs else f'{opponent} wins'} the game, {max(mine, theirs)} to "
-        result += f"{min(mine, theirs)}."
     return {
         "headline": shown.headline,
         "stages": [_stage(stage) for stage in describe_reveal(ended.view, ended.hands, opponent)],
-        "game_over": result,
+        "game_over": game_result(game.record(), opponent) if game.is_over else None,
     }
 
 
