@@ -263,7 +263,7 @@ class PlayApp(TableApp):
             return f"It is {self.game.opponent}'s turn."
         if self._may_discard():
             if action == "knock":
-                limit = self.game.view.rules.knock_limit
+                limit = int(self.game.view.records["public"]["knock_limit"][0])
                 return f"You cannot knock yet: you need {limit} deadwood or less after the discard."
             return "You have drawn already: discard a card."
         if action in ("discard", "knock", "choose"):

@@ -19,8 +19,7 @@ def reasons(view: PlayerView, action: int) -> list[str]:
     if action in (DRAW_STOCK, DRAW_UPCARD, PASS):
         return _about_draw(options, action, deadwood(int(view.hands[0])))
     if action >= KNOCK:
-        limit = int(view.records["public"]["rules"]["knock_limit"][0])
-        return _about_knock(options[action], limit)
+        return _about_knock(options[action], int(view.records["public"]["knock_limit"][0]))
     return _about_discard(options, action)
 
 

@@ -17,6 +17,7 @@ pytest.importorskip("textual", reason='the playing screen needs Textual: pip ins
 from gin_env import agents, estimators
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.game.cards import card_id
+from gin_env.game.rules import Rules
 from gin_env.game.state import DISCARD
 from gin_env.ui.hints import hint
 from gin_env.ui.human_game import HumanGame
@@ -478,6 +479,18 @@ def test_unavailable_key_explains_why(key, reason):
     game = HumanGame("simple", SEED)
     while not game.waits_for_person:
         game.let_bot_act()
+    on_screen(steps, game)
+
+
+def test_refused_knock_names_the_limit_of_the_hand():
+    async def steps(app, pilot):
+        await to_discard(app, pilot)
+        await press(app, pilot, "k")
+        assert f"you need {limit} deadwood or less" in text_of(app)
+
+    game = HumanGame("simple", 3, Rules.preset("oklahoma"))
+    limit = int(game.view.records["public"]["knock_limit"][0])
+    assert limit < game.rules.knock_limit
     on_screen(steps, game)
 
 

@@ -16,6 +16,7 @@ from gin_env.observations.views import PlayerView
 from gin_env.ui import opinions
 from gin_env.ui.explanation_text import bots_text, explanation, legend
 from gin_env.ui.explanations import RankedChoice, choices
+from gin_env.ui.reasons import reasons
 from gin_env.ui.replay_text import blunders_text, position_text, title
 
 pytestmark = pytest.mark.compiled
@@ -79,6 +80,11 @@ def test_draws_are_explained_by_the_resulting_hand():
     # Melds with 2D: no set, because the hand holds two other twos; A23 lacks AD, but 234 is possible.
     assert (leave.action, leave.deadwood, leave.danger) == (action("pass"), 15, 0 + 1)
     assert choices(told("2D", "pass", "pass")) == [RankedChoice(action("draw"))]
+
+
+def test_reason_for_a_knock_names_the_limit_of_the_hand():
+    view = told("3H", "pass", "pass", "draw", drew="2D", rules=Rules.preset("oklahoma"))
+    assert reasons(view, action("knock KS")) == ["You keep 1 deadwood; a knock needs 3 or less."]
 
 
 def test_explanation_needs_one_view_of_the_player_to_move():
