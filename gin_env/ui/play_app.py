@@ -145,7 +145,7 @@ class PlayApp(TableApp):
             try:
                 action = game.bot_action()
             except Exception as error:  # a user's own bot can raise anything
-                self.call_from_thread(self._bot_failed, error)
+                self.call_from_thread(self._fail, error)
             else:
                 self.call_from_thread(self._play_for_bot, game, action)
 
@@ -162,11 +162,12 @@ class PlayApp(TableApp):
         try:
             game.play_for_bot(action)
         except (ValueError, TypeError, OSError) as error:
-            self._bot_failed(error)
+            self._fail(error)
             return
         self._after_action()
 
-    def _bot_failed(self, error: Exception) -> None:
+    def _fail(self, error: Exception) -> None:
+        """Close the screen; `failure` is the reason."""
         self.failure = error
         self.exit()
 
@@ -186,9 +187,13 @@ class PlayApp(TableApp):
             self._impatience.stop()
         self.shown.notice, self.shown.thinking = "", False
         self._count()
-        self._save()
-        if self.game.is_over and self._finished is not None:
-            self._finished(self.game)
+        try:
+            self._save()
+            if self.game.is_over and self._finished is not None:
+                self._finished(self.game)
+        except (OSError, ValueError) as error:
+            self._fail(error)
+            return
         self._show()
         self._continue()
 
@@ -340,5 +345,8 @@ class PlayApp(TableApp):
 
     async def action_quit(self) -> None:
         """Save the game and quit."""
-        self._save()
+        try:
+            self._save()
+        except OSError as error:
+            self.failure = error
         self.exit()

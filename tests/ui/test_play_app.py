@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shutil
 from collections.abc import Awaitable, Callable
 
 import numpy as np
@@ -445,6 +446,35 @@ def test_brackets_of_an_error_message_are_shown(monkeypatch, key):
         assert "[/tmp/x]" in text_of(app)
 
     on_screen(steps)
+
+
+@pytest.mark.parametrize("key", ["p", "q"])
+def test_game_that_cannot_be_saved_closes_the_screen(tmp_path, key):
+    folder = tmp_path / "saves"
+    folder.mkdir()
+
+    async def steps(app, pilot):
+        while PASS not in app.game.legal():
+            await press(app, pilot, "enter")
+        if key == "q":
+            await press(app, pilot, "p")
+        shutil.rmtree(folder)
+        await pilot.press(key)
+
+    app = on_screen(steps, save_to=folder / "game.json")
+    assert isinstance(app.failure, OSError)
+
+
+def test_game_that_cannot_be_recorded_closes_the_screen():
+    def finished(game):
+        raise OSError("the disk is full")
+
+    async def steps(app, pilot):
+        while not app.game.is_over:
+            await press(app, pilot, *keys_of(app.game, Plain().act(app.game.view)[0]))
+
+    game = HumanGame(Plain(), SEED, Rules(max_hands=1))
+    assert str(on_screen(steps, game, finished=finished).failure) == "the disk is full"
 
 
 def test_help_lists_keys_and_rules():
