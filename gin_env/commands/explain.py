@@ -150,14 +150,15 @@ def _view_from_options(
     if len(held) == rules.hand_size + 1:
         if acts or draws or you_deal:
             raise ValueError(
-                "a hand of eleven cards is a position at the first discard: with --history, --drew or "
-                "--you-deal give the ten that were dealt"
+                f"a hand of {len(held)} cards is a position at the first discard: with --history, --drew or "
+                f"--you-deal give the {rules.hand_size} that were dealt"
             )
         drawn = held.pop()
         if drawn == turned:
             acts = [DRAW_UPCARD]
         else:
-            acts, draws = [PASS, PASS, DRAW_STOCK], [drawn]
+            acts = [PASS, PASS, DRAW_STOCK] if rules.opening_offer else [DRAW_STOCK]
+            draws = [drawn]
     return PlayerView.from_history(
         cards.mask_of(held),
         turned,

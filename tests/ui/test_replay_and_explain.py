@@ -348,6 +348,11 @@ def test_position_given_as_options_is_explained():
     assert "draw the upcard: simple" in first
 
 
+def test_first_discard_without_an_opening_offer_is_explained():
+    options = "--hand", f"{HAND} 2D", "--upcard", "7H", "--bot", "simple", "--rules", "opening_offer=false"
+    assert "So far: you: draw from the stock (2D)." in run("explain", *options)
+
+
 def test_recorded_position_is_explained(file):
     game = records.read_one(file, 3)
     step = opinions.decisions(game)[3]
@@ -384,7 +389,7 @@ def test_all_bots_answer_or_explain_why_not(monkeypatch):
         (["--hand", "4C 5C", "--upcard", "2D"], "hand must hold 10 cards, not 2"),
         (
             ["--hand", f"{HAND} 2D", "--upcard", "7H", "--drew", "3D"],
-            "eleven cards is a position at the first",
+            "11 cards is a position at the first discard: .* give the 10 that were dealt",
         ),
         (["--hand", HAND, "--upcard", "2D", "--scores", "40"], "--scores must be two numbers"),
         (["--hand", HAND, "--upcard", "2D", "--history", "fold"], "'fold' is not an action"),
