@@ -44,10 +44,7 @@ def position_text(
 
     `step` is the number of the decision in the game, from 1; at the end of a hand, that of the last decision.
     """
-    shown = text(position.state[0])
-    for player, name in enumerate(names(game)):
-        shown = shown.replace(f"player_{player}", name)
-    lines = [shown]
+    lines = [text(position.state[0], names=names(game))]
     if position.action is not None:
         lines.append(f"  step {step}: {names(game)[position.player]} plays: {describe(position.action)}")
         others = [

@@ -241,9 +241,14 @@ def _points(points: int) -> str:
 # --- Text ---------------------------------------------------------------------------------------------
 
 
-def text(game: np.void, viewer: int | None = None, last_hand: np.void | None = None) -> str:
+def text(
+    game: np.void,
+    viewer: int | None = None,
+    last_hand: np.void | None = None,
+    names: Sequence[str] = PLAYERS,
+) -> str:
     """Return the table in seven lines of plain text; parameters as for `describe`."""
-    table = describe(game, viewer, last_hand)
+    table = describe(game, viewer, last_hand, names)
     scores = " : ".join(map(str, table.scores))
     lines = [f"Gin Rummy, {table.title}; score {scores}, game at {table.target}"]
     for hand in reversed(table.hands):

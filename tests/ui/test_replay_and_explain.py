@@ -256,6 +256,13 @@ def test_position_shows_hands_the_move_and_opinions():
     assert position_text(broken, broken.positions()[-1], 5, {}).endswith("the game was interrupted here")
 
 
+def test_players_named_like_agents_keep_their_names():
+    game = replace(one_hand(), players=(records.Player("player_1"), records.Player("bob")))
+    shown = position_text(game, game.positions()[0], 1, {})
+    assert "> player_1: A♣ 2♣ 3♣  run" in shown
+    assert "bob (dealer): 2♥ 3♠ 5♣" in shown
+
+
 # --- Commands ---------------------------------------------------------------------------------------------
 
 
