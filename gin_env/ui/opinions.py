@@ -55,9 +55,9 @@ class Judgement:
     player: int
     played: int
     best: int
-    """The action with the highest value."""
+    """The action that the bot would play."""
     loss: float
-    """Difference in points between the best action and the played one; 0 if the best was played."""
+    """Points by which the bot values `best` above the played action; 0 if it does not."""
 
 
 def decisions(game: GameRecord) -> list[Position]:
@@ -69,7 +69,8 @@ def judge(steps: Sequence[Position], bot: Agent) -> list[Judgement]:
     """Return a judgement by the values of `bot` for every move with more than one legal action.
 
     Moves that the bot never considers are left out (for example, not knocking, if it always knocks as soon as
-    possible). Raises ValueError for a bot without values.
+    possible), and so are those where it has no value for its own choice. Raises ValueError for a bot without
+    values.
     """
     if not steps:
         return []
@@ -79,7 +80,7 @@ def judge(steps: Sequence[Position], bot: Agent) -> list[Judgement]:
     judgements = []
     for number, (position, worth, best) in enumerate(zip(steps, values, chosen.tolist(), strict=True), 1):
         played = position.action
-        if played is None or np.isfinite(worth).sum() < 2 or not np.isfinite(worth[played]):
+        if played is None or np.isfinite(worth).sum() < 2 or not np.isfinite(worth[[played, best]]).all():
             continue
         loss = max(float(worth[best] - worth[played]), 0.0)
         judgements.append(Judgement(number, position.hand, position.player, played, best, loss))

@@ -145,6 +145,18 @@ def test_loss_is_the_gap_to_the_best_action():
     assert last.loss == pytest.approx((103 - 0) / 10)
 
 
+def test_moves_without_a_value_for_the_judges_choice_are_left_out():
+    class Partial(Judge):
+        def action_values(self, view: PlayerView) -> np.ndarray:
+            values = super().action_values(view)
+            values[np.arange(len(view)), self.act(view)] = np.nan
+            return values
+
+    (hand,) = one_hand().hands
+    other = replace(hand, actions=(*hand.actions[:3], action("AC")), outcome="undecided")
+    assert opinions.judge(opinions.decisions(replace(one_hand(), hands=(other,))), Partial()) == []
+
+
 def test_mistakes_are_listed_by_decreasing_loss():
     game = one_hand()
     steps = opinions.decisions(game)
