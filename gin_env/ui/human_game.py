@@ -38,7 +38,7 @@ class EndedHand(NamedTuple):
 
 
 class HumanGame:
-    """A game to 100 points.
+    """A person's game to the target score of `rules`.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ class PlayApp(TableApp):
 
     @property
     def is_kept(self) -> bool:
-        """Return whether this screen has saved a game that can be resumed."""
+        """Whether this screen has saved a game that can be resumed."""
         return self._save_to is not None and self._acted and not self.game.is_over
 
     # --- The course of the game -----------------------------------------------------------------------
