@@ -16,7 +16,7 @@ def title(game: GameRecord) -> str:
     first, second = names(game)
     kind = "a single hand" if game.episode == "hand" else f"a game to {game.rules.target_score}"
     if not game.finished:
-        end = "broken off"
+        end = "interrupted"
     elif game.winner is None:
         end = "nobody won"
     else:
@@ -99,8 +99,8 @@ def losses_by_player(game: GameRecord, judgements: Sequence[Judgement], judge: s
         losses = [one.loss for one in judgements if one.player == player]
         if losses:
             lines.append(
-                f"{name}: {len(losses)} choices, {sum(loss > 0 for loss in losses)} of them not {judge}'s; "
-                f"{sum(losses):.1f} points lost, {sum(losses) / len(losses):.2f} a choice"
+                f"{name}: {len(losses)} choices, {sum(loss > 0 for loss in losses)} differ from {judge}'s; "
+                f"{sum(losses):.1f} points lost, {sum(losses) / len(losses):.2f} per choice"
             )
     return lines
 

@@ -156,11 +156,11 @@ class ReplayView(TableView):
             self._write("belief", f"{self.estimator} is thinking ...")
             return
         if isinstance(chances, Exception):
-            self._write("belief", f"{self.estimator} cannot be asked: {chances}")
+            self._write("belief", f"{self.estimator} failed: {chances}")
             return
         belief = heat_map(chances, self._letters)
         hand = int(self.position.state["private"]["hand"][0][1 - viewer])
-        heading = f"{self.names[viewer]} may believe ({self.estimator}), per cent"
+        heading = f"What {self.names[viewer]} believes ({self.estimator}), per cent"
         truth = f"what {self.names[1 - viewer]} holds"
         wide = self.app.size.width >= HEAT_AND_TRUTH
         self._write("belief", draw.belief_and_truth(belief, hand, heading, wide, truth))
@@ -195,7 +195,7 @@ class ReplayView(TableView):
             if found is None:
                 parts.append(Text(f"{self.hint_bot} is thinking ..."))
             elif isinstance(found, Exception):
-                parts.append(Text(f"{self.hint_bot} cannot be asked: {found}"))
+                parts.append(Text(f"{self.hint_bot} failed: {found}"))
             else:
                 parts.append(draw.hint_lines(found, self.hint_bot, upcard, self._letters))
         return Text("\n").join([*parts, Text("")]) if parts else Text("")

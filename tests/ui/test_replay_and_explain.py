@@ -167,8 +167,8 @@ def test_mistakes_are_listed_by_decreasing_loss():
     ]
     assert len(steps) == 4
     assert blunders_text(game, judged, "judge", 5).splitlines() == [
-        "ann: 2 choices, 2 of them not judge's; 14.5 points lost, 7.25 a choice",
-        "bob: 1 choices, 0 of them not judge's; 0.0 points lost, 0.00 a choice",
+        "ann: 2 choices, 2 differ from judge's; 14.5 points lost, 7.25 per choice",
+        "bob: 1 choices, 0 differ from judge's; 0.0 points lost, 0.00 per choice",
         "",
         "step  hand  player  played         judge plays      points lost",
         "   4     1  ann     knock with KD  discard KD              12.0",
@@ -247,7 +247,7 @@ def test_policy_plays_the_most_probable_legal_action(steps):
 
 def test_title_describes_the_end_of_the_game():
     assert title(one_hand()) == ("ann (player_0) against bob (player_1), a single hand: ann won, 65 : 0.")
-    assert "a game to 100: broken off, 65 : 0." in title(two_hands_of_a_game())
+    assert "a game to 100: interrupted, 65 : 0." in title(two_hands_of_a_game())
     assert "nobody won, 0 : 0" in title(one_hand("void, 0 deals"))
 
 
