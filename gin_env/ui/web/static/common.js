@@ -117,8 +117,6 @@ export function scores(data, names, toMove = null) {
   document.querySelector(".meter span").textContent = `to ${data.target}`;
 }
 
-const OUTCOMES = { knock: "knock", gin: "gin", undercut: "undercut", void: "void" };
-
 export function scoreSheet(rows, names, link) {
   if (!rows.length) return [make("caption", {}, "No hand has ended yet.")];
   const head = ["", names[0], names[1], "", ""].map((text) => make("th", { scope: "col" }, text));
@@ -126,7 +124,7 @@ export function scoreSheet(rows, names, link) {
     make("th", { scope: "row" }, row.hand),
     ...row.totals.map((total, player) => make("td", { class: row.winner === player ? "won" : "" },
       row.winner === player ? `${total} (+${row.points})` : total)),
-    make("td", {}, OUTCOMES[row.outcome] || row.outcome),
+    make("td", {}, row.outcome),
     make("td", {}, link(row.hand))))];
 }
 
