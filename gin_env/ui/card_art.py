@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from gin_env.game.cards import NUM_CARDS, NUM_RANKS, RANKS, SUITS
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, RANKS, SUITS, card_text
+from gin_env.ui.text import SUIT_SYMBOLS
 
 CARD_WIDTH, CARD_HEIGHT = 74, 110
 
@@ -35,12 +36,6 @@ SUIT_SHAPES: dict[str, list[tuple[float, ...]]] = {
 }
 """Shapes of the suits, in hundredths of a square: four numbers are the bounding box of an ellipse, more are
 the corners of a polygon."""
-_SYMBOLS = dict(zip(SUITS, "♣♥♠♦", strict=True))
-
-
-def card_code(card: int) -> str:
-    """Return a card as `gin_env.game.cards.format` writes it: ``TH``."""
-    return RANKS[card % NUM_RANKS] + SUITS[card // NUM_RANKS]
 
 
 @cache
@@ -51,13 +46,13 @@ def card_sheet() -> str:
         f'<symbol id="suit-{suit}" viewBox="0 0 100 100" fill="{_hex(INKS[symbol])}">'
         + "".join(map(_shape, SUIT_SHAPES[symbol]))
         + "</symbol>"
-        for suit, symbol in _SYMBOLS.items()
+        for suit, symbol in SUIT_SYMBOLS.items()
     ]
     box = f'viewBox="0 0 {width} {height}"'
     edge = f'x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="8" stroke="{_hex(PAPER_EDGE)}"'
     paper = f'<rect {edge} fill="{_hex(PAPER)}"/>'
     faces = [
-        f'<symbol id="{card_code(card)}" {box}>{paper}{_face(card)}</symbol>' for card in range(NUM_CARDS)
+        f'<symbol id="{card_text(card)}" {box}>{paper}{_face(card)}</symbol>' for card in range(NUM_CARDS)
     ]
     lines = "".join(
         f'<path d="M{start} 0L{start + lean * height} {height}"/>'
@@ -77,7 +72,7 @@ def _face(card: int) -> str:
     """Return the face of a card: rank and small suit in the corner, a large suit below."""
     rank, suit = RANKS[card % NUM_RANKS], SUITS[card // NUM_RANKS]
     wide = rank == "T"
-    ink = _hex(INKS[_SYMBOLS[suit]])
+    ink = _hex(INKS[SUIT_SYMBOLS[suit]])
     squeeze = ' textLength="34" lengthAdjust="spacingAndGlyphs"' if wide else ""
     return (
         f'<text x="20" y="35" text-anchor="middle" font-family="system-ui,Helvetica,Arial,sans-serif" '

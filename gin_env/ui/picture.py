@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from numbers import Integral
 
 import numpy as np
 
 from gin_env.game.cards import NUM_RANKS, SUITS
+from gin_env.support.checks import check_integer
 from gin_env.ui.card_art import (
     BACK,
     BACK_LINES,
@@ -61,12 +61,9 @@ def image(
     Other parameters as for `gin_env.ui.text.describe`. The picture depends only on the arguments. Raises
     ValueError for a width outside `NARROWEST` to `WIDEST`, TypeError unless it is an integer.
     """
-    if not isinstance(width, Integral) or isinstance(width, bool):
-        raise TypeError(f"width must be an integer, not {width!r}")
-    if not NARROWEST <= width <= WIDEST:
-        raise ValueError(f"width must be {NARROWEST} to {WIDEST} pixels, not {width}")
+    width = check_integer("width", width, NARROWEST, WIDEST)
     table = describe(game, viewer, last_hand, [_shortened(name) for name in names])
-    sheet = _Sheet(int(width))
+    sheet = _Sheet(width)
     _draw_hand(sheet, 8, table.hands[1], table.taken)
     _draw_middle(sheet, 206, table)
     _draw_hand(sheet, 358, table.hands[0], table.taken)

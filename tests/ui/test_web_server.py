@@ -19,8 +19,9 @@ from starlette.testclient import TestClient
 
 from gin_env import records
 from gin_env.game.actions import DRAW_STOCK
+from gin_env.game.cards import card_text
 from gin_env.game.rules import Rules
-from gin_env.ui.card_art import card_code, card_sheet
+from gin_env.ui.card_art import card_sheet
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.web import page, server, sessions
 from gin_env.ui.web.security import MAX_BODY
@@ -205,7 +206,7 @@ def test_whole_game_is_played_and_recorded(tmp_path):
 
 def test_every_card_has_a_drawing():
     sheet = card_sheet()
-    assert all(f'id="{card_code(card)}"' in sheet for card in range(52))
+    assert all(f'id="{card_text(card)}"' in sheet for card in range(52))
     assert 'id="back"' in sheet
 
 

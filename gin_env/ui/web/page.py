@@ -11,12 +11,11 @@ from typing import Any
 
 from gin_env.estimators.base import Estimator
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
-from gin_env.game.cards import NUM_CARDS, NUM_RANKS, SUITS, cards_of
+from gin_env.game.cards import NUM_CARDS, NUM_RANKS, SUITS, card_text, cards_of
 from gin_env.game.melds import deadwood
 from gin_env.game.state import DISCARD, NO_CARD, OUTCOME_NAMES
 from gin_env.observations.views import PlayerView
 from gin_env.records import GameRecord, HandRecord, Position
-from gin_env.ui.card_art import card_code
 from gin_env.ui.hints import POINTS, Hint
 from gin_env.ui.human_game import PERSON_PLAYER, EndedHand, HumanGame
 from gin_env.ui.reasons import reasons
@@ -81,7 +80,7 @@ def _actions(view: PlayerView, legal: list[int]) -> Json:
     if legal and int(view.records["public"]["phase"][0]) == DISCARD:
         hand = int(view.hands[0])
         actions["discards"] = {
-            card_code(card): {
+            card_text(card): {
                 "deadwood": deadwood(hand & ~(1 << card)),
                 "discard": card if card in legal else None,
                 "knock": KNOCK + card if KNOCK + card in legal else None,
@@ -142,7 +141,7 @@ def hint(bot_name: str, hinted: Hint, view: PlayerView) -> Json:
     return {
         "bot": bot_name,
         "action": hinted.action,
-        "card": card_code(hinted.action % NUM_CARDS) if hinted.action < DRAW_STOCK else None,
+        "card": card_text(hinted.action % NUM_CARDS) if hinted.action < DRAW_STOCK else None,
         "text": action_name(hinted.action, upcard),
         "reasons": reasons(view, hinted.action),
         "values": values,
@@ -202,7 +201,7 @@ def _replay_step(position: Position, names: tuple[str, str]) -> Json:
         "to_move": position.player if action is not None else None,
         "turns": _both_turns(first, second),
         "action": None if action is None else action_name(action, first.upcard),
-        "card": card_code(action % NUM_CARDS) if action is not None and action < DRAW_STOCK else None,
+        "card": card_text(action % NUM_CARDS) if action is not None and action < DRAW_STOCK else None,
         "end": None,
     }
     if position.over:
@@ -249,8 +248,8 @@ def _groups(groups: list[Group]) -> list[Json]:
 
 
 def _codes(cards: list[int]) -> list[str]:
-    return [card_code(card) for card in cards]
+    return [card_text(card) for card in cards]
 
 
 def _code(card: int) -> str | None:
-    return None if card == NO_CARD else card_code(card)
+    return None if card == NO_CARD else card_text(card)
