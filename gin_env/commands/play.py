@@ -65,10 +65,10 @@ def play(
             raise ValueError("each browser window resumes its own game: omit --resume")
         _serve(opponent, seed, rules, save, record, hint_bot, estimator, bot_delay, host, port)
         return
+    from gin_env.ui.hints import make_estimator
     from gin_env.ui.human_game import HumanGame
-    from gin_env.ui.play_app import PlayApp  # first: its ImportError names what to install
+    from gin_env.ui.play_app import PlayApp
     from gin_env.ui.statistics import FILE_NAME, Statistics
-    from gin_env.ui.table_app import make_estimator
 
     make_estimator(estimator)
     resume_command = "gin-rummy play --resume" + ("" if save is None else f" --save {shlex.quote(str(save))}")

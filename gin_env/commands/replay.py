@@ -76,8 +76,8 @@ def replay(
     bots = _bots(bot or [])
     found = records.read_one(file, game)
     if not (plain or everything) and _screen_is_possible():
+        from gin_env.ui.hints import make_estimator
         from gin_env.ui.replay_app import ReplayApp
-        from gin_env.ui.table_app import make_estimator
 
         make_estimator(estimator)
         ReplayApp(found, list(bots), judging, worst, estimator, letters).run()

@@ -1,4 +1,4 @@
-"""Hints: a bot's action in the player's position, and its ratings of the legal actions, if it has any."""
+"""Hints: a bot's action and, if it has any, its ratings of the legal actions; estimators for beliefs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gin_env import estimators
 from gin_env.agents import Agent
 from gin_env.agents.base import HasActionChances, HasActionValues
+from gin_env.estimators.base import Estimator, NeedsHands
 from gin_env.observations.views import PlayerView
 from gin_env.ui.opinions import chosen_actions
 
@@ -44,3 +46,11 @@ def hint(bot: Agent, view: PlayerView) -> Hint:
     considered = np.flatnonzero(np.isfinite(numbers) & (view.masks()[0] == 1)).tolist()
     best_first = sorted(considered, key=lambda number: (-numbers[number], number != action, number))
     return Hint(action, {number: float(numbers[number]) for number in best_first}, unit)
+
+
+def make_estimator(name: str) -> Estimator:
+    """Return the estimator of this name. Raises ValueError for an estimator that needs both hands."""
+    estimator = estimators.make(name)
+    if isinstance(estimator, NeedsHands):
+        raise ValueError(f"estimator {name!r} sees the opponent's hand: choose one that estimates it")
+    return estimator

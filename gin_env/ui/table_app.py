@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from gin_env import agents, estimators
 from gin_env.agents import Agent
-from gin_env.estimators.base import Estimator, NeedsHands
 from gin_env.observations.views import PlayerView
+from gin_env.ui.hints import make_estimator
 
 try:
     from textual.app import App, ComposeResult
@@ -41,14 +41,6 @@ def make_bot(name: str) -> Agent:
     External programs are allowed, since the user names the bots that give hints.
     """
     return agents.make(name, programs=True)
-
-
-def make_estimator(name: str) -> Estimator:
-    """Return the estimator of this name. Raises ValueError for an estimator that needs both hands."""
-    estimator = estimators.make(name)
-    if isinstance(estimator, NeedsHands):
-        raise ValueError(f"estimator {name!r} sees the opponent's hand: choose one that estimates it")
-    return estimator
 
 
 class TableView(Container):

@@ -12,12 +12,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gin_env import agents, estimators
+from gin_env import agents
 from gin_env.agents import Agent
-from gin_env.estimators.base import Estimator, NeedsHands
 from gin_env.game.rules import Rules, check_rules
 from gin_env.records import GameRecord, Position
-from gin_env.ui.hints import hint
+from gin_env.ui.hints import hint, make_estimator
 from gin_env.ui.human_game import HumanGame
 from gin_env.ui.web import offers, page
 from gin_env.ui.web.page import Json
@@ -298,9 +297,4 @@ def _positions(record: GameRecord) -> list[Position]:
     return record.positions()
 
 
-@lru_cache(4)
-def _estimator(name: str) -> Estimator:
-    estimator = estimators.make(name)
-    if isinstance(estimator, NeedsHands):
-        raise ValueError(f"estimator {name!r} sees the opponent's hand: choose one that estimates it")
-    return estimator
+_estimator = lru_cache(4)(make_estimator)
