@@ -10,10 +10,20 @@ from rich.text import Text
 
 from gin_env.game.actions import is_discard
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, SUITS
-from gin_env.game.state import NO_CARD, OUTCOME_NAMES
+from gin_env.game.state import NO_CARD
 from gin_env.records import GameRecord
 from gin_env.ui.hints import POINTS, Hint
-from gin_env.ui.seat import YOU, HeatMap, Seat, Showdown, action_name, card_name, card_names, inside
+from gin_env.ui.seat import (
+    YOU,
+    HeatMap,
+    Seat,
+    Showdown,
+    action_name,
+    card_name,
+    card_names,
+    ended_hands,
+    inside,
+)
 from gin_env.ui.text import Group
 
 PAPER = "#fbfaf4"
@@ -173,7 +183,7 @@ def turn_lines(seat: Seat, opponent: str, me: str = YOU) -> Text:
 
 def sheet_lines(record: GameRecord, opponent: str) -> Text:
     """Return the score sheet: the hands that have ended, with their outcomes and the scores after them."""
-    ended = [hand for hand in record.hands if hand.outcome in OUTCOME_NAMES[1:]]
+    ended = ended_hands(record)
     name = short_name(opponent, 12)
     text = Text().append(f"{'hand':6}{YOU:>5}  {name:>{len(name)}}  outcome", "bold underline")
     for number, hand in enumerate(ended, 1):

@@ -16,10 +16,21 @@ from gin_env.game.cards import NUM_CARDS, NUM_RANKS, RANKS, SUITS, cards_of, tot
 from gin_env.game.engine import final_score, game_is_over
 from gin_env.game.melds import deadwood
 from gin_env.game.rules import VOID_SAME
-from gin_env.game.state import BIG_GIN, DISCARD, GIN, NO_CARD, OFFER, OVER, STOCK_ONLY, UNDERCUT, VOID
+from gin_env.game.state import (
+    BIG_GIN,
+    DISCARD,
+    GIN,
+    NO_CARD,
+    OFFER,
+    OUTCOME_NAMES,
+    OVER,
+    STOCK_ONLY,
+    UNDERCUT,
+    VOID,
+)
 from gin_env.game.words import limit_if_varying
 from gin_env.observations.views import PlayerView
-from gin_env.records import GameRecord
+from gin_env.records import GameRecord, HandRecord
 from gin_env.ui.text import Group, card_symbol, defence_groups, discard_pile, hand_groups
 
 YOU = "You"
@@ -256,6 +267,11 @@ def describe_boxes(view: PlayerView, opponent: str, me: str = YOU) -> list[str]:
         if totals != [int(public["scores"][side]) for side in sides]:
             lines.append(f"With all bonuses: {inside(me)} {totals[0]}, {opponent} {totals[1]}.")
     return lines
+
+
+def ended_hands(game: GameRecord) -> list[HandRecord]:
+    """Return the hands that have ended: all, or all but the last."""
+    return [hand for hand in game.hands if hand.outcome in OUTCOME_NAMES[1:]]
 
 
 def game_result(game: GameRecord, opponent: str) -> str:

@@ -13,9 +13,9 @@ from gin_env.estimators.base import Estimator
 from gin_env.game.actions import DRAW_STOCK, DRAW_UPCARD, KNOCK, PASS
 from gin_env.game.cards import NUM_CARDS, NUM_RANKS, SUITS, card_text, cards_of
 from gin_env.game.melds import deadwood
-from gin_env.game.state import DISCARD, NO_CARD, OUTCOME_NAMES
+from gin_env.game.state import DISCARD, NO_CARD
 from gin_env.observations.views import PlayerView
-from gin_env.records import GameRecord, HandRecord, Position
+from gin_env.records import GameRecord, Position
 from gin_env.ui.hints import POINTS, Hint
 from gin_env.ui.human_game import PERSON_PLAYER, EndedHand, HumanGame
 from gin_env.ui.reasons import reasons
@@ -30,6 +30,7 @@ from gin_env.ui.seat import (
     describe_reveal,
     describe_seat,
     describe_showdown,
+    ended_hands,
     game_result,
     last_turn,
 )
@@ -118,13 +119,8 @@ def score_sheet(record: GameRecord) -> list[Json]:
             "points": hand.points,
             "totals": list(hand.scores_after),
         }
-        for number, hand in enumerate(record.hands, 1)
-        if _has_ended(hand)
+        for number, hand in enumerate(ended_hands(record), 1)
     ]
-
-
-def _has_ended(hand: HandRecord) -> bool:
-    return hand.outcome in OUTCOME_NAMES[1:]
 
 
 def hint(bot_name: str, hinted: Hint, view: PlayerView) -> Json:
@@ -179,7 +175,7 @@ def replay(record: GameRecord, positions: Iterable[Position], hand: int) -> Json
     return {
         "names": list(names),
         "hand": hand,
-        "num_hands": sum(map(_has_ended, record.hands)) or len(record.hands),
+        "num_hands": len(ended_hands(record)) or len(record.hands),
         "sheet": score_sheet(record),
         "scores": list(record.hands[hand].scores),
         "target": record.rules.target_score,
