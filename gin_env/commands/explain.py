@@ -75,7 +75,7 @@ def explain(
         view = _recorded_view(record, game, step)
     else:
         view = _view_from_options(str(hand), upcard, history, drew, you_deal, scores, rules)
-    found = choices(view, estimator)
+    ranked = choices(view, estimator)
     bots, played, silent = _ask_bots(bot, view)
     values = {
         name: one.action_values(view)[0] for name, one in bots.items() if isinstance(one, HasActionValues)
@@ -84,7 +84,7 @@ def explain(
         name: one.action_chances(view)[0] for name, one in bots.items() if isinstance(one, HasActionChances)
     }
     typer.echo(f"{view}\n\n{bots_text(played)}\n")
-    typer.echo(explanation(found, values, chances))
+    typer.echo(explanation(ranked, values, chances))
     typer.echo(f"\n{legend(estimator is not None, values, chances)}")
     for line in silent:
         typer.echo(line)

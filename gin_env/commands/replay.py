@@ -74,15 +74,15 @@ def replay(
         return
     judging = None if judge == NO_JUDGE else _judge(judge)
     bots = _bots(bot or [])
-    found = records.read_one(file, game)
+    recorded = records.read_one(file, game)
     if not (plain or everything) and _screen_is_possible():
         from gin_env.ui.hints import make_estimator
         from gin_env.ui.replay_app import ReplayApp
 
         make_estimator(estimator)
-        ReplayApp(found, list(bots), judging, worst, estimator, letters).run()
+        ReplayApp(recorded, list(bots), judging, worst, estimator, letters).run()
     else:
-        _replay_in_text(found, bots, everything, judging, worst)
+        _replay_in_text(recorded, bots, everything, judging, worst)
 
 
 def _screen_is_possible() -> bool:

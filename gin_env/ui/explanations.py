@@ -59,14 +59,14 @@ def choices(view: PlayerView, estimator: str | Estimator | None = None) -> list[
     if public["phase"] == STOCK_ONLY:
         return [RankedChoice(DRAW_STOCK)]
     rows, actions, _ = view.candidates()
-    found: list[RankedChoice] = []
+    ranked: list[RankedChoice] = []
     for row, (plain, knock) in zip(rows[0], actions[0].tolist(), strict=True):
         if plain == NO_ACTION:
             continue
-        given = plain if plain < NUM_CARDS else int(public["upcard"])
+        left = plain if plain < NUM_CARDS else int(public["upcard"])
         takes = plain == DRAW_UPCARD  # the opponent gets no card yet
         danger = _whole(row, "sets_for_opponent", 3) + _whole(row, "runs_for_opponent", 3)
-        found.append(
+        ranked.append(
             RankedChoice(
                 plain,
                 deadwood=_whole(row, "deadwood", 50),
@@ -74,12 +74,12 @@ def choices(view: PlayerView, estimator: str | Estimator | None = None) -> list[
                 knock_chance=float(part(row, "knock_outs")),
                 gin_outs=_whole(row, "gin_outs", 6),
                 danger=None if takes else danger,
-                risk=None if takes or risks is None else float(risks[given]),
+                risk=None if takes or risks is None else float(risks[left]),
             )
         )
         if knock != NO_ACTION:
-            found.append(RankedChoice(knock, found[-1].deadwood))
-    return found
+            ranked.append(RankedChoice(knock, ranked[-1].deadwood))
+    return ranked
 
 
 def _whole(row: np.ndarray, name: str, scale: int) -> int:

@@ -161,10 +161,10 @@ class HumanGame:
         person has not acted yet.
         """
         steps = [position for position in self.record().positions() if position.is_decision]
-        mine = [number for number, position in enumerate(steps) if position.player == PERSON]
-        if not mine:
+        own = [number for number, position in enumerate(steps) if position.player == PERSON]
+        if not own:
             raise RuntimeError("there is nothing to take back")
-        actions = self.actions[: mine[-1]]
+        actions = self.actions[: own[-1]]
         self._start()
         for action in actions:
             if self.ended is not None:

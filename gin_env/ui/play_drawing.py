@@ -124,7 +124,7 @@ def captions(groups: list[Group], card_width: int = 4, gap: int = 2) -> Text:
 
 def title_line(seat: Seat, opponent: str, width: int, me: str = YOU) -> Text:
     """Return the title: game, hand and score in one line."""
-    score = f"{me} {seat.mine} : {seat.theirs} {opponent}"
+    score = f"{me} {seat.own_score} : {seat.opponent_score} {opponent}"
     dealt = inside(me) if seat.dealt_by_me else opponent
     limit = "" if seat.limit is None else f", knock at {seat.limit}"
     left = f"Gin Rummy, hand {seat.hand_number}, {dealt} dealt{limit}"
@@ -174,8 +174,8 @@ def turn_lines(seat: Seat, opponent: str, me: str = YOU) -> Text:
     """Return the turns of both players: cards taken and discarded, one line per turn."""
     text = Text().append(f"{'':{NAME_WIDTH}}{'took':10}discard", "bold underline")
     for turn in seat.turns:
-        name = short_name(me if turn.mine else opponent, NAME_WIDTH - 1)
-        text.append(f"\n{name:{NAME_WIDTH}}{turn.took:10}{turn.discarded}", "bold" if turn.mine else "")
+        name = short_name(me if turn.by_viewer else opponent, NAME_WIDTH - 1)
+        text.append(f"\n{name:{NAME_WIDTH}}{turn.took:10}{turn.discarded}", "bold" if turn.by_viewer else "")
     if not seat.turns:
         text.append("\nNobody has acted yet.")
     return text
@@ -187,9 +187,9 @@ def sheet_lines(record: GameRecord, opponent: str) -> Text:
     name = short_name(opponent, 12)
     text = Text().append(f"{'hand':6}{YOU:>5}  {name:>{len(name)}}  outcome", "bold underline")
     for number, hand in enumerate(ended, 1):
-        mine, theirs = hand.scores_after
+        own, other = hand.scores_after
         points = "" if hand.winner is None else f" {hand.points}"
-        line = f"\n{number:<6}{mine:>5}  {theirs:>{len(name)}}  {hand.outcome}{points}"
+        line = f"\n{number:<6}{own:>5}  {other:>{len(name)}}  {hand.outcome}{points}"
         text.append(line, "bold" if hand.winner == 0 else "")
     if not ended:
         text.append("\nNo hand has ended yet.")
@@ -279,7 +279,7 @@ def showdown_lines(
 ) -> Text:
     """Return both hands laid down, and the score step by step."""
     parts = [Text(showdown.headline, f"bold {GOLD}")]
-    for name, groups in ((opponent, showdown.theirs), (me, showdown.mine)):
+    for name, groups in ((opponent, showdown.opponent_groups), (me, showdown.own_groups)):
         if boxes:
             drawing = group_drawings(groups, letters, large).split("\n")
             label = ["", short_name(name, 9), *[""] * (len(drawing) - 2)]

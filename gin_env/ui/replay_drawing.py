@@ -50,7 +50,7 @@ def last_move(turns: Sequence[Turn], names: tuple[str, str]) -> str:
         did = f"drew {turn.took.removeprefix('stock ')} from the stock"
     else:
         did = "passed" if turn.took == "pass" else f"took the upcard {turn.took}"
-    return f"Last: {names[0] if turn.mine else names[1]} {did}."
+    return f"Last: {names[0] if turn.by_viewer else names[1]} {did}."
 
 
 def column_names(names: tuple[str, str]) -> tuple[str, str]:
@@ -67,10 +67,10 @@ def opinion_lines(played: int, asked: Mapping[str, Hint | None], upcard: int, le
 
     A bot whose hint is None has not been asked yet.
     """
-    found = {name: opinion for name, opinion in asked.items() if opinion is not None}
+    answers = {name: opinion for name, opinion in asked.items() if opinion is not None}
     text = Text().append("What each bot would play", "bold")
-    for action in dict.fromkeys([played, *(opinion.action for opinion in found.values())]):
-        bots = [name + _worth(opinion, played) for name, opinion in found.items() if opinion.action == action]
+    for action in dict.fromkeys([played, *(opinion.action for opinion in answers.values())]):
+        bots = [name + _worth(one, played) for name, one in answers.items() if one.action == action]
         text.append(f"\n{action_name(action, upcard, letters)}", draw.GOLD)
         text.append(" (as played)" if action == played else "")
         text.append(f"\n  {', '.join(bots) or 'nobody'}")

@@ -18,7 +18,7 @@ from gin_env.ui import replay_text
 from gin_env.ui.hints import Hint, hint
 from gin_env.ui.opinions import Judgement, judge
 from gin_env.ui.replay_drawing import column_names, hand_drawing, last_move, opinion_lines
-from gin_env.ui.seat import Seat, Turn, action_name, describe_seat, describe_showdown, heat_map
+from gin_env.ui.seat import Seat, Turn, action_name, both_turns, describe_seat, describe_showdown, heat_map
 from gin_env.ui.table_app import BOT, ESTIMATOR, TableView
 
 NAME_WIDTH = 14
@@ -101,19 +101,16 @@ class ReplayView(TableView):
         """Redraw what has changed."""
         boxes = self._fit()
         position = self.position
-        mine = describe_seat(position.view(0), self.names[1], self._letters)
-        theirs = describe_seat(position.view(1), self.names[0], self._letters)
+        first = describe_seat(position.view(0), self.names[1], self._letters)
+        second = describe_seat(position.view(1), self.names[0], self._letters)
         self.set_class(position.over, "ended")
         self.set_class(self.belief_on, "believing")
-        self._write("title", draw.title_line(mine, self.names[1], self.app.size.width - 2, self.names[0]))
-        turns = [
-            own if own.mine else other._replace(mine=False)
-            for own, other in zip(mine.turns, theirs.turns, strict=True)
-        ]
+        self._write("title", draw.title_line(first, self.names[1], self.app.size.width - 2, self.names[0]))
+        turns = both_turns(first, second)
         if position.over:
             self._show_end(turns, boxes)
         else:
-            self._show_table((mine, theirs), turns, boxes)
+            self._show_table((first, second), turns, boxes)
         self._show_belief()
 
     def _show_table(self, seats: tuple[Seat, Seat], turns: list[Turn], boxes: bool) -> None:
@@ -191,13 +188,13 @@ class ReplayView(TableView):
         elif action is not None and self.opinions_on:
             parts.append(opinion_lines(action, self._ask_all(), upcard, self._letters))
         elif action is not None and self.hint_on:
-            found = self._opinion(self.hint_bot)
-            if found is None:
+            opinion = self._opinion(self.hint_bot)
+            if opinion is None:
                 parts.append(Text(f"{self.hint_bot} is thinking ..."))
-            elif isinstance(found, Exception):
-                parts.append(Text(f"{self.hint_bot} failed: {found}"))
+            elif isinstance(opinion, Exception):
+                parts.append(Text(f"{self.hint_bot} failed: {opinion}"))
             else:
-                parts.append(draw.hint_lines(found, self.hint_bot, upcard, self._letters))
+                parts.append(draw.hint_lines(opinion, self.hint_bot, upcard, self._letters))
         return Text("\n").join([*parts, Text("")]) if parts else Text("")
 
     # --- Asking bots ----------------------------------------------------------------------------------
@@ -245,22 +242,22 @@ class ReplayView(TableView):
         judging = self.judge
         if judging is None:
             return
-        found: list[Judgement] | Exception
+        judgements: list[Judgement] | Exception
         try:
             with self._thinking:
-                found = judge([self.positions[place] for place in self.decisions], judging)
+                judgements = judge([self.positions[place] for place in self.decisions], judging)
         except Exception as error:  # a user's own bot can raise anything
-            found = error
-        self.app.call_from_thread(self._judged_all, found)
+            judgements = error
+        self.app.call_from_thread(self._judged_all, judgements)
 
-    def _judged_all(self, found: list[Judgement] | Exception) -> None:
+    def _judged_all(self, judgements: list[Judgement] | Exception) -> None:
         self.judging = False
-        if isinstance(found, Exception):
+        if isinstance(judgements, Exception):
             self._waiting.clear()
-            self.notify(str(found), severity="error", markup=False)
+            self.notify(str(judgements), severity="error", markup=False)
         else:
             self._judged = True
-            self.judgements = {self.decisions[one.step - 1]: one for one in found}
+            self.judgements = {self.decisions[one.step - 1]: one for one in judgements}
             self._answer_worst()
         self.show()
 

@@ -39,7 +39,7 @@ YOU = "You"
 class Turn(NamedTuple):
     """One turn of the hand, or a pass, in words."""
 
-    mine: bool
+    by_viewer: bool
     took: str
     """``"stock"``, ``"stock 5♥"`` (their own), ``"9♦"`` (the upcard) or ``"pass"``."""
     discarded: str
@@ -64,9 +64,8 @@ class Seat:
     pile: list[int]
     """The discard pile, the top card last."""
     stock: int
-    mine: int
-    theirs: int
-    """The opponent's score; `mine` is the player's."""
+    own_score: int
+    opponent_score: int
     target: int
     hand_number: int
     limit: int | None
@@ -100,8 +99,8 @@ def describe_seat(view: PlayerView, opponent: str, letters: bool = False) -> Sea
         taken=taken if my_turn else NO_CARD,
         pile=discard_pile(int(public["first_upcard"]), view.history()),
         stock=int(public["stock_left"]),
-        mine=int(public["scores"][player]),
-        theirs=int(public["scores"][1 - player]),
+        own_score=int(public["scores"][player]),
+        opponent_score=int(public["scores"][1 - player]),
         target=int(public["rules"]["target_score"]),
         hand_number=int(public["hand_number"]) + 1,
         limit=limit_if_varying(public),
@@ -137,7 +136,7 @@ def action_name(action: int, upcard: int, letters: bool = False) -> str:
 def last_turn(seat: Seat, opponent: str) -> str:
     """Return the opponent's last turn as a sentence, or an empty text if the player has acted since."""
     last = seat.turns[-1] if seat.turns else None
-    if last is None or last.mine:
+    if last is None or last.by_viewer:
         return ""
     did = {"pass": "passed", "stock": "drew from the stock"}.get(last.took, f"took {last.took}")
     if not last.discarded:
@@ -164,19 +163,27 @@ def _prompt(phase: int, mask: np.ndarray, upcard: int, opponent: str, letters: b
 
 def _turns(view: PlayerView, player: int, draws: list[int], letters: bool) -> list[Turn]:
     turns: list[Turn] = []
-    mine_drawn = iter(draws)
+    own_draws = iter(draws)
     for who, action, card in view.history():
-        mine = who == player
+        own = who == player
         if action == PASS:
-            turns.append(Turn(mine, "pass", ""))
+            turns.append(Turn(own, "pass", ""))
         elif action == DRAW_STOCK:
-            turns.append(Turn(mine, f"stock {card_name(next(mine_drawn), letters)}" if mine else "stock", ""))
+            turns.append(Turn(own, f"stock {card_name(next(own_draws), letters)}" if own else "stock", ""))
         elif action == DRAW_UPCARD:
-            turns.append(Turn(mine, card_name(card, letters), ""))
+            turns.append(Turn(own, card_name(card, letters), ""))
         else:
             knock = " knock" if action >= KNOCK else ""
             turns[-1] = turns[-1]._replace(discarded=card_name(card, letters) + knock)
     return turns
+
+
+def both_turns(first: Seat, second: Seat) -> list[Turn]:
+    """Return the turns of a hand as `first` sees them, with the cards that both players drew."""
+    return [
+        own if own.by_viewer else other._replace(by_viewer=False)
+        for own, other in zip(first.turns, second.turns, strict=True)
+    ]
 
 
 # --- The end of a hand --------------------------------------------------------------------------------
@@ -186,8 +193,8 @@ class Showdown(NamedTuple):
     """Both hands as they are laid down, and the score step by step."""
 
     headline: str
-    mine: list[Group]
-    theirs: list[Group]
+    own_groups: list[Group]
+    opponent_groups: list[Group]
     steps: list[str]
 
 
@@ -202,9 +209,9 @@ def describe_showdown(
     public, player = view.records["public"][0], int(view.records["player"][0])
     outcome, knocker = int(public["outcome"]), int(public["knocker"])
     names = (me, opponent)
-    mine, theirs = int(public["scores"][player]), int(public["scores"][1 - player])
+    own_score, opponent_score = int(public["scores"][player]), int(public["scores"][1 - player])
     score = (
-        f"Score: {inside(me)} {mine}, {opponent} {theirs}; "
+        f"Score: {inside(me)} {own_score}, {opponent} {opponent_score}; "
         f"{int(public['rules']['target_score'])} points win the game."
     )
     score = " ".join([score, *describe_boxes(view, opponent, me)])
@@ -257,10 +264,10 @@ def describe_boxes(view: PlayerView, opponent: str, me: str = YOU) -> list[str]:
     rules, sides = public["rules"], (player, 1 - player)
     lines = []
     if rules["box_bonus"]:
-        mine, theirs = (int(public["boxes"][side]) for side in sides)
+        own, other = (int(public["boxes"][side]) for side in sides)
         when = "each" if rules["immediate_boxes"] else "each, at the end of the game"
         lines.append(
-            f"Hands won: {inside(me)} {mine}, {opponent} {theirs} ({int(rules['box_bonus'])} points {when})."
+            f"Hands won: {inside(me)} {own}, {opponent} {other} ({int(rules['box_bonus'])} points {when})."
         )
     if int(public["phase"]) == OVER and game_is_over(public):
         totals = [int(final_score(public, side)) for side in sides]
@@ -346,8 +353,8 @@ class Stage(NamedTuple):
     """One step of the reveal: a sentence, and both hands on the table after it."""
 
     text: str
-    mine: list[Group]
-    theirs: list[Group]
+    own_groups: list[Group]
+    opponent_groups: list[Group]
     laid_off: list[int]
     """The defender's cards laid off so far on the knocker's melds."""
 
@@ -359,9 +366,10 @@ def describe_reveal(
     shown = describe_showdown(view, hands, opponent, letters, me)
     public, player = view.records["public"][0], int(view.records["player"][0])
     if int(public["outcome"]) == VOID:
-        return [Stage(text, shown.mine, shown.theirs, []) for text in shown.steps]
+        return [Stage(text, shown.own_groups, shown.opponent_groups, []) for text in shown.steps]
     by_me = int(public["knocker"]) == player
-    knocker, defender = (shown.mine, shown.theirs) if by_me else (shown.theirs, shown.mine)
+    groups = (shown.own_groups, shown.opponent_groups)
+    knocker, defender = groups if by_me else groups[::-1]
 
     def stage(text: str, knocking: list[Group], defending: list[Group], laid: list[int]) -> Stage:
         sides = (knocking, defending) if by_me else (defending, knocking)

@@ -35,7 +35,7 @@ def test_player_sees_the_deal():
     assert [group.caption for group in seat.hand] == ["run", "run", "run", "deadwood 10"]
     assert (seat.deadwood, seat.known, seat.closed, seat.stock) == (10, [], 10, 31)
     assert (seat.upcard, seat.pile, seat.turns) == (card_id("KS"), [card_id("KS")], [])
-    assert (seat.mine, seat.theirs, seat.target, seat.hand_number) == (0, 0, 100, 1)
+    assert (seat.own_score, seat.opponent_score, seat.target, seat.hand_number) == (0, 0, 100, 1)
     assert (seat.dealt_by_me, seat.my_turn) == (False, True)
     assert seat.prompt == "Take the upcard K♠, or pass."
 
@@ -64,7 +64,7 @@ def test_player_sees_the_pick_ups_and_discards_of_both():
 def test_knock_is_scored_step_by_step_with_lay_offs():
     told = showdown(table().play("pass", "pass", "draw", "knock 9C"))
     assert told.headline == "You win by knocking: 15 points"
-    assert [group.caption for group in told.theirs] == ["run", "laid off", "deadwood 25"]
+    assert [group.caption for group in told.opponent_groups] == ["run", "laid off", "deadwood 25"]
     assert told.steps == [
         "You knock with 10 deadwood (KD).",
         "tonic melds 8D 9D 10D.",
@@ -80,7 +80,7 @@ def test_knock_is_scored_step_by_step_with_lay_offs():
 def test_both_players_read_the_same_scoring():
     told = showdown(table().play("pass", "pass", "draw", "knock 9C"), player=1)
     assert told.headline == "tonic wins by knocking: 15 points"
-    assert [group.caption for group in told.mine] == ["run", "laid off", "deadwood 25"]
+    assert [group.caption for group in told.own_groups] == ["run", "laid off", "deadwood 25"]
     assert told.steps[0] == "tonic knocks with 10 deadwood (KD)."
     assert told.steps[2] == "You lay off 4C on AC 2C 3C: 4 less deadwood."
     assert told.steps[-1] == "Score: you 0, tonic 15; 100 points win the game."
@@ -132,7 +132,7 @@ def test_gin_is_scored_without_lay_offs():
     assert told.headline == "You have gin: 66 points"
     assert told.steps[0] == "You go gin: every card is in a meld. No lay-offs after gin."
     assert "25 for gin + 41 deadwood = 66 for you." in told.steps
-    assert [group.caption for group in told.mine] == ["run", "run", "run"]
+    assert [group.caption for group in told.own_groups] == ["run", "run", "run"]
 
 
 def test_void_hand_scores_nothing():

@@ -22,10 +22,10 @@ from gin_env.ui.reasons import reasons
 from gin_env.ui.replay_text import names as player_names
 from gin_env.ui.seat import (
     YOU,
-    Seat,
     Stage,
     Turn,
     action_name,
+    both_turns,
     describe_boxes,
     describe_reveal,
     describe_seat,
@@ -104,7 +104,7 @@ def _end(game: HumanGame, ended: EndedHand) -> Json:
 def _stage(stage: Stage) -> Json:
     return {
         "text": stage.text,
-        "hands": [_groups(stage.mine), _groups(stage.theirs)],
+        "hands": [_groups(stage.own_groups), _groups(stage.opponent_groups)],
         "laid_off": _codes(stage.laid_off),
     }
 
@@ -195,7 +195,7 @@ def _replay_step(position: Position, names: tuple[str, str]) -> Json:
         "pile": _codes(first.pile),
         "stock": first.stock,
         "to_move": position.player if action is not None else None,
-        "turns": _both_turns(first, second),
+        "turns": _turns(both_turns(first, second)),
         "action": None if action is None else action_name(action, first.upcard),
         "card": card_text(action % NUM_CARDS) if action is not None and action < DRAW_STOCK else None,
         "end": None,
@@ -225,17 +225,10 @@ def opinion(bot_name: str, hinted: Hint, position: Position) -> Json:
     }
 
 
-def _both_turns(first: Seat, second: Seat) -> list[Json]:
-    """Return the turns of a hand with the cards that each player drew."""
-    return _turns([own if own.mine else other for own, other in zip(first.turns, second.turns, strict=True)],
-                  [own.mine for own in first.turns])  # fmt: skip
-
-
-def _turns(turns: list[Turn], mine: list[bool] | None = None) -> list[Json]:
-    sides = [turn.mine for turn in turns] if mine is None else mine
+def _turns(turns: list[Turn]) -> list[Json]:
     return [
-        {"player": 0 if side else 1, "took": turn.took, "discarded": turn.discarded}
-        for turn, side in zip(turns, sides, strict=True)
+        {"player": 0 if turn.by_viewer else 1, "took": turn.took, "discarded": turn.discarded}
+        for turn in turns
     ]
 
 

@@ -103,8 +103,8 @@ export function pile(codes, most) {
 }
 
 export function scores(data, names, toMove = null) {
-  const [mine, theirs] = data.scores;
-  for (const [id, name, points, player] of [["score-you", names[0], mine, 0], ["score-opponent", names[1], theirs, 1]]) {
+  const [own, other] = data.scores;
+  for (const [id, name, points, player] of [["score-you", names[0], own, 0], ["score-opponent", names[1], other, 1]]) {
     $(id).querySelector(".name").textContent = name;
     $(id).querySelector(".name").title = name;
     $(id).querySelector("b").textContent = points;
@@ -112,8 +112,8 @@ export function scores(data, names, toMove = null) {
     $(id).classList.toggle("moving", player === toMove);
   }
   const [left, right] = document.querySelectorAll(".meter i");
-  left.style.width = `${Math.min(50, 50 * mine / data.target)}%`;
-  right.style.width = `${Math.min(50, 50 * theirs / data.target)}%`;
+  left.style.width = `${Math.min(50, 50 * own / data.target)}%`;
+  right.style.width = `${Math.min(50, 50 * other / data.target)}%`;
   document.querySelector(".meter span").textContent = `to ${data.target}`;
 }
 
