@@ -191,10 +191,9 @@ def make(
 def _is_shorter(path: Path, shard: DataSetShard) -> bool:
     """Return whether a file has only the first hands of the shard. Raises ValueError for other hands."""
     present, wanted = _description(path), shard.description()
-    num_hands = present["num_hands"]
-    if present | {"num_hands": shard.num_hands} != wanted or num_hands > shard.num_hands:
+    if present | {"num_hands": shard.num_hands} != wanted or present["num_hands"] > shard.num_hands:
         raise ValueError(f"{path} belongs to another data set; choose another folder")
-    return num_hands < shard.num_hands
+    return present["num_hands"] < shard.num_hands
 
 
 def make_shard(shard: DataSetShard) -> bytes:
