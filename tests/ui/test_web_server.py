@@ -167,7 +167,7 @@ def test_hint_gives_an_action_with_reasons():
     assert hinted["card"] in {card for group in one.table["hand"] for card in group["cards"]}
     assert re.search(r"leaves \d+ deadwood", " ".join(hinted["reasons"]))
     one.change("act", action=hinted["action"])
-    assert "when it is your turn" in one.ask("hint", 400)["error"]
+    assert "when it is your turn" in one.ask("hint")["error"]
 
 
 @pytest.mark.compiled

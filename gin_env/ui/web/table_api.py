@@ -199,8 +199,8 @@ class TableApi:
         """Return what the hint bot would do, and why."""
 
         def ask(session: Session) -> Answer:
-            if not session.game.waits_for_person:
-                raise ValueError("a hint is given when it is your turn")
+            if not session.game.waits_for_person:  # no error: the player may act while the page asks
+                return 200, {"error": "a hint is given when it is your turn"}
             view = session.game.view
             return 200, page.hint(self.hint_bot, self._ask(self.hint_bot, view), view)
 
