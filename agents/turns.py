@@ -1,4 +1,4 @@
-"""Let bots decide and play in many games: their decisions are asked for in one call, checked and played.
+"""Let bots play in many games: ask for all decisions in one call, check them, and play them.
 
 `play_bot` plays one action in each game. `play_turns` may play more: a bot that `PlaysTurns` plays whole
 turns in one kernel, which saves copying views, checking actions, and calls between actions.

@@ -220,7 +220,7 @@ def check_inputs(space: Any, name: str) -> None:
 
 
 def sample_actions(chances: np.ndarray, random: np.ndarray) -> np.ndarray:
-    """Return an action sampled from each row of probabilities (n, 107) with random numbers uint64 (n,)."""
+    """Return a column sampled from each row of probabilities (n, k), int64 (n,); `random` is uint64 (n,)."""
     limits = np.cumsum(chances, axis=1, dtype=np.float64)
     # Samples are in [0, total), so rounding of the sum never selects an action of probability 0.
     draws = units(random) * limits[:, -1]

@@ -131,7 +131,7 @@ class Chains:
     """Markov chains over the worlds of one view: see `Belief`.
 
     `next_worlds` makes steps and returns the worlds that they lead to; `step` and `worlds` do one of these.
-    `estimate`, float (52,), is what the belief's estimator returns for the view; by default it is asked.
+    `estimate`, float (52,), is the estimate for the view; by default the belief's estimator computes it.
     """
 
     def __init__(

@@ -205,6 +205,7 @@ class raw_env(TwoPlayers):
     - ``reward="points"``: the points of each hand / 100 to its winner, and the negative to the loser, at the
       end of the hand, inside a game too
     - ``reward="win"``: 1 and -1 at the end of the episode, nothing if nobody won
+    - ``reward="score"``, for games: the final score minus the opponent's / 100, boxes and bonuses included
 
     Starting State
     --------------
@@ -223,7 +224,7 @@ class raw_env(TwoPlayers):
         All show both hands, so they are for spectators.
     rules : default `Rules()`.
     episode : ``"hand"`` (default) or ``"game"``.
-    reward : ``"points"`` (default) or ``"win"``.
+    reward : ``"points"`` (default), ``"win"`` or, for games, ``"score"``.
     estimator : the estimator that fills the observation's ``estimate`` plane: a name from
         `gin_env.estimators`, with or without parameters, or an object with the `Estimator` interface.
     candidates : whether observations contain features of each possible action.

@@ -151,9 +151,9 @@ class raw_env(TwoPlayers):
 
         Parameters
         ----------
-        seed : deals the hand that the old release dealt for it. Without a seed, the next hand of the same
-        seed
-            is dealt (the first time, of a random seed). Anyone who knows the seed can reconstruct every deck.
+        seed : deals the hand that the old release dealt for it. Without one, `reset` deals the next hand of
+            the same seed (the first time, of a random one). Anyone who knows the seed can reconstruct every
+            deck.
         options : ``"deck"`` fixes the deal: card ids of the package in dealing order, that is two hands
             alternately, player_0 first, then the non-dealer's eleventh card, then the stock in drawing order.
             ``"dealer"`` (0 or 1) fixes the dealer. Other options are ignored.

@@ -67,6 +67,7 @@ class GinRummyEnv(gymnasium.Env):
     -------
     - ``reward="points"``: the points of a hand / 100 at its end, negative if the opponent scores them
     - ``reward="win"``: +1 or -1 at the end of the episode, 0 for a void hand
+    - ``reward="score"``, for games: the final score minus the opponent's / 100, boxes and bonuses included
 
     Starting State
     --------------
@@ -86,7 +87,7 @@ class GinRummyEnv(gymnasium.Env):
         chosen at random for each hand.
     rules : default `Rules()`.
     episode : ``"hand"`` (default) or ``"game"`` (to the target score).
-    reward : ``"points"`` (default) or ``"win"``.
+    reward : ``"points"`` (default), ``"win"`` or, for games, ``"score"``.
     illegal_action : ``"raise"`` (default): IllegalActionError, nothing changes; ``"lose"``: the episode ends
         with reward -1.
     estimator : the estimator that fills the observation's ``estimate`` plane: a name from

@@ -166,6 +166,7 @@ class LearnerSeat:
             self._bots[self._pool_start :],
             self.games.rules,
             "game" if self.games.whole_game else "hand",
+            opponents_stay=self.opponents_stay,
         )
         trial._pool_shares = self._pool_shares
         trial.seeds, trial.episodes = self.seeds[games], self.episodes[games]

@@ -32,7 +32,7 @@ def vector_space() -> spaces.Box:
 def candidate_spaces() -> dict[str, spaces.Space[Any]]:
     """Return the spaces of the three `ENTRIES` of candidates; the bounds hold under all rules."""
     max_feature = 10 * MAX_HAND_SIZE / 5
-    max_score = np.iinfo(np.int16).max / 100
+    max_score = np.iinfo(np.int16).max  # scores are divided by the target, which is at least 1
     boxes = (
         spaces.Box(0, max_feature, (DISCARD_ROWS, NUM_FEATURES), np.float32),
         spaces.Box(NO_ACTION, NUM_ACTIONS - 1, (DISCARD_ROWS, 2), np.int64),

@@ -5,7 +5,7 @@ A thin layer over `gin_env.envs.learner_seat.LearnerSeat`, as `gin_env.envs.gymn
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -40,9 +40,9 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
     autoreset_mode : what happens after the end of an episode, as Gymnasium's `AutoresetMode` or its value.
         ``"SameStep"`` (default): the returned observation is the first of the next episode, so no mask is all
         zeros; the last one is in ``infos["final_obs"]``, and ``infos["final_info"]`` describes the end of the
-        hand. ``"NextStep"``: the last observation is returned, with a mask of zeros, and the next step starts
-        the next episode of that game, whatever its action. ``"Disabled"``: only `reset` with
-        ``options={"reset_mask": ...}`` starts the next one.
+        hand. ``"NextStep"``: the last observation is returned, with a mask of zeros unless the episode was
+        truncated, and the next step starts the next episode of that game, whatever its action.
+        ``"Disabled"``: only `reset` with ``options={"reset_mask": ...}`` starts the next one.
     max_episode_steps : truncate an episode after that many decisions of the agent; None: never.
     """
 
@@ -102,6 +102,8 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         ``options`` may also fix the deal of all these games (``"deck"``, ``"dealer"``). Errors are those of
         `GinRummyEnv.reset` and change nothing.
         """
+        if options is not None and not isinstance(options, Mapping):
+            raise TypeError(f"options must be a dict such as {{'dealer': 0}}, not {options!r}")
         options = dict(options or {})
         games = self._games_to_reset(options.pop("reset_mask", None))
         decks, dealer = check_deal_options(options, self.seat.games.rules, self.seat.games.whole_game)
@@ -194,6 +196,8 @@ class GinRummyVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.n
         value = value(*args, **kwargs) if callable(value) else value
         if isinstance(value, np.ndarray) and value.shape[:1] == (self.num_envs,):
             return tuple(value)
+        if name == "render" and value is not None:
+            return value
         return (value,) * self.num_envs
 
     def set_opponents(self, opponent: Opponents, weights: Sequence[float] | None = None) -> None:

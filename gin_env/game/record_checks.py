@@ -82,7 +82,7 @@ def is_history(public, private, player: int) -> bool:
             drawn = False
             turns += 1
         elif action == PASS:
-            if index > 1:
+            if index > 1 or drawn:
                 return False
         elif drawn or action > PASS or (action == DRAW_UPCARD and upcard == NO_CARD):
             return False

@@ -19,7 +19,7 @@ from gin_env.agents.turns import check_bot_actions
 from gin_env.batch import Games
 from gin_env.estimators import Estimator
 from gin_env.estimators import resolve as resolve_estimator
-from gin_env.game.actions import DRAW_UPCARD
+from gin_env.game.actions import DRAW_UPCARD, NUM_ACTIONS
 from gin_env.game.cards import NUM_CARDS
 from gin_env.game.melds import completes_meld, least_deadwood_discards
 from gin_env.game.state import DISCARD
@@ -45,7 +45,8 @@ def decision_hash(bot: str | Agent, hands: int = HANDS, *, programs: bool = Fals
     bot = resolve(bot, programs=programs)
     view = fixed_views(hands)
     actions = check_bot_actions(bot, bot.act(view), len(view))
-    illegal = view.masks()[np.arange(len(view)), actions] == 0
+    possible = (actions >= 0) & (actions < NUM_ACTIONS)
+    illegal = ~possible | (view.masks()[np.arange(len(view)), np.where(possible, actions, 0)] == 0)
     if illegal.any():
         raise ValueError(f"bot {bot.name!r} plays illegally in {illegal.sum()} of the fixed positions")
     return hashlib.sha256(actions.astype(np.uint8).tobytes()).hexdigest()[:32]

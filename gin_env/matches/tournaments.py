@@ -21,7 +21,7 @@ from gin_env.game.rules import Rules
 from gin_env.game.streams import check_seed, fresh_seed
 from gin_env.matches.differences import Difference, win_rate_difference
 from gin_env.matches.match_log import MatchLog
-from gin_env.matches.matches import MatchResult, check_confidence, play_match
+from gin_env.matches.matches import MatchResult, check_confidence, check_games, play_match
 from gin_env.matches.ratings import Rating, rate
 from gin_env.matches.recording import spell_out
 from gin_env.records import Recorder
@@ -249,7 +249,8 @@ def play_tournament(
         raise ValueError("a tournament needs at least two bots")
     if duplicates := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"bots must have different names, but {duplicates[0]!r} occurs twice")
-    fewer = fewer or {}
+    games = check_games(games)
+    fewer = {name: check_games(number) for name, number in (fewer or {}).items()}
     if unknown := sorted(set(fewer) - set(names)):
         raise ValueError(f"unknown bot {unknown[0]!r} in fewer; the bots are {', '.join(names)}")
     if record is not None:
@@ -274,7 +275,7 @@ def play_tournament(
         ratings = tuple(rate(len(entrants), wins, seed))
     except ImportError:
         ratings = None
-    return TournamentResult(tuple(names), tuple(matches), ratings, int(games), seed, float(confidence))
+    return TournamentResult(tuple(names), tuple(matches), ratings, games, seed, float(confidence))
 
 
 def draw_heat_map(result: TournamentResult, path: str | Path, origin: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The observation in a fourteenth of its bytes, for replay buffers and for sending it elsewhere.
+"""The observation in a thirteenth of its bytes, for replay buffers and for sending it elsewhere.
 
 A `COMPACT` record holds what a player observes: planes of cards as bit masks (bits are card ids), all other
 values as small integers. `expand` computes the rest (deadwood, the quality of discards, the uniform estimate)

@@ -99,8 +99,11 @@ class Run:
     ) -> MatchResult:
         """Return a match of slow bots, played and stored in blocks of `block` games with their own decks.
 
-        A run that is stopped loses at most one block. A quick run plays two blocks of `quick` games.
+        A run that is stopped loses at most one block. A quick run plays two blocks of `quick` games. Call
+        `used` for the bots. Raises ValueError unless the blocks add up to `games`.
         """
+        if games % block:
+            raise ValueError(f"games must be a multiple of {block}, not {games}")
         names = (
             bot if isinstance(bot, str) else bot.name,
             opponent if isinstance(opponent, str) else opponent.name,

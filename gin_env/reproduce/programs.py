@@ -20,10 +20,10 @@ def generations_table(rows: Sequence[Row]) -> str:
     found = by(rows, "run", "generation", "opponent")
     lines = []
     for number in in_order(rows, "generation"):
-        mine = [found.get(("value", number, opponent)) for opponent in POOL]
+        against_pool = [found.get(("value", number, opponent)) for opponent in POOL]
         frozen = found.get(("simple", number, "simple"))
-        cells = [f"{row['won']:.1f}" if row else "" for row in (*mine, frozen)]
-        lines.append([number, "yes" if mine[0] and mine[0]["kept"] else "no", *cells])
+        cells = [f"{row['won']:.1f}" if row else "" for row in (*against_pool, frozen)]
+        lines.append([number, "yes" if against_pool[0] and against_pool[0]["kept"] else "no", *cells])
     header = ["generation", "kept", *(f"`{bot}`" for bot in POOL[:3]), "previous", "`simple`, knock frozen"]
     return f"{markdown(header, lines)}\n\n{widest(rows)}".rstrip()
 

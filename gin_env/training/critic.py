@@ -24,7 +24,7 @@ from gin_env.support.compilation import kernel
 
 WIDTH = 64
 NUM_DRAWS = 4
-"""How often each player's hand is described: as it is, and after up to three draws from the stock."""
+"""Number of descriptions of each player's hand: as it is, and after one to three draws from the stock."""
 NUM_HAND = LAYOUT["rank"].start
 NUM_OF_PLAYER = NUM_HAND + 3 * NUM_DRAWS + 1
 NUM_ALL_CARDS = NUM_CONTEXT + 2 + NUM_PLAYERS * NUM_OF_PLAYER

@@ -24,6 +24,7 @@ from gin_env.game.actions import DRAW_STOCK
 from gin_env.game.match_odds import chances_to_win
 from gin_env.game.rules import Rules
 from gin_env.observations.candidates import DISCARD_ROWS, DRAW_ROWS, NUM_CONTEXT, draw_and_discard_masks
+from gin_env.support.checks import check_integer, check_number
 from gin_env.training.checkpoints import (
     Tensors,
     by_prefix,
@@ -97,7 +98,7 @@ class PPOSettings(RunSettings):
     named twice are played in twice as many games. The evaluations are played by the first."""
     start: str | None = None
     """Start from the weights of this candidate policy: a .safetensors file, or a bundled
-    one, `policy` or `policy-variants`."""
+    one, `policy`, `policy-variants` or, with memory, `policy-memory`."""
     memory: bool = False
     """Read what the opponent has shown in the earlier hands of a game. Opponents then stay for whole games;
     only a past self can be replaced by another during a game."""
@@ -129,6 +130,17 @@ class PPOSettings(RunSettings):
 
     def check(self) -> None:
         super().check()
+        for name in (
+            "num_envs",
+            "num_steps",
+            "num_minibatches",
+            "update_epochs",
+            "past_size",
+            "snapshot_every",
+        ):
+            check_integer(name, getattr(self, name), 1, 1 << 31)
+        for name in ("bots_share", "max_share", "past_share"):
+            check_number(name, getattr(self, name), 0, 1)
         if self.bots_share + self.past_share > 1:
             raise ValueError("bots_share and past_share must add up to at most 1")
         self.different_rules()
@@ -149,7 +161,7 @@ class Learner:
     Attributes
     ----------
     network, optimizer : the network and its optimizer, the same on all ranks.
-    critic : the critic that sees all cards, if the settings want one, else None.
+    critic : the critic that sees all cards; None without `critic_sees_all`.
     games : this rank's games.
     rules : the different rules that are played.
     rules_index : int64 (n,), the index in `rules` of the rules of each game.

@@ -90,7 +90,10 @@ class PPORun(TrainingRun[PPOSettings, PPOProgress]):
         return {"learner": self.learner.state()}
 
     def bot(self) -> CandidatePolicyBot:
-        return CandidatePolicyBot(copy.deepcopy(self.learner.network).cpu().eval())
+        network = copy.deepcopy(self.learner.network).cpu().eval()
+        for scores in (network.draws, network.discards):
+            scores.use_bfloat16 = False  # as in the saved policy
+        return CandidatePolicyBot(network)
 
     @property
     def evaluation_rules(self) -> Rules:

@@ -30,7 +30,7 @@ from gin_env import agents
 from gin_env.agents.base import Agent
 from gin_env.game.rules import Rules
 from gin_env.game.streams import check_seed
-from gin_env.matches.matches import play_match
+from gin_env.matches.matches import check_games, play_match
 from gin_env.matches.provenance import describe_bot
 from gin_env.support.atomic import remove_partials
 from gin_env.support.files import write_csv
@@ -85,10 +85,15 @@ class RunSettings:
     """Settings that a resumed run takes from the command line; all others come from its checkpoint."""
 
     def check(self) -> None:
-        """Raise ValueError for invalid settings."""
+        """Raise ValueError, TypeError or FileNotFoundError for invalid settings or missing bots."""
         if self.total_timesteps < 0 or (self.minutes <= 0 and not self.total_timesteps):
             raise ValueError("minutes or total_timesteps must be more than 0")
         check_seed(check_seed(self.seed) + OTHER_DECKS)
+        check_games(self.evaluation_games)
+        check_games(self.final_games)
+        for bot in (*self.bots, *self.evaluate_against):
+            if not agents.starts_program(bot):
+                agents.make(bot)
 
     def as_json(self) -> dict[str, Any]:
         """Return all settings for JSON."""

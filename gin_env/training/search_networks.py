@@ -38,7 +38,7 @@ import torch  # isort: skip
 from torch import nn  # isort: skip
 from torch.nn import functional  # isort: skip
 
-GAMES = 3000
+GAMES = 8000
 """Number of games against each opponent for the packaged networks."""
 SHARE = 0.06
 """Probability that a decision of `policy` is used: about four per game."""
@@ -164,7 +164,7 @@ def _train(
     seed: int,
     num_choices: int,
 ) -> tuple[SmallNetwork, dict[str, Any]]:
-    """Train with the loss of the rows with these indices; return the network and what was found."""
+    """Train with the loss of the rows with these indices; return the network and its losses."""
     num_inputs, num_rows = inputs.shape[-1], len(inputs)
     kept = torch.arange(num_rows - num_rows // 10)
     held_out = torch.arange(len(kept), num_rows)

@@ -30,7 +30,7 @@ from gin_env.agents.simple import VARIABLE_KNOCK
 from gin_env.game.rules import Rules
 from gin_env.game.streams import check_seed
 from gin_env.matches.match_log import MatchLog
-from gin_env.matches.matches import MatchResult, play_match
+from gin_env.matches.matches import MatchResult, check_games, play_match
 from gin_env.support.checks import check_integer
 from gin_env.support.files import write_csv, write_json
 from gin_env.support.plots import new_figure, origin_line, save_figure
@@ -79,15 +79,17 @@ class Candidate:
     """Parameters by the keys of `RANGES`; empty for the first trial's bot."""
     won: dict[str, int] = field(default_factory=dict)
     decided: dict[str, int] = field(default_factory=dict)
+    num_matches: int = 0
 
     def add(self, opponent: str, match: MatchResult) -> None:
         """Count a match of the bot (as bot a) against this opponent."""
         self.won[opponent] = self.won.get(opponent, 0) + match.wins[0]
         self.decided[opponent] = self.decided.get(opponent, 0) + sum(match.wins)
+        self.num_matches += 1
 
     def win_rate(self, opponent: str) -> float:
-        """Return the share of the decided games won against this opponent."""
-        return self.won[opponent] / self.decided[opponent]
+        """Return the share of the decided games won against this opponent; 0.5 if none was decided."""
+        return self.won[opponent] / self.decided[opponent] if self.decided[opponent] else 0.5
 
     @property
     def mean_win_rate(self) -> float:
@@ -184,6 +186,8 @@ def tune_tonic(
     check_integer("trials", trials, 1, 10**6)
     check_integer("finalists", finalists, 1, 10**6)
     check_seed(seed)
+    check_games(games)
+    check_games(final_games)
     if not opponents:
         raise ValueError("name at least one opponent")
     players = {opponent: agents.resolve(opponent, programs=True) for opponent in opponents}
@@ -243,7 +247,7 @@ def tune_tonic(
     trial_done()
     study.optimize(objective, n_trials=trials - 1)
 
-    longest = sorted(tried, key=lambda one: (sum(one.decided.values()), one.mean_win_rate), reverse=True)
+    longest = sorted(tried, key=lambda one: (one.num_matches, one.mean_win_rate), reverse=True)
     by_bot = {one.bot: one for one in longest[:finalists]}  # a combination may have been tried twice
     final = [begun_with.fresh(), *(one.fresh() for one in by_bot.values())]
     for candidate in final:

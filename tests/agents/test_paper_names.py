@@ -33,6 +33,18 @@ def test_frozen_bot_decides_as_before(name):
     )
 
 
+@pytest.mark.parametrize("action", [-1, 107, 200])
+def test_decision_hash_refuses_impossible_actions(action):
+    class Wrong:
+        name = "wrong"
+
+        def act(self, view):
+            return np.full(len(view), action)
+
+    with pytest.raises(ValueError, match="'wrong' plays illegally"):
+        decision_hash(Wrong(), 2)
+
+
 @pytest.mark.parametrize("name", PAPER_BOTS)
 def test_every_parameter_is_written_out(name):
     """Other defaults of the class therefore change nothing."""

@@ -112,6 +112,7 @@ def test_render_covers_every_game_or_warns():
     single = GinRummyEnv(Plain(), render_mode="ansi")
     single.reset(seed=1)
     assert single.render() == pages[0]
+    assert texts.call("render") == pages
     assert single.render_mode == texts.render_mode == "ansi"
 
 
@@ -411,6 +412,8 @@ def test_call_returns_a_result_for_each_game():
     assert env.call("num_envs") == (3, 3, 3)
     with pytest.raises(AttributeError):
         env.call("nothing_of_this_name")
+    with pytest.raises(TypeError, match="options must be a dict such as"):
+        env.reset(options=5)
 
 
 def test_disabled_autoreset_requires_resetting_finished_games():

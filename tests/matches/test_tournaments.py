@@ -234,6 +234,13 @@ def test_invalid_tournaments_have_clear_errors(arguments, error, message):
         play_tournament(*arguments)
 
 
+def test_odd_numbers_of_games_fail_before_the_first_match():
+    played = []
+    with pytest.raises(ValueError, match="even number"):
+        play_tournament(["simple", "random", "medium"], 4, fewer={"medium": 3}, progress=played.append)
+    assert not played
+
+
 @pytest.mark.parametrize("confidence", [0, 1, 95, -0.5, float("nan")])
 def test_confidence_outside_0_to_1_raises(confidence):
     with pytest.raises(ValueError, match="between 0 and 1"):

@@ -53,6 +53,14 @@ def test_part_returns_a_view_of_the_rows():
         candidates.part(ranks, "rank")
 
 
+def test_spaces_contain_scores_far_above_a_low_target():
+    games = Games(2, Rules(target_score=1, gin_bonus=1000), episode="game")
+    games.start(games.everyone)
+    games.state["public"]["scores"] = 30_000
+    for entry, array in zip(candidates.ENTRIES, games.candidates(games.everyone), strict=True):
+        assert batch_space(candidate_spaces()[entry], 2).contains(array)
+
+
 @pytest.mark.parametrize("name", list(POLICIES))
 @pytest.mark.compiled
 def test_spaces_contain_all_candidates(name):

@@ -127,6 +127,9 @@ DAMAGES = {
     "a discard before the draw": lambda public, private: public["history"].__setitem__(2, 20),
     "a third pass": lambda public, private: public["history"].__setitem__(2, PASS),
     "a draw that brought no card": lambda public, private: private.__setitem__("num_stock_draws", 0),
+    "a pass after a draw": lambda public, private: public["history"].__setitem__(
+        slice(2), (DRAW_STOCK, PASS)
+    ),
     "an unknown action": lambda public, private: public["history"].__setitem__(0, 200),
     "more turns than discards": lambda public, private: public.__setitem__("turn", 7),
 }

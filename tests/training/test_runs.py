@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from example_scripts import load_example
 
@@ -20,6 +21,7 @@ from gin_env import agents, play_match, records  # noqa: E402
 from gin_env.agents.policies.candidate_network import FILE_VERSION  # noqa: E402
 from gin_env.agents.policies.candidate_policy import CandidatePolicyBot  # noqa: E402
 from gin_env.game.rules import Rules  # noqa: E402
+from gin_env.matches.fixed_positions import fixed_views  # noqa: E402
 from gin_env.support.tensor_files import read_tensors, write_tensors  # noqa: E402
 from gin_env.training.learner import PPOSettings  # noqa: E402
 from gin_env.training.ppo import PPORun, train  # noqa: E402
@@ -125,6 +127,16 @@ def test_used_folder_is_refused_and_resuming_keeps_settings(tmp_path):
         open_folder(replace(settings, resume=True, hidden=16))
 
 
+def test_evaluations_are_played_by_the_network_that_is_saved(tmp_path):
+    """The learner multiplies in bfloat16 where it can; a saved policy plays in float32."""
+    with PPORun(replace(tiny(tmp_path), bfloat16=True)) as run:
+        run.learn()
+        run.save_policy(tmp_path / "saved.safetensors")
+        saved, bot = agents.make(str(tmp_path / "saved.safetensors")), run.bot()
+    view = fixed_views(20)
+    np.testing.assert_array_equal(bot.action_chances(view), saved.action_chances(view))
+
+
 def test_evaluations_have_other_decks_than_training(tmp_path, monkeypatch):
     seeds = []
 
@@ -145,6 +157,13 @@ def test_evaluations_have_other_decks_than_training(tmp_path, monkeypatch):
         ({"total_timesteps": -1}, "must be more than 0"),
         ({"total_timesteps": 0, "minutes": 0.0}, "must be more than 0"),
         ({"seed": 2**64 - 1}, "seed must have"),
+        ({"final_games": 9999}, "even number"),
+        ({"evaluation_games": 0}, "even number"),
+        ({"evaluate_against": ("simple", "tonci")}, "unknown bot 'tonci'"),
+        ({"num_minibatches": 0}, "num_minibatches must be from 1"),
+        ({"past_size": 0}, "past_size must be from 1"),
+        ({"snapshot_every": 0}, "snapshot_every must be from 1"),
+        ({"max_share": 1.5}, "max_share must be from 0 to 1"),
     ],
 )
 def test_invalid_settings_fail_before_writing(tmp_path, changed, message):

@@ -9,7 +9,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from gin_env import agents, cli
+from gin_env import Rules, agents, cli, play_match
 from gin_env.training import tonic
 
 pytestmark = pytest.mark.compiled
@@ -101,7 +101,18 @@ def test_missing_optuna_names_the_extra(monkeypatch):
 def test_invalid_arguments_raise():
     with pytest.raises(ValueError, match=r"trials must be from .* not 0"):
         tonic.tune_tonic(0)
+    with pytest.raises(ValueError, match="even number"):
+        tonic.tune_tonic(2, 2, final_games=3, progress=lambda _: pytest.fail("the search has begun"))
     with pytest.raises(ValueError, match="at least one opponent"):
         tonic.tune_tonic(2, 2, opponents=[])
     with pytest.raises(ValueError, match="unknown bot 'nobody'"):
         tonic.tune_tonic(2, 2, opponents=["nobody"])
+
+
+def test_undecided_games_count_as_half():
+    candidate = tonic.Candidate("tonic", {})
+    rules = Rules(max_hands=1, max_turns=1, opening_offer=False)
+    match = play_match("late-knock", "simple", 4, 1, rules=rules)
+    assert sum(match.wins) == 0
+    candidate.add("simple", match)
+    assert (candidate.win_rate("simple"), candidate.num_matches) == (0.5, 1)

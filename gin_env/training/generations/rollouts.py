@@ -75,8 +75,8 @@ def gather(
     states, games = [], []
     running = batch.everyone
     while len(running):
-        mine = running[batch.to_move()[running] == seats[running]]
-        stopped = mine[random.random(len(mine)) < search.stop_share]
+        own_turn = running[batch.to_move()[running] == seats[running]]
+        stopped = own_turn[random.random(len(own_turn)) < search.stop_share]
         stopped = stopped[batch.state["public"]["phase"][stopped] != STOCK_ONLY]  # nothing to decide
         states.append(batch.state[stopped])
         games.append(stopped)
@@ -135,11 +135,11 @@ def _choose(
     possible = actions != NO_ACTION
     ranks = np.where(possible, values + 1e-6 * random.random(values.shape), -np.inf)
     order = np.argsort(-ranks, axis=1)
-    lots = random.random(values.shape)
-    np.put_along_axis(lots, order[:, :best], 2.0, axis=1)  # the best sort before the random numbers
+    numbers = random.random(values.shape)
+    np.put_along_axis(numbers, order[:, :best], 2.0, axis=1)  # the best sort before the random numbers
     chosen = np.zeros(values.shape, np.bool_)
     np.put_along_axis(
-        chosen, np.argsort(-np.where(possible, lots, -1.0), axis=1)[:, : best + others], True, axis=1
+        chosen, np.argsort(-np.where(possible, numbers, -1.0), axis=1)[:, : best + others], True, axis=1
     )
     return chosen & possible
 
@@ -190,7 +190,7 @@ class _Explorer:
 
 
 def _random_actions(masks: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Return int64 (k,): a random legal action for each mask (k, 107); a knock only if nothing else is."""
-    lots = random.random(masks.shape) * (masks != 0)
-    lots[:, _KNOCKS] *= 1e-9
-    return lots.argmax(axis=1)
+    """Return int64 (k,): a random legal action for each mask (k, 107); never a knock if another is legal."""
+    numbers = random.random(masks.shape) * (masks != 0)
+    numbers[:, _KNOCKS] *= 1e-9
+    return numbers.argmax(axis=1)

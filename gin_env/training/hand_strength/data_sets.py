@@ -92,8 +92,8 @@ class DataSet:
     deadwood : uint8 (n,): deadwood of the hand; at the last discard, the scored deadwood after laying off.
     scores : float32 (n,): discounted points, the mean over all observations of the state.
     counts : uint32 (n,): number of observations of the state.
-    metadata : name, observations, seed, stages, discount, estimator, deals, simulated_actions, rules,
-        command, version.
+    metadata : name, explorer, samples, observations, seed, stages, discount, estimator, deals,
+        simulated_actions, rules, version.
     """
 
     hands: np.ndarray
