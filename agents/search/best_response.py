@@ -73,9 +73,14 @@ class BestResponseBot(SearchBot):
         tried = self._tried(view)
         chosen = np.array([actions[0] for actions in tried], np.int64)
         searched = np.flatnonzero([len(actions) > 1 for actions in tried])
-        for first in range(0, len(searched), BATCH_SIZE):
-            which = searched[first : first + BATCH_SIZE]
-            chosen[which] = self._search(view[which], [tried[index] for index in which])
+        _, group = np.unique(view.records["public"]["rules"][searched], return_inverse=True)
+        for number in range(
+            group.max(initial=-1) + 1
+        ):  # worlds that are searched together have the same rules
+            alike = searched[group == number]
+            for first in range(0, len(alike), BATCH_SIZE):
+                which = alike[first : first + BATCH_SIZE]
+                chosen[which] = self._search(view[which], [tried[index] for index in which])
         return chosen
 
     def _tried(self, view: PlayerView) -> list[np.ndarray]:

@@ -32,7 +32,7 @@ from gin_env.training.ranks import Ranks
 
 SELF = -1
 """Opponent index of the learner itself; the next indices are the bots', and then the past selves'."""
-MEMORY = 0.95
+DECAY = 0.95
 """Factor by which earlier results are multiplied after each rollout."""
 
 
@@ -144,8 +144,8 @@ class League:
         np.add.at(self.new_results, 1 + opponents, hands)
 
     def end_rollout(self, ranks: Ranks) -> None:
-        """Add the results of all ranks to the earlier ones, which are multiplied by `MEMORY`."""
-        self.results = MEMORY * self.results + ranks.sum(self.new_results)
+        """Add the results of all ranks to the earlier ones, which are multiplied by `DECAY`."""
+        self.results = DECAY * self.results + ranks.sum(self.new_results)
         self.new_results[:] = 0
 
     def add_past_self(self, network: CandidateScorer, random: np.random.Generator) -> None:

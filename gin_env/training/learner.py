@@ -34,7 +34,7 @@ from gin_env.training.checkpoints import (
 )
 from gin_env.training.critic import NUM_ALL_CARDS, Critic, write_all_cards
 from gin_env.training.experience import DecisionBuffer, LearnerBatch
-from gin_env.training.league import MEMORY, SELF, League
+from gin_env.training.league import DECAY, SELF, League
 from gin_env.training.ranks import Ranks
 from gin_env.training.runs import RunSettings
 
@@ -253,7 +253,7 @@ class Learner:
             self.step(index)
         self.batch.estimate_advantages(self.settings.gamma, self.settings.gae_lambda)
         self.league.end_rollout(self.ranks)
-        self.hand_points = MEMORY * self.hand_points + self.ranks.sum(self.new_hand_points)
+        self.hand_points = DECAY * self.hand_points + self.ranks.sum(self.new_hand_points)
         self.new_hand_points[:] = 0
         self.update_win_chances()
 

@@ -150,7 +150,8 @@ def test_it_looks_at_no_hidden_card():
 
 
 def test_it_decides_the_same_alone_in_a_batch_and_again():
-    views = [view for _, view in views_of_policy(2)]
+    other_rules = Rules(target_score=5)
+    views = [view for _, view in [*views_of_policy(1), *views_of_policy(2, other_rules)]]
     records = np.concatenate([view.records for view in views])
     together = BestResponseBot("simple", 16).act(PlayerView(records))
     assert len(BestResponseBot("simple", 16).act(PlayerView(records[:0]))) == 0

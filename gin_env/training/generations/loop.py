@@ -60,7 +60,8 @@ class LoopSettings:
     past_share: float = 0.5
     """Share of each of the `past` generations."""
     hands: int = 98_304
-    """Number of hands per generation; a hand gives about two positions, a position about four returns."""
+    """Number of hands per generation, in whole parts; a hand gives about two positions, a position about four
+    returns."""
     hands_per_part: int = 8192
     """Number of hands in one task of a worker."""
     memory: int = 3
