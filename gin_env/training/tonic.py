@@ -23,9 +23,10 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gin_env import agents
+from gin_env.agents.base import Agent
 from gin_env.agents.simple import VARIABLE_KNOCK
 from gin_env.game.rules import Rules
 from gin_env.game.streams import check_seed
@@ -35,6 +36,9 @@ from gin_env.support.checks import check_integer
 from gin_env.support.files import write_csv, write_json
 from gin_env.support.plots import new_figure, origin_line, save_figure
 from gin_env.support.specs import format_value
+
+if TYPE_CHECKING:
+    import optuna
 
 MATCHES = 9
 """Number of matches of a complete trial; successive halving decides after 1 and 3 of them."""
@@ -146,6 +150,99 @@ def write_trials(trials: Sequence[Candidate], path: str | Path) -> None:
     write_csv(path, ["trial", "bot", *RANGES, "games", "mean_win_rate", *rates], rows)
 
 
+@dataclass
+class _Search:
+    """The trials of a search and their matches; the parameters are those of `tune_tonic`."""
+
+    players: dict[str, Agent]
+    """The opponents by name."""
+    games: int
+    seed: int
+    rules: Rules | None
+    log: MatchLog | None
+    trials_csv: str | Path | None
+    progress: Callable[[int], object] | None
+    trials: list[Candidate] = field(default_factory=list)
+    """All trials so far, beginning with the start."""
+
+    def match(self, bot: str, opponent: str, games: int, number: int) -> MatchResult:
+        """Return a match of a bot on the decks with this number."""
+        bots, seed = (bot, self.players.get(opponent, opponent)), SEEDS * self.seed + number
+        if self.log is None:
+            return play_match(*bots, games, seed, rules=self.rules)
+        return self.log.play((bot, opponent), bots, games, seed, rules=self.rules)
+
+    def play(self, candidate: Candidate, games: int, number: int) -> None:
+        """Play a match against each opponent."""
+        for opponent in self.players:
+            candidate.add(opponent, self.match(candidate.bot, opponent, games, number))
+
+    def play_start(self, start: str) -> None:
+        """Play all matches of the first trial."""
+        self.trials.append(Candidate(start, {}))
+        for number in range(MATCHES):
+            self.play(self.trials[0], self.games, number)
+        self.end_trial()
+
+    def try_numbers(self, trial: optuna.Trial) -> float:
+        """Play a trial, and return its mean win rate. Raises TrialPruned if Optuna stops it early."""
+        import optuna
+
+        numbers: dict[str, float] = {}
+        for name, (least, most) in RANGES.items():
+            if isinstance(least, int):
+                numbers[name] = trial.suggest_int(name, least, int(most))
+            else:
+                numbers[name] = trial.suggest_float(name, least, most, step=0.05)
+        candidate = Candidate(bot_name(numbers), numbers)
+        self.trials.append(candidate)
+        for number in range(MATCHES):
+            self.play(candidate, self.games, number)
+            trial.report(candidate.mean_win_rate, number + 1)
+            if trial.should_prune():
+                break
+        self.end_trial()
+        if number + 1 < MATCHES:
+            raise optuna.TrialPruned
+        return candidate.mean_win_rate
+
+    def end_trial(self) -> None:
+        """Write the trials so far and report one more."""
+        if self.trials_csv is not None:
+            write_trials(self.trials, self.trials_csv)
+        self.report()
+
+    def report(self) -> None:
+        """Report a trial or finalist as done."""
+        if self.progress is not None:
+            self.progress(1)
+
+    def play_finals(self, finalists: int, games: int) -> list[Candidate]:
+        """Play the start and the best trials on new decks, and return them, the best first."""
+        start, *tried = self.trials
+        longest = sorted(tried, key=lambda one: (one.num_matches, one.mean_win_rate), reverse=True)
+        by_bot = {one.bot: one for one in longest[:finalists]}  # a combination may have been tried twice
+        final = [start.fresh(), *(one.fresh() for one in by_bot.values())]
+        for candidate in final:
+            self.play(candidate, games, MATCHES)
+            self.report()
+        return sorted(final, key=lambda one: one.mean_win_rate, reverse=True)
+
+    def compare_with_start(self, best: Candidate, games: int) -> tuple[list[Candidate], MatchResult | None]:
+        """Play the start and the best finalist on decks of their own, and against each other.
+
+        Return both, or the start alone if it is the best, and the match between them.
+        """
+        start, head_to_head = self.trials[0], None
+        verdict = [start.fresh()]
+        if best.bot != start.bot:
+            verdict.append(best.fresh())
+            head_to_head = self.match(best.bot, start.bot, games, MATCHES + 1)
+        for candidate in verdict:
+            self.play(candidate, games, MATCHES + 1)
+        return verdict, head_to_head
+
+
 def tune_tonic(
     trials: int = 100,
     games: int = 2000,
@@ -177,7 +274,7 @@ def tune_tonic(
     log : log of the matches. To resume a stopped search, pass its log: the search repeats the same trials,
         reads the matches that are in the log, and ends with the same result.
 
-    Raises ImportError if optuna is not installed.
+    Raises TypeError or ValueError for invalid arguments, and ImportError if optuna is not installed.
     """
     try:
         import optuna
@@ -191,50 +288,9 @@ def tune_tonic(
     if not opponents:
         raise ValueError("name at least one opponent")
     players = {opponent: agents.resolve(opponent, programs=True) for opponent in opponents}
-    tried: list[Candidate] = []
-
-    def match(bot: str, opponent: str, number_of_games: int, number: int) -> MatchResult:
-        bots = bot, players.get(opponent, opponent)
-        if log is None:
-            return play_match(*bots, number_of_games, SEEDS * seed + number, rules=rules)
-        return log.play((bot, opponent), bots, number_of_games, SEEDS * seed + number, rules=rules)
-
-    def play(candidate: Candidate, number_of_games: int, number: int) -> None:
-        for opponent in players:
-            candidate.add(opponent, match(candidate.bot, opponent, number_of_games, number))
-
-    def one_done() -> None:
-        if progress is not None:
-            progress(1)
-
-    def trial_done() -> None:
-        if trials_csv is not None:
-            write_trials([begun_with, *tried], trials_csv)
-        one_done()
-
-    def evaluate(candidate: Candidate, trial: optuna.Trial) -> float:
-        tried.append(candidate)
-        for number in range(MATCHES):
-            play(candidate, games, number)
-            trial.report(candidate.mean_win_rate, number + 1)
-            if trial.should_prune():
-                break
-        trial_done()
-        if number + 1 < MATCHES:
-            raise optuna.TrialPruned
-        return candidate.mean_win_rate
-
-    def objective(trial: optuna.Trial) -> float:
-        numbers: dict[str, float] = {}
-        for name, (least, most) in RANGES.items():
-            if isinstance(least, int):
-                numbers[name] = trial.suggest_int(name, least, int(most))
-            else:
-                numbers[name] = trial.suggest_float(name, least, most, step=0.05)
-        return evaluate(Candidate(bot_name(numbers), numbers), trial)
-
+    search = _Search(players, games, seed, rules, log, trials_csv, progress)
+    search.play_start(start)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    begun_with = Candidate(start, {})
     study = optuna.create_study(
         direction="maximize",
         sampler=optuna.samplers.TPESampler(
@@ -242,25 +298,9 @@ def tune_tonic(
         ),
         pruner=optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=3),
     )
-    for number in range(MATCHES):
-        play(begun_with, games, number)
-    trial_done()
-    study.optimize(objective, n_trials=trials - 1)
-
-    longest = sorted(tried, key=lambda one: (one.num_matches, one.mean_win_rate), reverse=True)
-    by_bot = {one.bot: one for one in longest[:finalists]}  # a combination may have been tried twice
-    final = [begun_with.fresh(), *(one.fresh() for one in by_bot.values())]
-    for candidate in final:
-        play(candidate, final_games, MATCHES)
-        one_done()
-    final.sort(key=lambda one: one.mean_win_rate, reverse=True)
-    verdict = [begun_with.fresh()]
-    head_to_head = None
-    if final[0].bot != begun_with.bot:
-        verdict.append(final[0].fresh())
-        head_to_head = match(final[0].bot, begun_with.bot, final_games, MATCHES + 1)
-    for candidate in verdict:
-        play(candidate, final_games, MATCHES + 1)
+    study.optimize(search.try_numbers, n_trials=trials - 1)
+    final = search.play_finals(finalists, final_games)
+    verdict, head_to_head = search.compare_with_start(final[0], final_games)
     settings = {
         "trials": trials,
         "games": games,
@@ -272,7 +312,7 @@ def tune_tonic(
         "ranges": RANGES,
         "variable": VARIABLE_KNOCK,
     }
-    return TuningResult(settings, [begun_with, *tried], final, verdict, head_to_head)
+    return TuningResult(settings, search.trials, final, verdict, head_to_head)
 
 
 def draw_trials(result: TuningResult, path: str | Path, origin: str | None = None) -> None:
