@@ -74,6 +74,7 @@ def explain(
         )
         view = _recorded_view(record, game, step)
     else:
+        refuse_options(context, "only games of --record have numbers and steps", "game", "step")
         view = _view_from_options(str(hand), upcard, history, drew, you_deal, scores, rules)
     ranked = choices(view, estimator)
     bots, played, silent = _ask_bots(bot, view)

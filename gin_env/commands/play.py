@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gin_env.commands.options import BOT_HELP, RulesOption, flag, is_terminal
+from gin_env.commands.options import BOT_HELP, RulesOption, flag, is_terminal, refuse_options
 
 if TYPE_CHECKING:
     from gin_env.game.rules import Rules
@@ -22,6 +22,7 @@ app = typer.Typer()
     "`gin-rummy play --web`"
 )
 def play(
+    context: typer.Context,
     opponent: Annotated[str | None, typer.Option(help=f"Opponent; default: tonic. {BOT_HELP}")] = None,
     seed: Annotated[
         int | None, typer.Option(help="Random seed, to play the same deals again; default: random deals")
@@ -61,8 +62,8 @@ def play(
 
     agents.make(hint_bot, programs=True)
     if web:
-        if resume:
-            raise ValueError("each browser window resumes its own game: omit --resume")
+        refuse_options(context, "each browser window resumes its own game", "resume")
+        refuse_options(context, "the page of --web has no such choice", "letters")
         _serve(opponent, seed, rules, save, record, hint_bot, estimator, bot_delay, host, port)
         return
     from gin_env.ui.hints import make_estimator

@@ -142,7 +142,8 @@ def test_browser_server_listens_on_localhost_by_default(served, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--resume"], "each browser window resumes its own game"),
+        (["--resume"], "each browser window resumes its own game: omit --resume"),
+        (["--letters"], "the page of --web has no such choice: omit --letters"),
         (["--opponent", "nobody"], "unknown bot"),
         (["--hint-bot", "nobody"], "unknown bot"),
         (["--save", __file__], "must be a folder"),

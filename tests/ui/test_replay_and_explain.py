@@ -415,6 +415,7 @@ def test_all_bots_answer_or_explain_why_not(monkeypatch):
         (["--hand", HAND, "--upcard", "2D", "--you-deal"], "the other player is to move"),
         (["--record", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
         (["--record", "x", "--upcard", "2D", "--you-deal"], "position and rules: omit --upcard, --you-deal"),
+        (["--hand", "2D", "--step", "3"], "only games of --record have numbers and steps: omit --step"),
         (["--record", "x", "--history", "pass"], "a record has its own position and rules: omit --history"),
         (["--record", "x", "--drew", "2D", "--scores", "0 0"], "omit --drew, --scores"),
     ],
